@@ -33,7 +33,11 @@ export function catalogJsonSchema(
   const events = z
     .record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST))))
     .optional();
-  const ofAdvertiser = z.strictObject({ ...written(advertiser.rules(WIDEST)), defaults, events });
+  const ofAdvertiser = z.strictObject({
+    ...written(advertiser.rules(WIDEST)),
+    defaults,
+    events,
+  });
   const catalog = z
     .strictObject({
       $schema: z.string().optional(),
@@ -72,7 +76,10 @@ if (process.argv[1] === import.meta.filename) {
     "catalog/catalog-validator",
     "catalog/spelling",
   ];
-  const schema = catalogJsonSchema(require("zod"), ...rooms.map((room) => require(`./${room}.js`)));
+  const schema = catalogJsonSchema(
+    require("zod"),
+    ...rooms.map((room) => require(`./${room}.js`)),
+  );
   writeFileSync(
     inRoot("provider", "catalog.schema.json"),
     `${JSON.stringify(schema, undefined, 2)}\n`,

@@ -24,5 +24,6 @@ await runMain(async () => {
     ...long.files,
     ...process.argv.slice(3),
   ];
-  return (await run(node, args, { cwd: inRoot(), env: { ...long.variables, ...env } })).exitCode;
+  return (await run(node, args, { cwd: inRoot(), env: { ...long.variables, ...env } }))
+    .exitCode;
 });

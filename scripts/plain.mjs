@@ -105,7 +105,9 @@ function variableNames({ name }) {
 
 function hasManyParameters(node) {
   return (
-    ts.isFunctionLike(node) && node.body !== undefined && node.parameters.length >= MANY_PARAMETERS
+    ts.isFunctionLike(node) &&
+    node.body !== undefined &&
+    node.parameters.length >= MANY_PARAMETERS
   );
 }
 
@@ -163,7 +165,8 @@ function asTable(folders, figures) {
     `characters in ${name}`,
     ...figures.map((all) => all.charactersByFolder[name]),
   ]);
-  const row = (cells) => `| ${cells.map((cell = "") => cell.toLocaleString("en")).join(" | ")} |`;
+  const row = (cells) =>
+    `| ${cells.map((cell = "") => cell.toLocaleString("en")).join(" | ")} |`;
   const rule = `|---|${folders.map(() => "---:|").join("")}`;
   return [row(["", ...folders]), rule, ...[...rows, ...parts].map(row)].join("\n");
 }

@@ -49,7 +49,11 @@ async function installDependencies() {
   console.log("Dependencies: installing what package-lock.json lists …");
   // Windows: `npm ci` would remove the program's file that runs this. Errors only: npm warns that packages want a newer
   // Node.js than the one that starts these scripts, but all else runs on the `node` package's.
-  const { exitCode } = await npm(isWindows ? "install" : "ci", "--include=dev", "--loglevel=error");
+  const { exitCode } = await npm(
+    isWindows ? "install" : "ci",
+    "--include=dev",
+    "--loglevel=error",
+  );
   if (exitCode !== 0)
     throw new Problem("npm could not install the dependencies: see its message above.");
 }

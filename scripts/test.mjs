@@ -65,5 +65,6 @@ function countTests({ numPassedTests, numFailedTests, numPendingTests, testResul
   if (files.length <= SLOWEST) return;
   console.log("\nSlowest files, in seconds (several run at once):");
   const slowest = files.toSorted(([one], [other]) => other - one).slice(0, SLOWEST);
-  for (const [seconds, name] of slowest) console.log(`  ${seconds.toFixed(0).padStart(4)} ${name}`);
+  for (const [seconds, name] of slowest)
+    console.log(`  ${seconds.toFixed(0).padStart(4)} ${name}`);
 }

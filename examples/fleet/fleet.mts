@@ -35,7 +35,11 @@ let opened: Awaited<ReturnType<typeof open>> | undefined;
 if (!values.preview) {
   const [first = stop("fleet.json has no stacks")] = names;
   opened = await open(first);
-  const options = { cwd: folder, shell: process.platform === "win32", stdio: "inherit" } as const;
+  const options = {
+    cwd: folder,
+    shell: process.platform === "win32",
+    stdio: "inherit",
+  } as const;
   const { status } = spawnSync("pulumi-advertising", ["login", "--stack", first], options);
   if (status !== 0)
     stop("No stack was begun: see the message above. (`npm start` finds the command.)");
@@ -50,7 +54,11 @@ process.on("SIGINT", () => {
 mkdirSync(join(folder, "logs"), { recursive: true });
 const waiting = [...names];
 async function work(): Promise<void> {
-  for (let name = waiting.shift(); name !== undefined && !isInterrupted; name = waiting.shift()) {
+  for (
+    let name = waiting.shift();
+    name !== undefined && !isInterrupted;
+    name = waiting.shift()
+  ) {
     let log = "";
     const onOutput = (text: string) => {
       log += text;

@@ -48,13 +48,16 @@ new PolicyPack("advertising", {
         for (const name of ["clickWindow", "viewWindow"] as const) {
           const seconds = event[name] ?? 0;
           if (seconds > days(MAX_WINDOW_DAYS))
-            report(`${name} is ${seconds / days(1)} days; at most ${MAX_WINDOW_DAYS} are allowed`);
+            report(
+              `${name} is ${seconds / days(1)} days; at most ${MAX_WINDOW_DAYS} are allowed`,
+            );
         }
       }),
     },
     {
       name: "production-protected",
-      description: "What tags may fire already is protected, since a replacement gets another id.",
+      description:
+        "What tags may fire already is protected, since a replacement gets another id.",
       validateResource: ({ type, urn, opts }, report) => {
         const isOurs = [Advertiser, ConversionEvent, ConversionEventSet].some(
           (each) => each.__pulumiType === type,

@@ -34,7 +34,9 @@ describe("what is wrong", () => {
   const args = { eventName: "Purchase", advertiserId: 7, value: Number.NaN };
 
   it("is thrown by the constructor", () => {
-    expect(() => new ConversionEvent("purchase", args)).toThrow("value expected a finite number");
+    expect(() => new ConversionEvent("purchase", args)).toThrow(
+      "value expected a finite number",
+    );
   });
 
   it("is listed without a program", () => {

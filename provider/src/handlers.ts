@@ -32,10 +32,15 @@ function configure(config: Config): void {
 }
 
 function configured(): Runtime {
-  if (runtime === undefined) throw new Error("the provider was called before it was configured");
+  if (runtime === undefined)
+    throw new Error("the provider was called before it was configured");
   return runtime;
 }
 
 export const advertiser = createProvider(kindsByName.Advertiser, configured, configure);
 export const conversionEventSet = createProvider(conversionEventSetKind, configured, configure);
-export const conversionEvent = createProvider(kindsByName.ConversionEvent, configured, configure);
+export const conversionEvent = createProvider(
+  kindsByName.ConversionEvent,
+  configured,
+  configure,
+);

@@ -15,5 +15,10 @@ export type {
   ConversionEventSetArgs,
   ValidateOptions,
 } from "./program/resources.js";
-export { Advertiser, ConversionEvent, ConversionEventSet, validate } from "./program/resources.js";
+export {
+  Advertiser,
+  ConversionEvent,
+  ConversionEventSet,
+  validate,
+} from "./program/resources.js";
 export type { Problem } from "./rules/problem.js";

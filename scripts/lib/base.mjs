@@ -114,5 +114,7 @@ export function isAtLeast(text, floor) {
   const found = numbersIn(text);
   const wanted = numbersIn(floor);
   const differing = found?.findIndex((part, index) => part !== (wanted[index] ?? 0));
-  return found !== undefined && (differing === -1 || found[differing] > (wanted[differing] ?? 0));
+  return (
+    found !== undefined && (differing === -1 || found[differing] > (wanted[differing] ?? 0))
+  );
 }

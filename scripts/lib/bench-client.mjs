@@ -107,7 +107,11 @@ export async function ourClient({ url, email, password }) {
     ADVERTISING_PASSWORD: password,
     ADVERTISING_MAX_CONCURRENT_REQUESTS: String(IN_FLIGHT),
   };
-  const reading = readSettings({ config: () => undefined, environment, mayLackPassword: false });
+  const reading = readSettings({
+    config: () => undefined,
+    environment,
+    mayLackPassword: false,
+  });
   const dependencies = systemDependencies(reading, { tell: () => {} });
   const client = new Client(reading.settings, dependencies);
   const create = (kind, fields) =>

@@ -4,7 +4,15 @@ import { cpus, loadavg, totalmem } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { cliVersion, inRoot, localFolder, Problem, programName, run, runMain } from "./base.mjs";
+import {
+  cliVersion,
+  inRoot,
+  localFolder,
+  Problem,
+  programName,
+  run,
+  runMain,
+} from "./base.mjs";
 import { measureClient } from "./bench-client.mjs";
 import { nothing, ours, set, typed } from "./bench-programs.mjs";
 import { forkSandbox } from "./bench-sandbox.mjs";
@@ -16,7 +24,11 @@ const SIZES = [...SINGLES, 3000, 10_000];
 const WAYS = {
   "single events": { program: ours, counts: SINGLES },
   "a provider that does nothing": { program: nothing, counts: SINGLES },
-  "single events, checkpoints off": { program: ours, counts: SINGLES, settings: CHECKPOINTS_OFF },
+  "single events, checkpoints off": {
+    program: ours,
+    counts: SINGLES,
+    settings: CHECKPOINTS_OFF,
+  },
   "the same, does nothing": { program: nothing, counts: SINGLES, settings: CHECKPOINTS_OFF },
   "a set": { program: set, counts: [100, 1000, 3000, 10_000] },
 };
@@ -69,7 +81,9 @@ function optionsFrom(args) {
       throw new Error("--rounds takes a whole number from 1 up");
     return { parts, rounds: Number(values.rounds) };
   } catch ({ message }) {
-    throw new Problem(`${message}\nUsage: npm run bench -- [--parts ${names.join()}] [--rounds 3]`);
+    throw new Problem(
+      `${message}\nUsage: npm run bench -- [--parts ${names.join()}] [--rounds 3]`,
+    );
   }
 }
 
@@ -104,14 +118,17 @@ async function newStack(files, settings = {}) {
       options,
     );
     if (exitCode !== 0)
-      throw new Problem(`${output}\n\`pulumi ${args.join(" ")}\` failed: see its message above.`);
+      throw new Problem(
+        `${output}\n\`pulumi ${args.join(" ")}\` failed: see its message above.`,
+      );
     return (performance.now() - begin) / 1000;
   };
   await measure("stack", "init", "dev");
   return {
     preview: () => measure("preview"),
     up: () => measure("up", "--yes", "--skip-preview"),
-    stateBytes: () => statSync(inStack("backend", ".pulumi", "stacks", "bench", "dev.json")).size,
+    stateBytes: () =>
+      statSync(inStack("backend", ".pulumi", "stacks", "bench", "dev.json")).size,
   };
 }
 
@@ -158,7 +175,9 @@ async function measureSizes(rounds) {
       for (const count of counts) {
         const stack = await newStack(program(count), settings);
         note("up", name, count, await stack.up());
-        console.log(`  ${name}, ${count}: ${took.get(`up ${name} ${count}`).at(-1).toFixed(2)} s`);
+        console.log(
+          `  ${name}, ${count}: ${took.get(`up ${name} ${count}`).at(-1).toFixed(2)} s`,
+        );
         if (count !== REPEATED) continue;
         note("again", name, count, await stack.up());
         note("preview", name, count, await stack.preview());

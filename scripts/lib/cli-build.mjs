@@ -107,7 +107,9 @@ async function settled(jobs) {
 }
 
 function checkGo() {
-  const [, floor] = /^go (.+)$/m.exec(readFileSync(join(inFolderOf(ENGINE).cwd, "go.mod"), "utf8"));
+  const [, floor] = /^go (.+)$/m.exec(
+    readFileSync(join(inFolderOf(ENGINE).cwd, "go.mod"), "utf8"),
+  );
   // Asked in the folder: a Go that may fetch the newer one that go.mod wants then answers as that one.
   const answer = ask("go", ["version"], inFolderOf(ENGINE));
   if (isAtLeast(answer, floor)) return;
@@ -194,7 +196,9 @@ function copyStarters(folder) {
     ["list", "-m", "-f", "{{.Dir}}", LANGUAGE_HOST.module],
     inFolderOf(LANGUAGE_HOST),
   );
-  for (const name of STARTERS.names.map((starter) => (isWindows ? `${starter}.cmd` : starter))) {
+  for (const name of STARTERS.names.map((starter) =>
+    isWindows ? `${starter}.cmd` : starter,
+  )) {
     copyFileSync(join(source, STARTERS.folder, name), join(folder, name));
     chmodSync(join(folder, name), 0o755);
   }

@@ -54,7 +54,11 @@ exports.are = [catalog, exports, advertising].map((each) => advertising.Catalog.
   const of = (urn: string) =>
     urn.split("::").slice(2).join("::").replaceAll("pulumi-nodejs:dynamic/advertising:", "");
   expect(
-    resources.map(({ urn, protect = false, retainOnDelete }) => [of(urn), protect, retainOnDelete]),
+    resources.map(({ urn, protect = false, retainOnDelete }) => [
+      of(urn),
+      protect,
+      retainOnDelete,
+    ]),
   ).toEqual([
     ["advertising:index:Catalog$Advertiser::sets/acme", false, true],
     ["advertising:index:Catalog$Advertiser::sets/hats", false, true],

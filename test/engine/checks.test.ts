@@ -140,7 +140,9 @@ module.exports = (async () => {
   expect(report).toContain("2 problems");
   expect(report).toContain("nothing of what was declared with it was registered or sent");
   expect(report).toMatch(/"late-1":\s+advertiserName/);
-  expect(report).toMatch(/"late-2":\s+import is an option that does not work here: .* existingId/);
+  expect(report).toMatch(
+    /"late-2":\s+import is an option that does not work here: .* existingId/,
+  );
   expect(output).not.toMatch(/^\s+at .*:\d+/m);
   expect(sandbox.requests).toEqual([]);
 });

@@ -6,12 +6,16 @@ import { newStack, program, runProcess, useSandbox } from "../support/stack.js";
 const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
 
 /** The options of a resource, and of the set beside it. */
-const OPTIONS: Readonly<Record<string, { readonly ofEvent: object; readonly ofSet: object }>> = {
-  plain: { ofEvent: {}, ofSet: {} },
-  deleting: { ofEvent: { retainOnDelete: false }, ofSet: { retainOnDelete: false } },
-  replacing: { ofEvent: { replaceOnChanges: ["value"] }, ofSet: { replaceOnChanges: ["events"] } },
-  guarded: { ofEvent: {}, ofSet: { retainOnDelete: false, protect: true } },
-};
+const OPTIONS: Readonly<Record<string, { readonly ofEvent: object; readonly ofSet: object }>> =
+  {
+    plain: { ofEvent: {}, ofSet: {} },
+    deleting: { ofEvent: { retainOnDelete: false }, ofSet: { retainOnDelete: false } },
+    replacing: {
+      ofEvent: { replaceOnChanges: ["value"] },
+      ofSet: { replaceOnChanges: ["events"] },
+    },
+    guarded: { ofEvent: {}, ofSet: { retainOnDelete: false, protect: true } },
+  };
 const NAMES = Object.keys(OPTIONS);
 /** The id of an object that is on the platform already, for the event or the member that adopts it. */
 const foundId = (name: string, isMember: boolean) =>
@@ -74,9 +78,11 @@ const UPDATE = { update: "PUT rest/event/{id}" };
 const DELETE = { delete: "DELETE rest/event/{id}" };
 
 const knowing = (event: object) => ({ ADVERTISING_OPERATIONS: JSON.stringify({ event }) });
-const found = NAMES.flatMap((name) => [foundId(name, false), foundId(name, true)]).map((id) => ({
-  ...{ id, event_name: `found ${id}`, advertiser_id: 1, value: 1 },
-}));
+const found = NAMES.flatMap((name) => [foundId(name, false), foundId(name, true)]).map(
+  (id) => ({
+    ...{ id, event_name: `found ${id}`, advertiser_id: 1, value: 1 },
+  }),
+);
 
 it("where an update, a delete and a read are known", async () => {
   const sandbox = await useSandbox({
@@ -95,8 +101,9 @@ it("where an update, a delete and a read are known", async () => {
         ? [id]
         : Object.values(outputs.eventIds as object).map(String),
     );
-    return [...sandbox.advertisers, ...sandbox.events].filter(({ id }) => !ids.includes(String(id)))
-      .length;
+    return [...sandbox.advertisers, ...sandbox.events].filter(
+      ({ id }) => !ids.includes(String(id)),
+    ).length;
   };
   expect(await unmanaged()).toBe(found.length);
 

@@ -42,7 +42,8 @@ async function exampleStack({ project, files, ...options }: Example): Promise<Te
   return stack;
 }
 
-const idsOf = (objects: readonly { readonly id: number }[]) => objects.map(({ id }) => id).sort();
+const idsOf = (objects: readonly { readonly id: number }[]) =>
+  objects.map(({ id }) => id).sort();
 
 it("examples/adopt: POSTs only for what does not exist, with the additional field", async () => {
   const sandbox = await useSandbox({

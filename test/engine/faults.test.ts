@@ -20,7 +20,10 @@ for (let i = 0; i < ${count}; i++) {
   new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: 1, value: 1 });
 }`);
 
-const advertiser1 = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+const advertiser1 = {
+  advertisers: [{ id: 1, advertiser_name: "A", active: true }],
+  events: [],
+};
 
 describe("an unknown outcome", () => {
   type Case = readonly [row: string, fault: FaultRule["with"], told: RegExp, acted?: boolean];
@@ -32,7 +35,12 @@ describe("an unknown outcome", () => {
       /failed after sending/,
       true,
     ],
-    ["no answer", { kind: "no-answer" }, /within 6 s \(advertising:requestTimeoutSeconds\)/, true],
+    [
+      "no answer",
+      { kind: "no-answer" },
+      /within 6 s \(advertising:requestTimeoutSeconds\)/,
+      true,
+    ],
     ["half a body", halfBody, /status 200, but its body is not whole/, true],
     [
       "307 to another origin",
@@ -45,7 +53,12 @@ describe("an unknown outcome", () => {
       /got status 500.*internal/,
       true,
     ],
-    ["no id", { kind: "answer", status: 200, body: { success: true } }, /status 200, but/, true],
+    [
+      "no id",
+      { kind: "answer", status: 200, body: { success: true } },
+      /status 200, but/,
+      true,
+    ],
   ];
 
   it("of each kind in one program: one POST, saved as unresolved; of a refused one nothing is saved", async () => {
@@ -80,7 +93,9 @@ describe("an unknown outcome", () => {
       expect.soft(saved[name]?.id, row).toMatch(/^unresolved-/);
       expect.soft(saved[name]?.what, row).toMatch(told);
       expect.soft(saved[name]?.initErrors?.join(), row).toContain("outcome is unknown");
-      expect.soft(output, row).toMatch(new RegExp(`pending --not-created '${name.toLowerCase()}'`));
+      expect
+        .soft(output, row)
+        .toMatch(new RegExp(`pending --not-created '${name.toLowerCase()}'`));
       expect
         .soft(
           sandbox.events.filter((event) => event.event_name === name),
@@ -104,12 +119,14 @@ describe("an unknown outcome", () => {
 
   /** The unresolved resources in the exported state, by their events' names. */
   async function unresolvedOf(stack: TestStack) {
-    const unresolved = (await stack.resources()).flatMap(({ id, inputs, outputs, initErrors }) => {
-      const mark = outputs?.unresolved as { what: string } | undefined;
-      return mark === undefined
-        ? []
-        : [[String(inputs?.eventName), { id, what: mark.what, initErrors }] as const];
-    });
+    const unresolved = (await stack.resources()).flatMap(
+      ({ id, inputs, outputs, initErrors }) => {
+        const mark = outputs?.unresolved as { what: string } | undefined;
+        return mark === undefined
+          ? []
+          : [[String(inputs?.eventName), { id, what: mark.what, initErrors }] as const];
+      },
+    );
     return Object.fromEntries(unresolved);
   }
 });

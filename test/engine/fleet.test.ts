@@ -15,7 +15,8 @@ it("a stack that is not there; an apply with one failing stack", async () => {
     environment: UNCHECKED,
   });
   const { programFolder: folder, environment } = stack;
-  const isOwn = (path: string) => !/^(Pulumi\..+\.yaml|node_modules|logs)$/.test(basename(path)); // not of developers' own runs
+  const isOwn = (path: string) =>
+    !/^(Pulumi\..+\.yaml|node_modules|logs)$/.test(basename(path)); // not of developers' own runs
   cpSync(example, folder, { recursive: true, filter: isOwn });
   const data = join(folder, "fleet.json");
   const declared = JSON.parse(readFileSync(data, "utf8")) as { stacks: Record<string, object> };
@@ -39,12 +40,17 @@ it("a stack that is not there; an apply with one failing stack", async () => {
     });
 
   const unknown = await fleet("--only", "cz,atlantis");
-  expect(unknown).toEqual({ code: 2, output: "fleet.json has no stack atlantis; it has at, cz\n" });
+  expect(unknown).toEqual({
+    code: 2,
+    output: "fleet.json has no stack atlantis; it has at, cz\n",
+  });
   expect(sandbox.requests).toEqual([]);
   const most = await fleet();
   expect(most.output).toMatch(/^cz: done$/m);
   expect(most.output).toMatch(/^at: failed\. .*See logs\/at\.log$/m);
   expect(most.code).toBe(1);
-  expect(readFileSync(join(folder, "logs", "at.log"), "utf8")).toContain("[ADVERTISING_ARGUMENTS]");
+  expect(readFileSync(join(folder, "logs", "at.log"), "utf8")).toContain(
+    "[ADVERTISING_ARGUMENTS]",
+  );
   expect(sandbox).toMatchObject({ logins: 1, creates: 3 });
 });

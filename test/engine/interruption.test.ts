@@ -79,7 +79,9 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
   expect(names).toEqual(expect.arrayContaining(namesOf(sandbox)));
   await stack.cancel();
   await until(() => namesOf(sandbox).length === sandbox.creates); // what was in flight is carried out, and nobody looks before
-  expect(await answer(stack, sandbox, (await pendingCommand(stack)).output)).toBe(pending.length);
+  expect(await answer(stack, sandbox, (await pendingCommand(stack)).output)).toBe(
+    pending.length,
+  );
 
   // One of those in flight is never answered; not the first, which the others wait for.
   const lost = sandbox.fail({ on: "event", act: true, after: 2, with: { kind: "no-answer" } });
@@ -104,7 +106,7 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
 
 it("the provider process dies: the engine takes its creates for failed, the journal knows of them", async () => {
   const { sandbox, stack } = await start(0);
-  const unanswered = sandbox.fail({
+  const noResponseError = sandbox.fail({
     on: "event",
     act: true,
     after: 3,
@@ -113,7 +115,7 @@ it("the provider process dies: the engine takes its creates for failed, the jour
   });
   const died = await upAndKillProvider(
     stack,
-    until(() => unanswered.hits === PARALLEL),
+    until(() => noResponseError.hits === PARALLEL),
   );
   expect(died.code).not.toBe(0);
   expect(await pendingOperations(stack)).toEqual([]);

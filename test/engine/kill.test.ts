@@ -68,7 +68,12 @@ const KINDS: Kind[] = [
   { what: "a set, checkpoints off", ...set, environment: OFF },
   { what: "single events, and the disk lost", ...singles, environment: {}, losesDisk: true },
   { what: "single events with a search", ...singles, environment: SEARCH },
-  { what: "a set with a search, and the disk lost", ...set, environment: SEARCH, losesDisk: true },
+  {
+    what: "a set with a search, and the disk lost",
+    ...set,
+    environment: SEARCH,
+    losesDisk: true,
+  },
 ];
 
 it.skipIf(KILLS === 0).each(KINDS)(

@@ -10,8 +10,14 @@ it("one login with the stack's settings, of which the password is a secret", asy
   const stack = await newStack("", {
     config: { "advertising:baseUrl": sandbox.url, "advertising:email": sandbox.email },
   });
-  await well(stack.run(["config", "set", "--secret", "advertising:password", sandbox.password]));
-  const environment = { ...stack.environment, ...stack.fromFile, ADVERTISING_PASSWORD: "not-used" };
+  await well(
+    stack.run(["config", "set", "--secret", "advertising:password", sandbox.password]),
+  );
+  const environment = {
+    ...stack.environment,
+    ...stack.fromFile,
+    ADVERTISING_PASSWORD: "not-used",
+  };
   const { code, output } = await runProcess(
     "node",
     [command, "login"],

@@ -50,9 +50,15 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   );
   expect(first).toContain("the limit is as before");
   expect(first).toContain(`${RESOURCES} created`);
-  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: FORMS.length + MORE });
+  expect(sandbox).toMatchObject({
+    logins: 1,
+    advertiserPosts: 1,
+    eventPosts: FORMS.length + MORE,
+  });
   expect(sandbox.maxOpenConnections).toBeLessThanOrEqual(6 + 1); // the first may not be known to be free yet
-  expect(new Set(sandbox.events.map(({ event_name }) => event_name)).size).toBe(sandbox.eventPosts);
+  expect(new Set(sandbox.events.map(({ event_name }) => event_name)).size).toBe(
+    sandbox.eventPosts,
+  );
   expect(await stack.outputs()).toEqual({ ids: [...FORMS.map(() => 1), 8] });
   const bodyOf = (name: string) =>
     sandbox.requests
@@ -95,16 +101,18 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   stack.program(forgotten);
   // Not the dependencies, whose order the engine does not keep, nor what is forgotten.
   const state = async () =>
-    (await stack.resources()).map(({ urn, id, inputs, outputs, initErrors, retainOnDelete }) => {
-      return {
-        urn,
-        id,
-        inputs: { ...inputs, existingId: undefined },
-        outputs,
-        initErrors,
-        retainOnDelete,
-      };
-    });
+    (await stack.resources()).map(
+      ({ urn, id, inputs, outputs, initErrors, retainOnDelete }) => {
+        return {
+          urn,
+          id,
+          inputs: { ...inputs, existingId: undefined },
+          outputs,
+          initErrors,
+          retainOnDelete,
+        };
+      },
+    );
   const before = await state();
   const again = await well(stack.up("--refresh"));
   expect(again).toContain(`${RESOURCES} unchanged`);
@@ -116,10 +124,14 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   stack.program(
     forgotten
       .replace("value: 2.5", "value: 3")
-      .replace("advertiserId: acme });\nconst", "advertiserId: acme, existingId: 9043 });\nconst"),
+      .replace(
+        "advertiserId: acme });\nconst",
+        "advertiserId: acme, existingId: 9043 });\nconst",
+      ),
   );
   const up = await well(stack.previewAndUp("--diff"));
-  for (const words of [/value\s*: 2\.5 => 3/, /existingId/, /retain/]) expect(up).toMatch(words);
+  for (const words of [/value\s*: 2\.5 => 3/, /existingId/, /retain/])
+    expect(up).toMatch(words);
   expect(up).toContain(
     `${most} stays live on the platform, and tags that were placed for it keep firing`,
   );
@@ -132,7 +144,9 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   stack.editState((text) => text.replace(/"retainOnDelete": ?true/, '"retainOnDelete":false'));
   const destroyed = await well(stack.destroy());
   expect(destroyed).toContain("[retain]");
-  expect(destroyed).toMatch(/Advertiser 1 left the state.* no known way to delete\W+1 stays live/);
+  expect(destroyed).toMatch(
+    /Advertiser 1 left the state.* no known way to delete\W+1 stays live/,
+  );
   expect(await stack.resources()).toEqual([]);
   expect(sandbox).toMatchObject({ advertiserPosts: 0, eventPosts: 1, deletes: 0 });
 });
@@ -154,7 +168,12 @@ ${events}`);
     act: true,
     with: { kind: "answer", status: 200, body },
   });
-  sandbox.fail({ on: "advertiser", after: 1, act: true, with: { kind: "close-without-answer" } });
+  sandbox.fail({
+    on: "advertiser",
+    after: 1,
+    act: true,
+    with: { kind: "close-without-answer" },
+  });
   sandbox.fail({
     on: "event",
     after: 2,

@@ -65,5 +65,9 @@ exports.value = advertising.ConversionEvent.get("got", 3).value;`);
     `to delete on the platform, if everything else goes well: gone (${gone})`,
   );
   expect(sandbox).toMatchObject({ creates: 6, deletes: 2 });
-  expect(sandbox.events.map(({ event_name }) => event_name).sort()).toEqual(["Buy", "Got", "Own"]);
+  expect(sandbox.events.map(({ event_name }) => event_name).sort()).toEqual([
+    "Buy",
+    "Got",
+    "Own",
+  ]);
 });

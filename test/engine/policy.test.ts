@@ -15,7 +15,9 @@ import { newStack, program, UNCHECKED, useSandbox } from "../support/stack.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 /** Comes with Pulumi's releases, beside the CLI. */
-const starter = spawnSync("which", ["pulumi-analyzer-policy"], { encoding: "utf8" }).stdout.trim();
+const starter = spawnSync("which", ["pulumi-analyzer-policy"], {
+  encoding: "utf8",
+}).stdout.trim();
 
 /**
  * The pack, started by Pulumi's own starter for policy packs. The engine asks the language host for it by itself, and
@@ -29,7 +31,10 @@ function startedByStarter(): { readonly pack: string; readonly folder: string } 
   const pack = join(folder, "pack");
   cpSync(join(repository, "examples/policy"), pack, { recursive: true });
   const file = join(pack, "PulumiPolicy.yaml");
-  writeFileSync(file, readFileSync(file, "utf8").replace("runtime: nodejs", "runtime: starter"));
+  writeFileSync(
+    file,
+    readFileSync(file, "utf8").replace("runtime: nodejs", "runtime: starter"),
+  );
   symlinkSync(starter, join(folder, "pulumi-analyzer-policy-starter"));
   return { pack, folder };
 }
@@ -57,7 +62,12 @@ describe.skipIf(starter === "")("examples/policy", () => {
     );
     const { pack, folder } = startedByStarter();
     stack.setEnvironment({ PATH: `${folder}:${stack.environment.PATH}` });
-    const { code, output } = await stack.preview("--policy-pack", pack, "--stack", "production");
+    const { code, output } = await stack.preview(
+      "--policy-pack",
+      pack,
+      "--stack",
+      "production",
+    );
     expect(code).not.toBe(0);
     expect(output).toContain('eventName "Purchase" does not fit');
     expect(output).toContain("clickWindow is 30 days; at most 14 are allowed");

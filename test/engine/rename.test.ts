@@ -5,7 +5,11 @@ import { pendingCommand } from "../support/recovery.js";
 import { failed, newStack, program, useSandbox, well } from "../support/stack.js";
 
 /** An advertiser `acme`, and these events by name, each with its options. */
-const shop = (events: Record<string, string>, options: Record<string, string> = {}, more = "") =>
+const shop = (
+  events: Record<string, string>,
+  options: Record<string, string> = {},
+  more = "",
+) =>
   program(`
 const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
 const event = (name, eventName, options) =>
@@ -30,12 +34,16 @@ const INSIDE =
 
 it("an unresolved event and live ones, renamed, moved and removed", async () => {
   const sandbox = await useSandbox({ operations: true });
-  const operations = { createdVisibleAfterSeconds: 0, event: { delete: "DELETE rest/event/{id}" } };
+  const operations = {
+    createdVisibleAfterSeconds: 0,
+    event: { delete: "DELETE rest/event/{id}" },
+  };
   const environment = { ADVERTISING_OPERATIONS: JSON.stringify(operations) };
   const live = { purchase: "Purchase", other: "Other" };
   const stack = await newStack(shop(live), { sandbox, environment });
   await well(stack.up());
-  const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
+  const idOf = (name: string) =>
+    sandbox.events.find(({ event_name }) => event_name === name)?.id;
   const purchase = idOf("Purchase");
 
   // Of unresolved outcome, and renamed without an alias: nothing new is sent.

@@ -24,12 +24,16 @@ const set = (events: string) =>
 it("ids, leftovers on another machine and from earlier states, a page, and a destroy", async () => {
   const sandbox = await useSandbox();
   const before = set('a, gone: { eventName: "Gone", value: 1 }');
-  const stack = await newStack(body(1, `event("buy", { eventName: "Buy", value: 9 });${before}`), {
-    sandbox,
-  });
+  const stack = await newStack(
+    body(1, `event("buy", { eventName: "Buy", value: 9 });${before}`),
+    {
+      sandbox,
+    },
+  );
   expect((await stack.up()).code).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 5 });
-  const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
+  const idOf = (name: string) =>
+    sandbox.events.find(({ event_name }) => event_name === name)?.id;
   const [changed, gone, a, buy, kept] = ["Changed", "Gone", "A", "Buy", "Hush hush"].map(idOf);
   const { events } = JSON.parse(await run(stack, "report", "ids", "--stack", "dev"));
   expect(events).toEqual({ kept, changed, buy, "funnel/a": a, "funnel/gone": gone });
@@ -42,9 +46,9 @@ it("ids, leftovers on another machine and from earlier states, a page, and a des
   // What the state notes is known on another machine.
   const other = await stack.onAnotherMachine();
   const leftIn = (text: string) =>
-    (JSON.parse(text) as { leftovers: { id: string; name: string; why: string }[] }).leftovers.map(
-      ({ id, name, why }) => `${id} ${name}: ${why}`,
-    );
+    (
+      JSON.parse(text) as { leftovers: { id: string; name: string; why: string }[] }
+    ).leftovers.map(({ id, name, why }) => `${id} ${name}: ${why}`);
   const known = [
     `${a} A: replaced in its set, or removed from it`,
     `${changed} Changed: replaced`,
@@ -79,7 +83,9 @@ it("ids, leftovers on another machine and from earlier states, a page, and a des
   });
   expect(await run(other, "leftovers")).toMatch(/^The state notes nothing/);
   const befores = ["before.json", "full.json"].flatMap((file) => ["--before", file]);
-  const { leftovers } = JSON.parse(await run(other, "leftovers", ...befores, "--format", "json"));
+  const { leftovers } = JSON.parse(
+    await run(other, "leftovers", ...befores, "--format", "json"),
+  );
   const listed = (leftovers as { kind: string; id: string }[]).map(
     ({ kind, id }) => `${kind} ${id}`,
   );

@@ -31,7 +31,10 @@ async function stateOf(stack: TestStack): Promise<Record<string, string>> {
     ]);
     return [
       ...ids,
-      ...Object.keys((outputs.unresolved as object) ?? {}).map((key) => [`${name}/${key}`, "?"]),
+      ...Object.keys((outputs.unresolved as object) ?? {}).map((key) => [
+        `${name}/${key}`,
+        "?",
+      ]),
     ];
   });
   return Object.fromEntries(entries.toSorted());
@@ -101,7 +104,9 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   expect(resolved).toContain(`Resolved as created with id ${idOf("a")}: funnel/a`);
   expect(resolved).toContain("Resolved as not created: funnel/b\n");
   expect(resolved).toContain("set existingId to the right one");
-  expect(resolved).toContain("1 create may or may not have reached the platform:\n  funnel/c: ");
+  expect(resolved).toContain(
+    "1 create may or may not have reached the platform:\n  funnel/c: ",
+  );
   const ids = { kept: idOf("kept"), made: idOf("made"), secret: idOf("secret") };
   expect(await stateOf(stack)).toEqual({ "funnel/a": idOf("a"), "funnel/c": "?", ...ids });
   const kept = (await stack.resources()).find(({ urn }) => urn.endsWith("::kept"));
@@ -135,7 +140,14 @@ it("what only the journal of a killed run has, or only Pulumi's record of it, is
   expect(listed).not.toContain("funnel/b");
   const other = await stack.onAnotherMachine();
   const a = String(sandbox.events.find(({ event_name }) => event_name === "a")?.id);
-  const made = await answer(other, 0, "--created", `funnel/a=${a}`, "--not-created", "funnel/b");
+  const made = await answer(
+    other,
+    0,
+    "--created",
+    `funnel/a=${a}`,
+    "--not-created",
+    "funnel/b",
+  );
   expect(made).toContain(`Created by earlier runs, and not in the state yet: funnel/a (${a}).`);
   const up = await other.up();
   expect(up.code, up.output).toBe(0);
@@ -209,7 +221,10 @@ new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.
   await stack.cancel();
   await well(stack.run(["stack", "select", "pr-7"]));
   stack.program(more("lead-eu"));
-  const refused = await typed(stack, "npx pulumi-advertising pending --take-over dev --stack pr-7");
+  const refused = await typed(
+    stack,
+    "npx pulumi-advertising pending --take-over dev --stack pr-7",
+  );
   expect(refused).toMatchObject({
     code: 2,
     output: expect.stringContaining("the stack dev still exists"),
@@ -218,7 +233,9 @@ new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.
   const stopped = await stack.run(["preview", "--stack", "dev"]);
   expect(stopped.code).not.toBe(0);
   const id = String(sandbox.events.find(({ event_name }) => event_name === "Lead")?.id);
-  const [created = ""] = commandsIn(stopped.output).filter((each) => each.includes("--created"));
+  const [created = ""] = commandsIn(stopped.output).filter((each) =>
+    each.includes("--created"),
+  );
   expect(created).toContain("--stack dev");
   await well(typed(stack, created.replace("<its id>", id)));
   const known = await stack.run(["up", "--yes", "--stack", "dev"]);
@@ -236,7 +253,10 @@ new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.
 
 it("an inline program has no project file: what is printed for it works in its folder", async () => {
   const sandbox = await useSandbox({ objects, authMode: "basic" });
-  const stack = await newStack("", { sandbox, environment: { ADVERTISING_AUTH_MODE: "basic" } });
+  const stack = await newStack("", {
+    sandbox,
+    environment: { ADVERTISING_AUTH_MODE: "basic" },
+  });
   stack.write(
     "inline.cjs",
     `

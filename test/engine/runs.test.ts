@@ -16,7 +16,13 @@ it("two machines: one is killed, the other one, without a journal, takes the sta
   const sandbox = await useSandbox();
   const first = await newStack(shopOf(events), { sandbox });
   const second = await first.onAnotherMachine();
-  sandbox.fail({ on: "event", act: true, times: inFlight, after: 5, with: { kind: "no-answer" } });
+  sandbox.fail({
+    on: "event",
+    act: true,
+    times: inFlight,
+    after: 5,
+    with: { kind: "no-answer" },
+  });
   const locked = async () => {
     await until(() => sandbox.creates === events + 1);
     while ((await second.resources()).length < events + 1 - inFlight) await sleep(10);

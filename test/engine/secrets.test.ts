@@ -69,8 +69,13 @@ it("a refusal that echoes everything, while Node.js and Pulumi log all they can"
   expect(attempts).toHaveLength(sandbox.requests.length);
   expect(attempts[0]).toMatch(/^\S+Z POST \/rest\/\w+ attempt 1: status 200 after \d+ ms$/);
 
-  const sent = sandbox.requests.flatMap(({ headers }) => [headers.cookie, headers.authorization]);
-  const credentials = sent.flatMap((header) => String(header ?? "").match(/[^=\s]{12,}=*$/) ?? []);
+  const sent = sandbox.requests.flatMap(({ headers }) => [
+    headers.cookie,
+    headers.authorization,
+  ]);
+  const credentials = sent.flatMap(
+    (header) => String(header ?? "").match(/[^=\s]{12,}=*$/) ?? [],
+  );
   expect(credentials).toHaveLength(4);
   for (const secret of credentials) expect(output).not.toContain(secret);
 
@@ -112,7 +117,9 @@ it("secret arguments, alone and in a set: refused with an echo, unresolved, and 
   const stack = await newStack(shop(entry), { sandbox });
   const upHidden = async () => {
     const { code, output } = await stack.up("--continue-on-error", "--diff");
-    const files = filesBelow(stack.folder).filter((path) => !path.startsWith(stack.programFolder));
+    const files = filesBelow(stack.folder).filter(
+      (path) => !path.startsWith(stack.programFolder),
+    );
     expect(files.length).toBeGreaterThan(3);
     const texts = [
       output,

@@ -37,7 +37,9 @@ it("created, partly refused, completed, changed key by key and moved with an ali
     with: { kind: "answer", status: 406, body: { errors: ["the quota is used up"] } },
   });
   const first = await failed(stack.up());
-  expect(first).toContain(`${keys.length - 1} of ${keys.length} declared events are in the state`);
+  expect(first).toContain(
+    `${keys.length - 1} of ${keys.length} declared events are in the state`,
+  );
   expect(first).toContain("the quota is used up");
   expect(sandbox.eventPosts).toBe(keys.length);
 
@@ -49,7 +51,11 @@ it("created, partly refused, completed, changed key by key and moved with an ali
   const component = `class Shop extends pulumi.ComponentResource { constructor() { super("my:shop:Shop", "shop"); } }
 const shop = new Shop();`;
   const aliases = `aliases: [{ name: "funnel", parent: pulumi.rootStackResource }]`;
-  const inComponent = { name: "flow", before: component, options: `{ parent: shop, ${aliases} }` };
+  const inComponent = {
+    name: "flow",
+    before: component,
+    options: `{ parent: shop, ${aliases} }`,
+  };
   const { id: _, urn, ...others } = events;
   const changed = { new: { eventName: "N", value: 0 }, ...others, urn: { ...urn, value: 70 } };
   stack.program(shop(changed, inComponent));

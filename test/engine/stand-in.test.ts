@@ -75,7 +75,10 @@ async function throughPulumi(sandbox: Sandbox) {
     RECORD_TO: calls,
     RECORD_STATE: stateFileIn(join(stack.folder, "backend"), PROJECT),
   });
-  return async ({ how, fault, isKilled }: Run, resources: readonly Declared[]): Promise<Played> => {
+  return async (
+    { how, fault, isKilled }: Run,
+    resources: readonly Declared[],
+  ): Promise<Played> => {
     stack.write("resources.json", JSON.stringify(resources));
     rmSync(calls, { force: true });
     const armed = fault && sandbox.fail(fault);
@@ -102,7 +105,9 @@ function throughStandIn(sandbox: Sandbox) {
   const environment = { PULUMI_BACKEND_URL: "file:///model" };
   const { settings } = readSettings({
     config: (key) =>
-      ({ baseUrl: sandbox.url, email: "a@b.example", password: "a password", ...SETTINGS })[key],
+      ({ baseUrl: sandbox.url, email: "a@b.example", password: "a password", ...SETTINGS })[
+        key
+      ],
     environment: {},
     mayLackPassword: true,
   });
@@ -112,7 +117,10 @@ function throughStandIn(sandbox: Sandbox) {
   };
   let state: Deployment = { manifest: { time: "" }, resources: [] };
 
-  return async ({ how, fault, isKilled }: Run, resources: readonly Declared[]): Promise<Played> => {
+  return async (
+    { how, fault, isKilled }: Run,
+    resources: readonly Declared[],
+  ): Promise<Played> => {
     const calls: string[] = [];
     const run = newRun(sandbox, folder, { settings: SETTINGS, environment });
     const recorded = <T extends object>(face: T, type: keyof typeof HANDLERS) =>
@@ -138,10 +146,12 @@ function throughStandIn(sandbox: Sandbox) {
       now: () => new Date().toISOString(),
       checkpoints: true,
     };
-    const records = readJournal(journalPath(place, join(folder, "stacks")))?.records ?? new Map();
+    const records =
+      readJournal(journalPath(place, join(folder, "stacks")))?.records ?? new Map();
     const { registrations } = programHalf(resources, STACK, settings, records);
     const armed = fault && sandbox.fail(fault);
-    const ending = how === "refresh" ? refresh(state, options) : up(state, registrations, options);
+    const ending =
+      how === "refresh" ? refresh(state, options) : up(state, registrations, options);
     const ended = await Promise.race([
       ending,
       ...(isKilled === true && armed ? [struck(armed)] : []),
@@ -201,7 +211,14 @@ function masked({ calls, state }: Played, { url }: Sandbox) {
 
 const a: Declared = { type: "Advertiser", name: "a", platformName: "A" };
 const event = (name: string, more: Partial<Declared> = {}): Declared => {
-  return { type: "ConversionEvent", name, advertiser: "a", platformName: name, value: 1, ...more };
+  return {
+    type: "ConversionEvent",
+    name,
+    advertiser: "a",
+    platformName: name,
+    value: 1,
+    ...more,
+  };
 };
 const setOf = (value: number): Declared => {
   const events = { k: { eventName: "K", value }, l: { eventName: "L", value: 1 } };
@@ -234,14 +251,22 @@ it("created, changed, renamed, refused in part, killed, replaced, removed and re
     { how: "up", program: [{ ...a, platformName: "B" }, e, setOf(2), of1] },
     { how: "refresh" },
   ];
-  const objects = { advertisers: [{ id: 1, advertiser_name: "Live", active: true }], events: [] };
-  const sandboxes = [0, 1].map(() => useSandbox({ authMode: "both", objects, operations: true }));
+  const objects = {
+    advertisers: [{ id: 1, advertiser_name: "Live", active: true }],
+    events: [],
+  };
+  const sandboxes = [0, 1].map(() =>
+    useSandbox({ authMode: "both", objects, operations: true }),
+  );
   const [real, model] = (await Promise.all(sandboxes)) as [Sandbox, Sandbox];
   const players = [await throughPulumi(real), throughStandIn(model)] as const;
   let resources: readonly Declared[] = [];
   for (const [index, run] of runs.entries()) {
     resources = run.program ?? resources;
-    const [first, second] = [await players[0](run, resources), await players[1](run, resources)];
+    const [first, second] = [
+      await players[0](run, resources),
+      await players[1](run, resources),
+    ];
     expect(masked(second, model), `run ${index + 1}, ${run.how}`).toEqual(masked(first, real));
   }
   expect(model.creates).toBe(real.creates);

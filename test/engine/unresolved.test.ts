@@ -69,7 +69,9 @@ it("every later up stops at it with the same advice; existingId adopts; then rep
   expect(await pending(stack, 2, "--created", "e0=2")).toContain("2 is not the id of");
   await pending(stack, 0, "--created", "e0=3");
   const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
-  expect(await upAndKill(stack, struck(lost), "tree", ["--replace", event?.urn ?? ""])).toBe(true);
+  expect(await upAndKill(stack, struck(lost), "tree", ["--replace", event?.urn ?? ""])).toBe(
+    true,
+  );
   await stack.cancel();
   const beside = await upWell(stack);
   expect(beside).toMatch(/The state has 3\. Look in the account for a second one/);

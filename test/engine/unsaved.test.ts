@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { upAndKill } from "../support/killing.js";
-import { eventsProgram, failed, newStack, program, useSandbox, well } from "../support/stack.js";
+import {
+  eventsProgram,
+  failed,
+  newStack,
+  program,
+  useSandbox,
+  well,
+} from "../support/stack.js";
 
 it("with checkpoints off: what was created is not created again, under another name neither", async () => {
   const sandbox = await useSandbox();

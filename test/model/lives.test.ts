@@ -16,9 +16,12 @@ it(`${LIVES} lives of a stack (SEED=${seed})`, { timeout: 60_000 + LIVES * 1000 
     const config = configOf(seed + life, seededRandom(~(seed + life)));
     const simulation = new Simulation(config);
     await new Life(simulation).live().catch((error: Error) => {
-      const log = process.env.MUTATION === undefined ? ["What happened:", ...simulation.log] : [];
+      const log =
+        process.env.MUTATION === undefined ? ["What happened:", ...simulation.log] : [];
       return expect.fail(
-        [`SEED=${seed + life} LIVES=1: ${error.stack}`, JSON.stringify(config), ...log].join("\n"),
+        [`SEED=${seed + life} LIVES=1: ${error.stack}`, JSON.stringify(config), ...log].join(
+          "\n",
+        ),
       );
     });
   }

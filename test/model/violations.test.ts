@@ -28,7 +28,10 @@ const runProgram = (variables: Readonly<Record<string, string>>) =>
     { ...(process.env as Record<string, string>), NO_COLOR: "1", ...variables },
   );
 
-async function overCores<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+async function overCores<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
   const results: R[] = [];
   const next = items.entries();
   const worker = async () => {
@@ -48,19 +51,28 @@ async function found({ file, from, to }: Mutation): Promise<string | undefined> 
   });
   if (code === 0) return undefined;
   const [, at, why = ""] = /SEED=(\d+) LIVES=1: (.*)/.exec(output) ?? [];
-  return at === undefined ? expect.fail(output) : `after ${Number(at) - seed + 1} lives: ${why}`;
+  return at === undefined
+    ? expect.fail(output)
+    : `after ${Number(at) - seed + 1} lives: ${why}`;
 }
 
-it.runIf(LIVES > 0)(`${LIVES} lives of a stack`, { timeout: 60_000 + LIVES * 1000 }, async () => {
-  const each = Math.ceil(LIVES / availableParallelism() / 4);
-  const firsts = Array.from({ length: Math.ceil(LIVES / each) }, (_, part) => part * each);
-  const failures = await overCores(firsts, async (first) => {
-    const lives = Math.min(each, LIVES - first);
-    const { code, output } = await runProgram({ SEED: String(seed + first), LIVES: String(lives) });
-    return code === 0 ? "" : output;
-  });
-  expect(failures.join("")).toBe("");
-});
+it.runIf(LIVES > 0)(
+  `${LIVES} lives of a stack`,
+  { timeout: 60_000 + LIVES * 1000 },
+  async () => {
+    const each = Math.ceil(LIVES / availableParallelism() / 4);
+    const firsts = Array.from({ length: Math.ceil(LIVES / each) }, (_, part) => part * each);
+    const failures = await overCores(firsts, async (first) => {
+      const lives = Math.min(each, LIVES - first);
+      const { code, output } = await runProgram({
+        SEED: String(seed + first),
+        LIVES: String(lives),
+      });
+      return code === 0 ? "" : output;
+    });
+    expect(failures.join("")).toBe("");
+  },
+);
 
 it.runIf(LIVES > 0)(
   "the model finds each violation",

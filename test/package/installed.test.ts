@@ -1,5 +1,12 @@
 /** The package as npm, pnpm and yarn install it: how it is loaded, its commands, and real runs with it. */
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown"; // as vitest brings it
 import { beforeAll, expect, it, onTestFinished } from "vitest";
@@ -12,7 +19,14 @@ import {
   packProvider,
   useTemporaryFolder,
 } from "../support/packed.js";
-import { failed, newStack, type TestStack, UNCHECKED, useSandbox, well } from "../support/stack.js";
+import {
+  failed,
+  newStack,
+  type TestStack,
+  UNCHECKED,
+  useSandbox,
+  well,
+} from "../support/stack.js";
 
 const temporary = useTemporaryFolder();
 let tarball: string;
@@ -32,7 +46,14 @@ async function answerOf(file: string, text: string): Promise<unknown> {
 }
 
 const NAMES = [
-  ...["Advertiser", "Attribution", "Catalog", "ConversionEvent", "ConversionEventSet", "EventType"],
+  ...[
+    "Advertiser",
+    "Attribution",
+    "Catalog",
+    "ConversionEvent",
+    "ConversionEventSet",
+    "EventType",
+  ],
   ...["days", "hours", "validate"],
 ];
 
@@ -175,7 +196,11 @@ it("its commands run by npx, and keep their exit codes", async () => {
   project.write("events.csv", "key;advertiser;event name;value\r\nbuy;acme;Buy;1\r\n");
   for (const [args, said, expected] of [
     [["pulumi-advertising", "--help"], /^Usage: pulumi-advertising/m, 0],
-    [["pulumi-advertising", "--version"], new RegExp(`^${version.replaceAll(".", "\\.")}\n$`), 0],
+    [
+      ["pulumi-advertising", "--version"],
+      new RegExp(`^${version.replaceAll(".", "\\.")}\n$`),
+      0,
+    ],
     [
       ["pulumi-advertising", "validate", "catalog.yaml"],
       /1 advertiser, 1 conversion event; 0 errors, 0 warnings/,
@@ -257,7 +282,8 @@ it.each(["index.mjs", "index.js"] as const)(
       file === "index.js" ? await bundled(PROGRAMS[file]) : PROGRAMS[file],
     );
     expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 2 });
-    const idOf = (name: string) => sandbox.events.find(({ event_name }) => event_name === name)?.id;
+    const idOf = (name: string) =>
+      sandbox.events.find(({ event_name }) => event_name === name)?.id;
     expect(await stack.outputs()).toEqual({ eventIds: [idOf("Landing"), idOf("Basket")] });
   },
 );
@@ -296,7 +322,12 @@ const { ConversionEvent } = require("pulumi-advertising");
 const { advertiser } = new Tracking("web");
 new ConversionEvent("buy", { eventName: "Buy", advertiserId: advertiser, value: 1 });`;
     const sandbox = await useSandbox();
-    const stack = await newStack(text, { sandbox, programFolder, project: "shop", environment });
+    const stack = await newStack(text, {
+      sandbox,
+      programFolder,
+      project: "shop",
+      environment,
+    });
     if (manager === "yarn, Plug'n'Play") {
       const told = await failed(stack.preview());
       expect(told).not.toContain("Required by");
@@ -320,7 +351,11 @@ it("a program that reaches the package through a library alone is told in one se
   );
   const sandbox = await useSandbox();
   const text = PROGRAMS["index.js"].replace('"pulumi-advertising"', '"tracking"');
-  const stack = await newStack(text, { sandbox, programFolder: project.folder, project: "shop" });
+  const stack = await newStack(text, {
+    sandbox,
+    programFolder: project.folder,
+    project: "shop",
+  });
   const output = await failed(stack.preview());
   expect(output).toContain(
     `looks for this package from ${project.folder}, and it is not installed there. Nothing was sent. Install it there,`,
@@ -334,7 +369,12 @@ it("a TypeScript program's state is the next version's, installed by pnpm in ano
   stack.setEnvironment(UNCHECKED); // from here on, as its types were checked
   const { version } = manifestIn(project.packageFolder);
   const stored = async () =>
-    (await stack.resources()).map(({ urn, id, inputs, outputs }) => ({ urn, id, inputs, outputs }));
+    (await stack.resources()).map(({ urn, id, inputs, outputs }) => ({
+      urn,
+      id,
+      inputs,
+      outputs,
+    }));
   const before = await stored();
   for (const place of [temporary(), "node_modules", version])
     expect(JSON.stringify(before)).not.toContain(place);

@@ -14,7 +14,12 @@ import { type Resource, readExport } from "../../provider/src/cli/contents.js";
 import { pageOf } from "../../provider/src/cli/page.js";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
 import { newFolder } from "../support/folder.js";
-import { exportOf, storedAdvertiser, storedEvent, UNRESOLVED_OUTPUT } from "../support/stored.js";
+import {
+  exportOf,
+  storedAdvertiser,
+  storedEvent,
+  UNRESOLVED_OUTPUT,
+} from "../support/stored.js";
 
 /** Or why none starts here. */
 let browser: Browser | string;
@@ -22,7 +27,10 @@ beforeAll(async () => {
   try {
     // Not the switches that the package proposes: with its single process, a second context ends the browser.
     const args = ["--no-sandbox", "--disable-gpu"];
-    browser = await playwright.launch({ executablePath: await chromium.executablePath(), args });
+    browser = await playwright.launch({
+      executablePath: await chromium.executablePath(),
+      args,
+    });
   } catch (error) {
     browser = `no browser starts here (that of @sparticuz/chromium runs on Linux only): ${error}`;
   }
@@ -93,14 +101,16 @@ it.for([
   "%i wide, %i events: nothing is wider than the screen, and everything is there",
   async ([width = 0, events = 0], context) => {
     const page = await open(context, events, { viewport: { width, height: 800 } });
-    expect(await page.evaluate<number>("document.documentElement.scrollWidth")).toBeLessThanOrEqual(
-      width,
-    );
+    expect(
+      await page.evaluate<number>("document.documentElement.scrollWidth"),
+    ).toBeLessThanOrEqual(width);
     const keys = await page
       .locator("section[aria-label=Events] tr[data-row] td:first-child")
       .allTextContents();
     expect(keys).toHaveLength(events + 2);
-    expect(keys.slice(0, events)).toEqual(Array.from({ length: events }, (_, i) => `event-${i}`));
+    expect(keys.slice(0, events)).toEqual(
+      Array.from({ length: events }, (_, i) => `event-${i}`),
+    );
     expect(
       await page.locator("section[aria-label='Left live'] tr[data-row]").allTextContents(),
     ).toEqual([
@@ -111,7 +121,9 @@ it.for([
 );
 
 const cellsOf = (page: Page, column: number) =>
-  page.locator(`section[aria-label=Events] tr[data-row] td:nth-child(${column})`).allTextContents();
+  page
+    .locator(`section[aria-label=Events] tr[data-row] td:nth-child(${column})`)
+    .allTextContents();
 
 it("sorts by any column, numbers and windows by what they are, and what is empty last", async (context) => {
   const page = await open(context, 5, { viewport: { width: 1280, height: 800 } });
@@ -149,7 +161,10 @@ it("sorts by any column, numbers and windows by what they are, and what is empty
 it("keeps the filter and the headings in sight; on a narrow screen each value has its heading", async (context) => {
   const page = await open(context, 300, { viewport: { width: 1280, height: 800 } });
   const heading = page.locator("section[aria-label=Events] th").first();
-  const last = page.getByRole("button", { name: "Copy the id 10299 of event-299", exact: true });
+  const last = page.getByRole("button", {
+    name: "Copy the id 10299 of event-299",
+    exact: true,
+  });
   await last.scrollIntoViewIfNeeded();
   const boxes = await Promise.all(
     [page.locator("#filter"), heading].map((each) => each.boundingBox()),
@@ -177,7 +192,9 @@ it("by keyboard alone: filter, tell how many, go back, copy an id; on paper ever
   expect(await page.getByRole("status").textContent()).toMatch(/^\d+ of \d+ shown$/);
   await page.keyboard.press("Escape");
   await expect.poll(() => shown.count()).toBe(302);
-  await page.getByRole("button", { name: "Copy the id 10029 of event-29", exact: true }).focus();
+  await page
+    .getByRole("button", { name: "Copy the id 10029 of event-29", exact: true })
+    .focus();
   await page.keyboard.press("Enter");
   await expect.poll(() => page.getByRole("status").textContent()).toBe("Copied 10029");
   await page.emulateMedia({ media: "print" });

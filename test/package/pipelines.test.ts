@@ -15,7 +15,13 @@ import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Comment, serveComments } from "../support/comments.js";
 import { projectEnvironment, useStarter } from "../support/packed.js";
 import { github, gitlab, type Pipeline } from "../support/pipelines.js";
-import { newStack, runProcess, type TestStack, UNCHECKED, useSandbox } from "../support/stack.js";
+import {
+  newStack,
+  runProcess,
+  type TestStack,
+  UNCHECKED,
+  useSandbox,
+} from "../support/stack.js";
 
 const starter = resolve(import.meta.dirname, "../../examples/starter");
 const project = useStarter();
@@ -41,7 +47,10 @@ async function stackOf(sandbox: Sandbox): Promise<TestStack> {
 }
 
 /** Runs the scripts one after the other, up to the first that fails. */
-async function runAll(scripts: readonly string[], environment: Readonly<Record<string, string>>) {
+async function runAll(
+  scripts: readonly string[],
+  environment: Readonly<Record<string, string>>,
+) {
   let output = "";
   for (const script of scripts) {
     const ended = await runProcess(
@@ -126,7 +135,8 @@ it("apply, keep the session, stop at an unresolved create, go on when it is reso
   expect(sandbox).toMatchObject({ creates: sent, logins: 1 });
 
   const [, name = ""] =
-    /(shop\/\w+\/\w+)/.exec(stopped.output.slice(stopped.output.indexOf("ConversionEvent"))) ?? [];
+    /(shop\/\w+\/\w+)/.exec(stopped.output.slice(stopped.output.indexOf("ConversionEvent"))) ??
+    [];
   const idOf = (key: string) => {
     const [, advertiser = "", event = ""] = key.split("/");
     const owner = sandbox.advertisers.find((each) =>
@@ -162,7 +172,11 @@ it("a pull request's preview in one comment, which the next commit rewrites; not
   const { ADVERTISING_PASSWORD: _, ...withoutPassword } = stack.environment;
   const before: Comment[] = [
     ...[1, 2, 3].map((id) => ({ id, body: `Comment ${id}`, user: { login: "ada" } })),
-    { id: 4, body: "<!-- pulumi-advertising: prod -->", user: { login: "github-actions[bot]" } },
+    {
+      id: 4,
+      body: "<!-- pulumi-advertising: prod -->",
+      user: { login: "github-actions[bot]" },
+    },
   ];
   const commands = join(stack.folder, "commands");
   mkdirSync(commands);

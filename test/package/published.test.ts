@@ -76,7 +76,10 @@ it("needs only what it declares", () => {
     .filter((name) => !name.startsWith("node:"))
     .map((name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/"));
   // It names itself in the reference that stands in the state.
-  const declared = [...Object.keys({ ...dependencies, ...peerDependencies }), "pulumi-advertising"];
+  const declared = [
+    ...Object.keys({ ...dependencies, ...peerDependencies }),
+    "pulumi-advertising",
+  ];
   expect([...new Set(needed)].toSorted()).toEqual(declared.toSorted());
 });
 
@@ -107,7 +110,9 @@ it("its types are found and right for each way of resolving modules (attw)", asy
 
 it("its public names are those of public-names.txt; `vitest -u` writes it again, to be reviewed", async () => {
   const entries = Object.entries(manifestIn(providerFolder).exports).flatMap(([path, entry]) =>
-    typeof entry === "string" ? [] : [[path, join(providerFolder, entry.types as string)] as const],
+    typeof entry === "string"
+      ? []
+      : [[path, join(providerFolder, entry.types as string)] as const],
   );
   const options = {
     module: ts.ModuleKind.NodeNext,

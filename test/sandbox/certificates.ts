@@ -71,7 +71,9 @@ function distinguishedName(name: string): Buffer {
 
 /** A GeneralizedTime that is `days` days from now. */
 function time(days: number): Buffer {
-  const text = new Date(Date.now() + days * 86_400_000).toISOString().replace(/[-:T]|\.\d+/g, "");
+  const text = new Date(Date.now() + days * 86_400_000)
+    .toISOString()
+    .replace(/[-:T]|\.\d+/g, "");
   return der(0x18, Buffer.from(text));
 }
 
@@ -87,6 +89,10 @@ function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
   const size =
-    length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+    length < 128
+      ? [length]
+      : length < 256
+        ? [0x81, length]
+        : [0x82, length >> 8, length & 0xff];
   return Buffer.concat([Buffer.from([tag, ...size]), content]);
 }

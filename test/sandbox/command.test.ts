@@ -22,7 +22,10 @@ function start(...args: string[]) {
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   let output = "";
-  const ended = once(child, "close").then(([code]) => ({ code: code as number | null, output }));
+  const ended = once(child, "close").then(([code]) => ({
+    code: code as number | null,
+    output,
+  }));
   const listening = new Promise<string | undefined>((found) => {
     for (const stream of [child.stdout, child.stderr]) {
       stream.on("data", (chunk) => {
@@ -57,7 +60,10 @@ async function post(url: string, path: string, body: unknown, cookie = "") {
     headers: { cookie },
     body: JSON.stringify(body),
   });
-  return { status: answer.status, cookie: answer.headers.getSetCookie()[0]?.split(";")[0] ?? "" };
+  return {
+    status: answer.status,
+    cookie: answer.headers.getSetCookie()[0]?.split(";")[0] ?? "",
+  };
 }
 
 const logIn = (url: string) =>
@@ -95,10 +101,9 @@ describe("the process", () => {
     expect(await say("fail", "advertiser:reset")).toMatchObject({ code: 0 });
     await expect(create(url, "C")).rejects.toThrow();
     const { advertisers } = JSON.parse((await say("list", "--json")).output);
-    expect(advertisers.map((each: { advertiser_name: string }) => each.advertiser_name)).toEqual([
-      "lost",
-      "B",
-    ]);
+    expect(
+      advertisers.map((each: { advertiser_name: string }) => each.advertiser_name),
+    ).toEqual(["lost", "B"]);
     expect(await say("lsit")).toMatchObject({
       code: 2,
       output: expect.stringContaining('"lsit" is no command'),
@@ -210,9 +215,9 @@ describe("commands", () => {
     const { sandbox, say } = await controlled({ objects });
     const { cookie } = await logIn(sandbox.url);
     say("expire");
-    expect((await post(sandbox.url, "advertiser", { advertiser_name: "A" }, cookie)).status).toBe(
-      401,
-    );
+    expect(
+      (await post(sandbox.url, "advertiser", { advertiser_name: "A" }, cookie)).status,
+    ).toBe(401);
     say("fail any:status-500");
     sandbox.reset();
     expect(sandbox.snapshot()).toEqual({ advertisers: [], events: [] });
@@ -232,7 +237,12 @@ describe("commands", () => {
     "edit event",
     "edit event 3",
   ];
-  const others = ["edit campaign 1 value=1", "edit event 3 value", "delete", "delete event 3 20"];
+  const others = [
+    "edit campaign 1 value=1",
+    "edit event 3 value",
+    "delete",
+    "delete event 3 20",
+  ];
   it.each<[string, RegExp]>([
     ...[...noCommands, ...others].map((line): [string, RegExp] => [
       line,

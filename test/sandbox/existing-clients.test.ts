@@ -71,7 +71,9 @@ describe("a session with a cookie jar", () => {
       };
 
       await logIn();
-      expect(client.cookieNames.filter((name) => name.endsWith("_service_cookie"))).toHaveLength(1);
+      expect(
+        client.cookieNames.filter((name) => name.endsWith("_service_cookie")),
+      ).toHaveLength(1);
       const advertiser_id = await create("advertiser", { advertiser_name: "Acme" });
       await create("event", { event_name: "Landing", advertiser_id, value: 0 });
       sandbox.expireSessions();
@@ -79,7 +81,10 @@ describe("a session with a cookie jar", () => {
 
       expect(sandbox.logins).toBe(2);
       expect([sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([1, 3]);
-      expect(sandbox.events.map(({ event_name }) => event_name)).toEqual(["Landing", "Purchase"]);
+      expect(sandbox.events.map(({ event_name }) => event_name)).toEqual([
+        "Landing",
+        "Purchase",
+      ]);
     },
   );
 });
@@ -107,7 +112,9 @@ describe("the 2.0 login, and strict creates", () => {
         body: { success: true, message: "event created with ID = 2", payload: { id: 2 } },
       });
       expect([sandbox.logins, sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([1, 1, 1]);
-      expect(sandbox.events).toMatchObject([{ id: 2, event_name: "Purchase", attribution: "ALL" }]);
+      expect(sandbox.events).toMatchObject([
+        { id: 2, event_name: "Purchase", attribution: "ALL" },
+      ]);
     },
   );
 

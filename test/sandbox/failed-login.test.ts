@@ -168,7 +168,11 @@ describe("S4: a login that fails", () => {
       ["x_service_cookie=value-4711; Path=/admin"],
       /is for 127\.0\.0\.1\/admin, and not for 127\.0\.0\.1\/rest\/advertiser\..*Check .*advertising:baseUrl\.$/,
     ],
-    ["an empty value", ["x_service_cookie=; Path=/"], /the session cookie that it set is empty/],
+    [
+      "an empty value",
+      ["x_service_cookie=; Path=/"],
+      /the session cookie that it set is empty/,
+    ],
     [
       "two hundred cookies of other names",
       Array.from({ length: 200 }, (_, index) => `c${index}=value-4711; Path=/`),

@@ -152,7 +152,10 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
 
     it("a good certificate works (the control for the next tests)", async () => {
       const { server, url } = await serve(makeCertificate({ name: "good", issuer }));
-      expect(await new TestClient(url, basic).create()).toMatchObject({ kind: "created", id: "7" });
+      expect(await new TestClient(url, basic).create()).toMatchObject({
+        kind: "created",
+        id: "7",
+      });
       expect(server.posts).toHaveLength(1);
     });
 
@@ -185,7 +188,9 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
       expectProperMessage(ending, url, client);
       expect(messageOf(ending)).toMatch(words);
       if (_ !== "self-signed") expect(messageOf(ending)).not.toContain("NODE_EXTRA_CA_CERTS");
-      expect(messageOf(ending)).not.toMatch(/reject_?unauthorized|insecure|disable|turn|switch/i);
+      expect(messageOf(ending)).not.toMatch(
+        /reject_?unauthorized|insecure|disable|turn|switch/i,
+      );
       expect(server.posts).toHaveLength(0);
       expect(client.attempts).toHaveLength(1); // the answer would be the same
     });
@@ -208,7 +213,11 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
       expect(client.attempts).toHaveLength(1);
     });
 
-    const wanting = { requestCert: true, rejectUnauthorized: true, ca: authority.cert } as const;
+    const wanting = {
+      requestCert: true,
+      rejectUnauthorized: true,
+      ca: authority.cert,
+    } as const;
     it.each(["TLSv1.2", "TLSv1.3"] as const)(
       "a server that wants a client certificate, %s",
       async (maxVersion) => {
@@ -222,7 +231,9 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
         // TLS 1.3 says so after the request was written, which then may have arrived for all that is known (T2).
         const client = new TestClient(url, basic);
         const ending = await client.create();
-        expect(ending.kind).toBe(maxVersion === "TLSv1.2" ? "NotSentError" : "OutcomeUnknownError");
+        expect(ending.kind).toBe(
+          maxVersion === "TLSv1.2" ? "NotSentError" : "OutcomeUnknownError",
+        );
         expect(messageOf(ending)).toMatch(words);
         expect(messageOf(ending)).not.toContain("NODE_EXTRA_CA_CERTS");
         const byLogin = new TestClient(url);
@@ -324,7 +335,11 @@ describe("a server that closes each connection after its answer", () => {
     const server = await startRawServer(async (connection) => {
       for (let posts = 1; (await connection.readRequest()) !== undefined; posts++) {
         const isLast = connection.index === 0 && posts === 2;
-        await connection.answer(200, { payload: { id: 1 } }, isLast ? ["connection: close"] : []);
+        await connection.answer(
+          200,
+          { payload: { id: 1 } },
+          isLast ? ["connection: close"] : [],
+        );
         if (isLast) connection.end();
       }
     });
@@ -373,7 +388,12 @@ describe("T1, T2: sent, without an answer that resolves it: one POST, outcome un
       fault: { kind: "reset" },
       message: /failed after sending \(.*ECONNRESET/,
     },
-    { name: "headers never come", fault: { kind: "no-answer" }, message: timesOut, isSlow: true },
+    {
+      name: "headers never come",
+      fault: { kind: "no-answer" },
+      message: timesOut,
+      isSlow: true,
+    },
     {
       name: "the body is cut at half",
       fault: wire.halfBody,
@@ -396,7 +416,11 @@ describe("T1, T2: sent, without an answer that resolves it: one POST, outcome un
       fault: wire.twoLengths,
       message: /UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_UNEXPECTED_CONTENT_LENGTH/,
     },
-    { name: "a bad chunk", fault: wire.badChunk, message: /HPE_|Invalid character in chunk size/ },
+    {
+      name: "a bad chunk",
+      fault: wire.badChunk,
+      message: /HPE_|Invalid character in chunk size/,
+    },
     { name: "a garbage status line", fault: wire.garbage, message: /HPE_|Expected HTTP/ },
     {
       name: "a header of 1 MB",
@@ -428,7 +452,9 @@ describe("T1, T2: sent, without an answer that resolves it: one POST, outcome un
   it("a length shorter than the body", async () => {
     const server = await startRawServer(async (connection) => {
       await connection.readRequest();
-      await connection.write('HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"payload":{"id":7}}');
+      await connection.write(
+        'HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n{"payload":{"id":7}}',
+      );
     });
     const client = new TestClient(server.url, basic);
     expect((await client.create()).kind).toBe("OutcomeUnknownError");
@@ -436,7 +462,9 @@ describe("T1, T2: sent, without an answer that resolves it: one POST, outcome un
   });
 
   it("a reset after any byte, in 200 runs", async () => {
-    const seed = Number(process.env.ADVERTISING_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+    const seed = Number(
+      process.env.ADVERTISING_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31),
+    );
     console.log(`ADVERTISING_TEST_SEED=${seed}`);
     const random = seededRandom(seed);
     let nextId = 1000;
@@ -478,7 +506,8 @@ describe("T1, T2: sent, without an answer that resolves it: one POST, outcome un
       log = [];
       const ending = await client.create(name);
       const posts = server.posts.filter(
-        ({ body }) => (JSON.parse(body) as { advertiser_name: string }).advertiser_name === name,
+        ({ body }) =>
+          (JSON.parse(body) as { advertiser_name: string }).advertiser_name === name,
       );
       const what = `seed ${seed}, ${name}: ${ending.kind} ${messageOf(ending)} ${JSON.stringify(log)}`;
       // It is tried again only if the server has read nothing of it.
@@ -581,7 +610,9 @@ describe("T4: redirects are never followed", () => {
     const ending = await client.create();
     expect(ending.kind).toBe("OutcomeUnknownError");
     expectProperMessage(ending, sandbox.url, client);
-    expect(messageOf(ending)).toContain(`status ${status}, a redirect, which is never followed`);
+    expect(messageOf(ending)).toContain(
+      `status ${status}, a redirect, which is never followed`,
+    );
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
     expect(other.requests).toEqual([]);
     expect(other.maxOpenConnections).toBe(0);
@@ -719,7 +750,8 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
         status: 200,
         body: { success: true, id: null, secret_value: "value-4711" },
       },
-      message: /status 200, but without a readable id \(its fields: success, id, secret_value\)/,
+      message:
+        /status 200, but without a readable id \(its fields: success, id, secret_value\)/,
     },
     {
       name: "id 0",
@@ -731,7 +763,11 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
       fault: { kind: "answer", status: 200, body: million },
       message: /not whole.*larger than 1048576 bytes/,
     },
-    { name: "204", fault: { kind: "answer", status: 204 }, message: /status 204, but it is empty/ },
+    {
+      name: "204",
+      fault: { kind: "answer", status: 204 },
+      message: /status 204, but it is empty/,
+    },
   ])("$name", async ({ fault, message }) => {
     const { sandbox, client } = await start();
     sandbox.fail({ on: "create", with: fault, act: true });
@@ -772,8 +808,8 @@ describe("created", () => {
     const stored = Promise.withResolvers<void>();
     const noted = Promise.withResolvers<string>();
     client.onCreated = noted.resolve;
-    const send = Session.prototype.send;
-    const slow = vi.spyOn(Session.prototype, "send").mockImplementation(async function (
+    const send = Session.prototype.sendOnLogin;
+    const slow = vi.spyOn(Session.prototype, "sendOnLogin").mockImplementation(async function (
       this: Session,
       ...request
     ) {
@@ -818,7 +854,12 @@ describe("T7: a machine that was suspended between the note and the first byte",
     const clock = new FakeClock();
     const transport = createTransport({ settings: settingsOf(), proxy: undefined }, clock);
     onTestFinished(() => transport.close());
-    const request = { method: "POST", url: new URL(server.url), headers: {}, body: "{}" } as const;
+    const request = {
+      method: "POST",
+      url: new URL(server.url),
+      headers: {},
+      body: "{}",
+    } as const;
     const suspended = transport.send({ ...request, notedAtMs: clock.wallMs() });
     clock.jumpWall(20_001);
     expect(await suspended).toMatchObject({ code: "ADVERTISING_TOO_LATE", sent: false });
@@ -883,7 +924,12 @@ describe("T6: answers without an end", () => {
     const { sandbox, client } = await start();
     sandbox.fail({
       on: "create",
-      with: { kind: "answer", status: 200, headers: { "content-encoding": "gzip" }, body: bomb },
+      with: {
+        kind: "answer",
+        status: 200,
+        headers: { "content-encoding": "gzip" },
+        body: bomb,
+      },
     });
     const before = process.memoryUsage.rss();
     const ending = await client.create();

@@ -20,12 +20,15 @@ import {
 type Values = Record<string, unknown>;
 type Program = Parameters<typeof runProgram>[1];
 
-const ONE = "one object can't be two resources; correct this existingId, or remove the other one";
+const ONE =
+  "one object can't be two resources; correct this existingId, or remove the other one";
 const LIVE = /stays? live|not deleted/;
 const B = { eventName: "B" };
 
 /** Runs of an installation with deletes. */
-async function start(options = { settings: operatedSettings({ delete: eventOperations.delete }) }) {
+async function start(
+  options = { settings: operatedSettings({ delete: eventOperations.delete }) },
+) {
   const [sandbox, folder] = [await operatedSandbox(), newFolder()];
   let at = folder;
   const fixture = (shape: ResourceForm, name: string, more: Values = { deletes: true }) => {
@@ -58,7 +61,10 @@ describe.each(EVERY)(
 
     async function two(more?: Values) {
       const started = await start();
-      const [a, b] = [started.fixture(how.one, "a", more), started.fixture(how.other, "b", more)];
+      const [a, b] = [
+        started.fixture(how.one, "a", more),
+        started.fixture(how.other, "b", more),
+      ];
       expect((await started.run([a.is(), b.is(B)])).errors).toEqual([]);
       if (how.isElsewhere) started.moveAway();
       return { ...started, a, b, c: started.fixture(how.other, "c", more) };
@@ -99,10 +105,14 @@ describe.each(EVERY)(
 
     it("an object moves to a new one, the former one is removed, or keeps its place with another object", async () => {
       const { sandbox, fixture, run, a, b, c } = await two();
-      expect((await run(turned(a.gone(), b.is(B), c.is({ existingId: 2 })))).errors).toEqual([]);
+      expect((await run(turned(a.gone(), b.is(B), c.is({ existingId: 2 })))).errors).toEqual(
+        [],
+      );
       const d = fixture(how.one, "d");
       const B2 = { eventName: "B2" };
-      const { errors, words } = await run(turned(b.is(B2), c.is(), d.is({ ...B, existingId: 3 })));
+      const { errors, words } = await run(
+        turned(b.is(B2), c.is(), d.is({ ...B, existingId: 3 })),
+      );
       expect([errors, words.match(LIVE)]).toEqual([[], null]);
       expect([b.id, c.id, d.id, sandbox.eventPosts, sandbox.deletes]).toEqual([
         "4",
@@ -112,12 +122,12 @@ describe.each(EVERY)(
         0,
       ]);
       await run([b.is(B2), d.is(B), c.is()]);
-      expect((await run(turned(b.gone(), c.is(), d.is({ eventName: "D" })))).errors).toEqual([]);
-      expect([sandbox.events.map(({ id }) => id), sandbox.eventPosts, sandbox.deletes]).toEqual([
-        [2, 5],
-        4,
-        2,
-      ]);
+      expect((await run(turned(b.gone(), c.is(), d.is({ eventName: "D" })))).errors).toEqual(
+        [],
+      );
+      expect([sandbox.events.map(({ id }) => id), sandbox.eventPosts, sandbox.deletes]).toEqual(
+        [[2, 5], 4, 2],
+      );
     });
   },
 );
@@ -132,7 +142,10 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
     await run([a.is()]);
     // An id that is not known yet may be this one.
     const other = fixture("a single event", "other", { adoptsLater: true });
-    const { errors, words } = await run([other.is(), next === undefined ? a.gone() : a.is(next)]);
+    const { errors, words } = await run([
+      other.is(),
+      next === undefined ? a.gone() : a.is(next),
+    ]);
     expect([errors, words]).toEqual([
       [],
       expect.stringMatching(/2(?: stays live|: k is \d now|, which was k)/),
@@ -257,7 +270,10 @@ describe.each(RESOURCE_FORMS)("what %s has left live", (shape) => {
 
 it("an alias that would change a resource's type is an error, and nothing is sent", async () => {
   const { sandbox, fixture, run } = await start();
-  const [single, many] = [fixture("a single event", "single"), fixture("a set's event", "many")];
+  const [single, many] = [
+    fixture("a single event", "single"),
+    fixture("a set's event", "many"),
+  ];
   await run([single.is(), many.is()]);
   const before = sandbox.requests.length;
   const [one = expect.fail(), set = expect.fail()] = [single, many].map(

@@ -15,7 +15,10 @@ async function start() {
     /** Checks and creates, as the engine does. @returns the object on the platform. */
     async arrived(args: object): Promise<Record<string, unknown>> {
       if ("eventName" in args)
-        await advertiser.create({ advertiserName: "of the event", __identity: "tiny/dev::owner" });
+        await advertiser.create({
+          advertiserName: "of the event",
+          __identity: "tiny/dev::owner",
+        });
       const posts = sandbox.creates;
       const provider = "advertiserName" in args ? advertiser : event;
       const { inputs, failures } = await provider.check(
@@ -91,7 +94,9 @@ describe("additional fields", () => {
       empty: { list: [], object: {}, text: "" },
       deep: [{ "a\r\nb": ["\u0000", 1e21, { "🎉": false }] }],
     };
-    expect(await arrived({ advertiserName: "A", additionalFields: fields })).toMatchObject(fields);
+    expect(await arrived({ advertiserName: "A", additionalFields: fields })).toMatchObject(
+      fields,
+    );
     expect(await arrived(eventWith({ additionalFields: fields }))).toMatchObject(fields);
   });
 });
@@ -100,9 +105,22 @@ it("secret numbers that the platform echoes are masked if they have at least 4 c
   const sandbox = await useSandbox();
   const { event, set } = newRun(sandbox, newFolder());
   const errors = ["value 98765.0 is too high, as 4321 and 'blue' are, for 'ab1' or 765"];
-  sandbox.fail({ on: "event", with: { kind: "answer", status: 406, body: { errors } }, times: 2 });
-  const own = { eventName: "blue", value: 98765, additionalFields: { note: [4321, "ab1", 765] } };
-  const single = { ...own, advertiserId: 1, __secret: Object.keys(own), __identity: "tiny/dev::e" };
+  sandbox.fail({
+    on: "event",
+    with: { kind: "answer", status: 406, body: { errors } },
+    times: 2,
+  });
+  const own = {
+    eventName: "blue",
+    value: 98765,
+    additionalFields: { note: [4321, "ab1", 765] },
+  };
+  const single = {
+    ...own,
+    advertiserId: 1,
+    __secret: Object.keys(own),
+    __identity: "tiny/dev::e",
+  };
   const many = {
     advertiserId: 1,
     events: { a: own },

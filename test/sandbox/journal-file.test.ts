@@ -20,22 +20,22 @@ const stackHere = () => stackOn(systemDisk, DEV, newFolder());
 /** A stack whose earlier run has left a file. */
 async function started() {
   const stack = stackHere();
-  await stack.up((run) => run.sending(create(A)));
+  await stack.up((run) => run.recordSending(create(A)));
   return stack;
 }
 
 /** Nothing may be sent, and the reason says so. */
 async function expectRefused(run: Journal, words: RegExp): Promise<void> {
-  await expect(run.sending(create(B))).rejects.toThrow(words);
+  await expect(run.recordSending(create(B))).rejects.toThrow(words);
 }
 
 describe("M5: what a kill or a lost disk leaves", () => {
   it("an unfinished last line is ignored, wherever it was cut, and taken out by the next run", async () => {
     const { path, up, words, all } = await started();
     await up(async (run) => {
-      await run.created(A, "42");
-      run.given(A);
-      await run.sending(create(C));
+      await run.recordCreated(A, "42");
+      run.markReturned(A);
+      await run.recordSending(create(C));
     });
     const text = fs.readFileSync(path);
     expect(words()).toEqual(["a reported 42", "ü sent"]);
@@ -55,7 +55,11 @@ describe("M5: what a kill or a lost disk leaves", () => {
   it.each<[string, string, string]>([
     ["an empty file", "", "its first line is another file's"],
     ["a lost beginning", "\0\0\0\n", "its first line is another file's"],
-    ["a lost line", `${header}\0\0\0\n{"key":"${A}","state":"sent"}\n`, "line 2 is not readable"],
+    [
+      "a lost line",
+      `${header}\0\0\0\n{"key":"${A}","state":"sent"}\n`,
+      "line 2 is not readable",
+    ],
     [
       "a state that is not known",
       `${header}{"key":"${A}","state":"rumoured"}\n`,
@@ -67,25 +71,28 @@ describe("M5: what a kill or a lost disk leaves", () => {
       "line 2 is not readable",
     ],
     ["a line without a key", `${header}{"state":"sent"}\n`, "line 2 is not readable"],
-  ])("%s stops every create, is said in a preview, and stays as it is", async (_, text, words) => {
-    const { path, newRun } = await started();
-    fs.writeFileSync(path, text);
-    const all = new RegExp(
-      `^Nothing was sent\\. The journal ${path}.*${words}.*\\n {2}rm .${path}`,
-      "s",
-    );
-    const run = newRun();
-    await run.openOnce();
-    await expectRefused(run, all);
-    await expect(run.created(A, "1")).rejects.toThrow(words.slice(0, 20));
-    run.saw({ key: A, id: "1" });
-    run.closeNow([A]);
-    expect(newRun().trouble?.message).toMatch(all);
-    expect([fs.readFileSync(path, "utf8"), fs.readdirSync(dirname(path))]).toEqual([
-      text,
-      [basename(path)],
-    ]);
-  });
+  ])(
+    "%s stops every create, is said in a preview, and stays as it is",
+    async (_, text, words) => {
+      const { path, newRun } = await started();
+      fs.writeFileSync(path, text);
+      const all = new RegExp(
+        `^Nothing was sent\\. The journal ${path}.*${words}.*\\n {2}rm .${path}`,
+        "s",
+      );
+      const run = newRun();
+      await run.openOnce();
+      await expectRefused(run, all);
+      await expect(run.recordCreated(A, "1")).rejects.toThrow(words.slice(0, 20));
+      run.recordSeen({ key: A, id: "1" });
+      run.closeNow([A]);
+      expect(newRun().trouble?.message).toMatch(all);
+      expect([fs.readFileSync(path, "utf8"), fs.readdirSync(dirname(path))]).toEqual([
+        text,
+        [basename(path)],
+      ]);
+    },
+  );
 
   it("a later version's file is for that version: nothing says to remove it", async () => {
     const { path, newRun } = await started();
@@ -120,12 +127,12 @@ describe("M1: a create that can't be noted is not sent", () => {
       },
     });
     const run = newRun();
-    await expect(run.created(A, "42")).rejects.toThrow(
+    await expect(run.recordCreated(A, "42")).rejects.toThrow(
       /^The journal .*ENOSPC.*Make room on the disk of .*, and run this again/,
     );
     await expectRefused(run, /^Nothing was sent.*ENOSPC/);
     isFull = false;
-    await run.sending(create(C));
+    await run.recordSending(create(C));
     run.release();
     expect(words()).toEqual(["a sent", "ü sent"]);
   });
@@ -147,7 +154,7 @@ describe("M1: a create that can't be noted is not sent", () => {
     const run = newRun();
     await run.openOnce();
     expect(run.openAtStart).toMatchObject([{ key: A }]);
-    run.saw({ key: A, id: "42" });
+    run.recordSeen({ key: A, id: "42" });
     await expectRefused(
       run,
       new RegExp(
@@ -163,7 +170,7 @@ describe("M4: one run at a time", () => {
   it("the second one waits, then sends nothing; one that is let in reads what the first has written", async () => {
     const { newRun, words, said } = await started();
     const first = newRun();
-    await first.expectUsable();
+    await first.assertUsable();
     expect(said).toEqual([]);
     const clock = new FakeClock(Date.now());
     const second = newRun(30_000, clock);
@@ -178,13 +185,15 @@ describe("M4: one run at a time", () => {
 
     const third = newRun(30_000);
     const opening = third.openOnce();
-    await first.created(A, "42");
+    await first.recordCreated(A, "42");
     await sleep(20);
     first.release(); // killed
     await opening;
     expect(third.of(A)).toMatchObject({ state: "created", id: "42" });
-    await third.sending(create(B));
-    await expect(first.sending(create(C))).rejects.toThrow(/Nothing was sent.*the run has ended/);
+    await third.recordSending(create(B));
+    await expect(first.recordSending(create(C))).rejects.toThrow(
+      /Nothing was sent.*the run has ended/,
+    );
     third.release();
     expect(words()).toEqual(["a created 42", "b sent"]);
   });
@@ -206,21 +215,21 @@ describe("M4: one run at a time", () => {
   it("one that has lost it to another machine sends nothing more, and writes in neither file", async () => {
     const { newRun, path } = await started();
     const run = newRun();
-    await run.created(A, "42");
-    run.given(A);
+    await run.recordCreated(A, "42");
+    run.markReturned(A);
     fs.linkSync(path, `${path}.had`);
     const before = fs.readFileSync(path, "utf8");
     const expectLeftAlone = takeOverJournal(path);
     const many = Array.from({ length: 20 }, (_, index) =>
-      run.sending(create(`Advertiser::${index}`)),
+      run.recordSending(create(`Advertiser::${index}`)),
     );
     for (const each of await Promise.allSettled(many))
       expect(each).toMatchObject({
         status: "rejected",
         reason: { message: expect.stringMatching(TAKEN) },
       });
-    await expect(run.created(A, "43")).rejects.toThrow(TAKEN);
-    await expect(run.back(B)).rejects.toThrow(TAKEN);
+    await expect(run.recordCreated(A, "43")).rejects.toThrow(TAKEN);
+    await expect(run.recordNotCarriedOut(B)).rejects.toThrow(TAKEN);
     run.closeNow([]);
     expect(fs.readFileSync(`${path}.had`, "utf8")).toBe(before);
     expectLeftAlone();
@@ -270,8 +279,8 @@ describe("M4: one run at a time", () => {
   ])("one whose file is %s sends nothing more, and makes none", async (_, change) => {
     const { newRun, path } = await started();
     const run = newRun();
-    await run.created(A, "42");
-    run.given(A);
+    await run.recordCreated(A, "42");
+    run.markReturned(A);
     change(path);
     const left = fs.readdirSync(dirname(path));
     await expectRefused(
@@ -279,7 +288,9 @@ describe("M4: one run at a time", () => {
       /it was removed while this run was using it, and nothing more is sent/,
     );
     run.closeNow([]);
-    expect(fs.readdirSync(dirname(path))).toEqual(left.filter((each) => !each.endsWith(".lock")));
+    expect(fs.readdirSync(dirname(path))).toEqual(
+      left.filter((each) => !each.endsWith(".lock")),
+    );
     if (left.includes(basename(path))) expect(fs.readFileSync(path, "utf8")).toBe("another");
   });
 });
@@ -302,10 +313,10 @@ describe("what is left of it", () => {
     const linesIn = () => fs.readFileSync(path, "utf8").trim().split("\n").length;
     await up(async (run) => {
       for (let times = 0; times < 6; times++)
-        await Promise.all(keys.map((key) => run.sending(create(key))));
+        await Promise.all(keys.map((key) => run.recordSending(create(key))));
     });
     expect(linesIn()).toBe(1 + 1800);
-    await up((run) => run.back(keys[0] ?? ""));
+    await up((run) => run.recordNotCarriedOut(keys[0] ?? ""));
     expect(linesIn()).toBe(1 + 300 + 1);
     expect(words()).toHaveLength(300);
   });

@@ -9,7 +9,11 @@ import { failureOf, newRun, type RunOptions } from "../support/run.js";
 import { journalLines } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
 
-const inputs = { advertiserName: "A", __identity: "tiny/dev::a", __provider: "exports.handler" };
+const inputs = {
+  advertiserName: "A",
+  __identity: "tiny/dev::a",
+  __provider: "exports.handler",
+};
 const eventInputs = {
   eventName: "E0",
   advertiserId: 1,
@@ -55,13 +59,20 @@ it("C1: if the journal can't be written, nothing is sent, and the error says wha
 });
 
 it("a refusal has the platform's words, and leaves nothing in the state or the journal", async () => {
-  const { sandbox, advertiser, event, folder } = await start({}, { advertisersStartActive: false });
+  const { sandbox, advertiser, event, folder } = await start(
+    {},
+    { advertisersStartActive: false },
+  );
   expect((await advertiser.create(inputs)).id).toBe("1");
   const { id, message } = await failureOf(event.create(eventInputs));
   expect(message).toMatch(
     /^ConversionEvent "e0": POST http:.*\/rest\/event was refused with status \d{3}.*advertiser 1 is not active/s,
   );
-  expect([id, journalLines(folder), sandbox.eventPosts]).toEqual([undefined, ["a created 1"], 1]);
+  expect([id, journalLines(folder), sandbox.eventPosts]).toEqual([
+    undefined,
+    ["a created 1"],
+    1,
+  ]);
 });
 
 it("an `up` reports a take-over once, afterwards", async () => {

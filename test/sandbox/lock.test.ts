@@ -78,7 +78,10 @@ describe("L2, L3: a holder on this machine", () => {
 
   it.runIf(process.platform === "linux").each<[string, () => string]>([
     ["died", () => lockText(deadPid())],
-    ["died, and another process has its number now", () => lockText(process.pid, { started: "1" })],
+    [
+      "died, and another process has its number now",
+      () => lockText(process.pid, { started: "1" }),
+    ],
   ])("that %s loses it at once, also to a caller that does not wait", async (_, content) => {
     const { folder, path } = newLockPath();
     writeFileSync(path, content());
@@ -103,14 +106,19 @@ describe("L2, L3: a holder on this machine", () => {
       parent.kill("SIGKILL");
     });
     // It goes on only once the outer one is no shell any more, which would wait for it.
-    await vi.waitUntil(() => readFileSync(`/proc/${parent.pid}/comm`, "utf8").trim() === "sleep");
+    await vi.waitUntil(
+      () => readFileSync(`/proc/${parent.pid}/comm`, "utf8").trim() === "sleep",
+    );
     (parent.stdio[3] as Writable).write("go on\n");
     await vi.waitUntil(
       () => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.[0] === state,
     );
     writeFileSync(path, lockText(pid));
     if (state === "Z") (await take(path)).release();
-    else await expect(take(path)).rejects.toThrow(`process ${pid} of ${processIdentity(pid).host}`);
+    else
+      await expect(take(path)).rejects.toThrow(
+        `process ${pid} of ${processIdentity(pid).host}`,
+      );
   });
 });
 
@@ -129,25 +137,32 @@ describe("L4: a holder on another machine, or in another container", () => {
     ["a holder that can't be read", () => "{"],
   ];
 
-  it.each(foreign)("%s: keeps it with a heartbeat, whatever its clock says", async (_, content) => {
-    const { path } = newLockPath();
-    writeFileSync(path, content());
-    const clock = new FakeClock(Date.now());
-    clock.beforeWaking = (nowMs) => utimesSync(path, 1000 + nowMs / 1000, 1000 + nowMs / 1000);
-    await expect(take(path, { clock, maxWaitMs: 60_000 })).rejects.toThrow(LockHeld);
-    expect(readFileSync(path, "utf8")).toContain("{");
-  });
+  it.each(foreign)(
+    "%s: keeps it with a heartbeat, whatever its clock says",
+    async (_, content) => {
+      const { path } = newLockPath();
+      writeFileSync(path, content());
+      const clock = new FakeClock(Date.now());
+      clock.beforeWaking = (nowMs) =>
+        utimesSync(path, 1000 + nowMs / 1000, 1000 + nowMs / 1000);
+      await expect(take(path, { clock, maxWaitMs: 60_000 })).rejects.toThrow(LockHeld);
+      expect(readFileSync(path, "utf8")).toContain("{");
+    },
+  );
 
-  it.each(foreign)("%s: loses it without a heartbeat for the given time", async (_, content) => {
-    const { folder, path } = newLockPath();
-    writeFileSync(path, content());
-    const clock = new FakeClock(Date.now());
-    const lock = await take(path, { clock, maxWaitMs: LONG_MS });
-    expect(clock.monotonicMs()).toBeGreaterThan(15_000);
-    expect(clock.monotonicMs()).toBeLessThan(16_000);
-    lock.release();
-    expect(readdirSync(folder)).toEqual([]);
-  });
+  it.each(foreign)(
+    "%s: loses it without a heartbeat for the given time",
+    async (_, content) => {
+      const { folder, path } = newLockPath();
+      writeFileSync(path, content());
+      const clock = new FakeClock(Date.now());
+      const lock = await take(path, { clock, maxWaitMs: LONG_MS });
+      expect(clock.monotonicMs()).toBeGreaterThan(15_000);
+      expect(clock.monotonicMs()).toBeLessThan(16_000);
+      lock.release();
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 });
 
 describe("L5: a lock that another machine has taken over", () => {

@@ -1,6 +1,13 @@
 /** The command `login` as a process: what it prints, sends and stores, and who can use the session. */
 import { spawn } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -86,14 +93,21 @@ describe("a login", () => {
   it("long-lived: says until when the cookie is valid, for one machine at a time", async () => {
     const sandbox = await useSandbox({ rotation: "strict" });
     const folder = newFolder();
-    const { code, stdout } = await login(sandbox, folder, { ADVERTISING_KEEP_LOGGED_IN: "true" });
+    const { code, stdout } = await login(sandbox, folder, {
+      ADVERTISING_KEEP_LOGGED_IN: "true",
+    });
     expect(code).toBe(0);
     const until = Date.parse(/likely good until (\S+)\./.exec(stdout)?.[1] ?? "");
     expect(until).toBeGreaterThan(Date.now() + 29 * 24 * 3_600_000);
     expect(stdout).toContain("use the file on one machine at a time");
     const cookieFile = join(folder, "session.json");
-    const client = new TestClient(sandbox.url, { cookieFile, settings: { keepLoggedIn: true } });
-    expect((await client.createMany(5)).map(({ kind }) => kind)).toEqual(Array(5).fill("created"));
+    const client = new TestClient(sandbox.url, {
+      cookieFile,
+      settings: { keepLoggedIn: true },
+    });
+    expect((await client.createMany(5)).map(({ kind }) => kind)).toEqual(
+      Array(5).fill("created"),
+    );
     expect(sandbox).toMatchObject({ logins: 1, creates: 5 });
   });
 });
@@ -176,7 +190,9 @@ describe("exit code 1, with the reason", () => {
 describe("no session is stored, and the output says so", () => {
   it("Basic credentials: nothing is sent", async () => {
     const sandbox = await useSandbox({ authMode: "basic" });
-    const { code, stdout } = await login(sandbox, newFolder(), { ADVERTISING_AUTH_MODE: "basic" });
+    const { code, stdout } = await login(sandbox, newFolder(), {
+      ADVERTISING_AUTH_MODE: "basic",
+    });
     expect(stdout).toContain("No login is needed");
     expect(code).toBe(0);
     expect(sandbox.requests).toEqual([]);
@@ -195,9 +211,9 @@ describe("no session is stored, and the output says so", () => {
   it("Ctrl-C while the platform does not answer", async () => {
     const sandbox = await useSandbox();
     const folder = newFolder();
-    const unanswered = sandbox.fail({ on: "authenticate", with: { kind: "no-answer" } });
+    const noResponseError = sandbox.fail({ on: "authenticate", with: { kind: "no-answer" } });
     const { child, ended } = start(sandbox, folder);
-    while (unanswered.hits === 0) await sleep(10);
+    while (noResponseError.hits === 0) await sleep(10);
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ stdout: "", stderr: "" });
     expect(existsSync(join(folder, "session.json"))).toBe(false);

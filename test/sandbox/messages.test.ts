@@ -161,9 +161,9 @@ it.each([true, false])(
 );
 
 it("docs/messages.md has a section for each of them, and no other", () => {
-  const sections = [...page("docs/messages.md").text.matchAll(/^## `(ADVERTISING_\w+)`$/gm)].map(
-    ([, code]) => code,
-  );
+  const sections = [
+    ...page("docs/messages.md").text.matchAll(/^## `(ADVERTISING_\w+)`$/gm),
+  ].map(([, code]) => code);
   // These two are errors of a whole program: engine/first-preview.
   expect(sections.toSorted()).toEqual(
     [...Object.keys(failures), "ADVERTISING_ARGUMENTS", "ADVERTISING_SETTINGS"].toSorted(),

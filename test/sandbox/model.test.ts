@@ -39,7 +39,13 @@ const target = fc.constantFrom<FaultRule["on"]>("advertiser", "create");
 const after = fc.nat(4);
 const times = fc.integer({ min: 1, max: 3 });
 const fault: fc.Arbitrary<FaultRule> = fc.oneof(
-  fc.record({ on: target, with: fc.constantFrom(...lostAnswers), act: fc.boolean(), after, times }),
+  fc.record({
+    on: target,
+    with: fc.constantFrom(...lostAnswers),
+    act: fc.boolean(),
+    after,
+    times,
+  }),
   fc.record({
     on: target,
     with: fc.constantFrom(...refusals),
@@ -68,7 +74,10 @@ const fault: fc.Arbitrary<FaultRule> = fc.oneof(
 );
 
 const platform: fc.Arbitrary<InstallationOptions> = fc.record({
-  sessionRequests: fc.oneof(fc.constant(Number.POSITIVE_INFINITY), fc.integer({ min: 1, max: 8 })),
+  sessionRequests: fc.oneof(
+    fc.constant(Number.POSITIVE_INFINITY),
+    fc.integer({ min: 1, max: 8 }),
+  ),
   sessionRefusal: fc.constantFrom(...SESSION_REFUSALS),
   rotation: fc.constantFrom<Rotation>("session", "strict", "single-use"),
   createdForm: fc.constantFrom<CreatedForm>(
@@ -161,7 +170,8 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, {
             const endings = await ended(Promise.all(names.map((name) => client.create(name))));
             if (badOne) endings.push(await client.createEvent("without an advertiser", 10_000));
             for (const one of armed) one.cancel();
-            for (const [n, name] of names.entries()) validator(name, endings[n] as Ending, sandbox);
+            for (const [n, name] of names.entries())
+              validator(name, endings[n] as Ending, sandbox);
             for (const { kind } of endings) counts.set(kind, (counts.get(kind) ?? 0) + 1);
             created += endings.filter(({ kind }) => kind === "created").length;
           }

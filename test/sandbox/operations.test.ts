@@ -61,7 +61,8 @@ async function start(
 ) {
   const sandbox = await operatedSandbox(options);
   const folder = newFolder();
-  const next = () => newRun(sandbox, folder, { ...optionsOf(operations), ...(adapt && { adapt }) });
+  const next = () =>
+    newRun(sandbox, folder, { ...optionsOf(operations), ...(adapt && { adapt }) });
   // A run does not delete what it created itself: the engine asks for deletes in a later run.
   const first = next();
   const { id, outs } = await first.event.create(inputs);
@@ -83,7 +84,8 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const clock = new FakeClock(Date.now());
     const sandbox = await operatedSandbox({ clock: () => clock.wallMs(), ...options });
     const folder = newFolder();
-    const fixture = (name = "e", at = folder) => new SingleObjectFixture(shape, sandbox, at, name);
+    const fixture = (name = "e", at = folder) =>
+      new SingleObjectFixture(shape, sandbox, at, name);
     const inTime = (operations: unknown = ALL): RunOptions => ({
       ...optionsOf(operations),
       adapt: (runtime) => ({ ...runtime, clock }),
@@ -184,7 +186,10 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       expect(error).toMatch(
         "existingId" in more ? /existingId 2 differs: value is 5 there, and 1 here/ : /^$/,
       );
-      expect([sandbox.events.at(-1)?.value, sandbox]).toMatchObject([error === "" ? 1 : 5, sent]);
+      expect([sandbox.events.at(-1)?.value, sandbox]).toMatchObject([
+        error === "" ? 1 : 5,
+        sent,
+      ]);
     },
   );
 
@@ -319,7 +324,12 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       async () => (await e.up({ value: 7 }, KNOWN)).error,
       () => e.engine.destroy(KNOWN),
     ]) {
-      sandbox.fail({ on: "update", act: true, with: { kind: "answer", status: 500 }, times: 9 });
+      sandbox.fail({
+        on: "update",
+        act: true,
+        with: { kind: "answer", status: 500 },
+        times: 9,
+      });
       sandbox.fail({ on: "delete", with: { kind: "answer", status: 500 }, times: 9 });
       expect(await work()).toMatch(/no usable response/);
       sandbox.endFaults();
@@ -411,7 +421,11 @@ it("an object that is gone leaves the state, and is an error for .get, which oth
   );
   const { __identity: _, ...given } = inputs;
   expect((await event.read(id, {})).props).toEqual({ ...given, eventId: Number(id) });
-  expect([await event.read(id, outs), said, sandbox.reads]).toEqual([{ id, props: outs }, [], 5]);
+  expect([await event.read(id, outs), said, sandbox.reads]).toEqual([
+    { id, props: outs },
+    [],
+    5,
+  ]);
 });
 
 it.each<AnswerForms>([
@@ -432,7 +446,11 @@ it.each<[string, Fault]>([
   ["500", { kind: "answer", status: 500, body: { message: "event 2 not found" } }],
   [
     "a sentence",
-    { kind: "answer", status: 406, body: { payload: [{ message: ["Could not load object 2"] }] } },
+    {
+      kind: "answer",
+      status: 406,
+      body: { payload: [{ message: ["Could not load object 2"] }] },
+    },
   ],
   ["others", { kind: "answer", status: 200, body: { payload: [{ id: 7, event_name: "x" }] } }],
   ["a login page", sessionRefusal("login-page")],
@@ -515,7 +533,10 @@ describe("delete", () => {
     expect((await failureOf(elsewhere.event.delete(id, outs))).message).toContain(
       "refused with status 404",
     );
-    const another = await elsewhere.event.create({ ...inputs, __identity: "tiny/dev::another" });
+    const another = await elsewhere.event.create({
+      ...inputs,
+      __identity: "tiny/dev::another",
+    });
     const working = newRun(sandbox, newFolder(), KNOWN);
     await working.event.delete(another.id, another.outs as Values);
     await working.event.delete(id, outs);
@@ -531,7 +552,12 @@ describe("delete", () => {
   async function held(isDeleting = true) {
     const [sandbox, folder] = [await operatedSandbox(), newFolder()];
     const engine = new EventEngine(sandbox, folder, "e");
-    const given = (more: Values = {}) => ({ eventName: "E", advertiserId: 1, value: 1, ...more });
+    const given = (more: Values = {}) => ({
+      eventName: "E",
+      advertiserId: 1,
+      value: 1,
+      ...more,
+    });
     engine.declares = { deletes: isDeleting };
     await engine.up(given(), WITHOUT_UPDATE);
     return { sandbox, engine, given };
@@ -576,7 +602,11 @@ describe("delete", () => {
       await engine.up(given(), WITHOUT_UPDATE); // from now on it is known to be in the state
       const { id, outputs, inputs: before } = engine.state ?? expect.fail();
       const run = engine.newRun(WITHOUT_UPDATE);
-      const context = { identity: "tiny/dev::e", run: { isUp: true, resources: 1 }, deletes: true };
+      const context = {
+        identity: "tiny/dev::e",
+        run: { isUp: true, resources: 1 },
+        deletes: true,
+      };
       // Under `--replace` there is no `diff`.
       const { inputs: next = {} } = await run.event.check(before, {
         ...given({ value: 2 }),

@@ -130,7 +130,9 @@ it("an object that somebody has named for one create is not another one's too", 
     events: [event(7, "mark-there")],
   };
   const { url, email, password } = await useSandbox({ operations: true, objects });
-  const operations = JSON.stringify({ event: { search: "GET rest/event?alternative_id={mark}" } });
+  const operations = JSON.stringify({
+    event: { search: "GET rest/event?alternative_id={mark}" },
+  });
   const settings = {
     BASE_URL: url,
     EMAIL: email,

@@ -6,8 +6,18 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { createTransport } from "../../provider/src/client/transport.js";
 import type { FaultRule, SandboxOptions } from "../../provider/src/sandbox/index.js";
-import { everythingIn, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
-import { type ProxyOptions, startProxy, startTlsFront, type Treatment } from "../support/proxy.js";
+import {
+  everythingIn,
+  messageOf,
+  TestClient,
+  type TestClientOptions,
+} from "../support/client.js";
+import {
+  type ProxyOptions,
+  startProxy,
+  startTlsFront,
+  type Treatment,
+} from "../support/proxy.js";
 import { seededRandom } from "../support/random.js";
 import { settingsOf } from "../support/settings.js";
 import { useSandbox } from "../support/stack.js";
@@ -26,7 +36,11 @@ const withoutWaiting = { ...basic, requestTimeoutSeconds: 1, maxWaitSeconds: 0 }
 
 const authority = makeCertificate({ name: "test authority", authority: true });
 const issuer = { name: "test authority", key: authority.key };
-const platformCertificate = makeCertificate({ name: "platform", issuer, host: "platform.test" });
+const platformCertificate = makeCertificate({
+  name: "platform",
+  issuer,
+  host: "platform.test",
+});
 beforeAll(() => {
   const before = getCACertificates("default");
   setDefaultCACertificates([...before, authority.cert]);
@@ -43,7 +57,11 @@ interface Setting {
 }
 
 /** A sandbox behind TLS, behind a proxy. */
-async function start({ certificate = platformCertificate, variables, ...options }: Setting = {}) {
+async function start({
+  certificate = platformCertificate,
+  variables,
+  ...options
+}: Setting = {}) {
   const sandbox = await useSandbox(options.sandbox);
   const front = await startTlsFront(certificate, Number(new URL(sandbox.url).port));
   const proxy = await startProxy({ to: front, ...options.proxy });
@@ -119,7 +137,9 @@ describe("which way requests go", () => {
       const transport = createTransport({ settings: settingsOf(), proxy: direct });
       const url = new URL(`https://localhost:${front}/rest/advertiser`);
       // The platform's certificate does not fit this address, which only a direct connection reports.
-      expect(await transport.send({ method: "POST", url, headers: {}, body: "{}" })).toMatchObject({
+      expect(
+        await transport.send({ method: "POST", url, headers: {}, body: "{}" }),
+      ).toMatchObject({
         code: "ERR_TLS_CERT_ALTNAME_INVALID",
         sent: false,
         tunnel: undefined,
@@ -132,7 +152,10 @@ describe("which way requests go", () => {
   it("a platform on this machine is never reached through the proxy", async () => {
     const sandbox = await useSandbox();
     const { proxy } = await start();
-    const everywhere = { HTTPS_PROXY: `http://${proxy.host}`, HTTP_PROXY: `http://${proxy.host}` };
+    const everywhere = {
+      HTTPS_PROXY: `http://${proxy.host}`,
+      HTTP_PROXY: `http://${proxy.host}`,
+    };
     const client = new TestClient(sandbox.url, { proxyVariables: everywhere });
     expect(await client.create()).toMatchObject({ kind: "created" });
     expect(sandbox.creates).toBe(1);
@@ -282,7 +305,9 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     expect(messageOf(ending)).toContain(
       `could not connect to platform.test through the proxy 127.0.0.1:${port} (HTTPS_PROXY) (`,
     );
-    expect(messageOf(ending)).toMatch(/ECONNREFUSED.*check HTTPS_PROXY and advertising:baseUrl/);
+    expect(messageOf(ending)).toMatch(
+      /ECONNREFUSED.*check HTTPS_PROXY and advertising:baseUrl/,
+    );
     expect(messageOf(ending)).not.toContain("pw-of-proxy");
     expect(client.attempts.length).toBeGreaterThan(5);
   });
@@ -330,12 +355,19 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
       makeCertificate({ name: "old", issuer, host: "platform.test", from: -20, to: -10 }),
       /has expired.*clock/,
     ],
-    ["for another name", makeCertificate({ name: "other", issuer, host: "other.test" }), isAnother],
+    [
+      "for another name",
+      makeCertificate({ name: "other", issuer, host: "other.test" }),
+      isAnother,
+    ],
     ["for the proxy's address", makeCertificate({ name: "address", issuer }), isAnother],
   ])(
     "the platform's certificate is checked through the tunnel: %s",
     async (_, certificate, words) => {
-      const { sandbox, proxy, client } = await start({ certificate, client: { settings: basic } });
+      const { sandbox, proxy, client } = await start({
+        certificate,
+        client: { settings: basic },
+      });
       const ending = await client.create();
       expect(ending.kind).toBe("NotSentError");
       expect(messageOf(ending)).toMatch(words);
@@ -390,12 +422,14 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
 });
 
 describe("sent through the tunnel, and no answer: one POST, outcome unknown", () => {
-  it.each<{ readonly name: string; readonly fault: FaultRule["with"]; readonly isSlow?: true }>([
-    { name: "reset", fault: { kind: "reset" } },
-    { name: "closed without an answer", fault: { kind: "close-without-answer" } },
-    { name: "no answer", fault: { kind: "no-answer" }, isSlow: true },
-    { name: "half a body", fault: halfBody },
-  ])("$name", async ({ fault, isSlow }) => {
+  it.each<{ readonly name: string; readonly fault: FaultRule["with"]; readonly isSlow?: true }>(
+    [
+      { name: "reset", fault: { kind: "reset" } },
+      { name: "closed without an answer", fault: { kind: "close-without-answer" } },
+      { name: "no answer", fault: { kind: "no-answer" }, isSlow: true },
+      { name: "half a body", fault: halfBody },
+    ],
+  )("$name", async ({ fault, isSlow }) => {
     const settings = isSlow ? { requestTimeoutSeconds: 1 } : {};
     const { sandbox, proxy, client } = await start({ client: { settings } });
     sandbox.fail({ on: "create", with: fault, act: true });
@@ -411,7 +445,9 @@ describe("sent through the tunnel, and no answer: one POST, outcome unknown", ()
   });
 
   it("a proxy that cuts after any byte, in 100 runs", async () => {
-    const seed = Number(process.env.ADVERTISING_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+    const seed = Number(
+      process.env.ADVERTISING_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31),
+    );
     console.log(`proxy: ADVERTISING_TEST_SEED=${seed}`);
     const random = seededRandom(seed);
     const platform = await startRawServer(async (connection) => {

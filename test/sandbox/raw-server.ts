@@ -71,7 +71,10 @@ class RawConnection {
   #parse(): RawRequest | undefined {
     const end = this.#received.indexOf("\r\n\r\n");
     if (end < 0) return undefined;
-    const [first = "", ...lines] = this.#received.subarray(0, end).toString("latin1").split("\r\n");
+    const [first = "", ...lines] = this.#received
+      .subarray(0, end)
+      .toString("latin1")
+      .split("\r\n");
     const headers = Object.fromEntries(
       lines.map((line) => [
         line.slice(0, line.indexOf(":")).toLowerCase(),
@@ -115,7 +118,11 @@ class RawConnection {
 }
 
 /** The bytes of a JSON answer. */
-export function rawAnswer(status: number, body: unknown, headers: readonly string[] = []): string {
+export function rawAnswer(
+  status: number,
+  body: unknown,
+  headers: readonly string[] = [],
+): string {
   const text = JSON.stringify(body);
   const length = `content-length: ${Buffer.byteLength(text)}`;
   return [

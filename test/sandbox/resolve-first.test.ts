@@ -38,7 +38,11 @@ const answering = (mark: unknown, id: string | null): RunOptions => ({
 });
 
 /** Why a preview fails. */
-async function previewError(fixture: SingleObjectFixture, event?: Values, options?: RunOptions) {
+async function previewError(
+  fixture: SingleObjectFixture,
+  event?: Values,
+  options?: RunOptions,
+) {
   const run = fixture.engine.newRun(options);
   const [error] = await runProgram(run, [fixture.is(event)], false);
   run.closeNow();
@@ -148,14 +152,17 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       renamed.engine.declares = { formerKeys: [fixture("old").engine.ref.key] };
       expect(await renamed.preview()).toContain("takes it over");
       expect(await run(renamed.is())).toEqual([undefined]);
-      expect([renamed.id, journal(), sandbox.eventPosts]).toEqual(["2", ["renamed reported 2"], 1]);
+      expect([renamed.id, journal(), sandbox.eventPosts]).toEqual([
+        "2",
+        ["renamed reported 2"],
+        1,
+      ]);
 
       await fixture("other").kill({ eventName: "Other" });
       const adopter = fixture("adopter");
-      expect(await run(adopter.is({ eventName: "Other", existingId: 3 }), renamed.is())).toEqual([
-        undefined,
-        undefined,
-      ]);
+      expect(
+        await run(adopter.is({ eventName: "Other", existingId: 3 }), renamed.is()),
+      ).toEqual([undefined, undefined]);
       expect([adopter.id, sandbox.eventPosts]).toEqual(["3", 2]);
       expect(journal()).toContain("other confirmed 3");
     });
@@ -174,12 +181,12 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       renamed.engine.state = there.engine.state;
       expect(journal()).toEqual(["old sent"]);
       expect(await run(renamed.is(), fresh.is())).toEqual([undefined, undefined]);
-      expect([renamed.id, fresh.id, journal().includes("old sent"), sandbox.eventPosts]).toEqual([
-        "2",
-        "3",
-        false,
-        2,
-      ]);
+      expect([
+        renamed.id,
+        fresh.id,
+        journal().includes("old sent"),
+        sandbox.eventPosts,
+      ]).toEqual(["2", "3", false, 2]);
     });
   });
 
@@ -241,7 +248,10 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
             expect(text).toMatch(/pending --take-over dev --stack \S+prod\n/);
           }
         expect((await now.up({ eventName: "Other" })).error).toBeUndefined();
-        expect([journal(), sandbox.eventPosts]).toEqual([[isMade ? "e created 2" : "e sent"], 2]);
+        expect([journal(), sandbox.eventPosts]).toEqual([
+          [isMade ? "e created 2" : "e sent"],
+          2,
+        ]);
       },
     );
 
@@ -257,9 +267,12 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       if (there !== undefined && here !== undefined)
         await takeOverOpen(there, here, { folder: join(folder, "stacks") });
       expect((await now.up()).error).toBeUndefined();
-      expect([now.id, journal(), journal("organization/tiny/prod"), sandbox.eventPosts]).toEqual([
-        ...["2", [], ["e reported 2"], 1],
-      ]);
+      expect([
+        now.id,
+        journal(),
+        journal("organization/tiny/prod"),
+        sandbox.eventPosts,
+      ]).toEqual([...["2", [], ["e reported 2"], 1]]);
     });
   });
 
@@ -347,7 +360,12 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       { advertiserId: 7 },
       { updates: 0, eventPosts: 2 },
     ],
-    ["kept, if the program has what was sent again", UPDATES, {}, { updates: 0, eventPosts: 1 }],
+    [
+      "kept, if the program has what was sent again",
+      UPDATES,
+      {},
+      { updates: 0, eventPosts: 1 },
+    ],
   ])(
     "what was made with other arguments than the program has now is saved as it was sent, and %s by the next up",
     async (_, options, then, sent) => {
@@ -475,7 +493,9 @@ it("a key that is renamed in a set after a kill is not made again, and nothing e
   );
   const { error, run } = await engine.up(renamed);
   expect(error).toContain(REFUSED);
-  expect(error).toMatch(/events\["c"\] of .*"funnel": an earlier run created events\["b"\].* as 3/);
+  expect(error).toMatch(
+    /events\["c"\] of .*"funnel": an earlier run created events\["b"\].* as 3/,
+  );
   expect(error).toContain("nothing new is sent in this run");
   expect(wordsOf(run)).not.toContain("stays live");
   expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ a: 2 }, 2]);
@@ -526,6 +546,8 @@ it("an alias of what is unresolved: the commands name it as the state does, on a
   const renamed = new SingleObjectFixture("a single event", sandbox, newFolder(), "renamed");
   renamed.engine.state = old.engine.state;
   renamed.engine.declares = { formerKeys: [old.engine.ref.key] };
-  expect(await renamed.preview()).toMatch(/pending --created 'old=.*pending --not-created 'old'/s);
+  expect(await renamed.preview()).toMatch(
+    /pending --created 'old=.*pending --not-created 'old'/s,
+  );
   expect(sandbox.eventPosts).toBe(1);
 });

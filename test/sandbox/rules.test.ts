@@ -25,18 +25,28 @@ const refused = (changes: object, base: object = event) =>
 describe("an event", () => {
   it("gets the defaults for what it leaves out, and keeps its own values", () => {
     expect(checked(event).fields).toEqual({ ...event, ...defaults });
-    const rest = { count_unique: true, click_window: 1, view_window: 2, attribution: "WHITELIST" };
+    const rest = {
+      count_unique: true,
+      click_window: 1,
+      view_window: 2,
+      attribution: "WHITELIST",
+    };
     const whole = { ...event, event_type_id: 0, segment_id: 7, ...rest };
     expect(checked(whole)).toEqual({ fields: whole, faults: [], unknown: [] });
   });
 
-  const names = (length: number) => ["x", "ä", "🎉"].map((character) => character.repeat(length));
+  const names = (length: number) =>
+    ["x", "ä", "🎉"].map((character) => character.repeat(length));
   const windows = [
     [1, LIMIT] as unknown[],
     [-1, 0, 0.5, 1.5, LIMIT + 1, "3600", true] as unknown[],
   ] as const;
   it.each<[string, readonly unknown[], readonly unknown[]]>([
-    ["event_name", ["x", ...names(99)], ["", 1, true, ["x"], {}, null, undefined, ...names(100)]],
+    [
+      "event_name",
+      ["x", ...names(99)],
+      ["", 1, true, ["x"], {}, null, undefined, ...names(100)],
+    ],
     ["advertiser_id", [1], ["1", 1.5, true, [1], {}, null, undefined, 2, 3]],
     ["event_type_id", [0, 1, 4711, null], ["0", 0.5, -1, true]],
     ["segment_id", [0, 4711], ["7", 0.5, -1, false]],
@@ -46,7 +56,8 @@ describe("an event", () => {
     ["click_window", ...windows],
     ["view_window", ...windows],
   ])("%s", (field, taken, wrong) => {
-    for (const value of taken) expect([value, refused({ [field]: value })]).toEqual([value, []]);
+    for (const value of taken)
+      expect([value, refused({ [field]: value })]).toEqual([value, []]);
     for (const value of wrong)
       expect([value, refused({ [field]: value })]).toEqual([value, [field]]);
   });
@@ -115,9 +126,10 @@ describe("over HTTP", () => {
   it("an event is created only with an active advertiser; what is refused creates nothing, and uses up no id", async () => {
     const { sandbox, post } = await start({ advertisersStartActive: false });
     for (const body of ["", "[", "1", '"text"', "null", {}, { advertiser_name: "" }])
-      expect((await post("advertiser", body)).status, JSON.stringify(body)).toBeGreaterThanOrEqual(
-        400,
-      );
+      expect(
+        (await post("advertiser", body)).status,
+        JSON.stringify(body),
+      ).toBeGreaterThanOrEqual(400);
     await post("advertiser", { advertiser_name: "idle" });
     await post("advertiser", { advertiser_name: "active", active: true });
     expect(await post("event", event)).toMatchObject({
@@ -169,7 +181,10 @@ describe("the log", () => {
 
   it.each<[Omit<FaultRule, "on">, string]>([
     [{ with: { kind: "reset" } }, "POST /rest/advertiser no response"],
-    [{ with: { kind: "reset" }, act: true }, 'POST /rest/advertiser no response, advertiser 1 "A"'],
+    [
+      { with: { kind: "reset" }, act: true },
+      'POST /rest/advertiser no response, advertiser 1 "A"',
+    ],
     [
       { with: { kind: "answer", status: 503 }, act: true },
       'POST /rest/advertiser 503, advertiser 1 "A"',

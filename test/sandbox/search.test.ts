@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
-import { lookFor } from "../../provider/src/operations/search.js";
+import { searchByMark } from "../../provider/src/operations/search.js";
 import type {
   Fault,
   FaultRule,
@@ -62,7 +62,8 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
   async function one(...given: Parameters<typeof start>) {
     const started = await start(...given);
     const { sandbox, folder, run } = started;
-    const fixture = (at = folder, name = "e") => new SingleObjectFixture(shape, sandbox, at, name);
+    const fixture = (at = folder, name = "e") =>
+      new SingleObjectFixture(shape, sandbox, at, name);
     const e = fixture();
     const up = async (of = e, event = {}) => (await of.up(event, run)).error;
     /** The same state on a machine without the journal. */
@@ -98,7 +99,11 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     clock.advance(TOO_LATE_MS);
     expect(await e.preview({}, run)).toMatch(/look/);
     expect(await up()).toBeUndefined();
-    expect([e.id, sandbox.events[0]?.alternative_id, sandbox.eventPosts]).toEqual(["2", mark, 2]);
+    expect([e.id, sandbox.events[0]?.alternative_id, sandbox.eventPosts]).toEqual([
+      "2",
+      mark,
+      2,
+    ]);
   });
 
   it("C6: is never sent again with resendAfterSeconds: never, nor if the engine asks again; only the last search is told", async () => {
@@ -175,7 +180,11 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     // Each has the mark of what it replaces, but a search may answer with the former one.
     for (const id of [2, 3]) {
       sandbox.fail({ on: "event", with: lost });
-      sandbox.fail({ on: "search", times: 5, with: answerWith((mark) => [eventWith(id, mark)]) });
+      sandbox.fail({
+        on: "search",
+        times: 5,
+        with: answerWith((mark) => [eventWith(id, mark)]),
+      });
       expect(await up(e, { value: id })).toMatch(/Searched for/);
       sandbox.endFaults();
       clock.advance(TOO_LATE_MS);
@@ -259,8 +268,14 @@ it("R6: a create that waited for a rate limit counts as not made only from its l
     [sentMs + arrivesWithinMs, "not-made"],
   ] as const) {
     clock.jumpWall(atMs - clock.wallMs());
-    const looker = { ...runtime, clock: still };
-    expect(await lookFor(conversionEvent, looker, "e", sent, false, [])).toMatchObject({ kind });
+    const searchContext = { ...runtime, clock: still };
+    expect(
+      await searchByMark(
+        searchContext,
+        { kind: conversionEvent, label: "e", sent, formerIds: [] },
+        false,
+      ),
+    ).toMatchObject({ kind });
   }
   expect(sandbox).toMatchObject({ eventPosts: 2, events: [] });
 });
@@ -290,15 +305,23 @@ describe("C5: the end of a create", () => {
     const adapt = (runtime: Runtime): Runtime => ({
       ...runtime,
       journal: (identity) =>
-        Object.assign(runtime.journal(identity), { created: failing, back: failing }),
+        Object.assign(runtime.journal(identity), {
+          recordCreated: failing,
+          recordNotCarriedOut: failing,
+        }),
     });
     const run = newRun(sandbox, folder, { adapt });
     expect((await run.event.create(inputs)).id).toBe("2");
     expect(run.said).toEqual([
       `ConversionEvent "e" was created as 2. The journal can't be written: no space left.`,
     ]);
-    sandbox.fail({ on: "event", with: { kind: "answer", status: 406, body: { errors: ["no"] } } });
-    const other = await failureOf(run.event.create({ ...inputs, __identity: "tiny/dev::other" }));
+    sandbox.fail({
+      on: "event",
+      with: { kind: "answer", status: 406, body: { errors: ["no"] } },
+    });
+    const other = await failureOf(
+      run.event.create({ ...inputs, __identity: "tiny/dev::other" }),
+    );
     expect([other.id, other.message]).toEqual([
       undefined,
       expect.stringContaining("Nothing was created."),

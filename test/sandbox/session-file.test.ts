@@ -1,7 +1,14 @@
 /** The cookie file: how it is written, which runs use it, which wait for it, and what makes a run go on without it. */
 import { execFileSync } from "node:child_process";
 import crypto from "node:crypto";
-import fs, { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { SessionStore } from "../../provider/src/client/session-file.js";
@@ -45,7 +52,9 @@ describe("the file", () => {
     expect(await client({ cookieFile: file }).create()).toMatchObject({ kind: "created" });
     process.umask(before);
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
-    expect([file, dirname(file), join(folder, "new")].map(modeOf)).toEqual([0o600, 0o700, 0o700]);
+    expect([file, dirname(file), join(folder, "new")].map(modeOf)).toEqual([
+      0o600, 0o700, 0o700,
+    ]);
     expect(beside(file)).toEqual([]); // neither lock nor temporary file
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
       session: "pulumi-advertising",
@@ -119,7 +128,11 @@ describe("the lock", () => {
     writeFileSync(`${file}.lock`, lockText(deadPid()));
     const run = client();
     expect(await run.create()).toMatchObject({ kind: "created" });
-    expect([counts(sandbox), run.said, beside(file)]).toEqual([{ logins: 1, creates: 1 }, [], []]);
+    expect([counts(sandbox), run.said, beside(file)]).toEqual([
+      { logins: 1, creates: 1 },
+      [],
+      [],
+    ]);
     expect(run.clock.monotonicMs()).toBeLessThan(1000);
   });
 
@@ -177,19 +190,22 @@ describe("the lock", () => {
     expect(beside(file)).toEqual(["session.json.lock"]);
   });
 
-  it.each([false, true])("is never held across a create (long-lived: %s)", async (keepLoggedIn) => {
-    const { sandbox, file, client } = await start();
-    const atCreates: boolean[] = [];
-    const looking: SandboxAnswerer = (answer) => {
-      atCreates.push(existsSync(`${file}.lock`));
-      return answer;
-    };
-    sandbox.fail({ on: "create", times: 10, act: true, with: looking });
-    const run = client({ settings: { keepLoggedIn } });
-    for (let index = 0; index < 10; index++)
-      expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
-    expect(atCreates).toEqual(Array.from({ length: 10 }, () => false));
-  });
+  it.each([false, true])(
+    "is never held across a create (long-lived: %s)",
+    async (keepLoggedIn) => {
+      const { sandbox, file, client } = await start();
+      const atCreates: boolean[] = [];
+      const looking: SandboxAnswerer = (answer) => {
+        atCreates.push(existsSync(`${file}.lock`));
+        return answer;
+      };
+      sandbox.fail({ on: "create", times: 10, act: true, with: looking });
+      const run = client({ settings: { keepLoggedIn } });
+      for (let index = 0; index < 10; index++)
+        expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
+      expect(atCreates).toEqual(Array.from({ length: 10 }, () => false));
+    },
+  );
 });
 
 describe("a file that can't be used is left alone, and the run goes on without it, with one message", () => {
@@ -337,7 +353,10 @@ describe("a file that is repaired", () => {
   it.each<[string, (whole: string) => string | Buffer]>([
     ["empty", () => ""],
     ["truncated", (whole) => whole.slice(0, whole.length / 2)],
-    ["binary", () => Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 37) % 256))],
+    [
+      "binary",
+      () => Buffer.from(Array.from({ length: 4096 }, (_, index) => (index * 37) % 256)),
+    ],
     ["deep", () => "[".repeat(500_000)],
     ["without a jar", (whole) => JSON.stringify({ ...JSON.parse(whole), jar: undefined })],
     [
@@ -356,7 +375,9 @@ describe("a file that is repaired", () => {
     const run = userRun(sandbox, file);
     for (const name of ["A", "B"])
       expect(await run.create(name)).toMatchObject({ outs: { advertiserName: name } });
-    expect(run.seen()).toEqual([`The cookie file ${file} is damaged; the next login replaces it.`]);
+    expect(run.seen()).toEqual([
+      `The cookie file ${file} is damaged; the next login replaces it.`,
+    ]);
     expect(await client().create("C")).toMatchObject({ kind: "created" });
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 3 });
   });
@@ -425,7 +446,9 @@ describe("the password", () => {
     const { sandbox, file, client } = await startWithSession();
     const before = readFileSync(file, "utf8");
     const endings = await client(withPassword("wrong")).createMany(5);
-    expect(endings.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => "LoginError"));
+    expect(endings.map(({ kind }) => kind)).toEqual(
+      Array.from({ length: 5 }, () => "LoginError"),
+    );
     expect(messageOf(endings[0])).toContain("Check advertising:email and advertising:password");
     expect([counts(sandbox), readFileSync(file, "utf8")]).toEqual([
       { logins: 1, creates: 0 },
@@ -442,7 +465,11 @@ describe("the password", () => {
     const written = `${fs.readdirSync(folder).join(" ")} ${readFileSync(file, "utf8")}`;
     const { salt } = (JSON.parse(readFileSync(file, "utf8")) as { verifier: { salt: string } })
       .verifier;
-    const salts = [Buffer.alloc(0), Buffer.from(salt, "base64"), Buffer.from(run.settings.email)];
+    const salts = [
+      Buffer.alloc(0),
+      Buffer.from(salt, "base64"),
+      Buffer.from(run.settings.email),
+    ];
     const digests = ["md5", "sha1", "sha256", "sha512"].flatMap((name) =>
       salts.flatMap((one) => [
         crypto.createHash(name).update(one).update(PASSWORD).digest(),
@@ -468,12 +495,22 @@ describe("the password", () => {
     const computed = vi.fn(crypto.scrypt);
     replaceIn(crypto, { scrypt: computed });
     const run = newRun(sandbox, dirname(file));
-    const inputs = { advertiserName: "A", __identity: "organization/shop/dev::a", __provider: "x" };
+    const inputs = {
+      advertiserName: "A",
+      __identity: "organization/shop/dev::a",
+      __provider: "x",
+    };
     await run.advertiser.check({}, { ...inputs });
     await run.advertiser.diff("1", { ...inputs }, { ...inputs, advertiserName: "B" });
-    expect([computed.mock.calls.length, counts(sandbox)]).toEqual([0, { logins: 0, creates: 0 }]);
+    expect([computed.mock.calls.length, counts(sandbox)]).toEqual([
+      0,
+      { logins: 0, creates: 0 },
+    ]);
     await run.advertiser.create({ ...inputs });
-    expect([computed.mock.calls.length, counts(sandbox)]).toEqual([1, { logins: 0, creates: 1 }]);
+    expect([computed.mock.calls.length, counts(sandbox)]).toEqual([
+      1,
+      { logins: 0, creates: 1 },
+    ]);
   });
 });
 
@@ -570,7 +607,10 @@ describe("long-lived sessions", () => {
     const values = ["first", "second"];
     const logIn = async () => {
       const jar = new SessionJar();
-      jar.store({ setCookies: [`x_service_cookie=${values.shift()}; Path=/`], headers: {} }, url);
+      jar.store(
+        { setCookies: [`x_service_cookie=${values.shift()}; Path=/`], headers: {} },
+        url,
+      );
       return jar;
     };
     const store = new SessionStore(settings, dependenciesOf({ cookieFile: file }), logIn);

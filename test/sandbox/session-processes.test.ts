@@ -43,7 +43,8 @@ describe("several processes", () => {
             });
             child.on("message", (message) => {
               if (message !== "ready") report = message as Report;
-              else if (++ready === children.length) for (const other of children) other.send("go");
+              else if (++ready === children.length)
+                for (const other of children) other.send("go");
             });
             child.once("error", fail);
             child.once("close", (code, signal) => {
@@ -78,9 +79,9 @@ describe("several processes", () => {
     expect(endings.flatMap(({ failure }) => failure ?? [])).toEqual([]);
     expect(new Set(endings.map(({ id }) => id)).size).toBe(count);
     expect(sandbox.advertisers).toHaveLength(count);
-    expect(new Set(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).size).toBe(
-      count,
-    );
+    expect(
+      new Set(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).size,
+    ).toBe(count);
     expect(reports.flatMap((report) => report?.said ?? [])).toEqual([]);
   }
 
@@ -96,7 +97,9 @@ describe("several processes", () => {
 
   function expectNoFailure(reports: readonly (Report | undefined)[]): void {
     expect(
-      reports.flatMap((report) => report?.endings ?? []).flatMap(({ failure }) => failure ?? []),
+      reports
+        .flatMap((report) => report?.endings ?? [])
+        .flatMap(({ failure }) => failure ?? []),
     ).toEqual([]);
   }
 
@@ -107,7 +110,8 @@ describe("several processes", () => {
     const { requests } = sandbox;
     const push = requests.push.bind(requests);
     requests.push = (...received) => {
-      if (received[0]?.path.endsWith("/advertiser") && ++creates === 40) sandbox.expireSessions();
+      if (received[0]?.path.endsWith("/advertiser") && ++creates === 40)
+        sandbox.expireSessions();
       return push(...received);
     };
     expectEachOnce(sandbox, await run(tasks(sandbox, file, 8, 10)), 80);

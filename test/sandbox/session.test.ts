@@ -94,7 +94,10 @@ describe("S3: one login", () => {
     async (options) => {
       const { sandbox, client } = await start(options);
       expect(await client.create("A")).toMatchObject({ kind: "created", id: "1" });
-      expect(await client.createEvent("purchase", 1)).toMatchObject({ kind: "created", id: "2" });
+      expect(await client.createEvent("purchase", 1)).toMatchObject({
+        kind: "created",
+        id: "2",
+      });
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 2 });
     },
   );
@@ -127,15 +130,18 @@ describe("S5: a refusal of the content is not one of the session", () => {
 });
 
 describe("S1: a session that has ended", () => {
-  it.each(SESSION_REFUSALS)("refused with %s: one login, sent again, created once", async (way) => {
-    const { sandbox, client } = await start({ sessionRefusal: way });
-    await client.create("A");
-    sandbox.expireSessions();
-    expect(await client.create("B")).toMatchObject({ kind: "created", id: "2" });
-    expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
-    const posts = sandbox.requests.filter(({ operation }) => operation === "advertiser");
-    expect(posts.map(({ created }) => created?.id)).toEqual([1, undefined, 2]);
-  });
+  it.each(SESSION_REFUSALS)(
+    "refused with %s: one login, sent again, created once",
+    async (way) => {
+      const { sandbox, client } = await start({ sessionRefusal: way });
+      await client.create("A");
+      sandbox.expireSessions();
+      expect(await client.create("B")).toMatchObject({ kind: "created", id: "2" });
+      expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
+      const posts = sandbox.requests.filter(({ operation }) => operation === "advertiser");
+      expect(posts.map(({ created }) => created?.id)).toEqual([1, undefined, 2]);
+    },
+  );
 
   it.each(SESSION_REFUSALS)(
     "refused with %s while ten creates are in flight: one login for all",
@@ -245,7 +251,9 @@ describe("a session that ends while a request waits for the rate limit", () => {
         with: { kind: "answer", status: 429, headers: { "retry-after": "2" } },
       });
       sandbox.fail({ on: "create", with: sessionRefusal(way) });
-      endings.push(...(await Promise.all([client.create("limited"), client.create("refused")])));
+      endings.push(
+        ...(await Promise.all([client.create("limited"), client.create("refused")])),
+      );
       endings.push(await client.create("later"));
       endings.push(...(await client.createMany(5)));
       expectEachOnce(sandbox, endings);
@@ -305,7 +313,9 @@ describe("long-lived sessions", () => {
         .map(({ id }) => String(id))
         .sort(),
     ).toEqual(ids.sort());
-    expect(new Set(endings.map(({ kind }) => kind))).toEqual(new Set(["created", "RefusedError"]));
+    expect(new Set(endings.map(({ kind }) => kind))).toEqual(
+      new Set(["created", "RefusedError"]),
+    );
     expect(sandbox.creates).toBeLessThanOrEqual(10 + 25 * 3);
     expect(sandbox.logins).toBeLessThanOrEqual(10);
   });

@@ -133,7 +133,9 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     const declared = of({ ...changed, b: B });
     const preview = await engine.preview(declared, options);
     expect(preview).toContain(`to replace, which makes another live object of each: a (${a})`);
-    expect(preview).toContain(`to delete on the platform, if everything else goes well: c (${c})`);
+    expect(preview).toContain(
+      `to delete on the platform, if everything else goes well: c (${c})`,
+    );
     const { error, run } = await engine.up(declared, options);
     expect([error, wordsOf(run)]).toEqual([
       undefined,
@@ -143,7 +145,10 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     expect(deleted().toSorted()).toEqual([a, c]);
     const order = sandbox.requests.map(({ method }) => method);
     expect(order.indexOf("DELETE")).toBeGreaterThan(order.lastIndexOf("POST"));
-    expect([live(), engine.eventIds]).toEqual([["A", "B"], { a: sandbox.events.at(-1)?.id, b }]);
+    expect([live(), engine.eventIds]).toEqual([
+      ["A", "B"],
+      { a: sandbox.events.at(-1)?.id, b },
+    ]);
     await up(declared);
     expect(engine.state?.outputs).not.toHaveProperty("__left");
     expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 2 });

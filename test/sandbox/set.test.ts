@@ -16,7 +16,10 @@ const of = (events: Events) => ({ advertiserId: 1, events });
 /** `count` events `k0`, `k1`, … whose names on the platform are their keys. */
 const eventsOf = (count: number, value = 1): Events =>
   Object.fromEntries(
-    Array.from({ length: count }, (_, index) => [`k${index}`, { eventName: `k${index}`, value }]),
+    Array.from({ length: count }, (_, index) => [
+      `k${index}`,
+      { eventName: `k${index}`, value },
+    ]),
   );
 
 async function start(options: SandboxOptions = {}) {
@@ -45,9 +48,13 @@ describe("one of 40 events has a fault, and the others go on", () => {
     sandbox.fail({ on: "event", after: 17, act: true, with: LOST });
     const first = await up(events);
     expect(first).toContain("39 of 40 declared events are in the state");
-    expect(first).toMatch(/The outcome of 1 event is unknown.*\[ADVERTISING_OUTCOME_UNKNOWN\]$/s);
+    expect(first).toMatch(
+      /The outcome of 1 event is unknown.*\[ADVERTISING_OUTCOME_UNKNOWN\]$/s,
+    );
     const [open = ""] = Object.keys(engine.unresolved);
-    expect(Object.keys(engine.eventIds)).toEqual(Object.keys(events).filter((key) => key !== open));
+    expect(Object.keys(engine.eventIds)).toEqual(
+      Object.keys(events).filter((key) => key !== open),
+    );
     // It is not sent again, also without this machine's journal, but a new event is.
     rmSync(folder, { recursive: true });
     const more: Events = { ...events, new: { eventName: "new", value: 1 } };
@@ -154,7 +161,10 @@ describe("killed in the middle", () => {
     lost.cancel();
     expect(lost.hits).toBeGreaterThanOrEqual(16);
     expect(await up(eventsOf(60))).not.toContain("was not sent, because");
-    expect([Object.keys(engine.unresolved).length, sandbox.eventPosts]).toEqual([lost.hits, 60]);
+    expect([Object.keys(engine.unresolved).length, sandbox.eventPosts]).toEqual([
+      lost.hits,
+      60,
+    ]);
   });
 
   it("of an update its replacements are taken over; if the set is changed back, they are named, and nothing is sent", async () => {
@@ -162,7 +172,9 @@ describe("killed in the middle", () => {
     await up(eventsOf(60));
     await killAfter(eventsOf(60, 2), 80);
     const sent = sandbox.eventPosts;
-    expect((await engine.preview(of(eventsOf(60)))).match(/Nothing manages \d+/g)).toHaveLength(10);
+    expect((await engine.preview(of(eventsOf(60)))).match(/Nothing manages \d+/g)).toHaveLength(
+      10,
+    );
     expect(await engine.preview(of(eventsOf(60, 2)))).not.toMatch(/nothing manages/i);
     const before = structuredClone(engine.state);
     expect([await up(eventsOf(60)), sandbox.eventPosts]).toEqual([undefined, sent]);
@@ -190,7 +202,11 @@ describe("a key is renamed with formerKey, and nothing is sent", () => {
       `events: 1 to rename, 2 unchanged\n  to rename, and nothing is sent: k1 → new (${k1})`,
     );
     const { error, run } = await engine.up(of(events));
-    expect([error, wordsOf(run), engine.eventIds]).toEqual([undefined, "", { k0, k2, new: k1 }]);
+    expect([error, wordsOf(run), engine.eventIds]).toEqual([
+      undefined,
+      "",
+      { k0, k2, new: k1 },
+    ]);
     expect(engine.state?.outputs.events).not.toHaveProperty("new.formerKey");
     expect(await engine.preview(of(events))).toBe("");
     const { new: event, ...others } = events;
@@ -238,7 +254,9 @@ describe("a key is renamed with formerKey, and nothing is sent", () => {
     const events = renamed(eventsOf(1), "k0", "new");
     expect(await up(events)).toContain("--created 'funnel/new=<its id>'");
     expect([engine.unresolved, sandbox.eventPosts]).toEqual([{ new: k0 }, 1]);
-    expect(await up({ new: { ...events.new, existingId: sandbox.events[0]?.id } })).toBeUndefined();
+    expect(
+      await up({ new: { ...events.new, existingId: sandbox.events[0]?.id } }),
+    ).toBeUndefined();
     expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ new: sandbox.events[0]?.id }, 1]);
   });
 
@@ -248,11 +266,11 @@ describe("a key is renamed with formerKey, and nothing is sent", () => {
     engine.declares = { deletes: true };
     await engine.up(of(eventsOf(2)), { settings });
     await engine.up(of(renamed(eventsOf(2), "k0", "new")), { settings });
-    expect([Object.keys(engine.eventIds).toSorted(), sandbox.deletes, sandbox.eventPosts]).toEqual([
-      ["k1", "new"],
-      0,
-      2,
-    ]);
+    expect([
+      Object.keys(engine.eventIds).toSorted(),
+      sandbox.deletes,
+      sandbox.eventPosts,
+    ]).toEqual([["k1", "new"], 0, 2]);
   });
 
   it("an edit beside it replaces the object that it had", async () => {

@@ -86,7 +86,12 @@ const title = `${CREATES} creates: journal flat, sockets bounded, few logins`;
 
 describe.each<[string, SandboxOptions, boolean, number]>([
   ["sessions that end every 100 requests", ending, false, MAX_LOGINS],
-  ["a long-lived session with rotating cookies", { rotation: "strict", loginsPerMinute }, true, 1],
+  [
+    "a long-lived session with rotating cookies",
+    { rotation: "strict", loginsPerMinute },
+    true,
+    1,
+  ],
 ])("%s", (_, options, keepLoggedIn, maxLogins) => {
   it(title, { timeout: 120_000 }, async () => {
     const sandbox = await sandboxProcess(options);
@@ -106,8 +111,14 @@ describe("as the engine calls it, with the journal and the cookie file on the di
   it(title, { timeout: 120_000 }, async () => {
     const sandbox = await sandboxProcess(ending);
     const folder = newFolder();
-    const platform = { url: sandbox.url, email: "ops@example.com", password: "sandbox-password" };
-    const run = newRun(platform, folder, { settings: { maxConcurrentRequests: String(AT_ONCE) } });
+    const platform = {
+      url: sandbox.url,
+      email: "ops@example.com",
+      password: "sandbox-password",
+    };
+    const run = newRun(platform, folder, {
+      settings: { maxConcurrentRequests: String(AT_ONCE) },
+    });
     const create = async (name: string) => {
       const identity = `tiny/dev::${name}`;
       const { inputs } = await run.advertiser.check(

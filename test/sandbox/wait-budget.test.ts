@@ -1,6 +1,11 @@
 /** Waiting when the platform asks for it: as long as it says, all together, within the limit, whatever clocks do. */
 import { describe, expect, it, vi } from "vitest";
-import { type Ending, messageOf, TestClient, type TestClientOptions } from "../support/client.js";
+import {
+  type Ending,
+  messageOf,
+  TestClient,
+  type TestClientOptions,
+} from "../support/client.js";
 import { FakeClock } from "../support/clock.js";
 import { useSandbox } from "../support/stack.js";
 import { closeAfter } from "../support/wire-faults.js";
@@ -42,15 +47,18 @@ describe("Retry-After", () => {
   it.each<[string, number, Record<string, string>, number, number]>([
     ["429, seconds", 429, { "retry-after": "7" }, 7, 7],
     ["0", 429, { "retry-after": "0" }, 0.5, 1],
-  ])("%s: one wait of that length, then created", async (_, status, headers, atLeast, atMost) => {
-    const { sandbox, client } = await start();
-    sandbox.fail({ on: "create", with: { kind: "answer", status, headers } });
-    expect(await client.create()).toMatchObject({ kind: "created" });
-    expect(client.clock.monotonicMs()).toBeGreaterThanOrEqual(atLeast * 1000);
-    expect(client.clock.monotonicMs()).toBeLessThanOrEqual(atMost * 1000);
-    expect(client.said).toHaveLength(1);
-    expect([sandbox.logins, sandbox.creates]).toEqual([1, 2]);
-  });
+  ])(
+    "%s: one wait of that length, then created",
+    async (_, status, headers, atLeast, atMost) => {
+      const { sandbox, client } = await start();
+      sandbox.fail({ on: "create", with: { kind: "answer", status, headers } });
+      expect(await client.create()).toMatchObject({ kind: "created" });
+      expect(client.clock.monotonicMs()).toBeGreaterThanOrEqual(atLeast * 1000);
+      expect(client.clock.monotonicMs()).toBeLessThanOrEqual(atMost * 1000);
+      expect(client.said).toHaveLength(1);
+      expect([sandbox.logins, sandbox.creates]).toEqual([1, 2]);
+    },
+  );
 
   it.each(["1000000000", "Fri, 31 Dec 9999 23:59:59 GMT"])(
     "%s: more than maxWaitSeconds: an error at once, without a wait",
@@ -114,7 +122,8 @@ describe("after five silent seconds", () => {
     const asked = Promise.withResolvers<() => void>();
     const server = await startRawServer(async (connection) => {
       while ((await connection.readRequest()) !== undefined) {
-        if (server.posts.length === 2) await new Promise<void>((resolve) => asked.resolve(resolve));
+        if (server.posts.length === 2)
+          await new Promise<void>((resolve) => asked.resolve(resolve));
         await connection.answer(200, { payload: { id: server.posts.length } });
       }
     });

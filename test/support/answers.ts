@@ -1,12 +1,12 @@
 /** Answers, read as the client reads them. */
-import { type Answer, readAnswer } from "../../provider/src/client/answer.js";
+import { type ParsedResponse, parseResponse } from "../../provider/src/client/answer.js";
 
 /** @param body a text is used as it is, anything else as JSON. */
 export function answer(
   status: number,
   body: unknown = "",
   headers: Record<string, string> = {},
-): Answer {
+): ParsedResponse {
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  return readAnswer({ status, headers, setCookies: [], body: text });
+  return parseResponse({ status, headers, setCookies: [], body: text });
 }

@@ -13,7 +13,8 @@ export const LIMITS: Limits = { maxWindowSeconds: 2_592_000, markField: undefine
 export function folderWith(files: Readonly<Record<string, string | Buffer>>): string {
   const folder = mkdtempSync(join(tmpdir(), "advertising-catalog-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(join(folder, name), content);
   return folder;
 }
 

@@ -60,7 +60,10 @@ export class TestClient {
   ) {
     this.settings = settingsOf({ baseUrl, cookieFile, ...settings });
     this.clock = clock ?? new FakeClock();
-    const reading = { settings: this.settings, proxy: readProxy(proxyVariables, baseUrl).proxy };
+    const reading = {
+      settings: this.settings,
+      proxy: readProxy(proxyVariables, baseUrl).proxy,
+    };
     this.secrets = secretsIn(reading);
     const transport = createTransport(reading, this.clock);
     const release = untilTestEnds(() => transport.close());
@@ -84,7 +87,11 @@ export class TestClient {
 
   /** Creates an advertiser. */
   create(name = "A", more: Readonly<Record<string, unknown>> = {}): Promise<Ending> {
-    return this.send(advertiser.create, { advertiser_name: name, ...more }, `Advertiser "${name}"`);
+    return this.send(
+      advertiser.create,
+      { advertiser_name: name, ...more },
+      `Advertiser "${name}"`,
+    );
   }
 
   /** Creates `count` advertisers at once: `A0`, `A1`, … */

@@ -30,7 +30,8 @@ export async function serveComments(
       const shown = comments.slice((page - 1) * PER_PAGE, page * PER_PAGE);
       const isLast = page * PER_PAGE >= comments.length;
       response.setHeader("x-next-page", isLast ? "" : String(page + 1));
-      if (!isLast) response.setHeader("link", `<${url}${pathname}?page=${page + 1}>; rel="next"`);
+      if (!isLast)
+        response.setHeader("link", `<${url}${pathname}?page=${page + 1}>; rel="next"`);
       return answer(
         response,
         200,
@@ -43,7 +44,11 @@ export async function serveComments(
     const { body } = JSON.parse(await text(request)) as { body: string };
     const found = comments.find((each) => String(each.id) === id);
     if (request.method === "POST" && id === undefined) {
-      comments.push({ id: 100 + comments.length, body, user: { login: "github-actions[bot]" } });
+      comments.push({
+        id: 100 + comments.length,
+        body,
+        user: { login: "github-actions[bot]" },
+      });
       return answer(response, 201, {});
     }
     if ((request.method === "PATCH" || request.method === "PUT") && found !== undefined) {

@@ -49,7 +49,8 @@ Module._load = function (request, parent, ...rest) {
 };
 
 /** Compiled code first asks a module for `__esModule`: with true it uses the object as it is. */
-const lazyModule = (get) => new Proxy({}, { get: (_, name) => name === "__esModule" || get(name) });
+const lazyModule = (get) =>
+  new Proxy({}, { get: (_, name) => name === "__esModule" || get(name) });
 
 /** Stands for a function or a class. */
 const lazyFunction = (get) =>

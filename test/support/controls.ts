@@ -59,39 +59,39 @@ const rows: Row[] = [
   [
     "what an earlier run made is taken over, and not sent",
     "operations/create.ts",
-    "if (entry?.id !== undefined) return takeOver(",
-    "if (entry?.id === null) return takeOver(",
+    "if (entry?.id !== undefined)\n    return takeOver(",
+    "if (entry?.id === null)\n    return takeOver(",
     "sandbox/set",
     "the next run takes over what was created",
   ],
   [
     "what may be an open create under another name is not sent",
     "operations/create.ts",
-    "if (namesake !== undefined) {",
-    "if (namesake === null) {",
+    "if (namesake !== undefined) return new BlockedCreateError(",
+    "if (namesake === null) return new BlockedCreateError(",
     "sandbox/resolve-first",
     "one that was answered: the preview stops as the up does",
   ],
   [
     "a stack that was renamed does not make again what it has sent",
     "operations/create.ts",
-    "if (open.elsewhere !== undefined) return true;",
-    "if (open.elsewhere !== undefined) return false;",
+    "if (elsewhere !== undefined) return true;",
+    "if (elsewhere !== undefined) return false;",
     "sandbox/resolve-first",
     "is stopped by its namesake of a killed run",
   ],
   [
     "an id that another resource has proves nothing about a create",
     "operations/create.ts",
-    "if (owner !== undefined) {\n",
-    "if (owner === null) {\n",
+    "if (conflict === undefined) return created(answer.id);",
+    "return created(answer.id);",
     "sandbox/resolve-first",
     "C7",
   ],
   [
     "a search counts as not made only after the last moment at which it could have been sent",
     "operations/search.ts",
-    " && looker.clock.wallMs() >= dueMs",
+    " && searchContext.clock.wallMs() >= dueMs",
     "",
     "sandbox/search",
     "the next run sends it, with its mark, once it can no longer arrive",
@@ -109,7 +109,7 @@ const rows: Row[] = [
     "with checkpoints off, what a clean run has created is still known",
     "journal/journal.ts",
     '({ key, state: "reported", id, unsaved: !hasCheckpoints })',
-    "gone(key)",
+    "closedLine(key)",
     "unit/journal",
     "at a clean end only what this engine was given is reported",
   ],
@@ -143,7 +143,7 @@ const rows: Row[] = [
   [
     "an object counts as gone only if the operation has found another one",
     "client/client.ts",
-    "if (witness.inFlight.size === 0) throw troubled(verdict, response);",
+    "if (witness.inFlight.size === 0) throw unusableResponseError(verdict, response);",
     "if (witness.inFlight.size === 0) return verdict;",
     "unit/witness",
     "a read that has found nothing yet proves nothing",
@@ -176,7 +176,7 @@ const rows: Row[] = [
   [
     "a create is not sent again after a reset",
     "client/decide-retry.ts",
-    "const mayRepeat = repeatable && ",
+    "const mayRepeat = idempotent && ",
     "const mayRepeat = ",
     "unit/retry",
     "ECONNRESET after sending: never",
@@ -184,8 +184,8 @@ const rows: Row[] = [
   [
     "an answer that says no anywhere proves no create",
     "client/classify-response.ts",
-    'const objection = objectionIn(answer, "created", noun, sent) ?? contradictionIn',
-    "const objection = contradictionIn",
+    'objectionIn(answer, "created", noun, sent) ?? contradictionIn(data',
+    "contradictionIn(data",
     "unit/answers",
     "a create",
   ],
@@ -199,11 +199,13 @@ const rows: Row[] = [
   ],
 ];
 
-export const controls: readonly Control[] = rows.map(([promise, file, from, to, test, named]) => ({
-  promise,
-  file,
-  from,
-  to,
-  test,
-  named,
-}));
+export const controls: readonly Control[] = rows.map(
+  ([promise, file, from, to, test, named]) => ({
+    promise,
+    file,
+    from,
+    to,
+    test,
+    named,
+  }),
+);

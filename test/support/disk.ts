@@ -45,7 +45,10 @@ export interface Moment {
 /** What happens to a change that was not synced: 0 it is lost, 1 it is kept, in between it is torn at that point. */
 export type Fate = number;
 
-type Status = Pick<Stats, "mode" | "uid" | "size" | "nlink" | "ino" | "dev" | "mtimeMs" | "isFile">;
+type Status = Pick<
+  Stats,
+  "mode" | "uid" | "size" | "nlink" | "ino" | "dev" | "mtimeMs" | "isFile"
+>;
 
 /** Of the system's calls it has the forms that the package uses. */
 export type MemoryDisk = Disk & Omit<MemoryFiles, keyof Disk>;
@@ -238,7 +241,11 @@ class MemoryFiles {
   #rename(names: readonly [string, Node | undefined][], what: string): void {
     for (const [name] of names) this.#there(dirname(name));
     for (const [name, node] of names) put(this.#names, name, node);
-    this.#unsynced.push({ kind: "names", folders: names.map(([name]) => dirname(name)), names });
+    this.#unsynced.push({
+      kind: "names",
+      folders: names.map(([name]) => dirname(name)),
+      names,
+    });
     this.onChange(what);
   }
 
@@ -280,7 +287,10 @@ export function imageAfter({ names, texts, unsynced }: Moment, fates: readonly F
       .filter(([path]) => path !== "/" && isReached(path))
       .map(([path, node]) => [
         path,
-        { mode: node.mode, ...(node.isFolder ? {} : { text: held.get(node) ?? Buffer.alloc(0) }) },
+        {
+          mode: node.mode,
+          ...(node.isFolder ? {} : { text: held.get(node) ?? Buffer.alloc(0) }),
+        },
       ]),
   );
 }

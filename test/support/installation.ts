@@ -38,7 +38,13 @@ export const REFUSAL_FORMS = [
 export type RefusalForm = (typeof REFUSAL_FORMS)[number];
 
 /** How an ended session is refused. */
-export const SESSION_REFUSALS = ["401", "403", "redirect", "login-page", "success-false"] as const;
+export const SESSION_REFUSALS = [
+  "401",
+  "403",
+  "redirect",
+  "login-page",
+  "success-false",
+] as const;
 export type SessionRefusal = (typeof SESSION_REFUSALS)[number];
 
 /** Where the answer to a read holds the object. */
@@ -99,7 +105,11 @@ export function sessionRefusal(way: SessionRefusal): Fault {
   return { kind: "answer", ...refuseSession(way) };
 }
 
-function inForm(forms: AnswerForms, answer: SandboxAnswer, request: SandboxRequest): SandboxAnswer {
+function inForm(
+  forms: AnswerForms,
+  answer: SandboxAnswer,
+  request: SandboxRequest,
+): SandboxAnswer {
   const changed = { ...answer, ...change(forms, answer, request) };
   if (!forms.gzip) return changed;
   return {
@@ -120,7 +130,8 @@ function change(
   if (operation === "authenticate") return logIn(forms.loginForm, answer, body);
   if (answer.status === 401) return refuseSession(forms.sessionRefusal ?? "401");
   if (created !== undefined) return create(forms.createdForm, request, body, created);
-  const [, noun = "", id = ""] = /\/rest\/(advertiser|event)(?:\/(\d+))?/.exec(request.path) ?? [];
+  const [, noun = "", id = ""] =
+    /\/rest\/(advertiser|event)(?:\/(\d+))?/.exec(request.path) ?? [];
   if (answer.status === 406) return refuse(forms.refusalForm, noun, body.errors);
   if (answer.status === 404 && id !== "") return gone(forms.goneForm, noun, id);
   if (operation === "read") return readObject(forms, noun, body.payload);

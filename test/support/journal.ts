@@ -42,16 +42,23 @@ export type Work = (run: Journal) => Promise<void> | void;
 export const entryLine = (record: JournalEntry | undefined) =>
   record === undefined ? "none" : [record.state, record.id].filter(Boolean).join(" ");
 
-export function stackOn(disk: Disk = new MemoryDisk(), place: StackPlace = DEV, folder = FOLDER) {
+export function stackOn(
+  disk: Disk = new MemoryDisk(),
+  place: StackPlace = DEV,
+  folder = FOLDER,
+) {
   const path = journalPath(place, folder);
   const said: string[] = [];
   const say = (message: string) => void said.push(message);
-  const newRun = (maxWaitMs = 0, clock: Clock = systemClock, account: RunAccount = ANY_ACCOUNT) =>
-    new Journal({ ...place, ...account, folder, clock, maxWaitMs, disk, say });
+  const newRun = (
+    maxWaitMs = 0,
+    clock: Clock = systemClock,
+    account: RunAccount = ANY_ACCOUNT,
+  ) => new Journal({ ...place, ...account, folder, clock, maxWaitMs, disk, say });
   /** An `up`, which the engine ends cleanly unless `work` has let go of the journal. */
   const up = async (work: Work, left: string[] = [], account = ANY_ACCOUNT) => {
     const run = newRun(0, systemClock, account);
-    await run.expectUsable();
+    await run.assertUsable();
     await work(run);
     await turn(); // what nobody waits for
     run.closeNow(left);

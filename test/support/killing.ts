@@ -85,12 +85,16 @@ function startUp(
   stack: TestStack,
   args: readonly string[] = [],
 ): { readonly pid: number; readonly ended: Promise<RunResult> } {
-  const child = spawn("pulumi", ["up", "--yes", "--skip-preview", "--non-interactive", ...args], {
-    cwd: stack.programFolder,
-    env: stack.environment,
-    detached: true, // a session of its own, so that all that it starts can be found
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    "pulumi",
+    ["up", "--yes", "--skip-preview", "--non-interactive", ...args],
+    {
+      cwd: stack.programFolder,
+      env: stack.environment,
+      detached: true, // a session of its own, so that all that it starts can be found
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => (output += text));

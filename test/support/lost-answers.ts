@@ -14,7 +14,12 @@ export const lostAnswers: FaultRule["with"][] = [
   { kind: "answer", status: 500, body: { message: "internal" } },
   { kind: "answer", status: 502, headers: html, body: "<html>Bad gateway</html>" },
   { kind: "answer", status: 200, body: { success: true } },
-  { kind: "answer", status: 200, headers: html, body: "<html><title>Maintenance</title></html>" },
+  {
+    kind: "answer",
+    status: 200,
+    headers: html,
+    body: "<html><title>Maintenance</title></html>",
+  },
   { kind: "answer", status: 204 },
   { kind: "answer", status: 307, headers: { location: "/elsewhere" } },
 ];

@@ -236,7 +236,9 @@ export class InstalledProject {
         });
       }
       child.once("error", reject);
-      void ended.then(({ code }) => reject(new Error(`${name} ended with ${code}:\n${output}`)));
+      void ended.then(({ code }) =>
+        reject(new Error(`${name} ended with ${code}:\n${output}`)),
+      );
     });
   }
 
@@ -271,7 +273,10 @@ export function useStarter(): () => string {
   beforeAll(async () => {
     // Leaves out what developers' own runs put there.
     const isOwn = (path: string) => !/^(Pulumi\..+\.yaml|node_modules)$/.test(basename(path));
-    cpSync(join(repository, "examples", "starter"), project(), { recursive: true, filter: isOwn });
+    cpSync(join(repository, "examples", "starter"), project(), {
+      recursive: true,
+      filter: isOwn,
+    });
     await succeed("npm", ["install", ...NPM_QUIET, await packProvider(temporary())], project());
   });
   return project;
@@ -314,6 +319,7 @@ async function succeed(
 ): Promise<string> {
   const environmentOfTools = { ...projectEnvironment(), ...inheritedProxies(), ...environment };
   const { code, output } = await runProcess(command, args, cwd, environmentOfTools);
-  if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${output}`);
+  if (code !== 0)
+    throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${output}`);
   return output;
 }

@@ -30,10 +30,12 @@ export interface CodeBlock {
 }
 
 export function codeBlocksOf({ text }: Page): CodeBlock[] {
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => ({
-    language,
-    code,
-  }));
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(
+    ([, language = "", code = ""]) => ({
+      language,
+      code,
+    }),
+  );
 }
 
 /** The page without code, which has no links or headings. */

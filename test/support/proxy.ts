@@ -28,7 +28,13 @@ export interface ProxyOptions {
   readonly port?: number;
 }
 
-export async function startProxy({ to, treat, credentials, certificate, port = 0 }: ProxyOptions) {
+export async function startProxy({
+  to,
+  treat,
+  credentials,
+  certificate,
+  port = 0,
+}: ProxyOptions) {
   /** The `host:port` of each CONNECT. */
   const asked: string[] = [];
   /** Requests other than CONNECT. */
@@ -47,7 +53,10 @@ export async function startProxy({ to, treat, credentials, certificate, port = 0
     client.on("error", () => undefined);
     const treatment = treat?.(asked.length) ?? { kind: "tunnel" };
     asked.push(String(request.url));
-    if (authorization !== undefined && request.headers["proxy-authorization"] !== authorization) {
+    if (
+      authorization !== undefined &&
+      request.headers["proxy-authorization"] !== authorization
+    ) {
       client.end(
         'HTTP/1.1 407 X\r\nproxy-authenticate: Basic realm="x"\r\ncontent-length: 2\r\n\r\nno',
       );

@@ -11,7 +11,8 @@ const { _load: load } = Module;
 Module._load = function (request, ...rest) {
   const loaded = load.call(this, request, ...rest);
   if (request === "pulumi-advertising/handlers") return recorded(loaded);
-  if (request.endsWith("/resource_grpc_pb")) registerInTurn(loaded.ResourceMonitorClient.prototype);
+  if (request.endsWith("/resource_grpc_pb"))
+    registerInTurn(loaded.ResourceMonitorClient.prototype);
   return loaded;
 };
 

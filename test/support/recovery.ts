@@ -18,11 +18,17 @@ const events = Object.fromEntries(Array.from({ length: ${events} }, (_, i) => ["
 new advertising.ConversionEventSet("s", { advertiserId: a.advertiserId, events });`);
 
 /** Runs the command `pending` for this stack. */
-export const pendingCommand = (stack: TestStack, ...args: readonly string[]): Promise<RunResult> =>
-  stack.command("pending", ...args);
+export const pendingCommand = (
+  stack: TestStack,
+  ...args: readonly string[]
+): Promise<RunResult> => stack.command("pending", ...args);
 
 /** Answers what is asked for, as somebody does who looks in the account. @returns how many creates that were. */
-export async function answer(stack: TestStack, sandbox: Sandbox, asked: string): Promise<number> {
+export async function answer(
+  stack: TestStack,
+  sandbox: Sandbox,
+  asked: string,
+): Promise<number> {
   const names = new Set(
     [...asked.matchAll(/(?:--created '|^ {2})([\w/]+)(?:=|: look in the account)/gm)].map(
       ([, name = ""]) => name,

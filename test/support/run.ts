@@ -33,8 +33,11 @@ export function newRun(
 ) {
   const { url: baseUrl, email, password } = platform;
   const config: Record<string, string> = { baseUrl, email, password, cookieFile, ...settings };
-  const told: { readonly severity: Severity; readonly urn: string; readonly message: string }[] =
-    [];
+  const told: {
+    readonly severity: Severity;
+    readonly urn: string;
+    readonly message: string;
+  }[] = [];
   const real = createRuntime(
     (key) => config[key],
     environment,
@@ -44,7 +47,10 @@ export function newRun(
     { folder: join(folder, "stacks") },
   );
   const said: string[] = [];
-  const runtime = adapt({ ...real, say: (message) => void said.push(real.secrets.scrub(message)) });
+  const runtime = adapt({
+    ...real,
+    say: (message) => void said.push(real.secrets.scrub(message)),
+  });
   const release = untilTestEnds(() => real.closeNow());
   const providerOf = (kind: Kind) =>
     createProvider(

@@ -48,7 +48,14 @@ function newDisk(job: number, { fails = "none", isKilled = false, key = "a key" 
   };
   /** Answers as GitHub names the outcomes of a step. */
   const shell = (script: string, own: Environment): string => {
-    const args = ["--noprofile", "--norc", "-eo", "pipefail", "-c", `export STEP=$$\n${script}`];
+    const args = [
+      "--noprofile",
+      "--norc",
+      "-eo",
+      "pipefail",
+      "-c",
+      `export STEP=$$\n${script}`,
+    ];
     const { status, signal } = spawnSync("bash", args, {
       cwd: folder,
       env: { ...environment, ...own },
@@ -136,7 +143,8 @@ export function onGitLab(): Runner {
       ]),
     );
     const outcome = disk.shell([...shared.before_script, ...apply.script].join("\n"), own);
-    const status = { success: "success", failure: "failed", cancelled: "canceled" }[outcome] ?? "";
+    const status =
+      { success: "success", failure: "failed", cancelled: "canceled" }[outcome] ?? "";
     disk.shell(apply.after_script.join("\n"), { ...own, CI_JOB_STATUS: status });
     if (apply.cache.when === "always" || outcome === "success")
       cached = existsSync(file) ? file : undefined;

@@ -19,7 +19,11 @@ export async function start(options: InstallationOptions = {}) {
   const file = join(folder, "session.json");
   // Files have real times, so the clock starts at the real time too.
   const client = (more: TestClientOptions = {}) =>
-    new TestClient(sandbox.url, { cookieFile: file, clock: new FakeClock(Date.now()), ...more });
+    new TestClient(sandbox.url, {
+      cookieFile: file,
+      clock: new FakeClock(Date.now()),
+      ...more,
+    });
   return { sandbox, folder, file, client };
 }
 

@@ -17,7 +17,7 @@ export function expectEachOnce(sandbox: Sandbox, endings: readonly Ending[]): vo
   const ids = endings.map((ending) => ("id" in ending ? ending.id : ""));
   expect(new Set(ids).size).toBe(endings.length);
   expect(sandbox.advertisers.map(({ id }) => String(id)).sort()).toEqual([...ids].sort());
-  expect(new Set(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).size).toBe(
-    endings.length,
-  );
+  expect(
+    new Set(sandbox.advertisers.map((advertiser) => advertiser.advertiser_name)).size,
+  ).toBe(endings.length);
 }

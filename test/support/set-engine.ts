@@ -40,7 +40,9 @@ const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values
 /** What the journals in a run's folder have, as `purchase made 5`. @param stack only its. */
 export function journalLines(folder: string, stack = "organization/tiny/dev"): string[] {
   const entryLine = ({ key, state, id }: JournalEntry) =>
-    [key.slice(key.indexOf("::") + 2), state, id].filter((each) => each !== undefined).join(" ");
+    [key.slice(key.indexOf("::") + 2), state, id]
+      .filter((each) => each !== undefined)
+      .join(" ");
   return recordsIn(folder, stack).map(entryLine).toSorted();
 }
 
@@ -128,7 +130,11 @@ abstract class Engine {
   }
 
   /** A run that is killed when `when` resolves; the engine saves nothing of it. @param when none: once all is done. */
-  async upAndKill(declared: Values, when?: Promise<unknown>, options?: RunOptions): Promise<void> {
+  async upAndKill(
+    declared: Values,
+    when?: Promise<unknown>,
+    options?: RunOptions,
+  ): Promise<void> {
     const run = this.newRun(options);
     const before = structuredClone(this.state);
     const applying = this.apply(run, declared);
@@ -239,7 +245,9 @@ export async function runProgram(
     return all.filter(isOther).map(({ key }) => key);
   };
   const adopted = declared
-    .flatMap(([engine, values]) => engine.adoptedIn(values).map((id) => `ConversionEvent ${id}`))
+    .flatMap(([engine, values]) =>
+      engine.adoptedIn(values).map((id) => `ConversionEvent ${id}`),
+    )
     .join();
   const last: (() => Promise<void>)[] = [];
   const errors: (string | undefined)[] = [];
@@ -260,7 +268,7 @@ export async function runProgram(
   if (isUp && one !== undefined)
     await run.runtime
       .journal(one.ref.identity)
-      .back("Advertiser::nobody")
+      .recordNotCarriedOut("Advertiser::nobody")
       .catch(() => {});
   for (const work of errors.every((error) => error === undefined) ? last : []) {
     const failure = await work().then(() => undefined, messageOf);
@@ -367,7 +375,8 @@ export class SingleObjectFixture {
   is = (event: Values = {}) => [this.engine, this.of(event)] as const;
   gone = () => [this.engine, undefined] as const;
 
-  up = async (event: Values = {}, options?: RunOptions) => this.engine.up(this.of(event), options);
+  up = async (event: Values = {}, options?: RunOptions) =>
+    this.engine.up(this.of(event), options);
   preview = async (event: Values = {}, options?: RunOptions) =>
     this.engine.preview(this.of(event), options);
   kill = async (event: Values = {}, options?: RunOptions) =>

@@ -15,7 +15,14 @@ import { basename, dirname, join, resolve } from "node:path";
 import { expect, inject, onTestFinished } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { keepCompiled } from "./keep-compiled.js";
-import { copyStack, PASSPHRASE, PROJECT, STACK, selectStack, stateFileIn } from "./stack-init.js";
+import {
+  copyStack,
+  PASSPHRASE,
+  PROJECT,
+  STACK,
+  selectStack,
+  stateFileIn,
+} from "./stack-init.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 const command = join(repository, "provider/dist/cli/command.js");
@@ -335,7 +342,10 @@ export async function failed(run: Promise<RunResult>): Promise<string> {
 }
 
 /** A new stack `dev` with its own program. Its folder is removed after the test. */
-export async function newStack(program: string, options: StackOptions = {}): Promise<TestStack> {
+export async function newStack(
+  program: string,
+  options: StackOptions = {},
+): Promise<TestStack> {
   const stack = new TestStack(program, options);
   onTestFinished(() => stack.remove());
   await stack.init();
@@ -350,7 +360,12 @@ export function inheritedEnvironment(): Record<string, string> {
     /^(ADVERTISING_|PULUMI_|VAULT_|VITEST)/.test(name) || PROXY_VARIABLE.test(name);
   const { PATH, ...others } = inherited((name) => !isOthers(name));
   const COUNT_AS = basename(expect.getState().testPath ?? "", ".test.ts");
-  return { ...others, PATH: `${inject("counting")}:${PATH}`, COUNT_AS, NODE_OPTIONS: keepCompiled };
+  return {
+    ...others,
+    PATH: `${inject("counting")}:${PATH}`,
+    COUNT_AS,
+    NODE_OPTIONS: keepCompiled,
+  };
 }
 
 /** The user's proxies, for package managers, which may have no other way out. */

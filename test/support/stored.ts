@@ -54,7 +54,10 @@ export function storedSet(name: string, outputs: object, rest: object = {}) {
 }
 
 /** What `pulumi stack export` prints for these resources. */
-export function exportOf(resources: readonly Resource[], time = "2026-03-02T10:00:00Z"): string {
+export function exportOf(
+  resources: readonly Resource[],
+  time = "2026-03-02T10:00:00Z",
+): string {
   return JSON.stringify({ version: 3, deployment: { manifest: { time }, resources } });
 }
 

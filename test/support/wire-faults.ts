@@ -7,7 +7,11 @@ import type { SandboxAnswer, SandboxAnswerer } from "../../provider/src/sandbox/
  * Writes status and headers past Node's server, which would correct them. Node's server then waits for its own response
  * to end before it reads another request, so this is the last one on the connection.
  */
-function writeHead(answer: SandboxAnswer, response: ServerResponse, ...headers: string[]): void {
+function writeHead(
+  answer: SandboxAnswer,
+  response: ServerResponse,
+  ...headers: string[]
+): void {
   const own = Object.entries(answer.headers).flatMap(([name, value]) =>
     [value].flat().map((each) => `${name}: ${each}`),
   );

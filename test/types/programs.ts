@@ -23,7 +23,12 @@ import {
 } from "pulumi-advertising";
 import { advertiser, conversionEvent } from "pulumi-advertising/handlers";
 import { type Sandbox, startSandbox } from "pulumi-advertising/sandbox";
-import { type DeclaredResource, type Mocks, outputOf, setMocks } from "pulumi-advertising/testing";
+import {
+  type DeclaredResource,
+  type Mocks,
+  outputOf,
+  setMocks,
+} from "pulumi-advertising/testing";
 
 const config = new pulumi.Config();
 
@@ -54,7 +59,14 @@ new ConversionEvent("other", {
 // Ids, as a program comes by them: no cast.
 const existing = Advertiser.get("existing", "7");
 export const ids: ConversionEventArgs["advertiserId"][] = [
-  ...[acme, existing, pulumi.output(acme), Promise.resolve(existing), acme.id, acme.advertiserId],
+  ...[
+    acme,
+    existing,
+    pulumi.output(acme),
+    Promise.resolve(existing),
+    acme.id,
+    acme.advertiserId,
+  ],
   ...[
     config.require("advertiser"),
     config.requireNumber("advertiser"),
@@ -113,7 +125,11 @@ new Advertiser("maybe", { advertiserName: "Acme", existingId, additionalFields }
 const events = {
   purchase: { eventName: "Purchase", value: 25, existingId: maybe, clickWindow: undefined },
 };
-new ConversionEventSet("maybe", { advertiserId: acme, defaults: pulumi.output(undefined), events });
+new ConversionEventSet("maybe", {
+  advertiserId: acme,
+  defaults: pulumi.output(undefined),
+  events,
+});
 
 // Event types: the known ones, and any other number.
 export const eventTypes: EventType[] = [EventType.Purchase, EventType.LandingPage, 0, 1];
@@ -127,8 +143,13 @@ for (const eventTypeId of [
 // Data files.
 const file: CatalogArgs = { file: "catalog.yaml" };
 const shop = new Catalog("shop", file, { protect: true, parent: acme });
-export const byKey: pulumi.Output<Record<string, number>>[] = [shop.advertiserIds, shop.eventIds];
-export const one: pulumi.Output<number | undefined> = shop.eventIds.apply((all) => all.purchase);
+export const byKey: pulumi.Output<Record<string, number>>[] = [
+  shop.advertiserIds,
+  shop.eventIds,
+];
+export const one: pulumi.Output<number | undefined> = shop.eventIds.apply(
+  (all) => all.purchase,
+);
 
 const unknown: unknown = purchase;
 if (Catalog.isInstance(unknown)) unknown.eventIds.apply(Object.keys);
@@ -136,7 +157,8 @@ if (Advertiser.isInstance(unknown)) unknown.advertiserId.apply((id: number) => i
 if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value) => value?.toFixed(2));
 // What is known to be declared stays so.
 declare const declared: ConversionEvent | Advertiser;
-if (ConversionEvent.isInstance(declared)) declared.value.apply((value: number) => value.toFixed(2));
+if (ConversionEvent.isInstance(declared))
+  declared.value.apply((value: number) => value.toFixed(2));
 
 export const handlers: pulumi.dynamic.ResourceProvider[] = [advertiser, conversionEvent];
 
@@ -185,8 +207,10 @@ new ConversionEvent("c", { ...eventArgs, eventTypeId: "Purchase" });
 export const eventType: EventType = 2;
 // @ts-expect-error of what .get() refers to, the name is not known
 export const certain: pulumi.Output<string> = existing.advertiserName;
-// @ts-expect-error it may be one that .get() refers to
-if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value: number) => value.toFixed(2));
+if (ConversionEvent.isInstance(unknown)) {
+  // @ts-expect-error it may be one that .get() refers to
+  unknown.value.apply((value: number) => value.toFixed(2));
+}
 // @ts-expect-error the name is not optional
 new Advertiser("b", { advertiserName: existing.advertiserName });
 new ConversionEventSet("s", {

@@ -7,7 +7,7 @@ import {
   classifySearch,
   classifyUpdate,
 } from "../../provider/src/client/classify-response.js";
-import { sessionSignOf } from "../../provider/src/client/session-sign.js";
+import { sessionProblemIn } from "../../provider/src/client/session-sign.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { answer } from "../support/answers.js";
@@ -23,7 +23,11 @@ const NOT_LOADED = {
   ...NO,
   payload: [
     {
-      message: ["there were problems", "with your request", "Could not load object 1003 to delete"],
+      message: [
+        "there were problems",
+        "with your request",
+        "Could not load object 1003 to delete",
+      ],
     },
   ],
 };
@@ -49,10 +53,16 @@ const creates: Classify = (status, body) => {
   return verdict.kind === "created" ? `created ${verdict.id}` : verdict.kind;
 };
 const reads: Classify = (status, body) => classifyRead(answer(status, body), TARGET).kind;
-const updates: Classify = (status, body) => classifyUpdate(answer(status, body), TARGET, SENT).kind;
+const updates: Classify = (status, body) =>
+  classifyUpdate(answer(status, body), TARGET, SENT).kind;
 const deletes: Classify = (status, body) => classifyDelete(answer(status, body), TARGET).kind;
 const searches: Classify = (status, body) => {
-  const verdict = classifySearch(answer(status, body), conversionEvent, "alternative_id", "mark-1");
+  const verdict = classifySearch(
+    answer(status, body),
+    conversionEvent,
+    "alternative_id",
+    "mark-1",
+  );
   return verdict.kind === "listed" ? `listed ${verdict.ids}` : verdict.kind;
 };
 
@@ -623,121 +633,132 @@ describe("what kind of body an answer has is judged by its content", () => {
   });
 });
 
-table("the session", (status, body) => sessionSignOf(answer(status, body)) ?? "not about it", [
+table(
+  "the session",
+  (status, body) => sessionProblemIn(answer(status, body)) ?? "not about it",
   [
-    "clear",
-    401,
-    "",
-    "Unauthorized",
-    NO,
-    { message: "Your session has expired" },
-    { detail: "Please log in" },
-  ],
-  [
-    "clear",
-    401,
-    { message: "Invalid token" },
-    { message: "JSON Web Token expired" },
-    { code: 401, message: "Unauthorized" },
-  ],
-  ["clear", 401, { error_code: "LOGIN_REQUIRED", message: "no" }],
-  ["doubtful", 401, { ...NO, errors: ["event_name is not valid"] }, { colour: ["not known"] }],
-  [
-    "doubtful",
-    401,
-    { message: "Invalid token in JSON at position 3" },
-    "Unexpected token < in JSON at position 0",
-  ],
-  [
-    "bare",
-    403,
-    "",
-    { message: "403 Forbidden" },
-    { ...NO, message: "Forbidden" },
-    "<html>no</html>",
-  ],
-  ["clear", 403, { message: "no session" }],
-  ["doubtful", 403, { message: "You may not create events for this advertiser" }],
-  ["clear", 200, '<html><title>Sign in</title><input type="password"></html>'],
-  [
-    "clear",
-    200,
-    ...["You are not logged in", "NOT_LOGGED_IN", "E7: LOGIN_REQUIRED", "Unauthorized"].map(
-      (message) => ({
+    [
+      "clear",
+      401,
+      "",
+      "Unauthorized",
+      NO,
+      { message: "Your session has expired" },
+      { detail: "Please log in" },
+    ],
+    [
+      "clear",
+      401,
+      { message: "Invalid token" },
+      { message: "JSON Web Token expired" },
+      { code: 401, message: "Unauthorized" },
+    ],
+    ["clear", 401, { error_code: "LOGIN_REQUIRED", message: "no" }],
+    [
+      "doubtful",
+      401,
+      { ...NO, errors: ["event_name is not valid"] },
+      { colour: ["not known"] },
+    ],
+    [
+      "doubtful",
+      401,
+      { message: "Invalid token in JSON at position 3" },
+      "Unexpected token < in JSON at position 0",
+    ],
+    [
+      "bare",
+      403,
+      "",
+      { message: "403 Forbidden" },
+      { ...NO, message: "Forbidden" },
+      "<html>no</html>",
+    ],
+    ["clear", 403, { message: "no session" }],
+    ["doubtful", 403, { message: "You may not create events for this advertiser" }],
+    ["clear", 200, '<html><title>Sign in</title><input type="password"></html>'],
+    [
+      "clear",
+      200,
+      ...["You are not logged in", "NOT_LOGGED_IN", "E7: LOGIN_REQUIRED", "Unauthorized"].map(
+        (message) => ({
+          ...NO,
+          message,
+        }),
+      ),
+    ],
+    [
+      "clear",
+      200,
+      { success: "false", payload: "not authenticated" },
+      [{ ...NO, message: "You are not logged in" }],
+    ],
+    [
+      "clear",
+      200,
+      ...["LOGIN_REQUIRED", "NotLoggedIn", "UNAUTHORIZED"].map((error_code) => ({
         ...NO,
-        message,
-      }),
-    ),
+        error_code,
+      })),
+    ],
+    [
+      "clear",
+      200,
+      { ...NO, code: "session_expired" },
+      { ...OK, payload: { ...NO, message: "Not authorized." } },
+    ],
+    [
+      "clear",
+      200,
+      { ...NO, message: '"You are not logged in"' },
+      { ...NO, message: "You aren't logged in, so it can't be done" },
+    ],
+    [
+      "not about it",
+      200,
+      "<html><a href='/login'>Log in</a></html>",
+      '{"payload":{"id":1,"event_name":"Login"',
+    ],
+    [
+      "not about it",
+      200,
+      ...["the name is taken", "Forbidden", "Not authorized to create events"].map(
+        (message) => ({
+          ...NO,
+          message,
+        }),
+      ),
+    ],
+    [
+      "not about it",
+      200,
+      ...['"Login" is taken', `The name 'Sign in' isn't free`].map((name) => ({
+        ...NO,
+        message: `Sorry: ${name}`,
+      })),
+    ],
+    [
+      "not about it",
+      200,
+      { ...NO, message: "session_count is bad" },
+      { ...NO, message: "Unexpected token < in JSON" },
+    ],
+    [
+      "not about it",
+      200,
+      { ...NO, message: "Not authorized", errors: ["segment_id is another account's"] },
+    ],
+    [
+      "not about it",
+      200,
+      { ...OK, message: "session ok", payload: { id: 1 } },
+      { ...OK, message: "session ok", errors: ["ERROR: no"] },
+    ],
+    ["clear", 302, ""],
+    ["not about it", 307, ""],
+    ["not about it", 406, { message: "login name not valid" }],
   ],
-  [
-    "clear",
-    200,
-    { success: "false", payload: "not authenticated" },
-    [{ ...NO, message: "You are not logged in" }],
-  ],
-  [
-    "clear",
-    200,
-    ...["LOGIN_REQUIRED", "NotLoggedIn", "UNAUTHORIZED"].map((error_code) => ({
-      ...NO,
-      error_code,
-    })),
-  ],
-  [
-    "clear",
-    200,
-    { ...NO, code: "session_expired" },
-    { ...OK, payload: { ...NO, message: "Not authorized." } },
-  ],
-  [
-    "clear",
-    200,
-    { ...NO, message: '"You are not logged in"' },
-    { ...NO, message: "You aren't logged in, so it can't be done" },
-  ],
-  [
-    "not about it",
-    200,
-    "<html><a href='/login'>Log in</a></html>",
-    '{"payload":{"id":1,"event_name":"Login"',
-  ],
-  [
-    "not about it",
-    200,
-    ...["the name is taken", "Forbidden", "Not authorized to create events"].map((message) => ({
-      ...NO,
-      message,
-    })),
-  ],
-  [
-    "not about it",
-    200,
-    ...['"Login" is taken', `The name 'Sign in' isn't free`].map((name) => ({
-      ...NO,
-      message: `Sorry: ${name}`,
-    })),
-  ],
-  [
-    "not about it",
-    200,
-    { ...NO, message: "session_count is bad" },
-    { ...NO, message: "Unexpected token < in JSON" },
-  ],
-  [
-    "not about it",
-    200,
-    { ...NO, message: "Not authorized", errors: ["segment_id is another account's"] },
-  ],
-  [
-    "not about it",
-    200,
-    { ...OK, message: "session ok", payload: { id: 1 } },
-    { ...OK, message: "session ok", errors: ["ERROR: no"] },
-  ],
-  ["clear", 302, ""],
-  ["not about it", 307, ""],
-  ["not about it", 406, { message: "login name not valid" }],
-]);
+);
 
 it.each<[string, string | undefined]>([
   ["/login", "clear"],
@@ -751,5 +772,5 @@ it.each<[string, string | undefined]>([
   ["https://[", "clear"],
 ])("a redirect to %s", (location, sign) => {
   for (const status of [301, 302, 303])
-    expect(sessionSignOf(answer(status, "", { location }))).toBe(sign);
+    expect(sessionProblemIn(answer(status, "", { location }))).toBe(sign);
 });

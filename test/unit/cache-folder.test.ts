@@ -8,7 +8,11 @@ it.each<[NodeJS.Platform, NodeJS.ProcessEnv, string]>([
   ["linux", { XDG_CACHE_HOME: "" }, "/home/ann/.cache/pulumi-advertising"],
   ["linux", { XDG_CACHE_HOME: "/var/cache/ann" }, "/var/cache/ann/pulumi-advertising"],
   ["freebsd", {}, "/home/ann/.cache/pulumi-advertising"],
-  ["darwin", { XDG_CACHE_HOME: "/var/cache/ann" }, "/home/ann/Library/Caches/pulumi-advertising"],
+  [
+    "darwin",
+    { XDG_CACHE_HOME: "/var/cache/ann" },
+    "/home/ann/Library/Caches/pulumi-advertising",
+  ],
   ["win32", {}, "/home/ann/AppData/Local/pulumi-advertising/Cache"],
   ["win32", { LOCALAPPDATA: "/profile/local" }, "/profile/local/pulumi-advertising/Cache"],
 ])("%s with %o", (platform, environment, folder) => {

@@ -32,7 +32,11 @@ advertisers:
 `;
 
 /** What a file without mistakes declares. */
-function declaredIn(name: string, content: string | Buffer, beside: Record<string, string> = {}) {
+function declaredIn(
+  name: string,
+  content: string | Buffer,
+  beside: Record<string, string> = {},
+) {
   const { advertisers, events, findings } = readCatalog(
     name,
     folderWith({ [name]: content, ...beside }),
@@ -54,10 +58,9 @@ const cellFindings = (column: string, cell: string, value = "1") =>
 
 describe("a cell", () => {
   it.each([
-    ...["purchase", "PURCHASE", "landing page", "Landing_Page", "landing-page", "7"].map((cell) => [
-      "eventTypeId",
-      cell,
-    ]),
+    ...["purchase", "PURCHASE", "landing page", "Landing_Page", "landing-page", "7"].map(
+      (cell) => ["eventTypeId", cell],
+    ),
     ...["TRUE", "no", "1", "Ja", "nein", "oui", "NON", "WAHR", "faux"].map((cell) => [
       "countUnique",
       cell,
@@ -124,9 +127,9 @@ describe("a cell", () => {
         " ",
       );
     const found = (name: string) => findingsIn("c.csv", `${HEADER}\na,x,${name},1`);
-    expect(words.filter((word) => !found(word).join().includes("the spreadsheet's error"))).toEqual(
-      [],
-    );
+    expect(
+      words.filter((word) => !found(word).join().includes("the spreadsheet's error")),
+    ).toEqual([]);
     expect(["#sale!", "#champ", "#1", "C#", "Error:502"].flatMap(found)).toEqual([]);
   });
 
@@ -137,9 +140,12 @@ describe("a cell", () => {
     ...['"12,50"', '"1.000,50"', '"1,000"', "10%", "€ 5", "1 000"].map(
       (cell) => [cell, true] as const,
     ),
-    ...["9007199254740991", "1e300", "0.1234567890123456789"].map((cell) => [cell, false] as const),
+    ...["9007199254740991", "1e300", "0.1234567890123456789"].map(
+      (cell) => [cell, false] as const,
+    ),
   ])("of value: %s, which is refused: %s", (cell, isRefused) => {
-    const refused = (next: string) => (isRefused ? [expect.stringContaining(PLAIN + next)] : []);
+    const refused = (next: string) =>
+      isRefused ? [expect.stringContaining(PLAIN + next)] : [];
     expect(cellFindings("segmentId", "", cell)).toEqual(refused("thousands"));
     // YAML and JSON read one with a decimal point as a number, which drops digits.
     if (!/^-?\d+$/.test(cell)) return;
@@ -290,7 +296,9 @@ it("the same keys are the same text in YAML and in CSV", () => {
     `advertisers: { acme: { advertiserName: acme, events: { ${events} } } }`,
   );
   expect(declaredIn("c.csv", `${HEADER}\n${rows}`)).toEqual(yaml);
-  expect(Object.keys(yaml.events).toSorted()).toEqual(keys.map((key) => `acme/${key}`).toSorted());
+  expect(Object.keys(yaml.events).toSorted()).toEqual(
+    keys.map((key) => `acme/${key}`).toSorted(),
+  );
 });
 
 it.each(["0017", "0x1F", "1e3", "8001.0"])(
@@ -318,14 +326,18 @@ it("a spreadsheet's error is no name and no key in YAML and JSON either; names o
     expect.stringContaining(
       'a/#WERT!: key is the spreadsheet\'s error "#WERT!": write the value that is meant',
     ),
-    expect.stringContaining('got the spreadsheet\'s error "#N/A": write the value that is meant'),
+    expect.stringContaining(
+      'got the spreadsheet\'s error "#N/A": write the value that is meant',
+    ),
     expect.stringContaining(
       'b: advertiserName "Ac\\u00adme" has a character that nobody sees, U+00AD (soft hyphen)',
     ),
     expect.stringContaining(
       'b: advertiserName "Ac\\u00adme" is also the name of "a"; they look the same, and differ in U+00AD',
     ),
-    expect.stringContaining('c: advertiserName is "NULL": is that a name, or was there no value?'),
+    expect.stringContaining(
+      'c: advertiserName is "NULL": is that a name, or was there no value?',
+    ),
   ]);
 });
 
@@ -350,7 +362,9 @@ it("two keys that look the same are refused, and a key with a character that nob
     `${HEADER}\na b,x,A,1\na\u00a0b,x,B,1\nc\u200b,x,C,1\n`,
   );
   const why = "they look the same, and differ in U+00A0 (no-break space) and U+0020 (space)";
-  expect(key).toBe(`error c.csv:3 x/a\\u00a0b: key "a\\u00a0b" is already used at c.csv:2; ${why}`);
+  expect(key).toBe(
+    `error c.csv:3 x/a\\u00a0b: key "a\\u00a0b" is already used at c.csv:2; ${why}`,
+  );
   expect(unseen).toContain('key "c\\u200b" is not valid: expected 1 to 100 characters without');
 });
 
@@ -366,10 +380,11 @@ describe("CSV", () => {
     ["1.234", ", which may be 1.2340 or 1234: write the one that is meant"],
     ["1,000", ", which may be 1.0000 or 1000: write the one that is meant"],
   ])("with semicolons and decimal commas: %s", (cell, value) => {
-    const text = `${HEADER};clickWindow\na;x;A;0,5;1,5 Stunden\nb;x;1,5 L;${cell};7d\n`.replaceAll(
-      /(?<=[a-z]),(?=[a-z])/gi,
-      ";",
-    );
+    const text =
+      `${HEADER};clickWindow\na;x;A;0,5;1,5 Stunden\nb;x;1,5 L;${cell};7d\n`.replaceAll(
+        /(?<=[a-z]),(?=[a-z])/gi,
+        ";",
+      );
     if (typeof value === "number") {
       expect(declaredIn("c.csv", text).events).toMatchObject({
         "x/a": { value: 0.5, clickWindow: 5400 },
@@ -380,13 +395,16 @@ describe("CSV", () => {
     }
   });
 
-  it.each(["1.200 Minuten", "1,200 h"])("with semicolons, the window %s is two windows", (cell) => {
-    const text = `${HEADER},clickWindow`.replaceAll(",", ";");
-    const told = `, which may be 1.2000 or 1200: write the one that is meant`;
-    expect(findingsIn("c.csv", `${text}\na;x;A;1;${cell}\n`)).toEqual([
-      expect.stringContaining(told),
-    ]);
-  });
+  it.each(["1.200 Minuten", "1,200 h"])(
+    "with semicolons, the window %s is two windows",
+    (cell) => {
+      const text = `${HEADER},clickWindow`.replaceAll(",", ";");
+      const told = `, which may be 1.2000 or 1200: write the one that is meant`;
+      expect(findingsIn("c.csv", `${text}\na;x;A;1;${cell}\n`)).toEqual([
+        expect.stringContaining(told),
+      ]);
+    },
+  );
 
   it("headings that nobody knows are told with the nearest known one, whatever separates them", () => {
     const told = [
@@ -407,7 +425,10 @@ describe("CSV", () => {
     "Key , Advertiser,Event name,VALUE,Event Type ID,Segment-Id,Count unique,Click window,View window,Attribution,Existing ID",
   ])("has the columns %s", (header) => {
     expect(
-      declaredIn("c.csv", `${header}\nbuy,4711,Purchase,1,landing page,7,Yes,7 Days,3600,all,12\n`),
+      declaredIn(
+        "c.csv",
+        `${header}\nbuy,4711,Purchase,1,landing page,7,Yes,7 Days,3600,all,12\n`,
+      ),
     ).toEqual({
       advertisers: { 4711: undefined },
       events: {
@@ -440,7 +461,10 @@ describe("CSV", () => {
       "UTF-16, as spreadsheets save it",
       Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`.replaceAll(",", "\t"), "utf16le"),
     ],
-    ["UTF-16 in the other order", Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`, "utf16le").swap16()],
+    [
+      "UTF-16 in the other order",
+      Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`, "utf16le").swap16(),
+    ],
   ])("may have %s", (_name, content) => {
     expect(declaredIn("c.csv", content)).toEqual({
       advertisers: { Acme: { advertiserName: "Acme" } },
@@ -483,7 +507,9 @@ describe("CSV", () => {
   it.each<[string, string[]]>([
     [
       "",
-      ["c.csv:1 has no column key, advertiser, eventName, value: the first row names the columns"],
+      [
+        "c.csv:1 has no column key, advertiser, eventName, value: the first row names the columns",
+      ],
     ],
     [`${HEADER}\n`, ["c.csv:1:1 has no advertisers and no events"]],
     [
@@ -527,7 +553,9 @@ describe("CSV", () => {
       "Store A",
       "Store B",
     ];
-    const rows = [...names, "Shop 1", "Shop 1", "Shop 2"].map((name, i) => `k${i},${name},E${i},1`);
+    const rows = [...names, "Shop 1", "Shop 1", "Shop 2"].map(
+      (name, i) => `k${i},${name},E${i},1`,
+    );
     expect(findingsIn("c.csv", [HEADER, ...rows].join("\n"))).toEqual([
       'warning c.csv:4 Acme Sheos/k2: advertiser "Acme Sheos" is almost "Acme Shoes": it is another advertiser, with this event alone',
       'warning c.csv:5 Acme-Shoes/k3: advertiser "Acme-Shoes" is almost "Acme Shoes": it is another advertiser, with this event alone',
@@ -568,7 +596,15 @@ describe("CSV", () => {
       "Gesamt",
       "Total général",
     ],
-    ...["Totale", "Totale complessivo", "Somma", "Totales", "Total general", "Suma", "Subtotale"],
+    ...[
+      "Totale",
+      "Totale complessivo",
+      "Somma",
+      "Totales",
+      "Total general",
+      "Suma",
+      "Subtotale",
+    ],
     ...["Totaal", "Eindtotaal", "Subtotaal", "Som", "Razem", "Suma końcowa"],
   ])("a row of sums is a warning: %s", (text) => {
     const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it; it is read as an event`;
@@ -594,7 +630,10 @@ describe("CSV", () => {
       "Sombrero",
     ];
     expect(
-      findingsIn("c.csv", [HEADER, ...names.map((name, at) => `k${at},x,${name},1`)].join("\n")),
+      findingsIn(
+        "c.csv",
+        [HEADER, ...names.map((name, at) => `k${at},x,${name},1`)].join("\n"),
+      ),
     ).toEqual([]);
   });
 
@@ -659,7 +698,9 @@ describe("events in a CSV file of a YAML catalog", () => {
 
   it("of an undeclared advertiser are refused, with the nearest declared one; so is a file that is not there", () => {
     expect(
-      findingsIn("catalog.yaml", catalog, { "events.csv": `${HEADER}\na,acme,B,2\nc,acmee,C,1\n` }),
+      findingsIn("catalog.yaml", catalog, {
+        "events.csv": `${HEADER}\na,acme,B,2\nc,acmee,C,1\n`,
+      }),
     ).toEqual([
       'error events.csv:2 acme/a: key "a" is already used at catalog.yaml:3; keys of an advertiser\'s events must differ in more than case or how accents are encoded',
       'error events.csv:3 acmee/c: advertiser "acmee" is not declared; did you mean acme?',
@@ -812,7 +853,9 @@ describe("JSON", () => {
     const text = `{ "advertisers": { "a": { "advertiserName": "A", "events": { "e": { ${event} } } } } }`;
     expect(told(text)).toEqual([
       expect.stringMatching(/; did you mean "LandingPage"\?$/),
-      expect.stringMatching(/; write seconds, or a number with its unit: "7d", "12h", "90min"$/),
+      expect.stringMatching(
+        /; write seconds, or a number with its unit: "7d", "12h", "90min"$/,
+      ),
     ]);
   });
 });
@@ -829,7 +872,8 @@ describe("what a spreadsheet or a copy has changed is a warning", () => {
     ["4611686018427387910", false],
   ])("the id %s: %s", (id, isRounded) => {
     const told = `is ${id}: spreadsheets and programs keep 15 to 17 digits of a number and write zeros for the others; is that the whole id?`;
-    const of = (column: string) => (isRounded ? [`warning c.csv:2 a/e: ${column} ${told}`] : []);
+    const of = (column: string) =>
+      isRounded ? [`warning c.csv:2 a/e: ${column} ${told}`] : [];
     expect(cellFindings("existingId", id)).toEqual(of("existingId"));
     expect(cellFindings("segmentId", id)).toEqual(of("segmentId"));
     const place = (at: number) => `warning c.yaml:5:${at} acme/purchase: existingId ${told}`;
@@ -901,7 +945,9 @@ describe("formerKey", () => {
       'error c.csv:3 x/b: formerKey "a" is the key of another event: one of the two can\'t go on with its object',
       'error c.csv:5 x/d: formerKey "old" is also the formerKey of "c": one object can\'t be two events',
       expect.stringContaining("error c.csv:7 y/f: formerKey expected 1 to 100 characters"),
-      expect.stringContaining('got the spreadsheet\'s error "#N/A": write the value that is meant'),
+      expect.stringContaining(
+        'got the spreadsheet\'s error "#N/A": write the value that is meant',
+      ),
     ]);
     expect(findingsIn("c.yaml", yamlWith("formerKey: 7"))).toEqual([
       expect.stringContaining("got 7; put it in quotes"),
@@ -911,13 +957,18 @@ describe("formerKey", () => {
 
 it("a window so short that days were probably meant is a warning", () => {
   expect(
-    findingsIn("c.yaml", "defaults: { viewWindow: 1 }\nadvertisers: { a: { advertiserName: A } }"),
+    findingsIn(
+      "c.yaml",
+      "defaults: { viewWindow: 1 }\nadvertisers: { a: { advertiserName: A } }",
+    ),
   ).toEqual([
     "warning c.yaml:1:13 defaults: viewWindow is 1 second; windows are seconds here. If days were meant, write 86400 (1 day)",
   ]);
-  expect(findingsIn("c.csv", `${HEADER},clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n`)).toEqual([
-    "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are seconds here. If days were meant, write 2592000 (30 days)",
-  ]);
+  expect(findingsIn("c.csv", `${HEADER},clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n`)).toEqual(
+    [
+      "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are seconds here. If days were meant, write 2592000 (30 days)",
+    ],
+  );
 });
 
 describe("catalog.schema.json", () => {
@@ -938,7 +989,9 @@ describe("catalog.schema.json", () => {
       ],
     ];
     const { catalogJsonSchema } = await import(join(repository, script));
-    const modules = paths.map((module) => import(join(repository, `provider/src/${module}.ts`)));
+    const modules = paths.map(
+      (module) => import(join(repository, `provider/src/${module}.ts`)),
+    );
     expect(schema).toEqual(
       JSON.parse(JSON.stringify(catalogJsonSchema({ z }, ...(await Promise.all(modules))))),
     );

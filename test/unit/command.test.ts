@@ -82,7 +82,9 @@ const FILES = {
   "no.json": "no",
   "list.json": "[]",
   "other.json": '{"version":3,"checkpoint":{"stack":"dev"}}',
-  "theirs.json": exportOf([storedEvent("b", 2, {}, { inputs: { __identity: "shop/prod::b" } })]),
+  "theirs.json": exportOf([
+    storedEvent("b", 2, {}, { inputs: { __identity: "shop/prod::b" } }),
+  ]),
   "ours.json": exportOf([storedEvent("b", 2, {}, { inputs: { __identity: "shop/dev::b" } })]),
 };
 
@@ -93,7 +95,10 @@ describe("exit code 2, and in words why", () => {
       ["pendign"],
       'there is no command "pendign"; known are leftovers, login, pending, report and validate',
     ],
-    [["pending", "e"], "Unexpected argument 'e'. This command does not take positional arguments"],
+    [
+      ["pending", "e"],
+      "Unexpected argument 'e'. This command does not take positional arguments",
+    ],
     [["login", "--stak", "dev"], "Unknown option '--stak'"],
     [["validate"], "expected one file; got none"],
     [
@@ -130,8 +135,14 @@ describe("exit code 2, and in words why", () => {
       ["leftovers", "--before", "theirs.json", "--state", "ours.json"],
       "theirs.json is a state of the stack organization/shop/prod, not of organization/shop/dev",
     ],
-    [["report", "ids", "--state", "no.json"], "no.json is not what `pulumi stack export` prints"],
-    [["leftovers", "--state", "other.json"], "other.json is not what `pulumi stack export` prints"],
+    [
+      ["report", "ids", "--state", "no.json"],
+      "no.json is not what `pulumi stack export` prints",
+    ],
+    [
+      ["leftovers", "--state", "other.json"],
+      "other.json is not what `pulumi stack export` prints",
+    ],
     [["pending", "--state", "list.json"], "list.json is not what `pulumi stack export` prints"],
   ])("%j failed", async (args, sentence) => {
     const { code, stdout, stderr } = await runIn(folderWith(FILES), {}, ...args);
@@ -186,7 +197,9 @@ describe("validate", () => {
 
   it("the installation's limit comes from the environment", async () => {
     expect((await check(["wide.csv"])).code).toBe(1);
-    expect((await check(["wide.csv"], { ADVERTISING_MAX_WINDOW_SECONDS: "2678400" })).code).toBe(0);
+    expect(
+      (await check(["wide.csv"], { ADVERTISING_MAX_WINDOW_SECONDS: "2678400" })).code,
+    ).toBe(0);
     const wrong = await check(["wide.csv"], {
       ADVERTISING_MAX_WINDOW_SECONDS: "31d",
       ADVERTISING_EMAIL: "",
@@ -207,7 +220,10 @@ it("pending: what only this machine's journal has; commands name 20, and say how
     });
     const environment = { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend };
     const ours = JSON.parse(FILES["ours.json"]);
-    const another = { type: "creating", resource: { urn: "urn:x", type: "another:index:Thing" } };
+    const another = {
+      type: "creating",
+      resource: { urn: "urn:x", type: "another:index:Thing" },
+    };
     ours.deployment.pending_operations = [another, ...recorded];
     const files = { ...FILES, "ours.json": JSON.stringify(ours) };
     return runIn(folderWith(files), environment, "pending", "--state", "ours.json");
@@ -293,7 +309,10 @@ describe("reports", () => {
     const ids = (...args: string[]) => runIn(folder, {}, "report", "ids", "--state", ...args);
     const printed = await ids("one.json");
     expect(printed).toMatchObject({ code: 0, stderr: "" });
-    expect(JSON.parse(printed.stdout)).toEqual({ advertisers: { acme: 1 }, events: { buy: 2 } });
+    expect(JSON.parse(printed.stdout)).toEqual({
+      advertisers: { acme: 1 },
+      events: { buy: 2 },
+    });
     expect(await ids("one.checkpoint.json", "--out", "ids.json")).toEqual({
       code: 0,
       stdout: "",
@@ -329,7 +348,10 @@ describe("reports", () => {
         "preview.json",
         ...args,
       );
-      expect(comment).toMatchObject({ code, stdout: expect.stringContaining("**1 to replace**") });
+      expect(comment).toMatchObject({
+        code,
+        stdout: expect.stringContaining("**1 to replace**"),
+      });
     }
   });
 
@@ -371,7 +393,8 @@ it("a state in and out through non-blocking pipes, as from npx: it arrives whole
       child.on("close", (code) => resolved({ code, stdout, stderr }));
       child.stdin.write(input.slice(0, 9));
       setTimeout(
-        () => child.stdin.end(input.slice(9), () => setTimeout(() => child.stdout.resume(), 100)),
+        () =>
+          child.stdin.end(input.slice(9), () => setTimeout(() => child.stdout.resume(), 100)),
         400,
       );
     });
@@ -400,8 +423,18 @@ it.each<[string, Record<string, string>, string, string]>([
     "docs",
     "src",
   ],
-  ["main is a folder", { "Pulumi.yaml": `${YAML}main: ./src/\n`, "src/index.js": "" }, ".", "src"],
-  ["main is outside", { "a/Pulumi.yaml": `${YAML}main: ../src\n`, "src/index.js": "" }, "a", "src"],
+  [
+    "main is a folder",
+    { "Pulumi.yaml": `${YAML}main: ./src/\n`, "src/index.js": "" },
+    ".",
+    "src",
+  ],
+  [
+    "main is outside",
+    { "a/Pulumi.yaml": `${YAML}main: ../src\n`, "src/index.js": "" },
+    "a",
+    "src",
+  ],
   [
     "JSON comes first",
     { "Pulumi.json": '{"main":"src"}', "Pulumi.yaml": YAML, "src/index.js": "" },

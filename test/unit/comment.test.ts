@@ -22,13 +22,20 @@ const event = (eventName: string, more: Values = {}) => ({
   ...more,
 });
 
-const step = (op: string, urn: string, id: string | undefined, olds?: Values, news?: Values) => ({
+const step = (
+  op: string,
+  urn: string,
+  id: string | undefined,
+  olds?: Values,
+  news?: Values,
+) => ({
   op,
   urn,
   oldState: olds && { ...side(urn, id, olds, olds) },
   newState: news && side(urn, op === "replace" ? undefined : id, news),
 });
-const create = (urn: string, inputs: Values) => step("create", urn, undefined, undefined, inputs);
+const create = (urn: string, inputs: Values) =>
+  step("create", urn, undefined, undefined, inputs);
 const remove = (urn: string, id: string, inputs: Values) => step("delete", urn, id, inputs);
 const replace = (urn: string, id: string, olds: Values, news: Values) =>
   step("replace", urn, id, olds, news);
@@ -205,7 +212,9 @@ it("says how many objects stay live and how many are deleted; the stack's settin
   // What is replaced is deleted only if state and program have the option.
   expect(commentOn([deleting(C.replaced)], KNOWN)).toContain("1 object would stay live");
   const both = replace(E("c"), "7", event("C"), event("C2", { __delete: true }));
-  expect(commentOn([deleting(both)], KNOWN)).toContain("1 object would be deleted on the platform");
+  expect(commentOn([deleting(both)], KNOWN)).toContain(
+    "1 object would be deleted on the platform",
+  );
   const operations = JSON.stringify({ event: KNOWN });
   const of = (config: object, environment: object) =>
     read({ steps: [deleting(C.gone)], config }, environment).text;
@@ -221,7 +230,10 @@ it("counts renames and replacements, for --fail-on", () => {
   const steps = [create(E("bought"), event("B")), C.gone, C.replaced];
   expect(
     read({
-      steps: [...steps, replace(E("d"), "8", event("D"), event("D", { advertiserId: UNKNOWN }))],
+      steps: [
+        ...steps,
+        replace(E("d"), "8", event("D"), event("D", { advertiserId: UNKNOWN })),
+      ],
     }),
   ).toMatchObject({ renames: 1, replacements: 2 });
 });
@@ -381,7 +393,11 @@ describe("a set", () => {
   });
 
   it("what was renamed has both keys; what looks like it has the cure, in a catalog's file too", () => {
-    const renamed = { ...olds.events, gone: undefined, kept: { ...entry(1), formerKey: "gone" } };
+    const renamed = {
+      ...olds.events,
+      gone: undefined,
+      kept: { ...entry(1), formerKey: "gone" },
+    };
     expect(commentOn([update(renamed, {}, { sentAs: {} })])).toMatch(
       /1 to go on under another key, and nothing is sent[\s\S]*\| rename \|.*funnel\/kept.*\| 11 \| <code>key gone → kept<.code> \|/,
     );

@@ -19,7 +19,8 @@ const copyIn = async (folder: string) => {
 };
 
 it("one copy is good, also if it is loaded twice", async () => {
-  for (const copy of [await copyIn(A), await copyIn(A)]) expect(copy.severalCopies()).toEqual([]);
+  for (const copy of [await copyIn(A), await copyIn(A)])
+    expect(copy.severalCopies()).toEqual([]);
 });
 
 it("two are one problem, which names both folders and the cure", async () => {

@@ -53,8 +53,16 @@ describe("a cure for each reason", () => {
   it.each([
     ["ENOSPC", "/m", "Make room on the disk of /m"],
     ["EDQUOT", "/m", "Make room on the disk of /m"],
-    ["EACCES", "/m", `Make /m and its folder writable for you alone (as root: chown ${uid} '/m')`],
-    ["EPERM", "/m", `Make /m and its folder writable for you alone (as root: chown ${uid} '/m')`],
+    [
+      "EACCES",
+      "/m",
+      `Make /m and its folder writable for you alone (as root: chown ${uid} '/m')`,
+    ],
+    [
+      "EPERM",
+      "/m",
+      `Make /m and its folder writable for you alone (as root: chown ${uid} '/m')`,
+    ],
     ["EROFS", "/m", "Make its volume writable"],
     ["EIO", "/m", undefined],
     ["ENOTDIR", "/m", undefined],
@@ -65,7 +73,9 @@ describe("a cure for each reason", () => {
   it.skipIf(process.platform !== "linux").each(["EACCES", "EROFS"])(
     "%s of a home folder that is not yours",
     (code) => {
-      replaceIn(fs, { existsSync: (path: string) => path !== cacheFolder() && existsSync(path) });
+      replaceIn(fs, {
+        existsSync: (path: string) => path !== cacheFolder() && existsSync(path),
+      });
       expect(cureFor(refused(code), CACHED)).toBe(
         "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too",
       );
@@ -115,14 +125,17 @@ describe("modes", () => {
     );
   });
 
-  it.skipIf(process.getuid?.() !== 0)("another user's file (needs root to make one): chown", () => {
-    const path = newFile();
-    chownSync(path, 12_345, 12_345);
-    expect(troubleOf(path)).toBe(
-      `it belongs to another user (12345, and you are ${uid}). Run as root: chown ${uid} '${path}'`,
-    );
-    expect(cureFor(new UntrustedFile("x", "Mount it"), path)).toBe("Mount it");
-  });
+  it.skipIf(process.getuid?.() !== 0)(
+    "another user's file (needs root to make one): chown",
+    () => {
+      const path = newFile();
+      chownSync(path, 12_345, 12_345);
+      expect(troubleOf(path)).toBe(
+        `it belongs to another user (12345, and you are ${uid}). Run as root: chown ${uid} '${path}'`,
+      );
+      expect(cureFor(new UntrustedFile("x", "Mount it"), path)).toBe("Mount it");
+    },
+  );
 });
 
 describe("before anything is written", () => {
@@ -143,7 +156,7 @@ describe("before anything is written", () => {
       throw refused(code);
     };
     replaceIn(fs, { mkdirSync: failing("ENOENT"), accessSync: failing("EROFS") });
-    await expect(run.sending(create("Advertiser::a"))).rejects.toThrow(
+    await expect(run.recordSending(create("Advertiser::a"))).rejects.toThrow(
       /EROFS: refused\. Make its volume writable, and run/,
     );
   });
@@ -155,7 +168,7 @@ describe("before anything is written", () => {
       expect(run.trouble?.message).toMatch(
         /^Nothing was sent\. The journal .*EROFS: .*\. Make its volume writable/,
       );
-      await expect(run.sending(create("Advertiser::a"))).rejects.toThrow("EROFS");
+      await expect(run.recordSending(create("Advertiser::a"))).rejects.toThrow("EROFS");
       expect(() => makePrivateFolder("/proc/nobody/.cache", systemDisk)).toThrow("EROFS");
     },
   );
@@ -174,6 +187,6 @@ describe("before anything is written", () => {
     );
     expect(asked).toEqual([[folder, constants.W_OK | constants.X_OK]]);
     expect(existsSync(join(folder, "missing"))).toBe(false);
-    await expect(run.sending(create("Advertiser::a"))).rejects.toThrow("EACCES");
+    await expect(run.recordSending(create("Advertiser::a"))).rejects.toThrow("EACCES");
   });
 });

@@ -12,11 +12,11 @@ import {
   type Circumstances,
   changeMessages,
   changesIn,
+  contradictingArguments,
   NO_ABILITIES,
   type PlannedObject,
   plannedObjects,
   type ShownAction,
-  sentOtherwise,
   shownAction,
   visibleFromMs,
 } from "../../provider/src/plan/index.js";
@@ -142,7 +142,12 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   ["an id as digits", { held: 5, wanted: A, advertiserId: "7" }, "same"],
   ["existingId is removed again", { held: 5, before: own, wanted: A }, "same"],
   ["an argument differs", { held: 5, wanted: other }, changed, left],
-  ["an argument is gone", { held: 5, before: { ...A, segmentId: 3 }, wanted: A }, changed, left],
+  [
+    "an argument is gone",
+    { held: 5, before: { ...A, segmentId: 3 }, wanted: A },
+    changed,
+    left,
+  ],
   [
     "an argument differs, and deletes are on",
     { held: 5, wanted: other, deletes: true },
@@ -175,7 +180,11 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
     { held: 5, wanted: { ...own, value: UNKNOWN } },
     update("update", "update state only"),
   ],
-  ["… and the advertiser differs", { held: 5, wanted: own, advertiserId: 8 }, "update state only"],
+  [
+    "… and the advertiser differs",
+    { held: 5, wanted: own, advertiserId: 8 },
+    "update state only",
+  ],
   ["existingId names another object", { held: 5, wanted: foreign }, "adopt", "live"],
   ["… and deletes are on", { held: 5, wanted: foreign, deletes: true }, "adopt", deleted],
   ["existingId is not known yet", { held: 5, wanted: later }, "perhaps replace", "live"],
@@ -274,7 +283,9 @@ it.each(TABLE)("%s", (_, situation, expected, fate) => {
 
 it("the table has every action", () => {
   const all = new Set(
-    COMBINATIONS.flatMap((can) => TABLE.map(([, situation]) => both(situation, can)[0].action.do)),
+    COMBINATIONS.flatMap((can) =>
+      TABLE.map(([, situation]) => both(situation, can)[0].action.do),
+    ),
   );
   const known = [
     "adopt",
@@ -388,7 +399,12 @@ describe("the members of a set", () => {
       events({ c: { ...B, existingId: 9, formerKey: "b" }, a: A }),
       { c: "adopt", a: "same" },
     ],
-    ["… before", held, events({ a: { ...A, formerKey: "old" }, b: B }), { a: "same", b: "same" }],
+    [
+      "… before",
+      held,
+      events({ a: { ...A, formerKey: "old" }, b: B }),
+      { a: "same", b: "same" },
+    ],
     [
       "… and has an object already",
       held,
@@ -509,7 +525,7 @@ describe("what differs", () => {
 
   it("of what a create was sent with, only what is known on both sides counts", () => {
     const sent = { name: "A", facts: { advertiserId: 7, value: 1 } };
-    const otherwise = (values: Values) => sentOtherwise(event, values, sent);
+    const otherwise = (values: Values) => contradictingArguments(event, values, sent);
     expect(
       otherwise({ eventName: "A", advertiserId: "7", value: UNKNOWN, clickWindow: 1 }),
     ).toEqual({});
@@ -517,7 +533,7 @@ describe("what differs", () => {
       eventName: "A",
       advertiserId: 7,
     });
-    expect(sentOtherwise(event, { eventName: "B" }, {})).toEqual({});
+    expect(contradictingArguments(event, { eventName: "B" }, {})).toEqual({});
   });
 });
 
@@ -538,7 +554,9 @@ it("a changed window is shown in seconds and in the unit that people think in", 
     { clickWindow: 604_800, value: 3600 },
     { clickWindow: 90, viewWindow: 43_200, value: 60 },
   ];
-  expect(changeMessages(["clickWindow", "viewWindow", "value"], olds, news, new Set())).toEqual([
+  expect(
+    changeMessages(["clickWindow", "viewWindow", "value"], olds, news, { secret: new Set() }),
+  ).toEqual([
     "clickWindow 604800 (7 days) → 90",
     "viewWindow none → 43200 (12 hours)",
     "value 3600 → 60",

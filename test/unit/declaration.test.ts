@@ -30,7 +30,8 @@ const declared = (of: Call, settings = settingsOf()) => {
   const { resource, ...more } = declare(of, settings);
   return { ...more, ...resource };
 };
-const event = (args: object | undefined, more: Partial<Call> = {}) => declared(call(args, more));
+const event = (args: object | undefined, more: Partial<Call> = {}) =>
+  declared(call(args, more));
 const set = (args: object, more: Partial<Call> = {}) =>
   declared(call({ advertiserId: 7, ...args }, { kind: conversionEventSet, ...more }));
 
@@ -64,7 +65,11 @@ describe("a single resource", () => {
       ["urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEvent::old::x"],
       ["old::x"],
     ],
-    ["what the program does not know", [pulumi.output("urn"), { name: pulumi.output("old") }], []],
+    [
+      "what the program does not know",
+      [pulumi.output("urn"), { name: pulumi.output("old") }],
+      [],
+    ],
   ])("has the former names that aliases say: %s", (_, aliases, names) => {
     expect(
       event(EVENT, { options: { aliases } as pulumi.CustomResourceOptions }).aliasNames,
@@ -102,7 +107,10 @@ describe("a single resource", () => {
       finding: { lines: [] },
       deletes: true,
     });
-    expect(event(EVENT, { options })).toMatchObject({ finding: { problems: 1 }, deletes: false });
+    expect(event(EVENT, { options })).toMatchObject({
+      finding: { problems: 1 },
+      deletes: false,
+    });
   });
 });
 
@@ -123,7 +131,9 @@ describe("a set", () => {
   });
 
   it("declares the former keys too", () => {
-    const { objects, key } = set({ events: { c: { ...events.a, formerKey: "a" }, b: events.b } });
+    const { objects, key } = set({
+      events: { c: { ...events.a, formerKey: "a" }, b: events.b },
+    });
     expect(objects).toMatchObject([{ formerKey: `${key}["a"]` }, { formerKey: undefined }]);
   });
 

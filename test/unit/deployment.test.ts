@@ -1,12 +1,24 @@
 /** What a run knows: what `check` and `diff` note for later calls, which resource has which object, in any order. */
 import { expect, it } from "vitest";
-import { advertiser, conversionEvent as event, type Kind } from "../../provider/src/kinds/index.js";
+import {
+  advertiser,
+  conversionEvent as event,
+  type Kind,
+} from "../../provider/src/kinds/index.js";
 import { Deployment } from "../../provider/src/operations/deployment.js";
 import type { PlannedObject } from "../../provider/src/plan/index.js";
 import { type ProgramContext, readStored } from "../../provider/src/state/index.js";
 
-const OF_STATE = { wasSecret: new Set(["eventName"]), wasDeleting: true, deletes: true };
-const OF_NOTHING = { wasSecret: new Set<string>(), wasDeleting: false, deletes: false };
+const OF_STATE = {
+  wasSecret: new Set(["eventName"]),
+  deletesInStateAndProgram: true,
+  deletes: true,
+};
+const OF_NOTHING = {
+  wasSecret: new Set<string>(),
+  deletesInStateAndProgram: false,
+  deletes: false,
+};
 
 function check(
   run: Deployment,
@@ -15,13 +27,8 @@ function check(
   isNew = true,
   kind: Kind = event,
 ) {
-  run.noteChecked(
-    key,
-    kind,
-    { identity: `shop/dev::${key}`, ...more },
-    isNew,
-    isNew ? OF_NOTHING : OF_STATE,
-  );
+  run.noteContext(kind, { identity: `shop/dev::${key}`, ...more });
+  run.noteChecked(key, isNew, isNew ? OF_NOTHING : OF_STATE);
 }
 const upOf = (resources: number) => ({ run: { isUp: true, resources } });
 
@@ -29,12 +36,12 @@ it("the second check of a replacement, which gets no old inputs, keeps what the 
   const run = new Deployment();
   const held = { stored: readStored(event, "5", {}), object: { id: "5" } as PlannedObject };
   check(run, "a", {}, false);
-  run.held.set("a", held);
+  run.plannedSingles.set("a", held);
   check(run, "a");
-  expect([run.checked("a"), run.held.get("a")]).toEqual([OF_STATE, held]);
+  expect([run.checked("a"), run.plannedSingles.get("a")]).toEqual([OF_STATE, held]);
   // With `--refresh` the engine begins again.
   check(run, "a", {}, false);
-  expect(run.held.has("a")).toBe(false);
+  expect(run.plannedSingles.has("a")).toBe(false);
   check(run, "new");
   expect(run.checked("new")).toEqual(OF_NOTHING);
 });
@@ -65,7 +72,7 @@ it("one resource has an object; whoever comes second is told who; what gives its
       const moved = new Deployment();
       const claims = those.map((each) => each.split(" ") as [string, string]);
       expect(claims.flatMap(([key, id]) => moved.claim(event, id, key) ?? [])).toEqual([]);
-      expect(moved.isKept(event, "5")).toBe(true);
+      expect(moved.isClaimedOrAdopted(event, "5")).toBe(true);
     }
 });
 
@@ -78,8 +85,8 @@ it("an advertiser and an event with the same id are two objects", () => {
   check(run, "e", { adoptsLater: true }, true, advertiser);
   run.noteStaying(advertiser, "9");
   const kinds = [advertiser, event];
-  expect(kinds.map((kind) => run.isKept(kind, "8"))).toEqual([true, true]);
-  expect(kinds.map((kind) => run.mayBeKept(kind, "1"))).toEqual([true, false]);
+  expect(kinds.map((kind) => run.isClaimedOrAdopted(kind, "8"))).toEqual([true, true]);
+  expect(kinds.map((kind) => run.mayBeClaimed(kind, "1"))).toEqual([true, false]);
   expect(kinds.map((kind) => run.isStaying(kind, "9"))).toEqual([true, false]);
 });
 

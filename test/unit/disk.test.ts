@@ -43,8 +43,11 @@ const keyOf = (name: string) => `Advertiser::${name}`;
 class Life {
   readonly disk = new MemoryDisk(new Map([["/home", { mode: 0o755 }]]));
   readonly clock = new HastyClock();
-  readonly moments: { readonly what: string; readonly moment: Moment; readonly facts: Facts }[] =
-    [];
+  readonly moments: {
+    readonly what: string;
+    readonly moment: Moment;
+    readonly facts: Facts;
+  }[] = [];
   /** In the order in which they were written: what is so from then on. */
   readonly #lines: { readonly key: string; readonly says: string }[] = [];
   /** So many of them are certainly on the disk. */
@@ -84,30 +87,37 @@ class Life {
 
   async run(place = DEV): Promise<Journal> {
     const run = runOn(this.disk, this.clock, place);
-    await run.expectUsable();
+    await run.assertUsable();
     return run;
   }
 
   send = (run: Journal, name: string, replaces?: string) =>
-    this.says({ [name]: "sent" }, () => run.sending(create(keyOf(name), replaces)));
+    this.says({ [name]: "sent" }, () => run.recordSending(create(keyOf(name), replaces)));
 
   async make(run: Journal, name: string, replaces?: string): Promise<string> {
     const id = String(++this.#ids);
     await this.send(run, name, replaces);
-    await this.says({ [name]: `created ${id}` }, () => run.created(keyOf(name), id));
+    await this.says({ [name]: `created ${id}` }, () => run.recordCreated(keyOf(name), id));
     return id;
   }
 
   /** The end of a run that the engine was given these objects of. */
   async end(run: Journal, given: Record<string, string>): Promise<void> {
-    for (const name of Object.keys(given)) run.given(keyOf(name));
+    for (const name of Object.keys(given)) run.markReturned(keyOf(name));
     const handed = Object.entries(given).map(([name, id]) => [name, `reported ${id}`]);
     await this.says(Object.fromEntries(handed), () => run.closeNow([]));
   }
 }
 
 function runOn(disk: MemoryDisk, clock: Clock, place = DEV): Journal {
-  return new Journal({ ...place, ...ANY_ACCOUNT, folder: FOLDER, clock, maxWaitMs: 120_000, disk });
+  return new Journal({
+    ...place,
+    ...ANY_ACCOUNT,
+    folder: FOLDER,
+    clock,
+    maxWaitMs: 120_000,
+    disk,
+  });
 }
 
 /** Every kind of line, several kills, a file that is written anew, and a person's answer. */
@@ -116,15 +126,15 @@ async function longLife(): Promise<Life> {
   const run1 = await life.run();
   const a = await life.make(run1, "a");
   await Promise.all(["b", "c", "d", "e"].map((name) => life.send(run1, name)));
-  await life.says({ c: "none" }, () => run1.back(keyOf("c"))); // refused
+  await life.says({ c: "none" }, () => run1.recordNotCarriedOut(keyOf("c"))); // refused
   // Killed: nothing is closed, and the lock stays. Another one is killed in the middle of a line.
   const half = life.disk.openSync(journalPath(DEV, FOLDER), "a");
   life.disk.writeFileSync(half, '{"key":"Advertiser::f","state":"se');
 
   const run2 = await life.run();
-  await life.mutters("a", `confirmed ${a}`, (key) => run2.saw({ key, id: a }));
-  await life.says({ d: "created 7" }, () => run2.created(keyOf("d"), "7")); // a search has found it
-  await life.says({ d: "none" }, () => run2.back(keyOf("d")));
+  await life.mutters("a", `confirmed ${a}`, (key) => run2.recordSeen({ key, id: a }));
+  await life.says({ d: "created 7" }, () => run2.recordCreated(keyOf("d"), "7")); // a search has found it
+  await life.says({ d: "none" }, () => run2.recordNotCarriedOut(keyOf("d")));
   const a2 = await life.make(run2, "a", a);
   const f = await life.make(run2, "f");
   await life.end(run2, { a: a2, f });
@@ -134,10 +144,10 @@ async function longLife(): Promise<Life> {
   await life.says({ e: "created 77" }, () => writeAnswers(DEV, [answer], here));
 
   const run3 = await life.run();
-  await life.mutters("f", `confirmed ${f}`, (key) => run3.saw({ key, id: f }));
-  await life.says({ f: "confirmed 5" }, () => run3.adopted(keyOf("f"), "5"));
+  await life.mutters("f", `confirmed ${f}`, (key) => run3.recordSeen({ key, id: f }));
+  await life.says({ f: "confirmed 5" }, () => run3.recordAdopted(keyOf("f"), "5"));
   await life.send(run3, "c", "3");
-  await life.says({ c: "confirmed 3" }, () => run3.back(keyOf("c")));
+  await life.says({ c: "confirmed 3" }, () => run3.recordNotCarriedOut(keyOf("c")));
   const d = await life.make(run3, "d");
   await life.end(run3, { d, e: "77" });
   return life;
@@ -152,7 +162,7 @@ async function renamedLife(): Promise<Life> {
   await takeOverOpen(DEV, PROD, { folder: FOLDER, disk: life.disk, clock: life.clock });
   const run = await life.run(PROD);
   await life.make(run, "c");
-  await life.says({ b: "none" }, () => run.back(keyOf("b")));
+  await life.says({ b: "none" }, () => run.recordNotCarriedOut(keyOf("b")));
   return life;
 }
 
@@ -178,9 +188,12 @@ async function everyCrash(life: Life, check: (image: Image, facts: Facts) => Pro
         await check(afterRestart(image), facts);
         if (fates.every((fate) => fate === 1)) await check(image, facts);
       } catch (error) {
-        throw new Error(`after ${what} (DISK_SEED=${seed}), with ${fates}\n${files.join("\n")}`, {
-          cause: error,
-        });
+        throw new Error(
+          `after ${what} (DISK_SEED=${seed}), with ${fates}\n${files.join("\n")}`,
+          {
+            cause: error,
+          },
+        );
       }
     }
   }
@@ -236,7 +249,7 @@ async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Prom
   if (place !== DEV) await takeOverOpen(DEV, place, { folder: FOLDER, disk, clock });
   const read = readJournal(journalPath(place, FOLDER), disk)?.records ?? new Map();
   const run = runOn(disk, clock, place);
-  await run.expectUsable();
+  await run.assertUsable();
   for (const [key, allowed] of facts) {
     const says = entryLine(run.of(key));
     must(allowed.includes(says), `${key} is ${allowed.join(" or ")}, and not ${says}`);
@@ -247,7 +260,7 @@ async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Prom
     );
   }
   for (const key of read.keys()) must(facts.has(key), `${key} is invented`);
-  await run.sending(create(keyOf("next")));
+  await run.recordSending(create(keyOf("next")));
   must(
     entryLine(runOn(disk, clock, place).of(keyOf("next"))) === "sent",
     "it is not written any more",
@@ -292,7 +305,7 @@ it("a run that was killed once it had given the file its name: the next one's re
   };
   await expect(life.run()).rejects.toThrow("killed");
   life.disk.onChange = () => undefined;
-  await (await life.run()).sending(create(keyOf("a")));
+  await (await life.run()).recordSending(create(keyOf("a")));
   const left = new MemoryDisk(imageAfter(life.disk.moment(), []));
   expect(entryLine(runOn(left, new HastyClock()).of(keyOf("a")))).toBe("sent");
 });

@@ -26,7 +26,8 @@ it.each(pages.map(({ path }) => path))("%s: each relative link leads somewhere",
   const wrong = targets.filter((target) => {
     if (/^(https?|mailto):/.test(target)) return false;
     const [file = "", anchor] = target.split("#");
-    const found = file === "" ? join(repository, path) : resolve(repository, dirname(path), file);
+    const found =
+      file === "" ? join(repository, path) : resolve(repository, dirname(path), file);
     if (!existsSync(found) || relative(repository, found).startsWith("..")) return true;
     return (
       anchor !== undefined &&
@@ -43,7 +44,9 @@ it("the page on npm has no link that leaves the package", () => {
 it("each TypeScript block compiles", { timeout: 60_000 }, () => {
   const files = new Map<string, string>();
   const nameOf = (path: string, index: number) =>
-    path === "README.md" && index === 0 ? "index.ts" : `${path.replaceAll("/", "-")}-${index}.ts`; // another one imports index.ts
+    path === "README.md" && index === 0
+      ? "index.ts"
+      : `${path.replaceAll("/", "-")}-${index}.ts`; // another one imports index.ts
   for (const each of pages) {
     const blocks = codeBlocksOf(each).filter(({ language }) => language === "ts");
     for (const [index, { code }] of blocks.entries())

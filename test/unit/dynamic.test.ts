@@ -39,7 +39,8 @@ function runWith(
     },
   };
   const ours = client as unknown as ReturnType<Runtime["client"]>;
-  const adapt = (real: Runtime) => (options.adapt ?? ((it) => it))({ ...real, client: () => ours });
+  const adapt = (real: Runtime) =>
+    (options.adapt ?? ((it) => it))({ ...real, client: () => ours });
   return { ...newRun(PLATFORM, newFolder(), { ...options, adapt }), posts: () => sent };
 }
 const fails = (error: unknown) => () => {
@@ -103,7 +104,9 @@ describe("what leaves after a failure", () => {
   it("C4: of our own making asks for a report, with its stack in the message; after the sending the outcome is unknown", async () => {
     const defect = new TypeError(`x is not a function ${PLATFORM.password}`);
     const after = runWith(fails(defect));
-    const before = runWith(undefined, { adapt: (real) => ({ ...real, client: fails(defect) }) });
+    const before = runWith(undefined, {
+      adapt: (real) => ({ ...real, client: fails(defect) }),
+    });
     const words =
       /A defect in pulumi-advertising; please report it .*TypeError: x is not a function \[secret\]\n +at /s;
     for (const [{ event, posts }, amount] of [

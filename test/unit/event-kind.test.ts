@@ -84,7 +84,9 @@ describe("what is wrong", () => {
     ["one that marks a secret", "4dabf18193072939515e22adb298388d"],
     ["half of a character", "a\ud800"],
   ])("a key that is %s is refused", (_, key) => {
-    const events = JSON.parse(`{${JSON.stringify(key)}: {"eventName": "E", "value": 1}}`) as object;
+    const events = JSON.parse(
+      `{${JSON.stringify(key)}: {"eventName": "E", "value": 1}}`,
+    ) as object;
     expect(check({ events }).problems).toEqual([
       {
         property: `events[${JSON.stringify(key)}]`,
@@ -142,10 +144,9 @@ it("an id that a spreadsheet has rounded, and a name with a character that nobod
     { property: 'events["a"].segmentId', reason: told.replace(rounded, `${rounded}00`) },
     { property: 'events["a"].existingId', reason: told },
   ]);
-  expect(advertiser.warnings({ advertiserName: "Ac\u00adme", existingId: rounded })).toMatchObject([
-    { property: "advertiserName" },
-    { property: "existingId", reason: told },
-  ]);
+  expect(
+    advertiser.warnings({ advertiserName: "Ac\u00adme", existingId: rounded }),
+  ).toMatchObject([{ property: "advertiserName" }, { property: "existingId", reason: told }]);
 });
 
 it("short windows are warned of, in defaults and in each entry", () => {

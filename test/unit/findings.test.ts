@@ -42,7 +42,10 @@ it.each([
   [4, " (also in 2, 3 and 4)"],
   [50, " (also in 2, 3, 4 and 46 more)"],
 ])("a mistake that %i make is said once, whatever the values", (amount, others) => {
-  const items = upTo(amount).map((each) => ({ name: `${each}`, reason: `got "${each}", ${each}` }));
+  const items = upTo(amount).map((each) => ({
+    name: `${each}`,
+    reason: `got "${each}", ${each}`,
+  }));
   const said = (all: typeof items) =>
     saidOnce(
       all,
@@ -89,8 +92,9 @@ it("in events of a set it is one line", () => {
     events: { ...Object.fromEntries(wrong), other: { eventName: "", value: 1 } },
   };
   expect(
-    judged(declare({ kind: conversionEventSet, name: "funnel", args, options: {} }, settingsOf()))
-      .lines,
+    judged(
+      declare({ kind: conversionEventSet, name: "funnel", args, options: {} }, settingsOf()),
+    ).lines,
   ).toEqual([
     "51 problems; nothing was sent.",
     '  ConversionEventSet "funnel":',

@@ -26,7 +26,8 @@ const others = { eventName: "E", value: 1 };
 
 function problemsOf(kind: Kind, args: Record<string, unknown>) {
   const rules = kind.rules({ maxWindowSeconds: 2_592_000, markField: undefined });
-  return validate(idsOf(kind, args), rules, { isUnknown: (value) => isNotPlain(value) }).problems;
+  return validate(idsOf(kind, args), rules, { isUnknown: (value) => isNotPlain(value) })
+    .problems;
 }
 
 describe("an Advertiser as advertiserId", () => {
@@ -119,7 +120,10 @@ it("an invalid id is refused in words, now or once it is known", async () => {
   for (const [value, words] of wrong) {
     const id = readIdOf(value as string);
     expect(readIdProblem({ id })).toEqual([
-      { property: "id", reason: `expected an id of the platform, an integer from 0; got ${words}` },
+      {
+        property: "id",
+        reason: `expected an id of the platform, an integer from 0; got ${words}`,
+      },
     ]);
     expect(await resolved(readIdOf(pulumi.output(value as string)))).toBe(words);
   }

@@ -27,31 +27,32 @@ const KEY = "ConversionEvent::purchase";
 const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
 const nothing: Work = () => undefined;
 
-const madeFor7 = (run: Journal) => run.sending(create(KEY, "7")).then(() => run.created(KEY, "42"));
+const madeFor7 = (run: Journal) =>
+  run.recordSending(create(KEY, "7")).then(() => run.recordCreated(KEY, "42"));
 
 /** What an earlier run did. The numbers are ids. */
 const FROM: Record<string, Work> = {
   none: nothing,
-  sent: (run) => run.sending(create(KEY)),
-  "sent for 7": (run) => run.sending(create(KEY, "7")),
+  sent: (run) => run.recordSending(create(KEY)),
+  "sent for 7": (run) => run.recordSending(create(KEY, "7")),
   created: (run) => madeFor7(run).then(() => run.release()), // killed
-  reported: (run) => madeFor7(run).then(() => run.given(KEY)),
-  confirmed: (run) => run.saw({ key: KEY, id: "7" }),
+  reported: (run) => madeFor7(run).then(() => run.markReturned(KEY)),
+  confirmed: (run) => run.recordSeen({ key: KEY, id: "7" }),
 };
 
 /** What the next run does, in the order of the table's columns. */
 const EVENTS: Work[] = [
   (run) => run.release(), // killed
   nothing,
-  (run) => run.given(KEY),
+  (run) => run.markReturned(KEY),
   (run) => run.closeNow([KEY]), // it leaves the state, and that was said
-  (run) => run.sending(create(KEY)),
-  (run) => run.created(KEY, "42"),
-  (run) => run.back(KEY),
-  (run) => run.saw({ key: KEY, id: "42" }),
-  (run) => run.saw({ key: KEY, id: "7" }),
-  (run) => run.saw({ key: KEY, id: "9" }),
-  (run) => run.adopted(KEY, "9"),
+  (run) => run.recordSending(create(KEY)),
+  (run) => run.recordCreated(KEY, "42"),
+  (run) => run.recordNotCarriedOut(KEY),
+  (run) => run.recordSeen({ key: KEY, id: "42" }),
+  (run) => run.recordSeen({ key: KEY, id: "7" }),
+  (run) => run.recordSeen({ key: KEY, id: "9" }),
+  (run) => run.recordAdopted(KEY, "9"),
 ];
 
 // An empty cell is an event that does not come then.
@@ -91,9 +92,11 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       const { up, newRun } = stackOn();
       const account = isSame ? OURS.account : "platform.example b@example.com";
       await up((run) =>
-        run.sending({ ...create(A), name: "Acme", account }).then(() => run.created(A, "42")),
+        run
+          .recordSending({ ...create(A), name: "Acme", account })
+          .then(() => run.recordCreated(A, "42")),
       );
-      await up((run) => run.saw({ key: B, id: "42" }), [], OURS);
+      await up((run) => run.recordSeen({ key: B, id: "42" }), [], OURS);
       expect(newRun().openAtStart).toHaveLength(isSame ? 0 : 1);
       expect(newRun().of(A)).toMatchObject({
         state: isSame ? "confirmed" : "created",
@@ -106,12 +109,16 @@ describe("M2, M3: one record a key, from one state to the next", () => {
   it("a create that the state looks after under another key, or whose outcome it knows, is open no longer", async () => {
     const { up, newRun } = stackOn();
     await up(async (run) => {
-      for (const key of [A, B, C]) await run.sending(create(key));
+      for (const key of [A, B, C]) await run.recordSending(create(key));
     });
     await up((run) => {
-      run.saw({ key: "Advertiser::new-a", creates: [create(A).mark] });
-      run.saw({ key: "Advertiser::new-b", id: "7", creates: [`${create(B).mark} ${AT}`] });
-      run.saw({
+      run.recordSeen({ key: "Advertiser::new-a", creates: [create(A).mark] });
+      run.recordSeen({
+        key: "Advertiser::new-b",
+        id: "7",
+        creates: [`${create(B).mark} ${AT}`],
+      });
+      run.recordSeen({
         key: "Advertiser::new-c",
         id: "8",
         creates: [`${create(C).mark} 2020-01-01T00:00:00.000Z`],
@@ -131,15 +138,15 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       [A, "1"],
       [B, "2"],
     ] as const) {
-      await run.sending(create(key));
-      await run.created(key, id);
-      run.given(key);
+      await run.recordSending(create(key));
+      await run.recordCreated(key, id);
+      run.markReturned(key);
     }
     run.closeNow([], false);
     expect(newRun().openAtStart.map(({ key }) => key)).toEqual([A, B]);
     await up((next) => {
-      next.saw({ key: A, id: "1" });
-      next.given(B); // taken over, and saved by a run with checkpoints
+      next.recordSeen({ key: A, id: "1" });
+      next.markReturned(B); // taken over, and saved by a run with checkpoints
     });
     expect([words(), newRun().openAtStart]).toEqual([["a confirmed 1", "b reported 2"], []]);
   });
@@ -147,37 +154,37 @@ describe("M2, M3: one record a key, from one state to the next", () => {
   it("at a clean end only what this engine was given is reported", async () => {
     const { up, words, newRun } = stackOn();
     await up(async (run) => {
-      await Promise.all([A, B, C].map((key) => run.sending(create(key))));
-      run.saw({ key: A, id: "9" }); // asked again, of the state that it began with
-      await Promise.all([A, B, C].map((key, index) => run.created(key, String(index))));
-      run.given(A);
+      await Promise.all([A, B, C].map((key) => run.recordSending(create(key))));
+      run.recordSeen({ key: A, id: "9" }); // asked again, of the state that it began with
+      await Promise.all([A, B, C].map((key, index) => run.recordCreated(key, String(index))));
+      run.markReturned(A);
       expect(run.openAtStart).toEqual([]); // its own
     });
     expect(words()).toEqual(["a reported 0", "b created 1", "c created 2"]);
     expect(newRun().openAtStart).toMatchObject([{ key: B }, { key: C }]);
-    await up((run) => run.given(B)); // taken over
+    await up((run) => run.markReturned(B)); // taken over
     expect(words()).toEqual(["a reported 0", "b reported 1", "c created 2"]);
   });
 
   it("what is seen in the state keeps its name, by which a rename is known, whoever saw it", async () => {
     const shown = { name: "Acme", facts: { value: 1 } };
     const { up, newRun, disk } = stackOn();
-    await up((run) => run.sending({ ...create(A), ...shown }));
+    await up((run) => run.recordSending({ ...create(A), ...shown }));
     // As `pending` does for what the state has.
     const lines = newRun().openAtStart.map((each) => confirmedLine(each, "1"));
     await writeAnswers(DEV, lines, { folder: FOLDER, disk });
-    await up((run) => run.saw({ key: B, id: "2", ...shown }));
-    await up((run) => run.saw({ key: B, id: "2" }));
+    await up((run) => run.recordSeen({ key: B, id: "2", ...shown }));
+    await up((run) => run.recordSeen({ key: B, id: "2" }));
     const found = () => newRun().confirmedNamed("Advertiser", "Acme");
     expect(found()).toMatchObject([A, B].map((key) => ({ key, ...shown })));
-    await up((run) => run.saw({ key: B, id: "2", name: "Acme Shoes" }));
+    await up((run) => run.recordSeen({ key: B, id: "2", name: "Acme Shoes" }));
     expect(found()).toMatchObject([{ key: A }]);
   });
 
   it("what left the state is no record of now, and its id stays known", async () => {
     const { up, newRun } = stackOn();
-    await up((run) => run.sending(create(A)).then(() => run.created(A, "42")));
-    await up(async (run) => run.saw({ key: A, id: "42" }));
+    await up((run) => run.recordSending(create(A)).then(() => run.recordCreated(A, "42")));
+    await up(async (run) => run.recordSeen({ key: A, id: "42" }));
     const run = newRun();
     await run.openOnce();
     run.closeNow([A]);
@@ -188,27 +195,29 @@ describe("M2, M3: one record a key, from one state to the next", () => {
 
   it("what goes on under another key has its record there, unless that key has one", async () => {
     const { up, words, newRun } = stackOn();
-    await up((run) => run.sending(create(A)).then(() => run.created(A, "42")));
-    await up((run) => run.sending(create(B)).then(() => run.created(B, "43")));
+    await up((run) => run.recordSending(create(A)).then(() => run.recordCreated(A, "42")));
+    await up((run) => run.recordSending(create(B)).then(() => run.recordCreated(B, "43")));
     const before = newRun().of(A);
     await up(async (run) => {
-      run.renamed(A, B);
-      run.renamed(A, C);
+      run.moveRecord(A, B);
+      run.moveRecord(A, C);
       expect([run.of(A), run.of(C)]).toEqual([undefined, { ...before, key: C }]);
     });
     const after = ["a closed 42", "b created 43", "c created 42"];
     expect(words()).toEqual(after);
-    await up(async (run) => run.renamed(A, C));
+    await up(async (run) => run.moveRecord(A, C));
     expect([words(), newRun().holderOf("Advertiser", "42")]).toEqual([after, C]);
   });
 
   it("what is open under a former key comes before what was only seen under the new one", async () => {
     const { up, words } = stackOn();
-    await up(async (run) => run.saw({ key: B, id: "41" }));
+    await up(async (run) => run.recordSeen({ key: B, id: "41" }));
     await up((run) =>
-      run.sending({ ...create(A), replaces: "41" }).then(() => run.created(A, "42")),
+      run
+        .recordSending({ ...create(A), replaces: "41" })
+        .then(() => run.recordCreated(A, "42")),
     );
-    await up(async (run) => run.renamed(A, B));
+    await up(async (run) => run.moveRecord(A, B));
     expect(words()).toEqual(["b created 42", "a closed 42"]);
   });
 
@@ -218,11 +227,11 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     await up(async (run) => {
       const before = run.of(KEY);
       const copy = structuredClone(before);
-      await run.created(KEY, "42");
+      await run.recordCreated(KEY, "42");
       expect(before).toEqual(copy);
-      await run.back(KEY);
+      await run.recordNotCarriedOut(KEY);
     });
-    await up((run) => run.created(KEY, "43", { at: AT, mark: "n" }));
+    await up((run) => run.recordCreated(KEY, "43", { at: AT, mark: "n" }));
     expect(newRun().of(KEY)).toEqual({
       key: KEY,
       state: "created",
@@ -239,13 +248,15 @@ describe("M1: what is on the disk before a byte leaves", () => {
     const disk = new MemoryDisk();
     const { newRun, path, words } = stackOn(disk);
     const run = newRun();
-    await run.expectUsable();
+    await run.assertUsable();
     const calls: string[] = [];
     disk.onChange = (what) => calls.push(what);
-    await run.sending(create(KEY));
+    await run.recordSending(create(KEY));
     expect(calls).toEqual([`write ${path}`, `sync ${path}`]);
     await Promise.all(
-      Array.from({ length: 100 }, (_, index) => run.sending(create(`Advertiser::${index}`))),
+      Array.from({ length: 100 }, (_, index) =>
+        run.recordSending(create(`Advertiser::${index}`)),
+      ),
     );
     expect([calls.length, words().length]).toEqual([4, 101]);
   });
@@ -260,14 +271,14 @@ describe("M1: what is on the disk before a byte leaves", () => {
     };
     const { newRun } = stackOn(disk);
     const run = newRun();
-    await run.sending(create(A));
+    await run.recordSending(create(A));
     isFull = true;
-    await expect(run.sending(create(KEY))).rejects.toThrow(
+    await expect(run.recordSending(create(KEY))).rejects.toThrow(
       /^Nothing was sent\. The journal .*ENOSPC.*and run this again/,
     );
-    await expect(run.adopted(B, "9")).rejects.toThrow(JournalError);
-    await expect(run.created(A, "42")).rejects.toThrow(/^The journal /);
-    run.saw({ key: C, id: "3" });
+    await expect(run.recordAdopted(B, "9")).rejects.toThrow(JournalError);
+    await expect(run.recordCreated(A, "42")).rejects.toThrow(/^The journal /);
+    run.recordSeen({ key: C, id: "3" });
     await turn();
     expect([KEY, A, B, C].map((key) => entryLine(run.of(key)))).toEqual([
       "none",
@@ -276,8 +287,8 @@ describe("M1: what is on the disk before a byte leaves", () => {
       "confirmed 3",
     ]);
     isFull = false;
-    await run.sending(create(KEY));
-    run.given(A);
+    await run.recordSending(create(KEY));
+    run.markReturned(A);
     run.closeNow([]);
     expect([KEY, A, B].map((key) => entryLine(newRun().of(key)))).toEqual([
       "sent",
@@ -291,15 +302,15 @@ describe("M4: two runs of one stack", () => {
   it("one that ends while it opens the journal keeps it from no other, and writes nothing more", async () => {
     for (let turns = 0; turns < 60; turns++) {
       const { up, newRun, words, append } = stackOn();
-      await up((run) => run.sending(create(A)));
+      await up((run) => run.recordSending(create(A)));
       if (turns % 2 === 0) append("unfinished");
       const run = newRun();
       const opening = run.openOnce();
       for (let count = 0; count < turns; count++) await undefined;
       run.closeNow([]);
       await opening;
-      await expect(run.sending(create(B))).rejects.toThrow(/the run has ended|took over/);
-      await newRun().expectUsable();
+      await expect(run.recordSending(create(B))).rejects.toThrow(/the run has ended|took over/);
+      await newRun().assertUsable();
       expect(words()).toEqual(["a sent"]);
     }
   });
@@ -307,13 +318,13 @@ describe("M4: two runs of one stack", () => {
   it("an end writes what waits for its turn, and nothing after it", async () => {
     const { newRun, words } = stackOn();
     const run = newRun();
-    await run.sending(create(A));
-    const made = run.created(A, "42");
+    await run.recordSending(create(A));
+    const made = run.recordCreated(A, "42");
     for (let count = 0; count < 9; count++) await undefined; // no turn of the event loop
-    run.given(A);
+    run.markReturned(A);
     run.closeNow([]);
     await made;
-    await expect(run.sending(create(B))).rejects.toThrow("the run has ended");
+    await expect(run.recordSending(create(B))).rejects.toThrow("the run has ended");
     expect(words()).toEqual(["a reported 42"]);
   });
 });
@@ -322,14 +333,14 @@ describe("what others ask of it", () => {
   it("the holder of an object is who has it, before those that had it; in two places it is shared", async () => {
     const { up, newRun } = stackOn();
     await up(async (run) => {
-      run.saw({ key: B, id: "42" });
-      await run.sending(create(A, "42"));
+      run.recordSeen({ key: B, id: "42" });
+      await run.recordSending(create(A, "42"));
       expect(run.holderOf("Advertiser", "43")).toBeUndefined();
-      await run.created(A, "43");
+      await run.recordCreated(A, "43");
       expect(run.holderOf("Advertiser", "43")).toBe(A);
-      await run.created(C, "42");
-      await run.back(C);
-      await run.sending(create("Advertiser::d", "40"));
+      await run.recordCreated(C, "42");
+      await run.recordNotCarriedOut(C);
+      await run.recordSending(create("Advertiser::d", "40"));
     });
     const holders = ["42", "43", "40", "1"].map((id) => newRun().holderOf("Advertiser", id));
     expect(holders).toEqual([B, A, "Advertiser::d", undefined]);
@@ -341,7 +352,9 @@ describe("what others ask of it", () => {
 
   it("a run of another account finds what was sent, and for whom; an answer is kept with its moment", async () => {
     const { up, newRun, disk, all, append } = stackOn();
-    await up((run) => run.sending({ ...create(KEY), account: "platform.example a@example.com" }));
+    await up((run) =>
+      run.recordSending({ ...create(KEY), account: "platform.example a@example.com" }),
+    );
     expect(newRun().openAtStart).toMatchObject([
       { key: KEY, account: "platform.example a@example.com" },
     ]);
@@ -376,7 +389,9 @@ describe("what others ask of it", () => {
     const found = openElsewhere(PROD, FOLDER, disk).map(
       ({ elsewhere, key }) => `${elsewhere?.backend} ${key}`,
     );
-    expect(found.toSorted()).toEqual(places.map(({ backend }) => `${backend} ${KEY}`).toSorted());
+    expect(found.toSorted()).toEqual(
+      places.map(({ backend }) => `${backend} ${KEY}`).toSorted(),
+    );
     expect(everyJournal("/nowhere", disk)).toEqual([]);
   });
 });

@@ -33,7 +33,8 @@ it("an operation's address has its query, with percent-encoded values", () => {
     "https://x.example/api/rest/event?alternative_id=a%2Fb%26c%3D%C3%A4",
   );
   expect(
-    addressOf({ ...search, path: "rest/event/{id}" }, "https://x.example", { id: "../7?x" }).href,
+    addressOf({ ...search, path: "rest/event/{id}" }, "https://x.example", { id: "../7?x" })
+      .href,
   ).toBe("https://x.example/rest/event/..%2F7%3Fx");
   expect(addressOf(advertiser.create, "https://x.example").href).toBe(
     "https://x.example/rest/advertiser",

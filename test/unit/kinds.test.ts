@@ -11,7 +11,10 @@ import {
   type kindsByName,
   SETS,
 } from "../../provider/src/kinds/index.js";
-import type { AdvertiserArgs, ConversionEventArgs } from "../../provider/src/program/resources.js";
+import type {
+  AdvertiserArgs,
+  ConversionEventArgs,
+} from "../../provider/src/program/resources.js";
 import { DEFAULTS, type Noun } from "../../provider/src/sandbox/options.js";
 import { routeOf } from "../../provider/src/sandbox/routes.js";
 import { checkFields } from "../../provider/src/sandbox/rules.js";

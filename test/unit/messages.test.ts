@@ -7,7 +7,7 @@ import { commandsTake } from "../../provider/src/base/index.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/index.js";
 import { conversionEvent as event } from "../../provider/src/kinds/index.js";
 import * as tell from "../../provider/src/operations/messages.js";
-import { expectSameAccount } from "../../provider/src/operations/outcome.js";
+import { assertSameAccount } from "../../provider/src/operations/outcome.js";
 import { NO_ABILITIES, plannedObjects } from "../../provider/src/plan/index.js";
 import { ProgramValidator } from "../../provider/src/program/program-validator.js";
 import {
@@ -138,13 +138,17 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "an adoption": () => adoption(tell.adoption(purchase, "4711", NO_ABILITIES)),
   "an adoption, with a known read and update": () =>
     adoption(tell.adoption(purchase, "4711", ABLE)),
-  "adopted, made with other arguments": () => tell.adoptedOtherwiseNotice(purchase, "4711").text,
-  "another object than before": () => tell.exchangedNotice(purchase, "42", "is to be 4711").text,
+  "adopted, made with other arguments": () =>
+    tell.adoptedOtherwiseNotice(purchase, "4711").text,
+  "another object than before": () =>
+    tell.exchangedNotice(purchase, "42", "is to be 4711").text,
   "only the state changes": () => tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"]).text,
   "a preview of a replacement": () =>
-    tell.replacedNotice(event, purchase, { id: "42", isDeleted: false }, "is to be replaced").text,
+    tell.replacedNotice(event, purchase, { id: "42", isDeleted: false }, "is to be replaced")
+      .text,
   "a preview of a replacement that deletes": () =>
-    tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is to be replaced").text,
+    tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is to be replaced")
+      .text,
   "a set: a new key with the name of a removed one": () =>
     planned(HELD, { events: { purchase: { eventName: "Buy", value: 1 } } }),
   "a set: a renamed key": () =>
@@ -155,10 +159,11 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "what leaves the state, in an up": () =>
     atEnd([{ ...open(OLD), state: "confirmed", id: "42" }], false),
   "an open create that nothing declares": () => atEnd([open(OLD)], true),
-  "an object that was changed by hand": () => tell.driftNotice(purchase, ["value 26 → 99"]).text,
+  "an object that was changed by hand": () =>
+    tell.driftNotice(purchase, ["value 26 → 99"]).text,
   "another account": () =>
     thrownBy(() =>
-      expectSameAccount(
+      assertSameAccount(
         { account: "b.example you@example.com", isSameAccount: () => false },
         "a.example you@example.com",
         'The state has ConversionEvent "purchase"',
@@ -168,7 +173,9 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
 
 it("are these", async () => {
   commandsTake(() => ({ options: [{ option: "--stack", value: "dev" }], isInline: false }));
-  const list = Object.entries(MESSAGES).map(([when, message]) => `## ${when}\n\n${message()}\n`);
+  const list = Object.entries(MESSAGES).map(
+    ([when, message]) => `## ${when}\n\n${message()}\n`,
+  );
   await expect(list.join("\n")).toMatchFileSnapshot("messages.txt");
   commandsTake(() => ({ options: [], isInline: false }));
 });

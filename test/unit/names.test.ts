@@ -37,7 +37,10 @@ it.each(PLACES)("$name in $parentTypes", ({ name, parentTypes }) => {
   for (const organization of ["organization", "acme"]) {
     const identity = { organization, project: "shop", stack: "dev", parentTypes, name };
     const text = identityText(identity);
-    expect([parseIdentity(text), stackOf(text)]).toEqual([identity, `${organization}/shop/dev`]);
+    expect([parseIdentity(text), stackOf(text)]).toEqual([
+      identity,
+      `${organization}/shop/dev`,
+    ]);
     const [single, set] = [refOf("ConversionEvent", text), refOf("ConversionEventSet", text)];
     expect([keyOfUrn("ConversionEvent", single.urn), resourceKeyIn(single.key)]).toEqual([
       single.key,
@@ -71,12 +74,17 @@ it("different places have different keys, and no stack is in them", () => {
     PLACES.map((place) => keyOf(kind, place)),
   );
   expect(new Set(keys).size).toBe(keys.length);
-  expect(refOf("Advertiser", "shop/dev::a").key).toBe(refOf("Advertiser", "shop/prod@acme::a").key);
+  expect(refOf("Advertiser", "shop/dev::a").key).toBe(
+    refOf("Advertiser", "shop/prod@acme::a").key,
+  );
 });
 
 it("are stored and shown in these forms", () => {
   expect(identityText(parseIdentity("shop/dev::a"))).toBe("shop/dev::a"); // without the default organization
-  const ref = memberRef(refOf("ConversionEventSet", `shop/dev@acme::${CATALOG}$::funnel`), 'a "b"');
+  const ref = memberRef(
+    refOf("ConversionEventSet", `shop/dev@acme::${CATALOG}$::funnel`),
+    'a "b"',
+  );
   expect(ref).toMatchObject({
     key: `ConversionEventSet::${CATALOG}$::funnel["a \\"b\\""]`,
     urn: `urn:pulumi:dev::shop::${CATALOG}$pulumi-nodejs:dynamic/advertising:ConversionEventSet::funnel["a \\"b\\""]`,
@@ -93,7 +101,11 @@ it("in a program, before anything is registered: with the types of all parents, 
   await pulumi.runtime.setMocks({ newResource, call: ({ inputs }) => inputs }, "shop", "dev");
   const outer = new pulumi.ComponentResource("my:index:Outer", "outer");
   const inner = new pulumi.ComponentResource("my:Inner", "inner", {}, { parent: outer });
-  expect(placeOfProgram()).toEqual({ organization: "organization", project: "shop", stack: "dev" });
+  expect(placeOfProgram()).toEqual({
+    organization: "organization",
+    project: "shop",
+    stack: "dev",
+  });
   expect(
     [undefined, outer, inner].map((parent) => [typesOf(parent), identityOf("e", parent)]),
   ).toEqual([

@@ -9,7 +9,10 @@ describe("messages", () => {
     const log: string[] = [];
     const secrets = new Secrets();
     secrets.add("geheim");
-    const messages = createMessages(secrets, async (...parts) => void log.push(parts.join(" ")));
+    const messages = createMessages(
+      secrets,
+      async (...parts) => void log.push(parts.join(" ")),
+    );
     return { ...messages, log };
   }
 
@@ -65,7 +68,9 @@ describe("progress", () => {
     [36_000, 1000],
     [600, 60_000],
   ])("is a handful of lines an hour for %i in all, one in %i ms", (total, msEach) => {
-    const byHour = Map.groupBy(linesOf(total, msEach), ({ atMs }) => Math.ceil(atMs / 3_600_000));
+    const byHour = Map.groupBy(linesOf(total, msEach), ({ atMs }) =>
+      Math.ceil(atMs / 3_600_000),
+    );
     for (let hour = 1; hour <= 10; hour++)
       expect([2, 3, 4, 5, 6, 7]).toContain(byHour.get(hour)?.length);
   });
@@ -76,12 +81,12 @@ it("once the engine is gone, work under way ends, sleepers wake up, and nothing 
   const steps: string[] = [];
   let answer = () => {};
   const work = underWay.track(async () => {
-    underWay.expectEngine();
+    underWay.assertEngine();
     await new Promise<void>((resolve) => {
       answer = resolve;
     });
     steps.push("noted");
-    underWay.expectEngine();
+    underWay.assertEngine();
   });
   const sleeping = underWay.clock.sleep(3_600_000);
   const ended = underWay.end().then(() => steps.push("ended"));

@@ -9,7 +9,7 @@ import {
   setFailureMessage,
   takenOverMessage,
 } from "../../provider/src/operations/messages.js";
-import type { Kept, Outcome } from "../../provider/src/operations/outcome.js";
+import type { FailedDelete, Outcome } from "../../provider/src/operations/outcome.js";
 import { type Abilities, NO_ABILITIES, plannedObjects } from "../../provider/src/plan/index.js";
 import {
   memberRef,
@@ -24,7 +24,13 @@ import { commandsIn } from "../support/printed-commands.js";
 const set = refOf("ConversionEventSet", "shop/dev::funnel");
 const A = { eventName: "A", value: 1 };
 const CHANGED = { ...A, value: 2 };
-const OPEN = { at: "2026-01-01T00:00:00Z", mark: "m", body: "f", name: "A", what: "It was sent." };
+const OPEN = {
+  at: "2026-01-01T00:00:00Z",
+  mark: "m",
+  body: "f",
+  name: "A",
+  what: "It was sent.",
+};
 const ALL: Abilities = {
   read: true,
   update: true,
@@ -48,7 +54,10 @@ const many = (amount: number) => Object.fromEntries(keys(amount).map((key) => [k
 const FIRST_20 = Array.from({ length: 20 }, (_, at) => `k${at}`).join(", ");
 
 describe("a preview says what becomes of each key", () => {
-  const HELD = { events: { a: A, b: A, c: A, gone: A }, eventIds: { a: 1, b: 2, c: 3, gone: 4 } };
+  const HELD = {
+    events: { a: A, b: A, c: A, gone: A },
+    eventIds: { a: 1, b: 2, c: 3, gone: 4 },
+  };
   it.each<[string, Abilities, object, object, string[], string[]]>([
     [
       "and which objects stay live",
@@ -102,7 +111,10 @@ describe("a preview says what becomes of each key", () => {
       {},
       { a: A, b: A, c: A },
       ["4"],
-      ["events: 1 to remove from the state, 3 unchanged", "  to remove from the state: gone (4)"],
+      [
+        "events: 1 to remove from the state, 3 unchanged",
+        "  to remove from the state: gone (4)",
+      ],
     ],
   ])("%s", (_, can, unresolved, events, kept, lines) => {
     const those = members({ ...HELD, unresolved }, { events }, can);
@@ -179,7 +191,8 @@ describe("after an `up`", () => {
       ["k1", "9"],
     ]);
     const lines = ["  1: k0 is 5 now", "  2: k1 is 9 now", "  3, which was k2", `Each ${END}`];
-    const told = (amount: number) => leftMessage(conversionEvent, left(amount), now)?.split("\n");
+    const told = (amount: number) =>
+      leftMessage(conversionEvent, left(amount), now)?.split("\n");
     expect(told(3)).toEqual(["No longer managed after this run: 3 live events.", ...lines]);
     expect(told(0)).toBeUndefined();
     expect(told(25)?.slice(20)).toEqual([
@@ -216,11 +229,15 @@ describe("the error of the whole set", () => {
     outcomes: readonly (readonly [string, Outcome])[],
     amount: number,
     inState = 0,
-    kept: Kept[] = [],
+    kept: FailedDelete[] = [],
   ) => {
     const there = new Map(Array.from({ length: inState }, (_, at) => [`k${at}`, "1"]));
     const those = members({}, { events: many(amount) });
-    return setFailureMessage(conversionEvent, set, those, new Map(outcomes), kept, there);
+    return setFailureMessage(conversionEvent, set, those, {
+      outcomes: new Map(outcomes),
+      failedDeletes: kept,
+      held: there,
+    });
   };
   const errorOf = (key: string, reason: string) =>
     new RefusedError(`${memberRef(set, key).label}: POST https://x was refused: ${reason}`);
@@ -228,7 +245,9 @@ describe("the error of the whole set", () => {
     [key, { kind: "failed", error: errorOf(key, reason) }] as const;
 
   it("has each reason once, with all its keys and its code; of thousands the first ones", () => {
-    const failed = keys(50).map((key) => refused(key, key === "k7" ? "the name is taken" : "no"));
+    const failed = keys(50).map((key) =>
+      refused(key, key === "k7" ? "the name is taken" : "no"),
+    );
     const { text, code } = trouble(failed, 50);
     expect(code).toBe("ADVERTISING_REFUSED");
     expect(text.split("\n")).toEqual([

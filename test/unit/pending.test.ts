@@ -1,7 +1,11 @@
 /** Which creates are pending, and what answers about them are worth: facts in, a list or verdicts out. */
 import { describe, expect, it } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
-import { isInState, readAnswers, recordedLines } from "../../provider/src/cli/pending-answers.js";
+import {
+  isInState,
+  readAnswers,
+  recordedLines,
+} from "../../provider/src/cli/pending-answers.js";
 import { factsIn } from "../../provider/src/cli/pending-facts.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/journal-entry.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
@@ -90,7 +94,8 @@ describe("what is pending", () => {
   const MARK = markOf(markOf(PLACE.backend, PLACE.stack, BUY), undefined);
   const RESOLVED = storedEvent("buy-eu", 4, { __resolved: [`m ${BEFORE}`] });
   const stored = { e10: unresolved("m").unresolved, e2: unresolved("n").unresolved };
-  const made = (name: string) => record(`ConversionEvent::${name}`, name as "created", { id: "1" });
+  const made = (name: string) =>
+    record(`ConversionEvent::${name}`, name as "created", { id: "1" });
   const changed = {
     a: { ...entry("A"), value: 7 },
     b: entry("B"),
@@ -99,7 +104,9 @@ describe("what is pending", () => {
   };
   const created = { ...updating(events), type: "creating" };
 
-  it.each<[string, string[], Resource[], ((JournalEntry | undefined)[] | undefined)?, object[]?]>([
+  it.each<
+    [string, string[], Resource[], ((JournalEntry | undefined)[] | undefined)?, object[]?]
+  >([
     ["nothing", [], [storedEvent("ok", 1)]],
     ["a single one in the state", ["buy (state)"], [OPEN]],
     ["what only waits for its removal is not", [], [{ ...OPEN, delete: true }]],
@@ -124,7 +131,13 @@ describe("what is pending", () => {
       ["created", "reported", "confirmed", "closed"].map(made),
     ],
     ["one that only Pulumi's record has", ["buy (record)"], [], undefined, [creating("buy")]],
-    ["the journal has no line about it, but others", ["buy (record)"], [], [], [creating("buy")]],
+    [
+      "the journal has no line about it, but others",
+      ["buy (record)"],
+      [],
+      [],
+      [creating("buy")],
+    ],
     [
       "of two interrupted runs, once",
       ["buy (record)"],
@@ -147,7 +160,13 @@ describe("what is pending", () => {
       [creating("buy")],
     ],
     ["an adoption sent nothing", [], [], undefined, [creating("buy", { existingId: 4 })]],
-    ["the state has it as unresolved, once", ["buy (state)"], [OPEN], undefined, [creating("buy")]],
+    [
+      "the state has it as unresolved, once",
+      ["buy (state)"],
+      [OPEN],
+      undefined,
+      [creating("buy")],
+    ],
     ["the journal has it as sent", ["buy (journal)"], [], [sent], [creating("buy")]],
     [
       "the journal has it as made",
@@ -184,7 +203,13 @@ describe("what is pending", () => {
       [sent],
       [creating("buy", { value: 7 })],
     ],
-    ["an earlier run's object says nothing of it", ["buy (record)"], [], [live], [creating("buy")]],
+    [
+      "an earlier run's object says nothing of it",
+      ["buy (record)"],
+      [],
+      [live],
+      [creating("buy")],
+    ],
     [
       "a person has answered since",
       [],
@@ -251,7 +276,13 @@ describe("what is pending", () => {
       undefined,
       [created],
     ],
-    ["the state has the set that was created", [], [storedSet("funnel", {})], undefined, [created]],
+    [
+      "the state has the set that was created",
+      [],
+      [storedSet("funnel", {})],
+      undefined,
+      [created],
+    ],
     [
       "a set's update that was deleting",
       [],
@@ -268,7 +299,9 @@ describe("what is pending", () => {
   it("has both of what this machine sent and what another one was about to send later with other arguments", () => {
     const others = [creating("buy", { eventName: "Other" })];
     const { open } = facts([], [record(BUY, "sent")], others);
-    expect(open.map(({ record, or }) => [record.name, or?.name])).toEqual([["Signup", "Other"]]);
+    expect(open.map(({ record, or }) => [record.name, or?.name])).toEqual([
+      ["Signup", "Other"],
+    ]);
     const two = facts([], undefined, [...others, creating("buy")]).open;
     expect(two.map(({ record, or }) => [record.name, or?.name])).toEqual([["Other", "buy"]]);
   });
@@ -344,7 +377,10 @@ describe("answers", () => {
     ],
     [{ created: [`${SET}["b"]=4711`] }, ["funnel/b 4711"]],
     [{ notCreated: ["funnel"] }, ["funnel/a undefined", "funnel/b undefined"]],
-    [{ notCreated: [SET, "sent"] }, ["funnel/a undefined", "funnel/b undefined", "sent undefined"]],
+    [
+      { notCreated: [SET, "sent"] },
+      ["funnel/a undefined", "funnel/b undefined", "sent undefined"],
+    ],
     [{ created: ["sent=7"] }, ["sent 7"]],
     [
       { created: [`${E("twin")}=4711`, `${urnOf("Advertiser", "twin")}=4711`] },
@@ -364,7 +400,10 @@ describe("answers", () => {
       { notCreated: ["twin"] },
       `"twin" is the name of several, so give the URN: ${urnOf("Advertiser", "twin")} and ${E("twin")}`,
     ],
-    [{ created: ["buy=1x"] }, '--created takes X=ID with a number from 1 up as ID; got "buy=1x"'],
+    [
+      { created: ["buy=1x"] },
+      '--created takes X=ID with a number from 1 up as ID; got "buy=1x"',
+    ],
     [{ created: ["buy=0"] }, '--created takes X=ID with a number from 1 up as ID; got "buy=0"'],
     [{ created: ["buy"] }, '--created takes X=ID with a number from 1 up as ID; got "buy"'],
     [{ created: ["funnel=4711"] }, '4711 can\'t be both "funnel/b" and "funnel/a"'],
@@ -389,7 +428,8 @@ describe("answers", () => {
     ],
     [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" is given two answers'],
   ])("%j is refused, and nothing is resolved", (answers, fault) => {
-    const all = () => read({ ...answers, notCreated: [...(answers.notCreated ?? []), "nobody"] });
+    const all = () =>
+      read({ ...answers, notCreated: [...(answers.notCreated ?? []), "nobody"] });
     expect(all).toThrow(/^nothing was resolved: /);
     expect(all).toThrow(fault);
     expect(all).toThrow('"nobody" is not a pending create');
@@ -417,7 +457,10 @@ describe("one create under several names", () => {
     const renamed = storedEvent("buy-eu", "unresolved-m", unresolved("m"));
     const known = facts([renamed], [record("ConversionEvent::buy", "sent", { mark: "m" })]);
     expect(
-      known.open.map(({ ref, otherRefs }) => [ref.short, ...otherRefs.map((each) => each.short)]),
+      known.open.map(({ ref, otherRefs }) => [
+        ref.short,
+        ...otherRefs.map((each) => each.short),
+      ]),
     ).toEqual([["buy-eu", "buy"]]);
     for (const name of ["buy", "buy-eu", E("buy"), E("buy-eu")])
       expect(
@@ -428,9 +471,16 @@ describe("one create under several names", () => {
   it("what somebody resolved elsewhere, or the state has by its id, is out of date here", () => {
     const sent = record("ConversionEvent::buy", "sent", { mark: "m" });
     const made = record("ConversionEvent::lead", "created", { id: "5", mark: "n" });
-    const resources = [storedEvent("x", 4, { __resolved: [`m ${BEFORE}`] }), storedEvent("y", 5)];
+    const resources = [
+      storedEvent("x", 4, { __resolved: [`m ${BEFORE}`] }),
+      storedEvent("y", 5),
+    ];
     const { open, made: left, outdated } = facts(resources, [sent, made]);
-    expect([open, left, outdated.map(({ ref }) => ref.short)]).toEqual([[], [], ["buy", "lead"]]);
+    expect([open, left, outdated.map(({ ref }) => ref.short)]).toEqual([
+      [],
+      [],
+      ["buy", "lead"],
+    ]);
     // Sent again since.
     expect(facts(resources, [{ ...sent, at: AFTER }]).open).toHaveLength(1);
   });
@@ -506,7 +556,9 @@ describe("on the machine whose run was interrupted", () => {
 
   it("only what its journal has as sent is asked about; the rest was never sent, or is resolved", () => {
     const { open } = facts([], [sent], [created(`${BEFORE} ours`)]);
-    expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual(["funnel/a (journal)"]);
+    expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual([
+      "funnel/a (journal)",
+    ]);
   });
 
   it("what another machine's run may have sent is asked about", () => {

@@ -47,7 +47,11 @@ const url = (PULUMI_BACKEND_URL: string, more: Environment = {}) => ({
 });
 
 it.each<[what: string, ...Environment[]]>([
-  ["an endpoint", url("s3://state?endpoint=127.0.0.1:1"), url("s3://state?endpoint=127.0.0.1:2")],
+  [
+    "an endpoint",
+    url("s3://state?endpoint=127.0.0.1:1"),
+    url("s3://state?endpoint=127.0.0.1:2"),
+  ],
   ["a query", url("s3://state"), url("s3://state?prefix=a"), url("s3://state?prefix=b")],
   [
     "a name behind a blank",
@@ -81,8 +85,12 @@ it.each<[what: string, ...Environment[]]>([
       AZURE_STORAGE_ACCOUNT: "a",
       AZURE_STORAGE_DOMAIN: "blob.core.chinacloudapi.cn",
     }),
-    url("azblob://state", { AZURE_STORAGE_CONNECTION_STRING: "AccountName=b;AccountKey=KEY==" }),
-    url("azblob://state", { AZURE_STORAGE_CONNECTION_STRING: "AccountName=c;AccountKey=KEY==" }),
+    url("azblob://state", {
+      AZURE_STORAGE_CONNECTION_STRING: "AccountName=b;AccountKey=KEY==",
+    }),
+    url("azblob://state", {
+      AZURE_STORAGE_CONNECTION_STRING: "AccountName=c;AccountKey=KEY==",
+    }),
   ],
   [
     "Google's emulator",
@@ -105,7 +113,9 @@ it("the environment of other stores, and a connection string's key, say nothing 
   expect(placesOf(url("file:///x", others))).toEqual(placesOf(url("file:///x")));
   const [first, second] = placesOf(
     ...["KEY1", "KEY2"].map((key) =>
-      url("azblob://state", { AZURE_STORAGE_CONNECTION_STRING: `AccountName=b;AccountKey=${key}` }),
+      url("azblob://state", {
+        AZURE_STORAGE_CONNECTION_STRING: `AccountName=b;AccountKey=${key}`,
+      }),
     ),
   );
   expect(first).toBe(second);
@@ -113,7 +123,9 @@ it("the environment of other stores, and a connection string's key, say nothing 
 
 it("a relative backend of another program is another one", () => {
   const environment = { PULUMI_BACKEND_URL: "file://./states" };
-  expect(backendIn(environment, "/programs/one")).not.toBe(backendIn(environment, "/programs/two"));
+  expect(backendIn(environment, "/programs/one")).not.toBe(
+    backendIn(environment, "/programs/two"),
+  );
 });
 
 /** A program's folder below its project's, and a login to Pulumi Cloud. */
@@ -166,10 +178,16 @@ it.each<[what: string, Record<string, string>, expected?: string]>([
     { "Pulumi.yaml": "backend:\n  url: s3://ours?prefix=a b&endpoint=h\n" },
     "s3://ours?endpoint=h&prefix=a+b",
   ],
-  ["the first of two documents", { "Pulumi.yaml": `${BLOCK}---\nbackend:\n  url: s3://other\n` }],
+  [
+    "the first of two documents",
+    { "Pulumi.yaml": `${BLOCK}---\nbackend:\n  url: s3://other\n` },
+  ],
   ["Pulumi.yml", { "Pulumi.yml": BLOCK }],
   ["Pulumi.json", { "Pulumi.json": JSON_FILE }],
-  ["JSON before YAML", { "Pulumi.json": JSON_FILE, "Pulumi.yaml": BLOCK.replace("ours", "other") }],
+  [
+    "JSON before YAML",
+    { "Pulumi.json": JSON_FILE, "Pulumi.yaml": BLOCK.replace("ours", "other") },
+  ],
   [".yaml before .yml", { "Pulumi.yaml": BLOCK, "Pulumi.yml": BLOCK.replace("ours", "other") }],
   [
     "a project without it",
@@ -199,7 +217,11 @@ it.each<[what: string, Record<string, string>, words: RegExp]>([
     { "Pulumi.json": '{"backend":{"url":17}}' },
     /Pulumi\.json can't be read: backend\.url is not a text/,
   ],
-  ["a text instead of a map", { "Pulumi.yaml": "backend: s3://ours\n" }, /backend is not a map/],
+  [
+    "a text instead of a map",
+    { "Pulumi.yaml": "backend: s3://ours\n" },
+    /backend is not a map/,
+  ],
 ])("a backend that is not understood stops: %s", (_, files, words) => {
   const { backend } = projectWith(files);
   expect(() => backend()).toThrow(JournalError);
@@ -210,7 +232,10 @@ it.each<[what: string, Record<string, string>, words: RegExp]>([
 
 it("a login that is encrypted stops, and names the way on", () => {
   const { home, backend } = projectWith({});
-  writeFileSync(join(home, "mine.json"), '{"$pulumiSecureStore":1,"backend":"keyring","data":"x"}');
+  writeFileSync(
+    join(home, "mine.json"),
+    '{"$pulumiSecureStore":1,"backend":"keyring","data":"x"}',
+  );
   expect(() => backend()).toThrow(
     /Set PULUMI_BACKEND_URL to the address that `pulumi whoami --verbose` prints/,
   );
@@ -230,7 +255,8 @@ it("sessions of one account share a file in any spelling; others have their own"
     keepLoggedIn: false,
     authenticatePath: "r",
   };
-  const file = (more: object) => cookieFileFor({ ...settings, ...more } as Settings, "/program");
+  const file = (more: object) =>
+    cookieFileFor({ ...settings, ...more } as Settings, "/program");
   const same = [{}, { baseUrl: "http://p.example" }, { email: "A@example.com" }].map(file);
   expect(new Set(same).size).toBe(1);
   const others = [

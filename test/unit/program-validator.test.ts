@@ -34,7 +34,11 @@ function declared(
     deletes: false,
     ...more,
   };
-  return { finding: { title: parseKey(key).label, lines: [], problems: 0 }, warnings, resource };
+  return {
+    finding: { title: parseKey(key).label, lines: [], problems: 0 },
+    warnings,
+    resource,
+  };
 }
 
 /** @param adopts by key; `undefined` for a set whose events are not known yet. */
@@ -114,7 +118,9 @@ describe("between resources", () => {
     expect(contexts.get(event("a"))?.adopted?.split(",")).toHaveLength(100);
     expect(contexts.get(event("b"))?.adopted).toBeUndefined();
     for (const later of [declared(event("c"), { adopts: KNOWN_LATER }), aSet(undefined)])
-      expect(look(...batch, later).contexts.get(event("a"))).toMatchObject({ adoptsLater: true });
+      expect(look(...batch, later).contexts.get(event("a"))).toMatchObject({
+        adoptsLater: true,
+      });
   });
 
   it("the same warning of several is given once", () => {
@@ -128,8 +134,11 @@ describe("between resources", () => {
 
 describe("what crosses to the provider process", () => {
   it("other objects of the program with the same platform name, and the keys that aliases say it had", () => {
-    const named = (key: string, platformName: string, more: Partial<ResourceDeclaration> = {}) =>
-      declared(key, { platformName }, more);
+    const named = (
+      key: string,
+      platformName: string,
+      more: Partial<ResourceDeclaration> = {},
+    ) => declared(key, { platformName }, more);
     const member = memberOf(FUNNEL, "a");
     const set = declared(
       FUNNEL,
@@ -173,7 +182,11 @@ describe("open creates of earlier runs", () => {
     live(event("live"), "4"),
     { key: event("none"), state: "closed" },
   );
-  const [sent, made, inSet] = ["sent (outcome unknown)", "made (9)", "funnel/a (outcome unknown)"];
+  const [sent, made, inSet] = [
+    "sent (outcome unknown)",
+    "made (9)",
+    "funnel/a (outcome unknown)",
+  ];
   it.each<[string, Declaration[], (string | undefined)[]]>([
     ["by nothing", [declared(event("new")), aSet({})], [inSet, made, sent]],
     [
@@ -194,7 +207,11 @@ describe("open creates of earlier runs", () => {
       [inSet],
     ],
     ["by a set that has another event", [aSet({ b: undefined })], [inSet, made, sent]],
-    ["by a set of another parent", [declared(MOVED, { key: memberOf(MOVED, "a") })], [made, sent]],
+    [
+      "by a set of another parent",
+      [declared(MOVED, { key: memberOf(MOVED, "a") })],
+      [made, sent],
+    ],
     [
       "by a set whose alias says so",
       [declared(OTHER, { key: memberOf(OTHER, "a") }, ALIAS)],
@@ -240,7 +257,11 @@ describe("what leaves", () => {
     ["is named with its id", [], [stays]],
     ["but not if it is declared", [declared(event("purchase"))], []],
     ["nor below another parent", [declared("ConversionEvent::my:A$::purchase")], []],
-    ["nor if an alias names it", [declared(event("buy"), {}, { aliasNames: ["purchase"] })], []],
+    [
+      "nor if an alias names it",
+      [declared(event("buy"), {}, { aliasNames: ["purchase"] })],
+      [],
+    ],
     ["nor if it is adopted", [declared(event("buy"), { adopts: "42" })], []],
     [
       "another kind's id is another object's",
@@ -250,7 +271,9 @@ describe("what leaves", () => {
     ["nor if it is read", [declared(event("purchase"), {}, { isRead: true })], []],
   ])("%s", (_, batch, lines) => {
     const known = live(event("known"), "1");
-    expect(atEnd(journal(purchase, known), [declared(event("known")), ...batch])).toEqual(lines);
+    expect(atEnd(journal(purchase, known), [declared(event("known")), ...batch])).toEqual(
+      lines,
+    );
   });
 
   it("is not said in a preview, where the journal may be older than the state, nor of what is deleted", () => {
@@ -262,13 +285,15 @@ describe("what leaves", () => {
   it("a set that is declared says itself what left it; one that is gone leaves with all", () => {
     const records = journal(live(memberOf(FUNNEL, "a"), "1"), live(memberOf(FUNNEL, "b"), "2"));
     expect(atEnd(records, [aSet({ a: undefined })])).toEqual([]);
-    expect(atEnd(records, [declared(event("a"))])).toEqual([leaves("funnel/a (1), funnel/b (2)")]);
+    expect(atEnd(records, [declared(event("a"))])).toEqual([
+      leaves("funnel/a (1), funnel/b (2)"),
+    ]);
   });
 
   it("goes on under another key that has the object by now", () => {
-    expect(atEnd(journal(purchase, live(event("buy"), "42")), [declared(event("buy"))])).toEqual(
-      [],
-    );
+    expect(
+      atEnd(journal(purchase, live(event("buy"), "42")), [declared(event("buy"))]),
+    ).toEqual([]);
   });
 
   it("is all kinds in one sentence, sorted as people count; of many the ids are said", () => {

@@ -16,9 +16,10 @@ describe("after `pulumi stack rename`", () => {
       for (const [key, state] of Object.entries(records))
         await stacks[index]?.up(async (run) => {
           if (state.startsWith("confirmed "))
-            return run.saw({ key, id: state.slice(state.indexOf(" ") + 1) });
-          await run.sending({ ...create(key), mark: `${index} ${key}` });
-          if (state !== "sent") await run.created(key, state.slice(state.indexOf(" ") + 1));
+            return run.recordSeen({ key, id: state.slice(state.indexOf(" ") + 1) });
+          await run.recordSending({ ...create(key), mark: `${index} ${key}` });
+          if (state !== "sent")
+            await run.recordCreated(key, state.slice(state.indexOf(" ") + 1));
         });
     const takeOver = () => takeOverOpen(DEV, PROD, { folder: FOLDER, disk });
     return { disk, takeOver, former: stacks[0], now: stacks[1] };
@@ -40,7 +41,7 @@ describe("after `pulumi stack rename`", () => {
   it("killed in between, both have it, and the same call goes on; in use, it is left alone", async () => {
     const { disk, former, now, takeOver } = await renamed({ [A]: "created 42" });
     const run = former.newRun();
-    await run.expectUsable();
+    await run.assertUsable();
     const held = takeOverOpen(DEV, PROD, {
       folder: FOLDER,
       disk,

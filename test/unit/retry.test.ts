@@ -5,7 +5,7 @@ import { TransportFailure } from "../../provider/src/client/transport.js";
 import { answer } from "../support/answers.js";
 
 const now = Date.parse("2026-01-01T00:00:00Z");
-const question = { attemptNumber: 1, repeatable: false, wallClockMs: now, random: 0 };
+const question = { attemptNumber: 1, idempotent: false, wallClockMs: now, random: 0 };
 
 describe("a create is sent again only if it was certainly not acted upon", () => {
   it.each(["ENOTFOUND", "ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "ETIMEDOUT"])(
@@ -26,9 +26,9 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
     "HPE_INVALID",
     "ECONNREFUSED",
   ])("%s after sending: never", (code) => {
-    expect(decideRetry({ ...question, attempt: new TransportFailure(code, true, "x") }).kind).toBe(
-      "done",
-    );
+    expect(
+      decideRetry({ ...question, attempt: new TransportFailure(code, true, "x") }).kind,
+    ).toBe("done");
   });
 
   it.each([
@@ -37,9 +37,9 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
     "ERR_TLS_CERT_ALTNAME_INVALID",
     "EPROTO",
   ])("%s: not again, the answer would be the same", (code) => {
-    expect(decideRetry({ ...question, attempt: new TransportFailure(code, false, "x") }).kind).toBe(
-      "done",
-    );
+    expect(
+      decideRetry({ ...question, attempt: new TransportFailure(code, false, "x") }).kind,
+    ).toBe("done");
   });
 
   it.each<[number, string]>([
@@ -98,11 +98,15 @@ it("a login may be sent again after an unknown outcome, up to three times in all
   const failure = new TransportFailure("ECONNRESET", true, "x");
   const kinds = [1, 2, 3].map(
     (attemptNumber) =>
-      decideRetry({ ...question, repeatable: true, attemptNumber, attempt: failure }).kind,
+      decideRetry({ ...question, idempotent: true, attemptNumber, attempt: failure }).kind,
   );
   expect(kinds).toEqual(["again", "again", "done"]);
-  expect(decideRetry({ ...question, repeatable: true, attempt: answer(503) }).kind).toBe("again");
-  expect(decideRetry({ ...question, repeatable: true, attempt: answer(401) }).kind).toBe("done");
+  expect(decideRetry({ ...question, idempotent: true, attempt: answer(503) }).kind).toBe(
+    "again",
+  );
+  expect(decideRetry({ ...question, idempotent: true, attempt: answer(401) }).kind).toBe(
+    "done",
+  );
 });
 
 describe("Retry-After", () => {

@@ -6,12 +6,18 @@ import { Secrets } from "../../provider/src/base/secrets.js";
 const secret = "p@ss/w\"örd+1 '&<x>";
 const json = (text: string) => JSON.stringify(text).slice(1, -1);
 const ascii = (text: string) =>
-  json(text).replace(/[^\x20-\x7e]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
-const html = (text: string, apostrophe: string) =>
-  Object.entries({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": apostrophe }).reduce(
-    (escaped, [character, entity]) => escaped.replaceAll(character, entity),
-    text,
+  json(text).replace(
+    /[^\x20-\x7e]/g,
+    (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+const html = (text: string, apostrophe: string) =>
+  Object.entries({
+    "&": "&amp;",
+    "<": "&lt;",
+    ">": "&gt;",
+    '"': "&quot;",
+    "'": apostrophe,
+  }).reduce((escaped, [character, entity]) => escaped.replaceAll(character, entity), text);
 const percent = (text: string) => encodeURIComponent(text.toWellFormed());
 const strict = (text: string) =>
   percent(text).replace(/[!'()*~]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
@@ -46,7 +52,9 @@ it.each(Object.entries(SPELLINGS))("a secret is removed %s", (_, spell) => {
     const written = spell(secret.normalize(form));
     for (const registered of [secret.normalize("NFC"), secret.normalize("NFD")])
       for (const text of [written, written.toUpperCase(), written.toLowerCase()])
-        expect(maskedWith(registered, `before ${text} after`), text).toBe("before [secret] after");
+        expect(maskedWith(registered, `before ${text} after`), text).toBe(
+          "before [secret] after",
+        );
   }
 });
 
@@ -77,11 +85,14 @@ it.each([
     "ids stay: 612345, 123456, 12345.5, 0.12345, 2345",
   ],
   ["0.50 and 1e+21", "[secret] and [secret]"],
-])("a secret number is removed, and never from the middle of another one: %s", (text, scrubbed) => {
-  const secrets = new Secrets();
-  for (const number of [-12345, 0.5, 1e21]) secrets.addNumber(number);
-  expect(secrets.scrub(text)).toBe(scrubbed);
-});
+])(
+  "a secret number is removed, and never from the middle of another one: %s",
+  (text, scrubbed) => {
+    const secrets = new Secrets();
+    for (const number of [-12345, 0.5, 1e21]) secrets.addNumber(number);
+    expect(secrets.scrub(text)).toBe(scrubbed);
+  },
+);
 
 it("other text stays as it is, with no secret or an empty one", () => {
   const secrets = new Secrets();
@@ -116,7 +127,18 @@ it("a random secret is removed in one spelling, whatever is around it", () => {
       maxLength: 20,
     })
     .filter((text) => /\S{4}/.test(text));
-  const around = fc.constantFrom("", "C:\\", "100%", "R&", '"', "\\", "lt;", "41", "u0041", "n");
+  const around = fc.constantFrom(
+    "",
+    "C:\\",
+    "100%",
+    "R&",
+    '"',
+    "\\",
+    "lt;",
+    "41",
+    "u0041",
+    "n",
+  );
   fc.assert(
     fc.property(
       nasty,

@@ -4,8 +4,8 @@ import type { Attempt } from "../../provider/src/client/decide-retry.js";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionJar, sessionBlocker } from "../../provider/src/client/session-jar.js";
 import {
-  type HttpAnswer,
   type HttpRequest,
+  type HttpResponse,
   TransportFailure,
 } from "../../provider/src/client/transport.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
@@ -17,8 +17,11 @@ const url = new URL("https://platform.example/rest/advertiser");
 const START = Date.parse("2026-01-01T00:00:00Z");
 
 /** Sends a create. */
-const post = (session: Session, body: string, beforeSend: Parameters<Session["send"]>[1]) =>
-  session.send({ method: "POST", url, body, repeatable: false }, beforeSend);
+const post = (
+  session: Session,
+  body: string,
+  beforeSend: Parameters<Session["sendOnLogin"]>[1],
+) => session.sendOnLogin({ method: "POST", url, body, idempotent: false }, beforeSend);
 
 interface Given {
   readonly settings?: Partial<Settings>;
@@ -52,7 +55,7 @@ function start({ settings, create }: Given) {
 function answer(
   status: number,
   body: object = status === 200 ? { success: true, payload: { id: 1 } } : {},
-): HttpAnswer {
+): HttpResponse {
   return {
     status,
     headers: { "content-type": "application/json" },
@@ -88,7 +91,8 @@ it("S2: the moment of sending is reported before each sending", async () => {
 it("S1: a create that was about to be sent when the session ended is not sent on it", async () => {
   let ended = false;
   const { session, creates } = start({
-    create: ({ headers }) => answer(ended && headers.cookie === "x_service_cookie=1" ? 401 : 200),
+    create: ({ headers }) =>
+      answer(ended && headers.cookie === "x_service_cookie=1" ? 401 : 200),
   });
   for (let i = 0; i < 2; i++) await post(session, "{}", nothing); // from here on two may be in flight
   ended = true;
@@ -122,7 +126,9 @@ it("20 creates whose connections time out do so together, not one after the othe
   const endings = await Promise.allSettled(
     Array.from({ length: 20 }, () => post(session, "{}", nothing)),
   );
-  expect(endings.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => "rejected"));
+  expect(endings.map(({ status }) => status)).toEqual(
+    Array.from({ length: 20 }, () => "rejected"),
+  );
   expect(creates.length).toBeGreaterThanOrEqual(20);
   expect(clock.monotonicMs()).toBeLessThan(2 * 120_000 + 60_000);
 });
@@ -153,7 +159,10 @@ it.each<[string, number, object, number, number, string, number]>([
   ["other words, on a young session: about something else", 403, WORDS, 1, 0, "accepted", 1],
   ["other words, after a minute", 403, WORDS, 1, 60_000, "accepted", 2],
 ])("S1: %s", async (_, status, body, accepted, ageMs, expected, expectedLogins) => {
-  const answers = [...Array.from({ length: accepted }, () => answer(200)), answer(status, body)];
+  const answers = [
+    ...Array.from({ length: accepted }, () => answer(200)),
+    answer(status, body),
+  ];
   const { session, clock, creates, logins } = start({
     create: () => {
       if (answers.length === 1) clock.advance(ageMs);
@@ -167,7 +176,11 @@ it.each<[string, number, object, number, number, string, number]>([
 
 it("S5: what a new login did not cure causes none for a minute, and then one", async () => {
   const { session, clock, creates, logins } = start({ create: () => answer(401) });
-  const one = async () => [(await post(session, "{}", nothing)).session, logins(), creates.length];
+  const one = async () => [
+    (await post(session, "{}", nothing)).session,
+    logins(),
+    creates.length,
+  ];
   expect(await one()).toEqual(["refused", 2, 2]);
   expect(await one()).toEqual(["refused", 2, 3]);
   clock.advance(60_000);
@@ -180,7 +193,10 @@ it.each<[string, number, object, number, string, boolean]>([
   ["a bare 403", 403, {}, 0, "accepted", false],
   ["other words", 403, WORDS, 0, "accepted", false],
 ])("S4, Basic: %s", async (_, status, body, accepted, expected, isFinal) => {
-  const answers = [...Array.from({ length: accepted }, () => answer(200)), answer(status, body)];
+  const answers = [
+    ...Array.from({ length: accepted }, () => answer(200)),
+    answer(status, body),
+  ];
   const create = () => answers.shift() ?? answer(200);
   const { session, creates, secrets } = start({ settings: { authMode: "basic" }, create });
   for (let i = 0; i < accepted; i++) await post(session, "{}", nothing);

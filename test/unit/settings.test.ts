@@ -51,7 +51,8 @@ describe("defaults and sources", () => {
   it("names an environment variable for each key", () => {
     const words =
       "BASE_URL EMAIL PASSWORD AUTH_MODE KEEP_LOGGED_IN AUTHENTICATE_PATH COOKIE_FILE MAX_WINDOW_SECONDS REQUEST_TIMEOUT_SECONDS";
-    const more = "MAX_WAIT_SECONDS MAX_CONCURRENT_REQUESTS MARK_FIELD FORMER_ACCOUNT OPERATIONS";
+    const more =
+      "MAX_WAIT_SECONDS MAX_CONCURRENT_REQUESTS MARK_FIELD FORMER_ACCOUNT OPERATIONS";
     const names = `${words} ${more}`.split(" ").map((name) => `ADVERTISING_${name}`);
     expect(SETTING_NAMES.map(environmentNameOf)).toEqual(names);
   });
@@ -132,10 +133,9 @@ describe("a value", () => {
     ["cookieFile", "~user/session.json"],
     ["markField", "a b"],
     ["markField", "__proto__"],
-    ...["advertiser_name", "advertiser_id", "event_name", "value", " attribution "].map((name) => [
-      "markField",
-      name,
-    ]),
+    ...["advertiser_name", "advertiser_id", "event_name", "value", " attribution "].map(
+      (name) => ["markField", name],
+    ),
     ["email", "a b"],
     ["email", "a:b"],
     ["email", '"a@b.c"'],
@@ -173,8 +173,14 @@ describe("a value", () => {
       for (const mayLackPassword of [true, false]) {
         const configured = read({ ...rest, password }, {}, { mayLackPassword });
         expect(configured.problems).toEqual([{ source: "advertising:password", ...problem }]);
-        const inEnvironment = read(rest, { ADVERTISING_PASSWORD: password }, { mayLackPassword });
-        expect(inEnvironment.problems).toEqual([{ source: "ADVERTISING_PASSWORD", ...problem }]);
+        const inEnvironment = read(
+          rest,
+          { ADVERTISING_PASSWORD: password },
+          { mayLackPassword },
+        );
+        expect(inEnvironment.problems).toEqual([
+          { source: "ADVERTISING_PASSWORD", ...problem },
+        ]);
       }
     },
   );
@@ -229,7 +235,10 @@ describe("problems", () => {
       { ADVERTISING_EMAIL: " ", HTTPS_PROXY: "geheim" },
     );
     expect(problems.map(({ source, command }) => [source, command])).toEqual([
-      ["advertising:baseUrl", "pulumi config set advertising:baseUrl https://platform.example.com"],
+      [
+        "advertising:baseUrl",
+        "pulumi config set advertising:baseUrl https://platform.example.com",
+      ],
       ["ADVERTISING_EMAIL", "pulumi config set advertising:email you@example.com"],
       ["advertising:password", "pulumi config set --secret advertising:password"],
       ["advertising:authMode", "pulumi config set advertising:authMode session"],
@@ -258,7 +267,11 @@ describe("problems", () => {
   );
 
   it("a password in plain text is a warning that does not quote it", () => {
-    const { warnings } = read({ ...complete, password: "geheim" }, {}, { isSecret: () => false });
+    const { warnings } = read(
+      { ...complete, password: "geheim" },
+      {},
+      { isSecret: () => false },
+    );
     expect(warnings).toEqual([expect.stringContaining("plain text")]);
     expect(warnings.join()).not.toContain("geheim");
   });
@@ -291,14 +304,16 @@ describe("operations", () => {
 
   it("are read as data: method, path, and whether a request may be repeated", () => {
     const { settings, problems } = operations(
-      { event: { read: "get /rest/event/{id}", search: "GET rest/event?alternative_id={mark}" } },
+      {
+        event: { read: "get /rest/event/{id}", search: "GET rest/event?alternative_id={mark}" },
+      },
       { markField: "alternative_id" },
     );
     expect(problems).toEqual([]);
     expect(settings.operations).toMatchObject({
       of: {
         event: {
-          read: { method: "GET", path: "rest/event/{id}", repeatable: true, noun: "event" },
+          read: { method: "GET", path: "rest/event/{id}", idempotent: true, noun: "event" },
           search: { path: "rest/event?alternative_id={mark}" },
         },
       },
@@ -445,7 +460,9 @@ describe("the proxy", () => {
   });
 
   it("has the list of exceptions unchanged, and none for this machine, where it is not looked at", () => {
-    expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a, .b *.c:8" }).proxy?.noProxy).toBe("a, .b *.c:8");
+    expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a, .b *.c:8" }).proxy?.noProxy).toBe(
+      "a, .b *.c:8",
+    );
     expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a", no_proxy: "" }).proxy?.noProxy).toBe("");
     for (const baseUrl of ["http://localhost:8787", "https://127.1.2.3", "http://[::1]:8787"])
       expect(proxyOf({ HTTPS_PROXY: "nonsense" }, baseUrl)).toMatchObject({
@@ -478,7 +495,10 @@ describe("the proxy", () => {
     ["http://p.test:1", []],
     ["http://user:pass@p.test:1", ["pass", "user:pass"]],
     ["user:pass@p.test:1", ["pass", "user:pass"]],
-    ["http://us%65r:p%61ss%40@p.test", ["pass@", "p%61ss%40", "user:pass@", "us%65r:p%61ss%40"]],
+    [
+      "http://us%65r:p%61ss%40@p.test",
+      ["pass@", "p%61ss%40", "user:pass@", "us%65r:p%61ss%40"],
+    ],
     ["http://m%C3%BCller:x%2Fy@p.test", ["x/y", "x%2Fy", "müller:x/y", "m%C3%BCller:x%2Fy"]],
     ["http://token@p.test", ["token", "token:"]],
   ])(

@@ -56,7 +56,9 @@ describe("the ways out", () => {
 
   it("of thousands name the first ones", () => {
     const lines = resolveCommands(Array.from({ length: 3000 }, (_, at) => `k${at}`));
-    expect(commandsIn(lines.join("\n")).map((line) => line.match(/--/g)?.length)).toEqual([20, 20]);
+    expect(commandsIn(lines.join("\n")).map((line) => line.match(/--/g)?.length)).toEqual([
+      20, 20,
+    ]);
     expect(lines.filter((line) => !line.startsWith("  "))).toEqual([
       "For those that are there:",
       "For those that are not there:",

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { exactId } from "../../provider/src/rules/index.js";
 import {
   ACCOUNT,
-  eventIn,
+  completeArguments,
   isOfKnownAccount,
   leftLiveIn,
   readDeclaredSet,
@@ -13,7 +13,7 @@ import {
   sentAsIn,
   sentAsText,
   UNKNOWN,
-  withNewKeys,
+  withFormerKeysApplied,
   writeStoredSet,
 } from "../../provider/src/state/index.js";
 
@@ -45,7 +45,9 @@ const STATE = {
 
 it("a set is written as it was read, with any key, and an id beyond a number's precision", () => {
   const stored = readStoredSet({ ...STATE, __provider: "the engine's" });
-  expect(JSON.parse(JSON.stringify(writeStoredSet(stored, exactId, STATE.__at)))).toEqual(STATE);
+  expect(JSON.parse(JSON.stringify(writeStoredSet(stored, exactId, STATE.__at)))).toEqual(
+    STATE,
+  );
   expect(stored.sentAs.get("constructor")).toEqual({
     body: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9b",
     owner: "7",
@@ -69,7 +71,10 @@ it("an empty set, and one of no shape that anybody knows, are empty", () => {
 
 it("all that a set has of an event goes on under its new key", () => {
   const events = { start: { ...STATE.events.landing, formerKey: "landing" } };
-  const { set, moved } = withNewKeys(readStoredSet(STATE), readDeclaredSet({ events }));
+  const { set, moved } = withFormerKeysApplied(
+    readStoredSet(STATE),
+    readDeclaredSet({ events }),
+  );
   expect([...moved]).toEqual([["start", "landing"]]);
   const text = JSON.stringify(STATE).replaceAll('"landing"', '"start"');
   expect(JSON.parse(JSON.stringify(writeStoredSet(set, exactId, STATE.__at)))).toEqual(
@@ -91,7 +96,7 @@ it("a member has its own arguments before the set's, `null` as none, the fields 
     existingId: 5,
     additionalFields: { a: 1, b: 2 },
   };
-  expect(eventIn({ advertiserId: 7, defaults }, entry)).toEqual({
+  expect(completeArguments({ advertiserId: 7, defaults }, entry)).toEqual({
     advertiserId: 7,
     value: UNKNOWN,
     clickWindow: 5,

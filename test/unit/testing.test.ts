@@ -16,7 +16,9 @@ describe("setMocks", () => {
   it("provides ids and the API's defaults, and keeps the ids of what is adopted or read", async () => {
     const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
     const event = new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme });
-    expect([await outputOf(acme.advertiserId), await outputOf(event.advertiserId)]).toEqual([1, 1]);
+    expect([await outputOf(acme.advertiserId), await outputOf(event.advertiserId)]).toEqual([
+      1, 1,
+    ]);
     expect([await outputOf(event.eventId), await outputOf(event.id)]).toEqual([2, "2"]);
     expect([await outputOf(event.clickWindow), await outputOf(event.attribution)]).toEqual([
       2_592_000,
@@ -28,7 +30,10 @@ describe("setMocks", () => {
     expect([await outputOf(like.clickWindow), await outputOf(like.eventId)]).toEqual([
       2_592_000, 3,
     ]);
-    const adopted = new advertising.ConversionEvent("adopted", { ...EVENT, existingId: "4711" });
+    const adopted = new advertising.ConversionEvent("adopted", {
+      ...EVENT,
+      existingId: "4711",
+    });
     const read = advertising.Advertiser.get("read", 12);
     expect([await outputOf(adopted.eventId), await outputOf(read.advertiserId)]).toEqual([
       4711, 12,
@@ -78,7 +83,9 @@ describe("setMocks", () => {
         keys.toSorted(),
         200,
       ]);
-      expect((await mocks.resources()).filter((each) => each.type === type)).toHaveLength(amount);
+      expect((await mocks.resources()).filter((each) => each.type === type)).toHaveLength(
+        amount,
+      );
     },
   );
 
@@ -88,9 +95,9 @@ describe("setMocks", () => {
       /3 problems[\s\S]*"purchase"[\s\S]*value expected[\s\S]*clickWindow expected[\s\S]*colour is not a known argument[\s\S]*\[ADVERTISING_ARGUMENTS\]$/,
     );
     const options = { retainOnDelete: false };
-    expect(() => new advertising.Advertiser("acme", { advertiserName: "Acme" }, options)).toThrow(
-      "retainOnDelete",
-    );
+    expect(
+      () => new advertising.Advertiser("acme", { advertiserName: "Acme" }, options),
+    ).toThrow("retainOnDelete");
     const file = fileOf("key,advertiser,eventName,value", "buy,Acme,Buy,many");
     const inFile = /wrong[\s\S]*events\.csv:2 [\s\S]*\[ADVERTISING_ARGUMENTS\]$/;
     expect(() => new advertising.Catalog("wrong", { file })).toThrow(inFile);
@@ -100,7 +107,11 @@ describe("setMocks", () => {
     const declare = () => {
       const acme = new advertising.Advertiser("acme", { advertiserName: pulumi.output("") });
       const value = pulumi.output("x") as never;
-      return new advertising.ConversionEvent("purchase", { ...EVENT, advertiserId: acme, value });
+      return new advertising.ConversionEvent("purchase", {
+        ...EVENT,
+        advertiserId: acme,
+        value,
+      });
     };
     const both =
       /2 problems[\s\S]*"acme"[\s\S]*"purchase"[\s\S]*got the string "x"[\s\S]*\[ADVERTISING_ARGUMENTS\]/;

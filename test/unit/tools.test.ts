@@ -83,7 +83,9 @@ describe("ids", () => {
     ["foo\n=1", '"foo\n\'=1"'],
     ["a-b@c.example", "a-b@c.example"],
   ])("csv: %j is text for a spreadsheet with any separator", (eventName, cell) => {
-    expect(ids("csv", [storedEvent("e", 1, { eventName })])).toContain(`event,e,1,${cell},,1\r\n`);
+    expect(ids("csv", [storedEvent("e", 1, { eventName })])).toContain(
+      `event,e,1,${cell},,1\r\n`,
+    );
   });
 
   it("a template gets encoded values; one with an unknown name is refused", () => {
@@ -172,7 +174,9 @@ describe("the page", () => {
       ">replaced<",
     ];
     for (const part of parts) expect(text).toContain(part);
-    expect(text).toContain(`0 advertisers, 3 events, 1 unresolved, state of 2026-03-02 10:00 UTC<`);
+    expect(text).toContain(
+      `0 advertisers, 3 events, 1 unresolved, state of 2026-03-02 10:00 UTC<`,
+    );
     expect(page([], "")).toContain("0 advertisers, 0 events, 0 unresolved<");
   });
 });
@@ -309,7 +313,10 @@ it.each([
   ),
   ...Object.entries(LEFTOVER_FORMATS).map(
     ([format, write]) =>
-      [`left live, ${format}`, () => write(leftoversOf(stateOf([]), [stateOf(HIDDEN)]))] as const,
+      [
+        `left live, ${format}`,
+        () => write(leftoversOf(stateOf([]), [stateOf(HIDDEN)])),
+      ] as const,
   ),
   ["page", () => page(HIDDEN)] as const,
 ])("no secret is shown: %s", (name, write) => {

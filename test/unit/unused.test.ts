@@ -4,7 +4,8 @@ import { basename, join, resolve } from "node:path";
 import { expect, it } from "vitest";
 
 const repository = resolve(import.meta.dirname, "../..");
-const isOurs = (path: string) => !/node_modules|\/dist\/|\.pulumi-local|package-lock/.test(path);
+const isOurs = (path: string) =>
+  !/node_modules|\/dist\/|\.pulumi-local|package-lock/.test(path);
 const textsOf = (...patterns: string[]) =>
   new Map(
     globSync(patterns, { cwd: repository, exclude: ["**/node_modules", "**/dist"] })
@@ -66,18 +67,25 @@ const NOT_IMPORTED: Record<string, string> = {
   pulumi: '"pulumi"',
 };
 
-it.each(["package.json", "provider/package.json"])("each dependency of %s is used", (manifest) => {
-  const { dependencies = {}, devDependencies = {} } = JSON.parse(everything.get(manifest) ?? "{}");
-  const own = [...code].filter(
-    ([path]) => manifest === "package.json" || path.startsWith("provider/src/"),
-  );
-  const unused = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => {
-    const sign = NOT_IMPORTED[name];
-    if (sign !== undefined)
-      return ![...everything].some(([path, text]) => path !== manifest && text.includes(sign));
-    return !own.some(([, text]) =>
-      new RegExp(`(from|import|require\\w*)\\b[ (]*["']${name}(/[^"']*)?["']`).test(text),
+it.each(["package.json", "provider/package.json"])(
+  "each dependency of %s is used",
+  (manifest) => {
+    const { dependencies = {}, devDependencies = {} } = JSON.parse(
+      everything.get(manifest) ?? "{}",
     );
-  });
-  expect(unused).toEqual([]);
-});
+    const own = [...code].filter(
+      ([path]) => manifest === "package.json" || path.startsWith("provider/src/"),
+    );
+    const unused = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => {
+      const sign = NOT_IMPORTED[name];
+      if (sign !== undefined)
+        return ![...everything].some(
+          ([path, text]) => path !== manifest && text.includes(sign),
+        );
+      return !own.some(([, text]) =>
+        new RegExp(`(from|import|require\\w*)\\b[ (]*["']${name}(/[^"']*)?["']`).test(text),
+      );
+    });
+    expect(unused).toEqual([]);
+  },
+);

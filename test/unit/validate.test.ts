@@ -17,7 +17,10 @@ function holdsUnknown(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
 }
 
-const processes: [string, { unknown: () => unknown; isUnknown: (value: unknown) => boolean }][] = [
+const processes: [
+  string,
+  { unknown: () => unknown; isUnknown: (value: unknown) => boolean },
+][] = [
   [
     "the program, an Output",
     { unknown: () => pulumi.output("later"), isUnknown: (value) => isNotPlain(value) },
@@ -59,7 +62,8 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
         },
       ]);
       expect(
-        check(schema, { additionalFields: { other: 1 } }, { markField: "alternative_id" }).problems,
+        check(schema, { additionalFields: { other: 1 } }, { markField: "alternative_id" })
+          .problems,
       ).toEqual([]);
     });
 
@@ -72,45 +76,48 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
   },
 );
 
-describe.each(processes)("a value that is not known yet, in %s", (_, { unknown, isUnknown }) => {
-  it("does not keep the known names from being checked", () => {
-    for (const name of ["event_name", "alternative_id", ""]) {
-      expect(
-        fieldsOf({ x: unknown(), [name]: "v" }, { isUnknown, markField: "alternative_id" })
-          .problems,
-        name,
-      ).toMatchObject([{ property: "additionalFields" }]);
-      expect(
-        fieldsOf({ [name]: unknown() }, { isUnknown, markField: "alternative_id" }).problems,
-        name,
-      ).toMatchObject([{ property: "additionalFields" }]);
-    }
-  });
+describe.each(processes)(
+  "a value that is not known yet, in %s",
+  (_, { unknown, isUnknown }) => {
+    it("does not keep the known names from being checked", () => {
+      for (const name of ["event_name", "alternative_id", ""]) {
+        expect(
+          fieldsOf({ x: unknown(), [name]: "v" }, { isUnknown, markField: "alternative_id" })
+            .problems,
+          name,
+        ).toMatchObject([{ property: "additionalFields" }]);
+        expect(
+          fieldsOf({ [name]: unknown() }, { isUnknown, markField: "alternative_id" }).problems,
+          name,
+        ).toMatchObject([{ property: "additionalFields" }]);
+      }
+    });
 
-  it("does not keep the known values from being checked", () => {
-    for (const value of [() => 1, Number.NaN, { deep: [Symbol("s")] }, new Date(0)]) {
-      expect(fieldsOf({ x: unknown(), y: value }, { isUnknown }).problems).toHaveLength(1);
-    }
-    expect(check(conversionEvent, { eventName: [unknown()] }, { isUnknown }).problems).toHaveLength(
-      1,
-    );
-  });
+    it("does not keep the known values from being checked", () => {
+      for (const value of [() => 1, Number.NaN, { deep: [Symbol("s")] }, new Date(0)]) {
+        expect(fieldsOf({ x: unknown(), y: value }, { isUnknown }).problems).toHaveLength(1);
+      }
+      expect(
+        check(conversionEvent, { eventName: [unknown()] }, { isUnknown }).problems,
+      ).toHaveLength(1);
+    });
 
-  it("is left as it is, at any depth", () => {
-    const [a, b, c] = [unknown(), unknown(), unknown()];
-    const { values, problems } = fieldsOf(
-      { a, list: [1, b, undefined], deep: { c, gone: undefined } },
-      { isUnknown },
-    );
-    expect(problems).toEqual([]);
-    const fields = values.additionalFields as { a: unknown; list: unknown[]; deep: object };
-    expect(fields.a).toBe(a);
-    expect(fields.list[1]).toBe(b);
-    expect(fields.list).toHaveLength(3);
-    expect(fields.list[2]).toBe(null);
-    expect(Object.entries(fields.deep)).toEqual([["c", c]]);
-  });
-});
+    it("is left as it is, at any depth", () => {
+      const [a, b, c] = [unknown(), unknown(), unknown()];
+      const { values, problems } = fieldsOf(
+        { a, list: [1, b, undefined], deep: { c, gone: undefined } },
+        { isUnknown },
+      );
+      expect(problems).toEqual([]);
+      const fields = values.additionalFields as { a: unknown; list: unknown[]; deep: object };
+      expect(fields.a).toBe(a);
+      expect(fields.list[1]).toBe(b);
+      expect(fields.list).toHaveLength(3);
+      expect(fields.list[2]).toBe(null);
+      expect(Object.entries(fields.deep)).toEqual([["c", c]]);
+    });
+  },
+);
 
 describe("undefined", () => {
   it("is dropped at any depth, and null in a list, as Pulumi does it", () => {
@@ -195,7 +202,10 @@ it.each<[string, readonly unknown[]]>([
   ["eventName", NO_NAMES],
   ["value", NO_NUMBERS],
   ["eventTypeId", [...NO_NUMBERS, 0.5, -1]],
-  ...["advertiserId", "segmentId", "existingId"].map((name): [string, unknown[]] => [name, NO_IDS]),
+  ...["advertiserId", "segmentId", "existingId"].map((name): [string, unknown[]] => [
+    name,
+    NO_IDS,
+  ]),
   ...["clickWindow", "viewWindow"].map((name): [string, unknown[]] => [name, NO_WINDOWS]),
   ["countUnique", ["yes", 1]],
   ["attribution", ["all", "🎉"]],

@@ -1,7 +1,7 @@
 /** What is not found counts as gone only if the same operation has found another object in the run. */
 import { expect, it } from "vitest";
 import { Client } from "../../provider/src/client/client.js";
-import type { HttpAnswer } from "../../provider/src/client/transport.js";
+import type { HttpResponse } from "../../provider/src/client/transport.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { dependenciesOf } from "../support/client-dependencies.js";
 import { settingsOf } from "../support/settings.js";
@@ -10,7 +10,7 @@ const FOUND = { status: 200, body: '{"id":7,"event_name":"E"}' };
 const DONE = { status: 200, body: '{"success":true}' };
 const NOT_FOUND = { status: 404, body: "" };
 
-type Response = Pick<HttpAnswer, "status" | "body">;
+type Response = Pick<HttpResponse, "status" | "body">;
 
 /** @param respond is given the method and the last part of the path. */
 function clientOf(respond: (request: string) => Response | Promise<Response>): Client {
@@ -27,7 +27,7 @@ function target(method: "GET" | "DELETE", id: string) {
   const operation = {
     method,
     path: "rest/event/{id}",
-    repeatable: true,
+    idempotent: true,
     noun: "event",
     fields: [],
   };

@@ -130,7 +130,10 @@ it("of a body that broke off nothing is quoted: there could be half of a secret"
 it.each<[unknown, string[]]>([
   [["WARNING: unknown field colour"], ["WARNING: unknown field colour"]],
   [{ foo: ["WARNING: dropped"] }, ["foo: WARNING: dropped"]],
-  [["WARNING: token=canary-1 is not used", "dark red"], ["WARNING: token=[secret] is not used"]],
+  [
+    ["WARNING: token=canary-1 is not used", "dark red"],
+    ["WARNING: token=[secret] is not used"],
+  ],
 ])("warnings beside a success, once by field: %j", (errors, warnings) => {
   const made = answer(200, { success: true, message: "created", errors, payload: { id: 1 } });
   expect(warningsOf({ ...plain, answer: made, fields: SENT })).toEqual(warnings);
@@ -221,16 +224,16 @@ describe("secrets", () => {
     fc.assert(
       fc.property(canary, path, path, (text, inner, outer) => {
         const told = JSON.stringify(wrap(text, outer));
-        expect(read(400, told, {}, { event_name: "x", more: { a: [text] } }).join()).not.toContain(
-          "canary",
-        );
+        expect(
+          read(400, told, {}, { event_name: "x", more: { a: [text] } }).join(),
+        ).not.toContain("canary");
         expect(read(400, wrap({ api_token: wrap(text, inner) }, outer)).join()).not.toContain(
           "canary",
         );
         const clean = (said: string) => said.replaceAll(text, "[secret]");
-        expect(read(400, wrap(`with ${text} in it`, outer), {}, {}, clean).join()).not.toContain(
-          "canary",
-        );
+        expect(
+          read(400, wrap(`with ${text} in it`, outer), {}, {}, clean).join(),
+        ).not.toContain("canary");
       }),
       { seed, numRuns: 300 },
     );
@@ -283,7 +286,10 @@ describe("the advice after a refusal", () => {
   it.each<[boolean, unknown[]]>([
     [
       true,
-      ["advertiser_id advertiser 1 is not active", { message: "no; The advertiser is inactive." }],
+      [
+        "advertiser_id advertiser 1 is not active",
+        { message: "no; The advertiser is inactive." },
+      ],
     ],
     [
       true,

@@ -35,7 +35,11 @@ const SECOND: readonly (readonly [string, Fate, readonly string[]])[] = [
   ["stops at an unresolved create", { fails: "npx pulumi-advertising pending" }, ["1", "3"]],
   ["fails at its up", { fails: "pulumi up" }, ["1", "2", "3"]],
   ["is cancelled in its up", { isKilled: true }, ["1", "2", "3"]],
-  ["can't list what is left live", { fails: "npx pulumi-advertising leftovers" }, ["1", "2", "3"]],
+  [
+    "can't list what is left live",
+    { fails: "npx pulumi-advertising leftovers" },
+    ["1", "2", "3"],
+  ],
 ];
 
 describe.each([

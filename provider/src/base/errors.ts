@@ -54,6 +54,9 @@ export class OutcomeUnknownError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {
   }
 }
 
+/** Resolve the open create that may be this object: nothing was sent. */
+export class BlockedCreateError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {}
+
 /** Run it again: a request that may be repeated got no usable answer. Nothing in the state has changed. */
 export class BadAnswerError extends coded("ADVERTISING_BAD_ANSWER") {}
 
@@ -87,7 +90,10 @@ function messagesPage(): string {
 
 /** The error's message as it leaves the process: with the path of its page, and its code at the end. */
 export function withPage(message: string, code: string): string {
-  return withCode(`${message}${gapAfter(message)}(${messagesPage()}#${code.toLowerCase()})`, code);
+  return withCode(
+    `${message}${gapAfter(message)}(${messagesPage()}#${code.toLowerCase()})`,
+    code,
+  );
 }
 
 /** As {@link withPage}, of one of several lines. */

@@ -30,7 +30,7 @@ export class Secrets {
   add(secret: string | undefined): void {
     if (secret === undefined || this.#lasting.has(secret)) return;
     this.#lasting.add(secret);
-    this.#lookFor(secret);
+    this.#searchByMark(secret);
   }
 
   addNumber(secret: number): void {
@@ -41,18 +41,21 @@ export class Secrets {
   addPassing(secret: string): void {
     const isKnown = this.#passing.delete(secret);
     this.#passing.add(secret);
-    if (!isKnown) this.#lookFor(secret);
+    if (!isKnown) this.#searchByMark(secret);
     if (this.#passing.size <= 2 * MIN_PASSING) return;
     this.#passing = new Set([...this.#passing].slice(-MIN_PASSING));
     this.#spellings = new Map();
-    for (const kept of [...this.#lasting, ...this.#passing]) this.#lookFor(kept);
+    for (const kept of [...this.#lasting, ...this.#passing]) this.#searchByMark(kept);
   }
 
-  #lookFor(secret: string): void {
+  #searchByMark(secret: string): void {
     for (const spelling of variantsOf(secret).flatMap(spelled).map(foldCase)) {
       if (spelling === "") continue;
       const beginning = spelling.slice(0, BEGINNING);
-      this.#spellings.set(beginning, (this.#spellings.get(beginning) ?? new Set()).add(spelling));
+      this.#spellings.set(
+        beginning,
+        (this.#spellings.get(beginning) ?? new Set()).add(spelling),
+      );
     }
   }
 
@@ -104,7 +107,12 @@ function foldCase(text: string): string {
 /** In both normal forms and both cases: letters such as ß and a final ς have another length or form there. */
 function variantsOf(secret: string): string[] {
   if (/^[\x20-\x7e]*$/.test(secret)) return [secret];
-  const forms = [secret, secret.toWellFormed(), secret.normalize("NFC"), secret.normalize("NFD")];
+  const forms = [
+    secret,
+    secret.toWellFormed(),
+    secret.normalize("NFC"),
+    secret.normalize("NFD"),
+  ];
   return forms.flatMap((form) => [form, form.toLowerCase(), form.toUpperCase()]);
 }
 

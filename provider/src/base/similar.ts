@@ -59,7 +59,9 @@ export function didYouMean(
   written = (name: string) => name,
 ): string {
   const meant = nearest(typed, known);
-  return meant === undefined ? `known are ${known.join(", ")}` : `did you mean ${written(meant)}?`;
+  return meant === undefined
+    ? `known are ${known.join(", ")}`
+    : `did you mean ${written(meant)}?`;
 }
 
 /** The letters and digits of a name in small letters: people take names with equal ones for the same name. */

@@ -18,7 +18,11 @@ export function excerpt(text: string, most: number): string {
 }
 
 /** The first `most` of `items`, and one more entry that counts the others if there are any. */
-export function cut(items: readonly string[], most: number, describeOthers = andMore): string[] {
+export function cut(
+  items: readonly string[],
+  most: number,
+  describeOthers = andMore,
+): string[] {
   if (items.length <= most) return [...items];
   return [...items.slice(0, most), describeOthers(items.length - most)];
 }
@@ -75,7 +79,9 @@ export function idRanges(ids: readonly string[]): string {
     if (current !== undefined && BigInt(current.last) + 1n === BigInt(id)) current.last = id;
     else ranges.push({ first: id, last: id });
   }
-  return ranges.map(({ first, last }) => (first === last ? first : `${first}–${last}`)).join(", ");
+  return ranges
+    .map(({ first, last }) => (first === last ? first : `${first}–${last}`))
+    .join(", ");
 }
 
 /** The order in which people count: `event-2` before `event-10`. For `toSorted`. */

@@ -26,7 +26,14 @@ import {
   type Limits,
   roundedId,
 } from "../kinds/index.js";
-import { expectationOf, expecting, LIVE_ID, type Rules, truth, validate } from "../rules/index.js";
+import {
+  expectationOf,
+  expecting,
+  LIVE_ID,
+  type Rules,
+  truth,
+  validate,
+} from "../rules/index.js";
 import { fieldNamed, mistakeIn, plainDigits } from "./spelling.js";
 import {
   advertiserKey,
@@ -59,10 +66,14 @@ export class CatalogValidator {
 
   validate(): CatalogContent {
     const { written } = this;
-    const isUnique = own(this.#values(written.rules, TEAM_RULES).errors, "uniqueNames") === true;
+    const isUnique =
+      own(this.#values(written.rules, TEAM_RULES).errors, "uniqueNames") === true;
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
     const shared = this.#shared(written.defaults);
-    const advertisers = declared.map((each) => ({ key: each.key, args: this.#advertiser(each) }));
+    const advertisers = declared.map((each) => ({
+      key: each.key,
+      args: this.#advertiser(each),
+    }));
     if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
     this.#formerKeys();
     const defaults = new Map(
@@ -76,7 +87,8 @@ export class CatalogValidator {
       );
       return { key, subject, advertiser: owner, args };
     });
-    const isEmpty = declared.length === 0 && events.length === 0 && written.findings.length === 0;
+    const isEmpty =
+      declared.length === 0 && events.length === 0 && written.findings.length === 0;
     const start = { file: written.file, line: 1, column: 1 };
     if (isEmpty) this.#findings.push(errorAt(start, "", "has no advertisers and no events"));
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
@@ -156,7 +168,10 @@ export class CatalogValidator {
     if (written === undefined) return {};
     const advice = (property: string, value: unknown) =>
       fieldNamed(property)?.advice(value, written.format);
-    const { values, problems } = validate(written.given, rules, { isUnknown: () => false, advice });
+    const { values, problems } = validate(written.given, rules, {
+      isUnknown: () => false,
+      advice,
+    });
     for (const { property, reason } of problems) this.#find(written, property, reason);
     if (kind === undefined) return values;
     for (const { property, reason } of kind.warnings(values))
@@ -202,7 +217,9 @@ export class CatalogValidator {
 
   /** Warns of an advertiser that has a single event and almost the name of another one. */
   #warnOfMisspeltAdvertisers(): void {
-    const groups = [...Map.groupBy(this.written.events, ({ advertiser }) => advertiser).values()];
+    const groups = [
+      ...Map.groupBy(this.written.events, ({ advertiser }) => advertiser).values(),
+    ];
     const events = groups
       .toSorted((a, b) => b.length - a.length)
       .map(([event, ...others]) => ({ event, others }));
@@ -243,7 +260,10 @@ export class CatalogValidator {
 }
 
 /** @param advertisers those that are declared. */
-function ownerProblem(key: string, advertisers: ReadonlyMap<string, unknown>): string | undefined {
+function ownerProblem(
+  key: string,
+  advertisers: ReadonlyMap<string, unknown>,
+): string | undefined {
   if (advertisers.has(key) || LIVE_ID.test(key)) return undefined;
   if (key === "") return "is required: expected the key of an advertiser";
   const meant = nearest(key, advertisers.keys());
@@ -260,7 +280,10 @@ function mergedWith(defaults: Values, own: Values): Values {
   if (merged.additionalFields === undefined) return merged;
   return {
     ...merged,
-    additionalFields: { ...asRecord(defaults.additionalFields), ...asRecord(own.additionalFields) },
+    additionalFields: {
+      ...asRecord(defaults.additionalFields),
+      ...asRecord(own.additionalFields),
+    },
   };
 }
 
@@ -271,7 +294,13 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
     ({ advertiser: key }) => key !== "" && !LIVE_ID.test(key),
   );
   return named.reverse().map(({ advertiser: key, sourceOf }) => ({
-    ...{ format: "csv", key, subject: key, given: { advertiserName: key }, defaults: undefined },
+    ...{
+      format: "csv",
+      key,
+      subject: key,
+      given: { advertiserName: key },
+      defaults: undefined,
+    },
     sourceOf: () => sourceOf("advertiser"),
   }));
 }
@@ -286,7 +315,8 @@ function isAlmost(name: string, other: string): boolean {
   const words = wordsOfName(name);
   const others = wordsOfName(other);
   return (
-    words.length === others.length && words.every((word, at) => isMisspelt(word, others[at] ?? ""))
+    words.length === others.length &&
+    words.every((word, at) => isMisspelt(word, others[at] ?? ""))
   );
 }
 

@@ -99,7 +99,8 @@ function readEvent(
     const field = fieldNamed(column);
     if (field === undefined || cell === "") continue;
     const mistake = mistakeIn(cell);
-    given[column] = mistake === undefined ? field.fromCell(cell, isComma) : new InWords(mistake);
+    given[column] =
+      mistake === undefined ? field.fromCell(cell, isComma) : new InWords(mistake);
   }
   const subject = joined("/", advertiser, key);
   return { format: "csv", key, advertiser, subject, given, sourceOf: () => source };
@@ -109,9 +110,18 @@ function readEvent(
 const BEFORE_SUM = "grand |sub[- ]?|zwischen|gesamt|eind";
 const SUM = "totals?|totales?|totaal|sum|summe|somm[ea]|suma|som|razem|gesamt(?:ergebnis)?";
 const AFTER_SUM = " (?:général|generale?|complessivo|końcowa)";
-const SUMMARY = new RegExp(`^(?:${BEFORE_SUM})?(?:${SUM})(?:${AFTER_SUM})?(?:\\s*[:=(].*)?$`, "iu");
+const SUMMARY = new RegExp(
+  `^(?:${BEFORE_SUM})?(?:${SUM})(?:${AFTER_SUM})?(?:\\s*[:=(].*)?$`,
+  "iu",
+);
 
-function summaryIn({ key, advertiser, subject, given, sourceOf }: WrittenEvent): CatalogFinding[] {
+function summaryIn({
+  key,
+  advertiser,
+  subject,
+  given,
+  sourceOf,
+}: WrittenEvent): CatalogFinding[] {
   const texts = Object.entries({ key, advertiser, eventName: given.eventName });
   const found = texts.find(([, text]) => typeof text === "string" && SUMMARY.test(text));
   if (found === undefined) return [];
@@ -167,6 +177,8 @@ function delimiterOf(text: string): string {
   return DELIMITERS.reduce((best, each) => (amount(each) > amount(best) ? each : best));
 }
 
-function csvLibrary(): typeof import("csv-parse/sync", { with: { "resolution-mode": "require" }}) {
+function csvLibrary(): typeof import("csv-parse/sync", { with: {
+  "resolution-mode": "require",
+}}) {
   return require("csv-parse/sync") as ReturnType<typeof csvLibrary>;
 }

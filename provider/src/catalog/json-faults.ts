@@ -32,9 +32,15 @@ export function jsonFaults(text: string): JsonFault[] {
     if (part === "") return [...faults, { offset, reason: reasonFor(text.slice(offset)) }];
     if (part.trim() === "") continue;
     if (last.part === "," && /^[}\]]$/.test(part)) {
-      faults.push({ offset: last.offset, reason: `there is a comma before ${part}: remove it` });
+      faults.push({
+        offset: last.offset,
+        reason: `there is a comma before ${part}: remove it`,
+      });
     } else if (OUT_OF_PLACE.test(last.part + part)) {
-      return [...faults, { offset, reason: `${part} comes where a value or a name is expected` }];
+      return [
+        ...faults,
+        { offset, reason: `${part} comes where a value or a name is expected` },
+      ];
     }
     last = { part, offset };
   }

@@ -85,7 +85,11 @@ function eventsFileOf(
   return unread(file, source, `eventsFile ${quoted(path)} is not a CSV file: ${expected}`);
 }
 
-const SAVED_AS: Readonly<Record<Format, string>> = { csv: "CSV UTF-8", yaml: "YAML", json: "JSON" };
+const SAVED_AS: Readonly<Record<Format, string>> = {
+  csv: "CSV UTF-8",
+  yaml: "YAML",
+  json: "JSON",
+};
 
 /** By the byte order mark of UTF-16, which spreadsheets call Unicode. */
 const ENCODINGS: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "utf-16be" };
@@ -93,7 +97,10 @@ const ENCODINGS: Readonly<Record<string, string>> = { fffe: "utf-16le", feff: "u
 /** How the content of files begins that have the name of another format, as downloads and old exports do. */
 const OTHER_FORMATS = [
   { what: "a workbook of a spreadsheet program", start: /^PK\W\W|^\u00d0\u00cf/ },
-  { what: "an HTML page", start: /^[^\w"]*<(!doctype html|html|head|body|table|meta|script)\b/i },
+  {
+    what: "an HTML page",
+    start: /^[^\w"]*<(!doctype html|html|head|body|table|meta|script)\b/i,
+  },
   { what: "XML", start: /^[^\w"]*<\?xml\b/ },
 ];
 
@@ -105,7 +112,9 @@ function readCatalogText(bytes: Buffer, format: Format): string {
   const beginning = bytes.subarray(0, 1000).toString("latin1").replaceAll("\0", "");
   const other = OTHER_FORMATS.find(({ start }) => start.test(beginning));
   if (other !== undefined)
-    throw new NoText(`is ${other.what}, whatever its name says: save it as ${SAVED_AS[format]}`);
+    throw new NoText(
+      `is ${other.what}, whatever its name says: save it as ${SAVED_AS[format]}`,
+    );
   const mark = bytes.subarray(0, 2).toString("hex");
   return new TextDecoder(ENCODINGS[mark] ?? "utf-8", { fatal: true }).decode(bytes);
 }

@@ -152,7 +152,9 @@ const fields = new Map<string, Field>();
 
 /** The arguments of an event that a catalog may have. */
 export function rowRules() {
-  return conversionEventSet.memberRules(ANY_LIMITS).shape as Readonly<Record<string, z.ZodType>>;
+  return conversionEventSet.memberRules(ANY_LIMITS).shape as Readonly<
+    Record<string, z.ZodType>
+  >;
 }
 
 /** How an argument of an advertiser or an event is spelled; `undefined` if there is no such argument. */

@@ -50,7 +50,11 @@ export function readYamlCatalog(text: string, file: string, format: TextFormat):
     errorAt(placeOf(offset), "", `is not read as ${format.toUpperCase()}: ${reason}`);
   const faults = format === "json" ? jsonFaults(text) : [];
   if (faults.length > 0)
-    return { file, events: [], findings: faults.map((each) => unread(each.offset, each.reason)) };
+    return {
+      file,
+      events: [],
+      findings: faults.map((each) => unread(each.offset, each.reason)),
+    };
 
   const problems = [...document.errors, ...document.warnings];
   const findings = problems.map(({ code, pos: [offset], message }) => {
@@ -58,7 +62,8 @@ export function readYamlCatalog(text: string, file: string, format: TextFormat):
     if (reason === undefined) return unread(offset, message);
     return errorAt(placeOf(offset), "", reason);
   });
-  if (problems.some(({ code }) => code !== "DUPLICATE_KEY")) return { file, events: [], findings };
+  if (problems.some(({ code }) => code !== "DUPLICATE_KEY"))
+    return { file, events: [], findings };
   keepIdsAsWritten(document);
   try {
     const data: unknown = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: smallIntegers });
@@ -73,7 +78,8 @@ export function readYamlCatalog(text: string, file: string, format: TextFormat):
 const REASONS: Readonly<Record<string, (rest: string) => string>> = {
   DUPLICATE_KEY: (rest) =>
     `has the key ${quoted(/^(["']?)(.+?)\1\s*:/.exec(rest)?.[2] ?? "")} twice: keys must differ`,
-  MULTIPLE_DOCS: () => "has several documents: remove the lines with ---, or make a file of each",
+  MULTIPLE_DOCS: () =>
+    "has several documents: remove the lines with ---, or make a file of each",
 };
 
 /** Aliases that repeat what they stand for more often than this make the library take the file for a trap. */
@@ -177,7 +183,11 @@ class YamlReader {
     if (path === undefined) return {};
     if (typeof path === "string")
       return { eventsFile: { path, source: this.sourceOf(["eventsFile"]) } };
-    this.#find(["eventsFile"], "", `eventsFile expected the path of a CSV file; got ${show(path)}`);
+    this.#find(
+      ["eventsFile"],
+      "",
+      `eventsFile expected the path of a CSV file; got ${show(path)}`,
+    );
     return {};
   }
 

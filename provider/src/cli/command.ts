@@ -162,7 +162,10 @@ function annotationOf({
 }: CatalogContent["findings"][number]) {
   const top = process.env.GITHUB_WORKSPACE ?? process.cwd();
   const path = relative(top, resolve(source.file)).replaceAll("\\", "/");
-  const places = [`file=${path.replace(/[%\r\n:,]/g, encodeURIComponent)}`, `line=${source.line}`];
+  const places = [
+    `file=${path.replace(/[%\r\n:,]/g, encodeURIComponent)}`,
+    `line=${source.line}`,
+  ];
   if (source.column !== undefined) places.push(`col=${source.column}`);
   const about = [subject && `${subject}:`, property, reason].filter((part) => part !== "");
   const text = about.join(" ").replace(/[%\r\n]/g, encodeURIComponent);
@@ -176,7 +179,11 @@ const validateCommand = command({
   run: async ({ format }, file) => {
     const inFormat = chosen(FINDINGS, format, "format");
     const names = [environmentNameOf("maxWindowSeconds"), environmentNameOf("markField")];
-    const reading = { config: () => undefined, environment: process.env, mayLackPassword: true };
+    const reading = {
+      config: () => undefined,
+      environment: process.env,
+      mayLackPassword: true,
+    };
     const { settings, problems } = readSettings(reading);
     // The settings that only a run needs may be wrong.
     const wrong = problems.filter(({ source }) => names.includes(source));

@@ -3,7 +3,15 @@
  * the members, as `plan/` says for `up` too. (Measured with engine 3.259.0: a replacement is one step; a secret is
  * the text "[secret]", an unknown value a fixed text; unchanged resources are left out without `--show-sames`.)
  */
-import { agree, asRecord, count, excerpt, jsonIn, printable, type Values } from "../base/index.js";
+import {
+  agree,
+  asRecord,
+  count,
+  excerpt,
+  jsonIn,
+  printable,
+  type Values,
+} from "../base/index.js";
 import {
   CATALOG_SEPARATOR,
   CATALOG_TYPE,
@@ -28,8 +36,8 @@ import {
 } from "../plan/index.js";
 import { environmentNameOf, NAMESPACE, operationsSchema } from "../settings/index.js";
 import {
+  completeArguments,
   DELETES,
-  eventIn,
   memberInReports,
   nameInUrn,
   objectKey,
@@ -100,11 +108,14 @@ export function readPreview(text: string): Preview {
     config?.[`${NAMESPACE}:${key}`] ?? process.env[environmentNameOf(key)];
   // The preview itself reports a setting that is wrong.
   const operations = operationsSchema.safeParse(jsonIn(setting("operations"))).data;
-  const can = (kind: Kind) => abilitiesOf(kind, { operations, markField: setting("markField") });
+  const can = (kind: Kind) =>
+    abilitiesOf(kind, { operations, markField: setting("markField") });
   const decided = (steps ?? []).flatMap(inParts).flatMap((step) => decidedIn(step, can));
   const held = new Set(decided.flatMap(heldIn));
   return {
-    changes: decided.filter(({ action }) => action !== "same").map((each) => movedIf(held, each)),
+    changes: decided
+      .filter(({ action }) => action !== "same")
+      .map((each) => movedIf(held, each)),
     diagnostics: (diagnostics ?? []).map(({ severity, message, urn = "" }) => {
       return {
         severity,
@@ -117,7 +128,8 @@ export function readPreview(text: string): Preview {
 
 /** A set is replaced only where somebody asks the engine for it: all of it goes, and all of it is new. */
 function inParts(step: Step): Step[] {
-  if (step.op !== "replace" || setOfType(step.newState?.type ?? "") === undefined) return [step];
+  if (step.op !== "replace" || setOfType(step.newState?.type ?? "") === undefined)
+    return [step];
   return [
     { ...step, op: "delete", newState: undefined },
     { ...step, op: "create", oldState: undefined },
@@ -158,7 +170,7 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): ObjectChan
   const circumstances: Circumstances = {
     can: { ...known, update: known.update && op !== "replace" },
     deletes: () => deletes(step),
-    instead: (action, changed) => actionOf(step, action, changed),
+    override: (action, changed) => actionOf(step, action, changed),
   };
   if (set === undefined) {
     const olds = { ...oldState?.inputs, ...oldState?.outputs };
@@ -169,13 +181,15 @@ function decidedIn(step: Step, abilities: (kind: Kind) => Abilities): ObjectChan
   }
   const stored = readStoredSet(oldState?.outputs ?? {});
   const declared = readDeclaredSet(news ?? {});
-  return plannedObjects(kind, stored, readDeclaredSet(shown ?? {}), circumstances).map((member) => {
-    const { key, entry, isDeclared } = member;
-    const place = { kind, key: memberInReports(name, key), within: { scope: urn, key } };
-    if (!isDeclared) return changeOf(place, member, undefined);
-    const given = asRecord(declared.events?.get(key) ?? entry);
-    return changeOf(place, member, eventIn(declared, given));
-  });
+  return plannedObjects(kind, stored, readDeclaredSet(shown ?? {}), circumstances).map(
+    (member) => {
+      const { key, entry, isDeclared } = member;
+      const place = { kind, key: memberInReports(name, key), within: { scope: urn, key } };
+      if (!isDeclared) return changeOf(place, member, undefined);
+      const given = asRecord(declared.events?.get(key) ?? entry);
+      return changeOf(place, member, completeArguments(declared, given));
+    },
+  );
 }
 
 /** Of a set whose events are secret. */
@@ -195,8 +209,16 @@ function changeOf(
   const changes: string[] = [];
   if (formerKey !== undefined) changes.push(`key ${formerKey} → ${object.key}`);
   // A new object has nothing to differ from.
-  if (news !== undefined && ["replace", "update", "update state only", "adopt"].includes(action.do))
-    changes.push(...changeMessages(changed, olds, news, secretTextIn(olds, news), NOT_COMPARED));
+  if (
+    news !== undefined &&
+    ["replace", "update", "update state only", "adopt"].includes(action.do)
+  )
+    changes.push(
+      ...changeMessages(changed, olds, news, {
+        secret: secretTextIn(olds, news),
+        hidden: NOT_COMPARED,
+      }),
+    );
   const change = {
     ...place,
     id,
@@ -238,12 +260,16 @@ function actionOf({ op, newState }: Step, action: Action, changed: readonly stri
 function deletes({ op, oldState, newState }: Step): boolean {
   if (op === "delete") return oldState?.retainOnDelete !== true;
   const isSet = setOfType(newState?.type ?? "") !== undefined;
-  return newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true);
+  return (
+    newState?.inputs?.[DELETES] === true && (isSet || oldState?.inputs?.[DELETES] === true)
+  );
 }
 
 function secretTextIn(...all: readonly Values[]): ReadonlySet<string> {
   const isHidden = (value: unknown) => JSON.stringify(value)?.includes(`"${SECRET_TEXT}"`);
-  return new Set(all.flatMap((each) => Object.keys(each).filter((name) => isHidden(each[name]))));
+  return new Set(
+    all.flatMap((each) => Object.keys(each).filter((name) => isHidden(each[name]))),
+  );
 }
 
 function withoutSecrets(inputs: Values): Values {
@@ -303,7 +329,9 @@ export function commentOf({ changes, diagnostics }: Preview): PreviewComment {
   ];
   let text = headOf(changes, errors.length).join("\n\n");
   for (const part of parts) text += fitting(part, MAX_CHARACTERS - text.length - 3);
-  const replaced = changes.filter(({ action }) => ["replace", "perhaps replace"].includes(action));
+  const replaced = changes.filter(({ action }) =>
+    ["replace", "perhaps replace"].includes(action),
+  );
   return { text: `${text}\n`, renames: renames.length, replacements: replaced.length };
 }
 
@@ -368,13 +396,16 @@ function renameLine(from: ObjectChange, to: ObjectChange): string {
 
 function cureForRename(from: ObjectChange, to: ObjectChange): string {
   const { within } = from;
-  if (within === undefined || within.scope !== to.within?.scope) return `existingId: ${from.id}`;
+  if (within === undefined || within.scope !== to.within?.scope)
+    return `existingId: ${from.id}`;
   return `formerKey: ${JSON.stringify(within.key)}`;
 }
 
 function isSameBody(one: ObjectChange, other: ObjectChange): boolean {
   const { names } = changesIn(one.kind, one.values, other.values);
-  return names.every((name) => holdsUnknown(one.values[name]) || holdsUnknown(other.values[name]));
+  return names.every(
+    (name) => holdsUnknown(one.values[name]) || holdsUnknown(other.values[name]),
+  );
 }
 
 const TABLE_COLUMNS = ["", "kind", "resource", "name", "id", "changes"];
@@ -432,7 +463,8 @@ function fitting({ title, lines, header = [], isFolded = false }: Part, room: nu
     after = "\n\n</details>";
   }
   const before = [above, "", ...header, ""].join("\n");
-  const leftOut = (amount: number) => `\n\n… and ${amount} more, for which there is no room here.`;
+  const leftOut = (amount: number) =>
+    `\n\n… and ${amount} more, for which there is no room here.`;
   let budget = room - before.length - after.length - leftOut(lines.length).length;
   const shown = lines.filter((line) => {
     budget -= line.length + 1;

@@ -13,7 +13,7 @@ import {
 } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
-  eventIn,
+  completeArguments,
   IDENTITY,
   keyOfUrn,
   memberOf,
@@ -110,18 +110,33 @@ function storedIn(resource: Resource): ExportedObject[] {
   if (kind !== undefined) {
     const ref = refAt(keyOfUrn(kind.name, urn), urn);
     return [
-      { kind, key: ref.short, ref, resource, id: platformId(id), record: unresolvedIn(outputs) },
+      {
+        kind,
+        key: ref.short,
+        ref,
+        resource,
+        id: platformId(id),
+        record: unresolvedIn(outputs),
+      },
     ];
   }
   const setKind = setOfType(type);
   if (setKind === undefined) return [];
   const plain = Object.entries(outputs).filter(([, value]) => !isSecret(value));
   const set = readStoredSet(Object.fromEntries(plain));
-  const keys = new Set([...set.events.keys(), ...set.eventIds.keys(), ...set.unresolved.keys()]);
+  const keys = new Set([
+    ...set.events.keys(),
+    ...set.eventIds.keys(),
+    ...set.unresolved.keys(),
+  ]);
   return [...keys].map((key) => {
     const ref = refAt(memberOf(keyOfUrn(setKind.name, urn), key), urn);
     const object = { kind: setKind.member, key: ref.short, ref, resource, in: { set, key } };
-    return { ...object, id: platformId(set.eventIds.get(key)), record: set.unresolved.get(key) };
+    return {
+      ...object,
+      id: platformId(set.eventIds.get(key)),
+      record: set.unresolved.get(key),
+    };
   });
 }
 
@@ -163,7 +178,9 @@ export function contentsOf(resources: readonly Resource[]): Contents {
     ConversionEvent: objects.filter(({ kind }) => kind === conversionEvent),
   };
   const { Advertiser: advertisers, ConversionEvent: events } = objectsOf;
-  const advertiserKeys = new Map(advertisers.map(({ resource: { id = "" }, key }) => [id, key]));
+  const advertiserKeys = new Map(
+    advertisers.map(({ resource: { id = "" }, key }) => [id, key]),
+  );
   return { advertisers, events, advertiserKeys };
 }
 
@@ -178,7 +195,9 @@ export function warnOfSecretSets(resources: readonly Resource[]): void {
 
 export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string): T[] {
   const texts = new Map([...items].map((item) => [item, textOf(item)]));
-  const inOrder = [...texts].sort(([, a], [, b]) => natural(a, b) || Number(a > b) - Number(a < b));
+  const inOrder = [...texts].sort(
+    ([, a], [, b]) => natural(a, b) || Number(a > b) - Number(a < b),
+  );
   return inOrder.map(([item]) => item);
 }
 
@@ -191,7 +210,7 @@ export function valuesOf(object: ExportedObject): Values {
   let isHidden = false;
   if (place !== undefined) {
     const entry = place.set.events.get(place.key) ?? {};
-    all = eventIn(place.set, entry);
+    all = completeArguments(place.set, entry);
     isHidden = [outputs.events, outputs.defaults, entry].some(isSecret);
   }
   const values: Record<string, unknown> = {};

@@ -163,5 +163,7 @@ function labelsOf({ title, heads }: Table): string {
 }
 
 function escaped(text: string): string {
-  return text.toWellFormed().replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return text
+    .toWellFormed()
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,6 +1,6 @@
 /** What people say about creates of unknown outcome, checked against the facts, and what a journal notes of it. Pure. */
 import { enumerate, momentOf, shellWord, systemClock } from "../base/index.js";
-import { gone, type JournalLine, type StackPlace } from "../journal/index.js";
+import { closedLine, type JournalLine, type StackPlace } from "../journal/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import { MAX_LISTED, nameInUrn, objectKey } from "../state/index.js";
 import type { Create, CreateRef, Facts, Note } from "./pending-facts.js";
@@ -15,7 +15,9 @@ export interface Answer {
 }
 
 /** As typed; of `created`, `X=ID`. */
-export type TypedAnswers = Readonly<Record<"created" | "notCreated" | "forget", readonly string[]>>;
+export type TypedAnswers = Readonly<
+  Record<"created" | "notCreated" | "forget", readonly string[]>
+>;
 
 /** What counts: answers, what is dropped without one, and sentences about what needs none. */
 export interface ReadAnswers {
@@ -37,7 +39,8 @@ export function readAnswers(given: TypedAnswers, facts: Facts): ReadAnswers {
 
 const NO_CREATE =
   "is not a pending create (`pending` lists them; --forget drops what this machine remembers)";
-const NOT_KNOWN = "is nothing that this machine's journal or the state's unresolved creates have";
+const NOT_KNOWN =
+  "is nothing that this machine's journal or the state's unresolved creates have";
 
 class AnswerReader {
   readonly answers = new Map<string, Answer>();
@@ -107,7 +110,8 @@ class AnswerReader {
       return [];
     }
     const isKnown = this.facts.outdated.some((note) => isCalled(note, name));
-    if (isKnown) this.known.push(`${name} is resolved already: the state has what became of it.`);
+    if (isKnown)
+      this.known.push(`${name} is resolved already: the state has what became of it.`);
     else this.faults.push(`"${name}" ${none}`);
     return [];
   }
@@ -161,7 +165,8 @@ export function verdictOn(
   const holder = facts.inState.get(object);
   const notIts = `${id} is not the id of "${short}"`;
   if (isFormer || (holder !== undefined && isOwn(holder))) {
-    const why = "it is an object that this resource has or had before, such as the one to replace";
+    const why =
+      "it is an object that this resource has or had before, such as the one to replace";
     return { conflict: `${notIts}: ${why}` };
   }
   if (holder !== undefined) return { managedAs: holder.short };
@@ -223,5 +228,5 @@ function resolvedLine({ create: { ref, record }, id, managedAs }: Answer): Place
 }
 
 export function droppedLine({ key }: CreateRef, elsewhere?: StackPlace): PlacedLine {
-  return { line: gone(key, momentOf(systemClock)), elsewhere };
+  return { line: closedLine(key, momentOf(systemClock)), elsewhere };
 }

@@ -216,7 +216,9 @@ class StateView {
     this.unresolved = this.current.flatMap(({ ref, record }) => {
       return record === undefined ? [] : [{ ref, record }];
     });
-    this.#sendings = new Set(stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)));
+    this.#sendings = new Set(
+      stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)),
+    );
     this.resolved = [...this.#sendings].map((sending) => {
       const [mark = "", at = ""] = sending.split(" ");
       return { mark, at };
@@ -256,7 +258,9 @@ class StateView {
     if (this.#sendings.has(sendingOf(record))) return true;
     if (id === undefined) return false;
     const found = this.#byId.get(objectKey(ref.kind, id)) ?? [];
-    return found.some(({ resource }) => this.isSameAccount(account, resource.outputs?.[ACCOUNT]));
+    return found.some(({ resource }) =>
+      this.isSameAccount(account, resource.outputs?.[ACCOUNT]),
+    );
   }
 
   formerIdsOf({ ref, record }: Pick<Create, "ref" | "record">): string[] {
@@ -328,7 +332,11 @@ function sentIn(
   if (kind === undefined || !isOpen || isSecret(inputs.events)) return [];
   const olds = former?.outputs ?? {};
   const of = set ?? kind;
-  const objects = plannedObjects(kind, readStored(of, former?.id, olds), readDeclared(of, inputs));
+  const objects = plannedObjects(
+    kind,
+    readStored(of, former?.id, olds),
+    readDeclared(of, inputs),
+  );
   // Without a changed argument, a run keeps the name of an earlier one, perhaps another machine's.
   const isItsOwn = type === "creating" || inputs[RUN] !== former?.inputs?.[RUN];
   const run = isItsOwn ? String(inputs[RUN] ?? "") : "";

@@ -1,5 +1,13 @@
 /** What `pending` prints: facts in, lines out. Pure. */
-import { agree, asTyped, count, cut, enumerate, idRanges, plainShellWord } from "../base/index.js";
+import {
+  agree,
+  asTyped,
+  count,
+  cut,
+  enumerate,
+  idRanges,
+  plainShellWord,
+} from "../base/index.js";
 import {
   describe,
   MAX_LISTED,
@@ -104,7 +112,8 @@ function madeMessage(made: readonly Note[]): string {
 
 /** What other stacks of the project have open, by stack and backend. */
 function elsewhereLines({ elsewhere }: Facts): string[] {
-  const placeOf = ({ elsewhere: there }: Create) => JSON.stringify([there?.stack, there?.backend]);
+  const placeOf = ({ elsewhere: there }: Create) =>
+    JSON.stringify([there?.stack, there?.backend]);
   return [...Map.groupBy(elsewhere, placeOf).values()].flatMap(linesOfStack);
 }
 

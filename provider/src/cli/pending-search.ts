@@ -3,7 +3,7 @@ import { count, momentOf } from "../base/index.js";
 import { Client, systemDependencies } from "../client/index.js";
 import { cookieFileFor } from "../journal/index.js";
 import { kindsByName } from "../kinds/index.js";
-import { lookFor, resendDueMs } from "../operations/index.js";
+import { resendDueMs, searchByMark } from "../operations/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
@@ -55,7 +55,7 @@ export async function searchFor(
   });
   const { transport, clock, secrets } = dependencies;
   const client = new Client(settings, dependencies);
-  const looker = { reading, clock, client: () => client };
+  const searchContext = { reading, clock, client: () => client };
   const now = momentOf(clock);
 
   const look = async (create: Create): Promise<Answer | string> => {
@@ -67,7 +67,11 @@ export async function searchFor(
       return `${ref.short}: ${why}: check advertising:markField and ${setting}.`;
     }
     const sent = { ...record, at: record.at || now };
-    const finding = await lookFor(kind, looker, ref.short, sent, false, formerIds);
+    const finding = await searchByMark(
+      searchContext,
+      { kind, label: ref.short, sent, formerIds },
+      false,
+    );
     if (finding.kind === "found") return { create, id: finding.id };
     if (finding.kind === "not-made") return { create, id: undefined };
     return `${ref.short}: ${secrets.scrub(finding.words)}`;
@@ -76,7 +80,7 @@ export async function searchFor(
   try {
     // Nobody has noted when these were sent: perhaps just now.
     const undated = open.filter(({ record }) => record.at === "" && record.field !== undefined);
-    const dueMs = resendDueMs(now, looker);
+    const dueMs = resendDueMs(now, searchContext);
     if (undated.length > 0 && dueMs !== undefined) {
       const creates = count(undated.length, "create");
       const until = new Date(dueMs).toISOString();

@@ -7,8 +7,8 @@
 import { asTyped, count, enumerate, plainShellWord, UsageError } from "../base/index.js";
 import {
   backendIn,
+  closedLine,
   confirmedLine,
-  gone,
   isJournalInUse,
   journalErrorFrom,
   journalFolder,
@@ -162,7 +162,10 @@ async function readFacts(
     other.backend === place.backend && !existing.includes(other.stack);
   const journals = { own, runs, elsewhere, isGone };
   const stored = stack.resources.map(({ outputs = {} }) => outputs[ACCOUNT]);
-  const accounts = [...stored, ...[...own.values(), ...elsewhere].map(({ account }) => account)];
+  const accounts = [
+    ...stored,
+    ...[...own.values(), ...elsewhere].map(({ account }) => account),
+  ];
   const different = new Set(accounts.filter((account) => typeof account === "string"));
   // Pulumi is asked for the settings only if there is anything to compare.
   return factsIn(
@@ -186,7 +189,8 @@ function ownJournal(place: StackPlace) {
 /** What the state has is open no longer. A run that is under way sees that itself. */
 async function bringUpToDate({ outdated }: Facts, place: StackPlace): Promise<void> {
   const lines = outdated.map(({ ref, record, elsewhere, held = record.id }): PlacedLine => {
-    if (elsewhere !== undefined || held === undefined) return { line: gone(ref.key), elsewhere };
+    if (elsewhere !== undefined || held === undefined)
+      return { line: closedLine(ref.key), elsewhere };
     return { line: confirmedLine({ ...record, key: ref.key }, held) };
   });
   await writeLines(place, lines, 0).catch(() => undefined);
@@ -254,7 +258,8 @@ async function executeAnswers(
   const asked = answers.filter(({ create }) => isInState(create));
   const dropped = forgotten.filter(isInState);
   // Any refresh drops Pulumi's record of an interrupted update, and with it what only that record has.
-  if (asked.length + dropped.length > 0) await writeLines(place, recordedLines(facts, stack.time));
+  if (asked.length + dropped.length > 0)
+    await writeLines(place, recordedLines(facts, stack.time));
   const { isUnresolved, after } = await resolveInState(asked, dropped, choice);
   const resolved = answers.filter(({ create }) => !isInState(create) || !isUnresolved(create));
   await writeLines(place, [

@@ -143,7 +143,9 @@ export async function stackName(choice: StackChoice): Promise<string | undefined
 /** `<organization>/<project>/<stack>` of the project's stacks. @param stack one. @throws Error in Pulumi's words. */
 export async function existingStacks(choice: StackChoice, stack: string): Promise<string[]> {
   const [organization = "", project = ""] = stack.split("/");
-  const printed = await inProject(choice, ({ cwd }) => run(["stack", "ls", "--json"], { cwd }, {}));
+  const printed = await inProject(choice, ({ cwd }) =>
+    run(["stack", "ls", "--json"], { cwd }, {}),
+  );
   const stacks = (jsonIn(printed) as { readonly name?: unknown }[] | undefined) ?? [];
   // Pulumi leaves out what is the default.
   return stacks.map(({ name }) => {
@@ -163,7 +165,11 @@ export async function sameAccountOf(choice: StackChoice): Promise<AreSameAccount
   const printed = await pulumi(["config", "--json"], choice).catch(() => "{}");
   const configured = asRecord(jsonIn(printed)) as StackSettings;
   const config = (key: string) => configured[`${NAMESPACE}:${key}`]?.value;
-  const { settings } = readSettings({ config, environment: process.env, mayLackPassword: true });
+  const { settings } = readSettings({
+    config,
+    environment: process.env,
+    mayLackPassword: true,
+  });
   const isOurs = sameAccountAs(settings);
   return (one, other) => isEqualAccount(one, other) || (isOurs(one) && isOurs(other));
 }

@@ -50,7 +50,11 @@ const FAILURES = { rename: "renames", replace: "replacements" } as const;
 const REPORTS: Readonly<Record<string, Command>> = {
   ids: command({
     help: REPORT_HELP,
-    options: { format: { ...TEXT_OPTION, default: "json" }, template: TEXT_OPTION, ...FROM_STATE },
+    options: {
+      format: { ...TEXT_OPTION, default: "json" },
+      template: TEXT_OPTION,
+      ...FROM_STATE,
+    },
     run: async ({ format, template, out, ...choice }) => {
       const inFormat = chosen(ID_FORMATS, format, "format");
       const addressOf = template === undefined ? undefined : addressesBy(template);

@@ -3,16 +3,16 @@
  * in the documented places, and the records and ids of a kind. Pure.
  */
 import { asRecord, own, parseExact, printable, type Values } from "../base/index.js";
-import type { HttpAnswer } from "./transport.js";
+import type { HttpResponse } from "./transport.js";
 
-export interface Answer extends HttpAnswer {
+export interface ParsedResponse extends HttpResponse {
   /** The body's kind by content, not Content-Type: services of this kind send JSON as text/html and the reverse. */
   readonly kind: "json" | "html" | "text" | "empty";
   /** The body as data, where it is JSON. Such as is nested too deep for exact integers counts as broken. */
   readonly data?: unknown;
 }
 
-export function readAnswer(answer: HttpAnswer): Answer {
+export function parseResponse(answer: HttpResponse): ParsedResponse {
   const text = answer.body.replace(/^\ufeff/, "").trim();
   if (text === "") return { ...answer, kind: "empty" };
   try {
@@ -22,7 +22,8 @@ export function readAnswer(answer: HttpAnswer): Answer {
       return { ...answer, kind: "text", broken: "it is nested too deep" };
     const contentType = answer.headers["content-type"] ?? "";
     const isHtml =
-      /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(contentType);
+      /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) ||
+      /html/i.test(contentType);
     return { ...answer, kind: isHtml ? "html" : "text" };
   }
 }
@@ -83,7 +84,10 @@ const SPOKEN =
   /^(messages?|msg|errors?|(error_?)?code|error_?(message|description)|detail|description|reasons?|title|warnings?|non_field_errors|faultstring)$/i;
 
 /** Whether a string is where answers speak: SPOKEN or a field's name, in place of data, or a sentence in any list. */
-export function isSpoken({ path, value, isEntry }: Leaf, fields: readonly string[] = []): boolean {
+export function isSpoken(
+  { path, value, isEntry }: Leaf,
+  fields: readonly string[] = [],
+): boolean {
   const name = path.at(-1);
   if (name === undefined || name === "payload" || fields.includes(name)) return true;
   if (path.some((part) => SPOKEN.test(part))) return true;
@@ -107,7 +111,7 @@ export function beginsWithError(value: unknown): boolean {
  * Whether an answer says that the request was refused, in the ways that the platform is known to use: `success: false`,
  * or an entry of `errors` that begins with `ERROR`, in the answer itself, in its `payload` or under the noun.
  */
-export function saysRefused({ kind, data }: Answer, noun: string | undefined): boolean {
+export function saysRefused({ kind, data }: ParsedResponse, noun: string | undefined): boolean {
   if (kind !== "json") return false;
   return anyPart(data, noun, (part) => {
     if (isFlaggedNo(part)) return true;
@@ -133,7 +137,8 @@ export function anyPart(
   depth = 0,
 ): boolean {
   if (depth > MAX_DEPTH || !isFilled(value)) return false;
-  if (Array.isArray(value)) return value.every((entry) => anyPart(entry, noun, test, depth + 1));
+  if (Array.isArray(value))
+    return value.every((entry) => anyPart(entry, noun, test, depth + 1));
   if (test(value)) return true;
   const inward = noun === undefined ? ["payload"] : ["payload", noun, `${noun}s`];
   return inward.some((name) => anyPart(own(value, name), noun, test, depth + 1));

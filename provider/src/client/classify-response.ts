@@ -16,7 +16,6 @@ import { enumerate, excerpt, own, type Values } from "../base/index.js";
 import type { Kind, Operation } from "../kinds/index.js";
 import { formsOf } from "../rules/index.js";
 import {
-  type Answer,
   anyPart,
   folded,
   idIn,
@@ -24,12 +23,13 @@ import {
   type Leaf,
   leavesOf,
   ownIdOf,
+  type ParsedResponse,
   recordsIn,
   saysRefused,
   shapeOf,
   WRAPPERS,
 } from "./answer.js";
-import { type Act, isHollow, isYes, objectionIn } from "./objection.js";
+import { type Act, isNullOrEmpty, isYes, objectionIn } from "./objection.js";
 import { redirectOf } from "./session-sign.js";
 
 export type WireRecord = Values;
@@ -59,7 +59,7 @@ export interface LiveObject {
 }
 
 export function classifyCreate(
-  answer: Answer,
+  answer: ParsedResponse,
   { noun }: Pick<Operation, "noun">,
   sent: Values,
 ): CreateVerdict {
@@ -84,12 +84,17 @@ export function classifyCreate(
   // 202 and 207 only say that something may have succeeded.
   if (status !== 200 && status !== 201)
     return unknown(`, with the id ${id}: that is not the status of an object that was created`);
-  const objection = objectionIn(answer, "created", noun, sent) ?? contradictionIn(data, noun, sent);
+  const objection =
+    objectionIn(answer, "created", noun, sent) ?? contradictionIn(data, noun, sent);
   if (objection !== undefined) return unknown(`, with the id ${id}, but ${objection}`);
   return { kind: "created", id };
 }
 
-export function classifyUpdate(answer: Answer, target: LiveObject, sent: Values): Verdict {
+export function classifyUpdate(
+  answer: ParsedResponse,
+  target: LiveObject,
+  sent: Values,
+): Verdict {
   const { noun } = target.kind.create;
   if (isEmptySuccess(answer)) return { kind: "done" };
   const trouble = troubleIn(answer, noun) ?? changeTrouble(answer, target, "changed", sent);
@@ -100,7 +105,7 @@ export function classifyUpdate(answer: Answer, target: LiveObject, sent: Values)
   return classifySuccess(answer, noun);
 }
 
-export function classifyDelete(answer: Answer, target: LiveObject): Verdict {
+export function classifyDelete(answer: ParsedResponse, target: LiveObject): Verdict {
   const { noun } = target.kind.create;
   if (isEmptySuccess(answer)) return { kind: "done" };
   if (isNotFound(answer, noun)) return { kind: "gone" };
@@ -111,7 +116,7 @@ export function classifyDelete(answer: Answer, target: LiveObject): Verdict {
   );
 }
 
-export function classifyRead(answer: Answer, { kind, id }: LiveObject): Verdict {
+export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): Verdict {
   const { noun } = kind.create;
   const isNothing = (value: unknown) => value === null || Array.isArray(value);
   if (isNotFound(answer, noun) || hasOnly(answer, noun, isNothing)) return { kind: "gone" };
@@ -133,7 +138,7 @@ export function classifyRead(answer: Answer, { kind, id }: LiveObject): Verdict 
 
 /** Filters are often patterns, or ignored: listed objects are compared here, and only an empty list means none. */
 export function classifySearch(
-  answer: Answer,
+  answer: ParsedResponse,
   { create: { noun } }: Kind,
   field: string,
   mark: string,
@@ -145,7 +150,8 @@ export function classifySearch(
   const ids = found.flatMap((record) => ownIdOf(record, noun) ?? []);
   if (ids.length > 0 || hasOnly(answer, noun, Array.isArray))
     return { kind: "listed", ids: [...new Set(ids)] };
-  if (records.length > 0) return unclearBecause("it has other objects: is the filter known there?");
+  if (records.length > 0)
+    return unclearBecause("it has other objects: is the filter known there?");
   return unclearBecause("it has no list of objects with ids");
 }
 
@@ -154,15 +160,16 @@ function unclearBecause(reason: string): Trouble {
 }
 
 /** Assumed: a 4xx but 408 and 499 (the peer gave up) is a refusal; a redirect that names no object leads to a login. */
-function isRefused(answer: Answer, noun: string): boolean {
+function isRefused(answer: ParsedResponse, noun: string): boolean {
   const { status, broken } = answer;
   if (status >= 400 && status < 500) return status !== 408 && status !== 499;
-  if (status === 200 || status === 201) return broken === undefined && saysRefused(answer, noun);
+  if (status === 200 || status === 201)
+    return broken === undefined && saysRefused(answer, noun);
   return redirectOf(answer) === "login";
 }
 
 /** The trouble that the status, a flag or the kind of body shows, before the data is read. */
-function troubleIn(answer: Answer, noun: string): Trouble | undefined {
+function troubleIn(answer: ParsedResponse, noun: string): Trouble | undefined {
   const { status, broken } = answer;
   const unreadable = unreadableIn(answer);
   if (broken !== undefined) return unclearBecause(String(unreadable));
@@ -172,7 +179,7 @@ function troubleIn(answer: Answer, noun: string): Trouble | undefined {
   return undefined;
 }
 
-function unreadableIn({ kind, broken }: Answer): string | undefined {
+function unreadableIn({ kind, broken }: ParsedResponse): string | undefined {
   if (broken !== undefined) return `its body is not whole or not readable (${broken})`;
   return {
     json: undefined,
@@ -182,24 +189,24 @@ function unreadableIn({ kind, broken }: Answer): string | undefined {
   }[kind];
 }
 
-function isEmptySuccess({ status, kind, broken }: Answer): boolean {
+function isEmptySuccess({ status, kind, broken }: ParsedResponse): boolean {
   return kind === "empty" && broken === undefined && (status === 200 || status === 204);
 }
 
 /** A page may be any server's, and one that holds an object doesn't say that there is none. */
-function isNotFound({ status, kind, data, broken }: Answer, noun: string): boolean {
+function isNotFound({ status, kind, data, broken }: ParsedResponse, noun: string): boolean {
   if (status !== 404 && status !== 410) return false;
   return broken === undefined && kind !== "html" && recordsIn(data, noun).length === 0;
 }
 
-function classifySuccess({ data }: Answer, noun: string): Verdict {
+function classifySuccess({ data }: ParsedResponse, noun: string): Verdict {
   if (anyPart(data, noun, (part) => isYes(own(part, "success")))) return { kind: "done" };
   return unclearBecause("it does not say that it was done");
 }
 
 /** What makes one doubt that an object was changed or deleted: an objection, or another object's id. */
 function changeTrouble(
-  answer: Answer,
+  answer: ParsedResponse,
   { kind, id }: LiveObject,
   act: Act,
   sent: Values = {},
@@ -245,7 +252,11 @@ const HARMLESS: readonly (readonly [name: RegExp, value: RegExp])[] = [
 ];
 
 /** Whether a 200 has nothing (as `isNothing` tests) in place of objects, and all else in it is harmless. */
-function hasOnly(answer: Answer, noun: string, isNothing: (value: unknown) => boolean): boolean {
+function hasOnly(
+  answer: ParsedResponse,
+  noun: string,
+  isNothing: (value: unknown) => boolean,
+): boolean {
   const { status, kind, data, broken } = answer;
   if (status !== 200 || kind !== "json" || broken !== undefined) return false;
   const places = [...WRAPPERS, noun, `${noun}s`];
@@ -261,6 +272,6 @@ function hasOnly(answer: Answer, noun: string, isNothing: (value: unknown) => bo
 
 function isHarmless({ path, value }: Leaf): boolean {
   const name = (path.at(-1) ?? "").toLowerCase().replace(/[_-]/g, "");
-  const text = isHollow(value) ? "" : String(value).trim().toLowerCase();
+  const text = isNullOrEmpty(value) ? "" : String(value).trim().toLowerCase();
   return HARMLESS.some(([names, values]) => names.test(name) && values.test(text));
 }

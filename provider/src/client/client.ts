@@ -5,7 +5,7 @@
 import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
-import type { Answer } from "./answer.js";
+import type { ParsedResponse } from "./answer.js";
 import {
   classifyCreate,
   classifyDelete,
@@ -19,7 +19,7 @@ import {
 } from "./classify-response.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { type BeforeSend, Session } from "./session.js";
-import { refusal, troubled, unanswered } from "./trouble.js";
+import { noResponseError, refusal, unusableResponseError } from "./trouble.js";
 import { saidIn, warningsOf } from "./words.js";
 
 interface Request {
@@ -55,7 +55,7 @@ interface SearchRequest extends Pick<Request, "operation" | "label"> {
 }
 
 /** Whether an operation has found an object in this run, and the requests in flight that may still prove it. */
-interface Witness {
+interface OperationProof {
   hasWorked: boolean;
   readonly inFlight: Set<Promise<unknown>>;
 }
@@ -65,7 +65,7 @@ export class Client {
   readonly #dependencies: ClientDependencies;
   readonly #session: Session;
   /** By method and path: "not found" may also mean that the path does not exist. */
-  readonly #witnesses = new Map<string, Witness>();
+  readonly #witnesses = new Map<string, OperationProof>();
 
   constructor(settings: Settings, dependencies: ClientDependencies) {
     this.#settings = settings;
@@ -78,7 +78,7 @@ export class Client {
    * @throws {AdvertisingError} any other error means that nothing was created.
    */
   async create({ onCreated, ...request }: CreateRequest): Promise<Created> {
-    const response = await this.#send(request);
+    const response = await this.#request(request);
     const { answer, session, kept, what, sentAt } = response;
     const verdict = classifyCreate(answer, request.operation, request.fields);
     if (verdict.kind === "created") await onCreated(verdict.id);
@@ -113,7 +113,7 @@ export class Client {
       classifyUpdate(answer, target, fields),
     );
     if (verdict.kind === "done") return warningsOf(response);
-    throw troubled(verdict, response);
+    throw unusableResponseError(verdict, response);
   }
 
   /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
@@ -123,16 +123,25 @@ export class Client {
   }
 
   /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if nothing is known. */
-  async search({ kind, operation, field, mark, label }: SearchRequest): Promise<readonly string[]> {
+  async search({
+    kind,
+    operation,
+    field,
+    mark,
+    label,
+  }: SearchRequest): Promise<readonly string[]> {
     const request = { operation, values: { mark }, label };
-    const classify = (answer: Answer) => classifySearch(answer, kind, field, mark);
+    const classify = (answer: ParsedResponse) => classifySearch(answer, kind, field, mark);
     const { verdict, response } = await this.#classified(request, classify);
     if (verdict.kind === "listed") return verdict.ids;
-    throw troubled(verdict, response);
+    throw unusableResponseError(verdict, response);
   }
 
   /** @returns `gone` only if the operation has found another object. @throws {AdvertisingError} */
-  async #find({ operation, id, label }: ObjectRequest, classify: (answer: Answer) => Verdict) {
+  async #find(
+    { operation, id, label }: ObjectRequest,
+    classify: (answer: ParsedResponse) => Verdict,
+  ) {
     const witness = this.#witnessOf(operation);
     const request = this.#classified({ operation, values: { id }, label }, classify);
     const finding = request.then(({ verdict }) => {
@@ -141,16 +150,17 @@ export class Client {
     witness.inFlight.add(finding);
     await finding.finally(() => witness.inFlight.delete(finding));
     const { verdict, response } = await request;
-    if (verdict.kind !== "done" && verdict.kind !== "gone") throw troubled(verdict, response);
+    if (verdict.kind !== "done" && verdict.kind !== "gone")
+      throw unusableResponseError(verdict, response);
     while (verdict.kind === "gone" && !witness.hasWorked) {
       // Requests in flight may still show that the operation works.
-      if (witness.inFlight.size === 0) throw troubled(verdict, response);
+      if (witness.inFlight.size === 0) throw unusableResponseError(verdict, response);
       await Promise.race(witness.inFlight).catch(() => undefined);
     }
     return verdict;
   }
 
-  #witnessOf({ method, path }: Operation): Witness {
+  #witnessOf({ method, path }: Operation): OperationProof {
     const key = `${method} ${path}`;
     const witness = this.#witnesses.get(key) ?? { hasWorked: false, inFlight: new Set() };
     this.#witnesses.set(key, witness);
@@ -158,8 +168,8 @@ export class Client {
   }
 
   /** A request that the session refused proves nothing about the object, so its response is not classified. */
-  async #classified<T>(request: Request, classify: (answer: Answer) => T) {
-    const response = await this.#send(request);
+  async #classified<T>(request: Request, classify: (answer: ParsedResponse) => T) {
+    const response = await this.#request(request);
     await response.kept;
     const refused: Trouble = { kind: "refused" };
     return {
@@ -168,8 +178,8 @@ export class Client {
     };
   }
 
-  async #send({ operation, values, fields, label, beforeSend }: Request) {
-    const { method, repeatable } = operation;
+  async #request({ operation, values, fields, label, beforeSend }: Request) {
+    const { method, idempotent } = operation;
     const url = addressOf(operation, this.#settings.baseUrl, values);
     const body = fields === undefined ? undefined : JSON.stringify(fields);
     const { credentials, secrets } = this.#dependencies;
@@ -188,9 +198,9 @@ export class Client {
       sentAt = at;
     };
     const sent = await this.#session
-      .send({ method, url, body, repeatable }, noteSending)
+      .sendOnLogin({ method, url, body, idempotent }, noteSending)
       .catch((error: unknown) => {
-        throw unanswered(error, request, url, sentAt);
+        throw noResponseError(error, request, url, sentAt);
       });
     return { ...request, ...sent, sentAt };
   }

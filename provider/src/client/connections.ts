@@ -34,7 +34,7 @@ export function createProxyAgent(
   proxy: ProxySetting,
   options: Agent.Options & { readonly connect: buildConnector.connector },
   timeoutMs: number,
-  onEndedThere: () => void,
+  onUnannouncedClose: () => void,
 ): Dispatcher {
   const { EnvHttpProxyAgent, Pool } = undici();
   return new EnvHttpProxyAgent({
@@ -49,7 +49,7 @@ export function createProxyAgent(
     factory: (origin, poolOptions: Pool.Options) => {
       const isDirect = poolOptions.connect === options.connect;
       const connect = poolOptions.connect as buildConnector.connector;
-      const tunnel = throughTunnel(connect, proxy, timeoutMs, onEndedThere);
+      const tunnel = throughTunnel(connect, proxy, timeoutMs, onUnannouncedClose);
       return new Pool(origin, isDirect ? poolOptions : { ...poolOptions, connect: tunnel });
     },
   });
@@ -60,7 +60,7 @@ function throughTunnel(
   connect: buildConnector.connector,
   proxy: ProxySetting,
   timeoutMs: number,
-  onEndedThere: () => void,
+  onUnannouncedClose: () => void,
 ): buildConnector.connector {
   return (target, callback) => {
     let isOver = false;
@@ -76,7 +76,7 @@ function throughTunnel(
       clearTimeout(timer);
       if (isOver) return void socket?.on("error", () => undefined).destroy();
       if (error !== null) return callback(new TunnelFailure(error, proxy), null);
-      prepare(socket, onEndedThere);
+      prepare(socket, onUnannouncedClose);
       callback(null, socket);
     });
   };
@@ -97,27 +97,27 @@ export function reasonOf(error: Error): { readonly code: string; readonly messag
 /** @param onEndedThere is called where the other side ends a connection after an answer that did not announce it. */
 export function createConnector(
   timeout: number,
-  onEndedThere: () => void,
+  onUnannouncedClose: () => void,
 ): buildConnector.connector {
   const connect = undici().buildConnector({ timeout, allowH2: false });
   return (target, callback) =>
     connect(target, (...result) => {
-      if (result[0] === null) prepare(result[1], onEndedThere);
+      if (result[0] === null) prepare(result[1], onUnannouncedClose);
       callback(...result);
     });
 }
 
-function prepare(socket: Socket, onEndedThere: () => void): void {
+function prepare(socket: Socket, onUnannouncedClose: () => void): void {
   let hasRead = false;
   readContinueAsProcessing(socket, () => {
     hasRead = true;
   });
   // After `Connection: close` undici destroys the socket before it ends.
   socket.once("end", () => {
-    if (hasRead) onEndedThere();
+    if (hasRead) onUnannouncedClose();
   });
   socket.once("error", (error: NodeJS.ErrnoException) => {
-    if (hasRead && ["ECONNRESET", "EPIPE"].includes(error.code ?? "")) onEndedThere();
+    if (hasRead && ["ECONNRESET", "EPIPE"].includes(error.code ?? "")) onUnannouncedClose();
     // A TLS alert says why, as for want of a client certificate; the end that follows, which undici reports, does not.
     socket.destroy(error);
   });

@@ -1,14 +1,14 @@
 /** Whether another attempt may follow a failed one: a pure decision, with a reason for each branch. */
-import { type HttpAnswer, TransportFailure } from "./transport.js";
+import { type HttpResponse, TransportFailure } from "./transport.js";
 
-export type Attempt = HttpAnswer | TransportFailure;
+export type Attempt = HttpResponse | TransportFailure;
 
 interface RetryQuestion {
   readonly attempt: Attempt;
   /** 1 for the first. */
   readonly attemptNumber: number;
   /** Carrying it out twice does no harm. */
-  readonly repeatable: boolean;
+  readonly idempotent: boolean;
   readonly wallClockMs: number;
   /** From 0 to 1, for the jitter. */
   readonly random: number;
@@ -25,7 +25,7 @@ const MAX_BACKOFF_MS = 20_000;
 /** For a rate limit without a usable Retry-After, whose window is unknown. */
 const FIRST_LIMIT_BACKOFF_MS = 1000;
 /** How often a repeatable request is tried while its outcome is unknown. Few times, because logins are rate limited. */
-const MAX_REPEATED_ATTEMPTS = 3;
+const MAX_IDEMPOTENT_ATTEMPTS = 3;
 
 const CERTIFICATE_CODE =
   /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
@@ -38,8 +38,8 @@ function isCertificateFailure({ code, message }: TransportFailure): boolean {
 }
 
 export function decideRetry(question: RetryQuestion): RetryDecision {
-  const { attempt, attemptNumber, repeatable, random, wallClockMs } = question;
-  const mayRepeat = repeatable && attemptNumber < MAX_REPEATED_ATTEMPTS;
+  const { attempt, attemptNumber, idempotent, random, wallClockMs } = question;
+  const mayRepeat = idempotent && attemptNumber < MAX_IDEMPOTENT_ATTEMPTS;
   const done: RetryDecision = { kind: "done" };
   const again = (firstMs: number): RetryDecision => {
     return { kind: "again", delayMs: backoffMs(firstMs, attemptNumber, random) };

@@ -4,10 +4,10 @@
  */
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
-import { type Answer, readAnswer, saysRefused } from "./answer.js";
+import { type ParsedResponse, parseResponse, saysRefused } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { describeFailure, NO_CLIENT_CERTIFICATE } from "./describe-failure.js";
-import { RetryingSender, StopWaiting } from "./retry.js";
+import { RetryingSender, WaitBudgetExceeded } from "./retry.js";
 import { type Login, SessionStore } from "./session-file.js";
 import { SessionJar, sessionBlocker } from "./session-jar.js";
 import { TransportFailure } from "./transport.js";
@@ -15,13 +15,13 @@ import { NOTHING_CREATED } from "./trouble.js";
 import { wordsOf } from "./words.js";
 
 /** Opens a new login, valid for an address. @throws LoginError */
-export type Credentials = (url: URL) => Promise<Login>;
+export type Authenticate = (url: URL) => Promise<Login>;
 
 export function credentialsOf(
   settings: Settings,
   dependencies: ClientDependencies,
   sender: RetryingSender,
-): Credentials {
+): Authenticate {
   const { email, password = "", authMode } = settings;
   const { secrets } = dependencies;
   secrets.add(password);
@@ -61,8 +61,10 @@ async function logIn(
   const failed = `The login of ${email} at ${url.href} failed`;
   const fields = { email, password, ...(keepLoggedIn && { keep_logged_in: true }) };
   const answer = await sendLogin(sender, url, fields).catch((error: unknown) => {
-    if (error instanceof StopWaiting)
-      throw new LoginError(`${failed}: ${error.message}. ${NOTHING_CREATED} Run it again then.`);
+    if (error instanceof WaitBudgetExceeded)
+      throw new LoginError(
+        `${failed}: ${error.message}. ${NOTHING_CREATED} Run it again then.`,
+      );
     if (!(error instanceof TransportFailure)) throw error;
     const why = describeFailure(error, url);
     throw new LoginError(`${failed}: ${why}. ${NOTHING_CREATED}`, { cause: error });
@@ -79,14 +81,22 @@ async function logIn(
 }
 
 /** A login of unknown outcome may be repeated, because a second session does no harm. */
-async function sendLogin(sender: RetryingSender, url: URL, fields: object): Promise<Answer> {
+async function sendLogin(
+  sender: RetryingSender,
+  url: URL,
+  fields: object,
+): Promise<ParsedResponse> {
   const request = { method: "POST" as const, url, headers: {}, body: JSON.stringify(fields) };
-  const options = { repeatable: true, waitBudget: sender.waitBudget(), needsNoSlot: true };
-  return readAnswer(await sender.send((transmit) => transmit(request), options));
+  const options = { idempotent: true, waitBudget: sender.waitBudget(), needsNoSlot: true };
+  return parseResponse(await sender.sendWithRetry((transmit) => transmit(request), options));
 }
 
 /** Why a login was refused, and the next step. */
-function refusalOf(answer: Answer, words: readonly string[], from: string): string | undefined {
+function refusalOf(
+  answer: ParsedResponse,
+  words: readonly string[],
+  from: string,
+): string | undefined {
   const { status, kind } = answer;
   const report = [`status ${status}`, words.join("; ")].filter(Boolean).join(": ");
   const isDone = status >= 200 && status < 300;
@@ -119,7 +129,8 @@ export async function logInAnew(settings: Settings, dependencies: ClientDependen
   // If its cookie does not say (API page, sessions).
   const lastsMs = settings.keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;
   return {
-    endsAtMs: jar.endsAtMs(usedAt, settings.keepLoggedIn) ?? dependencies.clock.wallMs() + lastsMs,
+    endsAtMs:
+      jar.endsAtMs(usedAt, settings.keepLoggedIn) ?? dependencies.clock.wallMs() + lastsMs,
     cure: store.cure,
   };
 }

@@ -1,6 +1,13 @@
 /** Where a response says no, or makes one doubt, though its status is that of a success. Pure. */
 import type { Values } from "../base/index.js";
-import { type Answer, beginsWithError, isFilled, type Leaf, leavesOf, ownIdOf } from "./answer.js";
+import {
+  beginsWithError,
+  isFilled,
+  type Leaf,
+  leavesOf,
+  ownIdOf,
+  type ParsedResponse,
+} from "./answer.js";
 
 /** What was to be done, with the names under which a response may say whether it was. */
 const DONE = {
@@ -21,7 +28,7 @@ export function isYes(value: unknown): boolean {
   return /^\s*(true|1)\s*$/i.test(String(value));
 }
 
-export function isHollow(value: unknown): boolean {
+export function isNullOrEmpty(value: unknown): boolean {
   return typeof value === "object" && !isFilled(value);
 }
 
@@ -31,7 +38,7 @@ function saysNo({ path, value, isWarned }: Leaf): boolean {
   if (FLAG.test(name)) return !isYes(value);
   if (STATE.test(name)) return FAILED.test(String(value).trim());
   const isWarning = (isWarned && path.includes("errors")) || /^\s*WARNING/i.test(String(value));
-  const isNothing = /^(false|0|none|null|)$/.test(String(value)) || isHollow(value);
+  const isNothing = /^(false|0|none|null|)$/.test(String(value)) || isNullOrEmpty(value);
   return path.some((part) => ERROR.test(part)) && !isNothing && !isWarning;
 }
 
@@ -41,7 +48,7 @@ function isDoubtful({ path, value }: Leaf, act: Act, isRecord: boolean): boolean
   if (DONE[act].test(name)) return /^(0|false)$/.test(String(value));
   if (path.length > 1) return false;
   if (name === "payload" && act !== "created")
-    return value === null || (Array.isArray(value) && isHollow(value));
+    return value === null || (Array.isArray(value) && isNullOrEmpty(value));
   // Of an object, the state is its own, such as "pending".
   return STATE.test(name) && !isRecord && UNFINISHED.test(String(value));
 }
@@ -51,7 +58,7 @@ function isDoubtful({ path, value }: Leaf, act: Act, isRecord: boolean): boolean
  * @param sent a request's values, because the name of an event may begin with "ERROR".
  */
 export function objectionIn(
-  { data }: Answer,
+  { data }: ParsedResponse,
   act: Act,
   noun: string,
   sent: Values,

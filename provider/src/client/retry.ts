@@ -5,10 +5,10 @@
 import type { Settings } from "../settings/index.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { type Attempt, decideRetry } from "./decide-retry.js";
-import { type HttpAnswer, type HttpRequest, TransportFailure } from "./transport.js";
+import { type HttpRequest, type HttpResponse, TransportFailure } from "./transport.js";
 
 /** The platform asks for a longer wait than this request may spend; the message is a clause. Nothing was acted upon. */
-export class StopWaiting extends Error {}
+export class WaitBudgetExceeded extends Error {}
 
 export interface WaitBudget {
   leftMs: number;
@@ -24,7 +24,7 @@ export type AttemptOnce = (
 
 export interface SendOptions {
   /** Carrying it out twice does no harm: false for a create, which has no idempotency key; true for all others. */
-  readonly repeatable: boolean;
+  readonly idempotent: boolean;
   readonly waitBudget: WaitBudget;
   /** For a login, which is sent by a request that has a slot. */
   readonly needsNoSlot?: boolean;
@@ -33,17 +33,17 @@ export interface SendOptions {
 export class RetryingSender {
   readonly #dependencies: ClientDependencies;
   readonly #maxWaitMs: number;
-  readonly #slots: Slots;
-  readonly #silence: Silence;
+  readonly #slots: Semaphore;
+  readonly #sender: StallReporter;
   #underWay = 0;
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
-  #quietUntilMs = 0;
+  #pausedUntilMs = 0;
 
   constructor(settings: Settings, dependencies: ClientDependencies) {
     this.#dependencies = dependencies;
     this.#maxWaitMs = settings.maxWaitSeconds * 1000;
-    this.#slots = new Slots(settings.maxConcurrentRequests);
-    this.#silence = new Silence(settings, dependencies);
+    this.#slots = new Semaphore(settings.maxConcurrentRequests);
+    this.#sender = new StallReporter(settings, dependencies);
   }
 
   /** The total time that one request may wait, however often it is passed to {@link send}. */
@@ -52,17 +52,17 @@ export class RetryingSender {
   }
 
   /** @throws {TransportFailure} if no status line came. @throws {StopWaiting} if the rate limit outlasts the budget. */
-  async send(attemptOnce: AttemptOnce, options: SendOptions): Promise<HttpAnswer> {
+  async sendWithRetry(attemptOnce: AttemptOnce, options: SendOptions): Promise<HttpResponse> {
     this.#underWay++;
     try {
-      return await this.#send(attemptOnce, options);
+      return await this.#sendWithRetry(attemptOnce, options);
     } finally {
       this.#underWay--;
-      if (this.#underWay === 0) this.#silence.end();
+      if (this.#underWay === 0) this.#sender.end();
     }
   }
 
-  async #send(attemptOnce: AttemptOnce, options: SendOptions): Promise<HttpAnswer> {
+  async #sendWithRetry(attemptOnce: AttemptOnce, options: SendOptions): Promise<HttpResponse> {
     const { waitBudget } = options;
     for (let attemptNumber = 1; ; attemptNumber++) {
       const result = await this.#attempt(attemptOnce, options, attemptNumber);
@@ -72,7 +72,7 @@ export class RetryingSender {
         // A connection attempt that timed out has also used up the budget.
         waitBudget.leftMs -= result.durationMs;
         if (decision.delayMs <= waitBudget.leftMs) {
-          await this.#spend(waitBudget, decision.delayMs);
+          await this.#waitWithinBudget(waitBudget, decision.delayMs);
           continue;
         }
       }
@@ -83,11 +83,11 @@ export class RetryingSender {
 
   async #attempt(attemptOnce: AttemptOnce, options: SendOptions, attemptNumber: number) {
     const { clock } = this.#dependencies;
-    const { repeatable, waitBudget, needsNoSlot } = options;
+    const { idempotent, waitBudget, needsNoSlot } = options;
     let durationMs = 0;
     const transmit = async (request: HttpRequest) => {
       const begin = clock.monotonicMs();
-      const attempt = await this.#silence.during(request);
+      const attempt = await this.#sender.sendReporting(request);
       durationMs = clock.monotonicMs() - begin;
       this.#log(request, attempt, attemptNumber, durationMs);
       return attempt;
@@ -95,36 +95,49 @@ export class RetryingSender {
     for (;;) {
       // While it waits for the rate limit it has no slot.
       const quietMs = this.#quietMs();
-      if (quietMs > 0) await this.#spend(waitBudget, Math.max(1, quietMs));
-      if (needsNoSlot !== true) await this.#slots.enter();
+      if (quietMs > 0) await this.#waitWithinBudget(waitBudget, Math.max(1, quietMs));
+      if (needsNoSlot !== true) await this.#slots.acquire();
       try {
         if (this.#quietMs() > 0) continue;
         const attempt = await attemptOnce(transmit);
         if (attempt === undefined) continue;
         const wallClockMs = clock.wallMs();
         const random = Math.random();
-        const decision = decideRetry({ attempt, attemptNumber, repeatable, wallClockMs, random });
+        const decision = decideRetry({
+          attempt,
+          attemptNumber,
+          idempotent,
+          wallClockMs,
+          random,
+        });
         // Still in its slot, so that no other request sends in it before all know about the wait.
-        if (decision.kind === "limited") this.#keepQuiet(decision.delayMs, waitBudget.leftMs);
+        if (decision.kind === "limited") this.#pauseAll(decision.delayMs, waitBudget.leftMs);
         return { attempt, decision, durationMs };
       } finally {
-        if (needsNoSlot !== true) this.#slots.leave();
+        if (needsNoSlot !== true) this.#slots.release();
       }
     }
   }
 
-  #log({ method, url }: HttpRequest, attempt: Attempt, attemptNumber: number, durationMs: number) {
+  #log(
+    { method, url }: HttpRequest,
+    attempt: Attempt,
+    attemptNumber: number,
+    durationMs: number,
+  ) {
     const { onAttempt } = this.#dependencies;
     if (onAttempt === undefined) return;
     const took = `after ${Math.round(durationMs)} ms`;
-    onAttempt(`${method} ${url.pathname} attempt ${attemptNumber}: ${outcomeOf(attempt)} ${took}`);
+    onAttempt(
+      `${method} ${url.pathname} attempt ${attemptNumber}: ${outcomeOf(attempt)} ${took}`,
+    );
   }
 
-  async #spend(waitBudget: WaitBudget, delayMs: number): Promise<void> {
+  async #waitWithinBudget(waitBudget: WaitBudget, delayMs: number): Promise<void> {
     const { clock } = this.#dependencies;
     if (delayMs > waitBudget.leftMs) {
       const from = new Date(clock.wallMs() + delayMs).toISOString();
-      throw new StopWaiting(
+      throw new WaitBudgetExceeded(
         `the platform limits the rate and takes requests again from ${from} on; that is longer ` +
           `than advertising:maxWaitSeconds (${this.#maxWaitMs / 1000} s) allows`,
       );
@@ -134,24 +147,24 @@ export class RetryingSender {
   }
 
   #quietMs(): number {
-    return this.#quietUntilMs - this.#dependencies.clock.monotonicMs();
+    return this.#pausedUntilMs - this.#dependencies.clock.monotonicMs();
   }
 
-  #keepQuiet(delayMs: number, budgetMs: number): void {
+  #pauseAll(delayMs: number, budgetMs: number): void {
     const { clock, say } = this.#dependencies;
     const until = clock.monotonicMs() + delayMs;
-    if (until <= this.#quietUntilMs) return;
+    if (until <= this.#pausedUntilMs) return;
     const isNewWait = this.#quietMs() <= 0;
-    this.#quietUntilMs = until;
+    this.#pausedUntilMs = until;
     if (!isNewWait || delayMs > budgetMs) return;
     say(`The platform limits the rate: all requests wait for ${Math.ceil(delayMs / 1000)} s.`);
   }
 }
 
-const SILENT_MS = 5000;
+const STALL_REPORT_MS = 5000;
 
 /** Says once that nothing has come back for a while, and for how long it is tried. */
-class Silence {
+class StallReporter {
   /** Absent while something comes back. */
   #cancel: (() => void) | undefined;
   #isConnected = false;
@@ -163,9 +176,9 @@ class Silence {
     private readonly dependencies: ClientDependencies,
   ) {}
 
-  async during(request: HttpRequest): Promise<Attempt> {
+  async sendReporting(request: HttpRequest): Promise<Attempt> {
     const { clock, say, transport } = this.dependencies;
-    this.#cancel ??= clock.alarm(SILENT_MS, () => say(this.#message(request.url.host)));
+    this.#cancel ??= clock.alarm(STALL_REPORT_MS, () => say(this.#message(request.url.host)));
     const onStart = () => {
       this.#isConnected = true;
     };
@@ -184,7 +197,7 @@ class Silence {
 
   #message(host: string): string {
     const { requestTimeoutSeconds, maxWaitSeconds } = this.settings;
-    const after = `after ${SILENT_MS / 1000} s`;
+    const after = `after ${STALL_REPORT_MS / 1000} s`;
     if (this.#isConnected) {
       const end = `This attempt ends in at most ${requestTimeoutSeconds} s (advertising:requestTimeoutSeconds)`;
       return `No response from ${host} ${after}. ${end}.`;
@@ -198,17 +211,17 @@ class Silence {
 }
 
 /** Limits how many are in it at once, in the order of their calls. */
-class Slots {
+class Semaphore {
   readonly #waiting: (() => void)[] = [];
 
   constructor(private free: number) {}
 
-  async enter(): Promise<void> {
+  async acquire(): Promise<void> {
     if (this.free > 0) this.free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  leave(): void {
+  release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.free++;
     else next();

@@ -95,7 +95,12 @@ export class SessionStore {
     });
     const restore = async (): Promise<Opened | undefined> => {
       const stored = this.#read();
-      if (stored === undefined || isAnew || stored.stamp === ended || !stored.jar.hasSession(url))
+      if (
+        stored === undefined ||
+        isAnew ||
+        stored.stamp === ended ||
+        !stored.jar.hasSession(url)
+      )
         return undefined;
       // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
       const { jar, stamp, verifier } = stored;
@@ -242,7 +247,9 @@ export class SessionStore {
       return await work();
     } catch (error) {
       const { code, syscall, message } = error as NodeJS.ErrnoException;
-      const isOfFiles = [UntrustedFile, LockHeld, LockLost].some((kind) => error instanceof kind);
+      const isOfFiles = [UntrustedFile, LockHeld, LockLost].some(
+        (kind) => error instanceof kind,
+      );
       if (!isOfFiles && (code === undefined || syscall === undefined)) throw error;
       const cure = cureFor(error, this.#path);
       this.cure = cure ?? "Fix that";

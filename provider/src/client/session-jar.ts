@@ -1,10 +1,10 @@
 /** The cookies of a session: tough-cookie's jar with this API's rules. */
 import type { Cookie, CookieJar } from "tough-cookie";
 import { printable } from "../base/index.js";
-import type { HttpAnswer } from "./transport.js";
+import type { HttpResponse } from "./transport.js";
 
 /** What a response says about cookies. */
-export type CookieResponse = Pick<HttpAnswer, "setCookies" | "headers">;
+export type CookieResponse = Pick<HttpResponse, "setCookies" | "headers">;
 
 /** `<instance_key>_service_cookie`; the key differs per installation (API page, POST rest/authenticate). */
 const SESSION_COOKIE = /_service_cookie$/;
@@ -79,7 +79,9 @@ export class SessionJar {
     const cookies = this.#jar
       .getCookiesSync(url.href)
       .filter((cookie) => isLongLived || isSession(cookie));
-    const stated = cookies.flatMap((cookie) => cookie.expiryTime() ?? []).filter(Number.isFinite);
+    const stated = cookies
+      .flatMap((cookie) => cookie.expiryTime() ?? [])
+      .filter(Number.isFinite);
     if (stated.length === 0) return undefined;
     return Math.max(...stated);
   }
@@ -127,11 +129,15 @@ export function sessionBlocker(
   const it = "the session cookie that it set";
   if (cookie.value === "") return { why: `${it} is empty`, next: ask };
   const ended = endOf(cookie, headers.date);
-  if (ended !== undefined) return { why: `${it} has already expired: it ends ${ended}`, next: ask };
+  if (ended !== undefined)
+    return { why: `${it} has already expired: it ends ${ended}`, next: ask };
   const domain = printable(cookie.domain ?? from.hostname);
   const path = printable(cookie.path ?? toughCookie().defaultPath(from.pathname));
   const next = "Check advertising:authenticatePath, and host and path in advertising:baseUrl.";
-  return { why: `${it} is for ${domain}${path}, and not for ${to.hostname}${to.pathname}`, next };
+  return {
+    why: `${it} is for ${domain}${path}, and not for ${to.hostname}${to.pathname}`,
+    next,
+  };
 }
 
 /** When a cookie has ended, and what time it is; `undefined` if it has not. */

@@ -8,7 +8,7 @@
  *     before the object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
  * S3. There is one login at a time for all requests. No more of them are in flight on a login than it has let through,
  *     and at least one: a dead session, or wrong credentials, meet one create. Nothing new is sent while requests on an
- *     ended login are unanswered, or not sent again.
+ *     ended login are noResponseError, or not sent again.
  * S4. After a failed login, or wrong credentials, the run sends nothing more: refused credentials are tried once.
  * S5. A refusal that a new login did not cure causes no further login for a minute: a missing permission must not cause
  *     one for each resource.
@@ -16,18 +16,23 @@
  */
 import { LoginError } from "../base/index.js";
 import type { Settings } from "../settings/index.js";
-import { type Answer, readAnswer } from "./answer.js";
+import { type ParsedResponse, parseResponse } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import type { Attempt } from "./decide-retry.js";
-import { type Credentials, credentialsOf } from "./login.js";
-import { type AttemptOnce, RetryingSender, type SendOptions, type WaitBudget } from "./retry.js";
+import { type Authenticate, credentialsOf } from "./login.js";
+import {
+  type AttemptOnce,
+  RetryingSender,
+  type SendOptions,
+  type WaitBudget,
+} from "./retry.js";
 import type { Login } from "./session-file.js";
-import { type LetThrough, type SessionSign, sessionSignOf } from "./session-sign.js";
+import { type SessionProblem, type SessionVerdict, sessionProblemIn } from "./session-sign.js";
 import { type HttpRequest, TransportFailure } from "./transport.js";
 
 interface SessionResponse {
-  readonly answer: Answer;
-  readonly session: LetThrough;
+  readonly answer: ParsedResponse;
+  readonly session: SessionVerdict;
   /** Resolves once the answer's cookies are stored; never fails. */
   readonly kept: Promise<void>;
 }
@@ -36,15 +41,15 @@ interface SessionResponse {
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
 type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> &
-  Pick<SendOptions, "repeatable">;
+  Pick<SendOptions, "idempotent">;
 
-interface OpenLogin {
+interface ActiveLogin {
   readonly login: Login;
   readonly openedAtMs: number;
   accepted: number;
   inFlight: number;
   /** Whether the last one found no connection: until one does, none waits for others, or time-outs would add up. */
-  isUnreachable: boolean;
+  lastConnectFailed: boolean;
 }
 
 /** One error for the whole run says why. */
@@ -56,8 +61,8 @@ const YOUNG_MS = 60_000;
 export class Session {
   readonly #clock: ClientDependencies["clock"];
   readonly #sender: RetryingSender;
-  readonly #openLogin: Credentials;
-  #current: OpenLogin | undefined;
+  readonly #openLogin: Authenticate;
+  #current: ActiveLogin | undefined;
   /** The number of requests in flight, and of refused ones that are to be sent again. */
   #underWay = 0;
   /** Resolves when there are fewer. */
@@ -75,14 +80,16 @@ export class Session {
   }
 
   /** @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws */
-  async send(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionResponse> {
+  async sendOnLogin(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionResponse> {
     const waitBudget = this.#sender.waitBudget();
-    const first = await this.#send(request, beforeSend, waitBudget, false);
+    const first = await this.#sendOnLogin(request, beforeSend, waitBudget, false);
     if (first.session !== "ended") return first;
-    return this.#send(request, beforeSend, waitBudget, true).finally(() => this.#leave());
+    return this.#sendOnLogin(request, beforeSend, waitBudget, true).finally(() =>
+      this.#leave(),
+    );
   }
 
-  async #send(
+  async #sendOnLogin(
     request: SessionRequest,
     beforeSend: BeforeSend,
     waitBudget: WaitBudget,
@@ -106,12 +113,16 @@ export class Session {
       }
     };
     // A refused request goes on in the place of its first sending.
-    await this.#sender.send(attemptOnce, { ...request, waitBudget, needsNoSlot: isResend });
+    await this.#sender.sendWithRetry(attemptOnce, {
+      ...request,
+      waitBudget,
+      needsNoSlot: isResend,
+    });
     return response as SessionResponse; // there is one, or `send` throws
   }
 
   /** @returns the login to send on, with a place on it; `undefined` if it had to wait. */
-  async #admit(url: URL, isResend: boolean): Promise<OpenLogin | undefined> {
+  async #admit(url: URL, isResend: boolean): Promise<ActiveLogin | undefined> {
     const current = this.#current;
     if (this.#hasFailed) throw new LoginError(LOGIN_FAILED);
     if (current === undefined) {
@@ -119,7 +130,8 @@ export class Session {
       return undefined;
     }
     const isItsTurn = isResend || this.#underWay === current.inFlight;
-    const isFull = !current.isUnreachable && current.inFlight >= Math.max(1, current.accepted);
+    const isFull =
+      !current.lastConnectFailed && current.inFlight >= Math.max(1, current.accepted);
     if (!isItsTurn || isFull) {
       this.#change ??= Promise.withResolvers();
       await this.#change.promise;
@@ -139,30 +151,35 @@ export class Session {
   /** What an attempt says about its login. @returns `undefined` if there is no response. */
   #learn(
     attempt: Attempt,
-    current: OpenLogin,
+    current: ActiveLogin,
     url: URL,
     isResend: boolean,
   ): SessionResponse | undefined {
     if (attempt instanceof TransportFailure) {
       // What was sent was let through, whatever happened to its answer.
       if (attempt.sent) current.accepted++;
-      current.isUnreachable = !attempt.sent;
+      current.lastConnectFailed = !attempt.sent;
       return undefined;
     }
-    const answer = readAnswer(attempt);
+    const answer = parseResponse(attempt);
     const kept = current.login.keep(answer, url);
-    const sign = sessionSignOf(answer);
+    const sign = sessionProblemIn(answer);
     const kind = `${url.pathname} ${answer.status} ${sign}`;
-    let session: LetThrough = "accepted";
+    let session: SessionVerdict = "accepted";
     if (sign !== undefined) session = this.#classify(sign, kind, current, isResend);
     const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
     if (session === "accepted" && !isLimited) current.accepted++;
-    current.isUnreachable = false;
+    current.lastConnectFailed = false;
     if (session === "ended" && this.#current === current) this.#current = undefined;
     return { answer, kept, session };
   }
 
-  #classify(sign: SessionSign, kind: string, current: OpenLogin, isResend: boolean): LetThrough {
+  #classify(
+    sign: SessionProblem,
+    kind: string,
+    current: ActiveLogin,
+    isResend: boolean,
+  ): SessionVerdict {
     const { login, openedAtMs, accepted } = current;
     if (login.isBasic) {
       if (sign !== "clear") return "accepted";
@@ -187,7 +204,7 @@ export class Session {
     const logIn = async () => {
       const login = await this.#openLogin(url);
       const openedAtMs = this.#clock.monotonicMs();
-      this.#current = { login, openedAtMs, accepted: 0, inFlight: 0, isUnreachable: false };
+      this.#current = { login, openedAtMs, accepted: 0, inFlight: 0, lastConnectFailed: false };
       this.#loggingIn = undefined;
     };
     this.#loggingIn = logIn(); // stays if it fails, and is asked no more

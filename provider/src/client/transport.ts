@@ -40,7 +40,7 @@ export interface HttpRequest {
   readonly onStart?: () => void;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   /** By lower-case names; the values of a repeated header are joined, except for Set-Cookie. */
   readonly headers: Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ export class TransportFailure extends Error {
 
 export interface Transport {
   /** Never fails: what went wrong is a result. */
-  send(request: HttpRequest): Promise<HttpAnswer | TransportFailure>;
+  send(request: HttpRequest): Promise<HttpResponse | TransportFailure>;
   close(): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ export function createTransport(
     connections: settings.maxConcurrentRequests,
     // With one HTTP/1.1 exchange on a connection, the beginning of undici's write shows whether a request was sent.
     allowH2: false,
-    connect: createConnector(timeoutMs, stopReusing),
+    connect: createConnector(timeoutMs, disableKeepAlive),
     keepAliveTimeout: MAX_IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
     // One limit for the whole request instead, below.
@@ -106,18 +106,18 @@ export function createTransport(
   };
   const agentOf = (pipelining: number): Dispatcher => {
     if (proxy === undefined) return new Agent({ ...options, pipelining });
-    return createProxyAgent(proxy, { ...options, pipelining }, timeoutMs, stopReusing);
+    return createProxyAgent(proxy, { ...options, pipelining }, timeoutMs, disableKeepAlive);
   };
   let agent = agentOf(1);
   let isReusing = true;
   /** See T8. What is under way ends on its connection, which then closes. */
-  function stopReusing() {
+  function disableKeepAlive() {
     if (!isReusing) return;
     isReusing = false;
     void agent.close().catch(() => undefined);
     agent = agentOf(0);
   }
-  function send(request: HttpRequest): Promise<HttpAnswer | TransportFailure> {
+  function send(request: HttpRequest): Promise<HttpResponse | TransportFailure> {
     const { method, url, body = null, notedAtMs = Number.POSITIVE_INFINITY, onStart } = request;
     const headers = { ...JSON_BOTH_WAYS, ...request.headers };
     const path = `${url.pathname}${url.search}`;
@@ -138,14 +138,14 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #sent = false;
   #timedOut = false;
-  #head: Omit<HttpAnswer, "body"> | undefined;
+  #head: Omit<HttpResponse, "body"> | undefined;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
 
   constructor(
     readonly timeoutMs: number,
     readonly isTooLate: () => boolean,
-    readonly resolve: (result: Promise<HttpAnswer> | TransportFailure) => void,
+    readonly resolve: (result: Promise<HttpResponse> | TransportFailure) => void,
     readonly onStart?: () => void,
   ) {
     this.#timer = setTimeout(() => {
@@ -188,7 +188,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
-    if (this.#head !== undefined) this.resolve(unpacked(this.#head, this.#chunks));
+    if (this.#head !== undefined) this.resolve(decodeBody(this.#head, this.#chunks));
     else this.resolve(this.#failure(new Error("the connection ended without a response")));
   }
 
@@ -197,7 +197,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     const failure = this.#failure(error);
     // After a status line the status decides, and the body counts as broken.
     if (this.#head === undefined) this.resolve(failure);
-    else this.resolve(unpacked({ ...this.#head, broken: failure.message }, this.#chunks));
+    else this.resolve(decodeBody({ ...this.#head, broken: failure.message }, this.#chunks));
   }
 
   #failure(cause: Error): TransportFailure {
@@ -227,13 +227,14 @@ function tooLate(timeoutMs: number): Error {
 }
 
 /** With a limit: a small answer may unpack to gigabytes. No request asks for a packed one; some proxies pack anyway. */
-async function unpacked(
-  head: Omit<HttpAnswer, "body">,
+async function decodeBody(
+  head: Omit<HttpResponse, "body">,
   chunks: readonly Buffer[],
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const raw = Buffer.concat(chunks);
   const encoding = head.headers["content-encoding"]?.trim().toLowerCase() || "identity";
-  if (encoding === "identity" || raw.length === 0) return { ...head, body: raw.toString("utf8") };
+  if (encoding === "identity" || raw.length === 0)
+    return { ...head, body: raw.toString("utf8") };
   try {
     if (!/^(x-)?gzip$/.test(encoding)) throw new Error("only gzip is known");
     const body = await promisify(gunzip)(raw, { maxOutputLength: MAX_ANSWER_BYTES });

@@ -11,8 +11,8 @@ import type { Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Verdict } from "./classify-response.js";
 import { describeFailure } from "./describe-failure.js";
-import { StopWaiting } from "./retry.js";
-import type { LetThrough } from "./session-sign.js";
+import { WaitBudgetExceeded } from "./retry.js";
+import type { SessionVerdict } from "./session-sign.js";
 import { TransportFailure } from "./transport.js";
 import { asSentence, type Quotable, saidIn, wordsOf } from "./words.js";
 
@@ -22,7 +22,7 @@ interface Answered extends Quotable {
   readonly what: string;
   readonly settings: Settings;
   readonly credentials: string;
-  readonly session: LetThrough;
+  readonly session: SessionVerdict;
 }
 
 export const NOTHING_CREATED = "Nothing was created.";
@@ -48,7 +48,7 @@ export function refusal(answered: Answered): RefusedError {
   const words = wordsOf(answered);
   const sentences = ["the response does not say why."];
   if (words.length > 0) sentences[0] = asSentence(words, MAX_REFUSAL_CHARACTERS);
-  if (!operation.repeatable) sentences.push(NOTHING_CREATED);
+  if (!operation.idempotent) sentences.push(NOTHING_CREATED);
   if (status >= 300 && status < 400)
     sentences.push("Redirects are never followed: check advertising:baseUrl.");
   const advice = adviceOn(answered, words);
@@ -66,7 +66,7 @@ function adviceOn(answered: Answered, words: readonly string[]): string | undefi
   // The words of a refused read or delete, which have no fields, may mean that there is no object. They decide nothing.
   const isWithoutFields = Object.keys(fields).length === 0;
   if (operation.path.includes("{id}") && (isNotFound || isWithoutFields)) return IF_ABSENT;
-  if (isNotFound && operation.repeatable) return "Check advertising:operations.";
+  if (isNotFound && operation.idempotent) return "Check advertising:operations.";
   if (isNotFound) return "Check advertising:baseUrl, its path included.";
   const isOfAdvertiser = operation.fields.includes("advertiser_id");
   if (isOfAdvertiser && words.some((word) => IS_INACTIVE.test(word))) return ACTIVATE;
@@ -74,7 +74,7 @@ function adviceOn(answered: Answered, words: readonly string[]): string | undefi
 }
 
 /** The error of a read, update, delete or search that proved nothing, or that was refused. */
-export function troubled(verdict: Verdict, answered: Answered): AdvertisingError {
+export function unusableResponseError(verdict: Verdict, answered: Answered): AdvertisingError {
   const { answer, what, operation } = answered;
   const { status } = answer;
   if (verdict.kind === "refused" || status === 404 || status === 410) return refusal(answered);
@@ -90,14 +90,14 @@ export function troubled(verdict: Verdict, answered: Answered): AdvertisingError
 }
 
 /** The error of a request without a response. @param sentAt empty if no sending began. */
-export function unanswered(
+export function noResponseError(
   error: unknown,
   { what, operation }: Pick<Answered, "what" | "operation">,
   url: URL,
   sentAt: string,
 ): unknown {
-  const otherwise = operation.repeatable ? "" : ` ${NOTHING_CREATED}`;
-  if (error instanceof StopWaiting)
+  const otherwise = operation.idempotent ? "" : ` ${NOTHING_CREATED}`;
+  if (error instanceof WaitBudgetExceeded)
     return new RateLimitedError(
       `${what} was not carried out: ${error.message}.${otherwise} Run it again then.`,
     );
@@ -106,6 +106,6 @@ export function unanswered(
   if (!error.sent)
     return new NotSentError(`${what} was not sent: ${cause}.${otherwise}`, { cause: error });
   const message = `${what} was sent at ${sentAt}, but ${cause}.`;
-  if (!operation.repeatable) return new OutcomeUnknownError(message, sentAt, { cause: error });
+  if (!operation.idempotent) return new OutcomeUnknownError(message, sentAt, { cause: error });
   return new BadAnswerError(`${message} Run it again.`, { cause: error });
 }

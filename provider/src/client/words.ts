@@ -5,10 +5,10 @@
  */
 import { excerpt, printable, type Secrets, type Values } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
-import { type Answer, folded, isSpoken, leavesOf } from "./answer.js";
+import { folded, isSpoken, leavesOf, type ParsedResponse } from "./answer.js";
 
 export interface Quotable {
-  readonly answer: Answer;
+  readonly answer: ParsedResponse;
   /** Its fields are names under which a refusal may have words about them. */
   readonly operation: Pick<Operation, "fields">;
   /** The request's fields by their names on the wire, to recognise echoes of their values. */
@@ -60,7 +60,11 @@ function wordsIn({ answer, operation, fields, secrets }: Quotable): string[] {
     const { path, value, isSecret } = leaf;
     if (words.size >= MAX_WORDS) break;
     if (typeof value !== "string" || isSecret || !/\p{L}/u.test(value)) continue;
-    if (!isSpoken(leaf, known) || echoes.has(folded(value)) || /^\s*(true|false)\s*$/i.test(value))
+    if (
+      !isSpoken(leaf, known) ||
+      echoes.has(folded(value)) ||
+      /^\s*(true|false)\s*$/i.test(value)
+    )
       continue;
     const names = path.filter((name) => !PLAIN_NAME.test(name) && SHOWN_NAME.test(name));
     words.add(safe([names.join("."), value].filter(Boolean).join(": "), secrets));

@@ -19,8 +19,8 @@ import {
   createResource,
   deleteResource,
   describeDefect,
-  Incomplete,
   planResource,
+  ResourceFailure,
   type Runtime,
   readResource,
   updateResource,
@@ -69,7 +69,10 @@ export function createProvider(
     },
 
     async create(inputs: Values): Promise<dynamic.CreateResult> {
-      return guarded(() => createResource(resource, runtime(), refFor(inputs), inputs), forEngine);
+      return guarded(
+        () => createResource(resource, runtime(), refFor(inputs), inputs),
+        forEngine,
+      );
     },
 
     async read(id: string, properties: Values = {}): Promise<dynamic.ReadResult> {
@@ -80,7 +83,8 @@ export function createProvider(
     },
 
     async update(id: string, olds: Values, news: Values): Promise<dynamic.UpdateResult> {
-      const updated = () => updateResource(resource, runtime(), refFor(news), { id, olds, news });
+      const updated = () =>
+        updateResource(resource, runtime(), refFor(news), { id, olds, news });
       return guarded(async () => ({ outs: await updated() }), forEngine);
     },
 
@@ -109,7 +113,7 @@ const GONE: dynamic.ReadResult = { id: "", props: {} };
 function forEngine(error: unknown, secrets: Secrets): Error {
   const message = secrets.scrub(messageOf(error));
   const shown = Object.assign(new Error(message), { stack: "" });
-  if (!(error instanceof Incomplete) || error.saved === undefined) return shown;
+  if (!(error instanceof ResourceFailure) || error.saved === undefined) return shown;
   return Object.assign(shown, { ...error.saved, reasons: [message] });
 }
 
@@ -134,7 +138,7 @@ export function silenceShown(): void {
 
 function messageOf(error: unknown): string {
   if (error instanceof AdvertisingError) return withPage(error.message, error.code);
-  if (error instanceof Incomplete) return withPage(error.message, error.code);
+  if (error instanceof ResourceFailure) return withPage(error.message, error.code);
   return withPage(describeDefect(error), InternalError.code);
 }
 

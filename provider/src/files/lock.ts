@@ -52,7 +52,9 @@ export class LockHeld extends Error {
 }
 
 function processIn(holder: string): string {
-  const { pid = "of unknown number", host = "this or another machine" } = asRecord(jsonIn(holder));
+  const { pid = "of unknown number", host = "this or another machine" } = asRecord(
+    jsonIn(holder),
+  );
   return `process ${pid} of ${host}`;
 }
 
@@ -103,7 +105,8 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
     // Two machines' clocks may differ, and each may be set: only what is watched here counts.
     const sign = `${disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs} ${other}`;
     if (seen.sign !== sign) seen = { sign, sinceMs: clock.monotonicMs() };
-    const isSilent = fate === "elsewhere" && clock.monotonicMs() - seen.sinceMs > STALE_AFTER_MS;
+    const isSilent =
+      fate === "elsewhere" && clock.monotonicMs() - seen.sinceMs > STALE_AFTER_MS;
     if (other !== undefined && (fate === "dead" || isSilent)) {
       removeStale(path, other, disk);
       continue;
@@ -173,7 +176,8 @@ function isCreated(path: string, content: string, disk: Disk): boolean {
       disk.linkSync(temporary, path);
     } catch (error) {
       // Over NFS the answer may be about our own link, asked for once more (open(2) on O_EXCL).
-      if (isTaken(error)) return disk.statSync(temporary, { throwIfNoEntry: false })?.nlink === 2;
+      if (isTaken(error))
+        return disk.statSync(temporary, { throwIfNoEntry: false })?.nlink === 2;
       // A file system without links, or whatever it is: the plain way says.
       writeNew(path, content, disk);
     } finally {
@@ -259,7 +263,9 @@ function machineOf(): string | undefined {
 }
 
 /** What Linux says of a process; none elsewhere, or if another container's /proc is in the place of ours. */
-function statusOf(pid: number): { readonly state: string; readonly started: string } | undefined {
+function statusOf(
+  pid: number,
+): { readonly state: string; readonly started: string } | undefined {
   try {
     if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -128,7 +128,8 @@ const VIRTUAL = [0x9fa0, 0x62656572];
 /** Asks without a trace, for a preview. @throws the system's error where a run could not make `path`. */
 export function expectWritable(path: string, disk: Disk): void {
   let folder = dirname(path);
-  while (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder);
+  while (disk.statSync(folder, { throwIfNoEntry: false }) === undefined)
+    folder = dirname(folder);
   disk.accessSync(folder, constants.W_OK | constants.X_OK);
   if (process.platform === "linux" && VIRTUAL.includes(disk.statfsSync(folder).type)) {
     const error = new Error(`EROFS: ${folder} takes no files`);
@@ -154,7 +155,8 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
     const status = disk.fstatSync(file);
     if (!status.isFile()) throw new UntrustedFile(NO_FILE);
     if (HAS_MODES && status.uid !== process.getuid?.()) throw foreign(path, status.uid);
-    if (status.size > MAX_BYTES) throw new UntrustedFile(`it is larger than ${MAX_BYTES} bytes`);
+    if (status.size > MAX_BYTES)
+      throw new UntrustedFile(`it is larger than ${MAX_BYTES} bytes`);
     if (HAS_MODES && (status.mode & 0o077) !== 0) makePrivate(file, path, disk);
     return disk.readFileSync(file, "utf8");
   } finally {
@@ -164,7 +166,10 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
 
 function foreign(path: string, owner: number): UntrustedFile {
   const problem = `it belongs to another user (${owner}, and you are ${process.getuid?.()})`;
-  return new UntrustedFile(problem, `Run as root: ${chown(path)}${elsewhere(path, "of yours")}`);
+  return new UntrustedFile(
+    problem,
+    `Run as root: ${chown(path)}${elsewhere(path, "of yours")}`,
+  );
 }
 
 function makePrivate(file: number, path: string, disk: Disk): void {
@@ -233,7 +238,16 @@ export function writeNew(path: string, content: string, disk: Disk): void {
 }
 
 /** Windows opens no folders, some file systems don't sync them, and some folders may be written to and not read. */
-const NOT_POSSIBLE = ["EACCES", "EPERM", "EISDIR", "EINVAL", "EBADF", "ENOTSUP", "ENOSYS", "EROFS"];
+const NOT_POSSIBLE = [
+  "EACCES",
+  "EPERM",
+  "EISDIR",
+  "EINVAL",
+  "EBADF",
+  "ENOTSUP",
+  "ENOSYS",
+  "EROFS",
+];
 
 /**
  * Makes the names of a folder's files survive a machine that loses its power, and the folder itself, which may be as

@@ -157,7 +157,10 @@ function addressIn(address: string): string {
 }
 
 /** `AccountName=a;AccountKey=…;…` */
-const AZURE_CONNECTIONS = ["AZURE_STORAGE_CONNECTION_STRING", "AZURE_STORAGEBLOB_CONNECTIONSTRING"];
+const AZURE_CONNECTIONS = [
+  "AZURE_STORAGE_CONNECTION_STRING",
+  "AZURE_STORAGEBLOB_CONNECTIONSTRING",
+];
 
 /** By a backend's scheme: the variables that lead the same address to another store. */
 const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {

@@ -40,8 +40,11 @@ function isOpenElsewhere({ state }: JournalEntry): boolean {
   return state === "sent" || state === "created";
 }
 
-/** Its run's result was saved: another object in the state is from a later run, unless it is what this replaces. */
-export function isPast({ state, id, replaces }: JournalEntry, held: string | undefined): boolean {
+/** A reported create is superseded if the state has another object, unless that is the one it was to replace. */
+export function isSuperseded(
+  { state, id, replaces }: JournalEntry,
+  held: string | undefined,
+): boolean {
   return state === "reported" && held !== undefined && held !== id && held !== replaces;
 }
 
@@ -49,7 +52,7 @@ export function isPast({ state, id, replaces }: JournalEntry, held: string | und
 export type JournalLine = Partial<JournalEntry> & Pick<JournalEntry, "key" | "state">;
 
 /** @param at the moment, if a person or a search said so: then it answers Pulumi's record of an interrupted run too. */
-export function gone(key: string, at = ""): JournalLine {
+export function closedLine(key: string, at = ""): JournalLine {
   return { key, state: "closed", at };
 }
 
@@ -62,12 +65,18 @@ export function confirmedLine(record: Omit<JournalLine, "state">, id: string): J
 
 export function applyLine(records: Map<string, JournalEntry>, line: JournalLine): void {
   const before = records.get(line.key);
-  const goesOn = line.state !== "sent" && line.state !== "confirmed" && before?.state !== "closed";
-  records.set(line.key, { at: "", mark: "", body: "", ...(goesOn && before), ...line });
+  const startsAfresh = line.state === "sent" || line.state === "confirmed";
+  const isAfresh = startsAfresh || before?.state === "closed";
+  const start = { at: "", mark: "", body: "" };
+  records.set(line.key, isAfresh ? { ...start, ...line } : { ...start, ...before, ...line });
 }
 
 /** Whether an object is in two places: a run of some targets moved or replaced it, and may have left it in both. */
-export function isTwiceIn(all: Iterable<JournalEntry>, kind: Kind["name"], id: string): boolean {
+export function isTwiceIn(
+  all: Iterable<JournalEntry>,
+  kind: Kind["name"],
+  id: string,
+): boolean {
   const current = [...all].filter(({ state }) => state !== "closed");
   const those = current.filter((record) => record.id === id || record.replaces === id);
   return those.filter(({ key }) => parseKey(key).kind === kind).length > 1;

@@ -82,7 +82,12 @@ export class JournalFile {
         runs: [],
       };
       const named = [...new Set([...runs, ...(this.options.runs ?? [])])].slice(-MAX_RUNS);
-      replacePrivate(path, journalText(this.options, named, records.values()), disk, lock.confirm);
+      replacePrivate(
+        path,
+        journalText(this.options, named, records.values()),
+        disk,
+        lock.confirm,
+      );
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
       this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
       this.#bytes = disk.fstatSync(this.#file).size;
@@ -101,7 +106,8 @@ export class JournalFile {
     const text = lines.map(lineOf).join("");
     try {
       await new Promise<void>((resolve, reject) => {
-        if (this.#waiting.push({ text, resolve, reject }) === 1) setImmediate(() => this.#write());
+        if (this.#waiting.push({ text, resolve, reject }) === 1)
+          setImmediate(() => this.#write());
       });
     } catch (error) {
       throw journalErrorFrom(this.path, error, before);
@@ -141,7 +147,7 @@ export class JournalFile {
   }
 
   #put(text: string): void {
-    const file = this.#expectOurs();
+    const file = this.#assertStillOurs();
     try {
       this.#disk.writeFileSync(file, text);
       this.#disk.fsyncSync(file);
@@ -151,12 +157,13 @@ export class JournalFile {
       this.#disk.ftruncateSync(file, this.#bytes);
       throw error;
     }
-    this.#expectOurs(); // what was written meanwhile may be where nobody reads it
+    this.#assertStillOurs(); // what was written meanwhile may be where nobody reads it
   }
 
   /** @returns the open file. @throws LockLost; an error if it is not this run's any more; the system's errors. */
-  #expectOurs(): number {
-    if (this.#file === undefined || this.#lock === undefined) throw new Error("the run has ended");
+  #assertStillOurs(): number {
+    if (this.#file === undefined || this.#lock === undefined)
+      throw new Error("the run has ended");
     this.#lock.confirm();
     const opened = this.#disk.fstatSync(this.#file);
     const found = this.#disk.lstatSync(this.path, { throwIfNoEntry: false });
@@ -229,7 +236,10 @@ export async function takeOverOpen(former: StackPlace, now: StackPlace, here: He
     const { runs } = readJournal(file.path, here.disk) ?? { runs: [] };
     await writeAnswers(now, moved, here, runs);
     await file.append(moved.map(({ key }) => ({ key, state: "closed", at: "" })));
-    return { moved: moved.map(({ key }) => key), kept: open.filter(isOther).map(({ key }) => key) };
+    return {
+      moved: moved.map(({ key }) => key),
+      kept: open.filter(isOther).map(({ key }) => key),
+    };
   } finally {
     file.release();
   }

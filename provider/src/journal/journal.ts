@@ -14,13 +14,13 @@
  *
  * | from | event | to |
  * |---|---|---|
- * | closed, confirmed | a POST is about to begin ({@link Journal.sending}) | sent |
- * | sent | an answer or a search with an id ({@link Journal.created}) | created |
- * | sent | surely not made ({@link Journal.back}) | what it was before |
+ * | closed, confirmed | a POST is about to begin ({@link Journal.recordSending}) | sent |
+ * | sent | an answer or a search with an id ({@link Journal.recordCreated}) | created |
+ * | sent | surely not made ({@link Journal.recordNotCarriedOut}) | what it was before |
  * | created, and the engine was given it | the run ends cleanly ({@link Journal.closeNow}) | reported |
- * | any | the `diff` of an `up` shows its id or its mark ({@link Journal.saw}) | confirmed |
- * | any | a person names an object for it ({@link Journal.adopted}) | confirmed |
- * | any | it has another key now ({@link Journal.renamed}) | closed, and the same under that key |
+ * | any | the `diff` of an `up` shows its id or its mark ({@link Journal.recordSeen}) | confirmed |
+ * | any | a person names an object for it ({@link Journal.recordAdopted}) | confirmed |
+ * | any | it has another key now ({@link Journal.moveRecord}) | closed, and the same under that key |
  * | reported, confirmed | its object leaves the state, which was said ({@link Journal.closeNow}) | closed |
  */
 import type { JournalError } from "../base/index.js";
@@ -30,11 +30,11 @@ import { objectKey, parseKey, sendingOf } from "../state/index.js";
 import {
   applyLine,
   CreatesByName,
+  closedLine,
   confirmedLine,
-  gone,
   holdersIn,
   isOpen,
-  isPast,
+  isSuperseded,
   type JournalEntry,
   type JournalLine,
   readJournal,
@@ -65,18 +65,18 @@ export class Journal {
   readonly #file: JournalFile;
   #records: Map<string, JournalEntry> | undefined;
   /** The keys of what was open when this run began. */
-  #open: readonly string[] = [];
+  #openKeys: readonly string[] = [];
   /** By object: the resource or member that has or had it. */
   #holders: Map<string, string> | undefined;
   #live: CreatesByName | undefined;
   #opening: Promise<void> | undefined;
   #trouble: JournalError | undefined;
   /** What this run has sent, or resolved: its own creates are open for no other one. */
-  readonly #ofThisRun = new Set<string>();
+  readonly #keysOfThisRun = new Set<string>();
   /** What the state was seen to hold, until it is written. */
-  readonly #seen: JournalLine[] = [];
+  readonly #unwrittenLines: JournalLine[] = [];
   /** What the engine was given, perhaps beside an error. */
-  readonly #given = new Set<string>();
+  readonly #returnedKeys = new Set<string>();
 
   constructor(private readonly options: JournalOptions & RunAccount) {
     this.#file = new JournalFile(options);
@@ -86,7 +86,7 @@ export class Journal {
     return this.#file.path;
   }
 
-  /** Acquires the journal's lock before anything else in an `up`. A failure waits for {@link expectUsable}, which only creates ask. */
+  /** Acquires the journal's lock before anything else in an `up`. A failure waits for {@link assertUsable}, which only creates ask. */
   openOnce(): Promise<void> {
     this.#opening ??= this.#file.open().then(
       (records) => void this.#begin(records), // what was read before, without the lock, may be out of date
@@ -100,14 +100,14 @@ export class Journal {
   #begin(records: Map<string, JournalEntry>): Map<string, JournalEntry> {
     this.#records = records;
     const open = [...records.values()].filter(isOpen);
-    this.#open = open.map(({ key }) => key);
+    this.#openKeys = open.map(({ key }) => key);
     this.accountsOfOpen = new Map(open.map(({ account, key }) => [account, key]));
     this.#holders = undefined;
     return records;
   }
 
   /** @throws JournalError M4, M5. */
-  async expectUsable(): Promise<void> {
+  async assertUsable(): Promise<void> {
     await this.openOnce();
     if (this.#trouble !== undefined) throw this.#trouble;
   }
@@ -135,20 +135,21 @@ export class Journal {
   }
 
   /** An earlier run's create with this mark, under whatever key. */
-  openWithMark(mark: string): JournalEntry | undefined {
+  openWithMark(mark: string | undefined): JournalEntry | undefined {
+    if (mark === undefined) return undefined;
     return this.openAtStart.find((record) => record.mark === mark);
   }
 
   /** Creates of earlier runs that were open when this run began. Some may have been resolved since. */
   get openAtStart(): JournalEntry[] {
     const { records } = this; // reads them, and with them what is open
-    return this.#open.flatMap((key) => records.get(key) ?? []);
+    return this.#openKeys.flatMap((key) => records.get(key) ?? []);
   }
 
   /** Whether an earlier run's create is still open. */
   isStillOpen(key: string): boolean {
     const record = this.of(key);
-    return record !== undefined && isOpen(record) && !this.#ofThisRun.has(key);
+    return record !== undefined && isOpen(record) && !this.#keysOfThisRun.has(key);
   }
 
   /** What runs here have seen live under this platform name, for this account. */
@@ -175,53 +176,58 @@ export class Journal {
   }
 
   /** Nothing may leave before it resolves (M1). @throws JournalError */
-  async sending(record: Omit<JournalEntry, "state" | "id">): Promise<void> {
-    this.#ofThisRun.add(record.key);
+  async recordSending(record: Omit<JournalEntry, "state" | "id">): Promise<void> {
+    this.#keysOfThisRun.add(record.key);
     await this.#write({ ...record, state: "sent" }, "Nothing was sent. ");
-    this.#learn({ ...record, state: "sent" }); // not before: what the disk did not take was not sent
+    this.#apply({ ...record, state: "sent" }); // not before: what the disk did not take was not sent
   }
 
   /** @param found of a create that only the state knew. @throws JournalError it can't be noted; the create is done. */
-  async created(key: string, id: string, found: Partial<JournalEntry> = {}): Promise<void> {
-    this.#ofThisRun.add(key);
-    await this.#note({ ...found, key, state: "created", id });
+  async recordCreated(
+    key: string,
+    id: string,
+    found: Partial<JournalEntry> = {},
+  ): Promise<void> {
+    this.#keysOfThisRun.add(key);
+    await this.#applyAndWrite({ ...found, key, state: "created", id });
   }
 
   /** It was surely not carried out. @throws JournalError */
-  async back(key: string): Promise<void> {
+  async recordNotCarriedOut(key: string): Promise<void> {
     const { replaces } = this.of(key) ?? {};
-    if (replaces === undefined) await this.#note(gone(key));
-    else await this.#note(this.#confirmedLine(key, replaces));
+    if (replaces === undefined) await this.#applyAndWrite(closedLine(key));
+    else await this.#applyAndWrite(this.#confirmedLine(key, replaces));
   }
 
   /** A person names this object for the resource, or adopts it: what was open is resolved. @throws JournalError */
-  async adopted(key: string, id: string): Promise<void> {
+  async recordAdopted(key: string, id: string): Promise<void> {
     this.#seeFormer(key, id);
-    await this.#note(this.#confirmedLine(key, id));
+    await this.#applyAndWrite(this.#confirmedLine(key, id));
   }
 
   /**
-   * The program says that what had this key has another one now: so does its record, unless that key has its own. What
-   * is open comes before what was only seen.
-   * Written as in {@link saw}.
+   * The program says that what had this key has another one now: so does its record, unless that key has its own. An
+   * open record replaces a confirmed one under the new key.
+   * Written as in {@link recordSeen}.
    */
-  renamed(formerKey: string, key: string): void {
+  moveRecord(formerKey: string, key: string): void {
     const record = this.of(formerKey);
     const own = this.of(key);
-    const isOutdone = own?.state === "confirmed" && record !== undefined && isOpen(record);
-    if (record === undefined || (own !== undefined && !isOutdone)) return;
-    for (const line of [{ ...record, key }, gone(formerKey)]) {
-      this.#learn(line);
-      this.#seen.push(line);
+    const isOverriddenByOpen =
+      own?.state === "confirmed" && record !== undefined && isOpen(record);
+    if (record === undefined || (own !== undefined && !isOverriddenByOpen)) return;
+    for (const line of [{ ...record, key }, closedLine(formerKey)]) {
+      this.#apply(line);
+      this.#unwrittenLines.push(line);
     }
   }
 
   /** The state holds this. Written with the next line or at the end: if lost, the next `diff` says it again. */
-  saw({ key, id, creates = [], deletes = false, name, facts }: Sight): void {
+  recordSeen({ key, id, creates = [], deletes = false, name, facts }: Sight): void {
     for (const create of creates) this.#sawCreate(key, create, id);
     if (id === undefined) return;
     this.#seeFormer(key, id);
-    if (this.#ofThisRun.has(key)) return;
+    if (this.#keysOfThisRun.has(key)) return;
     const known = this.of(key);
     const isSame =
       (known?.deletes ?? false) === deletes && (name === undefined || known?.name === name);
@@ -241,11 +247,11 @@ export class Journal {
       this.#see(record.key, id);
       return;
     }
-    this.#learn(gone(record.key));
-    this.#seen.push(gone(record.key));
+    this.#apply(closedLine(record.key));
+    this.#unwrittenLines.push(closedLine(record.key));
   }
 
-  /** What was made under another name, and has this one by an alias or `existingId`, is this. */
+  /** If another key's record has this object, an alias or `existingId` moved it here: that record is confirmed too. */
   #seeFormer(key: string, id: string): void {
     const former = this.of(this.holderOf(parseKey(key).kind, id) ?? key);
     if (former === undefined || former.key === key || former.id !== id) return;
@@ -254,16 +260,19 @@ export class Journal {
 
   #see(key: string, id: string, shown: Partial<JournalEntry> = {}): void {
     const line = { ...this.#confirmedLine(key, id), ...shown };
-    this.#learn(line);
-    this.#seen.push(line);
+    this.#apply(line);
+    this.#unwrittenLines.push(line);
   }
 
   #confirmedLine(key: string, id: string): JournalLine {
-    return confirmedLine({ ...this.of(key), key, account: this.options.account || undefined }, id);
+    return confirmedLine(
+      { ...this.of(key), key, account: this.options.account || undefined },
+      id,
+    );
   }
 
-  given(key: string): void {
-    this.#given.add(key);
+  markReturned(key: string): void {
+    this.#returnedKeys.add(key);
   }
 
   /**
@@ -272,13 +281,18 @@ export class Journal {
    * @param hasCheckpoints if not, Pulumi has not saved the state yet.
    */
   closeNow(left: readonly string[], hasCheckpoints = true): void {
-    const recordsOf = (keys: Iterable<string>) => [...keys].flatMap((key) => this.of(key) ?? []);
-    const made = recordsOf(this.#given).filter(isOpen);
+    const recordsOf = (keys: Iterable<string>) =>
+      [...keys].flatMap((key) => this.of(key) ?? []);
+    const made = recordsOf(this.#returnedKeys).filter(isOpen);
     const reported = made.map(
       ({ key, id }): JournalLine => ({ key, state: "reported", id, unsaved: !hasCheckpoints }),
     );
     const leaving = recordsOf(left).filter((record) => !isOpen(record));
-    this.#file.endNow([...this.#seen, ...reported, ...leaving.map(({ key }) => gone(key))]);
+    this.#file.endNow([
+      ...this.#unwrittenLines,
+      ...reported,
+      ...leaving.map(({ key }) => closedLine(key)),
+    ]);
   }
 
   release(): void {
@@ -286,20 +300,20 @@ export class Journal {
   }
 
   /** This is so, and this run goes by it, even if the disk does not take it. @throws JournalError */
-  async #note(line: JournalLine): Promise<void> {
-    this.#learn(line);
+  async #applyAndWrite(line: JournalLine): Promise<void> {
+    this.#apply(line);
     await this.#write(line);
   }
 
-  #learn(line: JournalLine): void {
+  #apply(line: JournalLine): void {
     applyLine(this.records, line);
     if (line.id !== undefined)
       this.#holders?.set(objectKey(parseKey(line.key).kind, line.id), line.key);
   }
 
   async #write(line: JournalLine, before = ""): Promise<void> {
-    await this.expectUsable();
-    await this.#file.append([...this.#seen.splice(0), line], before);
+    await this.assertUsable();
+    await this.#file.append([...this.#unwrittenLines.splice(0), line], before);
   }
 }
 
@@ -312,7 +326,7 @@ function isCreate(record: JournalEntry, create: string): boolean {
 function isOther(record: JournalEntry, id: string, creates: readonly string[]): boolean {
   if (record.state === "confirmed") return false;
   // It is known to have made something else.
-  if (record.id !== undefined) return record.id !== id && !isPast(record, id);
+  if (record.id !== undefined) return record.id !== id && !isSuperseded(record, id);
   // What it was to replace is still there.
   return record.replaces === id && !creates.some((create) => isCreate(record, create));
 }

@@ -61,7 +61,8 @@ export function deletedObjects(
   /** @returns the object of a line, if it was this account's. */
   const objectIn = (line: string): string[] => {
     const text = own(jsonIn(line), "deleted");
-    const [, object, account] = (typeof text === "string" && /^(\S+ \S+) (.*)$/.exec(text)) || [];
+    const [, object, account] =
+      (typeof text === "string" && /^(\S+ \S+) (.*)$/.exec(text)) || [];
     return object !== undefined && isSameAccount(account) ? [object] : [];
   };
   let read: Set<string> | undefined;

@@ -19,7 +19,14 @@ import {
   windowOf,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
-import { createOf, type KindOf, type Limits, onceFor, outputsOf, type SetKind } from "./kind.js";
+import {
+  createOf,
+  type KindOf,
+  type Limits,
+  onceFor,
+  outputsOf,
+  type SetKind,
+} from "./kind.js";
 import { likelyMistakes, roundedId } from "./likely-mistakes.js";
 import { Attribution, EventType, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
@@ -159,7 +166,12 @@ const memberRules = onceFor((limits) =>
   eventRules(limits).omit({ advertiserId: true }).extend({ formerKey: key.optional() }),
 );
 const sharedRules = onceFor((limits) =>
-  eventRules(limits).omit({ eventName: true, advertiserId: true, value: true, existingId: true }),
+  eventRules(limits).omit({
+    eventName: true,
+    advertiserId: true,
+    value: true,
+    existingId: true,
+  }),
 );
 
 export const conversionEventSet: SetKind = {
@@ -186,7 +198,10 @@ export const conversionEventSet: SetKind = {
   defaultsIn: eventDefaults,
   conflicts: ({ events }) => {
     const entries = Object.entries(asRecord(events));
-    const renamed = entries.map(([key, entry]) => ({ key, formerKey: own(entry, "formerKey") }));
+    const renamed = entries.map(([key, entry]) => ({
+      key,
+      formerKey: own(entry, "formerKey"),
+    }));
     const conflicts = [...formerKeyConflicts(renamed)];
     return conflicts.map(([key, reason]) => ({ property: `${pathOf(key)}.formerKey`, reason }));
   },
@@ -196,7 +211,8 @@ export const conversionEventSet: SetKind = {
       event: asRecord(event),
     }));
     const rounded = roundedId(advertiserId);
-    const problems = rounded === undefined ? [] : [{ property: "advertiserId", reason: rounded }];
+    const problems =
+      rounded === undefined ? [] : [{ property: "advertiserId", reason: rounded }];
     return [
       ...problems,
       ...likelyMistakes(conversionEvent, asRecord(defaults), "defaults."),

@@ -36,7 +36,11 @@ export function differencesIn(
 }
 
 /** Every argument in the answer, in a program's form. */
-export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Record<string, unknown> {
+export function argumentsFrom(
+  kind: Kind,
+  limits: Limits,
+  record: Values,
+): Record<string, unknown> {
   const rules = kind.rules(limits).shape;
   const values = Object.entries(kind.wireNames).map(([property, field]) => {
     return [property, asAccepted(rules[property], own(record, field))];
@@ -44,7 +48,10 @@ export function argumentsFrom(kind: Kind, limits: Limits, record: Values): Recor
   return withoutUndefined<Record<string, unknown>>(Object.fromEntries(values));
 }
 
-export function withDifferences(values: Values, differences: Differences): Record<string, unknown> {
+export function withDifferences(
+  values: Values,
+  differences: Differences,
+): Record<string, unknown> {
   return withoutUndefined<Record<string, unknown>>({
     ...values,
     ...Object.fromEntries(differences),

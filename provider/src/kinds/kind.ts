@@ -127,7 +127,7 @@ export interface Operation {
   /** Below the base URL; may have a query, and `{name}` for values that are filled in, percent-encoded. */
   readonly path: string;
   /** Being carried out twice does no harm. Never true of a create, which has no idempotency key and no delete. */
-  readonly repeatable: boolean;
+  readonly idempotent: boolean;
   /** The resource's name on the wire, under which or before `_id` its id may stand in an answer. */
   readonly noun: string;
   /** Every documented field of the resource: a refusal may speak of one not sent. */
@@ -152,7 +152,7 @@ export function createOf(noun: string, wireNames: Readonly<Record<string, string
   return {
     method: "POST",
     path: `rest/${noun}`,
-    repeatable: false,
+    idempotent: false,
     noun,
     fields: Object.values(wireNames),
   };
@@ -172,7 +172,9 @@ export function addressOf(
 
 /** The request's fields under their wire names; optional ones only where they were given or have a default. */
 export function bodyOf({ wireNames, exactIds }: Kind, values: Values): Record<string, unknown> {
-  const fields: Record<string, unknown> = { ...(values.additionalFields as Values | undefined) };
+  const fields: Record<string, unknown> = {
+    ...(values.additionalFields as Values | undefined),
+  };
   for (const [property, wireName] of Object.entries(wireNames)) {
     const value = values[property];
     // Digits beyond a number's precision go out as a JSON number all the same.

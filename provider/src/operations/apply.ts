@@ -33,7 +33,7 @@ import {
   unresolvedMessage,
   writeStored,
 } from "../state/index.js";
-import { createBlocker, takeableOf } from "./create.js";
+import { createBlocker, createToTakeOver } from "./create.js";
 import { hasWork, momentToKeep, ObjectOperations } from "./execute.js";
 import {
   adoptedMessage,
@@ -48,14 +48,14 @@ import {
 import { nextState } from "./next-state.js";
 import { progressOf, type Severity } from "./notices.js";
 import {
-  asOurs,
-  expectSameAccount,
-  Incomplete,
+  assertSameAccount,
+  type FailedDelete,
   idAfter,
   isTrouble,
-  type Kept,
   type ObjectTask,
   type Outcomes,
+  ResourceFailure,
+  toAdvertisingError,
 } from "./outcome.js";
 import { type Plan, planObjects } from "./plan-resource.js";
 import type { Change, Runtime } from "./runtime.js";
@@ -63,14 +63,14 @@ import { markFor, replacedBy } from "./search.js";
 import { secretIn } from "./secrets.js";
 
 /** What is to be done with a resource's objects. */
-interface Work extends Plan {
+interface ResourcePlan extends Plan {
   readonly resource: Kind | SetKind;
   readonly ref: ResourceRef;
   readonly inputs: Values;
 }
 
 /** What became of them. */
-interface Done extends Deletes {
+interface ApplyResult extends Deletes {
   readonly tasks: readonly ObjectTask[];
   readonly outcomes: Outcomes;
   /** Whether nothing failed. */
@@ -81,7 +81,7 @@ interface Done extends Deletes {
   readonly outs: Values;
 }
 
-/** @throws AdvertisingError, Incomplete something failed. */
+/** @throws AdvertisingError, ResourceFailure something failed. */
 export async function createResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -92,18 +92,28 @@ export async function createResource(
   const work = { resource, ref, inputs, ...plan };
   if ("member" in resource) {
     const id = `set-${randomUUID()}`; // means nothing to the platform
-    return { id, outs: setOutputs(runtime, work, await carryOut(runtime, work), id) };
+    return { id, outs: setOutputs(runtime, work, await applyPlan(runtime, work), id) };
   }
-  const before = runtime.deployment.held.get(ref.key);
-  const objects = plan.objects.map((object) => asNew(object, before?.object));
-  const done = await carryOut(runtime, { ...work, objects, stored: before?.stored ?? plan.stored });
+  const before = runtime.deployment.plannedSingles.get(ref.key);
+  const objects = plan.objects.map((object) => asCreateOrAdopt(object, before?.object));
+  const done = await applyPlan(runtime, {
+    ...work,
+    objects,
+    stored: before?.stored ?? plan.stored,
+  });
   const created = singleOutputs(work, done);
   tellCreated(resource, runtime, ref, done);
   return created;
 }
 
-/** Whatever the `diff` said, the engine wants an object now, in place of the one that it had. */
-function asNew(object: PlannedObject, before: PlannedObject | undefined): PlannedObject {
+/**
+ * The engine's `create` always makes or adopts an object. It gets no old state, so what the `diff` saw of the replaced
+ * object is added.
+ */
+function asCreateOrAdopt(
+  object: PlannedObject,
+  before: PlannedObject | undefined,
+): PlannedObject {
   const adopts = adoptedBy(object.entry);
   const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };
   if (before === undefined) return { ...object, action };
@@ -118,7 +128,7 @@ function asNew(object: PlannedObject, before: PlannedObject | undefined): Planne
   };
 }
 
-/** @returns the next outputs. @throws AdvertisingError, Incomplete something failed; a set's has the next outputs. */
+/** @returns the next outputs. @throws AdvertisingError, ResourceFailure something failed; a set's has the next outputs. */
 export async function updateResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -127,19 +137,19 @@ export async function updateResource(
 ): Promise<Values> {
   const isSet = "member" in resource;
   const open = unresolvedIn(change.olds);
-  if (!isSet && open !== undefined) throw new Incomplete(unresolvedMessage(ref, open));
+  if (!isSet && open !== undefined) throw new ResourceFailure(unresolvedMessage(ref, open));
   const work = {
     resource,
     ref,
     inputs: change.news,
     ...planObjects(resource, runtime, ref, change),
   };
-  const done = await carryOut(runtime, work);
+  const done = await applyPlan(runtime, work);
   if (isSet) return setOutputs(runtime, work, done, change.id);
   return singleOutputs(work, done).outs;
 }
 
-/** Only if `retainOnDelete` was switched off. Repeatable: what is missing counts as deleted. @throws Incomplete */
+/** Only if `retainOnDelete` was switched off. Repeatable: what is missing counts as deleted. @throws ResourceFailure */
 export async function deleteResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -150,30 +160,40 @@ export async function deleteResource(
   if (stored.eventIds.size === 0) return; // unresolved, so that the object to delete is not known
   // Without its name, because the engine does not say whether that is secret.
   const label = `${resource.name} ${id}`;
-  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
+  assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   if (!("member" in resource)) {
     await operations.delete({ id, label, created: properties[CREATED] }, properties);
     return;
   }
   const wanted = [...stored.eventIds].map(([key, object]) => ({ key, id: object }));
-  const { gone, kept } = await deleteMembers(operations, label, wanted, properties);
-  const [first] = kept;
+  const { deletedIds, failedDeletes } = await deleteMembers(
+    operations,
+    label,
+    wanted,
+    properties,
+  );
+  const [first] = failedDeletes;
   if (first === undefined) return;
-  const left = idRanges(kept.map((each) => each.id));
-  const done = `${gone.size} of ${count(wanted.length, "event")} deleted. Not deleted: ${left}.`;
-  throw new Incomplete(`${label}: ${done} ${first.error.message}`, undefined, first.error.code);
+  const left = idRanges(failedDeletes.map((each) => each.id));
+  const done = `${deletedIds.size} of ${count(wanted.length, "event")} deleted. Not deleted: ${left}.`;
+  throw new ResourceFailure(
+    `${label}: ${done} ${first.error.message}`,
+    undefined,
+    first.error.code,
+  );
 }
 
 /** Makes the objects what is declared, and deletes what has left a set. */
-async function carryOut(runtime: Runtime, work: Work): Promise<Done> {
+async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyResult> {
   const { resource, ref, stored, declared, objects, inputs, circumstances } = work;
   const kind = kindOf(resource);
   const operations = new ObjectOperations(kind, runtime);
   const secret = secretIn(resource, runtime, ref.key, inputs);
   const tasks = tasksOf(runtime, work, secret);
-  noteRefusals(kind, runtime, tasks);
-  const tell = (text: string) => runtime.tellAt("info", ref.resourceUrn, `${ref.label}: ${text}`);
+  stopIfOneIsBlocked(kind, runtime, tasks);
+  const tell = (text: string) =>
+    runtime.tellAt("info", ref.resourceUrn, `${ref.label}: ${text}`);
   const outcomes = await operations.executeAll(
     tasks,
     progressOf(tasks.length, runtime.clock, tell),
@@ -181,20 +201,21 @@ async function carryOut(runtime: Runtime, work: Work): Promise<Done> {
   const all = [...outcomes.values()];
   const journal = runtime.journal(ref.identity);
   for (const { ref: own } of tasks)
-    if (outcomes.get(own.member ?? SINGLE)?.kind === "created") journal.given(own.key);
+    if (outcomes.get(own.member ?? SINGLE)?.kind === "created") journal.markReturned(own.key);
   const isWell = !all.some(isTrouble);
   const at = runtime.now();
   const leaving = objects.flatMap((object): LeftLive[] => {
-    const { key, id = object.former?.id } = object;
+    const { key } = object;
+    const id = object.id ?? object.former?.id; // in a create only `former` has it
     const isSame = !isRemoved(object) && id === (idAfter(outcomes.get(key)) ?? object.id);
     if (id === undefined || isSame) return [];
     const name = displayName(kind, stored.events.get(key) ?? {}, secret);
     return [withoutUndefined({ id, at, name, key: key || undefined })];
   });
-  const { gone, kept } = await deleteLeaving(operations, work, leaving, isWell);
+  const { deletedIds, failedDeletes } = await deleteLeaving(operations, work, leaving, isWell);
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
-    action.do === "delete" && (!isWell || kept.some((each) => each.id === id));
+    action.do === "delete" && (!isWell || failedDeletes.some((each) => each.id === id));
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
   const after = nextState({ kind, stored, declared, secret }, remaining, outcomes);
   if (all.some((outcome) => outcome.kind === "created"))
@@ -202,13 +223,16 @@ async function carryOut(runtime: Runtime, work: Work): Promise<Done> {
   const resolved = objects
     .filter(({ key }) => !after.unresolved.has(key))
     .flatMap(({ unresolved }) => unresolved ?? []);
-  after.resolved = [...new Set([...stored.resolved, ...resolved.map(sendingOf)])];
+  const takenOver = all
+    .filter((outcome) => outcome.kind === "created")
+    .flatMap(({ sending }) => sending ?? []);
+  after.resolved = [...new Set([...stored.resolved, ...resolved.map(sendingOf), ...takenOver])];
   const held = new Set(after.eventIds.values());
-  const isLeft = ({ id }: LeftLive) =>
-    !gone.has(id) && !held.has(id) && !runtime.deleted.has(kind.name, id);
-  after.left = [...stored.left, ...leaving].filter(isLeft);
+  const isUnmanaged = ({ id }: LeftLive) =>
+    !deletedIds.has(id) && !held.has(id) && !runtime.deleted.has(kind.name, id);
+  after.left = [...stored.left, ...leaving].filter(isUnmanaged);
   const unmanaged = leaving.filter(
-    (each) => isLeft(each) && !runtime.deployment.isKept(kind, each.id),
+    (each) => isUnmanaged(each) && !runtime.deployment.isClaimedOrAdopted(kind, each.id),
   );
   const outs: Values = withoutUndefined({
     ...(resource === kind && argumentsIn(inputs)),
@@ -218,19 +242,24 @@ async function carryOut(runtime: Runtime, work: Work): Promise<Done> {
   return {
     outcomes,
     unmanaged,
-    gone,
-    kept,
+    deletedIds,
+    failedDeletes,
     after,
     outs,
-    isWell: isWell && kept.length === 0,
+    isWell: isWell && failedDeletes.length === 0,
     tasks,
   };
 }
 
-function tasksOf(runtime: Runtime, work: Work, secret: ReadonlySet<string>): ObjectTask[] {
+function tasksOf(
+  runtime: Runtime,
+  work: ResourcePlan,
+  secret: ReadonlySet<string>,
+): ObjectTask[] {
   const { resource, ref, stored, inputs } = work;
   return work.objects.filter(hasWork).map((object) => {
-    const { key, id = object.former?.id } = object;
+    const { key } = object;
+    const id = object.id ?? object.former?.id; // in a create only `former` has it
     const own = objectRef(resource, ref, key);
     const replaces = replacedBy(runtime, own, id);
     const left = stored.left.filter((each) => (each.key ?? SINGLE) === key);
@@ -242,12 +271,13 @@ function tasksOf(runtime: Runtime, work: Work, secret: ReadonlySet<string>): Obj
   });
 }
 
-/** All are asked about before any is sent: of a renamed set, no event goes out beside those that are refused. */
-function noteRefusals(kind: Kind, runtime: Runtime, tasks: readonly ObjectTask[]): void {
+/** All are checked before any is sent: of a renamed set, no event goes out beside those that are blocked. */
+function stopIfOneIsBlocked(kind: Kind, runtime: Runtime, tasks: readonly ObjectTask[]): void {
   for (const { action, ref, values, replaces, mark } of tasks) {
     const isNew = action.do === "create" || action.do === "replace";
-    if (isNew && takeableOf(runtime, ref, replaces, mark) === undefined)
-      createBlocker(kind, runtime, ref, values);
+    if (!isNew || createToTakeOver(runtime, ref, replaces, mark) !== undefined) continue;
+    const blocker = createBlocker(kind, runtime, ref, values);
+    if (blocker !== undefined) runtime.deployment.stopNewCreates(ref.label);
   }
 }
 
@@ -256,25 +286,25 @@ function isRemoved({ action }: PlannedObject): boolean {
 }
 
 interface Deletes {
-  /** Ids that are deleted, or that the engine has deleted after this. */
-  readonly gone: ReadonlySet<string>;
-  readonly kept: readonly Kept[];
+  /** Ids that are deleted here, and those that the engine is going to delete. */
+  readonly deletedIds: ReadonlySet<string>;
+  readonly failedDeletes: readonly FailedDelete[];
 }
 
 async function deleteLeaving(
   operations: ObjectOperations,
-  { resource, ref, olds, objects, circumstances }: Work,
+  { resource, ref, olds, objects, circumstances }: ResourcePlan,
   leaving: readonly LeftLive[],
   isWell: boolean,
 ): Promise<Deletes> {
   if (!("member" in resource)) {
     const former = objects.flatMap((object) => object.former ?? []);
     return {
-      gone: new Set(former.filter(({ isDeleted }) => isDeleted).map(({ id }) => id)),
-      kept: [],
+      deletedIds: new Set(former.filter(({ isDeleted }) => isDeleted).map(({ id }) => id)),
+      failedDeletes: [],
     };
   }
-  if (!isWell || !circumstances.can.delete) return { gone: new Set(), kept: [] };
+  if (!isWell || !circumstances.can.delete) return { deletedIds: new Set(), failedDeletes: [] };
   const wanted = leaving.filter(({ id }) => circumstances.deletes(id));
   return deleteMembers(operations, ref.label, wanted, olds);
 }
@@ -289,8 +319,8 @@ async function deleteMembers(
   wanted: readonly Pick<LeftLive, "id" | "key">[],
   properties: Values,
 ): Promise<Deletes> {
-  const gone = new Set<string>();
-  const kept: Kept[] = [];
+  const deletedIds = new Set<string>();
+  const failedDeletes: FailedDelete[] = [];
   const created = properties[CREATED];
   let trouble: AdvertisingError | undefined;
   const next = wanted.values();
@@ -299,23 +329,23 @@ async function deleteMembers(
       try {
         if (trouble !== undefined) throw trouble;
         const label = `${memberLabel(setLabel, key)} (${id})`;
-        if (await operations.delete({ id, label, created }, properties)) gone.add(id);
+        if (await operations.delete({ id, label, created }, properties)) deletedIds.add(id);
       } catch (error) {
-        const failure = asOurs(error);
+        const failure = toAdvertisingError(error);
         if (!(failure instanceof RefusedError)) trouble ??= failure;
-        kept.push({ id, key, error: failure });
+        failedDeletes.push({ id, key, error: failure });
       }
     }
   };
   const { maxConcurrentRequests } = operations.runtime.reading.settings;
   await Promise.all(Array.from({ length: maxConcurrentRequests }, worker));
-  return { gone, kept };
+  return { deletedIds, failedDeletes };
 }
 
 /** A single resource's id and outputs, or the error with which its call fails. */
 function singleOutputs(
-  { ref, inputs }: Work,
-  { outcomes, outs, after }: Done,
+  { ref, inputs }: ResourcePlan,
+  { outcomes, outs, after }: ApplyResult,
 ): { id: string; outs: Values } {
   const outcome = outcomes.get(SINGLE);
   if (outcome === undefined) return { id: after.eventIds.get(SINGLE) ?? "", outs };
@@ -324,14 +354,14 @@ function singleOutputs(
   if (outcome.kind === "unresolved") {
     const { record, why } = outcome;
     // Never only digits, as the platform's ids are.
-    throw new Incomplete(unresolvedMessage(ref, record, why), {
+    throw new ResourceFailure(unresolvedMessage(ref, record, why), {
       id: `unresolved-${record.mark}`,
       properties,
     });
   }
   const { id } = outcome;
   if (outcome.kind === "created" && outcome.sentAs !== undefined)
-    throw new Incomplete(savedAsSentMessage([{ ref, id }]), { id, properties });
+    throw new ResourceFailure(savedAsSentMessage([{ ref, id }]), { id, properties });
   return { id, outs };
 }
 
@@ -340,7 +370,7 @@ function tellCreated(
   kind: Kind,
   runtime: Runtime,
   ref: ResourceRef,
-  { outcomes, tasks }: Done,
+  { outcomes, tasks }: ApplyResult,
 ): void {
   const { deployment, deleted } = runtime;
   const outcome = outcomes.get(SINGLE);
@@ -351,34 +381,53 @@ function tellCreated(
   if (
     held === undefined ||
     held === id ||
-    deployment.isKept(kind, held) ||
+    deployment.isClaimedOrAdopted(kind, held) ||
     deleted.has(kind.name, held)
   )
     return;
   // The engine has it deleted.
-  if (deployment.checked(ref.key).wasDeleting && !deployment.isStaying(kind, held)) return;
+  if (deployment.checked(ref.key).deletesInStateAndProgram && !deployment.isStaying(kind, held))
+    return;
   deployment.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
   const now = `is ${id} now`;
   if (outcome?.kind === "managed") runtime.warnEach(exchangedNotice(ref, held, now));
   else runtime.warnEach(replacedNotice(kind, ref, { id: held, isDeleted: false }, now));
 }
 
-/** A set's outputs. @param id of the set. @throws Incomplete something failed. */
-function setOutputs(runtime: Runtime, work: Work, done: Done, id: string): Values {
+/** A set's outputs. @param id of the set. @throws ResourceFailure something failed. */
+function setOutputs(
+  runtime: Runtime,
+  work: ResourcePlan,
+  done: ApplyResult,
+  id: string,
+): Values {
   const { ref, objects, stored, inputs } = work;
-  const { outcomes, unmanaged, gone, kept, after, outs } = done;
+  const { outcomes, unmanaged, deletedIds, failedDeletes, after, outs } = done;
   const kind = kindOf(work.resource);
   const tell = (severity: Severity, text: string | undefined) =>
     runtime.tellAt(severity, ref.resourceUrn, text);
   tell("info", takenOverMessage(outcomes, ref));
   tell("info", adoptedMessage(objects, outcomes));
   tell("warn", leftMessage(kind, unmanaged, after.eventIds));
-  if (gone.size > 0)
-    tell("info", `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...gone])}.`);
+  if (deletedIds.size > 0)
+    tell(
+      "info",
+      `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...deletedIds])}.`,
+    );
   if (done.isWell) return outs;
-  const { text, code } = setFailureMessage(kind, ref, objects, outcomes, kept, after.eventIds);
-  const hasMembers = [stored, after].some((each) => each.eventIds.size + each.unresolved.size > 0);
+  const { text, code } = setFailureMessage(kind, ref, objects, {
+    outcomes,
+    failedDeletes,
+    held: after.eventIds,
+  });
+  const hasMembers = [stored, after].some(
+    (each) => each.eventIds.size + each.unresolved.size > 0,
+  );
   // Without a member, nothing is saved: the next run creates the set.
-  if (!hasMembers) throw new Incomplete(text, undefined, code);
-  throw new Incomplete(text, { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } }, code);
+  if (!hasMembers) throw new ResourceFailure(text, undefined, code);
+  throw new ResourceFailure(
+    text,
+    { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } },
+    code,
+  );
 }

@@ -4,8 +4,8 @@ import {
   type AdvertisingError,
   ArgumentsError,
   asRecord,
+  BlockedCreateError,
   isSameValue,
-  OutcomeUnknownError,
   own,
   SettingsError,
   type Values,
@@ -51,7 +51,12 @@ import {
   unresolvedMessage,
   whatHappened,
 } from "../state/index.js";
-import { expectAccountOfOpen, isMadeOtherwise, namesakeOf, takeableOf } from "./create.js";
+import {
+  assertAccountOfOpen,
+  createToTakeOver,
+  namesakeOf,
+  wasSentWithOtherArguments,
+} from "./create.js";
 import {
   adoptedOtherwiseNotice,
   adoption,
@@ -70,95 +75,149 @@ import { type Namesake, recordOf } from "./outcome.js";
 import type { CheckRequest, Runtime } from "./runtime.js";
 import { markInput } from "./search.js";
 
-/** Fills in a set's defaults. @returns what becomes of a new resource's objects; undefined if they are not known yet. */
-function declaredIn(
-  resource: Kind | SetKind,
-  { reading }: Runtime,
-  values: Record<string, unknown>,
-) {
-  if ("member" in resource && values.defaults !== UNKNOWN)
-    values.defaults = { ...resource.defaultsIn(reading.settings), ...asRecord(values.defaults) };
-  const declared = readDeclared(resource, values);
-  const objects =
-    declared.events &&
-    plannedObjects(kindOf(resource), readStored(resource, undefined, {}), declared);
-  return { objects, formerKeys: [...declared.formerKeys] };
+/** A resource as the program declares it now. */
+interface Declared {
+  readonly resource: Kind | SetKind;
+  readonly kind: Kind;
+  readonly ref: ResourceRef;
+  readonly request: CheckRequest;
+  /** Whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
+  readonly isNew: boolean;
+  /** Undefined if they are not known yet. */
+  readonly objects: readonly PlannedObject[] | undefined;
+  /** By key, of a set's members. */
+  readonly formerKeys: ReadonlyMap<string, string>;
 }
 
+/** Validates the arguments, notes what is declared, and returns everything that is wrong at once. */
 export async function check(
   resource: Kind | SetKind,
   runtime: Runtime,
   ref: ResourceRef,
   request: CheckRequest,
-) {
-  const { deployment, reading } = runtime;
-  const { context, olds, news } = request;
-  const { values, problems } = checkArguments(resource, news, reading.settings, {
+): Promise<{ inputs: Values; failures: string[] }> {
+  const { values, problems } = validated(resource, runtime, request.news);
+  const declared = declaredIn(resource, ref, request, values);
+  noteDeclared(runtime, declared); // before anything is awaited, since other resources may need to know it
+  const conflicts = claimConflicts(runtime, declared);
+  if (runtime.deployment.isUp) await runtime.journal(ref.identity).openOnce();
+  noteFormerKeys(runtime, declared);
+  const isGood = problems.length + conflicts.length === 0;
+  const failures = [
+    ...conflicts.map((text) => withPage(text, ArgumentsError.code)),
+    ...settingFailures(runtime),
+    ...problemMessages(problems).map((text) => withPage(text, ArgumentsError.code)),
+    ...tellNewObjects(runtime, declared, isGood),
+  ];
+  if (failures.length > 0) runtime.deployment.hasFailed = true;
+  else tellSetPlan(runtime, declared);
+  return { inputs: inputsOf(runtime, declared, values), failures };
+}
+
+/** Arguments with their defaults, and what is wrong with them. */
+function validated(resource: Kind | SetKind, { reading }: Runtime, news: Values) {
+  const checked = checkArguments(resource, news, reading.settings, {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
     arrivedUndefined: "is the output's name right?",
   });
+  const { values } = checked;
+  if ("member" in resource && values.defaults !== UNKNOWN)
+    values.defaults = {
+      ...resource.defaultsIn(reading.settings),
+      ...asRecord(values.defaults),
+    };
+  return checked;
+}
+
+function declaredIn(
+  resource: Kind | SetKind,
+  ref: ResourceRef,
+  request: CheckRequest,
+  values: Values,
+): Declared {
   const kind = kindOf(resource);
-  const isNew = Object.keys(olds).length === 0;
-  // Before anything is awaited, since other resources may need to know it.
+  const isNew = Object.keys(request.olds).length === 0;
+  const declared = readDeclared(resource, values);
+  const { events, formerKeys } = declared;
+  const stored = readStored(resource, undefined, {});
+  const objects = events && plannedObjects(kind, stored, declared);
+  return { resource, kind, ref, request, isNew, objects, formerKeys };
+}
+
+function noteDeclared({ deployment }: Runtime, declared: Declared): void {
+  const { resource, kind, ref, request, isNew, objects, formerKeys } = declared;
+  const { context, olds } = request;
   const deletes = context.deletes === true;
-  const wasDeleting = own(olds, DELETES) === true && deletes;
-  const { objects: declared, formerKeys } = declaredIn(resource, runtime, values);
-  const inState = formerRefIn(resource, context, olds);
-  const wasSecret = secretArgumentsIn(olds);
-  deployment.noteChecked(ref.key, kind, context, isNew, {
-    wasSecret,
-    wasDeleting,
+  deployment.noteContext(kind, context);
+  deployment.noteChecked(ref.key, isNew, {
+    wasSecret: secretArgumentsIn(olds),
+    deletesInStateAndProgram: own(olds, DELETES) === true && deletes,
     deletes,
-    inState,
+    inState: formerRefIn(resource, context, olds),
   });
-  const refTo = ({ key }: PlannedObject) => objectRef(resource, ref, key);
-  for (const key of declared?.map((each) => refTo(each).key) ?? [ref.key])
-    deployment.declared.add(key);
-  for (const [, former] of formerKeys) deployment.declared.add(memberRef(ref, former).key);
-  const members = declared ?? [];
-  const twice = members.flatMap(
-    (member) => claimConflict(kind, runtime, refTo(member), member) ?? [],
-  );
-  const journal = runtime.journal(ref.identity);
-  // In an `up` the journal is this run's from its first `check` on.
-  if (deployment.isUp) await journal.openOnce();
-  for (const [former, key] of formerKeysIn(resource, ref, context, members, formerKeys))
-    journal.renamed(former, key);
-  for (const each of members) tellMadeOtherwise(kind, runtime, refTo(each), each);
-  // What is in the state has a `diff`, which says the same of what it creates.
-  const fresh = isNew && problems.length + twice.length === 0 ? members : [];
+  if (objects === undefined) deployment.declared.add(ref.key);
+  for (const { key } of objects ?? [])
+    deployment.declared.add(objectRef(resource, ref, key).key);
+  for (const former of formerKeys.values()) deployment.declared.add(memberRef(ref, former).key);
+}
+
+function claimConflicts(runtime: Runtime, { resource, kind, ref, objects = [] }: Declared) {
+  return objects.flatMap((object) => {
+    return claimConflict(kind, runtime, objectRef(resource, ref, object.key), object) ?? [];
+  });
+}
+
+function settingFailures({ reading }: Runtime): string[] {
+  return reading.problems.map((problem) => {
+    return withPage(describeSettingProblem(problem), SettingsError.code);
+  });
+}
+
+/** What is in the state has a `diff`, which says the same of what it creates. @returns why the `up` would fail. */
+function tellNewObjects(runtime: Runtime, declared: Declared, isGood: boolean): string[] {
+  const { resource, kind, ref, objects = [], isNew } = declared;
+  const { deployment } = runtime;
+  for (const object of objects)
+    tellMadeOtherwise(kind, runtime, objectRef(resource, ref, object.key), object);
+  const fresh = isNew && isGood ? objects : [];
+  const held = deployment.plannedSingles.get(ref.key)?.object.id;
   const created = fresh.filter(({ entry }) => adoptedBy(entry) === undefined);
-  const held = deployment.held.get(ref.key)?.object.id;
-  const objects = created.map((each) => ({ ref: refTo(each), values: each.values, held }));
-  const stops = tellBefore(kind, runtime, objects);
+  const toCreate = created.map(({ key, values }) => {
+    return { ref: objectRef(resource, ref, key), values, held };
+  });
+  const blockers = previewErrors(kind, runtime, toCreate);
   // A set lists what it adopts in its plan.
   if (resource === kind) tellAdoption(kind, runtime, ref, fresh);
   if (deployment.isWhole) runtime.tellCollected();
-  const failures = [
-    ...twice.map((text) => withPage(text, ArgumentsError.code)),
-    ...reading.problems.map((problem) =>
-      withPage(describeSettingProblem(problem), SettingsError.code),
-    ),
-    ...problemMessages(problems).map((text) => withPage(text, ArgumentsError.code)),
-    ...stops.map(({ message, code }) => withPage(message, code)),
-  ];
-  if (failures.length > 0) deployment.hasFailed = true;
-  else if (resource !== kind && isNew && !deployment.isUp) {
-    const isToCreate = (member: PlannedObject) =>
-      takeableOf(runtime, refTo(member), undefined) === undefined;
-    const plan = planMessage(kind, members.filter(isToCreate), abilitiesOf(kind, reading.settings));
-    runtime.tellAt("info", ref.resourceUrn, plan);
-  }
-  const inputs = {
+  return blockers.map(({ message, code }) => withPage(message, code));
+}
+
+function tellSetPlan(runtime: Runtime, { resource, kind, ref, objects = [], isNew }: Declared) {
+  if (resource === kind || !isNew || runtime.deployment.isUp) return;
+  const toCreate = objects.filter(({ key }) => {
+    return createToTakeOver(runtime, memberRef(ref, key), undefined) === undefined;
+  });
+  const plan = planMessage(kind, toCreate, abilitiesOf(kind, runtime.reading.settings));
+  runtime.tellAt("info", ref.resourceUrn, plan);
+}
+
+function inputsOf(runtime: Runtime, { ref, request }: Declared, values: Values): Values {
+  const { context, olds, news } = request;
+  // A run without a changed argument sends nothing new.
+  const isSending = runtime.deployment.isUp && isChanged(values, olds);
+  return withoutUndefined({
     ...values,
     [IDENTITY]: context.identity,
     [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
     [DELETES]: context.deletes,
     [MARK]: markInput(runtime, ref, olds),
-    [RUN]: deployment.isUp && isToSend(values, olds) ? runtime.runName : olds[RUN],
-  };
-  return { inputs: withoutUndefined(inputs), failures };
+    [RUN]: isSending ? runtime.runName : olds[RUN],
+  });
+}
+
+function isChanged(values: Values, olds: Values): boolean {
+  return Object.keys(values).some((name) => !isDeepStrictEqual(values[name], olds[name]));
 }
 
 /** What an object adopts is its own from now on, unless something else has it: then that is returned. */
@@ -205,27 +264,18 @@ function formerRefIn(
   return formerKeys.includes(former.key) ? former : undefined;
 }
 
-/** What the program says about former keys: a resource's own by its aliases, and those of a set's members. */
-function formerKeysIn(
-  resource: Kind | SetKind,
-  ref: ResourceRef,
-  { formerKeys: former = [] }: ProgramContext,
-  members: readonly PlannedObject[],
-  ofMembers: readonly (readonly [key: string, former: string])[],
-): (readonly [former: string, key: string])[] {
-  if (!("member" in resource)) return former.map((each) => [each, ref.key]);
-  const moved = former.flatMap((set) =>
-    members.map(({ key }) => [memberOf(set, key), memberRef(ref, key).key] as const),
-  );
-  const renamed = ofMembers.map(
-    ([key, each]) => [memberRef(ref, each).key, memberRef(ref, key).key] as const,
-  );
-  return [...moved, ...renamed];
-}
-
-/** Whether creates may follow: only where an argument differs from the state's. */
-function isToSend(values: Values, olds: Values): boolean {
-  return Object.keys(values).some((name) => !isDeepStrictEqual(values[name], olds[name]));
+/** The program says which keys its objects had: a resource's by its aliases, and those of a set's members. */
+function noteFormerKeys(runtime: Runtime, declared: Declared): void {
+  const { resource, ref, request, objects = [], formerKeys } = declared;
+  const journal = runtime.journal(ref.identity);
+  for (const former of request.context.formerKeys ?? []) {
+    if (!("member" in resource)) journal.moveRecord(former, ref.key);
+    else
+      for (const { key } of objects)
+        journal.moveRecord(memberOf(former, key), memberRef(ref, key).key);
+  }
+  for (const [key, former] of formerKeys)
+    journal.moveRecord(memberRef(ref, former).key, memberRef(ref, key).key);
 }
 
 function tellAdoption(
@@ -250,7 +300,7 @@ interface NewObject {
 }
 
 /** What stops an `up` at new objects. */
-interface Stops {
+interface Blockers {
   readonly namesakes: readonly Namesake[];
   readonly open: readonly OpenObject[];
   readonly madeOtherwise: readonly MadeObject[];
@@ -260,28 +310,28 @@ interface Stops {
  * Tells of new objects. @param open creates of unknown outcome in the state, which stop the `up` too.
  * @returns in a preview, why the `up` would end with an error, in the same words.
  */
-export function tellBefore(
+export function previewErrors(
   kind: Kind,
   runtime: Runtime,
   fresh: readonly NewObject[],
   open: readonly OpenObject[] = [],
 ): AdvertisingError[] {
-  const stops: Partial<Stops>[] = [{ open }];
+  const blockers: Partial<Blockers>[] = [{ open }];
   for (const object of fresh) {
     const journal = runtime.journal(object.ref.identity);
     if (!runtime.deployment.isUp) {
       if (journal.trouble !== undefined) return [journal.trouble];
-      expectAccountOfOpen(runtime, journal);
+      assertAccountOfOpen(runtime, journal);
     }
-    stops.push(tellNew(kind, runtime, object));
+    blockers.push(blockersOf(kind, runtime, object));
   }
   runtime.tellCollected();
-  const namesakes = stops.flatMap((each) => each.namesakes ?? []);
+  const namesakes = blockers.flatMap((each) => each.namesakes ?? []);
   const sure = namesakes.filter(({ isPerhaps }) => !isPerhaps);
   if (sure.length === 0)
     for (const each of namesakes) runtime.warnEach(possibleNamesakeNotice(each));
-  const madeOtherwise = stops.flatMap((each) => each.madeOtherwise ?? []);
-  const unknown = stops.flatMap((each) => each.open ?? []);
+  const madeOtherwise = blockers.flatMap((each) => each.madeOtherwise ?? []);
+  const unknown = blockers.flatMap((each) => each.open ?? []);
   const messages: string[] = [];
   if (madeOtherwise.length > 0) messages.push(madeOtherwiseMessage(madeOtherwise));
   if (sure.length > 0) messages.push(namesakesMessage(sure));
@@ -289,59 +339,70 @@ export function tellBefore(
   if (first?.ref.member !== undefined) messages.push(unresolvedMembersMessage(kind, unknown));
   else if (first !== undefined)
     messages.push(unresolvedMessage(first.ref, first.record, first.why));
-  return messages.map((message) => new OutcomeUnknownError(message, ""));
+  return messages.map((message) => new BlockedCreateError(message));
 }
 
 /** An `up` asks right before it sends, and decides the same. */
-function tellNew(kind: Kind, runtime: Runtime, object: NewObject): Partial<Stops> {
+function blockersOf(kind: Kind, runtime: Runtime, object: NewObject): Partial<Blockers> {
   const { ref, values, held } = object;
   const { deployment } = runtime;
-  const entry = takeableOf(runtime, ref, held);
-  if (entry !== undefined) return deployment.isUp ? {} : tellOwn(kind, runtime, object, entry);
+  const entry = createToTakeOver(runtime, ref, held);
+  if (entry !== undefined)
+    return deployment.isUp ? {} : takeOverBlockers(kind, runtime, object, entry);
   const namesake = deployment.isUp ? undefined : namesakeOf(kind, runtime, ref, values);
   if (namesake !== undefined) return { namesakes: [namesake] };
   const former = runtime.journal(ref.identity).records.get(ref.key)?.id; // of what has left the state too
-  if (former !== undefined && former !== held && isLeft(kind, runtime, former))
+  if (former !== undefined && former !== held && isFree(kind, runtime, former))
     runtime.warnEach(formerObjectNotice(kind, ref, former));
   else if (held === undefined) tellLikelyRename(kind, runtime, ref, values);
   return {};
 }
 
 /** In a preview: what becomes of a new object's own create of an earlier run. */
-function tellOwn(
+function takeOverBlockers(
   kind: Kind,
   runtime: Runtime,
   { ref, values }: NewObject,
   entry: JournalEntry,
-): Partial<Stops> {
+): Partial<Blockers> {
   const { id, field } = entry;
   const { label } = ref;
   const tell = (how: "search" | "perhaps" | "now") =>
     runtime.warnEach(takeOverNotice(ref, entry, how));
   if (id === undefined) {
     if (!abilitiesOf(kind, runtime.reading.settings).search(field))
-      return { open: [{ ref, record: recordOf({ ...entry, what: whatHappened(label, entry) }) }] };
+      return {
+        open: [{ ref, record: recordOf({ ...entry, what: whatHappened(label, entry) }) }],
+      };
     tell("search");
   } else if (holdsUnknown(values)) tell("perhaps");
-  else if (isMadeOtherwise(kind, values, entry)) return { madeOtherwise: [{ ref, id }] };
+  else if (wasSentWithOtherArguments(kind, values, entry))
+    return { madeOtherwise: [{ ref, id }] };
   else tell("now");
   return {};
 }
 
 /** A new resource with the platform name and advertiser of one that the program does not declare may be just that. */
-function tellLikelyRename(kind: Kind, runtime: Runtime, ref: ResourceRef, values: Values): void {
+function tellLikelyRename(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  values: Values,
+): void {
   const { deployment } = runtime;
   if (deployment.isUp || ref.member !== undefined) return; // a set compares its own keys
-  const former = runtime.journal(ref.identity).confirmedNamed(kind.name, values[kind.nameProperty]);
+  const former = runtime
+    .journal(ref.identity)
+    .confirmedNamed(kind.name, values[kind.nameProperty]);
   const owner = ownerIn(kind, values);
   const found = former.find(({ key, id = "", facts = {} }) => {
-    if (deployment.isDeclared(key) || !isLeft(kind, runtime, id)) return false;
+    if (deployment.isDeclared(key) || !isFree(kind, runtime, id)) return false;
     return isSameValue(ownerIn(kind, facts), owner);
   });
   if (found?.id !== undefined) runtime.warnEach(likelyRenameNotice(ref, found.key, found.id));
 }
 
 /** Neither deleted nor something else's, as far as this run knows. */
-function isLeft(kind: Kind, { deleted, deployment }: Runtime, id: string): boolean {
-  return !deleted.has(kind.name, id) && !deployment.isKept(kind, id);
+function isFree(kind: Kind, { deleted, deployment }: Runtime, id: string): boolean {
+  return !deleted.has(kind.name, id) && !deployment.isClaimedOrAdopted(kind, id);
 }

@@ -14,26 +14,34 @@
 import {
   AdvertisingError,
   ArgumentsError,
+  BlockedCreateError,
   hasValue,
   isSameValue,
   OutcomeUnknownError,
   type Values,
 } from "../base/index.js";
-import { isPast, type Journal, type JournalEntry, type OpenCreate } from "../journal/index.js";
-import { bodyOf, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
-import { abilitiesOf, holdsUnknown, sentOtherwise } from "../plan/index.js";
 import {
+  isSuperseded,
+  type Journal,
+  type JournalEntry,
+  type OpenCreate,
+} from "../journal/index.js";
+import { bodyOf, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
+import { abilitiesOf, contradictingArguments, holdsUnknown } from "../plan/index.js";
+import {
+  type CreateRecord,
   identifyingIn,
   parseKey,
   type ResourceRef,
   resourceKeyIn,
+  sendingOf,
   type Unresolved,
   whatHappened,
 } from "../state/index.js";
 import { namesakesMessage, refusedBeforeMessage, warnOfPlatform } from "./messages.js";
 import {
+  assertSameAccount,
   describeDefect,
-  expectSameAccount,
   type Namesake,
   type ObjectTask,
   type Outcome,
@@ -41,50 +49,54 @@ import {
   sentAsOf,
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
-import { lookFor } from "./search.js";
+import { searchByMark } from "./search.js";
 
 /** @param expectMayBegin throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
 export async function createOnce(
   kind: Kind,
   runtime: Runtime,
   create: ObjectTask,
-  expectMayBegin: () => void,
+  assertMaySend: () => void,
 ): Promise<Outcome> {
   const { ref, values, secret, unresolved } = create;
   const { key, label, identity } = ref;
   runtime.client(); // checks the settings first: without them nothing may begin
   const journal = runtime.journal(identity);
-  await journal.expectUsable();
-  expectAccountOfOpen(runtime, journal);
+  await journal.assertUsable();
+  assertAccountOfOpen(runtime, journal);
   const fields = bodyOf(kind, values);
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
-  const entry = takeableOf(runtime, ref, create.replaces ?? unresolved?.replaces, create.mark);
-  if (entry !== undefined) journal.renamed(entry.key, key);
-  if (entry?.id !== undefined) return takeOver(kind, runtime, create, { ...entry, id: entry.id });
+  const entry = createToTakeOver(
+    runtime,
+    ref,
+    create.replaces ?? unresolved?.replaces,
+    create.mark,
+  );
+  if (entry !== undefined) journal.moveRecord(entry.key, key);
+  if (entry?.id !== undefined)
+    return takeOver(kind, runtime, create, { ...entry, id: entry.id });
   const open = openIn(label, entry, runtime.deployment.unresolved.get(key) ?? unresolved);
   let { mark } = create;
   if (open !== undefined) {
-    const finding = await search(
-      kind,
-      runtime,
-      create,
-      open,
-      runtime.deployment.unresolved.has(key),
-    );
+    const wasJustSent = runtime.deployment.unresolved.has(key);
+    const finding = await searchIfPossible(kind, runtime, create, { open, wasJustSent });
     if (finding.kind === "unresolved") return finding;
     if (finding.kind === "found") {
       const { what: _, searched: __, ...sent } = open;
-      await journal.created(key, finding.id, { ...sent, account: runtime.account });
+      await journal.recordCreated(key, finding.id, { ...sent, account: runtime.account });
       return takeOver(kind, runtime, create, { ...open, id: finding.id });
     }
-    if (entry !== undefined) await journal.back(key);
+    if (entry !== undefined) await journal.recordNotCarriedOut(key);
     runtime.say(
       `${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`,
     );
     mark = open.mark;
   } else {
     const blocker = createBlocker(kind, runtime, ref, values);
-    if (blocker !== undefined) throw blocker;
+    if (blocker !== undefined) {
+      runtime.deployment.stopNewCreates(label);
+      throw blocker;
+    }
   }
   const { account, reading } = runtime;
   const sent = {
@@ -96,18 +108,22 @@ export async function createOnce(
     replaces: create.replaces,
   };
   const { deletes } = runtime.deployment.checked(resourceKeyIn(key));
-  const record = { ...sent, ...identifyingIn(kind, values, secret), ...(deletes && { deletes }) };
-  return send(kind, runtime, create, { record, fields, expectMayBegin });
+  const record = {
+    ...sent,
+    ...identifyingIn(kind, values, secret),
+    ...(deletes && { deletes }),
+  };
+  return sendCreate(kind, runtime, create, { record, fields, assertMaySend });
 }
 
 interface Sending {
   readonly record: Omit<JournalEntry, "state" | "at" | "id">;
   readonly fields: Values;
-  expectMayBegin(this: void): void;
+  assertMaySend(this: void): void;
 }
 
-/** What the journal has of a resource that may not be in the state, under its key or its mark. */
-export function takeableOf(
+/** The journal's create of this resource, by key or else by mark, which the run uses or searches for instead of sending. */
+export function createToTakeOver(
   runtime: Runtime,
   ref: ResourceRef,
   held: string | undefined,
@@ -115,14 +131,15 @@ export function takeableOf(
 ): JournalEntry | undefined {
   const journal = runtime.journal(ref.identity);
   const byKey = journal.of(ref.key);
-  if (byKey !== undefined && isTakeable(runtime, ref, held, byKey)) return byKey;
-  const byMark = mark === undefined ? undefined : journal.openWithMark(mark);
-  const isOpen = byMark !== undefined && journal.isStillOpen(byMark.key);
-  return isOpen && isTakeable(runtime, ref, held, byMark) ? byMark : undefined;
+  if (byKey !== undefined && canBeTakenOver(runtime, ref, held, byKey)) return byKey;
+  const byMark = journal.openWithMark(mark);
+  if (byMark === undefined || !journal.isStillOpen(byMark.key)) return undefined;
+  if (!canBeTakenOver(runtime, ref, held, byMark)) return undefined;
+  return byMark;
 }
 
 /** Not what ended cleanly at another account. */
-function isTakeable(
+function canBeTakenOver(
   runtime: Runtime,
   ref: ResourceRef,
   held: string | undefined,
@@ -132,7 +149,7 @@ function isTakeable(
   if (state === "confirmed") return false;
   if (state === "reported" && !runtime.isSameAccount(account)) return false;
   if (id === undefined) return true;
-  if (isPast(entry, held)) return false;
+  if (isSuperseded(entry, held)) return false;
   return id !== held && !runtime.deleted.has(ref.kind, id);
 }
 
@@ -147,15 +164,21 @@ function openIn(
   return recordOf({ ...entry, what: whatHappened(label, entry) });
 }
 
-/** What has or had an object, as "which …" goes on; none if it is new. */
-function holderOf(kind: Kind, runtime: Runtime, { ref, formerIds }: ObjectTask, id: string) {
+/** Why an id can't be this create's object, as a clause that begins with "which"; undefined if nothing has or had it. */
+function ownershipConflict(
+  kind: Kind,
+  runtime: Runtime,
+  { ref, formerIds }: Pick<ObjectTask, "ref" | "formerIds">,
+  id: string,
+) {
   const other = runtime.deployment.holderOf(kind, id);
   if (other !== undefined && other !== ref.key)
     return `already belongs to ${parseKey(other).label}`;
   if (formerIds.includes(id)) return "this resource had before";
   const had = runtime.journal(ref.identity).holderOf(kind.name, id);
   if (had !== undefined && had !== ref.key) return `already belongs to ${parseKey(had).label}`;
-  return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
+  if (runtime.deleted.has(kind.name, id)) return "was deleted before";
+  return undefined;
 }
 
 /** An earlier run made it. A refresh finds out if it still exists. @throws ArgumentsError another resource has it. */
@@ -163,7 +186,7 @@ function takeOver(
   kind: Kind,
   runtime: Runtime,
   { ref, values }: ObjectTask,
-  made: Pick<JournalEntry, "body" | "name" | "facts"> & { readonly id: string },
+  made: CreateRecord & { readonly id: string },
 ): Outcome {
   const { label, key } = ref;
   const { id } = made;
@@ -173,102 +196,124 @@ function takeOver(
       `${label} was created as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Correct existingId there, or remove that resource.`,
     );
   }
-  if (!isMadeOtherwise(kind, values, made)) return { kind: "created", id, isTakenOver: true };
-  return { kind: "created", id, isTakenOver: true, sentAs: sentAsOf(kind, made) };
+  const outcome = { kind: "created", id, isTakenOver: true, sending: sendingOf(made) } as const;
+  if (!wasSentWithOtherArguments(kind, values, made)) return outcome;
+  return { ...outcome, sentAs: sentAsOf(kind, made) };
 }
 
 /** A body that nobody knows is taken for the program's, unless something that is known contradicts it. */
-export function isMadeOtherwise(
+export function wasSentWithOtherArguments(
   kind: Kind,
   values: Values,
   made: Pick<JournalEntry, "body" | "name" | "facts">,
 ) {
-  if (made.body === "") return Object.keys(sentOtherwise(kind, values, made)).length > 0;
+  if (made.body === "")
+    return Object.keys(contradictingArguments(kind, values, made)).length > 0;
   return made.body !== fingerprintOfBody(kind, values);
 }
 
-async function send(
+async function sendCreate(
   kind: Kind,
   runtime: Runtime,
   create: ObjectTask,
-  { record, fields, expectMayBegin }: Sending,
+  { record, fields, assertMaySend }: Sending,
 ): Promise<Outcome> {
   const { key, label, identity } = create.ref;
   const { mark, field } = record;
   const journal = runtime.journal(identity);
   let sentAt: string | undefined;
-  let owner: string | undefined;
+  let conflict: string | undefined;
   // After the sending nothing may fail: a note that can't be written is only reported.
   const note = (writing: Promise<void>, before = "") =>
     writing.catch((error: Error) => runtime.say(`${before}${error.message}`));
   const noteCreated = (id: string) =>
-    note(journal.created(key, id), `${label} was created as ${id}. `);
-  try {
-    const { id, warnings } = await runtime.client().create({
-      operation: kind.create,
-      fields: field === undefined ? fields : { ...fields, [field]: mark },
-      label,
-      beforeSend: async (at) => {
-        expectMayBegin();
-        await journal.sending({ ...record, at });
-        sentAt = at;
-      },
-      onCreated: async (id) => {
-        owner = holderOf(kind, runtime, create, id);
-        if (owner === undefined) await noteCreated(id);
-      },
-    });
-    warnOfPlatform(runtime, label, warnings);
-    if (owner !== undefined) {
-      const what = `${label} was sent at ${sentAt}, and was answered with ${id}, which ${owner}.`;
-      throw new OutcomeUnknownError(what, sentAt ?? "");
-    }
+    note(journal.recordCreated(key, id), `${label} was created as ${id}. `);
+  const created = (id: string): Outcome => {
     runtime.deployment.claim(kind, id, key);
     return { kind: "created", id, isTakenOver: false };
-  } catch (error) {
-    const doubt = doubtIn(error, sentAt, label);
-    if (doubt === undefined) {
-      if (sentAt !== undefined) await note(journal.back(key));
-      throw error;
-    }
-    const what = runtime.secrets.scrub(doubt.what);
-    const sent = recordOf({ ...record, at: doubt.sentAt, what });
-    runtime.deployment.unresolved.set(key, sent);
-    if (owner !== undefined) return { kind: "unresolved", record: sent };
-    const finding = await search(kind, runtime, create, sent, true);
-    if (finding.kind !== "found") return { record: sent, ...finding, kind: "unresolved" };
-    const { id } = finding;
-    await noteCreated(id);
-    runtime.deployment.claim(kind, id, key);
-    runtime.say(`${label} was created as ${id}: its response was lost, and a search has found it.`);
-    return { kind: "created", id, isTakenOver: false };
+  };
+  const creating = runtime.client().create({
+    operation: kind.create,
+    fields: field === undefined ? fields : { ...fields, [field]: mark },
+    label,
+    beforeSend: async (at) => {
+      assertMaySend();
+      await journal.recordSending({ ...record, at });
+      sentAt = at;
+    },
+    onCreated: async (id) => {
+      conflict = ownershipConflict(kind, runtime, create, id);
+      if (conflict === undefined) await noteCreated(id);
+    },
+  });
+  const answer = await creating.catch((error: unknown) => ({ error }));
+  if (!("error" in answer)) {
+    warnOfPlatform(runtime, label, answer.warnings);
+    if (conflict === undefined) return created(answer.id);
   }
+  const doubt = unknownOutcomeFrom(answer, { label, sentAt, conflict });
+  if (doubt === undefined) {
+    if (sentAt !== undefined) await note(journal.recordNotCarriedOut(key));
+    throw (answer as { error: unknown }).error;
+  }
+  const sent = recordOf({
+    ...record,
+    at: doubt.sentAt,
+    what: runtime.secrets.scrub(doubt.what),
+  });
+  runtime.deployment.unresolved.set(key, sent);
+  if (conflict !== undefined) return { kind: "unresolved", record: sent };
+  const finding = await searchIfPossible(kind, runtime, create, {
+    open: sent,
+    wasJustSent: true,
+  });
+  if (finding.kind === "unresolved") return finding;
+  if (finding.kind === "not-made") return { kind: "unresolved", record: sent };
+  await noteCreated(finding.id);
+  runtime.say(
+    `${label} was created as ${finding.id}: its response was lost, and a search has found it.`,
+  );
+  return created(finding.id);
 }
 
 /** Looks for an open create by its mark, if there is a search. What another resource has or had is not it. */
-async function search(
+async function searchIfPossible(
   kind: Kind,
   runtime: Runtime,
-  create: ObjectTask,
-  open: Unresolved,
-  wasJustSent: boolean,
+  { ref, formerIds }: ObjectTask,
+  { open, wasJustSent }: { readonly open: Unresolved; readonly wasJustSent: boolean },
 ) {
   const { reading, secrets } = runtime;
-  if (!abilitiesOf(kind, reading.settings).search(open.field))
-    return { kind: "unresolved", record: open } as const;
-  const { ref, formerIds } = create;
-  const finding = await lookFor(kind, runtime, ref.label, open, wasJustSent, formerIds);
+  const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
+  if (!abilitiesOf(kind, reading.settings).search(open.field)) return unresolved(open);
+  const wanted = { kind, label: ref.label, sent: open, formerIds };
+  const finding = await searchByMark(runtime, wanted, wasJustSent);
   if (finding.kind === "not-made") return finding;
-  const owner = finding.kind === "found" ? holderOf(kind, runtime, create, finding.id) : undefined;
-  if (finding.kind === "found" && owner === undefined) return finding;
-  const words =
-    finding.kind === "found" ? `A search found ${finding.id}, which ${owner}.` : finding.words;
-  return { kind: "unresolved", record: { ...open, searched: secrets.scrub(words) } } as const;
+  if (finding.kind === "open")
+    return unresolved({ ...open, searched: secrets.scrub(finding.words) });
+  const conflict = ownershipConflict(kind, runtime, { ref, formerIds }, finding.id);
+  if (conflict === undefined) return finding;
+  return unresolved({ ...open, searched: `A search found ${finding.id}, which ${conflict}.` });
 }
 
-/** What is unknown after a failure; nothing if nothing was created. */
-function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
-  if (error instanceof OutcomeUnknownError) return { sentAt: error.sentAt, what: error.message };
+/** What is unknown after a response or a failure; undefined if nothing was created. */
+function unknownOutcomeFrom(
+  answer: { readonly id: string } | { readonly error: unknown },
+  sending: {
+    readonly label: string;
+    readonly sentAt: string | undefined;
+    /** Why the response's id can't be this create's object. */
+    readonly conflict: string | undefined;
+  },
+) {
+  const { label, sentAt, conflict } = sending;
+  if (!("error" in answer)) {
+    const what = `${label} was sent at ${sentAt}, and was answered with ${answer.id}, which ${conflict}.`;
+    return { sentAt: sentAt ?? "", what };
+  }
+  const { error } = answer;
+  if (error instanceof OutcomeUnknownError)
+    return { sentAt: error.sentAt, what: error.message };
   if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
   // A defect of this package in reading an answer: to send the create again could make a second object.
   const what = `${label} was sent at ${sentAt}, and its response could not be classified. ${describeDefect(error)}`;
@@ -276,9 +321,9 @@ function doubtIn(error: unknown, sentAt: string | undefined, label: string) {
 }
 
 /** @throws AccountMismatchError what an interrupted run sent to another account is to be resolved there. */
-export function expectAccountOfOpen(runtime: Runtime, journal: Journal): void {
+export function assertAccountOfOpen(runtime: Runtime, journal: Journal): void {
   for (const [account, key] of journal.accountsOfOpen)
-    expectSameAccount(
+    assertSameAccount(
       runtime,
       account,
       `An interrupted run sent ${parseKey(key).label}, which no state has yet,`,
@@ -287,7 +332,8 @@ export function expectAccountOfOpen(runtime: Runtime, journal: Journal): void {
 
 /**
  * The guard before every new POST: an open create of the same kind, platform name and advertiser may be this object
- * under another name. What its own resource looks after, in this run, stops nothing else.
+ * under another name. If the open create's own resource was checked in this run, that resource resolves it, and it
+ * blocks nothing else.
  */
 export function namesakeOf(
   kind: Kind,
@@ -300,18 +346,14 @@ export function namesakeOf(
   const given = values[kind.nameProperty];
   const name = typeof given === "string" && !holdsUnknown(given) ? given : undefined;
   const isOther = (open: OpenCreate) => {
+    const { key, id, elsewhere } = open;
     if (!runtime.isSameAccount(open.account)) return false;
-    if (open.isInState === true) return !deployment.isDeclared(open.key);
+    if (open.isInState === true) return !deployment.isDeclared(key);
     if (deployment.hasSeen(kind, open)) return false;
-    if (
-      open.id !== undefined &&
-      (deployment.isKept(kind, open.id) || runtime.deleted.has(kind.name, open.id))
-    )
-      return false;
-    if (open.elsewhere !== undefined) return true;
-    return (
-      journal.isStillOpen(open.key) && open.key !== ref.key && !deployment.isDeclared(open.key)
-    );
+    if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
+    if (id !== undefined && runtime.deleted.has(kind.name, id)) return false;
+    if (elsewhere !== undefined) return true;
+    return journal.isStillOpen(key) && key !== ref.key && !deployment.isDeclared(key);
   };
   const found = runtime.openCreates(ref.identity).find(kind.name, name);
   const candidates = found.filter((open) => hasSameOwner(kind, open, values) && isOther(open));
@@ -327,19 +369,16 @@ function hasSameOwner(kind: Kind, { facts = {} }: OpenCreate, values: Values): b
   return !hasValue(then) || holdsUnknown(now) || isSameValue(then, now);
 }
 
-/** Why nothing is sent for a new object; undefined if it may be. After one was refused, nothing new is sent. */
+/** Why nothing is sent for a new object; undefined if it may be sent. After one was blocked, nothing new is sent. */
 export function createBlocker(
   kind: Kind,
   runtime: Runtime,
   ref: ResourceRef,
   values: Values,
-): AdvertisingError | undefined {
-  const { deployment } = runtime;
+): BlockedCreateError | undefined {
   const namesake = namesakeOf(kind, runtime, ref, values);
-  if (namesake !== undefined) {
-    deployment.refused ??= ref.label;
-    return new OutcomeUnknownError(namesakesMessage([namesake]), "");
-  }
-  if (deployment.refused === undefined) return undefined;
-  return new OutcomeUnknownError(refusedBeforeMessage(ref, deployment.refused), "");
+  if (namesake !== undefined) return new BlockedCreateError(namesakesMessage([namesake]));
+  const { firstBlocked } = runtime.deployment;
+  if (firstBlocked === undefined) return undefined;
+  return new BlockedCreateError(refusedBeforeMessage(ref, firstBlocked));
 }

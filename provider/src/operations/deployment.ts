@@ -28,22 +28,29 @@ interface Checked {
   /** The arguments that were secret in the state. */
   readonly wasSecret: ReadonlySet<string>;
   /** Whether `retainOnDelete` was off in the state, and still is in the program. */
-  readonly wasDeleting: boolean;
+  readonly deletesInStateAndProgram: boolean;
   /** Whether it is off in the program. */
   readonly deletes: boolean;
   /** Its former name, if the state still has it under that: commands go by the state. */
   readonly inState?: ResourceRef | undefined;
 }
-const NOTHING_CHECKED: Checked = { wasSecret: new Set(), wasDeleting: false, deletes: false };
+const NOTHING_CHECKED: Checked = {
+  wasSecret: new Set(),
+  deletesInStateAndProgram: false,
+  deletes: false,
+};
 
 export class Deployment {
   /** Whether it is an `up`, as a context says. */
   isUp = false;
   hasFailed = false;
   /** The first object that was not created for an open create of its name. Nothing new is sent after it. */
-  refused: string | undefined;
+  firstBlocked: string | undefined;
   /** What `diff` has seen of single resources, by key. */
-  readonly held = new Map<string, { readonly stored: StoredSet; readonly object: PlannedObject }>();
+  readonly plannedSingles = new Map<
+    string,
+    { readonly stored: StoredSet; readonly object: PlannedObject }
+  >();
   /** What this run has sent with an unknown outcome, by key. */
   readonly unresolved = new Map<string, Unresolved>();
   /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */
@@ -61,6 +68,10 @@ export class Deployment {
   readonly #seen = new Set<string>();
   #declares = 0;
 
+  stopNewCreates(label: string): void {
+    this.firstBlocked ??= label;
+  }
+
   beginOnce(what: string): boolean {
     const isFirst = !this.#begun.has(what);
     this.#begun.add(what);
@@ -68,17 +79,15 @@ export class Deployment {
   }
 
   /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
-  noteChecked(
-    key: string,
-    kind: Kind,
-    context: ProgramContext,
-    isNew: boolean,
-    was: Checked,
-  ): void {
+  noteChecked(key: string, isNew: boolean, was: Checked): void {
+    if (isNew && this.#checked.has(key)) return;
+    if (!isNew) this.plannedSingles.delete(key);
+    this.#checked.set(key, was);
+  }
+
+  /** What the program says of a resource, and of the whole. */
+  noteContext(kind: Kind, context: ProgramContext): void {
     const { run, adopted = "", adoptsLater, namesakes = [] } = context;
-    const known = (isNew ? this.#checked.get(key) : undefined) ?? was;
-    if (!isNew) this.held.delete(key);
-    this.#checked.set(key, known);
     if (adopted !== "" && this.beginOnce(`adopted ${adopted}`))
       for (const each of adopted.split(",")) this.#adopted.add(each);
     if (adoptsLater === true) this.#adoptsLater.add(kind.name);
@@ -96,7 +105,9 @@ export class Deployment {
 
   hasSeen(kind: Kind, record: JournalEntry): boolean {
     const { id = "", mark } = record;
-    return [objectKey(kind.name, id), mark, sendingOf(record)].some((each) => this.#seen.has(each));
+    return [objectKey(kind.name, id), mark, sendingOf(record)].some((each) =>
+      this.#seen.has(each),
+    );
   }
 
   isChecked(key: string): boolean {
@@ -132,14 +143,14 @@ export class Deployment {
   }
 
   /** Whether something goes on with an object that a resource or member gives up. */
-  isKept(kind: Kind, id: string): boolean {
+  isClaimedOrAdopted(kind: Kind, id: string): boolean {
     const object = objectKey(kind.name, id);
     return this.#after.has(object) || this.#adopted.has(object);
   }
 
   /** The same for a delete: while an `existingId` of its kind is not known, any object may be the one it names. */
-  mayBeKept(kind: Kind, id: string): boolean {
-    return this.isKept(kind, id) || this.#adoptsLater.has(kind.name);
+  mayBeClaimed(kind: Kind, id: string): boolean {
+    return this.isClaimedOrAdopted(kind, id) || this.#adoptsLater.has(kind.name);
   }
 
   noteStaying(kind: Kind, id: string): void {

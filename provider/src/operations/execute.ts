@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   ArgumentsError,
   asRecord,
+  BlockedCreateError,
   hasValue,
   NotSentError,
   OutcomeUnknownError,
@@ -22,7 +23,12 @@ import {
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
-import { type Abilities, abilitiesOf, resolutionConflict, visibleFromMs } from "../plan/index.js";
+import {
+  type Abilities,
+  abilitiesOf,
+  resolutionConflict,
+  visibleFromMs,
+} from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -35,14 +41,14 @@ import {
 } from "../state/index.js";
 import { createOnce } from "./create.js";
 import { notDeletedMessage, tooEarlyMessage, warnOfPlatform } from "./messages.js";
-import { asOurs, type ObjectTask, type Outcome, recordOf } from "./outcome.js";
+import { type ObjectTask, type Outcome, recordOf, toAdvertisingError } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
 /** A person must look for each unknown outcome: from so many on, if fewer were created, no further create begins. */
 const MAX_UNRESOLVED = 16;
 
 /** Failures that say nothing about other members. Adopting a wrong object is an error in the arguments. */
-const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, ArgumentsError];
+const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, BlockedCreateError, ArgumentsError];
 
 /** Whether an object gets an outcome. (A set deletes last.) */
 export function hasWork({ action }: Pick<ObjectTask, "action">): boolean {
@@ -70,7 +76,7 @@ export class ObjectOperations {
   /** @param tasks with work to do. @returns each outcome, by key. */
   async executeAll(
     tasks: readonly ObjectTask[],
-    isDone?: () => void,
+    onProgress?: () => void,
   ): Promise<Map<string, Outcome>> {
     const { runtime } = this;
     const outcomes = new Map<string, Outcome>();
@@ -80,25 +86,29 @@ export class ObjectOperations {
     const note = ({ ref }: ObjectTask, outcome: Outcome) => {
       const key = ref.member ?? SINGLE;
       outcomes.set(key, outcome);
-      isDone?.();
+      onProgress?.();
       if (outcome.kind === "created") created++;
       // What an earlier run left unresolved says nothing about the platform's state now.
-      if (outcome.kind === "unresolved" && runtime.deployment.unresolved.has(ref.key)) unresolved++;
+      if (outcome.kind === "unresolved" && runtime.deployment.unresolved.has(ref.key))
+        unresolved++;
       if (unresolved >= MAX_UNRESOLVED && unresolved > created)
         trouble ??= `the outcomes of ${unresolved} events before it are unknown`;
-      if (outcome.kind === "failed" && !ABOUT_ITSELF.some((each) => outcome.error instanceof each))
+      if (
+        outcome.kind === "failed" &&
+        !ABOUT_ITSELF.some((each) => outcome.error instanceof each)
+      )
         trouble ??= `${memberOf("events", key)} failed`;
     };
     const outcomeOf = async (task: ObjectTask): Promise<Outcome> => {
-      const expectMayBegin = () => {
-        runtime.expectEngine();
+      const assertMaySend = () => {
+        runtime.assertEngine();
         if (trouble !== undefined)
           throw new NotSentError(`${task.ref.label} was not sent, because ${trouble}.`);
       };
       try {
-        return await this.#execute(task, expectMayBegin);
+        return await this.#execute(task, assertMaySend);
       } catch (error) {
-        return { kind: "failed", error: asOurs(error) };
+        return { kind: "failed", error: toAdvertisingError(error) };
       }
     };
     await Promise.all(tasks.map(async (task) => note(task, await outcomeOf(task))));
@@ -106,13 +116,15 @@ export class ObjectOperations {
   }
 
   /** @param expectMayBegin throws once nothing more may be sent. */
-  async #execute(task: ObjectTask, expectMayBegin: () => void): Promise<Outcome> {
+  async #execute(task: ObjectTask, assertMaySend: () => void): Promise<Outcome> {
     const { action, values, id = "", olds, created, ref } = task;
     switch (action.do) {
       case "create":
       case "replace":
       case "recover":
-        return this.runtime.track(() => createOnce(this.kind, this.runtime, task, expectMayBegin));
+        return this.runtime.track(() =>
+          createOnce(this.kind, this.runtime, task, assertMaySend),
+        );
       case "update":
         await this.#update(
           { id, label: ref.label, created },
@@ -154,7 +166,7 @@ export class ObjectOperations {
   }
 
   /** @throws RefusedError if the object is so new that its absence proves nothing. */
-  #expectProven({ id, label, created }: Target): void {
+  #assertAbsenceCounts({ id, label, created }: Target): void {
     const until = this.unprovenUntil(created);
     if (until !== undefined) throw new RefusedError(tooEarlyMessage(label, id, until));
   }
@@ -178,7 +190,9 @@ export class ObjectOperations {
     const theirs = withDifferences({ ...values }, differences);
     const other = runtime.deployment.claim(kind, id, key);
     if (other !== undefined)
-      throw new ArgumentsError(`${label}: existingId ${adoptedTwice(id, parseKey(other).label)}`);
+      throw new ArgumentsError(
+        `${label}: existingId ${adoptedTwice(id, parseKey(other).label)}`,
+      );
     const journal = runtime.journal(identity);
     const entry = journal.of(key);
     const sent =
@@ -188,17 +202,23 @@ export class ObjectOperations {
       if (record !== undefined && why !== undefined)
         return { kind: "unresolved", record: recordOf(record), why };
     }
-    await this.#update({ id, label }, changedFields(kind, theirs, values, [...differences.keys()]));
+    await this.#update(
+      { id, label },
+      changedFields(kind, theirs, values, [...differences.keys()]),
+    );
     if (entry?.id !== undefined && entry.id !== id && entry.state !== "confirmed")
       runtime.say(
         `${label}: an earlier run created ${entry.id} too, which nothing manages. ${staysLive(kind, entry.id)}.`,
       );
-    await journal.adopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
+    await journal.recordAdopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
     return { kind: "managed", id };
   }
 
   /** @throws ArgumentsError no such object, or it differs where no update is possible. @returns how it differs. */
-  async #compare({ ref: { label }, values, secret }: ObjectTask, id: string): Promise<Differences> {
+  async #compare(
+    { ref: { label }, values, secret }: ObjectTask,
+    id: string,
+  ): Promise<Differences> {
     const { kind } = this;
     const record = await this.read({ id, label });
     if (record === undefined)
@@ -228,7 +248,7 @@ export class ObjectOperations {
   async delete(target: Target, properties: Values): Promise<boolean> {
     const { kind, runtime } = this;
     const { id, label } = target;
-    if (runtime.deployment.isKept(kind, id)) return false; // something else manages it
+    if (runtime.deployment.isClaimedOrAdopted(kind, id)) return false; // something else manages it
     const blocker = this.#deleteBlocker(id, properties);
     if (blocker !== undefined) {
       runtime.say(notDeletedMessage(kind, label, id, blocker));
@@ -238,7 +258,7 @@ export class ObjectOperations {
       const wasThere = await runtime.track(() =>
         runtime.client().delete(this.#request("delete", target)),
       );
-      if (!wasThere) this.#expectProven(target);
+      if (!wasThere) this.#assertAbsenceCounts(target);
     }
     runtime.deleted.add(kind.name, id);
     return true;
@@ -249,10 +269,11 @@ export class ObjectOperations {
     const { kind, runtime } = this;
     const { deployment } = runtime;
     if (!this.can.delete) return "the platform has no known way to delete";
-    if (!isOfKnownAccount(properties)) return "the state does not say which account it belongs to";
+    if (!isOfKnownAccount(properties))
+      return "the state does not say which account it belongs to";
     if (deployment.isStaying(kind, id))
       return "this run did not see retainOnDelete: false at the resource itself, before and now (`--replace` hides it)";
-    if (deployment.mayBeKept(kind, id) || runtime.isShared(kind, id))
+    if (deployment.mayBeClaimed(kind, id) || runtime.isShared(kind, id))
       return "another resource has it, or may adopt it";
     return undefined;
   }

@@ -5,8 +5,8 @@
 export { createResource, deleteResource, updateResource } from "./apply.js";
 export { check } from "./check.js";
 export type { TellAt } from "./notices.js";
-export { describeDefect, Incomplete } from "./outcome.js";
+export { describeDefect, ResourceFailure } from "./outcome.js";
 export { planResource } from "./plan-resource.js";
 export { readResource } from "./refresh.js";
 export { createRuntime, type Runtime } from "./runtime.js";
-export { type Looker, lookFor, resendDueMs, type SearchResult } from "./search.js";
+export { resendDueMs, type SearchContext, type SearchResult, searchByMark } from "./search.js";

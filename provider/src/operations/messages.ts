@@ -47,7 +47,7 @@ import {
   whatIsKnown,
 } from "../state/index.js";
 import type { Adoption, Notice } from "./notices.js";
-import type { Kept, Namesake, Outcomes } from "./outcome.js";
+import type { FailedDelete, Namesake, Outcomes } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
 type Shown = Pick<ResourceRef, "label" | "resourceUrn">;
@@ -157,7 +157,9 @@ export function adoption(
 
 function sentFor(read: boolean, update: boolean): string {
   if (!read) return "nothing is sent";
-  return update ? "it is read, and updated if it differs" : "it is read, and nothing is changed";
+  return update
+    ? "it is read, and updated if it differs"
+    : "it is read, and nothing is changed";
 }
 
 /** What a new object is not created for, in a preview too. All have the same reason. @param all at least one. */
@@ -193,7 +195,11 @@ function whatIsOpen(open: OpenCreate): string {
 function namesakeAdvice({ ref, open }: Namesake, opens: readonly OpenCreate[]): string[] {
   const known = opens.filter(({ id }) => id !== undefined).map(nameForCommand);
   const unknown = opens.filter(({ id }) => id === undefined).map(nameForCommand);
-  const isSame = agree(opens.length, "If it is the same object", "If they are the same objects");
+  const isSame = agree(
+    opens.length,
+    "If it is the same object",
+    "If they are the same objects",
+  );
   const isOther = agree(known.length, "If it is another object", "If they are other objects");
   return [
     ...(open.elsewhere === undefined ? [] : renamedStackAdvice(open.elsewhere.stack)),
@@ -237,7 +243,8 @@ function renameCure(ref: ResourceRef, open: OpenCreate): string {
 function aliasOf({ name, parentTypes }: Place, ref: ResourceRef): string {
   const named = `name: ${JSON.stringify(name)}`;
   if (parentTypes === ref.parentTypes) return `the alias { ${named} }`;
-  if (parentTypes === undefined) return `the alias { ${named}, parent: pulumi.rootStackResource }`;
+  if (parentTypes === undefined)
+    return `the alias { ${named}, parent: pulumi.rootStackResource }`;
   return "an alias with its former name and parent";
 }
 
@@ -271,14 +278,18 @@ export function replacedNotice(
   return notice(sort, ref, `${ref.label} ${then}. ${fate}.`, `${id}; it ${then}`);
 }
 
-/** The program names another object than the state has, perhaps somebody else's. @param then as of {@link replaced}. */
+/** The program names another object than the state has, perhaps somebody else's. @param then as of {@link replacedNotice}. */
 export function exchangedNotice(ref: ResourceRef, id: string, then: string): Notice {
   const text = `${ref.label} ${then}, as existingId says: nothing is created or deleted, and nothing here manages ${id} any more.`;
   return notice("given another object", ref, text, `${id}; it ${then}`);
 }
 
 /** Of an object that the program names and changes, without a known update. @param changes from `changeMessages`. */
-export function stateOnlyNotice(ref: ResourceRef, id: string, changes: readonly string[]): Notice {
+export function stateOnlyNotice(
+  ref: ResourceRef,
+  id: string,
+  changes: readonly string[],
+): Notice {
   const told = enumerate(changes);
   const text = `${ref.label} is ${id}, as existingId says: only the state changes (${told}), and the platform is not told. Change ${id} there by hand, or take the edit back.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
@@ -386,7 +397,8 @@ export function planMessage(
     const keys = formerKey === undefined ? [key] : [formerKey, key];
     return `${keys.map(printable).join(" → ")}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
   };
-  const of = (action: ShownAction) => members.filter((member) => shownAction(member) === action);
+  const of = (action: ShownAction) =>
+    members.filter((member) => shownAction(member) === action);
   const all = PLAN.map(([action, title, detail = ""]) => {
     const sends = action === "adopt" ? `; ${sentFor(read, update)}` : "";
     return { title, detail: `${detail}${sends}`, those: of(action).map(shown) };
@@ -398,9 +410,10 @@ export function planMessage(
   const former = leaving.flatMap((each) =>
     each.former === undefined || isKept(each.former.id) ? [] : each.former,
   );
-  const [gone = [], live = []] = [true, false].map((is) =>
-    former.flatMap(({ id, isDeleted }) => (isDeleted === is ? id : [])),
-  );
+  const idsWhere = (isDeleted: boolean) =>
+    former.filter((each) => each.isDeleted === isDeleted).map(({ id }) => id);
+  const gone = idsWhere(true);
+  const live = idsWhere(false);
   return [
     `events: ${[...counts, `${of("same").length} unchanged`].join(", ")}`,
     ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
@@ -428,7 +441,9 @@ function renameHints(
   byName.delete(UNKNOWN);
   const hints = members.flatMap(({ key, action, values }) => {
     const namesakes = byName.get(nameOf(values));
-    return action.do === "create" && namesakes !== undefined ? [renameHint(key, namesakes)] : [];
+    return action.do === "create" && namesakes !== undefined
+      ? [renameHint(key, namesakes)]
+      : [];
   });
   return cut(hints, MAX_LISTED, (more) => `  and ${more} more have the name of a removed one`);
 }
@@ -466,9 +481,14 @@ export function leftMessage(
 }
 
 /** How many members of an interrupted run were taken over; nothing if none was. */
-export function takenOverMessage(outcomes: Outcomes, { label }: ResourceRef): string | undefined {
+export function takenOverMessage(
+  outcomes: Outcomes,
+  { label }: ResourceRef,
+): string | undefined {
   const those = [...outcomes].flatMap(([key, outcome]) =>
-    outcome.kind === "created" && outcome.isTakenOver ? [`${printable(key)} (${outcome.id})`] : [],
+    outcome.kind === "created" && outcome.isTakenOver
+      ? [`${printable(key)} (${outcome.id})`]
+      : [],
   );
   if (those.length === 0) return undefined;
   return `${label}: earlier runs had created ${count(those.length, "event")}; now taken over, and nothing is sent: ${listed(those)}`;
@@ -500,16 +520,23 @@ export interface OpenObject {
   readonly why?: string | undefined;
 }
 
-/** The error of a whole set that has some. @param kept failed deletes. @param held the keys in the state afterwards. */
+/** How an \`up\` of a set ended. */
+export interface SetResult {
+  readonly outcomes: Outcomes;
+  /** Failed deletes. */
+  readonly failedDeletes: readonly FailedDelete[];
+  /** The keys in the state afterwards. */
+  readonly held: ReadonlyMap<string, unknown>;
+}
+
+/** The error for a set in which something failed. */
 export function setFailureMessage(
   kind: Kind,
   set: ResourceRef,
   members: readonly PlannedObject[],
-  outcomes: Outcomes,
-  kept: readonly Kept[],
-  held: ReadonlyMap<string, unknown>,
+  { outcomes, failedDeletes, held }: SetResult,
 ): { readonly text: string; readonly code: string } {
-  const refused: Pick<Kept, "key" | "error">[] = [];
+  const refused: Pick<FailedDelete, "key" | "error">[] = [];
   const open: OpenObject[] = [];
   const asSent: MadeObject[] = [];
   for (const [key, outcome] of outcomes) {
@@ -518,7 +545,7 @@ export function setFailureMessage(
     if (outcome.kind === "created" && outcome.sentAs !== undefined)
       asSent.push({ ref: memberRef(set, key), id: outcome.id });
   }
-  const failed = [...refused, ...kept];
+  const failed = [...refused, ...failedDeletes];
   const declared = members.filter(({ isDeclared }) => isDeclared);
   const inState = declared.filter(({ key }) => held.has(key)).length;
   const lines = [
@@ -565,7 +592,10 @@ function withoutLabel({ label }: ResourceRef, sentence: string): string {
 }
 
 /** Each reason once, with all its members. */
-function reasonLines(set: ResourceRef, failed: readonly Pick<Kept, "key" | "error">[]): string[] {
+function reasonLines(
+  set: ResourceRef,
+  failed: readonly Pick<FailedDelete, "key" | "error">[],
+): string[] {
   const groups = Map.groupBy(failed, ({ key, error }) =>
     withCode(withoutLabel(memberRef(set, key), error.message), error.code),
   );

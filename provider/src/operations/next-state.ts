@@ -3,7 +3,12 @@ import { isDeepStrictEqual } from "node:util";
 import type { Values } from "../base/index.js";
 import { fingerprintOfBody, type Kind } from "../kinds/index.js";
 import type { PlannedObject } from "../plan/index.js";
-import { type DeclaredSet, eventIn, type SentAs, type StoredSet } from "../state/index.js";
+import {
+  completeArguments,
+  type DeclaredSet,
+  type SentAs,
+  type StoredSet,
+} from "../state/index.js";
 import { idAfter, type Outcome, type Outcomes } from "./outcome.js";
 
 /** From what the next state follows. */
@@ -65,7 +70,8 @@ function entryAfter(
   // Its replacement was not created, or it was not updated: it is what it was.
   const then = stored.events.get(key) ?? {};
   const known = stored.sentAs.get(key);
-  const isDescribed = known === undefined && isDeepStrictEqual(olds, eventIn(declared, then));
+  const isDescribed =
+    known === undefined && isDeepStrictEqual(olds, completeArguments(declared, then));
   if (isDescribed && secret.size === 0) return { entry: then };
   const sentAs = known ?? {
     body: fingerprintOfBody(kind, olds),
@@ -76,7 +82,10 @@ function entryAfter(
   return { entry: then, sentAs };
 }
 
-function shownOwner({ advertiserId }: StoredSet, secret: ReadonlySet<string>): string | undefined {
+function shownOwner(
+  { advertiserId }: StoredSet,
+  secret: ReadonlySet<string>,
+): string | undefined {
   if (secret.has("advertiserId")) return undefined;
   return String(advertiserId);
 }

@@ -25,12 +25,12 @@ export class UnderWay {
   };
 
   /** @throws NotSentError once the engine is gone: it would not receive the result of what begins now. */
-  expectEngine(): void {
+  assertEngine(): void {
     if (this.#gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
   }
 
   async track<T>(work: () => Promise<T>): Promise<T> {
-    this.expectEngine();
+    this.assertEngine();
     const running = work();
     this.#running.add(running);
     try {

@@ -1,6 +1,6 @@
 /**
  * An action on an object and how it ended, as data; and the errors with which a call of the engine fails: nothing
- * created (a plain error), or something that the state keeps nevertheless ({@link Incomplete}). Pure.
+ * created (a plain error), or something that the state keeps nevertheless ({@link ResourceFailure}). Pure.
  */
 import {
   AccountMismatchError,
@@ -24,8 +24,9 @@ export interface ObjectTask
   readonly secret: ReadonlySet<string>;
   /** When it was created at the latest, as the state has it. */
   readonly created: unknown;
-  /** The object whose place its create takes, and what its resource has had by the state, that included. */
+  /** The id of the object that its create replaces. */
   readonly replaces: string | undefined;
+  /** Ids that the resource had before, `replaces` included. */
   readonly formerIds: readonly string[];
   readonly mark: string;
 }
@@ -38,13 +39,19 @@ export type Outcome =
       readonly id: string;
       /** True if an earlier run created it, and no create was sent. */
       readonly isTakenOver: boolean;
+      /** The sending that made it, if an earlier run did, as `sendingOf` names it. */
+      readonly sending?: string;
       /** What was sent, if the program changed since: the state has the object as it is; the next run changes it. */
       readonly sentAs?: SentAs;
     }
   /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
   | { readonly kind: "failed"; readonly error: AdvertisingError }
   /** A create was sent, and nobody knows what became of it. `why`: the program names an object that it did not make. */
-  | { readonly kind: "unresolved"; readonly record: Unresolved; readonly why?: string | undefined };
+  | {
+      readonly kind: "unresolved";
+      readonly record: Unresolved;
+      readonly why?: string | undefined;
+    };
 
 export type Outcomes = ReadonlyMap<string, Outcome>;
 
@@ -56,7 +63,7 @@ export interface Namesake {
   readonly isPerhaps: boolean;
 }
 
-export interface Kept {
+export interface FailedDelete {
   readonly key: string;
   readonly id: string;
   readonly error: AdvertisingError;
@@ -83,7 +90,7 @@ export function idAfter(outcome: Outcome | undefined): string | undefined {
 }
 
 /** A failure after which the state has the resource nevertheless. */
-export class Incomplete extends Error {
+export class ResourceFailure extends Error {
   /** @param saved what the engine saves, with the message as its reason; absent if the state has the resource. */
   constructor(
     message: string,
@@ -116,12 +123,12 @@ export function describeDefect(error: unknown): string {
 }
 
 /** A failure in the form of an outcome. An unexpected one must not prevent the report of the others' outcomes. */
-export function asOurs(error: unknown): AdvertisingError {
+export function toAdvertisingError(error: unknown): AdvertisingError {
   return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
 }
 
 /** @param has begins the message. @throws AccountMismatchError: this run would create objects at the wrong account. */
-export function expectSameAccount(
+export function assertSameAccount(
   { account, isSameAccount }: Pick<Runtime, "account" | "isSameAccount">,
   recorded: unknown,
   has: string,

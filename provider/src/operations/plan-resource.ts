@@ -26,13 +26,13 @@ import {
   type ResourceRef,
   readDeclared,
   readStored,
-  resolvedIn,
   resourceKeyIn,
+  SINGLE,
   type StoredSet,
   UNKNOWN,
   unresolvedMessage,
 } from "../state/index.js";
-import { tellBefore } from "./check.js";
+import { previewErrors } from "./check.js";
 import {
   adoption,
   exchangedNotice,
@@ -43,7 +43,7 @@ import {
   stateOnlyNotice,
   takeOverNotice,
 } from "./messages.js";
-import { expectSameAccount, Incomplete } from "./outcome.js";
+import { assertSameAccount, ResourceFailure } from "./outcome.js";
 import type { Change, Runtime } from "./runtime.js";
 import { secretIn } from "./secrets.js";
 
@@ -56,7 +56,7 @@ function circumstancesOf(
 ): Circumstances {
   return {
     can: abilitiesOf(kind, reading.settings),
-    deletes: (id) => asked && isOfKnownAccount(olds) && !deployment.mayBeKept(kind, id),
+    deletes: (id) => asked && isOfKnownAccount(olds) && !deployment.mayBeClaimed(kind, id),
   };
 }
 
@@ -78,10 +78,12 @@ export function planObjects(
   change: Change,
 ): Plan {
   const { id, olds, news } = change;
-  expectSameType(resource, change, ref.label);
+  assertSameType(resource, change, ref.label);
   // The engine deletes a single resource's object by the option in the state; a set deletes by the option of now.
   const isSet = "member" in resource;
-  const asked = isSet ? news[DELETES] === true : runtime.deployment.checked(ref.key).wasDeleting;
+  const asked = isSet
+    ? news[DELETES] === true
+    : runtime.deployment.checked(ref.key).deletesInStateAndProgram;
   const circumstances = circumstancesOf(kindOf(resource), runtime, asked, olds);
   const stored = readStored(resource, id, olds);
   const declared = readDeclared(resource, news);
@@ -90,7 +92,7 @@ export function planObjects(
 }
 
 /** An alias may give a resource the state of one of another type, whose id is of another kind. */
-function expectSameType(resource: Kind | SetKind, { id, olds }: Change, label: string): void {
+function assertSameType(resource: Kind | SetKind, { id, olds }: Change, label: string): void {
   // An argument that all resources of the type have, and no others.
   const argument = "member" in resource ? "events" : resource.nameProperty;
   if (Object.keys(olds).length === 0 || hasValue(own(olds, argument))) return;
@@ -100,7 +102,7 @@ function expectSameType(resource: Kind | SetKind, { id, olds }: Change, label: s
   );
 }
 
-/** @throws Incomplete a single resource is to be resolved first. @throws AdvertisingError nothing may be done. */
+/** @throws ResourceFailure a single resource is to be resolved first. @throws AdvertisingError nothing may be done. */
 export async function planResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -110,21 +112,22 @@ export async function planResource(
   const { deployment } = runtime;
   const kind = kindOf(resource);
   const isSet = "member" in resource;
-  expectSameAccount(runtime, change.olds[ACCOUNT], `The state has ${ref.label}`);
-  const { stored, declared, objects } = planObjects(resource, runtime, ref, change);
+  assertSameAccount(runtime, change.olds[ACCOUNT], `The state has ${ref.label}`);
+  const plan = planObjects(resource, runtime, ref, change);
+  const { stored, declared, objects } = plan;
   const [single] = isSet ? [] : objects;
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
   // nothing is noted or said then.
   const isChecked = deployment.isChecked(ref.key);
-  if (isChecked) noteCreates(resource, runtime, ref, change.olds, objects);
+  if (isChecked) noteCreates(resource, runtime, ref, plan);
   if (single !== undefined) {
-    expectNotBlocked(runtime, ref, single);
-    deployment.held.set(ref.key, { stored, object: single });
+    assertNotBlocked(runtime, ref, single);
+    deployment.plannedSingles.set(ref.key, { stored, object: single });
   }
   if (isChecked) {
     const secret = secretIn(resource, runtime, ref.key, change.news);
     for (const object of objects)
-      notePlanned(kind, runtime, objectRef(resource, ref, object.key), object, secret);
+      notePlanned(kind, runtime, { ref: objectRef(resource, ref, object.key), object, secret });
     if (single !== undefined) tellSingle(kind, runtime, ref, single);
     else tellSet(kind, runtime, ref, objects);
   }
@@ -137,13 +140,13 @@ export async function planResource(
   };
 }
 
-function expectNotBlocked(
+function assertNotBlocked(
   { deployment }: Runtime,
   ref: ResourceRef,
   { action }: PlannedObject,
 ): void {
   if (action.do !== "blocked") return;
-  throw new Incomplete(
+  throw new ResourceFailure(
     unresolvedMessage(deployment.checked(ref.key).inState ?? ref, action.record, action.why),
   );
 }
@@ -153,16 +156,16 @@ function noteCreates(
   resource: Kind | SetKind,
   runtime: Runtime,
   ref: ResourceRef,
-  olds: Values,
-  objects: readonly PlannedObject[],
+  { stored, objects }: Plan,
 ): void {
   const { deployment } = runtime;
   const kind = kindOf(resource);
   const journal = runtime.journal(ref.identity);
-  const found = resolvedIn(olds);
+  const found = stored.resolved;
   deployment.noteSeen(kind, undefined, found);
-  const id = "member" in resource ? undefined : objects[0]?.id;
-  if (deployment.isUp && found.length > 0) journal.saw({ key: ref.key, id, creates: found });
+  const id = resource === kind ? stored.eventIds.get(SINGLE) : undefined;
+  if (deployment.isUp && found.length > 0)
+    journal.recordSeen({ key: ref.key, id, creates: found });
   for (const { key, id, unresolved, isDeclared } of objects) {
     if (unresolved === undefined) continue;
     const { mark } = unresolved;
@@ -174,7 +177,8 @@ function noteCreates(
       runtime
         .openCreates(ref.identity)
         .add({ ...unresolved, key: own.key, state: "sent", isInState: true });
-    else if (deployment.isUp && id === undefined) journal.saw({ key: own.key, creates: [mark] });
+    else if (deployment.isUp && id === undefined)
+      journal.recordSeen({ key: own.key, creates: [mark] });
   }
 }
 
@@ -186,32 +190,39 @@ function noteCreates(
 function notePlanned(
   kind: Kind,
   runtime: Runtime,
-  ref: ResourceRef,
-  { action, changed, former, id, olds, values }: PlannedObject,
-  secret: ReadonlySet<string>,
+  planned: {
+    readonly ref: ResourceRef;
+    readonly object: PlannedObject;
+    readonly secret: ReadonlySet<string>;
+  },
 ): void {
+  const { ref, secret } = planned;
+  const { action, changed, former, id, olds, values } = planned.object;
   if (id === undefined) return;
   const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const entry = journal.of(ref.key);
-  // A create that the state knows the outcome of has made what it has, or what that replaced.
-  const isBeside =
+  // The journal has a create of this resource that isn't the state's object, nor known to the state. Warn, unless it was
+  // to replace that object and its outcome is still unknown.
+  const mayHaveMadeAnother =
     entry !== undefined &&
     entry.state !== "confirmed" &&
     entry.id !== id &&
     !deployment.hasSeen(kind, entry);
-  const isUnsaid = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
-  if (isBeside && (action.do === "same" || isUnsaid))
+  const isUnknownAndNoReplacement = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
+  if (mayHaveMadeAnother && (action.do === "same" || isUnknownAndNoReplacement))
     runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
   deployment.noteSeen(kind, id, []);
   const { deletes } = deployment.checked(resourceKeyIn(ref.key));
   if (deployment.isUp)
-    journal.saw({ key: ref.key, id, deletes, ...identifyingIn(kind, olds, secret) });
+    journal.recordSeen({ key: ref.key, id, deletes, ...identifyingIn(kind, olds, secret) });
   const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
   if (other !== undefined)
     throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
   if (action.do === "update state only")
-    runtime.warnEach(stateOnlyNotice(ref, id, changeMessages(changed, olds, values, secret)));
+    runtime.warnEach(
+      stateOnlyNotice(ref, id, changeMessages(changed, olds, values, { secret })),
+    );
 }
 
 /** The engine shows a single resource's own step; this adds what the step does not say. */
@@ -223,15 +234,19 @@ function tellSingle(
 ): void {
   const { deployment, reading } = runtime;
   // What is deleted before its replacement has no other `diff`.
-  if (former !== undefined && !deployment.checked(ref.key).wasDeleting)
+  if (former !== undefined && !deployment.checked(ref.key).deletesInStateAndProgram)
     deployment.noteStaying(kind, former.id);
   if (action.do === "adopt")
-    runtime.tellAdopted(adoption(ref, action.id ?? UNKNOWN, abilitiesOf(kind, reading.settings)));
+    runtime.tellAdopted(
+      adoption(ref, action.id ?? UNKNOWN, abilitiesOf(kind, reading.settings)),
+    );
   if (deployment.isUp) return;
   if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record, "search"));
-  if (former === undefined || deployment.isKept(kind, former.id)) return;
+  if (former === undefined || deployment.isClaimedOrAdopted(kind, former.id)) return;
   if (action.do === "adopt" && !former.isDeleted) {
-    runtime.warnEach(exchangedNotice(ref, former.id, `is to be ${action.id ?? "another object"}`));
+    runtime.warnEach(
+      exchangedNotice(ref, former.id, `is to be ${action.id ?? "another object"}`),
+    );
     return;
   }
   const isPerhaps = action.do === "replace" && action.perhaps;
@@ -242,7 +257,7 @@ function tellSingle(
   runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
 }
 
-/** @throws Incomplete the `up` would end with these errors. */
+/** @throws ResourceFailure the `up` would end with these errors. */
 function tellSet(
   kind: Kind,
   runtime: Runtime,
@@ -262,12 +277,18 @@ function tellSet(
     values,
     held: id,
   }));
-  const stops = tellBefore(kind, runtime, toCreate, open);
-  const [first] = stops;
+  const errors = previewErrors(kind, runtime, toCreate, open);
+  const [first] = errors;
   if (first !== undefined)
-    throw new Incomplete(stops.map(({ message }) => message).join("\n"), undefined, first.code);
+    throw new ResourceFailure(
+      errors.map(({ message }) => message).join("\n"),
+      undefined,
+      first.code,
+    );
   const abilities = abilitiesOf(kind, runtime.reading.settings);
-  const plan = planMessage(kind, members, abilities, (id) => runtime.deployment.isKept(kind, id));
+  const plan = planMessage(kind, members, abilities, (id) =>
+    runtime.deployment.isClaimedOrAdopted(kind, id),
+  );
   runtime.tellAt("info", ref.resourceUrn, plan);
 }
 
@@ -279,7 +300,8 @@ function preparesRead(
   { olds, news }: Change,
 ): boolean {
   const { read } = abilitiesOf(kind, runtime.reading.settings);
-  if (!read || !runtime.deployment.isChecked(ref.key) || !lacksForRead(olds, news)) return false;
+  if (!read || !runtime.deployment.isChecked(ref.key) || !lacksForRead(olds, news))
+    return false;
   runtime.say(stateForRead());
   return true;
 }

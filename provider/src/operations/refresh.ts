@@ -26,8 +26,8 @@ import { exactId, isPlatformId, READABLE_ID } from "../rules/index.js";
 import {
   ACCOUNT,
   argumentsIn,
+  completeArguments,
   describe,
-  eventIn,
   hiddenInputsIn,
   IDENTITY,
   inputsFrom,
@@ -49,7 +49,7 @@ import {
 } from "../state/index.js";
 import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
 import { driftNotice, goneNotice, nothingComparedMessage, tooEarlyNotice } from "./messages.js";
-import { expectSameAccount, Incomplete, sentAsOf } from "./outcome.js";
+import { assertSameAccount, ResourceFailure, sentAsOf } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { secretOfObjects } from "./secrets.js";
 
@@ -124,7 +124,7 @@ export async function readResource(
   const kind = kindOf(resource);
   const isSet = "member" in resource;
   const label = refInState(resource.name, properties)?.label ?? `${resource.name} ${id}`;
-  expectSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
+  assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   if (!isSet && properties[kind.nameProperty] === undefined)
     return get(kind, runtime, id, properties);
   const stored = readStored(resource, id, properties);
@@ -136,7 +136,8 @@ export async function readResource(
   if (!read && !isSet && !isAnswered) runtime.say(nothingComparedMessage(kind.create.noun));
   // A single object that was just answered may be too new for a read to find it.
   const isToRead = read && (isSet || !isAnswered);
-  const isChanged = isToRead && (await refreshObjects(resource, operations, stored, properties));
+  const isChanged =
+    isToRead && (await refreshObjects(resource, operations, stored, properties));
   if (!isSet && stored.eventIds.size === 0) return undefined;
   if (!isAnswered && !isChanged) return { id, props: properties };
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
@@ -155,11 +156,11 @@ export async function readResource(
   };
 }
 
-function stillOpen(kind: Kind, properties: Values, open: Unresolved): Incomplete {
+function stillOpen(kind: Kind, properties: Values, open: Unresolved): ResourceFailure {
   const ref = refInState(kind.name, properties);
-  if (ref === undefined) return new Incomplete(unnamedCreate(kind, open));
+  if (ref === undefined) return new ResourceFailure(unnamedCreate(kind, open));
   commandsTake(() => commandTargetOf(stackOf(ref.identity), process.cwd()));
-  return new Incomplete(unresolvedMessage(ref, open, NOT_BY_REFRESH));
+  return new ResourceFailure(unresolvedMessage(ref, open, NOT_BY_REFRESH));
 }
 
 /** `.get`, for a program that refers to a live object by its id. @throws ArgumentsError if it does not exist. */
@@ -176,7 +177,8 @@ async function get(
   const props = { ...properties, [kind.idProperty]: exactId(id) };
   const { settings } = runtime.reading;
   // Without a password it still works in a preview.
-  if (!abilitiesOf(kind, settings).read || settings.password === undefined) return { id, props };
+  if (!abilitiesOf(kind, settings).read || settings.password === undefined)
+    return { id, props };
   const label = `${kind.name} ${id}`;
   const record = await new ObjectOperations(kind, runtime).read({ id, label });
   if (record === undefined)
@@ -217,7 +219,8 @@ function noteSent(
 ): void {
   if (key === SINGLE) {
     // The state has the arguments of the run that saved it, perhaps not of the one that sent it.
-    const isAsSent = body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {});
+    const isAsSent =
+      body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {});
     if (!isAsSent) stored.sentAs.set(key, sentAsOf(kind, { body, facts }));
     return;
   }
@@ -250,7 +253,7 @@ async function refreshed(
   if (differences.size === 0) return values;
   const names = [...differences.keys()];
   const now = withDifferences(values, differences);
-  const changes = secret === undefined ? names : changeMessages(names, values, now, secret);
+  const changes = secret === undefined ? names : changeMessages(names, values, now, { secret });
   runtime.warnEach(driftNotice(subject, changes));
   return now;
 }
@@ -267,7 +270,7 @@ async function refreshObjects(
   await Promise.all(
     [...set.eventIds].map(async ([key, id]) => {
       const entry = set.events.get(key) ?? {};
-      const values = eventIn(set, entry);
+      const values = completeArguments(set, entry);
       // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
       const isDescribed = !set.sentAs.has(key);
       const subject = subjectOf(resource, properties, key, { id, created: set.created });

@@ -151,13 +151,14 @@ export function createRuntime(
       Record<string, string | null>
     >,
     now,
-    expectEngine: () => underWay.expectEngine(),
+    assertEngine: () => underWay.assertEngine(),
     track: <T>(work: () => Promise<T>) => underWay.track(work),
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
       // What a run of the whole program, to its end, has not declared leaves the state; the program process has said so.
       const hasEnded = journal !== undefined && readHints(endedPath(journal.path), disk) !== "";
-      const isWhole = deployment.isUp && deployment.isWhole && hasEnded && !deployment.hasFailed;
+      const isWhole =
+        deployment.isUp && deployment.isWhole && hasEnded && !deployment.hasFailed;
       const left = [...(journal?.records.keys() ?? [])].filter(
         (key) => !deployment.isDeclared(key),
       );

@@ -16,7 +16,7 @@ import type { Runtime } from "./runtime.js";
 
 type SentCreate = Pick<CreateRecord, "mark" | "at" | "field">;
 
-export type Looker = Pick<Runtime, "reading" | "clock" | "client">;
+export type SearchContext = Pick<Runtime, "reading" | "clock" | "client">;
 
 export type SearchResult =
   | { readonly kind: "found"; readonly id: string }
@@ -28,30 +28,39 @@ export type SearchResult =
 /** The growing pauses before each search, because a new object may be found only later. */
 const PAUSES_S = [1, 2, 4, 8, 15];
 
-/** @param wasJustSent if so, never `not-made`. @param formerIds ids its resource has or had, not from this create. */
-export async function lookFor(
-  kind: Kind,
-  looker: Looker,
-  label: string,
-  sent: SentCreate,
+/** A create to search for. */
+export interface Wanted {
+  readonly kind: Kind;
+  readonly label: string;
+  readonly sent: SentCreate;
+  /** Ids its resource has or had, not from this create. */
+  readonly formerIds: readonly string[];
+}
+
+/** @param wasJustSent if so, never `not-made`. */
+export async function searchByMark(
+  searchContext: SearchContext,
+  { kind, label, sent, formerIds }: Wanted,
   wasJustSent: boolean,
-  formerIds: readonly string[],
 ): Promise<SearchResult> {
-  const { search } = knownOperations(kind, looker.reading.settings);
+  const { search } = knownOperations(kind, searchContext.reading.settings);
   if (search === undefined || sent.field === undefined)
     throw new Error("search without the operation");
   const wanted = { kind, operation: search, field: sent.field, mark: sent.mark, label };
-  const dueMs = resendDueMs(sent.at, looker);
+  const dueMs = resendDueMs(sent.at, searchContext);
   const searched = `Searched for ${sent.field} = ${sent.mark}`;
   let answer = "";
-  let looks = 0;
+  let searches = 0;
   for (const pause of wasJustSent ? PAUSES_S : [0, ...PAUSES_S]) {
     try {
-      if (pause > 0) await looker.clock.sleep(pause * 1000);
+      if (pause > 0) await searchContext.clock.sleep(pause * 1000);
       // Determined before the search: an object that is created meanwhile must not count as not made.
-      const isDue = !wasJustSent && dueMs !== undefined && looker.clock.wallMs() >= dueMs;
-      looks++;
-      const ids = (await looker.client().search(wanted)).filter((id) => !formerIds.includes(id));
+      const isDue =
+        !wasJustSent && dueMs !== undefined && searchContext.clock.wallMs() >= dueMs;
+      searches++;
+      const ids = (await searchContext.client().search(wanted)).filter(
+        (id) => !formerIds.includes(id),
+      );
       const [id] = ids;
       if (ids.length > 1) {
         const found = `${searched}: found ${count(ids.length, "object")}: ${enumerate(ids)}.`;
@@ -69,7 +78,7 @@ export async function lookFor(
       answer = error.message;
     }
   }
-  const until = momentOf(looker.clock);
+  const until = momentOf(searchContext.clock);
   const next = "The next `pulumi up`, or `pulumi-advertising pending --search`, looks again";
   const resend =
     dueMs === undefined
@@ -77,14 +86,14 @@ export async function lookFor(
       : `: from ${new Date(dueMs).toISOString()} on, it is sent again if there is none`;
   return {
     kind: "open",
-    words: `${searched} ${count(looks, "time")} until ${until}: ${answer} ${next}${resend}.`,
+    words: `${searched} ${count(searches, "time")} until ${until}: ${answer} ${next}${resend}.`,
   };
 }
 
 /** From when a create that no search finds counts as not made; none if never. Its last sending, if unknown, is now. */
 export function resendDueMs(
   at: string,
-  { reading: { settings }, clock }: Looker,
+  { reading: { settings }, clock }: SearchContext,
 ): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   if (after === undefined) return undefined;
@@ -107,11 +116,19 @@ export function replacedBy(
  * A resource's mark for its inputs, and so for the engine's record of an interrupted run; none without a field for it.
  * @param olds its inputs in the state: what it has stays, so that a run without changes changes nothing.
  */
-export function markInput(runtime: Runtime, ref: ResourceRef, olds: Values): string | undefined {
+export function markInput(
+  runtime: Runtime,
+  ref: ResourceRef,
+  olds: Values,
+): string | undefined {
   const { markField: field } = runtime.reading.settings;
   if (field === undefined) return undefined;
   if (readMark(olds[MARK])?.field === field) return String(olds[MARK]);
-  const replaces = replacedBy(runtime, ref, runtime.deployment.held.get(ref.key)?.object.id);
+  const replaces = replacedBy(
+    runtime,
+    ref,
+    runtime.deployment.plannedSingles.get(ref.key)?.object.id,
+  );
   return `${field} ${markFor(runtime, ref, replaces)}`;
 }
 

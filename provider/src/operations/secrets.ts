@@ -7,14 +7,14 @@ import type { Runtime } from "./runtime.js";
 /** Shorter texts are not real secrets, and masking them would damage ordinary words. */
 const MIN_SECRET_CHARACTERS = 4;
 
-/** Masks every string and number in `value`. */
-function mask(value: unknown, secrets: Secrets): void {
+/** Registers every string and number in `value` for scrubbing. */
+function registerSecrets(value: unknown, secrets: Secrets): void {
   if (typeof value === "string") {
     if (value.length >= MIN_SECRET_CHARACTERS) secrets.add(value);
   } else if (typeof value === "number") {
     if (String(Math.abs(value)).length >= MIN_SECRET_CHARACTERS) secrets.addNumber(value);
   } else if (typeof value === "object" && value !== null) {
-    for (const part of Object.values(value)) mask(part, secrets);
+    for (const part of Object.values(value)) registerSecrets(part, secrets);
   }
 }
 
@@ -26,7 +26,7 @@ export function secretIn(
   inputs: Values,
 ): ReadonlySet<string> {
   const names = secretArgumentsIn(inputs);
-  for (const name of names) mask(own(inputs, name), secrets);
+  for (const name of names) registerSecrets(own(inputs, name), secrets);
   return secretOfObjects(resource, new Set([...names, ...deployment.checked(key).wasSecret]));
 }
 

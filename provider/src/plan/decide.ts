@@ -18,13 +18,13 @@ import { withUnit } from "../rules/index.js";
 import { knownOperations, type Settings } from "../settings/index.js";
 import {
   type CreateRecord,
+  completeArguments,
   type DeclaredSet,
-  eventIn,
   type SentAs,
   type StoredSet,
   UNKNOWN,
   type Unresolved,
-  withNewKeys,
+  withFormerKeysApplied,
 } from "../state/index.js";
 
 /** Which operations an installation is known to have for a kind, beside create. */
@@ -92,8 +92,8 @@ export interface Circumstances {
   readonly can: Abilities;
   /** Whether an object is deleted when it leaves the state. */
   deletes(id: string): boolean;
-  /** What a preview's step says that happens, in place of what is decided here. */
-  instead?(action: Action, changed: readonly string[]): Action;
+  /** Replaces the decided action by the one in the engine's plan. */
+  override?(action: Action, changed: readonly string[]): Action;
 }
 
 const NO_CIRCUMSTANCES: Circumstances = { can: NO_ABILITIES, deletes: () => false };
@@ -129,9 +129,13 @@ export function plannedObjects(
   declared: DeclaredSet,
   circumstances: Circumstances = NO_CIRCUMSTANCES,
 ): PlannedObject[] {
-  const { set: stored, moved } = withNewKeys(before, declared);
+  const { set: stored, moved } = withFormerKeysApplied(before, declared);
   const entries = declared.events ?? stored.events;
-  const keys = new Set([...entries.keys(), ...stored.eventIds.keys(), ...stored.unresolved.keys()]);
+  const keys = new Set([
+    ...entries.keys(),
+    ...stored.eventIds.keys(),
+    ...stored.unresolved.keys(),
+  ]);
   return [...keys].map((key) => {
     const isDeclared = entries.has(key);
     const given = entries.get(key);
@@ -140,26 +144,26 @@ export function plannedObjects(
       key,
       formerKey: moved.get(key),
       id: stored.eventIds.get(key),
-      olds: eventIn(stored, stored.events.get(key) ?? {}),
-      values: eventIn(declared, entry),
+      olds: completeArguments(stored, stored.events.get(key) ?? {}),
+      values: completeArguments(declared, entry),
       unresolved: stored.unresolved.get(key),
     };
     if (!isDeclared) return plannedRemoval({ ...object, values: {} }, circumstances);
     const isKnown =
       given !== UNKNOWN && declared.events !== undefined && declared.defaults !== UNKNOWN;
     const changes = () => changesOf(kind, object, stored.sentAs.get(key), isKnown);
-    return plannedDeclared(kind, circumstances, object, entry, changes);
+    return plannedDeclared(kind, circumstances, { ...object, entry }, changes);
   });
 }
 
 function plannedRemoval(
   object: StoredObject,
-  { can, deletes, instead = asDecided }: Circumstances,
+  { can, deletes, override = asDecided }: Circumstances,
 ): PlannedObject {
   const { id, unresolved } = object;
   const isDeleted = id !== undefined && can.delete && deletes(id);
   const decided = removal(unresolved, isDeleted);
-  const action = instead(decided, []);
+  const action = override(decided, []);
   const plan = { ...object, action, changed: [], isDeclared: false, entry: {} };
   const leaves = action.do === "retain" || action.do === "delete";
   if (id === undefined || !leaves) return { ...plan, former: undefined };
@@ -171,19 +175,18 @@ function removal(unresolved: Unresolved | undefined, isDeleted: boolean): Action
   return { do: isDeleted ? "delete" : "retain" };
 }
 
-/** @param entry as declared. @param changes not called without an object in the state. */
+/** @param object with its entry as declared. @param changes not called without an object in the state. */
 function plannedDeclared(
   kind: Kind,
-  { can, deletes, instead = asDecided }: Circumstances,
-  object: StoredObject,
-  entry: Values,
+  { can, deletes, override = asDecided }: Circumstances,
+  object: StoredObject & Pick<PlannedObject, "entry">,
   changes: () => Changes,
 ): PlannedObject {
-  const { id } = object;
+  const { id, entry } = object;
   const changed = id === undefined ? NO_CHANGES : changes();
   const decided = decide(kind, can, { ...object, adopts: adoptedBy(entry) }, changed);
-  const action = instead(decided, changed.names);
-  const plan = { ...object, action, changed: changed.names, isDeclared: true, entry };
+  const action = override(decided, changed.names);
+  const plan = { ...object, action, changed: changed.names, isDeclared: true };
   const leaves = action.do === "replace" || (action.do === "adopt" && action.id !== id);
   if (id === undefined || !leaves) return { ...plan, former: undefined };
   return { ...plan, former: { id, isDeleted: can.delete && deletes(id) } };
@@ -211,7 +214,8 @@ function changesOf(
 function changesSince(kind: Kind, sentAs: SentAs, values: Values): Changes {
   const perhaps = holdsUnknown(values);
   if (!perhaps && fingerprintOfBody(kind, values) === sentAs.body) return NO_CHANGES;
-  const isSameOwner = kind.owner === undefined || String(ownerIn(kind, values)) === sentAs.owner;
+  const isSameOwner =
+    kind.owner === undefined || String(ownerIn(kind, values)) === sentAs.owner;
   if (!isSameOwner || perhaps) return { names: [ANY], perhaps };
   return { names: argumentNames(kind).filter((name) => name !== kind.owner), perhaps };
 }
@@ -220,10 +224,16 @@ function changesSince(kind: Kind, sentAs: SentAs, values: Values): Changes {
 function decide(
   kind: Kind,
   can: Abilities,
-  { id: held, unresolved, values, adopts }: StoredObject & { readonly adopts: string | undefined },
+  {
+    id: held,
+    unresolved,
+    values,
+    adopts,
+  }: StoredObject & { readonly adopts: string | undefined },
   changed: Changes,
 ): Action {
-  if (unresolved !== undefined) return decideUnresolved(kind, can, { values, adopts }, unresolved);
+  if (unresolved !== undefined)
+    return decideUnresolved(kind, can, { values, adopts }, unresolved);
   if (adopts === UNKNOWN) {
     if (held === undefined) return { do: "create" };
     return { do: "replace", perhaps: true };
@@ -262,13 +272,14 @@ export function resolutionConflict(
   values: Values,
   sent: Unresolved,
 ): string | undefined {
-  const otherwise = sentOtherwise(kind, values, sent);
+  const otherwise = contradictingArguments(kind, values, sent);
   const told = Object.entries(otherwise).map(
     ([name, value]) => `${name} ${printable(JSON.stringify(value))}`,
   );
   const message = (why: string) =>
     `existingId: ${adopts} does not resolve this create: ${why}. Nothing is adopted until you resolve it.`;
-  if (adopts === sent.replaces) return message(`${adopts} is the object that it was to replace`);
+  if (adopts === sent.replaces)
+    return message(`${adopts} is the object that it was to replace`);
   if (told.length > 0) return message(`it was sent with ${told.join(", ")}`);
   return undefined;
 }
@@ -315,14 +326,17 @@ export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
 const MAX_SHOWN = 60;
 
 /**
- * How arguments change: `value 98 → 26`, `segmentId none → 4`. @param names that differ. @param secret not to be shown.
+ * How arguments change: `value 98 → 26`, `segmentId none → 4`.
+ * @param names that differ. @param secret which values are hidden, and by which text.
  */
 export function changeMessages(
   names: readonly string[],
   olds: Values,
   news: Values,
-  secret: ReadonlySet<string>,
-  hidden = "(secret)",
+  {
+    secret,
+    hidden = "(secret)",
+  }: { readonly secret: ReadonlySet<string>; readonly hidden?: string },
 ): string[] {
   const shown = (name: string, value: unknown) => {
     if (value === UNKNOWN) return "not known yet";
@@ -350,7 +364,7 @@ export function holdsUnknown(value: unknown): boolean {
 }
 
 /** What a create was sent with, by argument, where these values contradict it. What is not plain is not known yet. */
-export function sentOtherwise(
+export function contradictingArguments(
   kind: Kind,
   values: Values,
   sent: Pick<CreateRecord, "name" | "facts">,

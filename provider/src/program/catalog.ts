@@ -82,7 +82,11 @@ export class Catalog extends pulumi.ComponentResource {
         continue;
       }
       const all = own as unknown as AdvertiserArgs;
-      const { advertiserId } = new Advertiser(resourceName(name, key), all, optionsOf(advertiser));
+      const { advertiserId } = new Advertiser(
+        resourceName(name, key),
+        all,
+        optionsOf(advertiser),
+      );
       advertiserIds[key] = advertiserId;
     }
     const byKey = Map.groupBy(content.events, ({ key }) => key);
@@ -155,7 +159,8 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
   const { settings } = program.reading;
   const { values, problems } = validate(args, CATALOG_RULES, { isUnknown: () => false });
   const { file } = values;
-  const content = typeof file === "string" ? readCatalog(file, process.cwd(), settings) : NOTHING;
+  const content =
+    typeof file === "string" ? readCatalog(file, process.cwd(), settings) : NOTHING;
   const canDelete = KINDS.filter((kind) => abilitiesOf(kind, settings).delete);
   const optionMessages = problemMessages([
     ...problems,

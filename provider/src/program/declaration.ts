@@ -87,7 +87,9 @@ export function declare(call: Call, settings: Settings): Declaration {
   const isOfCatalog = isOfType(options.parent, CATALOG_TYPE);
   const warnings = isOfCatalog ? [] : problemMessages(declared.warnings(values));
   const isSet = kind !== declared;
-  const objects = isSet ? membersOf(kind, key, values.events) : [declaredObject(kind, key, values)];
+  const objects = isSet
+    ? membersOf(kind, key, values.events)
+    : [declaredObject(kind, key, values)];
   return {
     finding: findingOf(label, problems),
     warnings: warnings.map((warning) => `${label}: ${warning}`),

@@ -34,7 +34,11 @@ interface Linked extends pulumi.Resource {
 /** As a URN has them; `undefined` for the stack, every resource's parent. */
 export function typesOf(parent: pulumi.Resource | undefined): string | undefined {
   const types: string[] = [];
-  for (let each = parent as Linked | undefined; each !== undefined; each = each.__parentResource) {
+  for (
+    let each = parent as Linked | undefined;
+    each !== undefined;
+    each = each.__parentResource
+  ) {
     if (each.__pulumiType !== "pulumi:pulumi:Stack") types.unshift(each.__pulumiType);
   }
   if (types.length === 0) return undefined;

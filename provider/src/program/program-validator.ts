@@ -197,7 +197,8 @@ export class ProgramValidator {
   #isNamed(key: string): boolean {
     const { resource, name, member } = parseKey(key);
     const named = `${resource} ${name}`;
-    if (member === undefined || this.#withUnknownMembers.has(named)) return this.#names.has(named);
+    if (member === undefined || this.#withUnknownMembers.has(named))
+      return this.#names.has(named);
     return this.#names.has(memberOf(named, member));
   }
 }

@@ -18,7 +18,12 @@ import {
   type StackPlace,
 } from "../journal/index.js";
 import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import { NAMESPACE, readSettings, type SettingsReading, sameAccountAs } from "../settings/index.js";
+import {
+  NAMESPACE,
+  readSettings,
+  type SettingsReading,
+  sameAccountAs,
+} from "../settings/index.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
 import { type Declaration, declare } from "./declaration.js";
 import {
@@ -55,7 +60,7 @@ class Program {
    */
   add(declaration: Declaration): Promise<ResourceContext> {
     this.#validator.add(declaration);
-    if (this.#isUnderTest) this.#expectGood(this.#validator.wrongIn(declaration));
+    if (this.#isUnderTest) this.#assertGood(this.#validator.wrongIn(declaration));
     this.#batch.push(declaration);
     this.#contexts ??= place.heardLater(this.#validated());
     return place.heardLater(
@@ -76,7 +81,7 @@ class Program {
           );
           warn(warnings);
           const copies = this.#isUnderTest ? [] : severalCopies();
-          this.#expectGood(
+          this.#assertGood(
             [...copies, ...findings],
             this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE,
           );
@@ -92,7 +97,7 @@ class Program {
     });
   }
 
-  #expectGood(findings: readonly Finding[], consequence = NOTHING_DONE): void {
+  #assertGood(findings: readonly Finding[], consequence = NOTHING_DONE): void {
     if (this.reading.problems.length + findings.length > 0)
       throw programError(this.reading, findings, consequence);
   }
@@ -181,7 +186,9 @@ function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {
 }
 
 /** Pulumi's runtime exports it, but its types do not name it. */
-const { isConfigSecret } = pulumi.runtime as unknown as { isConfigSecret(key: string): boolean };
+const { isConfigSecret } = pulumi.runtime as unknown as {
+  isConfigSecret(key: string): boolean;
+};
 
 /**
  * What a resource class hands to Pulumi's own constructor. No base class is in between: Pulumi counts constructors to
@@ -193,7 +200,12 @@ export function registrationOf(
   name: string,
   args: object | undefined,
   options: pulumi.CustomResourceOptions | undefined,
-): [type: string, name: string, properties: pulumi.Inputs, options: pulumi.CustomResourceOptions] {
+): [
+  type: string,
+  name: string,
+  properties: pulumi.Inputs,
+  options: pulumi.CustomResourceOptions,
+] {
   const program = currentProgram();
   // The platform keeps what it can't delete: previews then show Pulumi's own [retain].
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
@@ -201,7 +213,9 @@ export function registrationOf(
   const given = idsOf(kind, { ...args });
   const call = { kind, name, args: isRead ? undefined : given, options: merged };
   const context = program.add(declare(call, program.reading.settings));
-  const hidden = isRead ? {} : hiddenInputs(context, given, place.identityOf(name, merged.parent));
+  const hidden = isRead
+    ? {}
+    : hiddenInputs(context, given, place.identityOf(name, merged.parent));
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
   // Stored instead of code, and evaluated in the program's folder: the package's version and place change no stack.

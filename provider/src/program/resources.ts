@@ -292,7 +292,11 @@ export class ConversionEventSet extends pulumi.CustomResource {
    * @param options Pulumi's own; `retainOnDelete` is true by default. If it is false, which needs a known delete, the
    *   objects of removed keys and of replaced events are deleted too.
    */
-  constructor(name: string, args: ConversionEventSetArgs, options?: pulumi.CustomResourceOptions) {
+  constructor(
+    name: string,
+    args: ConversionEventSetArgs,
+    options?: pulumi.CustomResourceOptions,
+  ) {
     const traces = pauseStackTraces();
     try {
       super(...registrationOf(conversionEventSet, name, args, options));

@@ -165,7 +165,9 @@ export function additionalFieldsBeside(
 function isWellFormed(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(([name, entry]) => name.isWellFormed() && isWellFormed(entry));
+  return Object.entries(value).every(
+    ([name, entry]) => name.isWellFormed() && isWellFormed(entry),
+  );
 }
 
 /** Deeper than any request field; what zod and Pulumi do with a deeper value is to run out of stack. */

@@ -17,7 +17,14 @@ import {
   withoutUndefined,
   withoutValues,
 } from "../base/index.js";
-import { asSent, described, expectationOf, isContainer, unwrapped, withUnit } from "./fields.js";
+import {
+  asSent,
+  described,
+  expectationOf,
+  isContainer,
+  unwrapped,
+  withUnit,
+} from "./fields.js";
 import type { Problem } from "./problem.js";
 
 /** The rules of an object, by property in camelCase. A property is optional where its schema is. */
@@ -37,7 +44,10 @@ export interface Reading {
 /** @returns the values that passed: normalised, with defaults; unknown parts as they came; without what is absent. */
 export function validate(given: Values, rules: Rules, reading: Reading) {
   const walk = new Walk(reading);
-  return { values: walk.inObject("", given, rules), problems: walk.problems as readonly Problem[] };
+  return {
+    values: walk.inObject("", given, rules),
+    problems: walk.problems as readonly Problem[],
+  };
 }
 
 /** A sentence for each problem; those that are the same mistake elsewhere have one. */
@@ -93,7 +103,8 @@ class Walk {
 
   /** @returns the value as the rule takes it; nothing where it does not fit or is absent. */
   #value(path: string, value: unknown, rule: z.ZodType): unknown {
-    if (value !== undefined && !isContainer(value) && this.reading.isUnknown(value)) return value;
+    if (value !== undefined && !isContainer(value) && this.reading.isUnknown(value))
+      return value;
     const schema = unwrapped(rule);
     if (!isWalked(schema)) return this.#argument(path, value, rule);
     if (isContainer(value) && !Array.isArray(value)) {
@@ -113,7 +124,9 @@ class Walk {
       isPartial = true;
       return null; // any part of a value may be null
     };
-    const parsed = rule.safeParse(isContainer(value) ? asSent(value, isUnknown, asNull) : value);
+    const parsed = rule.safeParse(
+      isContainer(value) ? asSent(value, isUnknown, asNull) : value,
+    );
     if (parsed.success && isPartial) return asSent(value, isUnknown, (part) => part);
     if (parsed.success) return parsed.data;
     this.#found(path, this.#reasonFor(path, value, rule, parsed.error.issues));

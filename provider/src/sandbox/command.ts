@@ -56,7 +56,8 @@ async function start(args: string[]): Promise<void> {
     log: (line) => console.log(`${new Date().toTimeString().slice(0, 8)} ${line}`),
     answer: (answer, request) => answerCommand(sandbox, request) ?? answer,
   });
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => sandbox.close());
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => sandbox.close());
   console.log(`The sandbox listens on ${sandbox.url}. To use it from a stack:
   pulumi config set advertising:baseUrl ${sandbox.url}
   pulumi config set advertising:email ${sandbox.email}

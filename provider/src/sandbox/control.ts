@@ -106,7 +106,11 @@ export function answerCommand(
 export async function sendCommand(port: number, words: readonly string[]): Promise<string> {
   const { Agent, request } = await import("undici");
   // An agent of its own: the global one may be set to use a proxy (NODE_USE_ENV_PROXY).
-  const options = { method: "POST", body: JSON.stringify(words), dispatcher: new Agent() } as const;
+  const options = {
+    method: "POST",
+    body: JSON.stringify(words),
+    dispatcher: new Agent(),
+  } as const;
   const response = await request(`http://127.0.0.1:${port}${CONTROL_PATH}`, options);
   const message = await response.body.text();
   if (response.statusCode !== 200) throw new SandboxUsageError(message);

@@ -3,7 +3,13 @@ import { excerpt, printable, quoted } from "../base/index.js";
 import type { Noun, SandboxObject, SandboxRequest, SandboxSnapshot } from "./options.js";
 
 /** Leaves out the query, which may contain credentials, and all of the body but the name. */
-export function requestLine({ method, path, status, operation, created }: SandboxRequest): string {
+export function requestLine({
+  method,
+  path,
+  status,
+  operation,
+  created,
+}: SandboxRequest): string {
   const [plainPath = "", query] = path.split("?");
   const shownPath = excerpt(printable(plainPath), 80) + (query === undefined ? "" : "?…");
   const line = `${method} ${shownPath} ${status || "no response"}`;

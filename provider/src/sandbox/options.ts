@@ -6,7 +6,14 @@ export const NOUNS = ["advertiser", "event"] as const;
 export type Noun = (typeof NOUNS)[number];
 
 /** A login, the create of a noun, and the operations that only some installations have. */
-export const OPERATIONS = ["authenticate", ...NOUNS, "read", "update", "delete", "search"] as const;
+export const OPERATIONS = [
+  "authenticate",
+  ...NOUNS,
+  "read",
+  "update",
+  "delete",
+  "search",
+] as const;
 export type SandboxOperation = (typeof OPERATIONS)[number];
 
 /**

@@ -41,7 +41,8 @@ export class Platform {
   }
 
   handle(route: Route | undefined, request: SandboxRequest): SandboxAnswer {
-    if (route === undefined) return failure(404, `there is no ${request.method} ${request.path}`);
+    if (route === undefined)
+      return failure(404, `there is no ${request.method} ${request.path}`);
     const needsBody = ["authenticate", ...NOUNS, "update"].includes(route.operation);
     if (needsBody && typeof request.body !== "object")
       return failure(400, "the body is no JSON object");
@@ -68,7 +69,8 @@ export class Platform {
     const expected = this.#options;
     const isKnown = email === expected.email && password === expected.password;
     if (expected.authMode === "basic") return failure(404, "log in by Basic credentials here");
-    if (this.sessions.isLimited()) return failure(429, "too many logins", { "retry-after": "60" });
+    if (this.sessions.isLimited())
+      return failure(429, "too many logins", { "retry-after": "60" });
     if (!isKnown) return failure(401, "the e-mail or the password is wrong");
     const message = "Authentication successful: the session cookie was set";
     return success({ message }, { "set-cookie": this.sessions.open(keep_logged_in === true) });

@@ -47,7 +47,9 @@ export function checkFields(
 ): CheckedFields {
   const present = Object.entries(body).filter(([, value]) => value !== null);
   const { data, error } = FIELDS[noun].safeParse(Object.fromEntries(present));
-  const unknown = Object.keys(body).filter((field) => !Object.hasOwn(FIELDS[noun].shape, field));
+  const unknown = Object.keys(body).filter(
+    (field) => !Object.hasOwn(FIELDS[noun].shape, field),
+  );
   if (error !== undefined) {
     const faults = error.issues.map(({ path, message }) => ({
       field: String(path[0]),

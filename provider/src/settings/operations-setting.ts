@@ -28,7 +28,9 @@ const seconds = z
   .pipe(z.int().min(0).max(MAX_SECONDS));
 
 const rules = z.strictObject({
-  ...Object.fromEntries(KINDS.map(({ create }) => [create.noun, operationsOf(create).optional()])),
+  ...Object.fromEntries(
+    KINDS.map(({ create }) => [create.noun, operationsOf(create).optional()]),
+  ),
   // Assumed: a server gives up within a minute of its sender; what was created is shown everywhere after 5 minutes.
   resendAfterSeconds: expecting(
     `${EXPECTED_SECONDS}, or never`,
@@ -49,7 +51,11 @@ export const operationsSchema = z
       isUnknown: () => false,
     });
     for (const { property, reason: message } of problems)
-      context.addIssue({ code: "custom", path: [property.slice("operations".length)], message });
+      context.addIssue({
+        code: "custom",
+        path: [property.slice("operations".length)],
+        message,
+      });
     if (problems.length > 0) return z.NEVER;
     if (values.operations === undefined) return undefined;
     const operations = values.operations as z.output<typeof rules>;
@@ -60,7 +66,9 @@ export const operationsSchema = z
 
 function operationsOf(create: Operation) {
   const names = Object.keys(OPTIONAL_OPERATIONS) as OptionalOperation[];
-  const shape = Object.fromEntries(names.map((name) => [name, operation(create, name).optional()]));
+  const shape = Object.fromEntries(
+    names.map((name) => [name, operation(create, name).optional()]),
+  );
   return expecting(`an object of ${names.join(", ")}`, z.strictObject(shape));
 }
 
@@ -84,7 +92,7 @@ function operation({ noun, fields }: Operation, name: OptionalOperation) {
       if (method === undefined) return refused();
       const fault = faultIn(path, placeholder, method);
       if (fault !== undefined) return refused(fault);
-      return { method, path, repeatable: true, noun, fields };
+      return { method, path, idempotent: true, noun, fields };
     }),
   );
 }

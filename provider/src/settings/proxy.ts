@@ -23,7 +23,8 @@ export function readProxy(
   baseUrl: string | undefined,
 ): { readonly proxy?: ProxySetting; readonly problem?: SettingProblem } {
   const { variable, value } = namedLike(environment, "https_proxy", "http_proxy");
-  if (value === "" || (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname))) return {};
+  if (value === "" || (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname)))
+    return {};
   try {
     const url = proxyUrl(value);
     const { value: noProxy } = namedLike(environment, "no_proxy");
@@ -53,7 +54,8 @@ function proxyUrl(value: string): URL {
   // `host:port` without a scheme is what curl, Go and so the Pulumi CLI take as http://.
   if (/^[^/?#\\]+:\d+\/?$/.test(value)) return new URL(`http://${value}`);
   // A password with an unencoded character ends up in a path, and a part of it in what would be taken for the host.
-  if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(value)) throw new URIError("a path, or another scheme");
+  if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(value))
+    throw new URIError("a path, or another scheme");
   return new URL(value);
 }
 

@@ -104,7 +104,11 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   // pass for a path or a password. Environment variables are texts and nothing else.
   const structure = structureIn(raw);
   if (!structured && isConfigured && structure !== undefined)
-    return refused(key, label, `expected ${expected}; got a structured value, ${show(structure)}`);
+    return refused(
+      key,
+      label,
+      `expected ${expected}; got a structured value, ${show(structure)}`,
+    );
   const { data: value, error } = schema.safeParse(structured ? structure : raw);
   if (structured && error !== undefined) {
     const problems = error.issues.map(({ message, path }) => {
@@ -117,7 +121,11 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   if (error === undefined && (!structured || structure !== undefined)) return { value };
   // A secret is never shown, nor is whatever an address may hold in front of its host or behind its path.
   const isHidden = secret || /[@?#]/.test(raw);
-  return refused(key, label, `expected ${expected}; got ${isHidden ? "another value" : show(raw)}`);
+  return refused(
+    key,
+    label,
+    `expected ${expected}; got ${isHidden ? "another value" : show(raw)}`,
+  );
 }
 
 function readAbsent(key: SettingName, label: string, source: SettingsSource): ReadSetting {
@@ -191,7 +199,9 @@ function passwordWarnings(source: SettingsSource): string[] {
   const { raw = "", isConfigured, label } = givenIn(source, "password");
   const warnings: string[] = [];
   if (isConfigured && raw !== "" && source.isSecret?.("password") === false)
-    warnings.push(`${label} is stored in plain text. To encrypt it:\n  ${commandFor("password")}`);
+    warnings.push(
+      `${label} is stored in plain text. To encrypt it:\n  ${commandFor("password")}`,
+    );
   if (QUOTED.test(raw)) {
     const problem = "is in quotes, which are sent as part of it";
     warnings.push(

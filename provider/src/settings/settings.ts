@@ -63,7 +63,11 @@ const digits = z.string().regex(/^\s*\d{1,12}\s*$/);
 /** @param byDefault also stands in the example. */
 function numeric(min: number, max: number, byDefault: number) {
   const schema = digits.transform(Number).pipe(z.int().min(min).max(max)).default(byDefault);
-  return { schema, expected: `a whole number from ${min} to ${max}`, example: String(byDefault) };
+  return {
+    schema,
+    expected: `a whole number from ${min} to ${max}`,
+    example: String(byDefault),
+  };
 }
 
 function wholeSeconds(min: number, max: number, byDefault: number) {
@@ -79,7 +83,8 @@ const TABLE = {
   /** Read without a slash at its end; a path prefix is kept. */
   baseUrl: {
     schema: baseUrl,
-    expected: "https://… without user info, query or fragment (http only to a loopback address)",
+    expected:
+      "https://… without user info, query or fragment (http only to a loopback address)",
     example: "https://platform.example.com",
     required: true,
   },
@@ -142,7 +147,8 @@ const TABLE = {
   },
   operations: {
     schema: operationsSchema,
-    expected: 'an object of operations by kind, such as {"event":{"read":"GET rest/event/{id}"}}',
+    expected:
+      'an object of operations by kind, such as {"event":{"read":"GET rest/event/{id}"}}',
     example: '{"event":{"read":"GET rest/event/{id}"}}',
     structured: "'advertising:operations.event.read' 'GET rest/event/{id}'",
   },

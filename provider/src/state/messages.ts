@@ -53,7 +53,9 @@ export function resolveCommands(shorts: readonly string[]): string[] {
   if (others > 0) lines.push(`The same for ${others} more, which \`pending\` lists.`);
   const id = agree(shorts.length, "<its id>", "<an id>");
   const up = asTyped("pulumi up");
-  lines.push(`Then run \`${up}\`. In the program, existingId: ${id} does the same as --created.`);
+  lines.push(
+    `Then run \`${up}\`. In the program, existingId: ${id} does the same as --created.`,
+  );
   return lines;
 }
 

@@ -60,7 +60,10 @@ export function nameInUrn(urn: string): string {
 }
 
 /** As an option of a command, such as `--stack dev`: the organization is named only where there are several. */
-export function stackOption(stack: string): { readonly option: string; readonly value: string } {
+export function stackOption(stack: string): {
+  readonly option: string;
+  readonly value: string;
+} {
   const [organization = "", , name = ""] = stack.split("/");
   const isDefault = organization === DEFAULT_ORGANIZATION;
   return { option: "--stack", value: isDefault ? name : `${organization}/${name}` };

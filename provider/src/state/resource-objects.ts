@@ -7,8 +7,8 @@ import type { Kind, SetKind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { memberRef, type ResourceRef } from "./names.js";
 import {
+  commonOutputsIn,
   type DeclaredSet,
-  historyIn,
   readDeclaredSet,
   readStoredSet,
   SENT_AS,
@@ -17,7 +17,7 @@ import {
   sentAsText,
   UNRESOLVED,
   unresolvedIn,
-  writeHistory,
+  writeCommonOutputs,
   writeStoredSet,
 } from "./stored.js";
 
@@ -30,7 +30,11 @@ export function kindOf(resource: Kind | SetKind): Kind {
   return resource;
 }
 
-export function objectRef(resource: Kind | SetKind, ref: ResourceRef, key: string): ResourceRef {
+export function objectRef(
+  resource: Kind | SetKind,
+  ref: ResourceRef,
+  key: string,
+): ResourceRef {
   if ("member" in resource) return memberRef(ref, key);
   return ref;
 }
@@ -54,12 +58,15 @@ export function readStored(
     eventIds: only(isPlatformId(id) ? id : undefined),
     sentAs: only(sentAsIn(outputs[SENT_AS])),
     unresolved: only(unresolvedIn(outputs)),
-    ...historyIn(outputs),
+    ...commonOutputsIn(outputs),
   };
 }
 
 /** @param inputs undefined if the program does not declare the resource any more. */
-export function readDeclared(resource: Kind | SetKind, inputs: Values | undefined): DeclaredSet {
+export function readDeclared(
+  resource: Kind | SetKind,
+  inputs: Values | undefined,
+): DeclaredSet {
   if ("member" in resource) return readDeclaredSet(inputs ?? {});
   const events = only(inputs && argumentsIn(inputs));
   return { advertiserId: undefined, defaults: undefined, events, formerKeys: new Map() };
@@ -88,6 +95,6 @@ export function writeStored(
     [resource.idProperty]: id && asId(id),
     [SENT_AS]: sentAs && sentAsText(sentAs),
     [UNRESOLVED]: stored.unresolved.get(SINGLE),
-    ...writeHistory(stored, account),
+    ...writeCommonOutputs(stored, account),
   };
 }

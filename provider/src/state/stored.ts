@@ -3,7 +3,14 @@
  * with two underscores from previews. Pure.
  */
 import { createHash } from "node:crypto";
-import { asRecord, isPlain, listIn, own, type Values, withoutUndefined } from "../base/index.js";
+import {
+  asRecord,
+  isPlain,
+  listIn,
+  own,
+  type Values,
+  withoutUndefined,
+} from "../base/index.js";
 import { displayName, type Kind } from "../kinds/index.js";
 import { memberOf, type objectKey } from "./names.js";
 
@@ -56,7 +63,11 @@ export function markOf(...of: readonly (string | undefined)[]): string {
 }
 
 /** A set member's mark follows from the set's: the engine's record of an interrupted run is enough to search for it. */
-export function memberMark(ofSet: string, member: string, replaces: string | undefined): string {
+export function memberMark(
+  ofSet: string,
+  member: string,
+  replaces: string | undefined,
+): string {
   return markOf(ofSet, memberOf("events", member), replaces);
 }
 
@@ -271,7 +282,7 @@ function formerKeyIn(entry: unknown): string | undefined {
  * its new key stays what it is: a `formerKey` may remain in the program.
  * @returns also which former key each moved event had, by its new key.
  */
-export function withNewKeys(stored: StoredSet, { events, formerKeys }: DeclaredSet) {
+export function withFormerKeysApplied(stored: StoredSet, { events, formerKeys }: DeclaredSet) {
   const isStored = (key: string) => stored.eventIds.has(key) || stored.unresolved.has(key);
   const moved = new Map<string, string>();
   const newKeys = new Map<string, string>();
@@ -322,12 +333,14 @@ export function readStoredSet(outputs: Values): StoredSet {
     eventIds: mapOf(eventIds, String),
     sentAs: mapOf(sentAs, sentAsIn),
     unresolved: mapOf(outputs[UNRESOLVED], (record) => record as Unresolved),
-    ...historyIn(outputs),
+    ...commonOutputsIn(outputs),
   };
 }
 
 /** What the outputs of single resources and sets have alike. */
-export function historyIn(outputs: Values): Pick<StoredSet, "created" | "left" | "resolved"> {
+export function commonOutputsIn(
+  outputs: Values,
+): Pick<StoredSet, "created" | "left" | "resolved"> {
   const created = outputs[CREATED];
   return {
     created: typeof created === "string" ? created : undefined,
@@ -336,7 +349,10 @@ export function historyIn(outputs: Values): Pick<StoredSet, "created" | "left" |
   };
 }
 
-export function writeHistory({ created, left, resolved }: StoredSet, account: string): Values {
+export function writeCommonOutputs(
+  { created, left, resolved }: StoredSet,
+  account: string,
+): Values {
   return {
     [CREATED]: created,
     [LEFT_LIVE]: left.length === 0 ? undefined : left,
@@ -359,7 +375,7 @@ export function writeStoredSet(
     eventIds: recordFrom(eventIds, asId),
     sentAs: sentAs.size === 0 ? undefined : recordFrom(sentAs, sentAsText),
     [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
-    ...writeHistory(stored, account),
+    ...writeCommonOutputs(stored, account),
   };
 }
 
@@ -372,12 +388,18 @@ function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): Map
   return map;
 }
 
-function recordFrom<T, U>(map: ReadonlyMap<string, T>, write: (value: T) => U): Record<string, U> {
+function recordFrom<T, U>(
+  map: ReadonlyMap<string, T>,
+  write: (value: T) => U,
+): Record<string, U> {
   return Object.fromEntries(Array.from(map, ([key, value]) => [key, write(value)]));
 }
 
 /** An event's complete arguments: its entry's before the set's defaults; `null` removes a default. */
-export function eventIn({ advertiserId, defaults }: SharedArguments, entry: Values): Values {
+export function completeArguments(
+  { advertiserId, defaults }: SharedArguments,
+  entry: Values,
+): Values {
   if (defaults === undefined) {
     const { existingId: _, ...own } = entry; // a single resource shares nothing
     return own;

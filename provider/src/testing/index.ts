@@ -6,7 +6,13 @@ import * as pulumi from "@pulumi/pulumi";
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { isRpcSecret, unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
 import { asRecord } from "../base/index.js";
-import { checkArguments, type Kind, kindOfType, type SetKind, setOfType } from "../kinds/index.js";
+import {
+  checkArguments,
+  type Kind,
+  kindOfType,
+  type SetKind,
+  setOfType,
+} from "../kinds/index.js";
 import type { ResourceName } from "../kinds/vocabulary.js";
 import { currentProgram, type Finding, findingOf, programError } from "../program/index.js";
 import { exactId, type Reading } from "../rules/index.js";
@@ -65,7 +71,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
   const earlier = current;
   const platform = new MockPlatform();
   current = platform;
-  if (earlier?.isReported === false) earlier.expectGood();
+  if (earlier?.isReported === false) earlier.assertGood();
   const registered: DeclaredResource[] = [];
   await pulumi.runtime.setMocks(
     {
@@ -90,7 +96,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
   return {
     async resources() {
       await waitForRPCs();
-      platform.expectGood();
+      platform.assertGood();
       return [...registered];
     },
   };
@@ -104,7 +110,7 @@ export async function outputOf<T>(output: pulumi.Input<T>): Promise<pulumi.Unwra
   // Outputs have this method, but their type does not name it; `apply` alone would wait forever for a rejected one.
   type Resolving = { promise(): Promise<pulumi.Unwrap<T>> };
   const value = await (pulumi.output(output) as unknown as Resolving).promise();
-  current?.expectGood();
+  current?.assertGood();
   return value;
 }
 
@@ -143,7 +149,12 @@ class MockPlatform {
     if (kind !== undefined) {
       const outputs = read ? {} : this.#checked(kind, name, inputs);
       const id = read || this.#idOf(outputs);
-      return { type: kind.name, name, id, outputs: { ...outputs, [kind.idProperty]: exactId(id) } };
+      return {
+        type: kind.name,
+        name,
+        id,
+        outputs: { ...outputs, [kind.idProperty]: exactId(id) },
+      };
     }
     const set = setOfType(type);
     return set === undefined
@@ -152,10 +163,14 @@ class MockPlatform {
   }
 
   /** @throws pulumi.RunError that lists everything that was wrong with the resources so far. */
-  expectGood(): void {
+  assertGood(): void {
     if (this.#findings.length === 0) return;
     this.isReported = true;
-    throw programError(currentProgram().reading, this.#findings, "`pulumi up` would stop there");
+    throw programError(
+      currentProgram().reading,
+      this.#findings,
+      "`pulumi up` would stop there",
+    );
   }
 
   #createSet(set: SetKind, name: string, outputs: Record<string, unknown>): DeclaredResource {

@@ -186,7 +186,9 @@ export async function up(
   const advertiserIds = new Map<string, unknown>();
 
   /** Checks and compares. @returns the step to do, if any; none after a failure. */
-  const generated = async (resource: Registration): Promise<(() => Promise<void>) | undefined> => {
+  const generated = async (
+    resource: Registration,
+  ): Promise<(() => Promise<void>) | undefined> => {
     const { type, urn, owner, retainOnDelete, aliases } = resource;
     const old = [urn, ...aliases]
       .map((name) => before.resources.find((each) => each.urn === name && each.delete !== true))
@@ -317,7 +319,9 @@ export async function up(
 
 /** At the end of an `up`, deletes replaced objects and those the program has not registered, dependent ones first. */
 async function deleteUnreached(work: Work): Promise<void> {
-  const gone = work.resources.filter((each) => each.delete === true || !work.reached.has(each.urn));
+  const gone = work.resources.filter(
+    (each) => each.delete === true || !work.reached.has(each.urn),
+  );
   for (const resource of gone.toReversed()) {
     if (work.isOver) return;
     work.options.leaves?.(resource);
@@ -358,7 +362,10 @@ export async function refresh(before: Deployment, options: RunOptions): Promise<
   const urns = new Set(work.resources.map(({ urn }) => urn));
   for (const each of work.resources) {
     if (each.dependencies?.some((urn) => !urns.has(urn)))
-      work.alter(each, { ...each, dependencies: each.dependencies.filter((urn) => urns.has(urn)) });
+      work.alter(each, {
+        ...each,
+        dependencies: each.dependencies.filter((urn) => urns.has(urn)),
+      });
   }
   work.save();
   return work.ended;

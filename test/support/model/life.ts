@@ -114,10 +114,19 @@ export class Life {
     if (!this.#chance(0.35)) return [];
     return Array.from({ length: 1 + this.#below(2) }, () => {
       const on =
-        this.#pick(["create", "create", "create", "update", "read", "search"] as const) ?? "create";
+        this.#pick(["create", "create", "create", "update", "read", "search"] as const) ??
+        "create";
       const breaks =
         on === "create"
-          ? (["lost", "undone", "late", "refused", "limited", "not sent", "another's id"] as const)
+          ? ([
+              "lost",
+              "undone",
+              "late",
+              "refused",
+              "limited",
+              "not sent",
+              "another's id",
+            ] as const)
           : (["lost", "undone", "refused", "not sent"] as const);
       return { on, after: this.#below(3), with: this.#pick(breaks) ?? "lost" };
     });
@@ -125,7 +134,11 @@ export class Life {
 
   async #run(how: "up" | "refresh"): Promise<void> {
     const { simulation } = this;
-    for (let edits = how === "up" && this.#chance(0.6) ? 1 + this.#below(2) : 0; edits > 0; edits--)
+    for (
+      let edits = how === "up" && this.#chance(0.6) ? 1 + this.#below(2) : 0;
+      edits > 0;
+      edits--
+    )
       this.#edit();
     const machine = this.#machine();
     // As pipelines do: if an interrupted run's journal is elsewhere, or lost, `pending` comes first.
@@ -157,7 +170,8 @@ export class Life {
       return;
     simulation.log.push(`disk ${machine} is lost`);
     simulation.machines[machine].lose();
-    for (const stack of simulation.stacks) if (stack.knowing === machine) stack.knowing = "nobody";
+    for (const stack of simulation.stacks)
+      if (stack.knowing === machine) stack.knowing = "nobody";
   }
 
   /** On the other machine somebody resolves what is open, renames something with an alias, and runs it. */
@@ -272,9 +286,12 @@ export class Life {
   }
 
   #addMember(): void {
-    const sets = this.simulation.stack.program.filter(({ type }) => type === "ConversionEventSet");
+    const sets = this.simulation.stack.program.filter(
+      ({ type }) => type === "ConversionEventSet",
+    );
     const known = this.#chance(0.8) ? this.#pick(sets) : undefined;
-    const into = known ?? this.#add("ConversionEventSet", this.#owner(), { events: {} }) ?? sets[0];
+    const into =
+      known ?? this.#add("ConversionEventSet", this.#owner(), { events: {} }) ?? sets[0];
     const free = freeKeys(into);
     const key =
       this.simulation.config.search && free.length > 0 ? `k${++this.#names}` : this.#pick(free);
@@ -421,7 +438,9 @@ export class Life {
   #expectDeclared(): void {
     const { simulation } = this;
     this.#expectOnce();
-    const held = new Map(heldIn(simulation.stack.state).map(({ key, object }) => [key, object]));
+    const held = new Map(
+      heldIn(simulation.stack.state).map(({ key, object }) => [key, object]),
+    );
     if (unresolvedKeys(simulation.stack.state).size > 0)
       throw new Violation("a create is unresolved after an up without errors");
     for (const { key, kind, name, value, existingId } of simulation.stack.wanted) {
@@ -433,7 +452,10 @@ export class Life {
       const made = simulation.platform.objects.find(
         (each) => objectKey(each.kind, each.id) === object,
       );
-      const there = [made?.fields.event_name ?? made?.fields.advertiser_name, made?.fields.value];
+      const there = [
+        made?.fields.event_name ?? made?.fields.advertiser_name,
+        made?.fields.value,
+      ];
       if (there[0] !== name || (kind === "ConversionEvent" && there[1] !== value))
         throw new Violation(
           `${key} is ${name} with ${value}, and ${object} is ${there.join(" with ")}`,

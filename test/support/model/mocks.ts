@@ -62,5 +62,6 @@ vi.mock("../../../provider/src/cli/pulumi.js", async (original) => ({
     acting.pulumi.existingStacks(...given),
   sameAccountOf: (...given: Parameters<typeof pulumi.sameAccountOf>) =>
     acting.pulumi.sameAccountOf(...given),
-  stackName: (...given: Parameters<typeof pulumi.stackName>) => acting.pulumi.stackName(...given),
+  stackName: (...given: Parameters<typeof pulumi.stackName>) =>
+    acting.pulumi.stackName(...given),
 }));

@@ -67,7 +67,8 @@ export class Person {
     const { stack } = simulation;
     const commands = [...new Set(commandsIn(text))];
     const former = stack.places.slice(0, -1).map((place) => place.stack.split("/").at(-1));
-    const isOurs = (line: string) => former.some((name) => line.includes(` --take-over ${name}`));
+    const isOurs = (line: string) =>
+      former.some((name) => line.includes(` --take-over ${name}`));
     const taking = commands.find(isOurs);
     if (taking !== undefined) {
       return asking(await this.#run(wordsIn(taking)));
@@ -110,7 +111,8 @@ export class Person {
     };
     let last = "";
     for (const line of commands) last = (await this.#answer(line, "created", truth)) ?? last;
-    for (const line of commands) last = (await this.#answer(line, "not-created", isNot)) ?? last;
+    for (const line of commands)
+      last = (await this.#answer(line, "not-created", isNot)) ?? last;
     for (const line of commands) last = (await this.#answer(line, "forget", forgotten)) ?? last;
     return asking(last);
   }
@@ -148,7 +150,9 @@ export class Person {
   }
 
   #stackAt(place: string): Stack | undefined {
-    return this.simulation.stacks.find(({ places }) => places.some(({ stack }) => stack === place));
+    return this.simulation.stacks.find(({ places }) =>
+      places.some(({ stack }) => stack === place),
+    );
   }
 
   /** The other stack, if its program declares this. */
@@ -216,7 +220,8 @@ export class Person {
     stack.printed[machine] = "";
     const code = await simulation.command(machine, args);
     const text = stack.printed[machine];
-    if (code === 2) throw new Violation(`a true answer was refused: ${args.join(" ")}\n${text}`);
+    if (code === 2)
+      throw new Violation(`a true answer was refused: ${args.join(" ")}\n${text}`);
     return text;
   }
 }
@@ -232,5 +237,7 @@ function commandsIn(text: string): string[] {
 }
 
 function wordsIn(line: string): string[] {
-  return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = ""]) => quoted ?? plain);
+  return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, plain = ""]) => quoted ?? plain,
+  );
 }

@@ -50,7 +50,10 @@ const KINDS = {
 
 export const PROJECT = "shop";
 
-export function refIn(stack: string, { type, name }: Pick<Declared, "type" | "name">): ResourceRef {
+export function refIn(
+  stack: string,
+  { type, name }: Pick<Declared, "type" | "name">,
+): ResourceRef {
   const place = {
     organization: "organization",
     project: PROJECT,
@@ -114,7 +117,10 @@ export function programHalf(
       owner: owner && refIn(stack, owner).urn,
       inputs: (advertiserId) => ({
         ...argumentsOf(declared, owner === undefined ? declared.advertiser : advertiserId),
-        [IDENTITY]: { identity: ref.identity, ...contexts.get(batch[index]?.resource?.key ?? "") },
+        [IDENTITY]: {
+          identity: ref.identity,
+          ...contexts.get(batch[index]?.resource?.key ?? ""),
+        },
         [PROVIDER]: `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(type)}`,
       }),
     };
@@ -147,7 +153,10 @@ function argumentsOf(
   if (type === "Advertiser") return { advertiserName: platformName, ...adopted };
   if (type === "ConversionEvent")
     return { eventName: platformName, advertiserId, value, ...adopted };
-  const entries = Object.entries(events ?? {}).map(([key, { self: _, ...entry }]) => [key, entry]);
+  const entries = Object.entries(events ?? {}).map(([key, { self: _, ...entry }]) => [
+    key,
+    entry,
+  ]);
   return { advertiserId, events: Object.fromEntries(entries) };
 }
 
@@ -198,8 +207,8 @@ export function objectsOf(program: readonly Declared[]): Wanted[] {
       value: entry.value,
       existingId: entry.existingId,
       self: entry.self,
-      keys: [member, ...(entry.formerKey === undefined ? [] : [entry.formerKey])].flatMap((each) =>
-        own.map((set) => memberOf(set, each)),
+      keys: [member, ...(entry.formerKey === undefined ? [] : [entry.formerKey])].flatMap(
+        (each) => own.map((set) => memberOf(set, each)),
       ),
     }));
   });

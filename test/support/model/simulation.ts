@@ -4,7 +4,11 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { own } from "../../../provider/src/base/index.js";
-import { type ExportedStack, objectsIn, readExport } from "../../../provider/src/cli/contents.js";
+import {
+  type ExportedStack,
+  objectsIn,
+  readExport,
+} from "../../../provider/src/cli/contents.js";
 import { pendingCommand } from "../../../provider/src/cli/pending.js";
 import { type Facts, factsIn } from "../../../provider/src/cli/pending-facts.js";
 import { createProvider } from "../../../provider/src/dynamic/provider.js";
@@ -229,7 +233,9 @@ export class Simulation {
 
   say(text: string): void {
     this.log.push(text);
-    for (const [, short = ""] of text.matchAll(/^ {2}(\S+): look in the account for .*, or for /gm))
+    for (const [, short = ""] of text.matchAll(
+      /^ {2}(\S+): look in the account for .*, or for /gm,
+    ))
       this.unsure.add(short);
     for (const [word] of text.matchAll(/N\d+|\S+ \(outcome unknown\)/g)) this.#said.add(word);
     for (const id of this.idsIn(text)) this.#said.add(id);
@@ -319,7 +325,7 @@ export class Simulation {
       isKilled = process.isOver;
     } else if (kill?.how === "engine") await runtime.abandon();
     process.isDead = true;
-    this.expectGood();
+    this.assertGood();
     // A run that saves drops Pulumi's record of an interrupted update: only this machine knows of it from now on.
     const isCleared =
       before.pending_operations?.some(({ type }) => type === "updating") === true && saves > 0;
@@ -346,7 +352,13 @@ export class Simulation {
     run: RunOptions,
     tell: (text: string) => void,
   ): Promise<Ended> {
-    const half = programHalf(program, this.stack.name, this.settings, records, this.config.batches);
+    const half = programHalf(
+      program,
+      this.stack.name,
+      this.settings,
+      records,
+      this.config.batches,
+    );
     half.warnings.forEach(tell);
     if (half.findings.length > 0)
       throw new Error(`the model's program is wrong: ${half.findings.join("\n")}`);
@@ -415,7 +427,7 @@ export class Simulation {
   }
 
   /** @throws Violation */
-  expectGood(): void {
+  assertGood(): void {
     const [what] = this.#violations;
     if (what !== undefined) throw new Violation(what);
   }
@@ -471,14 +483,17 @@ export class Simulation {
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
       if (holders.some(({ isToGo }) => isToGo)) continue;
       if (holders.length === 0 && isOurs(made.key))
-        this.#wrong(`${key} is created again: ${this.platform.textOf(made)} is not in the state`);
+        this.#wrong(
+          `${key} is created again: ${this.platform.textOf(made)} is not in the state`,
+        );
       if (isOurs(holders[0]?.key) && isSame(made.fields, fields))
         this.#wrong(
           `${key} is created again with the same arguments as ${this.platform.textOf(made)}`,
         );
     }
     const own = run.records.get(key);
-    if ((own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs)) return;
+    if ((own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs))
+      return;
     const declared = new Set(objects.flatMap((each) => each.keys));
     const marks = marksIn(run.before);
     const isNamesake = ({
@@ -494,7 +509,8 @@ export class Simulation {
       held.some(({ object }) => object === objectKey(kind, record.id ?? "")) ||
       // Its own resource has an object, and not the one that it was to replace.
       held.some(
-        (each) => each.key === record.key && each.object !== objectKey(kind, record.replaces ?? ""),
+        (each) =>
+          each.key === record.key && each.object !== objectKey(kind, record.replaces ?? ""),
       );
     for (const record of run.records.values())
       if (
@@ -512,7 +528,11 @@ export class Simulation {
     for (const { record, ref } of objectsOfState(run.before).filter(({ ref }) =>
       resources.has(resourceKeyIn(ref.key)),
     ))
-      if (record !== undefined && isNamesake({ ...record, key: ref.key }) && !declared.has(ref.key))
+      if (
+        record !== undefined &&
+        isNamesake({ ...record, key: ref.key }) &&
+        !declared.has(ref.key)
+      )
         this.#wrong(
           `${key} is created, while ${ref.key} of its name is unresolved in the state and not declared`,
         );
@@ -550,7 +570,7 @@ export class Simulation {
 
   /** Invariant 2, after each step. */
   check(): void {
-    this.expectGood();
+    this.assertGood();
     for (const stack of this.stacks) this.#checkStack(stack);
   }
 
@@ -651,12 +671,17 @@ export class Simulation {
   /** The stack in a URN; without one, the selected one. */
   stackCalled(called: string): Stack {
     const [, name = this.stack.name] = /^urn:pulumi:([^:]+)::/.exec(called) ?? [];
-    const isNamed = ({ places }: Stack) => places.some(({ stack }) => stack.endsWith(`/${name}`));
+    const isNamed = ({ places }: Stack) =>
+      places.some(({ stack }) => stack.endsWith(`/${name}`));
     return this.stacks.find(isNamed) ?? this.stack;
   }
 
   /** Runs the command `pending`. @returns its exit code; nothing if it was killed. */
-  async command(machine: 0 | 1, args: readonly string[], kill?: Kill): Promise<number | undefined> {
+  async command(
+    machine: 0 | 1,
+    args: readonly string[],
+    kill?: Kill,
+  ): Promise<number | undefined> {
     counts.commands++;
     this.say(`  pending ${args.join(" ")} on ${machine}`);
     // A command has no engine beside it.
@@ -722,7 +747,8 @@ export class Simulation {
     );
     let code = await this.command(machine, [...listed, ...more].flat(), kill);
     if (code === 2 && more.length > 0) code = await this.command(machine, listed.flat());
-    if (code === 2) throw new Violation(`an answer was refused: ${this.stack.printed[machine]}`);
+    if (code === 2)
+      throw new Violation(`an answer was refused: ${this.stack.printed[machine]}`);
     if (code === undefined) return;
     if (this.stack.knowing !== undefined) this.stack.knowing = machine;
     // Also what an `up` asks for and `pending` does not list: resolved by another machine, and no longer declared.
@@ -806,12 +832,18 @@ export function unresolvedKeys(state: Pick<Deployment, "resources">): Set<string
 /** The marks of creates that a state looks after, or whose outcome it knows. */
 function marksIn(state: Pick<Deployment, "resources">): Set<string> {
   const unresolved = objectsOfState(state).flatMap(({ record }) => record?.mark ?? []);
-  return new Set([...unresolved, ...state.resources.flatMap(({ outputs }) => resolvedIn(outputs))]);
+  return new Set([
+    ...unresolved,
+    ...state.resources.flatMap(({ outputs }) => resolvedIn(outputs)),
+  ]);
 }
 
 const nameIn = (fields: Values) => fields.event_name ?? fields.advertiser_name;
 
-function hasOwner({ advertiserId }: Readonly<Record<string, unknown>>, fields: Values): boolean {
+function hasOwner(
+  { advertiserId }: Readonly<Record<string, unknown>>,
+  fields: Values,
+): boolean {
   return advertiserId === undefined || String(advertiserId) === String(fields.advertiser_id);
 }
 
@@ -819,7 +851,9 @@ function hasOwner({ advertiserId }: Readonly<Record<string, unknown>>, fields: V
 export function calls(key: string, called: string): boolean {
   const ref = refOfKey(key, "organization/any/any");
   const place = (urn: string) => urn.split("::").slice(2).join("::");
-  return ref.short === called || (called.startsWith("urn:") && place(ref.urn) === place(called));
+  return (
+    ref.short === called || (called.startsWith("urn:") && place(ref.urn) === place(called))
+  );
 }
 
 function leftIn({ __left: left }: Values): string[] {
@@ -855,9 +889,9 @@ function facesOf(
         (_, name) =>
         async (...args: unknown[]) => {
           if (process.isOver) await new Promise(() => undefined);
-          const result = await (face[name as keyof T] as (...all: unknown[]) => Promise<unknown>)(
-            ...args,
-          );
+          const result = await (
+            face[name as keyof T] as (...all: unknown[]) => Promise<unknown>
+          )(...args);
           if (process.isOver) await new Promise(() => undefined);
           return result;
         },

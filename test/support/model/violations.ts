@@ -5,7 +5,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "no note before sending",
     "operations/create.ts",
-    "await journal.sending({ ...record, at });",
+    "await journal.recordSending({ ...record, at });",
     "",
   ],
   [
@@ -17,20 +17,20 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "a lost answer: not created",
     "operations/create.ts",
-    "if (error instanceof OutcomeUnknownError) return {",
-    "if (error instanceof OutcomeUnknownError && label === '') return {",
+    "if (error instanceof OutcomeUnknownError)\n    return {",
+    "if (error instanceof OutcomeUnknownError && label === '')\n    return {",
   ],
   [
     "no guard by name",
     "operations/create.ts",
-    "if (namesake !== undefined) {",
-    "if (namesake === null) {",
+    "if (namesake !== undefined) return new BlockedCreateError(",
+    "if (namesake === null) return new BlockedCreateError(",
   ],
   [
     "what another has is taken over",
     "operations/create.ts",
-    "(id) => {\n        owner = holderOf(kind, runtime, create, id);",
-    "(id) => {\n        owner = undefined;",
+    "(id) => {\n      conflict = ownershipConflict(kind, runtime, create, id);",
+    "(id) => {\n      conflict = undefined;",
   ],
   [
     "two stacks share a journal",
@@ -54,7 +54,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "what a clean run has made is forgotten at its end",
     "journal/journal.ts",
     '({ key, id }): JournalLine => ({ key, state: "reported", id, unsaved: !hasCheckpoints })',
-    "({ key }): JournalLine => gone(key)",
+    "({ key }): JournalLine => closedLine(key)",
   ],
   [
     "a search that finds none: sent again at once",
