@@ -2,9 +2,20 @@
  * The messages about creates, adoptions, renames and deletes, each with an example, in one list that somebody can read
  * at one sitting: `messages.txt`. Other tests assert codes and data.
  */
+import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { commandsTake } from "../../provider/src/base/index.js";
+import { commandsTake, RefusedError } from "../../provider/src/base/index.js";
+import {
+  forgottenMessage,
+  heldMessage,
+  listing,
+  resolvedMessage,
+} from "../../provider/src/cli/pending-messages.js";
+import { describeFailure } from "../../provider/src/client/describe-failure.js";
+import { TransportFailure } from "../../provider/src/client/transport.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/index.js";
+import { DamagedJournal } from "../../provider/src/journal/journal-entry.js";
+import { journalErrorFrom } from "../../provider/src/journal/journal-file.js";
 import { conversionEvent as event } from "../../provider/src/kinds/index.js";
 import * as tell from "../../provider/src/operations/messages.js";
 import { assertSameAccount } from "../../provider/src/operations/outcome.js";
@@ -72,6 +83,40 @@ function thrownBy(work: () => void): string {
   }
   return "";
 }
+
+const refused = (key: string) =>
+  ({
+    key,
+    error: new RefusedError(
+      `${refOfKey(`ConversionEventSet::funnel["${key}"]`, STACK).label}: no`,
+    ),
+  }) as const;
+const funnel = refOf("ConversionEventSet", "shop/dev::funnel");
+const buyAndLead = plannedObjects(
+  event,
+  readStoredSet({ advertiserId: 7 }),
+  readDeclaredSet({
+    advertiserId: 7,
+    events: { buy: { eventName: "Buy", value: 1 }, lead: { eventName: "Lead", value: 1 } },
+  }),
+);
+const openCreate = {
+  ref: purchase,
+  record,
+  known: "journal",
+  otherRefs: [],
+  formerIds: [],
+} as const;
+const FACTS = { open: [], elsewhere: [], made: [], outdated: [] } as unknown as Parameters<
+  typeof listing
+>[0];
+const disk = (code: string) =>
+  Object.assign(new Error(`${code}: it failed`), { code, path: "/cache/x" });
+const failure = (code: string, sent = false) =>
+  describeFailure(
+    new TransportFailure(code, sent, `${code} it failed`),
+    new URL("https://ads.example/rest/event"),
+  );
 
 const MESSAGES: Readonly<Record<string, () => string>> = {
   "a new event, and an open create of its name, whose id is known": () =>
@@ -161,6 +206,85 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "an open create that nothing declares": () => atEnd([open(OLD)], true),
   "an object that was changed by hand": () =>
     tell.driftNotice(purchase, ["value 26 → 99"]).text,
+  "an object that is gone": () => tell.goneNotice(purchase).text,
+  "an object that was just created, and is not found": () =>
+    tell.tooEarlyMessage(purchase.label, "42", AT),
+  "a preview: the same": () => tell.tooEarlyNotice(purchase, "42", AT).text,
+  "a read that was switched on later": () => tell.stateForRead(),
+  "a refresh without a known read": () => tell.nothingComparedMessage("event"),
+  "what is not deleted": () =>
+    tell.notDeletedMessage(
+      event,
+      purchase.label,
+      "42",
+      "the platform has no known way to delete",
+    ),
+  "what a set leaves": () =>
+    tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }], new Map([["buy", "43"]])) ?? "",
+  "a set: taken over": () =>
+    tell.takenOverMessage(
+      new Map([["buy", { kind: "created", id: "42", isTakenOver: true } as const]]),
+      funnel,
+    ) ?? "",
+  "a set: adopted by an up": () =>
+    tell.adoptedMessage(
+      [
+        {
+          ...(buyAndLead[0] as (typeof buyAndLead)[number]),
+          action: { do: "adopt", id: "42" },
+        },
+      ],
+      new Map([["buy", { kind: "managed", id: "42" } as const]]),
+    ) ?? "",
+  "a set: one refused, one of unknown outcome": () =>
+    tell.setFailureMessage(event, funnel, buyAndLead, {
+      outcomes: new Map([
+        ["buy", { kind: "failed", ...refused("buy") }],
+        ["lead", { kind: "unresolved", record }],
+      ]),
+      failedDeletes: [],
+      held: new Map(),
+    }).text,
+  "a warning of the platform": () => {
+    const said: string[] = [];
+    tell.warnOfPlatform({ say: (text) => void said.push(text) }, purchase.label, [
+      "unknown field x",
+    ]);
+    return said.join();
+  },
+  "pending: nothing": () => listing(FACTS, undefined).join("\n"),
+  "pending: an unresolved create": () =>
+    listing({ ...FACTS, open: [openCreate] } as typeof FACTS, undefined).join("\n"),
+  "pending: answered": () =>
+    ["42", undefined]
+      .map((id) => resolvedMessage({ create: openCreate, id } as never))
+      .join("\n"),
+  "pending: ended": () =>
+    forgottenMessage({ ref: purchase, record: { ...record, id: "42" } } as never),
+  "pending: the state has another one": () =>
+    heldMessage({ ref: purchase, record, held: "42" } as never),
+  "a damaged journal": () =>
+    journalErrorFrom("/cache/x.jsonl", new DamagedJournal("line 3 is not JSON")).message,
+  "a journal on a full disk": () => journalErrorFrom("/cache/x.jsonl", disk("ENOSPC")).message,
+  "a journal of another user": () => journalErrorFrom("/cache/x.jsonl", disk("EACCES")).message,
+  "no connection, cause by cause": () =>
+    [
+      ...[
+        "ENOTFOUND",
+        "ECONNREFUSED",
+        "ECONNRESET",
+        "UND_ERR_CONNECT_TIMEOUT",
+        "CERT_HAS_EXPIRED",
+      ],
+      ...[
+        "ERR_TLS_CERT_ALTNAME_INVALID",
+        "SELF_SIGNED_CERT_IN_CHAIN",
+        "NO_APPLICATION_PROTOCOL",
+      ],
+    ]
+      .map((code) => failure(code))
+      .join("\n"),
+  "a connection that ends after sending": () => failure("ECONNRESET", true),
   "another account": () =>
     thrownBy(() =>
       assertSameAccount(
@@ -178,4 +302,9 @@ it("are these", async () => {
   );
   await expect(list.join("\n")).toMatchFileSnapshot("messages.txt");
   commandsTake(() => ({ options: [], isInline: false }));
+});
+
+it("are all of operations", () => {
+  const text = readFileSync(import.meta.filename, "utf8");
+  expect(Object.keys(tell).filter((name) => !text.includes(`tell.${name}(`))).toEqual([]);
 });
