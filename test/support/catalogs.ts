@@ -44,6 +44,10 @@ export function yamlWith(event: string): string {
 
 /** Mistakes that only a catalog can have: the file's text, and the end of the message, with the place. */
 export const MISTAKES: Readonly<Record<string, readonly [text: string, told: string]>> = {
+  "an anchor at the top": [
+    "x-week: &week { clickWindow: 7d }\nadvertisers:\n  acme: { advertiserName: Acme, events: {} }\n",
+    "put the anchor &week where its values are first used, such as in defaults or in the first event",
+  ],
   "a wire name": [
     yamlWith("click_window: 7d"),
     ":5:50 acme/purchase: click_window is not a known argument; did you mean clickWindow?",

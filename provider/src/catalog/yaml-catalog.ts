@@ -68,7 +68,8 @@ export function readYamlCatalog(text: string, file: string, format: TextFormat):
   try {
     const data: unknown = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: smallIntegers });
     const sourceOf = (path: Path) => placeOf(offsetIn(document.contents, path));
-    return new YamlReader(file, format, sourceOf, findings).read(data ?? {});
+    const anchorAt = (name: string) => (document.get(name, true) as Node | undefined)?.anchor;
+    return new YamlReader({ file, format, sourceOf, anchorAt }, findings).read(data ?? {});
   } catch (error) {
     return { file, events: [], findings: [unread(0, (error as Error).message)] };
   }
@@ -136,21 +137,27 @@ interface Member {
   readonly given: Values;
 }
 
+interface YamlFile {
+  readonly file: string;
+  readonly format: TextFormat;
+  /** Finds where the name at the end of a path stands; where it does not, that of what would hold it. */
+  readonly sourceOf: (path: Path) => Source;
+  /** The anchor of a value at the top of the file, if it has one. */
+  readonly anchorAt: (name: string) => string | undefined;
+}
+
 class YamlReader {
   constructor(
-    readonly file: string,
-    readonly format: TextFormat,
-    /** Finds where the name at the end of a path stands; where it does not, that of what would hold it. */
-    readonly sourceOf: (path: Path) => Source,
+    private readonly document: YamlFile,
     readonly findings: CatalogFinding[],
   ) {}
 
   read(data: unknown): YamlCatalog {
-    const { file, findings } = this;
+    const { findings } = this;
+    const { file } = this.document;
     const top = this.#object([], "", data, "advertisers, by key") ?? {};
-    for (const name of Object.keys(top))
-      if (!TOP.includes(name))
-        this.#find([name], "", `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
+    for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))
+      this.#find([name], "", `${quoted(name)} is not known; ${this.#adviceOn(name)}`);
     const advertisers: WrittenAdvertiser[] = [];
     const events: WrittenEvent[] = [];
     for (const { path, subject: advertiser, given } of this.#members(
@@ -179,10 +186,16 @@ class YamlReader {
     };
   }
 
+  #adviceOn(name: string): string {
+    const anchor = this.document.anchorAt(name);
+    if (anchor === undefined) return didYouMean(name, TOP);
+    return `put the anchor &${anchor} where its values are first used, such as in defaults or in the first event`;
+  }
+
   #eventsFile(path: unknown): Pick<YamlCatalog, "eventsFile"> {
     if (path === undefined) return {};
     if (typeof path === "string")
-      return { eventsFile: { path, source: this.sourceOf(["eventsFile"]) } };
+      return { eventsFile: { path, source: this.document.sourceOf(["eventsFile"]) } };
     this.#find(
       ["eventsFile"],
       "",
@@ -217,9 +230,9 @@ class YamlReader {
     const given: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(values))
       given[name] = fieldNamed(name)?.fromData(value) ?? value;
-    const { format } = this;
+    const { format } = this.document;
     const sourceOf = (property: string) =>
-      this.sourceOf(property === "key" ? path : [...path, ...property.split(".")]);
+      this.document.sourceOf(property === "key" ? path : [...path, ...property.split(".")]);
     return { format, subject, key: normalizedKey(path.at(-1) ?? ""), given, sourceOf };
   }
 
@@ -230,7 +243,7 @@ class YamlReader {
   }
 
   #find(path: Path, subject: string, reason: string): void {
-    this.findings.push(errorAt(this.sourceOf(path), subject, reason));
+    this.findings.push(errorAt(this.document.sourceOf(path), subject, reason));
   }
 }
 
