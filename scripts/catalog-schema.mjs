@@ -74,7 +74,7 @@ if (process.argv[1] === import.meta.filename) {
     "rules/index",
     "catalog/written",
     "catalog/catalog-validator",
-    "catalog/spelling",
+    "catalog/field-values",
   ];
   const schema = catalogJsonSchema(
     require("zod"),

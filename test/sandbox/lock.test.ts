@@ -70,7 +70,7 @@ describe("L2, L3: a holder on this machine", () => {
       await expect(taking).rejects.toThrow(`(process ${process.pid} of `);
       await expect(taking).rejects.toThrow("if there is no such run, remove that file");
       expect(clock.monotonicMs()).toBeGreaterThanOrEqual(LONG_MS);
-      lock.confirm();
+      lock.assertHeld();
       lock.release();
       expect(readdirSync(folder)).toEqual([]);
     },
@@ -169,9 +169,9 @@ describe("L5: a lock that another machine has taken over", () => {
   it("is noticed and left alone", async () => {
     const { folder, path } = newLockPath();
     const lock = await take(path);
-    lock.confirm();
+    lock.assertHeld();
     takeOver(path);
-    expect(() => lock.confirm()).toThrow(LockLost);
+    expect(() => lock.assertHeld()).toThrow(LockLost);
     lock.release();
     expect(readFileSync(path, "utf8")).toBe(foreignLock);
     expect(readdirSync(folder)).toEqual(["the.lock"]);
@@ -226,7 +226,7 @@ describe("L6: a dead process's lock", () => {
     around(path, takeBetween, () => writeFileSync(path, foreignLock, { mode: 0o600 }));
     await expect(take(path)).rejects.toThrow(LockHeld);
     const lock = await between;
-    expect(() => lock?.confirm()).toThrow(LockLost);
+    expect(() => lock?.assertHeld()).toThrow(LockLost);
     expect(readFileSync(path, "utf8")).toBe(foreignLock);
     expect(readdirSync(folder)).toEqual(["the.lock"]);
   });
@@ -282,7 +282,7 @@ it("L1: counts its own link as taken if the system answered a repeated request, 
     },
   });
   const lock = await take(path, { clock: new FakeClock() });
-  lock.confirm();
+  lock.assertHeld();
   lock.release();
   expect(readdirSync(folder)).toEqual([]);
 });

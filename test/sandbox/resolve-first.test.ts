@@ -5,7 +5,7 @@
  */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { takeOverOpen, writeAnswers } from "../../provider/src/journal/index.js";
+import { appendLines, takeOverOpen } from "../../provider/src/journal/index.js";
 import type { Fault, FaultRule, Sandbox } from "../../provider/src/sandbox/index.js";
 import { UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
@@ -401,7 +401,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         body: "",
         name: isOther ? "Other" : "E",
       } as const;
-      await writeAnswers(e.engine.newRun().runtime.placeOf("tiny/dev::e"), [line], {
+      await appendLines(e.engine.newRun().runtime.placeOf("tiny/dev::e"), [line], {
         folder: join(folder, "stacks"),
       });
       const { error } = await e.up();

@@ -43,7 +43,7 @@ const rows: Row[] = [
   [
     "one run at a time writes a stack's journal",
     "journal/journal-file.ts",
-    "    this.#lock.confirm();\n",
+    "    this.#lock.assertHeld();\n",
     "",
     "sandbox/journal-file",
     "one that has lost it to another machine",

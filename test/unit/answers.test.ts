@@ -7,7 +7,7 @@ import {
   classifySearch,
   classifyUpdate,
 } from "../../provider/src/client/classify-response.js";
-import { sessionProblemIn } from "../../provider/src/client/session-sign.js";
+import { sessionProblemIn } from "../../provider/src/client/session-problem.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { answer } from "../support/answers.js";

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
+import { secondsIn } from "../../provider/src/catalog/field-values.js";
 import { readCatalog } from "../../provider/src/catalog/read-catalog.js";
-import { secondsIn } from "../../provider/src/catalog/spelling.js";
 import {
   asSpreadsheet,
   csvOf,
@@ -985,7 +985,7 @@ describe("catalog.schema.json", () => {
         "rules/index",
         "catalog/written",
         "catalog/catalog-validator",
-        "catalog/spelling",
+        "catalog/field-values",
       ],
     ];
     const { catalogJsonSchema } = await import(join(repository, script));

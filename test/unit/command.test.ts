@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { asTyped, NEEDED_NODE, versionProblem } from "../../provider/src/base/index.js";
 import { command } from "../../provider/src/cli/harness.js";
 import { programFolder, STACK_OPTIONS } from "../../provider/src/cli/pulumi.js";
-import { type JournalLine, writeAnswers } from "../../provider/src/journal/index.js";
+import { appendLines, type JournalLine } from "../../provider/src/journal/index.js";
 import { JournalFile } from "../../provider/src/journal/journal-file.js";
 import { folderWith } from "../support/catalogs.js";
 import { newFolder } from "../support/folder.js";
@@ -215,7 +215,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
   const [cache, backend] = [newFolder(), "file:///states"];
   const sent = { state: "sent", at: "2026-01-01T00:00:00Z", mark: "m", body: "b" } as const;
   const pending = async (lines: JournalLine[], ...recorded: object[]) => {
-    await writeAnswers({ backend, stack: "organization/shop/dev" }, lines, {
+    await appendLines({ backend, stack: "organization/shop/dev" }, lines, {
       folder: join(cache, "pulumi-advertising/stacks"),
     });
     const environment = { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend };

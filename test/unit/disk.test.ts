@@ -9,11 +9,11 @@ import { setImmediate as turn } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type Clock, systemClock } from "../../provider/src/base/index.js";
 import {
+  appendLines,
   Journal,
   journalPath,
   readJournal,
   takeOverOpen,
-  writeAnswers,
 } from "../../provider/src/journal/index.js";
 import { type Fate, type Image, imageAfter, MemoryDisk, type Moment } from "../support/disk.js";
 import { ANY_ACCOUNT, create, DEV, entryLine, FOLDER, PROD } from "../support/journal.js";
@@ -141,7 +141,7 @@ async function longLife(): Promise<Life> {
 
   const here = { folder: FOLDER, disk: life.disk, clock: life.clock };
   const answer = { key: keyOf("e"), state: "created", id: "77" } as const;
-  await life.says({ e: "created 77" }, () => writeAnswers(DEV, [answer], here));
+  await life.says({ e: "created 77" }, () => appendLines(DEV, [answer], here));
 
   const run3 = await life.run();
   await life.mutters("f", `confirmed ${f}`, (key) => run3.recordSeen({ key, id: f }));

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { advertiser as advertiserKind } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { type Kind, typeTokenOf } from "../../provider/src/kinds/kind.js";
-import { idsOf, isNotPlain, readIdOf, readIdProblem } from "../../provider/src/program/ids.js";
+import { holdsOutput, idsOf, readIdOf, readIdProblem } from "../../provider/src/program/ids.js";
 import { validate } from "../../provider/src/rules/validate.js";
 
 await pulumi.runtime.setMocks({
@@ -26,7 +26,7 @@ const others = { eventName: "E", value: 1 };
 
 function problemsOf(kind: Kind, args: Record<string, unknown>) {
   const rules = kind.rules({ maxWindowSeconds: 2_592_000, markField: undefined });
-  return validate(idsOf(kind, args), rules, { isUnknown: (value) => isNotPlain(value) })
+  return validate(idsOf(kind, args), rules, { isUnknown: (value) => holdsOutput(value) })
     .problems;
 }
 

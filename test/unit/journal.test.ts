@@ -3,12 +3,12 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { JournalError } from "../../provider/src/base/index.js";
 import {
+  appendLines,
   confirmedLine,
   everyJournal,
   isTwiceIn,
   type Journal,
   openElsewhere,
-  writeAnswers,
 } from "../../provider/src/journal/index.js";
 import { MemoryDisk } from "../support/disk.js";
 import {
@@ -172,7 +172,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     await up((run) => run.recordSending({ ...create(A), ...shown }));
     // As `pending` does for what the state has.
     const lines = newRun().openAtStart.map((each) => confirmedLine(each, "1"));
-    await writeAnswers(DEV, lines, { folder: FOLDER, disk });
+    await appendLines(DEV, lines, { folder: FOLDER, disk });
     await up((run) => run.recordSeen({ key: B, id: "2", ...shown }));
     await up((run) => run.recordSeen({ key: B, id: "2" }));
     const found = () => newRun().confirmedNamed("Advertiser", "Acme");
@@ -358,7 +358,7 @@ describe("what others ask of it", () => {
     expect(newRun().openAtStart).toMatchObject([
       { key: KEY, account: "platform.example a@example.com" },
     ]);
-    await writeAnswers(DEV, [{ key: KEY, state: "closed", at: AT }], { folder: FOLDER, disk });
+    await appendLines(DEV, [{ key: KEY, state: "closed", at: AT }], { folder: FOLDER, disk });
     expect([newRun().of(KEY), newRun().openAtStart]).toEqual([undefined, []]);
     append("unfinished");
     await up(nothing); // writes it anew

@@ -1,7 +1,11 @@
 /** All names of a resource or member lead to the same one, whatever characters its own name has. */
 import * as pulumi from "@pulumi/pulumi";
 import { expect, it } from "vitest";
-import { identityOf, placeOfProgram, typesOf } from "../../provider/src/program/place.js";
+import {
+  identityOf,
+  placeOfProgram,
+  typesOf,
+} from "../../provider/src/program/pulumi-internals.js";
 import {
   identityText,
   keyOf,

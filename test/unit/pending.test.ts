@@ -299,11 +299,13 @@ describe("what is pending", () => {
   it("has both of what this machine sent and what another one was about to send later with other arguments", () => {
     const others = [creating("buy", { eventName: "Other" })];
     const { open } = facts([], [record(BUY, "sent")], others);
-    expect(open.map(({ record, or }) => [record.name, or?.name])).toEqual([
+    expect(open.map(({ record, alternative: or }) => [record.name, or?.name])).toEqual([
       ["Signup", "Other"],
     ]);
     const two = facts([], undefined, [...others, creating("buy")]).open;
-    expect(two.map(({ record, or }) => [record.name, or?.name])).toEqual([["Other", "buy"]]);
+    expect(two.map(({ record, alternative: or }) => [record.name, or?.name])).toEqual([
+      ["Other", "buy"],
+    ]);
   });
 
   it("lists what the next `up` takes over, unless the state has that object already, under whatever name", () => {

@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { createRuntime } from "../../provider/src/operations/runtime.js";
 import { readSettings } from "../../provider/src/settings/read-settings.js";
 import {
+  accountMatcher,
   accountOf,
   environmentNameOf,
   SETTING_NAMES,
   SETTINGS,
-  sameAccountAs,
 } from "../../provider/src/settings/settings.js";
 
 const complete = { baseUrl: "https://x.example", email: "a@b.c", password: "pw" };
@@ -105,7 +105,7 @@ describe("a value", () => {
       ...complete,
       formerAccount: "X.example a@b.c, y.example/api A@b.c",
     });
-    const isSame = sameAccountAs(settings);
+    const isSame = accountMatcher(settings);
     for (const account of [
       accountOf(settings),
       "x.example a@b.c",

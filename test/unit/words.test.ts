@@ -1,7 +1,7 @@
 /** The platform's words of a refusal are always quoted, with their field or path; what was sent, and secrets, never. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { refusal } from "../../provider/src/client/trouble.js";
+import { refusal } from "../../provider/src/client/request-errors.js";
 import { warningsOf, wordsOf } from "../../provider/src/client/words.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { answer } from "../support/answers.js";

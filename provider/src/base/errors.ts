@@ -1,7 +1,7 @@
 /**
  * The errors that this package raises on purpose, one class for each thing that the reader does next. A message says
  * what was tried, on what, what came back and what to do. Secrets are masked where it leaves the process, in
- * `operations/` and `cli/`. Not of this family: `TransportFailure` and `StopWaiting`, which never leave the client.
+ * `operations/` and `cli/`. Not of this family: `TransportFailure` and `WaitBudgetExceeded`, which never leave the client.
  */
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

@@ -27,14 +27,14 @@ import {
   roundedId,
 } from "../kinds/index.js";
 import {
+  booleanRule,
   expectationOf,
   expecting,
   LIVE_ID,
   type Rules,
-  truth,
   validate,
 } from "../rules/index.js";
-import { fieldNamed, mistakeIn, plainDigits } from "./spelling.js";
+import { fieldNamed, mistakeIn, plainDigits } from "./field-values.js";
 import {
   advertiserKey,
   type CatalogContent,
@@ -51,7 +51,10 @@ import {
 
 /** The rules that a file may set. `uniqueNames`: names of an advertiser's events that are alike are an error. */
 export const TEAM_RULES = z.strictObject({
-  errors: expecting("an object", z.strictObject({ uniqueNames: truth.optional() })).optional(),
+  errors: expecting(
+    "an object",
+    z.strictObject({ uniqueNames: booleanRule.optional() }),
+  ).optional(),
 });
 
 export class CatalogValidator {
@@ -113,14 +116,14 @@ export class CatalogValidator {
 
   #advertiser(written: WrittenAdvertiser): Values {
     const isDeclared = this.written.advertisers !== undefined;
-    this.#find(
+    this.#report(
       written,
       isDeclared ? "key" : "advertiser",
       this.#keyProblem(written, advertiserKey, ""),
     );
     const values = this.#values(written, advertiser.rules(this.limits), advertiser);
     if (isDeclared)
-      this.#find(
+      this.#report(
         written,
         "advertiserName",
         this.#nameProblem(written, "", "advertiserName"),
@@ -135,16 +138,16 @@ export class CatalogValidator {
     isUnique: boolean,
   ): Values {
     const { advertiser: owner } = written;
-    this.#find(written, "key", this.#keyProblem(written, eventKey, owner));
-    this.#find(written, "advertiser", ownerProblem(owner, advertisers));
-    this.#find(written, "advertiser", roundedId(owner), "warning");
+    this.#report(written, "key", this.#keyProblem(written, eventKey, owner));
+    this.#report(written, "advertiser", ownerProblem(owner, advertisers));
+    this.#report(written, "advertiser", roundedId(owner), "warning");
     const values = this.#values(
       written,
       conversionEventSet.memberRules(this.limits),
       conversionEvent,
     );
     const level = isUnique ? "error" : "warning";
-    this.#find(written, "eventName", this.#nameProblem(written, owner, "eventName"), level);
+    this.#report(written, "eventName", this.#nameProblem(written, owner, "eventName"), level);
     return withoutUndefined<Record<string, unknown>>({
       ...values,
       formerKey: formerKeyOf(written),
@@ -159,7 +162,7 @@ export class CatalogValidator {
       const conflicts = formerKeyConflicts(
         events.map((event) => ({ key: event.key, formerKey: formerKeyOf(event) })),
       );
-      for (const event of events) this.#find(event, "formerKey", conflicts.get(event.key));
+      for (const event of events) this.#report(event, "formerKey", conflicts.get(event.key));
     }
   }
 
@@ -172,15 +175,15 @@ export class CatalogValidator {
       isUnknown: () => false,
       advice,
     });
-    for (const { property, reason } of problems) this.#find(written, property, reason);
+    for (const { property, reason } of problems) this.#report(written, property, reason);
     if (kind === undefined) return values;
     for (const { property, reason } of kind.warnings(values))
-      this.#find(written, property, reason, "warning");
+      this.#report(written, property, reason, "warning");
     const id = values.existingId;
     if (id === undefined) return values;
-    const other = this.#otherWith(`id ${kind.name} ${id}`, written);
+    const other = this.#claim(`id ${kind.name} ${id}`, written);
     if (other !== undefined)
-      this.#find(written, "existingId", adoptedTwice(String(id), other.subject));
+      this.#report(written, "existingId", adoptedTwice(String(id), other.subject));
     return values;
   }
 
@@ -193,7 +196,7 @@ export class CatalogValidator {
     if (key === "") return `is required: ${expected}`;
     if (!rule.safeParse(key).success)
       return joined("; ", `${quoted(key)} is not valid: ${expected}`, plainDigits(key));
-    const other = this.#otherWith(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
+    const other = this.#claim(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
     if (other === undefined) return undefined;
     const { file, line } = other.sourceOf("key");
     const whose = owner === "" ? "keys of advertisers" : "keys of an advertiser's events";
@@ -204,7 +207,7 @@ export class CatalogValidator {
   #nameProblem(written: Written, owner: string, property: string): string | undefined {
     const name = written.given[property];
     if (typeof name !== "string" || name === "") return undefined; // reported with the arguments
-    const other = this.#otherWith(
+    const other = this.#claim(
       `name ${owner}/${letters(name.normalize("NFKC")) || name}`,
       written,
     );
@@ -231,18 +234,18 @@ export class CatalogValidator {
       known.push(name);
       if (meant === undefined || others.length > 0) continue;
       const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
-      this.#find(event, "advertiser", reason, "warning");
+      this.#report(event, "advertiser", reason, "warning");
     }
   }
 
   /** Notes who has `what`. @returns who has it already. */
-  #otherWith(what: string, by: Written): Written | undefined {
+  #claim(what: string, by: Written): Written | undefined {
     const other = this.#taken.get(what);
     if (other === undefined) this.#taken.set(what, by);
     return other;
   }
 
-  #find(
+  #report(
     written: Written,
     property: string,
     reason: string | undefined,

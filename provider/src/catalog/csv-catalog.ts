@@ -1,10 +1,10 @@
 /**
  * Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading, however
- * that is spelled; its field (`spelling.ts`) reads its cells.
+ * that is spelled; its field (`field-values.ts`) reads its cells.
  */
 import { didYouMean, joined, letters, printable, quoted } from "../base/index.js";
-import { InWords } from "../rules/index.js";
-import { fieldNamed, mistakeIn, rowRules } from "./spelling.js";
+import { DescribedInvalidValue } from "../rules/index.js";
+import { fieldNamed, mistakeIn, rowRules } from "./field-values.js";
 import {
   type CatalogFinding,
   errorAt,
@@ -88,7 +88,7 @@ function headerFindings(
 function readEvent(
   { cells, source }: Row,
   columns: readonly unknown[],
-  isComma: boolean,
+  allowsDecimalComma: boolean,
 ): WrittenEvent {
   const cellOf = (column: string) => cells[columns.indexOf(column)] ?? "";
   const key = normalizedKey(cellOf("key"));
@@ -100,7 +100,9 @@ function readEvent(
     if (field === undefined || cell === "") continue;
     const mistake = mistakeIn(cell);
     given[column] =
-      mistake === undefined ? field.fromCell(cell, isComma) : new InWords(mistake);
+      mistake === undefined
+        ? field.fromCell(cell, allowsDecimalComma)
+        : new DescribedInvalidValue(mistake);
   }
   const subject = joined("/", advertiser, key);
   return { format: "csv", key, advertiser, subject, given, sourceOf: () => source };

@@ -4,16 +4,16 @@ import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import { quoted } from "../base/index.js";
 import type { Limits } from "../kinds/index.js";
-import { expecting, truth } from "../rules/index.js";
+import { booleanRule, expecting } from "../rules/index.js";
 import { CatalogValidator } from "./catalog-validator.js";
 import { readCsvEvents } from "./csv-catalog.js";
-import type { Format } from "./spelling.js";
+import type { Format } from "./field-values.js";
 import { type CatalogContent, errorAt, type Source, type WrittenCatalog } from "./written.js";
 import { type EventsFile, readYamlCatalog } from "./yaml-catalog.js";
 
 export const CATALOG_RULES = z.strictObject({
   file: expecting("the path of a file, known when the program runs", z.string().min(1)),
-  sets: truth.optional(),
+  sets: booleanRule.optional(),
 });
 
 const FORMATS: Readonly<Record<string, Format>> = {

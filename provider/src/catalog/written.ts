@@ -3,7 +3,7 @@ import { z } from "zod";
 import { joined, looksOf, saidOnce, type Values, withEscapes } from "../base/index.js";
 import { isTakenByPulumi } from "../kinds/index.js";
 import { expecting, type Problem } from "../rules/index.js";
-import type { Format } from "./spelling.js";
+import type { Format } from "./field-values.js";
 
 /** The place in a file where a value was written. Lines and columns count from 1. */
 export interface Source {

@@ -5,8 +5,8 @@
 import type { Document, Node, Scalar } from "yaml";
 import { didYouMean, joined, quoted, type Values } from "../base/index.js";
 import { isContainer, show } from "../rules/index.js";
+import { fieldNamed } from "./field-values.js";
 import { jsonFaults } from "./json-faults.js";
-import { fieldNamed } from "./spelling.js";
 import {
   type CatalogFinding,
   errorAt,
@@ -157,7 +157,7 @@ class YamlReader {
     const { file } = this.document;
     const top = this.#object([], "", data, "advertisers, by key") ?? {};
     for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))
-      this.#find([name], "", `${quoted(name)} is not known; ${this.#adviceOn(name)}`);
+      this.#report([name], "", `${quoted(name)} is not known; ${this.#adviceOn(name)}`);
     const advertisers: WrittenAdvertiser[] = [];
     const events: WrittenEvent[] = [];
     for (const { path, subject: advertiser, given } of this.#members(
@@ -196,7 +196,7 @@ class YamlReader {
     if (path === undefined) return {};
     if (typeof path === "string")
       return { eventsFile: { path, source: this.document.sourceOf(["eventsFile"]) } };
-    this.#find(
+    this.#report(
       ["eventsFile"],
       "",
       `eventsFile expected the path of a CSV file; got ${show(path)}`,
@@ -238,11 +238,11 @@ class YamlReader {
 
   #object(path: Path, subject: string, value: unknown, expected: string): Values | undefined {
     if (isContainer(value) && !Array.isArray(value)) return value as Values;
-    this.#find(path, subject, `expected ${expected}; got ${show(value)}`);
+    this.#report(path, subject, `expected ${expected}; got ${show(value)}`);
     return undefined;
   }
 
-  #find(path: Path, subject: string, reason: string): void {
+  #report(path: Path, subject: string, reason: string): void {
     this.findings.push(errorAt(this.document.sourceOf(path), subject, reason));
   }
 }

@@ -311,7 +311,7 @@ export interface PreviewComment {
 
 export function commentOf({ changes, diagnostics }: Preview): PreviewComment {
   const renames = renamesAmong(changes);
-  const recorded = changes.filter(({ action }) => action === "update state only");
+  const stateOnly = changes.filter(({ action }) => action === "update state only");
   const others = changes.filter(({ action }) => action !== "update state only");
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const messages = diagnostics.filter(({ severity }) => severity !== "error");
@@ -321,7 +321,7 @@ export function commentOf({ changes, diagnostics }: Preview): PreviewComment {
     { title: "Looks like a rename", lines: renames },
     {
       title: "Not sent: the platform is not told",
-      lines: changeRows(recorded),
+      lines: changeRows(stateOnly),
       header: TABLE_HEAD,
     },
     { title: "Changes", lines: changeRows(others), header: TABLE_HEAD, isFolded: true },

@@ -88,7 +88,7 @@ class AnswerReader {
       this.faults.push(`"${short}" is given two answers`);
       return;
     }
-    const verdict = verdictOn({ create, id }, this.facts, [...this.answers.values()]);
+    const verdict = conflictOf({ create, id }, this.facts, [...this.answers.values()]);
     if (verdict.conflict !== undefined) this.faults.push(verdict.conflict);
     else this.answers.set(urn, { create, id, managedAs: verdict.managedAs });
   }
@@ -145,7 +145,7 @@ export interface AnswerVerdict {
 }
 
 /** @param others answers that count. */
-export function verdictOn(
+export function conflictOf(
   { create, id }: Answer,
   facts: Facts,
   others: readonly Answer[],
@@ -190,7 +190,7 @@ export function isInState(each: Create | Note): each is Create {
 /** What only Pulumi's record has becomes this machine's to ask about. @param time of the record. */
 export function recordedLines({ open }: Facts, time: string): PlacedLine[] {
   const recorded = open.filter(({ known }) => known === "record");
-  return recorded.map(({ ref, record, or }) => {
+  return recorded.map(({ ref, record, alternative: or }) => {
     const line: JournalLine = { ...record, key: ref.key, state: "sent", at: record.at || time };
     return { line: or === undefined ? line : { ...line, body: "" } };
   });
@@ -198,7 +198,7 @@ export function recordedLines({ open }: Facts, time: string): PlacedLine[] {
 
 export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   const { create, id, managedAs } = answer;
-  const { ref, otherRefs, record, known, elsewhere, or } = create;
+  const { ref, otherRefs, record, known, elsewhere, alternative: or } = create;
   const { key } = ref;
   const isCreated = id !== undefined && managedAs === undefined;
   if (known === "state") {

@@ -5,7 +5,7 @@
 import type { JournalEntry, OpenCreate, Records, StackPlace } from "../journal/index.js";
 import { fingerprintOfBody, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { plannedObjects } from "../plan/index.js";
-import { isEqualAccount } from "../settings/index.js";
+import { mayBeSameAccount } from "../settings/index.js";
 import {
   ACCOUNT,
   type CreateRecord,
@@ -68,7 +68,7 @@ export interface Create {
   /** That stack does not exist any more. */
   readonly isOfGone?: boolean;
   /** What another run was about to send, with other arguments. */
-  readonly or?: CreateRecord | undefined;
+  readonly alternative?: CreateRecord | undefined;
   /** Objects that its resource or member has or had: no create made them since. */
   readonly formerIds: readonly string[];
 }
@@ -109,7 +109,7 @@ export function factsIn(
   stack: ExportedStack,
   journals: Journals,
   place: StackPlace = NO_PLACE,
-  isSameAccount: AreSameAccount = isEqualAccount,
+  isSameAccount: AreSameAccount = mayBeSameAccount,
 ): Facts {
   const state = new StateView(stack, isSameAccount);
   const notes = [...journals.own.values()].map((record): Note => {
@@ -149,11 +149,11 @@ export function factsIn(
     }),
     ...sent.map(({ ref, record }) => {
       const other = recorded.get(ref.key);
-      const or = [other?.record, other?.or].find((each) => isOther(record, each));
-      return createOf({ ref, record, known: "journal", otherRefs: [], or });
+      const or = [other?.record, other?.alternative].find((each) => isOther(record, each));
+      return createOf({ ref, record, known: "journal", otherRefs: [], alternative: or });
     }),
-    ...inRecord.map(({ ref, record, or }) =>
-      createOf({ ref, record, known: "record", otherRefs: [], or }),
+    ...inRecord.map(({ ref, record, alternative: or }) =>
+      createOf({ ref, record, known: "record", otherRefs: [], alternative: or }),
     ),
   ];
   return {
@@ -289,7 +289,7 @@ function isAnswered(
 }
 
 /** What Pulumi's record of interrupted runs has of one create. */
-interface Recorded extends Pick<Create, "ref" | "record" | "or"> {
+interface Recorded extends Pick<Create, "ref" | "record" | "alternative"> {
   /** The names of those runs; empty for one that gave none. */
   readonly runs: readonly string[];
   /** Its mark, if it was to replace this object. */
@@ -308,9 +308,9 @@ function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Record
   for (const each of found) {
     const { key } = each.ref;
     const before = all.get(key);
-    const earlier = [before?.or, before?.record];
+    const earlier = [before?.alternative, before?.record];
     const or = earlier.find((one) => isOther(each.record, one));
-    all.set(key, { ...each, or, runs: [...(before?.runs ?? []), ...each.runs] });
+    all.set(key, { ...each, alternative: or, runs: [...(before?.runs ?? []), ...each.runs] });
   }
   return all;
 }
@@ -343,7 +343,7 @@ function sentIn(
   const resourceKey = keyOfUrn(of.name, urn);
   const given = readMark(inputs[MARK]);
   const ofResource = markOf(place.backend, place.stack, resourceKey);
-  // What would be done now was not done.
+  // Only objects that the plan would still create can be what the interrupted run sent.
   const sent = objects.filter(
     ({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do),
   );

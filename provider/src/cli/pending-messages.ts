@@ -86,7 +86,7 @@ function openCreateLines(facts: Facts): string[] {
   return ["Nothing is pending."];
 }
 
-function whereToLook({ ref, record, or }: Create): string {
+function whereToLook({ ref, record, alternative: or }: Create): string {
   const look = `look in the account for ${describe(ref.kind, record)}`;
   if (or === undefined) return look;
   return `${look}, or for ${describe(ref.kind, or)}`;

@@ -7,7 +7,7 @@ import { resendDueMs, searchByMark } from "../operations/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, verdictOn } from "./pending-answers.js";
+import { type Answer, conflictOf } from "./pending-answers.js";
 import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
@@ -28,7 +28,7 @@ export async function searchUnanswered(
   for (const line of told) console.log(line);
   const answers: Answer[] = [];
   for (const answer of found) {
-    const { conflict, managedAs } = verdictOn(answer, facts, [...given, ...answers]);
+    const { conflict, managedAs } = conflictOf(answer, facts, [...given, ...answers]);
     if (conflict === undefined) answers.push({ ...answer, managedAs });
     else console.log(`Found, but not resolved: ${conflict}`);
   }

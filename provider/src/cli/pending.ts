@@ -6,6 +6,7 @@
  */
 import { asTyped, count, enumerate, plainShellWord, UsageError } from "../base/index.js";
 import {
+  appendLines,
   backendIn,
   closedLine,
   confirmedLine,
@@ -18,7 +19,6 @@ import {
   readJournal,
   type StackPlace,
   takeOverOpen,
-  writeAnswers,
 } from "../journal/index.js";
 import { ACCOUNT, MAX_LISTED, stackOption } from "../state/index.js";
 import { type ExportedStack, objectsIn, stackNamesIn } from "./contents.js";
@@ -42,13 +42,13 @@ import {
   UNDER_WAY,
 } from "./pending-messages.js";
 import {
+  accountComparer,
   existingStacks,
   programFolder,
   refresh,
   STACK_HELP,
   STACK_OPTIONS,
   type StateChoice,
-  sameAccountOf,
   stackName,
   stateOf,
 } from "./pulumi.js";
@@ -172,7 +172,7 @@ async function readFacts(
     stack,
     journals,
     place,
-    different.size > 1 ? await sameAccountOf(choice) : undefined,
+    different.size > 1 ? await accountComparer(choice) : undefined,
   );
 }
 
@@ -208,7 +208,7 @@ async function writeLines(
   const byJournal = Map.groupBy(all, ({ elsewhere = place }) => journalPath(elsewhere));
   for (const placed of byJournal.values()) {
     const lines = placed.map(({ line }) => line);
-    await writeAnswers(placed[0]?.elsewhere ?? place, lines, here);
+    await appendLines(placed[0]?.elsewhere ?? place, lines, here);
   }
 }
 

@@ -7,11 +7,11 @@ import { promisify } from "node:util";
 import { asRecord, enumerate, jsonIn, printable, UsageError } from "../base/index.js";
 import { parseProject, projectFileOf } from "../journal/index.js";
 import {
-  isEqualAccount,
+  accountMatcher,
+  mayBeSameAccount,
   NAMESPACE,
   readSettings,
   type SettingsReading,
-  sameAccountAs,
 } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
 import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
@@ -161,7 +161,7 @@ type StackSettings = Readonly<
 >;
 
 /** Whether two recorded accounts are one, as the stack's settings say. */
-export async function sameAccountOf(choice: StackChoice): Promise<AreSameAccount> {
+export async function accountComparer(choice: StackChoice): Promise<AreSameAccount> {
   const printed = await pulumi(["config", "--json"], choice).catch(() => "{}");
   const configured = asRecord(jsonIn(printed)) as StackSettings;
   const config = (key: string) => configured[`${NAMESPACE}:${key}`]?.value;
@@ -170,8 +170,8 @@ export async function sameAccountOf(choice: StackChoice): Promise<AreSameAccount
     environment: process.env,
     mayLackPassword: true,
   });
-  const isOurs = sameAccountAs(settings);
-  return (one, other) => isEqualAccount(one, other) || (isOurs(one) && isOurs(other));
+  const isOurs = accountMatcher(settings);
+  return (one, other) => mayBeSameAccount(one, other) || (isOurs(one) && isOurs(other));
 }
 
 /** The settings that a command sends requests with. */

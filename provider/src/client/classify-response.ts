@@ -30,7 +30,7 @@ import {
   WRAPPERS,
 } from "./answer.js";
 import { type Act, isNullOrEmpty, isYes, objectionIn } from "./objection.js";
-import { redirectOf } from "./session-sign.js";
+import { redirectOf } from "./session-problem.js";
 
 export type WireRecord = Values;
 

@@ -18,8 +18,8 @@ import {
   type WireRecord,
 } from "./classify-response.js";
 import type { ClientDependencies } from "./client-dependencies.js";
+import { noResponseError, refusal, unusableResponseError } from "./request-errors.js";
 import { type BeforeSend, Session } from "./session.js";
-import { noResponseError, refusal, unusableResponseError } from "./trouble.js";
 import { saidIn, warningsOf } from "./words.js";
 
 interface Request {

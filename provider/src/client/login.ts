@@ -7,11 +7,11 @@ import type { Settings } from "../settings/index.js";
 import { type ParsedResponse, parseResponse, saysRefused } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { describeFailure, NO_CLIENT_CERTIFICATE } from "./describe-failure.js";
+import { NOTHING_CREATED } from "./request-errors.js";
 import { RetryingSender, WaitBudgetExceeded } from "./retry.js";
 import { type Login, SessionStore } from "./session-file.js";
 import { SessionJar, sessionBlocker } from "./session-jar.js";
 import { TransportFailure } from "./transport.js";
-import { NOTHING_CREATED } from "./trouble.js";
 import { wordsOf } from "./words.js";
 
 /** Opens a new login, valid for an address. @throws LoginError */

@@ -46,12 +46,12 @@ export class RetryingSender {
     this.#sender = new StallReporter(settings, dependencies);
   }
 
-  /** The total time that one request may wait, however often it is passed to {@link send}. */
+  /** The total time that one request may wait, however often it is passed to {@link sendWithRetry}. */
   waitBudget(): WaitBudget {
     return { leftMs: this.#maxWaitMs };
   }
 
-  /** @throws {TransportFailure} if no status line came. @throws {StopWaiting} if the rate limit outlasts the budget. */
+  /** @throws {TransportFailure} if no status line came. @throws {WaitBudgetExceeded} if the rate limit outlasts the budget. */
   async sendWithRetry(attemptOnce: AttemptOnce, options: SendOptions): Promise<HttpResponse> {
     this.#underWay++;
     try {

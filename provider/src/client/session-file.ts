@@ -208,7 +208,7 @@ export class SessionStore {
       path,
       JSON.stringify({ ...stored, jar: stored.jar.toJSON() }),
       systemDisk,
-      lock.confirm,
+      lock.assertHeld,
     );
     removeLeftovers(path, this.dependencies.clock.wallMs(), systemDisk);
   }

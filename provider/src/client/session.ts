@@ -27,7 +27,11 @@ import {
   type WaitBudget,
 } from "./retry.js";
 import type { Login } from "./session-file.js";
-import { type SessionProblem, type SessionVerdict, sessionProblemIn } from "./session-sign.js";
+import {
+  type SessionProblem,
+  type SessionVerdict,
+  sessionProblemIn,
+} from "./session-problem.js";
 import { type HttpRequest, TransportFailure } from "./transport.js";
 
 interface SessionResponse {
@@ -79,7 +83,7 @@ export class Session {
     this.#openLogin = credentialsOf(settings, dependencies, this.#sender);
   }
 
-  /** @throws LoginError, TransportFailure, StopWaiting, and what `beforeSend` throws */
+  /** @throws LoginError, TransportFailure, WaitBudgetExceeded, and what `beforeSend` throws */
   async sendOnLogin(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionResponse> {
     const waitBudget = this.#sender.waitBudget();
     const first = await this.#sendOnLogin(request, beforeSend, waitBudget, false);

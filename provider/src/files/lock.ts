@@ -86,7 +86,7 @@ export interface Lock {
   /** Never fails: a file that can't be removed is checked by whether this process lives. */
   release(): void;
   /** Reads the file: some microseconds. @throws LockLost if taken over; the system's error if that can't be told. */
-  confirm(): void;
+  assertHeld(): void;
 }
 
 /** @throws LockHeld; UntrustedFile where something else is there; system errors if its folder can't be written to. */
@@ -100,7 +100,8 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
     // A long wait must not cost the disk anything.
     const other = readLock(path, disk);
-    if (other === undefined && isCreated(path, content, disk)) return held(path, content, disk);
+    if (other === undefined && tryCreate(path, content, disk))
+      return holdLock(path, content, disk);
     const fate = fateOf(other);
     // Two machines' clocks may differ, and each may be set: only what is watched here counts.
     const sign = `${disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs} ${other}`;
@@ -136,7 +137,7 @@ export async function withLock(
   }
 }
 
-function held(path: string, content: string, disk: Disk): Lock {
+function holdLock(path: string, content: string, disk: Disk): Lock {
   const isHeld = () => readPrivate(path, disk) === content;
   const timer = setInterval(() => {
     try {
@@ -150,7 +151,7 @@ function held(path: string, content: string, disk: Disk): Lock {
   }, HEARTBEAT_MS);
   timer.unref();
   return {
-    confirm() {
+    assertHeld() {
       if (!isHeld()) throw new LockLost(path);
     },
     release() {
@@ -168,7 +169,7 @@ function held(path: string, content: string, disk: Disk): Lock {
  * Creates the lock, whole from the start: written under another name, and linked into place. So a process killed
  * meanwhile leaves no half lock. @returns whether it could: not where something is there. @throws the system's errors
  */
-function isCreated(path: string, content: string, disk: Disk): boolean {
+function tryCreate(path: string, content: string, disk: Disk): boolean {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     writeNew(temporary, content, disk);

@@ -23,9 +23,9 @@ export {
   readJournal,
 } from "./journal-entry.js";
 export {
+  appendLines,
   isJournalInUse,
   journalErrorFrom,
   takeOverOpen,
-  writeAnswers,
 } from "./journal-file.js";
 export * from "./places.js";

@@ -86,7 +86,7 @@ export class JournalFile {
         path,
         journalText(this.options, named, records.values()),
         disk,
-        lock.confirm,
+        lock.assertHeld,
       );
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
       this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
@@ -164,7 +164,7 @@ export class JournalFile {
   #assertStillOurs(): number {
     if (this.#file === undefined || this.#lock === undefined)
       throw new Error("the run has ended");
-    this.#lock.confirm();
+    this.#lock.assertHeld();
     const opened = this.#disk.fstatSync(this.#file);
     const found = this.#disk.lstatSync(this.path, { throwIfNoEntry: false });
     if (found?.ino !== opened.ino || found.dev !== opened.dev)
@@ -206,7 +206,7 @@ type Here = Pick<JournalOptions, "clock" | "maxWaitMs" | "disk" | "say"> & {
  * All are on the disk when it resolves. @param runs names of runs whose creates are among them.
  * @throws JournalError a run is using the journal, or it is damaged.
  */
-export async function writeAnswers(
+export async function appendLines(
   place: StackPlace,
   lines: readonly JournalLine[],
   here: Here,
@@ -234,7 +234,7 @@ export async function takeOverOpen(former: StackPlace, now: StackPlace, here: He
     };
     const moved = open.filter((record) => !isOther(record));
     const { runs } = readJournal(file.path, here.disk) ?? { runs: [] };
-    await writeAnswers(now, moved, here, runs);
+    await appendLines(now, moved, here, runs);
     await file.append(moved.map(({ key }) => ({ key, state: "closed", at: "" })));
     return {
       moved: moved.map(({ key }) => key),

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { asRecord, lookAlike, own, quoted } from "../base/index.js";
 import {
   additionalFieldsBeside,
+  booleanRule,
   choiceOf,
   expecting,
   finiteNumber,
@@ -15,7 +16,6 @@ import {
   nameRule,
   type Problem,
   type Rules,
-  truth,
   windowOf,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
@@ -53,7 +53,7 @@ const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
     value: finiteNumber,
     eventTypeId: integerNamed(EventType).optional(),
     segmentId: identifierOf("the id of a segment", 0).optional(),
-    countUnique: truth.optional(),
+    countUnique: booleanRule.optional(),
     clickWindow: window,
     viewWindow: window,
     attribution: choiceOf(Attribution).optional(),

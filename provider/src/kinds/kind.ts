@@ -6,7 +6,7 @@
 
 import { createHash } from "node:crypto";
 import { canonicalJson, exactInteger, own, type Values } from "../base/index.js";
-import { type Problem, type Reading, type Rules, validate } from "../rules/index.js";
+import { type Problem, type Rules, type ValidationOptions, validate } from "../rules/index.js";
 import type { KindName, ResourceName, SetName } from "./vocabulary.js";
 
 /** The full type token of a resource: a contract with every stored state. */
@@ -48,7 +48,7 @@ export function checkArguments(
   resource: Kind | SetKind,
   given: Values,
   limits: Limits,
-  reading: Reading,
+  reading: ValidationOptions,
 ) {
   const { values, problems } = validate(given, resource.rules(limits), reading);
   return { values, problems: [...problems, ...resource.conflicts(values)] };

@@ -51,7 +51,7 @@ import {
 import type { Runtime } from "./runtime.js";
 import { searchByMark } from "./search.js";
 
-/** @param expectMayBegin throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
+/** @param assertMaySend throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
 export async function createOnce(
   kind: Kind,
   runtime: Runtime,

@@ -115,7 +115,7 @@ export class ObjectOperations {
     return outcomes;
   }
 
-  /** @param expectMayBegin throws once nothing more may be sent. */
+  /** @param assertMaySend throws once nothing more may be sent. */
   async #execute(task: ObjectTask, assertMaySend: () => void): Promise<Outcome> {
     const { action, values, id = "", olds, created, ref } = task;
     switch (action.do) {

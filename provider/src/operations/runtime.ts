@@ -26,10 +26,10 @@ import {
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
+  accountMatcher,
   accountOf,
   describeSettingProblems,
   readSettings,
-  sameAccountAs,
 } from "../settings/index.js";
 import { nameOfRun, type ProgramContext, stackOf } from "../state/index.js";
 import { Deployment } from "./deployment.js";
@@ -64,7 +64,7 @@ export function createRuntime(
   const underWay = new UnderWay();
   const deployment = new Deployment();
   const account = accountOf(settings);
-  const isSameAccount = sameAccountAs(settings);
+  const isSameAccount = accountMatcher(settings);
   const now = () => momentOf(systemClock);
   let client: Client | undefined;
   let journal: Journal | undefined;

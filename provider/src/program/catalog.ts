@@ -20,8 +20,8 @@ import { exactId, problemMessages, validate } from "../rules/index.js";
 import { labelOf } from "../state/index.js";
 import { optionProblems } from "./declaration.js";
 import { isOfType } from "./ids.js";
-import { heardLater } from "./place.js";
 import { currentProgram } from "./program.js";
+import { heardLater } from "./pulumi-internals.js";
 import {
   Advertiser,
   type AdvertiserArgs,

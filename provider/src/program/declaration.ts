@@ -13,8 +13,8 @@ import { isContainer, type Problem, problemMessages } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { keyOf, keyOfUrn, kindOf, labelOf, memberOf, nameInUrn } from "../state/index.js";
 import { type Finding, findingOf } from "./findings.js";
-import { isNotPlain, isOfType, isResource, readIdProblem } from "./ids.js";
-import { typesOf } from "./place.js";
+import { holdsOutput, isOfType, isResource, readIdProblem } from "./ids.js";
+import { typesOf } from "./pulumi-internals.js";
 
 /** For an adoption: the program does not know the id yet. */
 export const KNOWN_LATER = Symbol("known later");
@@ -80,7 +80,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   if (args === undefined) {
     return { finding: findingOf(label, readIdProblem(options)), warnings: [], resource };
   }
-  const checked = checkArguments(declared, args, settings, { isUnknown: isNotPlain });
+  const checked = checkArguments(declared, args, settings, { isUnknown: holdsOutput });
   const { values } = checked;
   const problems = [...checked.problems, ...optionProblems(options, canDelete)];
   // A catalog warns with the place in its file.

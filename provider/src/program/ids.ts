@@ -3,8 +3,8 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import {
+  DescribedInvalidValue,
   exactId,
-  InWords,
   isPlatformId,
   LIVE_ID,
   type Problem,
@@ -20,11 +20,11 @@ function isLater(value: unknown): value is pulumi.Output<unknown> | Promise<unkn
 const MAX_NESTING = 20;
 
 /** Whether `value` is, or holds, an Output or a promise, and so is not known in the program yet. */
-export function isNotPlain(value: unknown, depth = 0): boolean {
+export function holdsOutput(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (isLater(value)) return true;
   if (depth === MAX_NESTING) return false;
-  return Object.values(value).some((entry) => isNotPlain(entry, depth + 1));
+  return Object.values(value).some((entry) => holdsOutput(entry, depth + 1));
 }
 
 export function isResource(value: unknown): value is pulumi.Resource {
@@ -63,7 +63,7 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
 
 function idOfReferred(resource: pulumi.Resource, expected: Kind | undefined): unknown {
   if (expected === undefined || !isOfType(resource, typeTokenOf(expected.name))) {
-    return new InWords(kindInWords(resource));
+    return new DescribedInvalidValue(kindInWords(resource));
   }
   return (resource as unknown as Values)[expected.idProperty];
 }

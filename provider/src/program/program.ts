@@ -19,10 +19,10 @@ import {
 } from "../journal/index.js";
 import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import {
+  accountMatcher,
   NAMESPACE,
   readSettings,
   type SettingsReading,
-  sameAccountAs,
 } from "../settings/index.js";
 import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
 import { type Declaration, declare } from "./declaration.js";
@@ -34,9 +34,9 @@ import {
   programError,
   severalCopies,
 } from "./findings.js";
-import { idsOf, isNotPlain, readIdProblem } from "./ids.js";
-import * as place from "./place.js";
+import { holdsOutput, idsOf, readIdProblem } from "./ids.js";
 import { ProgramValidator, type ResourceContext } from "./program-validator.js";
+import * as place from "./pulumi-internals.js";
 
 noteCopy(join(__dirname, "../.."));
 
@@ -109,7 +109,7 @@ class Program {
     if (place === undefined) return;
     // Several programs may share the process.
     commandsTake(() => commandTargetOf(place.stack, process.cwd()));
-    const isSame = sameAccountAs(this.reading.settings);
+    const isSame = accountMatcher(this.reading.settings);
     const records = recordsAt(place).filter(({ account }) => isSame(account));
     warn(this.#validator.atEnd(records, pulumi.runtime.isDryRun()));
     if (!pulumi.runtime.isDryRun()) appendHints(endedPath(journalPath(place)), "well\n");
@@ -236,7 +236,7 @@ function hiddenInputs(
   return {
     [IDENTITY]: place.heardLater(context.then((more) => ({ identity, ...more }))),
     // Most values are plain: to wait for each would cost a promise.
-    ...(isNotPlain(given) && {
+    ...(holdsOutput(given) && {
       [SECRET_ARGUMENTS]: place.heardLater(context.then(() => secretNames(given))),
     }),
   };
@@ -244,7 +244,7 @@ function hiddenInputs(
 
 /** Arguments that are or hold a secret: the provider gets their values in clear, and must not quote them. */
 async function secretNames(given: Values): Promise<string[] | undefined> {
-  const unknown = Object.entries(given).filter(([, value]) => isNotPlain(value));
+  const unknown = Object.entries(given).filter(([, value]) => holdsOutput(value));
   const found = unknown.map(async ([name, value]) =>
     (await pulumi.isSecret(pulumi.output(value))) ? [name] : [],
   );

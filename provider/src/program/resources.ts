@@ -14,9 +14,9 @@ import {
 import type { Attribution, EventType, ResourceName } from "../kinds/vocabulary.js";
 import { show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
-import { idInPreview, idsOf, isNotPlain, isOfType, readIdOf } from "./ids.js";
-import { pauseStackTraces } from "./place.js";
+import { holdsOutput, idInPreview, idsOf, isOfType, readIdOf } from "./ids.js";
 import { registrationOf } from "./program.js";
+import { pauseStackTraces } from "./pulumi-internals.js";
 
 /** What an {@link Advertiser} is declared with. */
 export interface AdvertiserArgs {
@@ -348,5 +348,5 @@ export function validate(
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const ids = idsOf(found, asRecord(args));
   const limits = { maxWindowSeconds, markField: undefined };
-  return [...checkArguments(found, ids, limits, { isUnknown: isNotPlain }).problems];
+  return [...checkArguments(found, ids, limits, { isUnknown: holdsOutput }).problems];
 }

@@ -94,7 +94,7 @@ const withoutMinusZero = z.number().transform((number) => number || 0);
 /** A finite double; -0 is 0, since JSON and the state know just one zero. */
 export const finiteNumber = expecting("a finite number", withoutMinusZero, { form: "number" });
 
-export const truth = expecting("true or false", z.boolean(), { form: "truth" });
+export const booleanRule = expecting("true or false", z.boolean(), { form: "truth" });
 
 /** An integer, of which some have names. */
 export function integerNamed(names: Readonly<Record<string, number>>) {

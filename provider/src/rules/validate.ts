@@ -30,7 +30,7 @@ import type { Problem } from "./problem.js";
 /** The rules of an object, by property in camelCase. A property is optional where its schema is. */
 export type Rules = z.ZodObject;
 
-export interface Reading {
+export interface ValidationOptions {
   /** Whether a value or a part of it is unknown: an Output in the program, the engine's placeholder in a preview. */
   readonly isUnknown: (value: unknown) => boolean;
   /** Paths of arguments whose values must not be shown; what is inside one of them is not shown either. */
@@ -42,7 +42,7 @@ export interface Reading {
 }
 
 /** @returns the values that passed: normalised, with defaults; unknown parts as they came; without what is absent. */
-export function validate(given: Values, rules: Rules, reading: Reading) {
+export function validate(given: Values, rules: Rules, reading: ValidationOptions) {
   const walk = new Walk(reading);
   return {
     values: walk.inObject("", given, rules),
@@ -62,7 +62,7 @@ export function problemMessages(problems: readonly Problem[]): string[] {
 
 class Walk {
   readonly problems: Problem[] = [];
-  constructor(readonly reading: Reading) {}
+  constructor(readonly reading: ValidationOptions) {}
 
   inObject(path: string, given: Values, { shape }: z.ZodObject): Record<string, unknown> {
     const values: Record<string, unknown> = {};
@@ -153,7 +153,7 @@ class Walk {
     if (issues.length === 1 && own !== undefined) return own.message;
     const isSeconds = described(rule).form === "seconds" && typeof value === "number";
     const got = `got ${joined(", ", isSeconds ? withUnit(value) : show(value), place)}`;
-    if (value instanceof InWords) return `${expected}; ${got}`;
+    if (value instanceof DescribedInvalidValue) return `${expected}; ${got}`;
     return joined("; ", expected, got, this.reading.advice?.(path, value));
   }
 
@@ -187,7 +187,7 @@ function isObject(schema: z.ZodType): schema is z.ZodObject {
 }
 
 /** Stands for a value that only the program can tell the kind of, such as a resource; no rule accepts it. */
-export class InWords {
+export class DescribedInvalidValue {
   /** @param words completes "got …". */
   constructor(readonly words: string) {}
 }
@@ -195,7 +195,7 @@ export class InWords {
 /** Describes `value` by kind and, where short, by content: `"30"` becomes `the string "30"`, an array `a list`. */
 export function show(value: unknown): string {
   if (!hasValue(value)) return "nothing";
-  if (value instanceof InWords) return value.words;
+  if (value instanceof DescribedInvalidValue) return value.words;
   if (Array.isArray(value)) return "a list";
   if (Object.is(value, -0)) return "-0";
   switch (typeof value) {

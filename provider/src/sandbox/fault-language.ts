@@ -18,7 +18,7 @@ FAULT: ${[...FAULTS.keys()].join(", ")}, status-<200 to 599>;
   with ${AFTER_ACT} at the end, the request is carried out first
 TIMES: a whole number from 1 up, or always; once by default`;
 
-/** @throws UsageError */
+/** @throws SandboxUsageError */
 export function parseFault(typed: string): FaultRule {
   const [target = "", name = "", times = "1", ...rest] = typed.split(":");
   const on = TARGETS.find((known) => known === target);

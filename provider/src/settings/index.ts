@@ -8,11 +8,11 @@ export {
   type SettingsReading,
 } from "./read-settings.js";
 export {
+  accountMatcher,
   accountOf,
   environmentNameOf,
   type IsSameAccount,
-  isEqualAccount,
+  mayBeSameAccount,
   NAMESPACE,
   type Settings,
-  sameAccountAs,
 } from "./settings.js";

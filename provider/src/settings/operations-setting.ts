@@ -15,12 +15,16 @@ import { expecting, validate, withUnit } from "../rules/index.js";
 export interface Operations {
   /** By the kind's name on the wire, such as `event`. */
   readonly of: Readonly<Record<string, KnownOperations>>;
-  /** A create not found by a search so long after its time limit was not carried out, and is resent. Absent: never. */
+  /**
+   * Seconds after a create's time limit from which a search that finds nothing proves that it wasn't carried out; then
+   * it is sent again. `undefined`: never.
+   */
   readonly resendAfterSeconds: number | undefined;
-  /** So long after its create an object may not be shown: its absence proves nothing then, unless already read. */
+  /** Seconds for which a new object may be missing from reads and searches: until then its absence proves nothing. */
   readonly createdVisibleAfterSeconds: number;
 }
 
+/** A day: whatever is waited or allowed for longer is a mistake in the unit. */
 export const MAX_SECONDS = 86_400;
 const EXPECTED_SECONDS = `whole seconds from 0 to ${withUnit(MAX_SECONDS)}`;
 const seconds = z

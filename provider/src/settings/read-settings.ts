@@ -80,10 +80,10 @@ function givenIn({ config, environment }: SettingsSource, key: SettingName) {
   const variable = environmentNameOf(key);
   const configured = config(key);
   const raw = configured ?? environment[variable];
-  const isConfigured = configured !== undefined || raw === undefined;
+  const belongsInConfig = configured !== undefined || raw === undefined;
   /** The key or the variable where it stands, or the key where it belongs. */
-  const label = isConfigured ? `${NAMESPACE}:${key}` : variable;
-  return { raw: raw?.trim() === "" ? undefined : raw, isConfigured, label };
+  const label = belongsInConfig ? `${NAMESPACE}:${key}` : variable;
+  return { raw: raw?.trim() === "" ? undefined : raw, belongsInConfig, label };
 }
 
 /** Has no part if the setting is absent and may be. */
@@ -94,7 +94,7 @@ interface ReadSetting {
 }
 
 function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
-  const { raw, isConfigured, label } = givenIn(source, key);
+  const { raw, belongsInConfig, label } = givenIn(source, key);
   const { schema, expected, secret, structured } = SETTINGS[key];
   if (raw === undefined) return readAbsent(key, label, source);
   // A login with it would be spent in vain.
@@ -103,7 +103,7 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would
   // pass for a path or a password. Environment variables are texts and nothing else.
   const structure = structureIn(raw);
-  if (!structured && isConfigured && structure !== undefined)
+  if (!structured && belongsInConfig && structure !== undefined)
     return refused(
       key,
       label,
@@ -113,7 +113,7 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   if (structured && error !== undefined) {
     const problems = error.issues.map(({ message, path }) => {
       const entry = printable(`${label}${path.join("")}`);
-      const command = isConfigured ? remove(`--path ${shellWord(entry)}`) : commandFor(key);
+      const command = belongsInConfig ? remove(`--path ${shellWord(entry)}`) : commandFor(key);
       return { source: entry, reason: message, command };
     });
     return { problems };
@@ -140,7 +140,7 @@ function readAbsent(key: SettingName, label: string, source: SettingsSource): Re
 
 function refused(key: SettingName, source: string, reason: string): ReadSetting {
   const or = SETTINGS[key].required && environmentNameOf(key);
-  return { problems: [{ source, reason, command: commandFor(key), or }] };
+  return { problems: [{ source, reason, command: commandFor(key), environmentVariable: or }] };
 }
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
@@ -196,9 +196,9 @@ const QUOTED = /^(?:(["'`]).+\1|“.+”|‘.+’)$/;
 
 /** A real password may be in quotes, so they stop nothing. Tools that read files of variables often leave them there. */
 function passwordWarnings(source: SettingsSource): string[] {
-  const { raw = "", isConfigured, label } = givenIn(source, "password");
+  const { raw = "", belongsInConfig, label } = givenIn(source, "password");
   const warnings: string[] = [];
-  if (isConfigured && raw !== "" && source.isSecret?.("password") === false)
+  if (belongsInConfig && raw !== "" && source.isSecret?.("password") === false)
     warnings.push(
       `${label} is stored in plain text. To encrypt it:\n  ${commandFor("password")}`,
     );
@@ -213,7 +213,7 @@ function passwordWarnings(source: SettingsSource): string[] {
 
 /** One problem, with the command that fixes it on a line of its own. */
 export function describeSettingProblem(
-  { source, reason, command, or }: SettingProblem,
+  { source, reason, command, environmentVariable: or }: SettingProblem,
   indent = "",
 ): string {
   const alternative = or === undefined ? "" : ` (or set ${or})`;

@@ -15,7 +15,7 @@ export interface SettingProblem {
   readonly reason: string;
   readonly command: string;
   /** The environment variable that does as well. */
-  readonly or?: string | undefined;
+  readonly environmentVariable?: string | undefined;
 }
 
 export interface SettingRule {
@@ -76,8 +76,6 @@ function wholeSeconds(min: number, max: number, byDefault: number) {
     expected: `whole seconds from ${min} to ${withUnit(max)}`,
   };
 }
-
-/** A day: whatever is waited or allowed for longer is a mistake in the unit. */
 
 const TABLE = {
   /** Read without a slash at its end; a path prefix is kept. */
@@ -191,13 +189,13 @@ function asAccount(text: string): string {
 export type IsSameAccount = (recorded: unknown) => boolean;
 
 /** Whether two recorded accounts are one, as far as they tell: one that was not recorded may be any. */
-export function isEqualAccount(one: unknown, other: unknown): boolean {
+export function mayBeSameAccount(one: unknown, other: unknown): boolean {
   const isUnknown = (account: unknown) => account === undefined || account === "";
   return isUnknown(one) || isUnknown(other) || one === other;
 }
 
 /** @returns true for anything if the settings name no account, and for a record that names none. */
-export function sameAccountAs(
+export function accountMatcher(
   settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">,
 ): IsSameAccount {
   const account = accountOf(settings);

@@ -15,7 +15,7 @@ import {
 } from "../kinds/index.js";
 import type { ResourceName } from "../kinds/vocabulary.js";
 import { currentProgram, type Finding, findingOf, programError } from "../program/index.js";
-import { exactId, type Reading } from "../rules/index.js";
+import { exactId, type ValidationOptions } from "../rules/index.js";
 import { labelOf, readDeclaredSet, UNKNOWN } from "../state/index.js";
 
 /** How the program under test is run. */
@@ -128,7 +128,7 @@ export interface DeclaredResource {
   readonly outputs: Readonly<Record<string, unknown>>;
 }
 
-const READING: Reading = {
+const READING: ValidationOptions = {
   isUnknown: (value) => value === UNKNOWN,
   arrivedUndefined: "is the output's name right?",
 };
@@ -141,7 +141,7 @@ class MockPlatform {
 
   /**
    * Checks a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that
-   * nobody can handle of each error that a mock throws, so what is wrong is kept for {@link expectGood}.
+   * nobody can handle of each error that a mock throws, so what is wrong is kept for {@link assertGood}.
    * @returns `undefined` for a resource of another package.
    */
   register({ type, name, inputs, id: read }: MockResourceArgs): DeclaredResource | undefined {

@@ -23,7 +23,7 @@ export const acting: {
   within<T>(here: Here, work: () => T): T;
   pulumi: Pick<
     typeof pulumi,
-    "refresh" | "stateOf" | "stackName" | "existingStacks" | "sameAccountOf"
+    "refresh" | "stateOf" | "stackName" | "existingStacks" | "accountComparer"
   >;
 } = {
   get here() {
@@ -42,8 +42,8 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
     ...all,
     readJournal: (...[path, disk = acting.here.disk]: Parameters<typeof all.readJournal>) =>
       all.readJournal(path, disk),
-    writeAnswers: (...[place, lines, _, runs]: Parameters<typeof all.writeAnswers>) =>
-      all.writeAnswers(place, lines, acting.here, runs),
+    writeAnswers: (...[place, lines, _, runs]: Parameters<typeof all.appendLines>) =>
+      all.appendLines(place, lines, acting.here, runs),
     isJournalInUse: (...[place, folder]: Parameters<typeof all.isJournalInUse>) =>
       all.isJournalInUse(place, folder, acting.here.disk),
     openElsewhere: (
@@ -60,8 +60,8 @@ vi.mock("../../../provider/src/cli/pulumi.js", async (original) => ({
   stateOf: (...given: Parameters<typeof pulumi.stateOf>) => acting.pulumi.stateOf(...given),
   existingStacks: (...given: Parameters<typeof pulumi.existingStacks>) =>
     acting.pulumi.existingStacks(...given),
-  sameAccountOf: (...given: Parameters<typeof pulumi.sameAccountOf>) =>
-    acting.pulumi.sameAccountOf(...given),
+  accountComparer: (...given: Parameters<typeof pulumi.accountComparer>) =>
+    acting.pulumi.accountComparer(...given),
   stackName: (...given: Parameters<typeof pulumi.stackName>) =>
     acting.pulumi.stackName(...given),
 }));

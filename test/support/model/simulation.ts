@@ -702,7 +702,7 @@ export class Simulation {
       },
       stateOf: async () => this.stack.exported,
       stackName: async () => this.stack.place.stack,
-      sameAccountOf: async () => () => true,
+      accountComparer: async () => () => true,
       existingStacks: async () => this.stacks.map(({ place }) => place.stack),
     };
     const { log, error } = console;

@@ -1,7 +1,7 @@
 /**
  * Reads the fields of advertisers and events as people and spreadsheets spell them: in a cell, where everything is
- * text, and in YAML or JSON. What is no value of its kind stays as it was written: the resource's own rules then refuse
- * it, and the advice here says what to write instead.
+ * text, and in YAML or JSON. A value that can't be parsed is returned unchanged, so that the resource's own rules reject
+ * it; the advice here says what to write instead.
  */
 import type { z } from "zod";
 import { didYouMean, letters, nearest, own, quoted } from "../base/index.js";
@@ -11,14 +11,14 @@ import {
   type Limits,
   THIRTY_DAYS_IN_SECONDS,
 } from "../kinds/index.js";
-import { described, type Form, InWords } from "../rules/index.js";
+import { DescribedInvalidValue, described, type Form } from "../rules/index.js";
 
 /** How a file is written, and so how its values are to be written. */
 export type Format = "csv" | "yaml" | "json";
 
 interface Field {
-  /** @param text trimmed, and not empty. @param isComma whether numbers may have a decimal comma. */
-  readonly fromCell: (text: string, isComma: boolean) => unknown;
+  /** @param text trimmed, and not empty. @param allowsDecimalComma whether numbers may have a decimal comma. */
+  readonly fromCell: (text: string, allowsDecimalComma: boolean) => unknown;
   readonly fromData: (value: unknown) => unknown;
   /** Says what to write instead of a value that was refused; a clause behind a semicolon. */
   readonly advice: (value: unknown, format: Format) => string | undefined;
@@ -45,7 +45,7 @@ const text: Field = {
   ...data,
   fromData: (value) => {
     const error = errorIn(String(value));
-    return error === undefined ? value : new InWords(error);
+    return error === undefined ? value : new DescribedInvalidValue(error);
   },
   advice: (value) => {
     const isOther = ["number", "boolean"].includes(typeof value);
@@ -55,8 +55,8 @@ const text: Field = {
 
 const number: Field = {
   ...data,
-  fromCell: (cell, isComma) => {
-    if (!isComma) return numberIn(cell);
+  fromCell: (cell, allowsDecimalComma) => {
+    if (!allowsDecimalComma) return numberIn(cell);
     return unclear(cell) ?? numberIn(cell.replace(/^([+-]?\d*),(\d+)$/, "$1.$2"));
   },
   advice: (_, format) => {
@@ -88,9 +88,9 @@ const truthField: Field = {
 };
 
 const window: Field = {
-  fromCell: (cell, isComma) => {
+  fromCell: (cell, allowsDecimalComma) => {
     if (/^\d+$/.test(cell)) return numberIn(cell);
-    if (!isComma) return secondsIn(cell);
+    if (!allowsDecimalComma) return secondsIn(cell);
     return unclear(/^[\d.,]*/.exec(cell)?.[0] ?? "") ?? secondsIn(cell.replace(",", "."));
   },
   fromData: (value) => {
@@ -120,10 +120,10 @@ const IS_NAME = /^[\p{L}\s_-]+$/u;
 function namedNumber(values: Names): Field {
   const names = Object.keys(values);
   return {
-    fromCell: (cell, isComma) => {
+    fromCell: (cell, allowsDecimalComma) => {
       const named = names.find((name) => IS_NAME.test(cell) && letters(name) === letters(cell));
       if (named !== undefined) return values[named];
-      return number.fromCell(cell, isComma);
+      return number.fromCell(cell, allowsDecimalComma);
     },
     fromData: (value) => own(values, String(value)) ?? value,
     advice: (value, format) => {
@@ -199,8 +199,8 @@ export function plainDigits(value: unknown): string | undefined {
   return `write its digits alone: ${digits}`;
 }
 
-/** The two numbers that a cell may be, its separator for thousands or for decimals: `1.234`, `1.234,50`, `1 234,50`. */
-function unclear(number: string): InWords | undefined {
+/** If a cell's separator can be read both ways, for thousands or for decimals, the two numbers that it may be: `1.234`, `1.234,50`, `1 234,50`. */
+function unclear(number: string): DescribedInvalidValue | undefined {
   const plain = number.replace(/[^\d.,+-]/g, "");
   if (/^[+-]?[1-9]\d{0,2}[.,]\d{3}$/.test(number))
     return oneOf(number, `${plain.replace(",", ".")}0`, plain.replace(/[.,]/, ""));
@@ -209,8 +209,8 @@ function unclear(number: string): InWords | undefined {
   return undefined;
 }
 
-function oneOf(number: string, one: string, other: string): InWords {
-  return new InWords(
+function oneOf(number: string, one: string, other: string): DescribedInvalidValue {
+  return new DescribedInvalidValue(
     `${quoted(number)}, which may be ${one} or ${other}: write the one that is meant`,
   );
 }

@@ -1,4 +1,4 @@
-/** Where a program and its resources stand. Only here this module relies on how Pulumi's SDK works inside (3.259). */
+/** Where a program and its resources stand, by what Pulumi's SDK (3.259) has inside and does not export. */
 import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
 import { NAMESPACE } from "../settings/index.js";

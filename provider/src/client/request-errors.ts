@@ -12,7 +12,7 @@ import type { Settings } from "../settings/index.js";
 import type { Verdict } from "./classify-response.js";
 import { describeFailure } from "./describe-failure.js";
 import { WaitBudgetExceeded } from "./retry.js";
-import type { SessionVerdict } from "./session-sign.js";
+import type { SessionVerdict } from "./session-problem.js";
 import { TransportFailure } from "./transport.js";
 import { asSentence, type Quotable, saidIn, wordsOf } from "./words.js";
 
