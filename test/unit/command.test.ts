@@ -234,7 +234,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:
-      "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up` on this machine with the same account takes them over, if the program declares them.\nPulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and `pulumi up` has ended, drop it:\n  pulumi refresh --clear-pending-creates --yes\n",
+      "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up --stack dev` on this machine with the same account takes them over, if the program declares them.\nPulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and `pulumi up` has ended, drop it:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
     stderr: "",
   });
   const open = await pending(
@@ -244,7 +244,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
   for (const part of [
     /^30 creates may .*\n {2}e0: look in the account for the ConversionEvent, sent at 2026/,
     "\n  e29: look",
-    /\n {2}npx pulumi-advertising pending( --created '\w+=<its id>'){20}\n/,
+    /\n {2}npx pulumi-advertising pending( --created '\w+=<its id>'){20} --stack dev\n/,
     "The same for 10 more",
   ])
     expect(open.stdout).toMatch(part);

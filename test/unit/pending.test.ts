@@ -116,6 +116,13 @@ describe("what is pending", () => {
       [storedSet("f", { events, unresolved: stored })],
     ],
     ["one that only the journal has", ["buy (journal)"], [], [sent]],
+    [
+      "another machine's create, beside an older object that the journal has",
+      ["buy (record)"],
+      [],
+      [record(BUY, "reported", { id: "1" })],
+      [creating("buy", { __run: "2026-12-31T00:00:00Z theirs" })],
+    ],
     ["one that both have, once", ["buy (state)"], [OPEN], [sent]],
     ["the next run sees it in the state", [], [storedEvent("buy", 4)], [sent]],
     [

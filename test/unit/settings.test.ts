@@ -167,7 +167,7 @@ describe("a value", () => {
       const problem = {
         reason: "ends in a line end, which no login takes",
         command: "pulumi config set --secret advertising:password",
-        or: "ADVERTISING_PASSWORD",
+        environmentVariable: "ADVERTISING_PASSWORD",
       };
       const { password: _, ...rest } = complete;
       for (const mayLackPassword of [true, false]) {

@@ -67,6 +67,8 @@ export interface Create {
   readonly elsewhere?: StackPlace | undefined;
   /** That stack does not exist any more. */
   readonly isOfGone?: boolean;
+  /** That stack may be this one under its former name. */
+  readonly isPerhapsOurs?: boolean;
   /** What another run was about to send, with other arguments. */
   readonly alternative?: CreateRecord | undefined;
   /** Objects that its resource or member has or had: no create made them since. */
@@ -124,13 +126,16 @@ export function factsIn(
   const elsewhere = others.filter((note) => state.fateOf(note) !== "seen");
 
   const recorded = recordedIn(stack, place);
-  const leftKeys = new Set(left.map(({ ref }) => ref.key));
+  const leftByKey = new Map(left.map(({ ref, record }) => [ref.key, record]));
+  // A stack that has objects has them under its name, or under the one that it had before.
+  const names = stackNamesIn(stack);
+  const isPerhapsOurs = ({ elsewhere: there }: { readonly elsewhere: StackPlace }) =>
+    journals.isGone(there) && (names.length === 0 || names.includes(there.stack));
   // What the journal of a renamed stack has is listed there.
-  const gone = others.filter((note) => journals.isGone(note.elsewhere));
-  const goneKeys = new Set(gone.map(({ ref }) => ref.key));
+  const formerKeys = new Set(others.filter(isPerhapsOurs).map(({ ref }) => ref.key));
   const inRecord = [...recorded.values()].filter((each) => {
     const { key } = each.ref;
-    if (leftKeys.has(key) || goneKeys.has(key)) return false;
+    if (formerKeys.has(key) || isNewer(leftByKey.get(key), each.runs)) return false;
     if (state.held.get(key)?.record !== undefined) return false;
     // The journal of the run that was interrupted has each create that it has sent.
     if (each.runs.every((run) => journals.runs.includes(run))) return false;
@@ -160,7 +165,8 @@ export function factsIn(
     open: byName(open),
     elsewhere: byName(elsewhere).map((note): Create => {
       const isOfGone = journals.isGone(note.elsewhere);
-      return { ...note, known: "journal", isOfGone, otherRefs: [], formerIds: [] };
+      const known = { isOfGone, isPerhapsOurs: isPerhapsOurs(note) };
+      return { ...note, known: "journal", ...known, otherRefs: [], formerIds: [] };
     }),
     made: byName(left.filter(({ record }) => record.state !== "sent")),
     outdated: [...unseen, ...others]
@@ -271,6 +277,12 @@ class StateView {
     const ids = [object?.id, record.replaces, ...left.map(({ id }) => id)];
     return ids.filter((id) => id !== undefined);
   }
+}
+
+/** Whether a journal's record tells of those runs' create. An older object says nothing about another machine's. */
+function isNewer(entry: JournalEntry | undefined, runs: readonly string[]): boolean {
+  if (entry === undefined) return false;
+  return entry.state === "sent" || runs.every((run) => isSinceRun(run, entry.at));
 }
 
 /** Whether somebody has answered since: what the state had before that run says nothing about it. */

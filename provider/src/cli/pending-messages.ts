@@ -45,7 +45,7 @@ export function heldMessage({ ref, record, held }: Note): string {
 
 /** Whether somebody has to answer: what a stack that is gone has open was perhaps this one's, renamed. */
 export function isAsked({ open, elsewhere }: Facts): boolean {
-  return open.length > 0 || elsewhere.some(({ isOfGone }) => isOfGone === true);
+  return open.length > 0 || elsewhere.some((create) => create.isPerhapsOurs === true);
 }
 
 const WAS_UPDATE =
@@ -132,8 +132,9 @@ function linesOfStack(creates: readonly Create[]): string[] {
   return [
     `${has}, and does not exist any more:`,
     ...cut(creates.map(elsewhereLine), MAX_LISTED, (more) => `  and ${more} more`),
-    "If it was renamed, and is this one now:",
+    "If it was renamed to this stack:",
     `  ${asTyped(takeOver)}`,
+    "If it was renamed to another stack, run that command there instead, with its --stack.",
     "If it was removed:",
     `  ${printed("forget", urns)}`,
   ];

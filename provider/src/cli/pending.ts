@@ -4,7 +4,14 @@
  * answers; what only a journal or Pulumi's record has, by lines of the journal, which the next `up` here goes by. No
  * state is written here: only Pulumi locks and saves.
  */
-import { asTyped, count, enumerate, plainShellWord, UsageError } from "../base/index.js";
+import {
+  asTyped,
+  commandsTake,
+  count,
+  enumerate,
+  plainShellWord,
+  UsageError,
+} from "../base/index.js";
 import {
   appendLines,
   backendIn,
@@ -22,7 +29,7 @@ import {
 } from "../journal/index.js";
 import { ACCOUNT, MAX_LISTED, stackOption } from "../state/index.js";
 import { type ExportedStack, objectsIn, stackNamesIn } from "./contents.js";
-import { command, isInline, type StackChoice } from "./harness.js";
+import { command, isInline, type StackChoice, stackOptionsIn } from "./harness.js";
 import {
   type Answer,
   droppedLine,
@@ -98,6 +105,7 @@ export const pendingCommand = command({
     const isAnswer = search || Object.values(given).some((texts) => texts.length > 0);
     const stack = await stateOf(choice);
     const place = await placeOfStack(stack, choice);
+    if (place !== undefined) commandsAreAbout(place, choice);
     const isChange = isAnswer || former !== undefined;
     if (isChange && choice.state !== undefined)
       throw new UsageError("--state only looks; to resolve, leave it out");
@@ -132,6 +140,13 @@ function tell(facts: Facts, { pending }: ExportedStack, choice: StackChoice): nu
 function clearingOf(choice: StackChoice): string {
   if (isInline(choice)) return "await stack.refresh({ clearPendingCreates: true })";
   return asTyped("pulumi refresh --clear-pending-creates --yes");
+}
+
+/** Printed commands name the stack, so that they work whichever one is selected then. */
+function commandsAreAbout(place: StackPlace, choice: StackChoice): void {
+  const stack = choice.stack ?? stackOption(place.stack).value;
+  const options = stackOptionsIn({ ...choice, stack });
+  commandsTake(() => ({ options, isInline: isInline(choice) }));
 }
 
 /** @returns undefined if nobody says which stack it is. */
