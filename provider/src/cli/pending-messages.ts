@@ -39,7 +39,7 @@ export function forgottenMessage({ ref, record: { id, at } }: Create | Note): st
 export function heldMessage({ ref, record, held }: Note): string {
   return (
     `${ref.short}: an earlier run sent it at ${record.at}, and the state has ${held}. ` +
-    "If the account has a second one, nothing manages that."
+    "If the account has a second one, it's unmanaged."
   );
 }
 
@@ -49,7 +49,7 @@ export function isAsked({ open, elsewhere }: Facts): boolean {
 }
 
 const WAS_UPDATE =
-  "If an update is known, what was to replace an object was an update of it: it was not created.";
+  "If advertising:operations has an update, that run updated objects instead of replacing them: use --not-created.";
 
 /** @param clearing the command that drops Pulumi's record, if it has one. */
 export function listing(facts: Facts, clearing: string | undefined): string[] {
@@ -130,7 +130,7 @@ function linesOfStack(creates: readonly Create[]): string[] {
   const takeOver = `npx pulumi-advertising pending --take-over ${plainShellWord(name)}`;
   const urns = creates.map(({ ref }) => ref.urn);
   return [
-    `${has}, and does not exist any more:`,
+    `${has}, but that stack no longer exists:`,
     ...cut(creates.map(elsewhereLine), MAX_LISTED, (more) => `  and ${more} more`),
     "If it was renamed, and is this one now:",
     `  ${asTyped(takeOver)}`,
