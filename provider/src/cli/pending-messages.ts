@@ -49,7 +49,8 @@ export function isAsked({ open, elsewhere }: Facts): boolean {
 }
 
 const WAS_UPDATE =
-  "If advertising:operations has an update, that run updated objects instead of replacing them: use --not-created.";
+  'If that run had an update in advertising:operations, nothing was created for what says "which it replaces": ' +
+  "the object was updated. Resolve these with --not-created; look in the account for all others.";
 
 /** @param clearing the command that drops Pulumi's record, if it has one. */
 export function listing(facts: Facts, clearing: string | undefined): string[] {

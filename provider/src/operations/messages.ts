@@ -291,7 +291,7 @@ export function stateOnlyNotice(
   changes: readonly string[],
 ): Notice {
   const told = enumerate(changes);
-  const text = `${ref.label} adopts ${id}, and no update is known: only the state changes (${told}). Make the same change to ${id} on the platform by hand, or undo it in the program.`;
+  const text = `${ref.label} has existingId: ${id}, and no update is known: only the state changes (${told}). Make the same change to ${id} on the platform by hand, or undo it in the program.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
 }
 
@@ -306,7 +306,7 @@ export function secondObjectNotice(
   const next =
     id === undefined
       ? "Look in the account for a second one, which is unmanaged."
-      : `${staysLive(kind, `${id}`)}. To use it instead, set existingId: ${id}.`;
+      : `${staysLive(kind, id)}. To use it instead, set existingId: ${id}.`;
   const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
   return notice("also made by earlier runs", ref, text, id ?? "outcome unknown");
 }
