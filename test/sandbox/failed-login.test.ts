@@ -22,7 +22,7 @@ describe("S4: a login that fails", () => {
     expect(endings.map(messageOf).join()).not.toContain("wrong-password");
     // Later resources of the run do not try it either.
     expect(messageOf(await client.create())).toMatch(
-      /Nothing was created: the login of this run failed/,
+      /login of this run failed.*Nothing was created/,
     );
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });
@@ -74,9 +74,7 @@ describe("S4: a login that fails", () => {
         times: 100,
       });
       const message = messageOf(await client.create());
-      expect(message).toMatch(
-        /it asks for a client certificate, which this package has none of: set advertising:baseUrl/,
-      );
+      expect(message).toMatch(/it asks for a client certificate, .*: set advertising:baseUrl/);
       expect(message).not.toContain("password");
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
     },
@@ -109,7 +107,7 @@ describe("S4: a login that fails", () => {
       new Set(["LoginError", "RateLimitedError"]),
     );
     expect(messageOf(endings[0])).toMatch(
-      /limits the rate and takes requests again from 2026-01-01T01:00:00.000Z on.*maxWaitSeconds \(120 s\)/,
+      /limits the rate .*2026-01-01T01:00:00.000Z.*maxWaitSeconds \(120 s\)/,
     );
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });

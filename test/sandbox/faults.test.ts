@@ -226,8 +226,7 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
           ...wanting,
           maxVersion,
         });
-        const words =
-          /; it .*asks for a client certificate, which this package has none of: .*advertising:baseUrl/;
+        const words = /; it .*asks for a client certificate, .*advertising:baseUrl/;
         // TLS 1.3 says so after the request was written, which then may have arrived for all that is known (T2).
         const client = new TestClient(url, basic);
         const ending = await client.create();
@@ -710,7 +709,7 @@ describe("the platform limits the rate", () => {
     expect(ending.kind).toBe("RateLimitedError");
     expectProperMessage(ending, sandbox.url, client);
     expect(messageOf(ending)).toMatch(
-      /limits the rate and takes requests again from \d{4,6}-\d\d-\d\dT[\d:.]+Z on.*maxWaitSeconds \(120 s\).*Nothing was created/,
+      /limits the rate .*\d{4,6}-\d\d-\d\dT[\d:.]+Z.*maxWaitSeconds \(120 s\).*Nothing was created/,
     );
     expect(client.clock.monotonicMs()).toBeLessThanOrEqual(120_000);
     expect(sandbox.logins).toBe(1);
@@ -877,7 +876,7 @@ describe("T7: a machine that was suspended between the note and the first byte",
     expect(ending.kind).toBe("NotSentError");
     expectProperMessage(ending, sandbox.url, client);
     expect(messageOf(ending)).toMatch(
-      /was not sent: more than 20 s \(advertising:requestTimeoutSeconds\) passed before its first byte, as on a machine that was suspended\. Nothing was created\./,
+      /was not sent: more than 20 s \(advertising:requestTimeoutSeconds\) passed before .*suspended\. Nothing was created\./,
     );
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
   });

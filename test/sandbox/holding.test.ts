@@ -199,13 +199,13 @@ describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
     expect(await e.preview()).toContain(
       "an earlier run created it as 2. `pulumi up` takes it over.",
     );
-    expect(wordsOf((await e.up()).run)).toContain("nothing is sent");
+    expect(wordsOf((await e.up()).run)).toMatch(
+      /takes (?:it over|over 1 event).*sends nothing/,
+    );
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
     await e.up();
     e.engine.state = undefined;
-    expect(await e.preview()).toContain(
-      `${e.label} was 2 before: this creates another event. To go on with 2, set existingId: 2.`,
-    );
+    expect(await e.preview()).toMatch(/"e" was 2 in .*set existingId: 2\./);
     await e.up();
     expect([e.id, sandbox.eventPosts]).toEqual(["3", 2]);
   });
@@ -214,7 +214,7 @@ describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
     const { sandbox, fixture } = await start({ settings: {} });
     await fixture(shape, "e", {}).up();
     const x = fixture(shape, "x", {});
-    const words = `${x.label} adopts 2, which was made with other arguments: the platform keeps those`;
+    const words = `${x.label} adopts 2, which was made with other arguments`;
     expect(await x.preview({ existingId: 2 })).not.toContain("other arguments");
     expect(await x.preview({ existingId: 2, value: 9 })).toContain(words);
     expect(wordsOf((await x.up({ existingId: 2, value: 9 })).run)).toContain(words);
@@ -229,9 +229,7 @@ describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
     await e.up();
     await e.kill({ value: 2 });
     for (const words of [await e.preview(), wordsOf((await e.up()).run)])
-      expect(
-        words.match(/created it as 3\. The state has 2\. Nothing manages 3: it stays live/g),
-      ).toHaveLength(1);
+      expect(words.match(/created it as 3\. The state has 2\. 3 stays live/g)).toHaveLength(1);
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 2]);
   });
 });

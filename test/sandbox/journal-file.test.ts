@@ -100,7 +100,7 @@ describe("M5: what a kill or a lost disk leaves", () => {
     const run = newRun();
     await expectRefused(
       run,
-      /^Nothing was sent.*written by a later version of this package \(format 2\): update it/,
+      /^Nothing was sent.* a later version of this package .*\(format 2\)/,
     );
     expect(run.trouble?.message).not.toContain("rm ");
     run.closeNow([]);
@@ -128,7 +128,7 @@ describe("M1: a create that can't be noted is not sent", () => {
     });
     const run = newRun();
     await expect(run.recordCreated(A, "42")).rejects.toThrow(
-      /^The journal .*ENOSPC.*Make room on the disk of .*, and run this again/,
+      /^The journal .*ENOSPC.*Make room on the disk of /,
     );
     await expectRefused(run, /^Nothing was sent.*ENOSPC/);
     isFull = false;
@@ -157,9 +157,7 @@ describe("M1: a create that can't be noted is not sent", () => {
     run.recordSeen({ key: A, id: "42" });
     await expectRefused(
       run,
-      new RegExp(
-        `^Nothing was sent\\. The journal .*${code}.*Make its volume writable, and run this again`,
-      ),
+      new RegExp(`^Nothing was sent\\. The journal .*${code}.*Make its volume writable`),
     );
     run.closeNow([A]);
     expect(words()).toEqual(["a sent"]);
@@ -198,7 +196,7 @@ describe("M4: one run at a time", () => {
     expect(words()).toEqual(["a created 42", "b sent"]);
   });
 
-  const TAKEN = /another run took over the lock .*\. Let that run end, and run this again/;
+  const TAKEN = /another run took over the lock .*\. Let that run end\./;
 
   /** Another machine's run takes over the lock, and writes the file anew. @returns checks that both are left alone. */
   function takeOverJournal(path: string): () => void {

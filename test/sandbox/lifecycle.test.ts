@@ -87,7 +87,7 @@ it("an `up` reports a take-over once, afterwards", async () => {
   expect((await next.advertiser.create(checked as Record<string, unknown>)).id).toBe("1");
   expect([next.told, next.said]).toEqual([
     [],
-    [expect.stringContaining("it is taken over, and nothing is sent")],
+    [expect.stringContaining("created it as 1. This run takes it over")],
   ]);
   next.closeNow();
   expect([sandbox.advertiserPosts, journalLines(folder)]).toEqual([1, ["a reported 1"]]);

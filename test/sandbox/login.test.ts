@@ -147,7 +147,7 @@ describe("exit code 1, with the reason", () => {
       `The login of ${sandbox.email} at ${sandbox.url}/rest/authenticate failed: the platform refused`,
     );
     expect(stderr).toMatch(
-      /Check ADVERTISING_EMAIL and ADVERTISING_PASSWORD;.*\[ADVERTISING_LOGIN\]\n$/,
+      /Check ADVERTISING_EMAIL and ADVERTISING_PASSWORD\..*\[ADVERTISING_LOGIN\]\n$/,
     );
     expect(stdout + stderr).not.toContain("not-this-one");
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

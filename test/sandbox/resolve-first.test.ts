@@ -24,7 +24,7 @@ import {
 type Values = Record<string, unknown>;
 
 const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-answer" } };
-const REFUSED = "not created: an open create has its kind, platform name and advertiser";
+const REFUSED = "1 object isn't created: ";
 const AS_SENT =
   /arguments (?:that differ from the program's|other than|than the program has now)|with other arguments/;
 const answeredWith = (id: number): Fault => ({
@@ -91,7 +91,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         const errors = await run(fresh.is(), other.is({ eventName: "Other" }));
         expect(errors[0]).toContain(REFUSED);
         expect(errors[0]).toMatch(words);
-        expect(errors[1]).toContain("is not created: nothing new is sent in this run");
+        expect(errors[1]).toMatch(/isn't created: .*"fresh" may exist already/);
         expect([fresh.engine.state, other.engine.state]).toEqual([undefined, undefined]);
         // Undone, it goes on; and then the new ones too.
         if (!isLost)
@@ -120,7 +120,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       const { sandbox, fixture } = await start(shape);
       await fixture("old").kill();
       const preview = await fixture("fresh").preview({ advertiserId: UNKNOWN });
-      expect(preview).toMatch(/is perhaps not created: an earlier run created .*"old".* as 2/);
+      expect(preview).toMatch(/"fresh" may exist already.* created .*"old".* as 2/);
       expect(sandbox.eventPosts).toBe(1);
     });
 
@@ -200,7 +200,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     );
     const cookieFile = join(folder, "other.json");
     const { error } = await e.up({}, { cookieFile });
-    expect(error).toContain(`at ${former}, and the settings of this run name ${now}`);
+    expect(error).toContain(`the account ${former}, but the settings of this run name ${now}.`);
     expect(error).toContain("ADVERTISING_ACCOUNT_MISMATCH");
     expect(
       (await e.up({}, { cookieFile, settings: { formerAccount: former } })).error,
@@ -489,14 +489,14 @@ it("a key that is renamed in a set after a kill is not made again, and nothing e
   await engine.upAndKill(of({ a: "A", b: "B" }));
   const renamed = of({ a: "A", c: "B", d: "D" });
   expect(await engine.preview(renamed)).toMatch(
-    /1 object is not created.*\n {2}events\["c"\] of .*events\["b"\].* as 3/,
+    /1 object isn't created.*\n {2}events\["c"\] of .*events\["b"\].* as 3/,
   );
   const { error, run } = await engine.up(renamed);
   expect(error).toContain(REFUSED);
   expect(error).toMatch(
     /events\["c"\] of .*"funnel": an earlier run created events\["b"\].* as 3/,
   );
-  expect(error).toContain("nothing new is sent in this run");
+  expect(error).toMatch(/d: isn't created: events\["c"\] of .*"funnel" may exist already/);
   expect(wordsOf(run)).not.toContain("stays live");
   expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ a: 2 }, 2]);
   // Whoever changes both the key and the name declares something else.

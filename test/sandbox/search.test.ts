@@ -92,7 +92,7 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     const { sandbox, clock, e, up, run } = await one();
     sandbox.fail({ on: "event", with: lost });
     const words =
-      /Searched for alternative_id = (\S+) [56] times until \S+: there is none\..*from \S+ on, it is sent again if/;
+      /Searched for alternative_id = (\S+) [56] times until \S+: there is none\..*From \S+ on, .* sends it again/;
     const [, mark] = words.exec((await up()) ?? "") ?? [];
     expect(await up()).toMatch(words);
     expect(sandbox.eventPosts).toBe(1);

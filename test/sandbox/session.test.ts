@@ -194,7 +194,7 @@ describe("S1: a session that has ended", () => {
     const { sandbox, client } = await start({ sessionSeconds: 1, clock: () => (now += 2000) });
     const ending = await client.create();
     expect(ending.kind).toBe("RefusedError");
-    expect(messageOf(ending)).toMatch(/Another login would not help/);
+    expect(messageOf(ending)).toMatch(/Another login doesn't help/);
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 2 });
     expect(sandbox.advertisers).toEqual([]);
   });
@@ -208,7 +208,7 @@ describe("S1: a session that has ended", () => {
       sandbox.fail({ on: "create", with: sessionRefusal(way), times: 1000 });
       const ending = await client.create();
       expect(ending.kind).toBe("RefusedError");
-      expect(messageOf(ending)).toMatch(/Another login would not help/);
+      expect(messageOf(ending)).toMatch(/Another login doesn't help/);
       expect(messageOf(ending)).toContain("Nothing was created.");
       expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
       // 20 more creates cause no further login, and none is sent a third time.

@@ -195,7 +195,7 @@ it.each<[string, object, RegExp]>([
       event("A", { existingId: 5 }),
       event("A", { existingId: 5, segmentId: 4 }),
     ),
-    /^\*\*1 to change in the state only\*\*\n\n#### Not sent: the platform is not told\n\n.*\n.*\n\| update state only .* \| 5 \| <code>segmentId none → 4<.code> \|$/m,
+    /^\*\*1 to change in the state only\*\*\n\n#### Changes in the state only.*\n\n.*\n.*\n\| update state only .* \| 5 \| <code>segmentId none → 4<.code> \|$/m,
   ],
 ])("a change has its old and its new value: %s", (_, change, expected) => {
   expect(commentOn([change])).toMatch(expected);

@@ -157,7 +157,7 @@ describe("before anything is written", () => {
     };
     replaceIn(fs, { mkdirSync: failing("ENOENT"), accessSync: failing("EROFS") });
     await expect(run.recordSending(create("Advertiser::a"))).rejects.toThrow(
-      /EROFS: refused\. Make its volume writable, and run/,
+      /EROFS: refused\. Make its volume writable\./,
     );
   });
 
@@ -183,7 +183,7 @@ describe("before anything is written", () => {
     const run = stackOn(systemDisk, DEV, join(folder, "missing", "stacks")).newRun();
     replaceIn(fs, { accessSync });
     expect(run.trouble?.message).toMatch(
-      /^Nothing was sent\. The journal .*EACCES: refused\. Make .*, and run this again/,
+      /^Nothing was sent\. The journal .*EACCES: refused\. Make .* writable for you alone/,
     );
     expect(asked).toEqual([[folder, constants.W_OK | constants.X_OK]]);
     expect(existsSync(join(folder, "missing"))).toBe(false);

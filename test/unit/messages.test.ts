@@ -186,14 +186,12 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "adopted, made with other arguments": () =>
     tell.adoptedOtherwiseNotice(purchase, "4711").text,
   "another object than before": () =>
-    tell.exchangedNotice(purchase, "42", "is to be 4711").text,
+    tell.exchangedNotice(purchase, "42", "adopts 4711 instead").text,
   "only the state changes": () => tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"]).text,
   "a preview of a replacement": () =>
-    tell.replacedNotice(event, purchase, { id: "42", isDeleted: false }, "is to be replaced")
-      .text,
+    tell.replacedNotice(event, purchase, { id: "42", isDeleted: false }, "is replaced").text,
   "a preview of a replacement that deletes": () =>
-    tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is to be replaced")
-      .text,
+    tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is replaced").text,
   "a set: a new key with the name of a removed one": () =>
     planned(HELD, { events: { purchase: { eventName: "Buy", value: 1 } } }),
   "a set: a renamed key": () =>

@@ -431,10 +431,7 @@ describe("answers", () => {
       { created: ["funnel/a=20"] },
       '20 is not the id of "funnel/a": it is an object that this resource has or had before',
     ],
-    [
-      { forget: ["other"] },
-      "\"other\" is nothing that this machine's journal or the state's unresolved creates have",
-    ],
+    [{ forget: ["other"] }, '"other" is neither in this machine\'s journal nor '],
     [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" is given two answers'],
   ])("%j is refused, and nothing is resolved", (answers, fault) => {
     const all = () =>

@@ -205,7 +205,7 @@ it.each<[what: string, Record<string, string>, words: RegExp]>([
   [
     "a file that is no YAML",
     { "Pulumi.yaml": "backend: [" },
-    /Pulumi\.yaml can't be read: .+\. Correct it/,
+    /Pulumi\.yaml can't be read: .+\. It may name/,
   ],
   [
     "a list",

@@ -281,7 +281,7 @@ describe("left live", () => {
     ).toBe(`1 object that this stack no longer manages. Tags that were placed for it keep firing: deactivate it in the platform's own interface.
   ConversionEvent 7 "Old" of buy: replaced 2026-03-01T00:00:00.000Z
 `);
-    expect(text()).toMatch(/^The state notes nothing/);
+    expect(text()).toMatch(/^The state has no object /);
   });
 });
 

@@ -320,7 +320,7 @@ export function commentOf({ changes, diagnostics }: Preview): PreviewComment {
     { title: "Errors", lines: errors.map(item) },
     { title: "Looks like a rename", lines: renames },
     {
-      title: "Not sent: the platform is not told",
+      title: "Changes in the state only: nothing is sent",
       lines: changeRows(stateOnly),
       header: TABLE_HEAD,
     },
@@ -342,7 +342,7 @@ function headOf(changes: readonly ObjectChange[], errors: number): string[] {
     head.push(`**The preview failed: ${count(errors, "error")}.**`);
     if (counts !== "") head.push(`As far as it got: ${counts}`);
   } else head.push(counts || "**The preview shows no changes of these**");
-  const live = fate(changes, false, "stay live on the platform, managed by nothing");
+  const live = fate(changes, false, "stay live and unmanaged");
   const deleted =
     "be deleted on the platform unless something else has them, which can't be undone";
   return [...head, ...live, ...fate(changes, true, deleted)];

@@ -188,7 +188,7 @@ export function warnOfSecretSets(resources: readonly Resource[]): void {
   const sets = resources.filter(({ type }) => setOfType(type) !== undefined);
   const hidden = sets.filter(({ outputs }) => isSecret(outputs?.eventIds));
   for (const set of new Set(hidden.map(({ urn }) => nameInUrn(urn)))) {
-    const text = `the ids of the set ${set} are secret in the state: nothing is known of its events`;
+    const text = `the ids of the set ${set} are secret in the state, so its events can't be shown`;
     console.error(`Warning: ${text}`);
   }
 }

@@ -122,7 +122,7 @@ type LeftoverFormat = (leftovers: readonly Leftover[]) => string;
 export const LEFTOVER_FORMATS: Readonly<Record<"text" | "json" | "csv", LeftoverFormat>> = {
   text: (leftovers) => {
     const { length } = leftovers;
-    if (length === 0) return "The state notes nothing that was left live on the platform.\n";
+    if (length === 0) return "The state has no object that stays live and unmanaged.\n";
     const them = agree(length, "it", "them");
     const lines = leftovers.map(({ kind, id, name, key, at, why }) => {
       return `  ${printable(`${kind} ${id} "${name}" of ${key}: ${why} ${at}`)}\n`;

@@ -40,7 +40,7 @@ export function readAnswers(given: TypedAnswers, facts: Facts): ReadAnswers {
 const NO_CREATE =
   "is not a pending create (`pending` lists them; --forget drops what this machine remembers)";
 const NOT_KNOWN =
-  "is nothing that this machine's journal or the state's unresolved creates have";
+  "is neither in this machine's journal nor among the state's unresolved creates";
 
 class AnswerReader {
   readonly answers = new Map<string, Answer>();

@@ -39,7 +39,7 @@ export function forgottenMessage({ ref, record: { id, at } }: Create | Note): st
 export function heldMessage({ ref, record, held }: Note): string {
   return (
     `${ref.short}: an earlier run sent it at ${record.at}, and the state has ${held}. ` +
-    "If the account has a second one, nothing manages that."
+    "If the account has a second one, it's unmanaged."
   );
 }
 
@@ -49,7 +49,8 @@ export function isAsked({ open, elsewhere }: Facts): boolean {
 }
 
 const WAS_UPDATE =
-  "If an update is known, what was to replace an object was an update of it: it was not created.";
+  'If that run had an update in advertising:operations, nothing was created for what says "which it replaces": ' +
+  "the object was updated. Resolve these with --not-created; look in the account for all others.";
 
 /** @param clearing the command that drops Pulumi's record, if it has one. */
 export function listing(facts: Facts, clearing: string | undefined): string[] {
@@ -130,7 +131,7 @@ function linesOfStack(creates: readonly Create[]): string[] {
   const takeOver = `npx pulumi-advertising pending --take-over ${plainShellWord(name)}`;
   const urns = creates.map(({ ref }) => ref.urn);
   return [
-    `${has}, and does not exist any more:`,
+    `${has}, but that stack no longer exists:`,
     ...cut(creates.map(elsewhereLine), MAX_LISTED, (more) => `  and ${more} more`),
     "If it was renamed to this stack:",
     `  ${asTyped(takeOver)}`,

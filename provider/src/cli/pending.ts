@@ -62,15 +62,15 @@ import {
 
 const PENDING_HELP = `Usage: pulumi-advertising pending [options]
 
-Lists the creates whose outcome nobody knows: those in the state, those that only this machine's
+Lists the unresolved creates: those in the state, those that only this machine's
 journal has, and those that only Pulumi's record of an interrupted run has.
 
-  --created X=ID         resolves one: it was created, as ID; several times
-  --not-created X        resolves one: the next up creates it; several times
+  --created X=ID         resolves X as created with the id ID; repeatable
+  --not-created X        resolves X as not created: the next up creates it; repeatable
   --search               resolves what a search in advertising:operations finds or rules out
   --forget X             ends one without an answer: drops it from this machine's journal and from
                          the state's unresolved creates; the object, if there is one, is not touched
-  --take-over STACK      this stack was named STACK before: goes on with what was open there
+  --take-over STACK      takes over the open creates of STACK, the former name of this stack
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
@@ -110,7 +110,7 @@ export const pendingCommand = command({
     if (isChange && choice.state !== undefined)
       throw new UsageError("--state only looks; to resolve, leave it out");
     if (isChange && place === undefined)
-      throw new Error("`pulumi stack --show-name` does not say whose journal this is");
+      throw new Error("`pulumi stack --show-name` names no stack: select one, or add --stack");
     if (former !== undefined && place !== undefined) await takeOverStack(former, place, choice);
     const facts = await readFacts(stack, place, choice);
     if (place === undefined) return tell(facts, stack, choice);
@@ -244,7 +244,7 @@ async function takeOverStack(
     if (backend !== place.backend || !existing.includes(stack)) continue;
     const still = `nothing was taken over: the stack ${former} still exists`;
     const up = `pulumi up --stack ${plainShellWord(former)}`;
-    throw new Error(`${still}, and its own next run looks after what is open there:\n  ${up}`);
+    throw new Error(`${still}. Its next run handles its open creates:\n  ${up}`);
   }
   for (const each of places.values()) {
     const { moved, kept } = await takeOverOpen(each, place, { folder });

@@ -4,7 +4,7 @@ import type { TransportFailure } from "./transport.js";
 
 /** `{address}` stands for the settings that have the addresses. */
 export const NO_CLIENT_CERTIFICATE =
-  "which this package has none of: set {address} to a proxy that adds it (http://localhost:…)";
+  "which this package can't send: set {address} to a proxy that adds it (http://localhost:…)";
 
 /** What to do next, by what the failure says. */
 const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [

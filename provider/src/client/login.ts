@@ -110,7 +110,7 @@ function refusalOf(
   }
   const isRefused = isDone ? saysRefused(answer, undefined) : status < 500;
   if (isRefused)
-    return `the platform refused it (${report}). Check ${from}; it was tried once, and is not tried again.`;
+    return `the platform refused it (${report}), and this run doesn't try it again. Check ${from}.`;
   if (isDone) return undefined;
   return `the platform returned ${report}. Wait a while and run it again.`;
 }

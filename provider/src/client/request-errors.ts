@@ -61,7 +61,7 @@ function adviceOn(answered: Answered, words: readonly string[]): string | undefi
   if (session !== "accepted" && settings.authMode === "basic")
     return `Check ${credentials}, and whether this installation takes Basic credentials.`;
   if (session !== "accepted")
-    return "Another login would not help: the account may lack the permission, or the session may not be valid there.";
+    return "Another login doesn't help. Ask the administrator whether the account may do this, and whether sessions are valid there.";
   const isNotFound = [404, 405, 410].includes(answer.status);
   // The words of a refused read or delete, which have no fields, may mean that there is no object. They decide nothing.
   const isWithoutFields = Object.keys(fields).length === 0;
@@ -99,7 +99,7 @@ export function noResponseError(
   const otherwise = operation.idempotent ? "" : ` ${NOTHING_CREATED}`;
   if (error instanceof WaitBudgetExceeded)
     return new RateLimitedError(
-      `${what} was not carried out: ${error.message}.${otherwise} Run it again then.`,
+      `${what} wasn't carried out: ${error.message}.${otherwise} Run it again after that time.`,
     );
   if (!(error instanceof TransportFailure)) return error;
   const cause = describeFailure(error, url);

@@ -138,7 +138,7 @@ export class RetryingSender {
     if (delayMs > waitBudget.leftMs) {
       const from = new Date(clock.wallMs() + delayMs).toISOString();
       throw new WaitBudgetExceeded(
-        `the platform limits the rate and takes requests again from ${from} on; that is longer ` +
+        `the platform limits the rate until ${from}, which is longer ` +
           `than advertising:maxWaitSeconds (${this.#maxWaitMs / 1000} s) allows`,
       );
     }

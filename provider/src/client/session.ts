@@ -58,7 +58,7 @@ interface ActiveLogin {
 
 /** One error for the whole run says why. */
 const LOGIN_FAILED =
-  "Nothing was created: the login of this run failed (its error says why), and is not tried again.";
+  "The login of this run failed and isn't tried again. Nothing was created. Follow the login's error.";
 /** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
 

@@ -222,7 +222,7 @@ function limitOf(timeoutMs: number): string {
 
 /** See T7. */
 function tooLate(timeoutMs: number): Error {
-  const message = `more than ${limitOf(timeoutMs)} passed before its first byte, as on a machine that was suspended`;
+  const message = `more than ${limitOf(timeoutMs)} passed before the first byte left, perhaps because this machine was suspended`;
   return Object.assign(new Error(message), { code: "ADVERTISING_TOO_LATE" });
 }
 

@@ -91,7 +91,7 @@ function backendOfProject(folder: string): string | undefined {
   } catch (error) {
     const [reason] = (error as Error).message.split(/:?\n/); // the parser adds an excerpt
     throw new JournalError(
-      `Nothing was sent: ${path} can't be read: ${reason}. It may name the backend, by which the runs on this machine find what earlier ones have sent. Correct it and run this again.`,
+      `Nothing was sent: ${path} can't be read: ${reason}. It may name the backend, and without that this run can't find the journal. Correct the file and run this again.`,
     );
   }
 }
@@ -113,7 +113,7 @@ function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment): strin
   const credentials = jsonIn(readHints(path));
   if (own(credentials, "$pulumiSecureStore") !== undefined)
     throw new JournalError(
-      `Nothing was sent: ${path} is encrypted, and only Pulumi can read in it which backend keeps the state. By that the runs on this machine find what earlier ones have sent. Set PULUMI_BACKEND_URL to the address that \`pulumi whoami --verbose\` prints, and run this again.`,
+      `Nothing was sent: ${path} is encrypted, and only Pulumi can read which backend it names. Without that, this run can't find the journal. Set PULUMI_BACKEND_URL to the address that \`pulumi whoami --verbose\` prints, and run this again.`,
     );
   return String(own(credentials, "current") ?? "");
 }

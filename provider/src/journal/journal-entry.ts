@@ -136,7 +136,7 @@ export function readJournal(path: string, disk: Disk = systemDisk) {
   if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line is another file's");
   if (version !== VERSION)
     throw new Error(
-      `it was written by a later version of this package (format ${String(version)}): update it`,
+      `a later version of this package wrote it (format ${String(version)}), so this one needs an update`,
     );
   const records = new Map<string, JournalEntry>();
   for (const [index, each] of lines.slice(1).entries()) {

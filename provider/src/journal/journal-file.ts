@@ -253,12 +253,12 @@ export function journalErrorFrom(
 ): JournalError {
   if (error instanceof JournalError) return error;
   const { message } = error as Error;
-  const journal = `The journal ${path}, which keeps an interrupted run from creating things twice`;
-  let advice = `${cureFor(error, path) ?? "Fix that"}, and run this again.`;
+  const journal = `The journal ${path} can't be used`;
+  let advice = `${cureFor(error, path) ?? "Correct the cause"}. Then run this again.`;
   if (error instanceof DamagedJournal)
     advice = [
       "Look in the account for objects that an interrupted run may have created,",
       `set existingId for those, then remove the file:\n  rm ${shellWord(path)}`,
     ].join(" ");
-  return new JournalError(`${before}${journal}, can't be used: ${message}. ${advice}`);
+  return new JournalError(`${before}${journal}: ${message}. ${advice}`);
 }

@@ -11,7 +11,7 @@ export const advertiser: KindOf<typeof advertiserWireNames> = {
   idProperty: "advertiserId",
   nameProperty: "advertiserName",
   identifyingProperties: [],
-  unmanagedNotice: "stays live on the platform, with the events that were created for it",
+  unmanagedNotice: "stays live and unmanaged, with the events that were created for it",
   wireNames: advertiserWireNames,
   outputs: outputsOf("advertiserId", advertiserWireNames),
   create: createOf("advertiser", advertiserWireNames),

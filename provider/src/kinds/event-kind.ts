@@ -78,7 +78,7 @@ export const conversionEvent: KindOf<typeof wireNames> = {
   idProperty: "eventId",
   nameProperty: "eventName",
   identifyingProperties: ["advertiserId", "value"],
-  unmanagedNotice: "stays live on the platform, and tags that were placed for it keep firing",
+  unmanagedNotice: "stays live and unmanaged, and tags placed for it keep firing",
   wireNames,
   outputs: outputsOf("eventId", wireNames),
   create: createOf("event", wireNames),

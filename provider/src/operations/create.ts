@@ -88,7 +88,7 @@ export async function createOnce(
     }
     if (entry !== undefined) await journal.recordNotCarriedOut(key);
     runtime.say(
-      `${label} was sent at ${open.at}, and a search finds no object with its mark: it is sent again.`,
+      `${label} was sent at ${open.at}, but a search finds no object with its mark. This run sends it again.`,
     );
     mark = open.mark;
   } else {
@@ -193,7 +193,7 @@ function takeOver(
   const other = runtime.deployment.claim(kind, id, key);
   if (other !== undefined) {
     throw new ArgumentsError(
-      `${label} was created as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Correct existingId there, or remove that resource.`,
+      `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove the latter, or correct its existingId.`,
     );
   }
   const outcome = { kind: "created", id, isTakenOver: true, sending: sendingOf(made) } as const;
@@ -308,7 +308,7 @@ function unknownOutcomeFrom(
 ) {
   const { label, sentAt, conflict } = sending;
   if (!("error" in answer)) {
-    const what = `${label} was sent at ${sentAt}, and was answered with ${answer.id}, which ${conflict}.`;
+    const what = `${label} was sent at ${sentAt}. The response names ${answer.id}, which ${conflict}.`;
     return { sentAt: sentAt ?? "", what };
   }
   const { error } = answer;
@@ -326,7 +326,7 @@ export function assertAccountOfOpen(runtime: Runtime, journal: Journal): void {
     assertSameAccount(
       runtime,
       account,
-      `An interrupted run sent ${parseKey(key).label}, which no state has yet,`,
+      `An interrupted run sent ${parseKey(key).label} (in no state yet)`,
     );
 }
 

@@ -208,7 +208,7 @@ export class ObjectOperations {
     );
     if (entry?.id !== undefined && entry.id !== id && entry.state !== "confirmed")
       runtime.say(
-        `${label}: an earlier run created ${entry.id} too, which nothing manages. ${staysLive(kind, entry.id)}.`,
+        `${label}: an earlier run also created ${entry.id}. ${staysLive(kind, entry.id)}.`,
       );
     await journal.recordAdopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
     return { kind: "managed", id };
@@ -233,10 +233,10 @@ export class ObjectOperations {
     if (wrong.length === 0) return differences;
     const told = wrong.map(([property, theirs]) => {
       if (secret.has(property)) return property;
-      return `${property} is ${show(theirs)} there, and ${show(values[property])} here`;
+      return `${property} is ${show(theirs)} on the platform, and ${show(values[property])} here`;
     });
     throw new ArgumentsError(
-      `${label}: existingId ${id} differs: ${told.join("; ")}. Nothing was changed. Declare what is there, or correct existingId.`,
+      `${label}: existingId ${id} differs from the program: ${told.join("; ")}. Nothing was changed. Declare the platform's values, or correct existingId.`,
     );
   }
 
@@ -272,7 +272,7 @@ export class ObjectOperations {
     if (!isOfKnownAccount(properties))
       return "the state does not say which account it belongs to";
     if (deployment.isStaying(kind, id))
-      return "this run did not see retainOnDelete: false at the resource itself, before and now (`--replace` hides it)";
+      return "this run can't see that the resource has retainOnDelete: false now and had it before (`--replace` hides that)";
     if (deployment.mayBeClaimed(kind, id) || runtime.isShared(kind, id))
       return "another resource has it, or may adopt it";
     return undefined;

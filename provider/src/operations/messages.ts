@@ -65,7 +65,7 @@ function notice(
 /** What an `up` does with an earlier run's create. */
 const TAKES_OVER = {
   search: "looks for it by its mark",
-  perhaps: "takes it over, if its arguments turn out to be those that it was sent with",
+  perhaps: "takes it over if it was sent with the program's arguments",
   now: "takes it over",
 };
 
@@ -79,7 +79,7 @@ export function takeOverNotice(
 }
 
 export function takenOverMessageOf({ label }: ResourceRef, id: string): string {
-  return `${label} was created as ${id} by an earlier run; it is taken over, and nothing is sent.`;
+  return `${label}: an earlier run created it as ${id}. This run takes it over and sends nothing for it.`;
 }
 
 export interface MadeObject {
@@ -90,15 +90,15 @@ export interface MadeObject {
 /** The error of an `up` that has saved what was sent with other arguments, for the next run to change. */
 export function savedAsSentMessage(all: readonly MadeObject[]): string {
   const it = agree(all.length, "it", "them");
-  return `${madeOtherwise(all)} Nothing was sent for ${it}. The state has what was created; \`pulumi preview\` shows what is updated or replaced.`;
+  return `${madeOtherwise(all)} Nothing was sent for ${it}: the state now has what was created. Run \`pulumi preview\` to see what follows.`;
 }
 
 /** The same in a preview. @param all at least one; several only of a set. */
 export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
   const it = agree(all.length, "it", "them");
   return [
-    `${madeOtherwise(all)} Undo the change, so that \`pulumi up\` takes ${it} over.`,
-    "Or go on with it: the next command saves what was created, and fails; the preview after that shows what is updated or replaced:",
+    `${madeOtherwise(all)} To take ${it} over, undo the change and run \`pulumi up\`.`,
+    "Or keep the change: this command saves what was created and ends with an error; the next preview then shows updates and replacements:",
     `  ${asTyped("pulumi up --skip-preview --continue-on-error")}`,
   ].join("\n");
 }
@@ -106,19 +106,19 @@ export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
 function madeOtherwise(all: readonly MadeObject[]): string {
   const [first] = all;
   if (first?.ref.member === undefined)
-    return `${first?.ref.label} was created as ${first?.id} by an earlier run, with arguments that differ from the program's.`;
+    return `An earlier run created ${first?.ref.label} as ${first?.id}, with arguments that differ from the program's.`;
   const those = all.map(({ ref, id }) => `${printable(ref.member ?? "")} (${id})`);
   return `An earlier run created these events with arguments that differ from the program's: ${listed(those)}.`;
 }
 
 /** A resource that the state does not have, and that had an object before. */
 export function formerObjectNotice(kind: Kind, ref: ResourceRef, id: string): Notice {
-  const text = `${ref.label} was ${id} before: this creates another ${kind.create.noun}. To go on with ${id}, set existingId: ${id}.`;
+  const text = `${ref.label} was ${id} in an earlier run; this creates another ${kind.create.noun}. To keep ${id}, set existingId: ${id}.`;
   return notice("with an object before", ref, text, id);
 }
 
 export function adoptedOtherwiseNotice(ref: ResourceRef, id: string): Notice {
-  const text = `${ref.label} adopts ${id}, which was made with other arguments: the platform keeps those, and is not told. Change ${id} there by hand, or declare what it has.`;
+  const text = `${ref.label} adopts ${id}, which was made with other arguments. Nothing is sent, so the platform keeps those. Change ${id} on the platform by hand, or declare its arguments.`;
   return notice("adopted with other arguments", ref, text, id);
 }
 
@@ -170,7 +170,7 @@ export function namesakesMessage(all: readonly Namesake[]): string {
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   const opens = sorted.map(({ open }) => open);
   return [
-    `${count(all.length, "object is", "objects are")} not created: ${agree(all.length, "an open create has its", "open creates have their")} kind, platform name and advertiser. Nothing new is created in this run.`,
+    `${count(all.length, "object isn't", "objects aren't")} created: ${agree(all.length, "an earlier run sent a create with its", "earlier runs sent creates with their")} kind, platform name and advertiser. This run creates nothing new.`,
     ...cut(
       lines,
       MAX_LISTED,
@@ -208,7 +208,7 @@ function namesakeAdvice({ ref, open }: Namesake, opens: readonly OpenCreate[]): 
     ...(known.length === 0
       ? []
       : [
-          `${isOther}, and the program does not declare the former name any more:`,
+          `${isOther}, and the former name is gone for good, drop its record:`,
           `  ${pendingCommandLine("forget", known)}`,
         ]),
   ];
@@ -217,9 +217,9 @@ function namesakeAdvice({ ref, open }: Namesake, opens: readonly OpenCreate[]): 
 function renamedStackAdvice(stack: string): string[] {
   const name = stackOption(stack).value;
   return [
-    `If ${name} was renamed to this stack:`,
+    `If you renamed the stack ${name} to this one:`,
     `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
-    `If ${name} still exists, its own next run looks after it:`,
+    `If the stack ${name} still exists, resolve the create there:`,
     `  pulumi up --stack ${plainShellWord(name)}`,
   ];
 }
@@ -255,13 +255,13 @@ function nameForCommand({ key, elsewhere }: OpenCreate): string {
 
 /** In a preview, where the name or the advertiser is not known yet. */
 export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
-  const text = `${ref.label} is perhaps not created: ${whatIsOpen(open)}, perhaps with the same platform name and advertiser. \`${asTyped("npx pulumi-advertising pending")}\` says more.`;
+  const text = `${ref.label} may exist already, and isn't created then: ${whatIsOpen(open)}, perhaps with the same platform name and advertiser. \`${asTyped("npx pulumi-advertising pending")}\` says more.`;
   return notice("perhaps open already", ref, text);
 }
 
 /** @param refused the first object that was not created. */
 export function refusedBeforeMessage({ label }: ResourceRef, refused: string): string {
-  return `${label} is not created: nothing new is sent in this run, because ${refused} may exist already. Its error says what to do.`;
+  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of that resource first.`;
 }
 
 /** What becomes of a replaced object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
@@ -280,7 +280,7 @@ export function replacedNotice(
 
 /** The program names another object than the state has, perhaps somebody else's. @param then as of {@link replacedNotice}. */
 export function exchangedNotice(ref: ResourceRef, id: string, then: string): Notice {
-  const text = `${ref.label} ${then}, as existingId says: nothing is created or deleted, and nothing here manages ${id} any more.`;
+  const text = `${ref.label} ${then}, as existingId says. Nothing is created or deleted; ${id} stays live and unmanaged.`;
   return notice("given another object", ref, text, `${id}; it ${then}`);
 }
 
@@ -291,7 +291,7 @@ export function stateOnlyNotice(
   changes: readonly string[],
 ): Notice {
   const told = enumerate(changes);
-  const text = `${ref.label} is ${id}, as existingId says: only the state changes (${told}), and the platform is not told. Change ${id} there by hand, or take the edit back.`;
+  const text = `${ref.label} has existingId: ${id}, and no update is known: only the state changes (${told}). Make the same change to ${id} on the platform by hand, or undo it in the program.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
 }
 
@@ -305,8 +305,8 @@ export function secondObjectNotice(
   const { id } = entry;
   const next =
     id === undefined
-      ? "Look in the account for a second one, which nothing manages."
-      : `${staysLive(kind, `Nothing manages ${id}: it`)}. To use it instead, set existingId: ${id}.`;
+      ? "Look in the account for a second one, which is unmanaged."
+      : `${staysLive(kind, id)}. To use it instead, set existingId: ${id}.`;
   const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
   return notice("also made by earlier runs", ref, text, id ?? "outcome unknown");
 }
@@ -327,7 +327,7 @@ export function goneNotice(ref: Shown): Notice {
 
 /** @param until from when on its absence counts, ISO 8601. */
 export function tooEarlyMessage(label: string, id: string, until: string): string {
-  return `${label}: the platform does not find ${id}, but it was just created: until ${until} that proves nothing. Run this again after that.`;
+  return `${label}: the platform doesn't find ${id}, but it was just created. It may still appear until ${until}. Run this again after that.`;
 }
 
 export function tooEarlyNotice(ref: Shown, id: string, until: string): Notice {
@@ -344,7 +344,7 @@ export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
 }
 
 export function stateForRead(): string {
-  return "A read is known in advertising:operations: an update without a changed argument only adds to the state what a refresh needs. Nothing is sent for it.";
+  return "advertising:operations has a read now. Updates without a changed argument send nothing: they only add to the state what a refresh needs.";
 }
 
 export function nothingComparedMessage(noun: string): string {
@@ -420,7 +420,7 @@ export function planMessage(
     ...renameHints(kind, members, isKept),
     live.length > 0 && `${staysLive(kind, `Each former object (${idRanges(live)})`)}.`,
     gone.length > 0 &&
-      `${idRanges(gone)} will be deleted on the platform after that (retainOnDelete: false).`,
+      `At the end, \`pulumi up\` deletes ${idRanges(gone)} on the platform (retainOnDelete: false).`,
     of("replace").length > 0 && howToKeep("one"),
   ]
     .filter((line) => line !== false)
@@ -491,7 +491,7 @@ export function takenOverMessage(
       : [],
   );
   if (those.length === 0) return undefined;
-  return `${label}: earlier runs had created ${count(those.length, "event")}; now taken over, and nothing is sent: ${listed(those)}`;
+  return `${label} takes over ${count(those.length, "event")} of earlier runs, and sends nothing for that: ${listed(those)}`;
 }
 
 /** Which members an `up` has adopted; undefined if none was. */

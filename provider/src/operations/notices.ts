@@ -8,7 +8,7 @@ export type Severity = "info" | "warn";
 /** Shows a message at the resource with this URN. Resolves once the engine has it; never fails. */
 export type TellAt = (severity: Severity, urn: string, message: string) => Promise<void>;
 
-const ENGINE_GONE = "Not sent: the engine that asked for it has ended.";
+const ENGINE_GONE = "Not sent: Pulumi's engine has ended. Run this again.";
 
 export class UnderWay {
   readonly #running = new Set<Promise<unknown>>();
@@ -97,7 +97,7 @@ export function createMessages(secrets: Secrets, log: TellAt) {
         tellAt(
           "info",
           "",
-          `${all.size} objects are adopted; ${sends}: ${[...all].sort(natural).join(", ")}`,
+          `${all.size} objects are adopted (each: ${sends}): ${[...all].sort(natural).join(", ")}`,
         );
         adopted.set(sends, new Set());
       }

@@ -137,10 +137,10 @@ export function assertSameAccount(
   const given = String(recorded);
   throw new AccountMismatchError(
     [
-      `${has} at ${given}, and the settings of this run name ${account}. Nothing was sent.`,
-      "  A plain refresh or destroy uses the settings of the last `pulumi up`: run that, or add --run-program.",
-      "  To go on with the first: set advertising:baseUrl and advertising:email back.",
-      "  To use the other one: a stack of its own (`pulumi stack init`), since ids of one account mean nothing in another.",
+      `${has} under the account ${given}, but the settings of this run name ${account}. Nothing was sent.`,
+      "  A plain refresh or destroy uses the settings of the last `pulumi up`: run `pulumi up` first, or add --run-program.",
+      "  To keep the first account: set advertising:baseUrl and advertising:email back.",
+      "  To use the second account: create a stack for it (`pulumi stack init`), because ids of one account mean nothing in another.",
       "  If it is the same platform and account under a new address or e-mail:",
       `    pulumi config set advertising:formerAccount ${shellWord(given)}`,
     ].join("\n"),

@@ -245,14 +245,14 @@ function tellSingle(
   if (former === undefined || deployment.isClaimedOrAdopted(kind, former.id)) return;
   if (action.do === "adopt" && !former.isDeleted) {
     runtime.warnEach(
-      exchangedNotice(ref, former.id, `is to be ${action.id ?? "another object"}`),
+      exchangedNotice(ref, former.id, `adopts ${action.id ?? "another object"} instead`),
     );
     return;
   }
   const isPerhaps = action.do === "replace" && action.perhaps;
   const then = isPerhaps
     ? "is replaced if values that are not known yet differ"
-    : "is to be replaced";
+    : "is replaced";
   const notice = replacedNotice(kind, ref, former, then);
   runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
 }

@@ -108,7 +108,7 @@ const NOT_BY_REFRESH = "A refresh does not find out what became of this create."
 function unnamedCreate(kind: Kind, open: Unresolved): string {
   return [
     NOT_BY_REFRESH,
-    `Look in the account for ${describe(kind.name, open)}. Its outcome is unknown, so it is not sent again.`,
+    `The create is unresolved, so this run doesn't send it again. Look in the account for ${describe(kind.name, open)}.`,
     "To see its name and the commands for an answer:",
     "  npx pulumi-advertising pending",
   ].join("\n");

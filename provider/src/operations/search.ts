@@ -83,7 +83,7 @@ export async function searchByMark(
   const resend =
     dueMs === undefined
       ? ""
-      : `: from ${new Date(dueMs).toISOString()} on, it is sent again if there is none`;
+      : `. From ${new Date(dueMs).toISOString()} on, \`pulumi up\` sends it again if there is none`;
   return {
     kind: "open",
     words: `${searched} ${count(searches, "time")} until ${until}: ${answer} ${next}${resend}.`,

@@ -93,7 +93,7 @@ export function noteCopy(folder: string): void {
 }
 
 const ONE_COPY_CURE = [
-  "The program has the package in dependencies, and each library in peerDependencies alone.",
+  "Declare the package in the program's dependencies, and in a library only in peerDependencies.",
   "`npm ls pulumi-advertising` (pnpm why, yarn why) shows what brings each copy.",
   "npm: in the library, run `npm uninstall pulumi-advertising` and add it to peerDependencies.",
   "pnpm, yarn: move it there and install. pnpm needs the same @pulumi/pulumi and typescript in all.",

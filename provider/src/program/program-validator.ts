@@ -249,7 +249,7 @@ function entryNames(entries: readonly JournalEntry[]): string {
 
 function retainedMessage(entries: readonly JournalEntry[]): string {
   const stays = agree(entries.length, "It stays", "They stay");
-  return `No longer declared: ${entryNames(entries)}. ${stays} live on the platform.`;
+  return `No longer declared: ${entryNames(entries)}. ${stays} live and unmanaged.`;
 }
 
 function undeclaredMessage(open: readonly JournalEntry[]): string {
@@ -260,7 +260,7 @@ function undeclaredMessage(open: readonly JournalEntry[]): string {
   );
   const names = enumerate(open.map(entryName), MAX_LISTED);
   const command = asTyped("npx pulumi-advertising pending");
-  return `${are} declared by nothing: ${names}. To see what to do:\n  ${command}`;
+  return `${are} not declared in the program: ${names}. To see what to do:\n  ${command}`;
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */

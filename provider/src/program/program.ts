@@ -42,7 +42,8 @@ noteCopy(join(__dirname, "../.."));
 
 const NOTHING_DONE = "nothing was registered and nothing was sent";
 /** Earlier batches were good, and what they declare may be live by now. */
-const NOTHING_OF_IT_DONE = "nothing of what was declared with it was registered or sent";
+const NOTHING_OF_IT_DONE =
+  "nothing that was declared together with these was registered or sent";
 
 class Program {
   /** Then it needs no settings, and reads nothing of this machine. */

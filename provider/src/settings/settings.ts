@@ -119,7 +119,7 @@ const TABLE = {
   /** Absent for the default place. */
   cookieFile: {
     schema: textLike(/^(?!~[^/\\])\P{Cc}+$/u).optional(),
-    expected: "a file's path (of all ~, only ~/ is understood), or none",
+    expected: "a file's path (~ only as ~/ at the beginning), or none",
     example: "none",
   },
   maxWindowSeconds: wholeSeconds(1, 2_147_483_647, THIRTY_DAYS_IN_SECONDS),

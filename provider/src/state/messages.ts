@@ -18,7 +18,7 @@ export function describe(kind: Kind["name"], create: CreateRecord): string {
   if (details.length > 0) text += ` (${details.join(", ")})`;
   if (at !== "") text += `, sent at ${at}`;
   if (field !== undefined) text += `, ${field} = ${mark}`;
-  if (replaces !== undefined) text += `; ${replaces} is another one`;
+  if (replaces !== undefined) text += `; not ${replaces}, which it replaces`;
   return text;
 }
 
@@ -39,9 +39,9 @@ export function settlingCommands(shorts: readonly string[]): string[] {
   const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((short) => `${short}=<its id>`);
   return [
-    `${they} there:`,
+    `${they} in the account:`,
     `  ${pendingCommandLine("created", ids)}`,
-    `${they} not there:`,
+    `${they} not in the account:`,
     `  ${pendingCommandLine("not-created", shorts)}`,
   ];
 }
@@ -54,7 +54,7 @@ export function resolveCommands(shorts: readonly string[]): string[] {
   const id = agree(shorts.length, "<its id>", "<an id>");
   const up = asTyped("pulumi up");
   lines.push(
-    `Then run \`${up}\`. In the program, existingId: ${id} does the same as --created.`,
+    `Then run \`${up}\`. Instead of --created, you can set existingId: ${id} in the program.`,
   );
   return lines;
 }
@@ -66,7 +66,7 @@ export function unresolvedMessage(
   why?: string,
 ): string {
   const lines = [
-    `Look in the account for ${describe(kind, record)}. Its outcome is unknown, so it is not sent again.`,
+    `The create is unresolved, so this run doesn't send it again. Look in the account for ${describe(kind, record)}.`,
     ...resolveCommands([short]),
     `What happened: ${whatIsKnown(record)}`,
   ];
@@ -99,5 +99,5 @@ export function staysLive(
   { unmanagedNotice }: Pick<Kind, "unmanagedNotice">,
   subject: string,
 ): string {
-  return `${subject} ${unmanagedNotice}; deactivate it there by hand`;
+  return `${subject} ${unmanagedNotice}; once nothing uses it, deactivate it by hand`;
 }
