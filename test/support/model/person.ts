@@ -95,7 +95,7 @@ export class Person {
     const truth = (name: string) => {
       if (created.has(name)) return undefined; // one message may ask twice
       const made = simulation.truthOf(name);
-      if (made === undefined || text.includes(`${made.id} is another one`)) return undefined;
+      if (made === undefined || text.includes(`not ${made.id}, which`)) return undefined;
       created.add(name);
       return `${name}=${made.id}`;
     };

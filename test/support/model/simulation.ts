@@ -770,7 +770,7 @@ export class Simulation {
     );
     return [...asked].map((short) => {
       const made = this.truthOf(short);
-      const isNone = made === undefined || text.includes(`${made.id} is another one`);
+      const isNone = made === undefined || text.includes(`not ${made.id}, which`);
       return isNone ? ["--not-created", short] : ["--created", `${short}=${made.id}`];
     });
   }
