@@ -138,7 +138,9 @@ module.exports = (async () => {
   expect(code).not.toBe(0);
   const report = output.slice(output.indexOf("Diagnostics:"));
   expect(report).toContain("2 problems");
-  expect(report).toContain("nothing of what was declared with it was registered or sent");
+  expect(report).toContain(
+    "nothing that was declared together with these was registered or sent",
+  );
   expect(report).toMatch(/"late-1":\s+advertiserName/);
   expect(report).toMatch(
     /"late-2":\s+import is an option that does not work here: .* existingId/,

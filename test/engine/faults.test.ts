@@ -92,7 +92,9 @@ describe("an unknown outcome", () => {
       const name = String(struck[index]);
       expect.soft(saved[name]?.id, row).toMatch(/^unresolved-/);
       expect.soft(saved[name]?.what, row).toMatch(told);
-      expect.soft(saved[name]?.initErrors?.join(), row).toContain("outcome is unknown");
+      expect
+        .soft(saved[name]?.initErrors?.join(), row)
+        .toContain("[ADVERTISING_OUTCOME_UNKNOWN]");
       expect
         .soft(output, row)
         .toMatch(new RegExp(`pending --not-created '${name.toLowerCase()}'`));

@@ -37,10 +37,8 @@ it("another login, another checkout of the program, with another value: what was
   await stack.select();
   stack.program(shop(`e0 = event("e0", [], { value: 2 });`, `e1 = event("e1", []);`));
   const output = await failed(stack.up("--continue-on-error"));
-  expect(output).toContain("as 2 by an earlier run, with arguments that differ");
-  expect(output).toContain(
-    'Look in the account for the ConversionEvent named "E1" (advertiserId 1, value 1), sent at 20',
-  );
+  expect(output).toContain('ConversionEvent "e0" as 2');
+  expect(output).toContain('the ConversionEvent named "E1" (advertiserId 1, value 1)');
   expect(commandsIn(output).join(), "commands that are alone on their lines").not.toMatch(
     /\[ADV|docs\//,
   );
@@ -64,7 +62,7 @@ setTimeout(() => event("late"), 100);`);
   stack.program(late(`event("fresh");`));
   // The preview fails with the words of the `up`, which does not begin.
   const output = await failed(stack.previewAndUp());
-  expect(output).toContain('Look in the account for the ConversionEvent named "LATE"');
+  expect(output).toContain('the ConversionEvent named "LATE"');
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
   expect(await answer(stack, sandbox, output)).toBe(1);
   await well(stack.up());

@@ -60,7 +60,7 @@ exports.value = advertising.ConversionEvent.get("got", 3).value;`);
   const [bought, gone] = [named("Buy")?.id, named("Gone")?.id];
   stack.program(shop("B", "Buy", 2));
   const replacing = await well(stack.previewAndUp());
-  expect(replacing).toContain(`is to be replaced. ${bought} will be deleted on the platform`);
+  expect(replacing).toContain(`${bought} will be deleted on the platform`);
   expect(replacing).toContain(
     `to delete on the platform, if everything else goes well: gone (${gone})`,
   );

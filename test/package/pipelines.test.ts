@@ -74,7 +74,7 @@ async function apply(pipeline: Pipeline, stack: TestStack, resolve = "") {
     "pending.txt",
     "apply.txt",
     "unresolved.txt",
-    "left.txt",
+    "unmanaged.txt",
   ];
   for (const old of [kept, ...written.map((file) => join(project(), file))])
     rmSync(old, { recursive: true, force: true });
@@ -117,7 +117,7 @@ it("apply, keep the session, stop at an unresolved create, go on when it is reso
     "Before the apply",
     "Apply",
     "After the apply",
-    "Left live",
+    "Live and unmanaged",
   ]);
   expect(lost.summary).toMatch(
     /### Apply\n```\n[\s\S]*\[ADVERTISING_OUTCOME_UNKNOWN\][\s\S]*?\n```\n/,
@@ -159,7 +159,7 @@ it("apply, keep the session, stop at an unresolved create, go on when it is reso
   writeFileSync(catalog, text.replace(/^ {6}landing: .*\n/m, ""));
   const removed = await apply(github, stack);
   expect(removed.code, removed.output).toBe(0);
-  expect(partsOf(removed.summary)).toEqual(["Before the apply", "Apply", "Left live"]);
+  expect(partsOf(removed.summary)).toEqual(["Before the apply", "Apply", "Live and unmanaged"]);
   expect(removed.summary).toMatch(new RegExp(`ConversionEvent +${gone} .*removed`));
   expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3 });
 });
