@@ -251,7 +251,7 @@ describe("open creates of earlier runs", () => {
 describe("what leaves", () => {
   const purchase = live(event("purchase"), "42", "Purchase");
   const leaves = (names: string) =>
-    `No longer declared: ${names}. ${names.includes(",") ? "They stay" : "It stays"} live and unmanaged.`;
+    `No longer declared: ${names}, as this machine last saw ${names.includes(",") ? "them" : "it"}. What Pulumi doesn't delete stays live and unmanaged.`;
   const stays = leaves("purchase (42)");
 
   it.each<[string, Declaration[], string[]]>([
@@ -305,6 +305,6 @@ describe("what leaves", () => {
     ]);
     const many = Array.from({ length: 30 }, (_, n) => made(n + 1));
     const [line] = atEnd(journal(...many), []);
-    expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. They/);
+    expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30, /);
   });
 });

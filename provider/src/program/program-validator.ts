@@ -247,9 +247,13 @@ function entryNames(entries: readonly JournalEntry[]): string {
   return names.join(", ");
 }
 
+/** Another machine may have replaced an object since, or given its resource the option to delete. */
 function retainedMessage(entries: readonly JournalEntry[]): string {
-  const stays = agree(entries.length, "It stays", "They stay");
-  return `No longer declared: ${entryNames(entries)}. ${stays} live and unmanaged.`;
+  const them = agree(entries.length, "it", "them");
+  return (
+    `No longer declared: ${entryNames(entries)}, as this machine last saw ${them}. ` +
+    "What Pulumi doesn't delete stays live and unmanaged."
+  );
 }
 
 function undeclaredMessage(open: readonly JournalEntry[]): string {
@@ -260,7 +264,7 @@ function undeclaredMessage(open: readonly JournalEntry[]): string {
   );
   const names = enumerate(open.map(entryName), MAX_LISTED);
   const command = asTyped("npx pulumi-advertising pending");
-  return `${are} not declared in the program: ${names}. To see what to do:\n  ${command}`;
+  return `${are} not declared in this run: ${names}. To see what to do:\n  ${command}`;
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */
