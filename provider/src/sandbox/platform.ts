@@ -69,7 +69,7 @@ export class Platform {
     const expected = this.#options;
     const isKnown = email === expected.email && password === expected.password;
     if (expected.authMode === "basic") return failure(404, "log in by Basic credentials here");
-    if (this.sessions.tryCountLogin())
+    if (this.sessions.countLogin())
       return failure(429, "too many logins", { "retry-after": "60" });
     if (!isKnown) return failure(401, "the e-mail or the password is wrong");
     const message = "Authentication successful: the session cookie was set";

@@ -23,12 +23,12 @@ export class Sessions {
   }
 
   /** Counts a login. @returns whether it is one too many within a minute. */
-  tryCountLogin(): boolean {
+  countLogin(): boolean {
     const now = this.#options.clock();
     this.#loginTimesMs = this.#loginTimesMs.filter((time) => time > now - 60_000);
-    const tryCountLogin = this.#loginTimesMs.length >= this.#options.loginsPerMinute;
-    if (!tryCountLogin) this.#loginTimesMs.push(now);
-    return tryCountLogin;
+    const isLimited = this.#loginTimesMs.length >= this.#options.loginsPerMinute;
+    if (!isLimited) this.#loginTimesMs.push(now);
+    return isLimited;
   }
 
   /** @returns the Set-Cookie headers of a new session. */

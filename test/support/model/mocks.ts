@@ -42,7 +42,7 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
     ...all,
     readJournal: (...[path, disk = acting.here.disk]: Parameters<typeof all.readJournal>) =>
       all.readJournal(path, disk),
-    writeAnswers: (...[place, lines, _, runs]: Parameters<typeof all.appendLines>) =>
+    appendLines: (...[place, lines, _, runs]: Parameters<typeof all.appendLines>) =>
       all.appendLines(place, lines, acting.here, runs),
     isJournalInUse: (...[place, folder]: Parameters<typeof all.isJournalInUse>) =>
       all.isJournalInUse(place, folder, acting.here.disk),
