@@ -234,7 +234,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:
-      "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up --stack dev` on this machine with the same account takes them over, if the program declares them.\nPulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and `pulumi up` has ended, drop it:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
+      "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up --stack dev` on this machine with the same account takes them over, if the program still declares them as sent.\nPulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and `pulumi up` has ended, drop it:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
     stderr: "",
   });
   const open = await pending(

@@ -107,7 +107,7 @@ function madeMessage(made: readonly Note[]): string {
   return (
     `Created by earlier runs, and not in the state yet: ${names}. ` +
     `The next \`${asTyped("pulumi up")}\` on this machine with the same account takes ` +
-    `${them} over, if the program declares ${them}.`
+    `${them} over, if the program still declares ${them} as sent.`
   );
 }
 
@@ -125,9 +125,8 @@ function linesOfStack(creates: readonly Create[]): string[] {
   const has =
     `The stack ${name} (backend ${backend || "unknown"}) has ` +
     `${count(creates.length, "open create")} of an interrupted run on this machine`;
-  const them = agree(creates.length, "it", "them");
-  if (first?.isOfGone !== true)
-    return [`${has}. The next \`pulumi up\` of that stack looks after ${them}.`];
+  const its = `npx pulumi-advertising pending --stack ${plainShellWord(name)}`;
+  if (first?.isOfGone !== true) return [`${has}. To see what becomes of that:\n  ${its}`];
   const takeOver = `npx pulumi-advertising pending --take-over ${plainShellWord(name)}`;
   const urns = creates.map(({ ref }) => ref.urn);
   return [
