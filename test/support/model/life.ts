@@ -452,6 +452,7 @@ export class Life {
       const made = simulation.platform.objects.find(
         (each) => objectKey(each.kind, each.id) === object,
       );
+      if (made !== undefined && simulation.changedElsewhere.has(made)) continue;
       const there = [
         made?.fields.event_name ?? made?.fields.advertiser_name,
         made?.fields.value,

@@ -8,7 +8,7 @@ import type { Client } from "../../../provider/src/client/index.js";
 import type { Kind } from "../../../provider/src/kinds/index.js";
 import { objectKey } from "../../../provider/src/state/index.js";
 import type { Values } from "./engine.js";
-import { now, type Process, time } from "./machine.js";
+import { type Machine, now, type Process, time } from "./machine.js";
 
 export interface Made {
   readonly kind: Kind["name"];
@@ -24,6 +24,8 @@ export interface Made {
   readonly at?: string | undefined;
   /** Before this moment it is still under way. */
   readonly fromMs: number;
+  /** The machine whose run has changed it last. */
+  changedOn?: Machine;
 }
 
 interface MadeByRun extends Made {
@@ -80,10 +82,11 @@ export class Platform {
   keep(): () => void {
     const { posts, objects } = this;
     const next = this.#next;
-    const fields = objects.map((each) => each.fields);
+    const kept = objects.map((made) => ({ made, before: { ...made } }));
     return () => {
-      objects.length = fields.length;
-      for (const [index, made] of objects.entries()) made.fields = fields[index] ?? made.fields;
+      objects.length = kept.length;
+      for (const { made, before } of kept)
+        Object.assign(made, { changedOn: undefined }, before);
       Object.assign(this, { posts });
       this.#next = next;
     };
@@ -181,6 +184,7 @@ export class Platform {
           const found = this.get(kind.name, id);
           if (found === undefined) throw new RefusedError(`${label}: there is no ${id}.`);
           found.fields = { ...found.fields, ...fields };
+          found.changedOn = process.machine;
           return [];
         }),
       search: ({ kind, field, mark, label }) =>

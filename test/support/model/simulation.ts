@@ -228,6 +228,9 @@ export class Simulation {
     }).settings;
   }
 
+  /** Taken over on a machine that can't know what another one has changed (guarantees.md). */
+  readonly changedElsewhere = new Set<Made>();
+
   /** Of which two creates with different arguments may have made the object. */
   readonly unsure = new Set<string>();
 
@@ -290,7 +293,7 @@ export class Simulation {
       if (process.isOver) throw new Killed("killed");
       saves++;
       process.moment();
-      this.#save(stack, before, deployment);
+      this.#save(stack, before, deployment, machine);
       process.moment();
     };
     const posts = this.platform.posts;
@@ -386,7 +389,7 @@ export class Simulation {
     return { ...runtime, clock: time.clock, client: () => client, say: tell };
   }
 
-  #save(stack: Stack, before: Deployment, deployment: Deployment): void {
+  #save(stack: Stack, before: Deployment, deployment: Deployment, machine: Machine): void {
     const [had, has] = [heldIn(before), heldIn(deployment)].map(
       (all) => new Set(all.map(({ object }) => object)),
     );
@@ -394,6 +397,13 @@ export class Simulation {
     const left = { resources: before.resources.filter(({ urn }) => !urns.has(urn)) };
     for (const made of this.platform.objects) {
       const object = objectKey(made.kind, made.id);
+      const isTakenOver = heldIn(deployment).some(
+        (now) =>
+          now.object === object &&
+          !heldIn(before).some((then) => then.object === object && then.key === now.key),
+      );
+      if (isTakenOver && made.changedOn !== undefined && made.changedOn !== machine)
+        this.changedElsewhere.add(made);
       if (has?.has(object) === true) this.released.delete(made);
       else if (had?.has(object) === true) this.released.add(made);
     }
@@ -784,7 +794,8 @@ export class Simulation {
   /** @returns what puts everything back as it is now, but for what has been logged. */
   keep(): () => void {
     const kept = [this.platform, ...this.machines, ...this.stacks].map((each) => each.keep());
-    const sets = [this.#said, this.released, this.unsure] as Set<unknown>[];
+    const { released, unsure, changedElsewhere } = this;
+    const sets = [this.#said, released, unsure, changedElsewhere] as Set<unknown>[];
     const items = sets.map((set) => [...set]);
     const { stack } = this;
     kept.push(keepTime());
