@@ -656,12 +656,21 @@ export class Simulation {
         (each) =>
           each.at === at && each.name === nameIn(fields) && each.facts?.value === fields.value,
       );
+    // What only Pulumi's record of an interrupted run has, a message describes by that.
+    const recorded = (stack.state.pending_operations ?? []).map(
+      ({ resource }) => resource.inputs,
+    );
+    const isRecorded = ({ fields }: Made) =>
+      recorded.some(
+        (each) => each?.eventName === nameIn(fields) && each?.value === fields.value,
+      );
     const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
     const isMeant = ({ self }: Made) => meant === undefined || self === meant;
     return (
       called.findLast(isSent) ??
       there.findLast((each) => isSent(each) && isMeant(each)) ??
       called.findLast(isMeant) ??
+      called.findLast(isRecorded) ??
       this.#heldAs(stack, isCalled)
     );
   }
