@@ -1,29 +1,15 @@
 /** What people read about a sandbox: a line for each request, and for each object. Pure. */
 import { excerpt, printable, quoted } from "../base/index.js";
-import type { Noun, SandboxObject, SandboxRequest, SandboxSnapshot } from "./options.js";
+import type { Noun, SandboxObject, SandboxRequest } from "./options.js";
 
 /** Leaves out the query, which may contain credentials, and all of the body but the name. */
-export function requestLine({
-  method,
-  path,
-  status,
-  operation,
-  created,
-}: SandboxRequest): string {
+export function requestLine(request: SandboxRequest): string {
+  const { method, path, status, operation, created } = request;
   const [plainPath = "", query] = path.split("?");
   const shownPath = excerpt(printable(plainPath), 80) + (query === undefined ? "" : "?…");
   const line = `${method} ${shownPath} ${status || "no response"}`;
   if (created === undefined) return line;
   return `${line}, ${objectName(operation as Noun, created)}`;
-}
-
-export function objectLines({ advertisers, events }: SandboxSnapshot): string {
-  if (advertisers.length + events.length === 0) return "Nothing lives here.";
-  const lines = [
-    ...advertisers.map((advertiser) => objectLine("advertiser", advertiser)),
-    ...events.map((event) => objectLine("event", event)),
-  ];
-  return lines.join("\n");
 }
 
 export function objectLine(noun: Noun, object: SandboxObject): string {

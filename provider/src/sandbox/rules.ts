@@ -1,17 +1,7 @@
 /** The platform's own rules for a request's body, as its API page states them: fields, types, defaults. */
 import { z } from "zod";
+import type { Values } from "../base/index.js";
 import type { Noun, SandboxObject } from "./options.js";
-
-export interface FieldFault {
-  readonly field: string;
-  readonly reason: string;
-}
-
-export interface CheckedFields {
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly faults: readonly FieldFault[];
-  readonly unknown: readonly string[];
-}
 
 const MAX_WINDOW_SECONDS = 2_592_000;
 const windowSeconds = z.int().min(1).max(MAX_WINDOW_SECONDS).default(MAX_WINDOW_SECONDS);
@@ -21,8 +11,8 @@ const wholeFromZero = z.int().min(0).optional();
 const EXTRA_FIELDS = { active: z.unknown().optional(), alternative_id: z.unknown().optional() };
 
 const FIELDS: Readonly<Record<Noun, z.ZodObject>> = {
-  advertiser: z.object({ advertiser_name: z.string().min(1), ...EXTRA_FIELDS }),
-  event: z.object({
+  advertiser: z.looseObject({ advertiser_name: z.string().min(1), ...EXTRA_FIELDS }),
+  event: z.looseObject({
     event_name: z
       .string()
       .min(1)
@@ -39,35 +29,32 @@ const FIELDS: Readonly<Record<Noun, z.ZodObject>> = {
   }),
 };
 
-/** @param advertisers by id: an event needs an active one. */
+/**
+ * @param advertisers by id: an event needs an active one. @param isStrict refuses unknown fields, which are kept else.
+ * @returns the fields with defaults, and what is wrong with them, each error with its field's name first.
+ */
 export function checkFields(
   noun: Noun,
-  body: Readonly<Record<string, unknown>>,
+  body: Values,
   advertisers: ReadonlyMap<number, SandboxObject>,
-): CheckedFields {
-  const present = Object.entries(body).filter(([, value]) => value !== null);
-  const { data, error } = FIELDS[noun].safeParse(Object.fromEntries(present));
-  const unknown = Object.keys(body).filter(
-    (field) => !Object.hasOwn(FIELDS[noun].shape, field),
+  isStrict = false,
+): { readonly fields: Values; readonly errors: readonly string[] } {
+  const rules = FIELDS[noun];
+  const unknown = Object.keys(body).filter((field) => !Object.hasOwn(rules.shape, field));
+  // `null` is the default of a known field.
+  const present = Object.entries(body).filter(
+    ([field, value]) => value !== null || unknown.includes(field),
   );
-  if (error !== undefined) {
-    const faults = error.issues.map(({ path, message }) => ({
-      field: String(path[0]),
-      reason: message,
-    }));
-    return { fields: {}, faults, unknown };
+  const { data: fields = {}, error } = rules.safeParse(Object.fromEntries(present));
+  const issues = error?.issues ?? [];
+  const errors = issues.map(({ path, message }) => `${String(path[0])} ${message}`);
+  if (isStrict) errors.push(...unknown.map((field) => `${field} is not a known field`));
+  if (noun === "event" && error === undefined) {
+    const id = Number(fields.advertiser_id);
+    const advertiser = advertisers.get(id);
+    if (advertiser === undefined) errors.push(`advertiser_id there is no advertiser ${id}`);
+    if (advertiser?.active === false)
+      errors.push(`advertiser_id advertiser ${id} is not active`);
   }
-  const faults = noun === "event" ? advertiserFaults(data, advertisers) : [];
-  return { fields: data, faults, unknown };
-}
-
-function advertiserFaults(
-  { advertiser_id: id }: Readonly<Record<string, unknown>>,
-  advertisers: ReadonlyMap<number, SandboxObject>,
-): readonly FieldFault[] {
-  const field = "advertiser_id";
-  const advertiser = advertisers.get(Number(id));
-  if (advertiser === undefined) return [{ field, reason: `there is no advertiser ${id}` }];
-  if (advertiser.active !== false) return [];
-  return [{ field, reason: `advertiser ${id} is not active` }];
+  return { fields, errors };
 }

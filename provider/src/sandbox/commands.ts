@@ -1,7 +1,7 @@
 /** Commands to a running sandbox from another terminal: a POST with the command's words as JSON. */
 import { jsonIn, quoted } from "../base/index.js";
-import { parseFault, SandboxUsageError } from "./fault-language.js";
-import { objectLine, objectLines } from "./messages.js";
+import { parseFault, SandboxUsageError } from "./faults.js";
+import { objectLine } from "./messages.js";
 import { NOUNS, type Noun, type SandboxAnswer, type SandboxRequest } from "./options.js";
 import type { Sandbox } from "./server.js";
 
@@ -44,9 +44,13 @@ function fail(sandbox: Sandbox, words: readonly string[]): string | undefined {
 }
 
 function list(sandbox: Sandbox, words: readonly string[]): string | undefined {
-  if (words.length === 0) return objectLines(sandbox.snapshot());
-  if (words.join() !== "--json") return undefined;
-  return JSON.stringify(sandbox.snapshot(), undefined, 2);
+  if (words.join() === "--json") return JSON.stringify(sandbox.snapshot(), undefined, 2);
+  if (words.length > 0) return undefined;
+  const lines = [
+    ...sandbox.advertisers.map((advertiser) => objectLine("advertiser", advertiser)),
+    ...sandbox.events.map((event) => objectLine("event", event)),
+  ];
+  return lines.join("\n") || "Nothing lives here.";
 }
 
 function edit(sandbox: Sandbox, words: readonly string[]): string | undefined {
@@ -57,7 +61,10 @@ function edit(sandbox: Sandbox, words: readonly string[]): string | undefined {
   for (const assignment of assignments) {
     const [, field, value] = /^(\w+)=(.*)$/s.exec(assignment) ?? [];
     if (field === undefined || value === undefined) return undefined;
-    changes[field] = readValue(value, object[field]);
+    // A field that has a text keeps one.
+    const isText = typeof object[field] === "string" && value !== "null";
+    const data = jsonIn(value);
+    changes[field] = isText || data === undefined ? value : data;
   }
   sandbox.edit(noun, object.id, changes);
   return objectLine(noun, sandbox.find(noun, object.id));
@@ -79,13 +86,6 @@ function isNoun(word: string | undefined): word is Noun {
   return NOUNS.some((noun) => noun === word);
 }
 
-/** A field that has a text keeps one; anything else is JSON where it can be. */
-function readValue(typed: string, before: unknown): unknown {
-  if (typed === "null") return null;
-  if (typeof before === "string") return typed;
-  return jsonIn(typed) ?? typed;
-}
-
 /** @returns `undefined` for a request that is no command. */
 export function answerCommand(
   sandbox: Sandbox,
@@ -104,15 +104,13 @@ export function answerCommand(
 
 /** Sends a command to a sandbox in another process on this machine. @throws Error */
 export async function sendCommand(port: number, words: readonly string[]): Promise<string> {
-  const { Agent, request } = await import("undici");
-  // An agent of its own: the global one may be set to use a proxy (NODE_USE_ENV_PROXY).
-  const options = {
-    method: "POST",
-    body: JSON.stringify(words),
-    dispatcher: new Agent(),
-  } as const;
-  const response = await request(`http://127.0.0.1:${port}${CONTROL_PATH}`, options);
-  const message = await response.body.text();
-  if (response.statusCode !== 200) throw new SandboxUsageError(message);
+  const url = `http://127.0.0.1:${port}${CONTROL_PATH}`;
+  const response = await fetch(url, { method: "POST", body: JSON.stringify(words) }).catch(
+    () => {
+      throw new SandboxUsageError(`no sandbox answers on port ${port}`);
+    },
+  );
+  const message = await response.text();
+  if (!response.ok) throw new SandboxUsageError(message);
   return message;
 }
