@@ -111,7 +111,7 @@ describe("S5: a refusal of the content is not one of the session", () => {
         const ending = await client.createEvent("purchase", 4711);
         expect(ending.kind).toBe("RefusedError");
         expect(messageOf(ending)).toMatch(
-          /^ConversionEvent "purchase": POST http.*\/rest\/event was refused with status \d+: .*there is no advertiser 4711/,
+          /^ConversionEvent "purchase": POST http.*\/rest\/event was refused with status \d+: .*advertiser 4711/,
         );
         expect(messageOf(ending)).toContain("Nothing was created.");
         expect(counts(sandbox)).toEqual({ logins: 1, creates });

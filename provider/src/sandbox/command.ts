@@ -2,7 +2,7 @@
 /** The command `advertising-sandbox`: starts a sandbox, or sends a command to one that runs. */
 import { parseArgs } from "node:util";
 import { answerCommand, CONTROL_HELP, sendCommand } from "./commands.js";
-import { FAULT_HELP, SandboxUsageError } from "./faults.js";
+import { FAULT_HELP } from "./faults.js";
 import { type Sandbox, type SandboxOptions, startSandbox } from "./index.js";
 
 const HELP = `Usage: advertising-sandbox [options]
@@ -34,8 +34,7 @@ async function main(): Promise<void> {
   if (help) return console.log(HELP);
   if (positionals.length === 0)
     return start({ port: Number(port ?? 0), latencyMs: Number(latencyMs), operations });
-  if (port === undefined)
-    throw new SandboxUsageError("a command needs the --port of the sandbox");
+  if (port === undefined) throw new Error("a command needs the --port of the sandbox");
   const words = json ? [...positionals, "--json"] : positionals;
   console.log(await sendCommand(Number(port), words));
 }

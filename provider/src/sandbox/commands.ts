@@ -1,22 +1,11 @@
 /** Commands to a running sandbox from another terminal: a POST with the command's words as JSON. */
 import { jsonIn, quoted } from "../base/index.js";
-import { parseFault, SandboxUsageError } from "./faults.js";
+import { parseFault } from "./faults.js";
 import { objectLine } from "./messages.js";
 import { NOUNS, type Noun, type SandboxAnswer, type SandboxRequest } from "./options.js";
 import type { Sandbox } from "./server.js";
 
 const CONTROL_PATH = "/sandbox";
-
-/** @returns what the person reads; `undefined` if the words aren't as HELP has them. @throws Error */
-type ControlCommand = (sandbox: Sandbox, words: readonly string[]) => string | undefined;
-
-const CONTROL_COMMANDS = new Map<string, ControlCommand>([
-  ["fail", fail],
-  ["list", list],
-  ["edit", edit],
-  ["delete", deleteObject],
-  ["expire", expire],
-]);
 
 export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   such as event:close-after-act (created, response lost)
   fail none
@@ -25,65 +14,68 @@ export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   such as event:clo
   delete event|advertiser ID
   expire                        ends every session`;
 
-/** @throws Error for a command that can't be carried out. */
-export function runCommand(sandbox: Sandbox, words: readonly string[]): string {
-  const [name = "", ...others] = words;
-  const message = CONTROL_COMMANDS.get(name)?.(sandbox, others);
-  if (message !== undefined) return message;
-  throw new SandboxUsageError(`${quoted(words.join(" "))} is no command\n${CONTROL_HELP}`);
-}
+/** Each returns what the person reads; `undefined` if the words aren't as HELP has them. @throws Error */
+const COMMANDS: Readonly<
+  Record<string, (sandbox: Sandbox, words: readonly string[]) => string | undefined>
+> = {
+  fail(sandbox, words) {
+    if (words.length === 0) return undefined;
+    if (words.join() === "none") {
+      sandbox.endFaults();
+      return "No request fails any more.";
+    }
+    for (const rule of words.map(parseFault)) sandbox.fail(rule);
+    return `Requests fail from now on: ${words.join(", ")}.`;
+  },
 
-function fail(sandbox: Sandbox, words: readonly string[]): string | undefined {
-  if (words.length === 0) return undefined;
-  if (words.join() === "none") {
-    sandbox.endFaults();
-    return "No request fails any more.";
-  }
-  for (const rule of words.map(parseFault)) sandbox.fail(rule);
-  return `Requests fail from now on: ${words.join(", ")}.`;
-}
+  list(sandbox, words) {
+    if (words.join() === "--json") return JSON.stringify(sandbox.snapshot(), undefined, 2);
+    if (words.length > 0) return undefined;
+    const lines = [
+      ...sandbox.advertisers.map((advertiser) => objectLine("advertiser", advertiser)),
+      ...sandbox.events.map((event) => objectLine("event", event)),
+    ];
+    return lines.join("\n") || "Nothing lives here.";
+  },
 
-function list(sandbox: Sandbox, words: readonly string[]): string | undefined {
-  if (words.join() === "--json") return JSON.stringify(sandbox.snapshot(), undefined, 2);
-  if (words.length > 0) return undefined;
-  const lines = [
-    ...sandbox.advertisers.map((advertiser) => objectLine("advertiser", advertiser)),
-    ...sandbox.events.map((event) => objectLine("event", event)),
-  ];
-  return lines.join("\n") || "Nothing lives here.";
-}
+  edit(sandbox, [noun, id, ...assignments]) {
+    if (!isNoun(noun) || assignments.length === 0) return undefined;
+    const object = sandbox.find(noun, Number(id));
+    const changes: Record<string, unknown> = {};
+    for (const assignment of assignments) {
+      const [, field, value] = /^(\w+)=(.*)$/s.exec(assignment) ?? [];
+      if (field === undefined || value === undefined) return undefined;
+      // A field that has a text keeps one.
+      const isText = typeof object[field] === "string" && value !== "null";
+      const data = jsonIn(value);
+      changes[field] = isText || data === undefined ? value : data;
+    }
+    sandbox.edit(noun, object.id, changes);
+    return objectLine(noun, sandbox.find(noun, object.id));
+  },
 
-function edit(sandbox: Sandbox, words: readonly string[]): string | undefined {
-  const [noun, id, ...assignments] = words;
-  if (!isNoun(noun) || assignments.length === 0) return undefined;
-  const object = sandbox.find(noun, Number(id));
-  const changes: Record<string, unknown> = {};
-  for (const assignment of assignments) {
-    const [, field, value] = /^(\w+)=(.*)$/s.exec(assignment) ?? [];
-    if (field === undefined || value === undefined) return undefined;
-    // A field that has a text keeps one.
-    const isText = typeof object[field] === "string" && value !== "null";
-    const data = jsonIn(value);
-    changes[field] = isText || data === undefined ? value : data;
-  }
-  sandbox.edit(noun, object.id, changes);
-  return objectLine(noun, sandbox.find(noun, object.id));
-}
+  delete(sandbox, [noun, id, ...rest]) {
+    if (!isNoun(noun) || rest.length > 0) return undefined;
+    sandbox.delete(noun, Number(id));
+    return `Deleted ${noun} ${id}.`;
+  },
 
-function deleteObject(sandbox: Sandbox, words: readonly string[]): string | undefined {
-  const [noun, id, ...rest] = words;
-  if (!isNoun(noun) || rest.length > 0) return undefined;
-  sandbox.delete(noun, Number(id));
-  return `Deleted ${noun} ${id}.`;
-}
-
-function expire(sandbox: Sandbox): string {
-  sandbox.expireSessions();
-  return "Every session has ended.";
-}
+  expire(sandbox) {
+    sandbox.expireSessions();
+    return "Every session has ended.";
+  },
+};
 
 function isNoun(word: string | undefined): word is Noun {
   return NOUNS.some((noun) => noun === word);
+}
+
+/** @throws Error for a command that can't be carried out. */
+export function runCommand(sandbox: Sandbox, [name = "", ...words]: readonly string[]): string {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  const message = command?.(sandbox, words);
+  if (message !== undefined) return message;
+  throw new Error(`${quoted([name, ...words].join(" "))} is no command\n${CONTROL_HELP}`);
 }
 
 /** @returns `undefined` for a request that is no command. */
@@ -95,7 +87,7 @@ export function answerCommand(
   const plain = { headers: { "content-type": "text/plain; charset=utf-8" } };
   try {
     // Browsers name the origin of each POST: no web page may reach into a sandbox on its visitor's machine.
-    if (headers.origin !== undefined) throw new SandboxUsageError("no commands from web pages");
+    if (headers.origin !== undefined) throw new Error("no commands from web pages");
     return { ...plain, status: 200, body: runCommand(sandbox, body as string[]) };
   } catch (error) {
     return { ...plain, status: 400, body: (error as Error).message };
@@ -107,10 +99,10 @@ export async function sendCommand(port: number, words: readonly string[]): Promi
   const url = `http://127.0.0.1:${port}${CONTROL_PATH}`;
   const response = await fetch(url, { method: "POST", body: JSON.stringify(words) }).catch(
     () => {
-      throw new SandboxUsageError(`no sandbox answers on port ${port}`);
+      throw new Error(`no sandbox answers on port ${port}`);
     },
   );
   const message = await response.text();
-  if (!response.ok) throw new SandboxUsageError(message);
+  if (!response.ok) throw new Error(message);
   return message;
 }

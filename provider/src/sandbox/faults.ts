@@ -10,9 +10,6 @@ import {
 } from "./options.js";
 import { json } from "./platform.js";
 
-/** What was typed can't be carried out; the message says why. */
-export class SandboxUsageError extends Error {}
-
 /** A rule, and how many requests it has hit. */
 export class ArmedFault {
   hits = 0;
@@ -64,11 +61,11 @@ FAULT: ${NAMES.join(", ")}, status-<200 to 599>;
   with -after-act at the end, the request is carried out first
 TIMES: a whole number from 1 up, or always; once by default`;
 
-/** @throws SandboxUsageError */
+/** @throws Error with what there is */
 export function parseFault(typed: string): FaultRule {
   const { on, name = "", status, act, times = "1" } = TYPED.exec(typed)?.groups ?? {};
   if (on === undefined)
-    throw new SandboxUsageError(`${quoted(typed)} is no TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
+    throw new Error(`${quoted(typed)} is no TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
   const body = {
     success: Number(status) < 400,
     message: `status ${status}, as the sandbox was asked`,

@@ -11,9 +11,6 @@ import type {
 import { checkFields } from "./rules.js";
 import type { Sessions } from "./sessions.js";
 
-/** The most objects in the answer to a search. */
-const PAGE = 25;
-
 /** Which operation of the platform a request asks for. */
 export interface Route {
   readonly operation: SandboxOperation;
@@ -21,8 +18,6 @@ export interface Route {
   readonly noun: Noun;
   /** Of a read, an update and a delete. */
   readonly id: number;
-  /** Whether a create refuses unknown fields. */
-  readonly isStrict: boolean;
   /** Of a search: the text that each field contains. */
   readonly filters: URLSearchParams;
 }
@@ -50,7 +45,6 @@ export function routeOf(
       operation,
       noun: noun as Noun,
       id: Number(id),
-      isStrict: strict !== undefined,
       filters: new URLSearchParams(query),
     };
   // At any path: that of a 2.0 login isn't documented.
@@ -122,11 +116,11 @@ export class Platform {
 
   #carryOut(route: Route, request: SandboxRequest, body: Values): SandboxAnswer {
     const { operation, noun, id, filters } = route;
-    if (operation === noun) return this.#create(route, request, body);
+    if (operation === noun) return this.#create(noun, request, body);
     const objects = this.objects[noun];
     if (operation === "search") {
       const found = [...objects.values()].filter((object) => matches(object, filters));
-      return success({ payload: found.slice(0, PAGE) });
+      return success({ payload: found });
     }
     const object = objects.get(id);
     if (object === undefined) return failure(404, `${noun} ${id} was not found`);
@@ -139,8 +133,8 @@ export class Platform {
     return success({ message: `${noun} ${operation}d with ID = ${id}`, payload: { id } });
   }
 
-  #create({ noun, isStrict }: Route, request: SandboxRequest, body: Values): SandboxAnswer {
-    const { fields, errors } = checkFields(noun, body, this.objects.advertiser, isStrict);
+  #create(noun: Noun, request: SandboxRequest, body: Values): SandboxAnswer {
+    const { fields, errors } = checkFields(noun, body, this.objects.advertiser);
     if (errors.length > 0) return json(406, { success: false, errors });
     const id = this.#nextId;
     const activity = noun === "advertiser" ? { active: true } : {};

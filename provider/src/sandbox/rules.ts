@@ -10,7 +10,7 @@ const wholeFromZero = z.int().min(0).optional();
 /** Fields that installations of this kind keep in addition to the documented ones. */
 const EXTRA_FIELDS = { active: z.unknown().optional(), alternative_id: z.unknown().optional() };
 
-const FIELDS: Readonly<Record<Noun, z.ZodObject>> = {
+export const FIELDS: Readonly<Record<Noun, z.ZodObject>> = {
   advertiser: z.looseObject({ advertiser_name: z.string().min(1), ...EXTRA_FIELDS }),
   event: z.looseObject({
     event_name: z
@@ -30,31 +30,25 @@ const FIELDS: Readonly<Record<Noun, z.ZodObject>> = {
 };
 
 /**
- * @param advertisers by id: an event needs an active one. @param isStrict refuses unknown fields, which are kept else.
+ * Unknown fields are kept. @param advertisers by id: an event needs an active one.
  * @returns the fields with defaults, and what is wrong with them, each error with its field's name first.
  */
 export function checkFields(
   noun: Noun,
   body: Values,
   advertisers: ReadonlyMap<number, SandboxObject>,
-  isStrict = false,
 ): { readonly fields: Values; readonly errors: readonly string[] } {
-  const rules = FIELDS[noun];
-  const unknown = Object.keys(body).filter((field) => !Object.hasOwn(rules.shape, field));
   // `null` is the default of a known field.
   const present = Object.entries(body).filter(
-    ([field, value]) => value !== null || unknown.includes(field),
+    ([field, value]) => value !== null || !Object.hasOwn(FIELDS[noun].shape, field),
   );
-  const { data: fields = {}, error } = rules.safeParse(Object.fromEntries(present));
-  const issues = error?.issues ?? [];
-  const errors = issues.map(({ path, message }) => `${String(path[0])} ${message}`);
-  if (isStrict) errors.push(...unknown.map((field) => `${field} is not a known field`));
-  if (noun === "event" && error === undefined) {
-    const id = Number(fields.advertiser_id);
-    const advertiser = advertisers.get(id);
-    if (advertiser === undefined) errors.push(`advertiser_id there is no advertiser ${id}`);
-    if (advertiser?.active === false)
-      errors.push(`advertiser_id advertiser ${id} is not active`);
+  const { data: fields, error } = FIELDS[noun].safeParse(Object.fromEntries(present));
+  if (fields === undefined) {
+    const errors = error.issues.map(({ path, message }) => `${String(path[0])} ${message}`);
+    return { fields: {}, errors };
   }
-  return { fields, errors };
+  const { advertiser_id: id } = fields;
+  const isActive = (advertisers.get(Number(id)) ?? { active: false }).active !== false;
+  if (noun === "advertiser" || isActive) return { fields, errors: [] };
+  return { fields, errors: [`advertiser_id advertiser ${id} is not active, or not there`] };
 }

@@ -6,6 +6,7 @@ import {
   asTyped,
   count,
   didYouMean,
+  type Environment,
   plainShellWord,
   printable,
   shellWord,
@@ -40,7 +41,7 @@ export interface SettingsReading {
 interface SettingsSource {
   /** The value of `advertising:<key>` in the stack's configuration. */
   readonly config: (key: string) => string | undefined;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   /** Every key of the namespace, where the process can list them. */
   readonly keys?: readonly string[];
   /** Whether a key's value is encrypted, if the process can know that. */
@@ -95,52 +96,34 @@ interface ReadSetting {
 
 function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   const { raw, belongsInConfig, label } = givenIn(source, key);
-  const { schema, expected, secret, structured } = SETTINGS[key];
-  if (raw === undefined) return readAbsent(key, label, source);
-  // A login with it would be spent in vain.
-  if (secret && /[\r\n]$/.test(raw))
-    return refused(key, label, "ends in a line end, which no login takes");
-  // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would
-  // pass for a path or a password. Environment variables are texts and nothing else.
-  const structure = structureIn(raw);
-  if (!structured && belongsInConfig && structure !== undefined)
-    return refused(
-      key,
-      label,
-      `expected ${expected}; got a structured value, ${show(structure)}`,
-    );
-  const { data: value, error } = schema.safeParse(structured ? structure : raw);
-  if (structured && error !== undefined) {
-    const problems = error.issues.map(({ message, path }) => {
-      const entry = printable(`${label}${path.join("")}`);
-      const command = belongsInConfig ? remove(`--path ${shellWord(entry)}`) : commandFor(key);
-      return { source: entry, reason: message, command };
-    });
-    return { problems };
-  }
-  if (error === undefined && (!structured || structure !== undefined)) return { value };
-  // A secret is never shown, nor is whatever an address may hold in front of its host or behind its path.
-  const isHidden = secret || /[@?#]/.test(raw);
-  return refused(
-    key,
-    label,
-    `expected ${expected}; got ${isHidden ? "another value" : show(raw)}`,
-  );
-}
-
-function readAbsent(key: SettingName, label: string, source: SettingsSource): ReadSetting {
-  const { expected, required, onlyToSend } = SETTINGS[key];
-  if (onlyToSend && source.mayLackPassword) {
+  const { schema, expected, secret, structured, required, onlyToSend } = SETTINGS[key];
+  const command = commandFor(key);
+  const refused = (reason: string) => ({ problems: [{ source: label, reason, command }] });
+  if (raw === undefined) {
+    const variable = environmentNameOf(key);
     const note = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
-    return { note: `${note} (or set ${environmentNameOf(key)}):\n  ${commandFor(key)}` };
+    if (onlyToSend && source.mayLackPassword)
+      return { note: `${note} (or set ${variable}):\n  ${command}` };
+    if (!required || source.mayLackAll) return {};
+    return refused(`is required (or ${variable}): ${expected}`);
   }
-  if (!required || source.mayLackAll) return {};
-  return refused(key, label, `is required: ${expected}`);
-}
-
-function refused(key: SettingName, source: string, reason: string): ReadSetting {
-  const or = SETTINGS[key].required && environmentNameOf(key);
-  return { problems: [{ source, reason, command: commandFor(key), environmentVariable: or }] };
+  // A login with it would be spent in vain.
+  if (secret && /[\r\n]$/.test(raw)) return refused("ends in a line end, which no login takes");
+  // Pulumi hands programs what `pulumi config set --path` made as JSON text.
+  const data = structured === undefined ? raw : (structureIn(raw) ?? raw);
+  const { data: value, error } = schema.safeParse(data);
+  if (error === undefined) return { value };
+  const problems = error.issues
+    .filter(({ path }) => path.length > 0)
+    .map(({ message: reason, path }) => {
+      const entry = printable(`${label}.${path.join(".")}`);
+      const removal = remove(`--path ${shellWord(entry)}`);
+      return { source: entry, reason, command: belongsInConfig ? removal : command };
+    });
+  if (problems.length > 0) return { problems };
+  // A secret is never shown, nor is whatever an address may hold in front of its host or behind its path.
+  const isHidden = secret || /[@?#[{]/.test(raw);
+  return refused(`expected ${expected}; got ${isHidden ? "another value" : show(raw)}`);
 }
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
@@ -178,7 +161,7 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
 }
 
 /** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
-function unknownVariables(environment: SettingsSource["environment"]): string[] {
+function unknownVariables(environment: Environment): string[] {
   const prefix = environmentNameOf("");
   // The debug log, and what `pending` hands to a refresh, are no settings.
   const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
@@ -197,27 +180,20 @@ const QUOTED = /^(?:(["'`]).+\1|“.+”|‘.+’)$/;
 /** A real password may be in quotes, so they stop nothing. Tools that read files of variables often leave them there. */
 function passwordWarnings(source: SettingsSource): string[] {
   const { raw = "", belongsInConfig, label } = givenIn(source, "password");
-  const warnings: string[] = [];
-  if (belongsInConfig && raw !== "" && source.isSecret?.("password") === false)
-    warnings.push(
-      `${label} is stored in plain text. To encrypt it:\n  ${commandFor("password")}`,
-    );
-  if (QUOTED.test(raw)) {
-    const problem = "is in quotes, which are sent as part of it";
-    warnings.push(
-      `${label} ${problem}. If they do not belong to it, set it without them:\n  ${commandFor("password")}`,
-    );
-  }
-  return warnings;
+  const isInClear = belongsInConfig && raw !== "" && source.isSecret?.("password") === false;
+  const reasons: string[] = [];
+  if (isInClear) reasons.push("is stored in plain text. To encrypt it");
+  if (QUOTED.test(raw))
+    reasons.push("is in quotes, which are sent as part of it. To set it without them");
+  return reasons.map((reason) => `${label} ${reason}:\n  ${commandFor("password")}`);
 }
 
 /** One problem, with the command that fixes it on a line of its own. */
 export function describeSettingProblem(
-  { source, reason, command, environmentVariable: or }: SettingProblem,
+  { source, reason, command }: SettingProblem,
   indent = "",
 ): string {
-  const alternative = or === undefined ? "" : ` (or set ${or})`;
-  return `${source} ${reason}; to fix it${alternative}:\n${indent}  ${command}`;
+  return `${source} ${reason}; to fix it:\n${indent}  ${command}`;
 }
 
 export function describeSettingProblems(problems: readonly SettingProblem[]): string {

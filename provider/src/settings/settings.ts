@@ -14,8 +14,6 @@ export interface SettingProblem {
   readonly source: string;
   readonly reason: string;
   readonly command: string;
-  /** The environment variable that does as well. */
-  readonly environmentVariable?: string | undefined;
 }
 
 export interface SettingRule {
@@ -40,19 +38,21 @@ function textLike(form: RegExp) {
   return z.string().trim().regex(form);
 }
 
-function asBaseUrl(text: string): string | undefined {
-  if (!URL.canParse(text) || /[?#]/.test(text)) return undefined;
-  const { protocol, hostname, username, password, origin, pathname } = new URL(text);
-  const isAllowed = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
-  if (!isAllowed || username !== "" || password !== "") return undefined;
-  return `${origin}${pathname.replace(/\/+$/, "")}`;
+function isPlatformAddress(text: string): boolean {
+  if (!URL.canParse(text) || /[?#]/.test(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
+  return isSafe && username === "" && password === "";
 }
 
-const baseUrl = z.string().transform((text, context) => {
-  const url = asBaseUrl(text.trim());
-  if (url === undefined) context.addIssue("not an address of the platform");
-  return url ?? z.NEVER;
-});
+const baseUrl = z
+  .string()
+  .trim()
+  .refine(isPlatformAddress)
+  .transform((text) => {
+    const { origin, pathname } = new URL(text);
+    return `${origin}${pathname.replace(/\/+$/, "")}`;
+  });
 
 const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
   .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
@@ -61,20 +61,10 @@ const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
 const digits = z.string().regex(/^\s*\d{1,12}\s*$/);
 
 /** @param byDefault also stands in the example. */
-function numeric(min: number, max: number, byDefault: number) {
+function whole(what: string, min: number, max: number, byDefault: number) {
   const schema = digits.transform(Number).pipe(z.int().min(min).max(max)).default(byDefault);
-  return {
-    schema,
-    expected: `a whole number from ${min} to ${max}`,
-    example: String(byDefault),
-  };
-}
-
-function wholeSeconds(min: number, max: number, byDefault: number) {
-  return {
-    ...numeric(min, max, byDefault),
-    expected: `whole seconds from ${min} to ${withUnit(max)}`,
-  };
+  const expected = `${what} from ${min} to ${withUnit(max)}`;
+  return { schema, expected, example: String(byDefault) };
 }
 
 const TABLE = {
@@ -122,10 +112,10 @@ const TABLE = {
     expected: "a file's path (~ only as ~/ at the beginning), or none",
     example: "none",
   },
-  maxWindowSeconds: wholeSeconds(1, 2_147_483_647, THIRTY_DAYS_IN_SECONDS),
-  requestTimeoutSeconds: wholeSeconds(1, MAX_SECONDS, 30),
-  maxWaitSeconds: wholeSeconds(0, MAX_SECONDS, 120),
-  maxConcurrentRequests: numeric(1, 1000, 16),
+  maxWindowSeconds: whole("whole seconds", 1, 2_147_483_647, THIRTY_DAYS_IN_SECONDS),
+  requestTimeoutSeconds: whole("whole seconds", 1, MAX_SECONDS, 30),
+  maxWaitSeconds: whole("whole seconds", 0, MAX_SECONDS, 120),
+  maxConcurrentRequests: whole("a whole number", 1, 1000, 16),
   markField: {
     schema: textLike(/^[A-Za-z_][\w.-]{0,99}$/)
       // Each create's mark would overwrite the argument.
