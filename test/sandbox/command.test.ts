@@ -3,8 +3,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { answerCommand, runCommand, sendCommand } from "../../provider/src/sandbox/commands.js";
-import { parseFault } from "../../provider/src/sandbox/faults.js";
+import {
+  answerCommand,
+  parseFault,
+  runCommand,
+  sendCommand,
+} from "../../provider/src/sandbox/commands.js";
 import {
   type FaultRule,
   type Sandbox,

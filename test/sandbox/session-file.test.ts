@@ -262,7 +262,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
     async () => {
       const { sandbox, file, client } = await startWithSession();
       fs.chownSync(file, 12_345, 12_345);
-      const words = `it belongs to another user (12345, and you are 0). Run as root: chown 0 '${file}'. This run keeps`;
+      const words = `it belongs to another user (12345, and you are 0). Run as root: chown -R 0 '${file}'. This run keeps`;
       expect(await goesOn(sandbox, client())).toContain(words);
     },
   );

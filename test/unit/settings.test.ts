@@ -269,7 +269,7 @@ describe("problems", () => {
   });
 
   it("an unknown environment variable is a warning with the nearest one, without its value", () => {
-    const environment = { ADVERTISING_TIMEOUT: "geheim", ADVERTISING_COLOUR: "geheim" };
+    const environment = { ADVERTISING_COLOUR: "geheim", ADVERTISING_TIMEOUT: "geheim" };
     const others = {
       ADVERTISING_LOG: "debug",
       ADVERTISING_ANSWERS: "{}",
@@ -372,8 +372,9 @@ describe("operations", () => {
       operations({ event: { search: "GET rest/event?alternative_id={mark}" } }).problems,
     ).toEqual([
       {
-        source: "advertising:operations.event.search",
-        reason: "needs advertising:markField, the field that each create carries its mark in",
+        source: "advertising:operations",
+        reason:
+          "has a search, which needs advertising:markField, where each create carries its mark",
         command: "pulumi config set advertising:markField alternative_id",
       },
     ]);

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 /** The command `advertising-sandbox`: starts a sandbox, or sends a command to one that runs. */
 import { parseArgs } from "node:util";
-import { answerCommand, CONTROL_HELP, sendCommand } from "./commands.js";
-import { FAULT_HELP } from "./faults.js";
+import { answerCommand, CONTROL_HELP, FAULT_HELP, sendCommand } from "./commands.js";
 import { type Sandbox, type SandboxOptions, startSandbox } from "./index.js";
 
 const HELP = `Usage: advertising-sandbox [options]

@@ -1,9 +1,17 @@
 /** Commands to a running sandbox from another terminal: a POST with the command's words as JSON. */
-import { jsonIn, quoted } from "../base/index.js";
-import { parseFault } from "./faults.js";
-import { objectLine } from "./messages.js";
-import { NOUNS, type Noun, type SandboxAnswer, type SandboxRequest } from "./options.js";
-import type { Sandbox } from "./server.js";
+import { jsonIn, printable, quoted } from "../base/index.js";
+import {
+  type Fault,
+  type FaultRule,
+  NOUNS,
+  type Noun,
+  OPERATIONS,
+  type SandboxAnswer,
+  type SandboxObject,
+  type SandboxRequest,
+} from "./options.js";
+import { json } from "./platform.js";
+import { objectName, type Sandbox } from "./server.js";
 
 const CONTROL_PATH = "/sandbox";
 
@@ -13,6 +21,42 @@ export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   such as event:clo
   edit event|advertiser ID FIELD=VALUE …
   delete event|advertiser ID
   expire                        ends every session`;
+
+const TARGETS = ["any", "create", ...OPERATIONS];
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  close: { kind: "close-without-answer" },
+  reset: { kind: "reset" },
+  "no-answer": { kind: "no-answer" },
+};
+const NAMES = Object.keys(FAULTS);
+
+const TYPED = new RegExp(
+  `^(?<on>${TARGETS.join("|")}):(?:(?<name>${NAMES.join("|")})|status-(?<status>[2-5]\\d\\d))` +
+    "(?<act>-after-act)?(?::(?<times>always|[1-9]\\d{0,8}))?$",
+);
+
+export const FAULT_HELP = `TARGET: ${TARGETS.join(", ")}
+FAULT: ${NAMES.join(", ")}, status-<200 to 599>;
+  with -after-act at the end, the request is carried out first
+TIMES: a whole number from 1 up, or always; once by default`;
+
+/** @throws Error with what there is */
+export function parseFault(typed: string): FaultRule {
+  const { on, name = "", status, act, times = "1" } = TYPED.exec(typed)?.groups ?? {};
+  if (on === undefined)
+    throw new Error(`${quoted(typed)} is no TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
+  const body = {
+    success: Number(status) < 400,
+    message: `status ${status}, as the sandbox was asked`,
+  };
+  return {
+    on: on as FaultRule["on"],
+    with: FAULTS[name] ?? { kind: "answer", ...json(Number(status), body) },
+    act: act !== undefined,
+    times: times === "always" ? Number.POSITIVE_INFINITY : Number(times),
+  };
+}
 
 /** Each returns what the person reads; `undefined` if the words aren't as HELP has them. @throws Error */
 const COMMANDS: Readonly<
@@ -65,6 +109,11 @@ const COMMANDS: Readonly<
     return "Every session has ended.";
   },
 };
+
+function objectLine(noun: Noun, object: SandboxObject): string {
+  const { id: _, [`${noun}_name`]: _name, ...others } = object;
+  return `${objectName(noun, object)} ${printable(JSON.stringify(others))}`;
+}
 
 function isNoun(word: string | undefined): word is Noun {
   return NOUNS.some((noun) => noun === word);

@@ -11,11 +11,12 @@ import type {
 import { checkFields } from "./rules.js";
 import type { Sessions } from "./sessions.js";
 
-/** Which operation of the platform a request asks for. */
+/** What a request asks for. */
 export interface Route {
-  readonly operation: SandboxOperation;
+  /** `undefined` for anything that the platform doesn't serve. */
+  readonly operation: SandboxOperation | undefined;
   /** Of anything but a login. */
-  readonly noun: Noun;
+  readonly noun: Noun | undefined;
   /** Of a read, an update and a delete. */
   readonly id: number;
   /** Of a search: the text that each field contains. */
@@ -23,37 +24,28 @@ export interface Route {
 }
 
 /** `/rest/event`, `/rest/event/strict`, `/rest/event/5`, below any path. */
-const OBJECTS = /\/rest\/(?<noun>advertiser|event)(\/((?<strict>strict)|(?<id>\d+)))?$/;
+const OBJECTS = /\/rest\/(?<noun>advertiser|event)(\/(strict|(?<id>\d+)))?$/;
 
-const BY_METHOD = new Map<string, SandboxOperation>([
-  ["GET", "read"],
-  ["PUT", "update"],
-  ["PATCH", "update"],
-  ["DELETE", "delete"],
+const KNOWN_OPERATIONS = new Map<string, SandboxOperation>([
+  ["GET one", "read"],
+  ["PUT one", "update"],
+  ["PATCH one", "update"],
+  ["DELETE one", "delete"],
+  ["GET all", "search"],
 ]);
 
-/** @returns `undefined` for anything that the platform doesn't serve. */
-export function routeOf(
-  method: string,
-  url: string,
-  hasOperations: boolean,
-): Route | undefined {
+export function routeOf(method: string, url: string, hasOperations: boolean): Route {
   const [path = "", query] = url.split("?");
-  const { noun, strict, id } = OBJECTS.exec(path)?.groups ?? {};
-  const routeTo = (operation: SandboxOperation | undefined): Route | undefined =>
-    operation && {
-      operation,
-      noun: noun as Noun,
-      id: Number(id),
-      filters: new URLSearchParams(query),
-    };
+  const groups = OBJECTS.exec(path)?.groups ?? {};
+  const { noun, id } = groups as { readonly noun?: Noun; readonly id?: string };
+  const objects = id === undefined ? "all" : "one";
+  let operation: SandboxOperation | undefined;
+  if (method === "POST" && id === undefined) operation = noun;
+  else if (hasOperations && noun !== undefined)
+    operation = KNOWN_OPERATIONS.get(`${method} ${objects}`);
   // At any path: that of a 2.0 login isn't documented.
-  if (method === "POST" && path.endsWith("/authenticate")) return routeTo("authenticate");
-  if (noun === undefined) return undefined;
-  if (method === "POST" && id === undefined) return routeTo(noun as Noun);
-  if (!hasOperations || strict !== undefined) return undefined;
-  if (id !== undefined) return routeTo(BY_METHOD.get(method));
-  return method === "GET" ? routeTo("search") : undefined;
+  if (method === "POST" && path.endsWith("/authenticate")) operation = "authenticate";
+  return { operation, noun, id: Number(id), filters: new URLSearchParams(query) };
 }
 
 export class Platform {
@@ -72,14 +64,18 @@ export class Platform {
     for (const object of events) this.#keep("event", object);
   }
 
-  handle(route: Route | undefined, request: SandboxRequest): SandboxAnswer {
-    if (route === undefined)
-      return failure(404, `there is no ${request.method} ${request.path}`);
+  handle(route: Route, request: SandboxRequest): SandboxAnswer {
     const body = asRecord(request.body);
-    if (route.operation === "authenticate") return this.#logIn(body);
+    const { operation, noun } = route;
+    if (operation === "authenticate") return this.#logIn(body);
+    if (operation === undefined || noun === undefined)
+      return failure(404, `there is no ${request.method} ${request.path}`);
     const cookies = this.#admit(request);
     if (cookies === undefined) return failure(401, "Your session has expired. Please log in.");
-    const answer = this.#carryOut(route, request, body);
+    const answer =
+      operation === noun
+        ? this.#create(noun, request, body)
+        : this.#carryOut(noun, route, body);
     if (cookies.length === 0) return answer;
     return { ...answer, headers: { ...answer.headers, "set-cookie": cookies } };
   }
@@ -114,9 +110,7 @@ export class Platform {
     return this.sessions.admit(headers.cookie as string | undefined);
   }
 
-  #carryOut(route: Route, request: SandboxRequest, body: Values): SandboxAnswer {
-    const { operation, noun, id, filters } = route;
-    if (operation === noun) return this.#create(noun, request, body);
+  #carryOut(noun: Noun, { operation, id, filters }: Route, body: Values): SandboxAnswer {
     const objects = this.objects[noun];
     if (operation === "search") {
       const found = [...objects.values()].filter((object) => matches(object, filters));

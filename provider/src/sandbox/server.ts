@@ -9,14 +9,14 @@ import {
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { jsonIn } from "../base/index.js";
-import { ArmedFault } from "./faults.js";
-import { requestLine } from "./messages.js";
+import { excerpt, jsonIn, printable, quoted } from "../base/index.js";
 import {
   DEFAULTS,
   type FaultRule,
+  NOUNS,
   type Noun,
   type SandboxAnswer,
+  type SandboxAnswerer,
   type SandboxObject,
   type SandboxOperation,
   type SandboxOptions,
@@ -141,7 +141,7 @@ export class Sandbox {
   async #receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = incoming;
     const route = routeOf(method, url, this.#options.operations);
-    const operation = route?.operation;
+    const { operation } = route;
     const request: SandboxRequest = {
       method,
       path: url,
@@ -158,7 +158,7 @@ export class Sandbox {
     if (body === undefined) return; // The client went away before it had sent all.
     request.body = jsonIn(body) ?? body;
     const { latencyMs } = this.#options;
-    if (route !== undefined && latencyMs > 0) await sleep(latencyMs);
+    if (operation !== undefined && latencyMs > 0) await sleep(latencyMs);
 
     let answer: SandboxAnswer | undefined = success({});
     if (fault === undefined || fault.rule.act) {
@@ -184,3 +184,50 @@ const COUNTERS = {
   delete: "deletes",
   search: "searches",
 } as const satisfies Record<SandboxOperation, keyof Sandbox>;
+
+/** A rule, and how many requests it has hit. */
+class ArmedFault {
+  hits = 0;
+  #passed = 0;
+
+  constructor(readonly rule: FaultRule) {}
+
+  /** Whether it hits this request; counts it. */
+  takes(operation: SandboxOperation): boolean {
+    const { on, times = 1, after = 0 } = this.rule;
+    const isCreate = on === "create" && NOUNS.some((noun) => noun === operation);
+    const isMeant = on === "any" || on === operation || isCreate;
+    if (!isMeant || this.hits >= times || this.#passed++ < after) return false;
+    this.hits++;
+    return true;
+  }
+
+  /** What the client gets instead. */
+  readonly answer: SandboxAnswerer = (answer, request, response) => {
+    const fault = this.rule.with;
+    if (typeof fault === "function") return fault(answer, request, response);
+    if (fault.kind === "answer") {
+      const { status, headers = {}, body = "" } = fault;
+      const isText = typeof body === "string" || Buffer.isBuffer(body);
+      return { status, headers, body: isText ? body : JSON.stringify(body) };
+    }
+    if (fault.kind === "close-without-answer") response.socket?.end();
+    if (fault.kind === "reset") response.socket?.resetAndDestroy();
+    return undefined;
+  };
+}
+
+/** Leaves out the query, which may contain credentials, and all of the body but the name. */
+function requestLine(request: SandboxRequest): string {
+  const { method, path, status, operation, created } = request;
+  const [plainPath = "", query] = path.split("?");
+  const shownPath = excerpt(printable(plainPath), 80) + (query === undefined ? "" : "?…");
+  const line = `${method} ${shownPath} ${status || "no response"}`;
+  if (created === undefined) return line;
+  return `${line}, ${objectName(operation as Noun, created)}`;
+}
+
+/** `event 3 "Purchase"` */
+export function objectName(noun: Noun, object: SandboxObject): string {
+  return `${noun} ${object.id} ${quoted(String(object[`${noun}_name`]))}`;
+}

@@ -96,13 +96,13 @@ interface ReadSetting {
 
 function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   const { raw, belongsInConfig, label } = givenIn(source, key);
-  const { schema, expected, secret, structured, required, onlyToSend } = SETTINGS[key];
+  const { schema, expected, secret, structured, required } = SETTINGS[key];
   const command = commandFor(key);
   const refused = (reason: string) => ({ problems: [{ source: label, reason, command }] });
   if (raw === undefined) {
     const variable = environmentNameOf(key);
     const note = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
-    if (onlyToSend && source.mayLackPassword)
+    if (secret && source.mayLackPassword)
       return { note: `${note} (or set ${variable}):\n  ${command}` };
     if (!required || source.mayLackAll) return {};
     return refused(`is required (or ${variable}): ${expected}`);
@@ -140,15 +140,10 @@ function remove(words: string): string {
 
 /** A search looks for the mark that `markField` puts into each create. */
 function searchesWithoutField({ operations, markField }: Settings): SettingProblem[] {
-  if (operations === undefined || markField !== undefined) return [];
-  const nouns = Object.keys(operations.of).filter(
-    (noun) => operations.of[noun]?.search !== undefined,
-  );
-  return nouns.map((noun) => ({
-    source: `${NAMESPACE}:operations.${noun}.search`,
-    reason: `needs ${NAMESPACE}:markField, the field that each create carries its mark in`,
-    command: commandFor("markField"),
-  }));
+  const known = Object.values(operations?.of ?? {});
+  if (markField !== undefined || known.every(({ search }) => search === undefined)) return [];
+  const reason = `has a search, which needs ${NAMESPACE}:markField, where each create carries its mark`;
+  return [{ source: `${NAMESPACE}:operations`, reason, command: commandFor("markField") }];
 }
 
 function unknownKeys(keys: readonly string[]): SettingProblem[] {
@@ -165,11 +160,9 @@ function unknownVariables(environment: Environment): string[] {
   const prefix = environmentNameOf("");
   // The debug log, and what `pending` hands to a refresh, are no settings.
   const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
-  const isUnknown = (name: string) => name.startsWith(prefix) && !known.includes(name);
-  const unknown = Object.keys(environment).filter(
-    (name) => environment[name] !== undefined && isUnknown(name),
-  );
-  return unknown.sort().map((name) => {
+  const ours = Object.keys(environment).filter((name) => name.startsWith(prefix));
+  const unknown = ours.filter((name) => !known.includes(name));
+  return unknown.map((name) => {
     const hint = didYouMean(name.slice(prefix.length), SETTING_NAMES, environmentNameOf);
     return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
   });

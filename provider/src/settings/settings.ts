@@ -23,10 +23,9 @@ export interface SettingRule {
   readonly example: string;
   /** Of an object (structured configuration, or JSON in the environment), one entry with a value, in shell words. */
   readonly structured?: string;
+  /** Only what sends something needs it: for a preview it may be missing. */
   readonly secret?: true;
   readonly required?: true;
-  /** Only what sends something needs it: for a preview it may be missing. */
-  readonly onlyToSend?: true;
 }
 
 /** Whether this is the machine itself, by its names and addresses. @param hostname a URL's. */
@@ -88,7 +87,6 @@ const TABLE = {
     example: "",
     secret: true,
     required: true,
-    onlyToSend: true,
   },
   authMode: {
     schema: z.enum(["session", "basic"]).default("session"),
