@@ -148,7 +148,7 @@ describe("a value", () => {
     "of %s can't be %s, which is one problem with the command of its example",
     (key = "", value = "") => {
       const { problems } = read({ ...complete, [key]: value });
-      const { expected, example } = SETTINGS[key as keyof typeof SETTINGS];
+      const { expected, example = "" } = SETTINGS[key as keyof typeof SETTINGS];
       expect(problems).toMatchObject([
         {
           source: `advertising:${key}`,

@@ -1,11 +1,11 @@
 /** Commands to a running sandbox from another terminal: a POST with the command's words as JSON. */
 import { jsonIn, printable, quoted } from "../base/index.js";
 import {
+  COUNTERS,
   type Fault,
   type FaultRule,
   NOUNS,
   type Noun,
-  OPERATIONS,
   type SandboxAnswer,
   type SandboxObject,
   type SandboxRequest,
@@ -22,7 +22,7 @@ export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   such as event:clo
   delete event|advertiser ID
   expire                        ends every session`;
 
-const TARGETS = ["any", "create", ...OPERATIONS];
+const TARGETS = ["any", "create", ...Object.keys(COUNTERS)];
 
 const FAULTS: Readonly<Record<string, Fault>> = {
   close: { kind: "close-without-answer" },

@@ -5,16 +5,20 @@ import type { ServerResponse } from "node:http";
 export const NOUNS = ["advertiser", "event"] as const;
 export type Noun = (typeof NOUNS)[number];
 
-/** A login, the create of a noun, and the operations that only some installations have. */
-export const OPERATIONS = [
-  "authenticate",
-  ...NOUNS,
-  "read",
-  "update",
-  "delete",
-  "search",
-] as const;
-export type SandboxOperation = (typeof OPERATIONS)[number];
+/**
+ * A login, the create of a noun, and the operations that only some installations have: each with the sandbox's count of
+ * the requests that arrived.
+ */
+export const COUNTERS = {
+  authenticate: "logins",
+  advertiser: "advertiserPosts",
+  event: "eventPosts",
+  read: "reads",
+  update: "updates",
+  delete: "deletes",
+  search: "searches",
+} as const;
+export type SandboxOperation = keyof typeof COUNTERS;
 
 /** The options of `startSandbox` with their defaults. */
 export const DEFAULTS = {

@@ -141,8 +141,7 @@ export class Platform {
 /** Each filter is a part of a field's text, as in a person's search. */
 function matches(object: SandboxObject, filters: URLSearchParams): boolean {
   return [...filters].every(([field, text]) => {
-    const value = String(object[field] ?? "");
-    return value.toLowerCase().includes(text.toLowerCase());
+    return String(object[field] ?? "").includes(text);
   });
 }
 

@@ -7,11 +7,8 @@ const MAX_WINDOW_SECONDS = 2_592_000;
 const windowSeconds = z.int().min(1).max(MAX_WINDOW_SECONDS).default(MAX_WINDOW_SECONDS);
 const wholeFromZero = z.int().min(0).optional();
 
-/** Fields that installations of this kind keep in addition to the documented ones. */
-const EXTRA_FIELDS = { active: z.unknown().optional(), alternative_id: z.unknown().optional() };
-
 export const FIELDS: Readonly<Record<Noun, z.ZodObject>> = {
-  advertiser: z.looseObject({ advertiser_name: z.string().min(1), ...EXTRA_FIELDS }),
+  advertiser: z.looseObject({ advertiser_name: z.string().min(1) }),
   event: z.looseObject({
     event_name: z
       .string()
@@ -25,7 +22,6 @@ export const FIELDS: Readonly<Record<Noun, z.ZodObject>> = {
     click_window: windowSeconds,
     view_window: windowSeconds,
     attribution: z.enum(["ALL", "WHITELIST"]).default("ALL"),
-    ...EXTRA_FIELDS,
   }),
 };
 

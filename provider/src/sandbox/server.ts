@@ -11,6 +11,8 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { excerpt, jsonIn, printable, quoted } from "../base/index.js";
 import {
+  type AllOptions,
+  COUNTERS,
   DEFAULTS,
   type FaultRule,
   NOUNS,
@@ -42,7 +44,7 @@ export class Sandbox {
   deletes = 0;
   searches = 0;
 
-  readonly #options: Required<SandboxOptions>;
+  readonly #options: AllOptions;
   readonly #platform: Platform;
   #faults: ArmedFault[] = [];
 
@@ -174,16 +176,6 @@ export class Sandbox {
     response.end(answer.body);
   }
 }
-
-const COUNTERS = {
-  authenticate: "logins",
-  advertiser: "advertiserPosts",
-  event: "eventPosts",
-  read: "reads",
-  update: "updates",
-  delete: "deletes",
-  search: "searches",
-} as const satisfies Record<SandboxOperation, keyof Sandbox>;
 
 /** A rule, and how many requests it has hit. */
 class ArmedFault {

@@ -12,7 +12,7 @@ import {
   shellWord,
   structureIn,
 } from "../base/index.js";
-import { show } from "../rules/index.js";
+import { defaultOf, show } from "../rules/index.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
 import {
   environmentNameOf,
@@ -58,7 +58,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
   // An unusable value must not keep the other checks from running: its default stands in.
   const values = readings.map(({ key, value }) => [
     key,
-    value ?? SETTINGS[key].schema.safeParse(undefined).data,
+    value ?? defaultOf(SETTINGS[key].schema),
   ]);
   const settings: Settings = Object.fromEntries(values);
   const { proxy, problem } = readProxy(environment, settings.baseUrl);
@@ -128,7 +128,8 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
 function commandFor(key: SettingName): string {
-  const { secret, example, structured } = SETTINGS[key];
+  const { secret, structured, schema } = SETTINGS[key];
+  const { example = String(defaultOf(schema)) } = SETTINGS[key];
   if (secret) return asTyped(`pulumi config set --secret ${NAMESPACE}:${key}`);
   if (structured !== undefined) return asTyped(`pulumi config set --path ${structured}`);
   return asTyped(`pulumi config set ${NAMESPACE}:${key} ${plainShellWord(example)}`);

@@ -20,7 +20,8 @@ export interface SettingRule {
   /** Reads the text that was set, or a structured setting's data. One that is not set has its default, or is absent. */
   readonly schema: z.ZodType;
   readonly expected: string;
-  readonly example: string;
+  /** @default the schema's default */
+  readonly example?: string;
   /** Of an object (structured configuration, or JSON in the environment), one entry with a value, in shell words. */
   readonly structured?: string;
   /** Only what sends something needs it: for a preview it may be missing. */
@@ -59,11 +60,9 @@ const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
 
 const digits = z.string().regex(/^\s*\d{1,12}\s*$/);
 
-/** @param byDefault also stands in the example. */
 function whole(what: string, min: number, max: number, byDefault: number) {
   const schema = digits.transform(Number).pipe(z.int().min(min).max(max)).default(byDefault);
-  const expected = `${what} from ${min} to ${withUnit(max)}`;
-  return { schema, expected, example: String(byDefault) };
+  return { schema, expected: `${what} from ${min} to ${withUnit(max)}` };
 }
 
 const TABLE = {
@@ -84,25 +83,21 @@ const TABLE = {
   password: {
     schema: z.string().min(1).optional(),
     expected: "the password of the login",
-    example: "",
     secret: true,
     required: true,
   },
   authMode: {
     schema: z.enum(["session", "basic"]).default("session"),
     expected: "session or basic",
-    example: "session",
   },
   keepLoggedIn: {
     schema: z.stringbool({ truthy: ["true"], falsy: ["false"] }).default(false),
     expected: "true or false",
-    example: "false",
   },
   /** Read without a slash in front. */
   authenticatePath: {
     schema: authenticatePath.default("rest/authenticate"),
     expected: "a path below the base URL",
-    example: "rest/authenticate",
   },
   /** Absent for the default place. */
   cookieFile: {
