@@ -75,10 +75,9 @@ const COMMANDS: Readonly<
   list(sandbox, words) {
     if (words.join() === "--json") return JSON.stringify(sandbox.snapshot(), undefined, 2);
     if (words.length > 0) return undefined;
-    const lines = [
-      ...sandbox.advertisers.map((advertiser) => objectLine("advertiser", advertiser)),
-      ...sandbox.events.map((event) => objectLine("event", event)),
-    ];
+    const lines = NOUNS.flatMap((noun) =>
+      sandbox[`${noun}s`].map((object) => objectLine(noun, object)),
+    );
     return lines.join("\n") || "Nothing lives here.";
   },
 
@@ -94,8 +93,7 @@ const COMMANDS: Readonly<
       const data = jsonIn(value);
       changes[field] = isText || data === undefined ? value : data;
     }
-    sandbox.edit(noun, object.id, changes);
-    return objectLine(noun, sandbox.find(noun, object.id));
+    return objectLine(noun, sandbox.edit(noun, object.id, changes));
   },
 
   delete(sandbox, [noun, id, ...rest]) {

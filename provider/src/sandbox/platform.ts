@@ -1,12 +1,13 @@
 /** What the platform does with a request: logs in, creates, and where it can, reads, updates, deletes and searches. */
 import { asRecord, type Values } from "../base/index.js";
-import type {
-  AllOptions,
-  Noun,
-  SandboxAnswer,
-  SandboxObject,
-  SandboxOperation,
-  SandboxRequest,
+import {
+  type AllOptions,
+  NOUNS,
+  type Noun,
+  type SandboxAnswer,
+  type SandboxObject,
+  type SandboxOperation,
+  type SandboxRequest,
 } from "./options.js";
 import { checkFields } from "./rules.js";
 import type { Sessions } from "./sessions.js";
@@ -59,9 +60,8 @@ export class Platform {
     private readonly options: AllOptions,
     readonly sessions: Sessions,
   ) {
-    const { advertisers = [], events = [] } = options.objects;
-    for (const object of advertisers) this.#keep("advertiser", object);
-    for (const object of events) this.#keep("event", object);
+    for (const noun of NOUNS)
+      for (const object of options.objects[`${noun}s`] ?? []) this.#keep(noun, object);
   }
 
   handle(route: Route, request: SandboxRequest): SandboxAnswer {

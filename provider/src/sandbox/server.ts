@@ -9,7 +9,7 @@ import {
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { excerpt, jsonIn, printable, quoted } from "../base/index.js";
+import { excerpt, jsonIn, printable, quoted, type Values } from "../base/index.js";
 import {
   type AllOptions,
   COUNTERS,
@@ -95,12 +95,13 @@ export class Sandbox {
   /**
    * Changes an object, as a person does in the platform's own interface.
    * @param changes by wire names; `null` is the default again, or no value.
-   * @throws Error that says which rule of the platform forbids it; nothing is changed then.
+   * @returns it, changed. @throws Error that says which rule of the platform forbids it; nothing is changed then.
    */
-  edit(noun: Noun, id: number, changes: Readonly<Record<string, unknown>>): void {
+  edit(noun: Noun, id: number, changes: Values): SandboxObject {
     const errors = this.#platform.change(noun, this.find(noun, id), changes);
     if (errors.length > 0)
       throw new Error(`${noun} ${id} was not changed: ${errors.join("; ")}`);
+    return this.find(noun, id);
   }
 
   /** Deletes an object, as a person does in the platform's own interface. @throws Error if it isn't there. */

@@ -1,6 +1,6 @@
 /** Who is logged in: sessions that end, long-lived cookies that open a new one with each request, the login limit. */
 import { randomBytes } from "node:crypto";
-import type { SandboxOptions } from "./options.js";
+import type { AllOptions } from "./options.js";
 
 const SESSION = "sandbox_service_cookie";
 const LOGIN = "sandbox_keep_logged_in";
@@ -14,11 +14,7 @@ export class Sessions {
   protected now: () => number = Date.now;
   #loginTimesMs: number[] = [];
 
-  constructor(
-    private readonly options: Required<
-      Pick<SandboxOptions, "sessionSeconds" | "loginsPerMinute">
-    >,
-  ) {}
+  constructor(private readonly options: AllOptions) {}
 
   /** Counts a login. @returns whether it is one too many within a minute. */
   countLogin(): boolean {

@@ -130,7 +130,6 @@ const TABLE = {
     schema: operationsSchema,
     expected:
       'an object of operations by kind, such as {"event":{"read":"GET rest/event/{id}"}}',
-    example: '{"event":{"read":"GET rest/event/{id}"}}',
     structured: "'advertising:operations.event.read' 'GET rest/event/{id}'",
   },
 } satisfies Readonly<Record<string, SettingRule>>;
