@@ -89,7 +89,7 @@ new advertising.ConversionEvent("wrong", {
 });
 
 it("a first preview without a password, as a pipeline has it, writes nothing; then an up with one", async () => {
-  const sandbox = await useSandbox({ password: "needle-password", pathPrefix: "/api/v1" });
+  const sandbox = await useSandbox({ password: "needle-password" });
   const shop = (advertiserName: string) =>
     program(`
 const a = new advertising.Advertiser("a", { advertiserName: "${advertiserName}" });
@@ -99,7 +99,10 @@ new advertising.ConversionEvent("e", {
 });`);
   const stack = await newStack(shop("A"), {
     environment: { ADVERTISING_MAX_WAIT: "needle" },
-    config: { "advertising:baseUrl": `${sandbox.url}/`, "advertising:email": sandbox.email },
+    config: {
+      "advertising:baseUrl": `${sandbox.url}/api/v1/`,
+      "advertising:email": sandbox.email,
+    },
   });
   const expectWarned = ({ code, output }: RunResult) => {
     expect(code, output).toBe(0);

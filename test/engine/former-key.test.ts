@@ -13,8 +13,8 @@ exports.all = shop.eventIds;`);
 const A = { eventName: "A", value: 1 };
 
 it.each([false, true])("with the catalog's sets %s", async (sets) => {
-  const objects = { advertisers: [{ id: 1, active: true }], events: [] };
-  const sandbox = await useSandbox({ objects, firstId: 11 });
+  const objects = { advertisers: [{ id: 1, active: true }, { id: 10 }], events: [] };
+  const sandbox = await useSandbox({ objects });
   const stack = await newStack(shop({ a: A, b: A }, sets), { sandbox });
   stack.write("shop.csv", "key,advertiser,eventName,value\nbuy,Acme,Buy,5\nlook,Acme,Look,0\n");
   await well(stack.up());
@@ -49,8 +49,8 @@ it.each([false, true])("with the catalog's sets %s", async (sets) => {
 });
 
 it("after a kill of the first run: what it made is taken over under the new keys, and nothing is made twice", async () => {
-  const objects = { advertisers: [{ id: 1, active: true }], events: [] };
-  const sandbox = await useSandbox({ objects, firstId: 11, authMode: "basic" });
+  const objects = { advertisers: [{ id: 1, active: true }, { id: 10 }], events: [] };
+  const sandbox = await useSandbox({ objects, authMode: "basic" });
   const environment = { ADVERTISING_AUTH_MODE: "basic", PULUMI_SKIP_CHECKPOINTS: "true" };
   const set = (events: object, before = "") =>
     program(

@@ -64,7 +64,7 @@ new advertising.ConversionEventSet("funnel", { advertiserId: a, events });`);
   await stack.cancel();
   const second = stack.up();
   await until(() => existsSync(join(stack.programFolder, "begun")));
-  limited.cancel();
+  sandbox.endFaults();
   expect((await first).code).toBe(0);
   expect(await well(second)).toMatch(/"funnel".* 5 events.*: e1 \(\d+\), /);
   expect(sandbox.creates - limited.hits).toBe(7);

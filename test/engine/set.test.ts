@@ -25,8 +25,7 @@ it("created, partly refused, completed, changed key by key and moved with an ali
     keys.map((key, index) => [key, { eventName: `E${index}`, value: index }]),
   );
   const sandbox = await useSandbox({
-    objects: { advertisers: [{ id: 1, active: true }], events: [] },
-    firstId: 11,
+    objects: { advertisers: [{ id: 1, active: true }, { id: 10 }], events: [] },
   });
   // The engine saves the state once, after it has ended the provider.
   const environment = { PULUMI_SKIP_CHECKPOINTS: "true" };

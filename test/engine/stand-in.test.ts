@@ -256,7 +256,7 @@ it("created, changed, renamed, refused in part, killed, replaced, removed and re
     events: [],
   };
   const sandboxes = [0, 1].map(() =>
-    useSandbox({ authMode: "both", objects, operations: true }),
+    useSandbox({ authMode: "basic", objects, operations: true }),
   );
   const [real, model] = (await Promise.all(sandboxes)) as [Sandbox, Sandbox];
   const players = [await throughPulumi(real), throughStandIn(model)] as const;

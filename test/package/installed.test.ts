@@ -22,6 +22,7 @@ import {
 import {
   failed,
   newStack,
+  resetCounts,
   type TestStack,
   UNCHECKED,
   useSandbox,
@@ -378,7 +379,7 @@ it("a TypeScript program's state is the next version's, installed by pnpm in ano
   const before = await stored();
   for (const place of [temporary(), "node_modules", version])
     expect(JSON.stringify(before)).not.toContain(place);
-  sandbox.resetCounts();
+  resetCounts(sandbox);
 
   const next = await packAsVersion("9.0.0", tarball, temporary());
   const elsewhere = await InstalledProject.create("pnpm", next, temporary());

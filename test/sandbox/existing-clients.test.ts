@@ -3,8 +3,7 @@
  * with a cookie jar, a client that uses the 2.0 login and strict creates, and one that only looks at `success`.
  */
 import { describe, expect, it } from "vitest";
-import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
-import { useSandbox } from "../support/stack.js";
+import { type InstallationOptions, useSandbox } from "../support/installation.js";
 
 type Body = Record<string, unknown>;
 
@@ -46,7 +45,7 @@ class CookieSession {
 
 const idOf = (body: Body) => (body.payload as { id: number }).id;
 
-async function start(options: SandboxOptions = {}) {
+async function start(options: InstallationOptions = {}) {
   const sandbox = await useSandbox(options);
   const client = new CookieSession(sandbox.url);
   const credentials = { email: sandbox.email, password: sandbox.password };
@@ -57,7 +56,7 @@ describe("a session with a cookie jar", () => {
   it.each([false, true])(
     "logs in, creates, and logs in again when its session has ended (kept: %s)",
     async (keep) => {
-      const { sandbox, client, credentials } = await start({ rotation: "single-use" });
+      const { sandbox, client, credentials } = await start({ isSingleUse: true });
       const logIn = () =>
         client.post("rest/authenticate", { ...credentials, keep_logged_in: keep });
       const create = async (noun: string, body: Body): Promise<number> => {
@@ -117,24 +116,6 @@ describe("the 2.0 login, and strict creates", () => {
       ]);
     },
   );
-
-  it("a strict create refuses an unknown field, which a plain one drops with a warning", async () => {
-    for (const keepsUnknownFields of [true, false]) {
-      const { sandbox, client, credentials } = await start({ keepsUnknownFields });
-      await client.post("rest/v2/authenticate", credentials);
-      const body = { advertiser_name: "Acme", colour: "red", size: 3 };
-      expect(await client.post("rest/advertiser/strict", body)).toEqual({
-        status: 406,
-        body: {
-          success: false,
-          errors: ["colour is not a known field", "size is not a known field"],
-        },
-      });
-      expect(sandbox.advertisers).toEqual([]);
-      expect((await client.post("rest/advertiser", body)).status).toBe(200);
-      expect(sandbox.advertiserPosts).toBe(2);
-    }
-  });
 });
 
 describe("a client that decides by success alone", () => {
@@ -180,12 +161,5 @@ describe("a client that decides by success alone", () => {
 
     expect([sandbox.advertisers.length, sandbox.events.length]).toEqual([1, 1]);
     expect([sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([4, 2]);
-  });
-
-  it("sees that an installation takes Basic credentials", async () => {
-    const { client, credentials } = await start({ authMode: "basic" });
-    await expect(call(client, "rest/authenticate", credentials)).rejects.toThrow(
-      /"success":false.*Basic/,
-    );
   });
 });

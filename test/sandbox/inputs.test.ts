@@ -8,7 +8,7 @@ import { failureOf, newRun } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
 async function start() {
-  const sandbox = await useSandbox({ keepsUnknownFields: true });
+  const sandbox = await useSandbox();
   const { advertiser, event } = newRun(sandbox, newFolder());
   return {
     sandbox,

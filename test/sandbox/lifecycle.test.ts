@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import type { SandboxOptions } from "../../provider/src/sandbox/index.js";
 import { UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
+import type { InstallationOptions } from "../support/installation.js";
 import { failureOf, newRun, type RunOptions } from "../support/run.js";
 import { journalLines } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
@@ -22,7 +22,7 @@ const eventInputs = {
   __provider: "exports.handler",
 };
 
-async function start(options: RunOptions = {}, platform: SandboxOptions = {}) {
+async function start(options: RunOptions = {}, platform: InstallationOptions = {}) {
   const sandbox = await useSandbox(platform);
   const folder = newFolder();
   const run = newRun(sandbox, folder, options);

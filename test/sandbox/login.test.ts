@@ -91,7 +91,7 @@ describe("a login", () => {
   });
 
   it("long-lived: says until when the cookie is valid, for one machine at a time", async () => {
-    const sandbox = await useSandbox({ rotation: "strict" });
+    const sandbox = await useSandbox();
     const folder = newFolder();
     const { code, stdout } = await login(sandbox, folder, {
       ADVERTISING_KEEP_LOGGED_IN: "true",

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Fault, FaultRule, Rotation, Sandbox } from "../../provider/src/sandbox/index.js";
+import type { Fault, FaultRule, Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Ending, TestClient } from "../support/client.js";
 import {
   type CreatedForm,
@@ -79,7 +79,7 @@ const platform: fc.Arbitrary<InstallationOptions> = fc.record({
     fc.integer({ min: 1, max: 8 }),
   ),
   sessionRefusal: fc.constantFrom(...SESSION_REFUSALS),
-  rotation: fc.constantFrom<Rotation>("session", "strict", "single-use"),
+  isSingleUse: fc.boolean(),
   createdForm: fc.constantFrom<CreatedForm>(
     "payload",
     "top-level-id",
@@ -165,11 +165,11 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, {
           for (const [index, { creates, badOne, faults, expire, isLater }] of steps.entries()) {
             if (expire) sandbox.expireSessions();
             if (isLater) client.clock.advance(30_000);
-            const armed = faults.map((rule) => sandbox.fail(rule));
+            for (const rule of faults) sandbox.fail(rule);
             const names = Array.from({ length: creates }, (_, n) => `S${index}N${n}`);
             const endings = await ended(Promise.all(names.map((name) => client.create(name))));
             if (badOne) endings.push(await client.createEvent("without an advertiser", 10_000));
-            for (const one of armed) one.cancel();
+            sandbox.endFaults();
             for (const [n, name] of names.entries())
               validator(name, endings[n] as Ending, sandbox);
             for (const { kind } of endings) counts.set(kind, (counts.get(kind) ?? 0) + 1);

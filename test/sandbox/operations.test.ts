@@ -10,6 +10,7 @@ import { newFolder } from "../support/folder.js";
 import {
   type AnswerForms,
   type InstallationOptions,
+  resetCounts,
   sessionRefusal,
 } from "../support/installation.js";
 import { operatedSandbox, WITNESS, withWitness } from "../support/operated.js";
@@ -67,7 +68,7 @@ async function start(
   const first = next();
   const { id, outs } = await first.event.create(inputs);
   first.closeNow();
-  sandbox.resetCounts();
+  resetCounts(sandbox);
   return { ...next(), sandbox, next, id, outs: outs as Values };
 }
 

@@ -1,8 +1,8 @@
 /** The sandbox follows the platform's API page: what it accepts, refuses and fills in; and what it logs of that. */
 import { describe, expect, it } from "vitest";
-import type { FaultRule, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { checkFields } from "../../provider/src/sandbox/rules.js";
-import { useSandbox } from "../support/stack.js";
+import { type InstallationOptions, useSandbox } from "../support/installation.js";
 
 const LIMIT = 2_592_000;
 const advertisers = new Map([
@@ -20,7 +20,7 @@ const defaults = {
 const checked = (body: object) => checkFields("event", { ...body }, advertisers);
 /** The fields that are refused in an event with `changes`. */
 const refused = (changes: object, base: object = event) =>
-  checked({ ...base, ...changes }).faults.map(({ field }) => field);
+  checked({ ...base, ...changes }).errors.map((error) => error.split(" ")[0]);
 
 describe("an event", () => {
   it("gets the defaults for what it leaves out, and keeps its own values", () => {
@@ -32,7 +32,7 @@ describe("an event", () => {
       attribution: "WHITELIST",
     };
     const whole = { ...event, event_type_id: 0, segment_id: 7, ...rest };
-    expect(checked(whole)).toEqual({ fields: whole, faults: [], unknown: [] });
+    expect(checked(whole)).toEqual({ fields: whole, errors: [] });
   });
 
   const names = (length: number) =>
@@ -81,30 +81,25 @@ describe("an event", () => {
   });
 });
 
-it("an advertiser needs a name; unknown fields are named and dropped, except for those of the installation", () => {
+it("an advertiser needs a name; unknown fields are kept", () => {
   const checkAdvertiser = (body: Record<string, unknown>) =>
     checkFields("advertiser", body, advertisers);
-  expect(checkAdvertiser({ advertiser_name: "x".repeat(10_000) }).faults).toEqual([]);
+  expect(checkAdvertiser({ advertiser_name: "x".repeat(10_000) }).errors).toEqual([]);
   for (const advertiser_name of ["", 1, ["A"], true, undefined])
-    expect(checkAdvertiser({ advertiser_name }).faults).toMatchObject([
-      { field: "advertiser_name" },
+    expect(checkAdvertiser({ advertiser_name }).errors).toEqual([
+      expect.stringMatching(/^advertiser_name /),
     ]);
   const body = JSON.parse(
     '{"advertiser_name":"A","alternative_id":"x","toString":1,"constructor":1,"__proto__":1}',
   );
-  const unknown = ["toString", "constructor", "__proto__"];
-  expect(checkAdvertiser(body)).toEqual({
-    fields: { advertiser_name: "A", alternative_id: "x" },
-    faults: [],
-    unknown,
-  });
+  expect(checkAdvertiser(body)).toMatchObject({ fields: { alternative_id: "x", toString: 1 } });
 });
 
 /** A sandbox that a request reaches, and its log. */
-async function start(options: SandboxOptions = {}) {
+async function start(options: InstallationOptions = {}) {
   const lines: string[] = [];
   const sandbox = await useSandbox({
-    authMode: "both",
+    authMode: "basic",
     log: (line) => lines.push(line),
     ...options,
   });
@@ -134,7 +129,10 @@ describe("over HTTP", () => {
     await post("advertiser", { advertiser_name: "active", active: true });
     expect(await post("event", event)).toMatchObject({
       status: 406,
-      body: { success: false, errors: ["advertiser_id advertiser 1 is not active"] },
+      body: {
+        success: false,
+        errors: ["advertiser_id advertiser 1 is not active, or not there"],
+      },
     });
     expect(await post("event", { ...event, advertiser_id: 4 })).toMatchObject({ status: 406 });
     expect(await post("event", { ...event, advertiser_id: 2 })).toEqual({
@@ -143,18 +141,6 @@ describe("over HTTP", () => {
     });
     expect(sandbox.events).toEqual([{ id: 3, ...event, advertiser_id: 2, ...defaults }]);
     expect(sandbox).toMatchObject({ advertiserPosts: 9, eventPosts: 3, creates: 12 });
-  });
-
-  it.each([
-    { keepsUnknownFields: true, errors: undefined },
-    { keepsUnknownFields: false, errors: ["WARNING: unknown field colour was dropped"] },
-  ])("unknown fields, kept: $keepsUnknownFields", async ({ keepsUnknownFields, errors }) => {
-    const { sandbox, post } = await start({ keepsUnknownFields });
-    const answer = await post("advertiser", { advertiser_name: "A", colour: "red" });
-    expect([answer.status, answer.body.errors]).toEqual([200, errors]);
-    expect(sandbox.advertisers.map((advertiser) => "colour" in advertiser)).toEqual([
-      keepsUnknownFields,
-    ]);
   });
 });
 
@@ -189,7 +175,6 @@ describe("the log", () => {
       { with: { kind: "answer", status: 503 }, act: true },
       'POST /rest/advertiser 503, advertiser 1 "A"',
     ],
-    [{ with: { kind: "session-refusal" } }, "POST /rest/advertiser 401"],
   ])("has what a client gets to see with the fault %o", async (rule, line) => {
     const { sandbox, lines, post } = await start();
     sandbox.fail({ on: "advertiser", ...rule });

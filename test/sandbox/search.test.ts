@@ -4,15 +4,10 @@ import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import { searchByMark } from "../../provider/src/operations/search.js";
-import type {
-  Fault,
-  FaultRule,
-  SandboxAnswerer,
-  SandboxOptions,
-} from "../../provider/src/sandbox/index.js";
+import type { Fault, FaultRule, SandboxAnswerer } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
-import { jsonAnswer } from "../support/installation.js";
+import { type InstallationOptions, jsonAnswer } from "../support/installation.js";
 import { struck } from "../support/killing.js";
 import { eventOperations, operatedSandbox } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
@@ -39,7 +34,7 @@ const answerWith =
 /** From then on a create that was sent can no longer arrive. */
 const TOO_LATE_MS = 1_000_000;
 
-async function start(options: SandboxOptions = {}, more: object = {}) {
+async function start(options: InstallationOptions = {}, more: object = {}) {
   const clock = new FakeClock(Date.now());
   const [sandbox, folder] = [
     await operatedSandbox({ clock: () => clock.wallMs(), ...options }),

@@ -93,7 +93,7 @@ describe("one of 40 events has a fault, and the others go on", () => {
 
   it("the session ends: all are created, without a message", async () => {
     const { sandbox, up, expectAllOnce } = await start();
-    sandbox.fail({ on: "event", after: 17, with: { kind: "session-refusal" } });
+    sandbox.fail({ on: "event", after: 17, with: { kind: "answer", status: 401 } });
     expect(await up(eventsOf(40))).toBeUndefined();
     expectAllOnce(eventsOf(40));
     expect(sandbox.logins).toBe(2);
@@ -156,7 +156,7 @@ describe("killed in the middle", () => {
     const { sandbox, engine, up, killAfter } = await start();
     const lost = sandbox.fail({ on: "event", times: 20, act: true, with: LOST });
     await killAfter(eventsOf(60), 20);
-    lost.cancel();
+    sandbox.endFaults();
     expect(lost.hits).toBeGreaterThanOrEqual(16);
     expect(await up(eventsOf(60))).not.toContain("was not sent, because");
     expect([Object.keys(engine.unresolved).length, sandbox.eventPosts]).toEqual([

@@ -160,10 +160,6 @@ class MemoryFiles {
   /** All of it may be written. */
   accessSync(): void {}
 
-  statfsSync() {
-    return { type: 0 };
-  }
-
   statSync(path: string): Status | undefined {
     const node = this.#names.get(path);
     return node && this.#status(node);

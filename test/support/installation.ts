@@ -1,15 +1,16 @@
 /** Sandboxes whose answers have the forms that were seen at services of this kind; the platform promises none of them. */
 import { gzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
-import {
-  type Fault,
-  type Sandbox,
-  type SandboxAnswer,
-  type SandboxObject,
-  type SandboxOptions,
-  type SandboxRequest,
-  startSandbox,
+import type {
+  Fault,
+  SandboxAnswer,
+  SandboxObject,
+  SandboxOptions,
+  SandboxRequest,
 } from "../../provider/src/sandbox/index.js";
+import { DEFAULTS } from "../../provider/src/sandbox/options.js";
+import { Sandbox } from "../../provider/src/sandbox/server.js";
+import { Sessions } from "../../provider/src/sandbox/sessions.js";
 
 /** Where a success carries the id, and in which form. */
 export type CreatedForm =
@@ -77,13 +78,101 @@ export interface AnswerForms {
   readonly gzip?: boolean;
 }
 
-export type InstallationOptions = Omit<SandboxOptions, "answer"> & AnswerForms;
+interface SessionForms {
+  /** A session ends after this many requests. @default unlimited */
+  readonly sessionRequests?: number;
+  /** Whether each answer changes the long-lived cookie as well, and old ones are refused. @default false */
+  readonly isSingleUse?: boolean;
+  /** The session cookie is named `<instanceKey>_service_cookie`. @default "sandbox" */
+  readonly instanceKey?: string;
+  /** @default Date.now */
+  readonly clock?: () => number;
+}
+
+export interface InstallationOptions
+  extends Omit<SandboxOptions, "answer">,
+    AnswerForms,
+    SessionForms {
+  /** Whether an advertiser is active without `active: true` in its request. @default true */
+  readonly advertisersStartActive?: boolean;
+}
 
 export function startInstallation(options: InstallationOptions = {}): Promise<Sandbox> {
-  return startSandbox({
-    ...options,
-    answer: (answer, request) => inForm(options, answer, request),
+  const { advertisersStartActive = true } = options;
+  const sandbox = new Sandbox(
+    {
+      ...options,
+      answer: (answer, request) => {
+        const { operation, created, body } = request;
+        const isActive =
+          advertisersStartActive || (body as { active?: unknown }).active === true;
+        if (operation === "advertiser" && created !== undefined && !isActive)
+          sandbox.edit("advertiser", created.id, { active: false });
+        return inForm(options, answer, request);
+      },
+    },
+    new InstallationSessions(options),
+  );
+  return sandbox.listen();
+}
+
+class InstallationSessions extends Sessions {
+  readonly #forms: SessionForms;
+  #requestsLeft = 0;
+
+  constructor(options: InstallationOptions) {
+    super({ ...DEFAULTS, ...options });
+    this.#forms = options;
+    if (options.clock !== undefined) this.now = options.clock;
+  }
+
+  override open(isLongLived: boolean): string[] {
+    const { instanceKey = "sandbox", sessionRequests = Number.POSITIVE_INFINITY } = this.#forms;
+    this.#requestsLeft = sessionRequests;
+    return super
+      .open(isLongLived)
+      .map((cookie) => cookie.replace(/^sandbox(?=_)/, instanceKey));
+  }
+
+  override admit(cookieHeader = ""): string[] | undefined {
+    const { instanceKey = "sandbox" } = this.#forms;
+    const cookies = super.admit(cookieHeader.replaceAll(`${instanceKey}_`, "sandbox_"));
+    if (cookies?.length === 0 && --this.#requestsLeft === 0) this.endAll();
+    return cookies;
+  }
+
+  protected override rotate(login: string): string[] {
+    if (!this.#forms.isSingleUse) return super.rotate(login);
+    this.logins.delete(login);
+    this.endsAtMs.clear();
+    return this.open(true);
+  }
+}
+
+/** Forgets requests and counts, and keeps the objects. */
+export function resetCounts(sandbox: Sandbox): void {
+  sandbox.requests.length = 0;
+  const creates = { advertiserPosts: 0, eventPosts: 0 };
+  Object.assign(sandbox, {
+    logins: 0,
+    ...creates,
+    reads: 0,
+    updates: 0,
+    deletes: 0,
+    searches: 0,
   });
+}
+
+/** Counts the sandbox's connections from now on. @returns a function for the most that were open at once. */
+export function countConnections({ server }: Sandbox): () => number {
+  let open = 0;
+  let most = 0;
+  server.on("connection", (socket) => {
+    open++;
+    most = Math.max(most, open);
+    socket.once("close", () => open--);
+  });
+  return () => most;
 }
 
 /** An installation that ends with the test. */

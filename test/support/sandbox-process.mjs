@@ -1,9 +1,31 @@
-/** A sandbox in a separate process, for tests that measure their own. Its options are JSON in the first argument. */
+/**
+ * A sandbox in a separate process, for tests that measure their own. Its options are JSON in the first argument, with
+ * `sessionRequests`: after so many creates, its sessions end.
+ */
 import { startSandbox } from "../../provider/dist/sandbox/index.js";
 
-const sandbox = await startSandbox(JSON.parse(process.argv[2] ?? "{}"));
+const { sessionRequests = Number.POSITIVE_INFINITY, ...options } = JSON.parse(
+  process.argv[2] ?? "{}",
+);
+let open = 0;
+let maxOpenConnections = 0;
+let requestsLeft = sessionRequests;
+const sandbox = await startSandbox({
+  ...options,
+  answer: (answer, { created }) => {
+    if (created !== undefined && --requestsLeft === 0) {
+      sandbox.expireSessions();
+      requestsLeft = sessionRequests;
+    }
+    return answer;
+  },
+});
+sandbox.server.on("connection", (socket) => {
+  maxOpenConnections = Math.max(maxOpenConnections, ++open);
+  socket.once("close", () => open--);
+});
 process.on("message", () => {
-  const { logins, creates, maxOpenConnections, advertisers } = sandbox;
+  const { logins, creates, advertisers } = sandbox;
   process.send({ logins, creates, maxOpenConnections, objects: advertisers.length });
   sandbox.requests.length = 0;
 });

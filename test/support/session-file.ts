@@ -7,7 +7,7 @@ import { replaceIn } from "./builtin.js";
 import { TestClient, type TestClientOptions } from "./client.js";
 import { FakeClock } from "./clock.js";
 import { newFolder } from "./folder.js";
-import { type InstallationOptions, useSandbox } from "./installation.js";
+import { type InstallationOptions, resetCounts, useSandbox } from "./installation.js";
 import { newRun } from "./run.js";
 
 export const modeOf = (path: string) => statSync(path).mode & 0o777;
@@ -34,7 +34,7 @@ export async function startWithSession(
 ) {
   const started = await start(options);
   expect(await started.client(more).create("earlier")).toMatchObject({ kind: "created" });
-  started.sandbox.resetCounts();
+  resetCounts(started.sandbox);
   return started;
 }
 

@@ -29,7 +29,7 @@ const command = join(repository, "provider/dist/cli/command.js");
 /** Inside the repository, so that programs find the workspace's package as if it was installed. */
 const workFolder = join(repository, ".pulumi-local", "test");
 
-export { useSandbox } from "./installation.js";
+export { countConnections, resetCounts, useSandbox } from "./installation.js";
 
 export interface RunResult {
   readonly code: number | null;

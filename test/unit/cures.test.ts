@@ -18,7 +18,6 @@ import {
   systemDisk,
   UntrustedFile,
 } from "../../provider/src/files/index.js";
-import { makePrivateFolder } from "../../provider/src/files/private-file.js";
 import { replaceIn } from "../support/builtin.js";
 import { newFolder } from "../support/folder.js";
 import { create, DEV, stackOn } from "../support/journal.js";
@@ -46,7 +45,7 @@ function newFile(mode = 0o600): string {
 
 /** In the folder of all files that no setting places. */
 const CACHED = join(cacheFolder(), "stacks", "x.jsonl");
-const CARRIED = `copy '${cacheFolder()}' into a folder of yours, and name that folder with XDG_CACHE_HOME`;
+const CARRIED = `copy '${cacheFolder()}' into another folder of yours, and name that with XDG_CACHE_HOME`;
 const mounted = `mount it with uid=${uid},file_mode=0600,dir_mode=0700`;
 
 describe("a cure for each reason", () => {
@@ -56,12 +55,12 @@ describe("a cure for each reason", () => {
     [
       "EACCES",
       "/m",
-      `Make /m and its folder writable for you alone (as root: chown ${uid} '/m')`,
+      `Make /m and its folder writable for you alone (as root: chown -R ${uid} '/m')`,
     ],
     [
       "EPERM",
       "/m",
-      `Make /m and its folder writable for you alone (as root: chown ${uid} '/m')`,
+      `Make /m and its folder writable for you alone (as root: chown -R ${uid} '/m')`,
     ],
     ["EROFS", "/m", "Make its volume writable"],
     ["EIO", "/m", undefined],
@@ -107,7 +106,7 @@ describe("modes", () => {
     mkdirSync(dirname(path));
     chmodSync(dirname(path), 0o777);
     expect(troubleOf(path)).toContain(
-      `keeps no modes (such as CIFS or FAT), ${mounted}, or copy '${cacheFolder()}' into a folder on another disk, and name that folder with XDG_CACHE_HOME`,
+      `keeps no modes (such as CIFS or FAT), ${mounted}, or copy '${cacheFolder()}' into another folder of yours, and name that with XDG_CACHE_HOME`,
     );
   });
 
@@ -131,7 +130,7 @@ describe("modes", () => {
       const path = newFile();
       chownSync(path, 12_345, 12_345);
       expect(troubleOf(path)).toBe(
-        `it belongs to another user (12345, and you are ${uid}). Run as root: chown ${uid} '${path}'`,
+        `it belongs to another user (12345, and you are ${uid}). Run as root: chown -R ${uid} '${path}'`,
       );
       expect(cureFor(new UntrustedFile("x", "Mount it"), path)).toBe("Mount it");
     },
@@ -160,18 +159,6 @@ describe("before anything is written", () => {
       /EROFS: refused\. Make its volume writable\./,
     );
   });
-
-  it.skipIf(process.platform !== "linux")(
-    "below /proc, where root seems to be allowed, both fail at once",
-    async () => {
-      const run = stackOn(systemDisk, DEV, "/proc/nobody/.cache/stacks").newRun();
-      expect(run.trouble?.message).toMatch(
-        /^Nothing was sent\. The journal .*EROFS: .*\. Make its volume writable/,
-      );
-      await expect(run.recordSending(create("Advertiser::a"))).rejects.toThrow("EROFS");
-      expect(() => makePrivateFolder("/proc/nobody/.cache", systemDisk)).toThrow("EROFS");
-    },
-  );
 
   it("a preview tells of a folder that the `up` can't write to", async () => {
     const folder = newFolder();

@@ -13,8 +13,6 @@ import { jsonIn, LoginError, own } from "../base/index.js";
 import {
   cureFor,
   type Lock,
-  LockHeld,
-  LockLost,
   readPrivate,
   removeLeftovers,
   replacePrivate,
@@ -247,9 +245,7 @@ export class SessionStore {
       return await work();
     } catch (error) {
       const { code, syscall, message } = error as NodeJS.ErrnoException;
-      const isOfFiles = [UntrustedFile, LockHeld, LockLost].some(
-        (kind) => error instanceof kind,
-      );
+      const isOfFiles = error instanceof UntrustedFile;
       if (!isOfFiles && (code === undefined || syscall === undefined)) throw error;
       const cure = cureFor(error, this.#path);
       this.cure = cure ?? "Fix that";

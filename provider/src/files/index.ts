@@ -1,7 +1,6 @@
 /** Files that this user alone reads and writes, and a lock between processes. Nothing here knows what a file is for. */
 export {
   acquireLock,
-  cureFor,
   type Lock,
   LockHeld,
   LockLost,
@@ -11,6 +10,7 @@ export {
 export {
   appendHints,
   cacheFolder,
+  cureFor,
   type Disk,
   expectWritable,
   readHints,

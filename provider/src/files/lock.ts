@@ -23,7 +23,6 @@ import { hostname } from "node:os";
 import { dirname } from "node:path";
 import { asRecord, type Clock, jsonIn, systemClock } from "../base/index.js";
 import {
-  cureOf,
   type Disk,
   HAS_MODES,
   hasCode,
@@ -43,10 +42,14 @@ const STALE_AFTER_MS = 15_000;
 /** Longer waits are reported. */
 const SILENT_WAIT_MS = 5000;
 
-export class LockHeld extends Error {
+const CURE = "Let that run end";
+
+export class LockHeld extends UntrustedFile {
   constructor(path: string, holder: string) {
+    const run = `another run (${processIn(holder)})`;
     super(
-      `the lock ${path} is held by another run (${processIn(holder)}); if there is no such run, remove that file`,
+      `the lock ${path} is held by ${run}; if there is no such run, remove that file`,
+      CURE,
     );
   }
 }
@@ -58,18 +61,11 @@ function processIn(holder: string): string {
   return `process ${pid} of ${host}`;
 }
 
-export class LockLost extends Error {
+export class LockLost extends UntrustedFile {
   constructor(path: string) {
-    super(
-      `another run took over the lock ${path} while this one was stopped or cut off from the disk`,
-    );
+    const how = "while this one was stopped or cut off from the disk";
+    super(`another run took over the lock ${path} ${how}`, CURE);
   }
-}
-
-/** @param error what came of using `path`. @returns what to do, as a clause; none if that is not known. */
-export function cureFor(error: unknown, path: string): string | undefined {
-  if (error instanceof LockHeld || error instanceof LockLost) return "Let that run end";
-  return cureOf(error, path);
 }
 
 export interface LockOptions {
@@ -105,15 +101,15 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
     const fate = fateOf(other);
     // Two machines' clocks may differ, and each may be set: only what is watched here counts.
     const sign = `${disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs} ${other}`;
-    if (seen.sign !== sign) seen = { sign, sinceMs: clock.monotonicMs() };
-    const isSilent =
-      fate === "elsewhere" && clock.monotonicMs() - seen.sinceMs > STALE_AFTER_MS;
+    const nowMs = clock.monotonicMs();
+    if (seen.sign !== sign) seen = { sign, sinceMs: nowMs };
+    const isSilent = fate === "elsewhere" && nowMs - seen.sinceMs > STALE_AFTER_MS;
     if (other !== undefined && (fate === "dead" || isSilent)) {
       removeStale(path, other, disk);
       continue;
     }
     // One that was taken just now is looked at again.
-    const leftMs = deadline - clock.monotonicMs();
+    const leftMs = deadline - nowMs;
     if (other !== undefined && leftMs <= 0) throw new LockHeld(path, other);
     if (other !== undefined && leftMs <= maxWaitMs - SILENT_WAIT_MS) {
       onWait?.(processIn(other), leftMs);
@@ -264,18 +260,13 @@ function machineOf(): string | undefined {
 }
 
 /** What Linux says of a process; none elsewhere, or if another container's /proc is in the place of ours. */
-function statusOf(
-  pid: number,
-): { readonly state: string; readonly started: string } | undefined {
+function statusOf(pid: number) {
   try {
     if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
     // After the command's name, which may hold anything: fields 3 and on (proc_pid_stat(5); 22 is the start, in ticks).
     const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
-    const state = fields[0];
-    const started = fields[19];
-    if (state === undefined || started === undefined) return undefined;
-    return { state, started };
+    return { state: fields[0] ?? "", started: fields[19] };
   } catch {
     return undefined;
   }

@@ -9,27 +9,7 @@ import { shellWord } from "../base/index.js";
  * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its
  * power. All are synchronous: what they do is small, and the end of a process waits for nothing.
  */
-export type Disk = Pick<
-  typeof fs,
-  | "openSync"
-  | "readFileSync"
-  | "writeFileSync"
-  | "ftruncateSync"
-  | "fsyncSync"
-  | "fchmodSync"
-  | "closeSync"
-  | "fstatSync"
-  | "statSync"
-  | "lstatSync"
-  | "statfsSync"
-  | "linkSync"
-  | "renameSync"
-  | "rmSync"
-  | "utimesSync"
-  | "mkdirSync"
-  | "readdirSync"
-  | "accessSync"
->;
+export type Disk = typeof fs;
 
 export const systemDisk: Disk = fs;
 
@@ -61,7 +41,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** Creates `folder` for the owner alone, if missing. @throws UntrustedFile if everybody may replace what it holds. */
 export function makePrivateFolder(folder: string, disk: Disk): void {
   if (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) {
-    // The system's answer alone doesn't say why (ENOENT on a read-only volume), and below /proc it never comes.
+    // The system's answer alone doesn't say why (ENOENT on a read-only volume).
     expectWritable(folder, disk);
     disk.mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
   }
@@ -80,14 +60,14 @@ function checkFolder(folder: string, disk: Disk): void {
 /** What helps where no chmod does. */
 function mountCure(path: string): string {
   const options = `uid=${process.getuid?.()},file_mode=0600,dir_mode=0700`;
-  const other = elsewhere(path, "on another disk");
+  const other = elsewhere(path);
   return `its volume keeps no modes (such as CIFS or FAT), mount it with ${options}${other}`;
 }
 
 /** For files in the cache folder: another place. What was noted has to go with it, or creates could be sent twice. */
-function elsewhere(path: string, where: string): string {
+function elsewhere(path: string): string {
   if (!isMovable(path)) return "";
-  return `, or copy ${shellWord(cacheFolder())} into a folder ${where}, and name that folder with XDG_CACHE_HOME`;
+  return `, or copy ${shellWord(cacheFolder())} into another folder of yours, and name that with XDG_CACHE_HOME`;
 }
 
 /** Only Linux has a variable for the cache folder's place. */
@@ -97,23 +77,21 @@ function isMovable(path: string): boolean {
 
 /** The command by which root makes it this user's. */
 function chown(path: string): string {
-  const user = process.getuid?.();
-  if (isMovable(path)) return `chown -R ${user} ${shellWord(cacheFolder())}`;
-  return `chown ${user} ${shellWord(path)}`;
+  const files = isMovable(path) ? cacheFolder() : path;
+  return `chown -R ${process.getuid?.()} ${shellWord(files)}`;
 }
 
-/** @returns what to do about a file that can't be used, as a clause; none if that is not known. */
-export function cureOf(error: unknown, path: string): string | undefined {
+/** @param error what came of using `path`. @returns what to do, as a clause; none if that is not known. */
+export function cureFor(error: unknown, path: string): string | undefined {
   if (error instanceof UntrustedFile) return error.cure;
   if (hasCode(error, "ENOSPC", "EDQUOT")) return `Make room on the disk of ${path}`;
   if (!hasCode(error, "EACCES", "EPERM", "EROFS")) return undefined;
   if (isMovable(path) && !fs.existsSync(cacheFolder()))
     return "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too";
-  if (hasCode(error, "EROFS"))
-    return `Make its volume writable${elsewhere(path, "on another disk")}`;
+  if (hasCode(error, "EROFS")) return `Make its volume writable${elsewhere(path)}`;
   const writable = `Make ${path} and its folder writable for you alone`;
   if (!HAS_MODES) return writable;
-  return `${writable} (as root: ${chown(path)})${elsewhere(path, "of yours")}`;
+  return `${writable} (as root: ${chown(path)})${elsewhere(path)}`;
 }
 
 /** Whether the system gave one of these codes for a failed call. */
@@ -122,19 +100,12 @@ export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(code);
 }
 
-/** Linux's numbers of file systems that hold no files of users, though root seems to be allowed: proc and sysfs. */
-const VIRTUAL = [0x9fa0, 0x62656572];
-
 /** Asks without a trace, for a preview. @throws the system's error where a run could not make `path`. */
 export function expectWritable(path: string, disk: Disk): void {
   let folder = dirname(path);
   while (disk.statSync(folder, { throwIfNoEntry: false }) === undefined)
     folder = dirname(folder);
   disk.accessSync(folder, constants.W_OK | constants.X_OK);
-  if (process.platform === "linux" && VIRTUAL.includes(disk.statfsSync(folder).type)) {
-    const error = new Error(`EROFS: ${folder} takes no files`);
-    throw Object.assign(error, { code: "EROFS" });
-  }
 }
 
 /**
@@ -166,10 +137,7 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
 
 function foreign(path: string, owner: number): UntrustedFile {
   const problem = `it belongs to another user (${owner}, and you are ${process.getuid?.()})`;
-  return new UntrustedFile(
-    problem,
-    `Run as root: ${chown(path)}${elsewhere(path, "of yours")}`,
-  );
+  return new UntrustedFile(problem, `Run as root: ${chown(path)}${elsewhere(path)}`);
 }
 
 function makePrivate(file: number, path: string, disk: Disk): void {

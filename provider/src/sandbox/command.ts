@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /** The command `advertising-sandbox`: starts a sandbox, or sends a command to one that runs. */
 import { parseArgs } from "node:util";
-import { answerCommand, CONTROL_HELP, sendCommand } from "./control.js";
-import { FAULT_HELP, SandboxUsageError } from "./fault-language.js";
-import { type Sandbox, startSandbox } from "./index.js";
+import { answerCommand, CONTROL_HELP, FAULT_HELP, sendCommand } from "./commands.js";
+import { type Sandbox, type SandboxOptions, startSandbox } from "./index.js";
 
 const HELP = `Usage: advertising-sandbox [options]
        advertising-sandbox COMMAND --port N
@@ -20,39 +19,31 @@ ${CONTROL_HELP}
 
 ${FAULT_HELP}`;
 
-const START_OPTIONS = {
-  port: { type: "string", default: "0" },
-  "latency-ms": { type: "string", default: "0" },
-  operations: { type: "boolean", default: false },
+const OPTIONS = {
+  port: { type: "string" },
+  "latency-ms": { type: "string" },
+  operations: { type: "boolean" },
+  json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
-const COMMAND_OPTIONS = { port: { type: "string" }, json: { type: "boolean" } } as const;
 
-function runSandboxCommand(args: string[]): Promise<void> {
-  const isCommand = args.length > 0 && !args[0]?.startsWith("-");
-  return isCommand ? runTyped(args) : start(args);
-}
-
-async function runTyped(args: string[]): Promise<void> {
-  const config = { args, options: COMMAND_OPTIONS, allowPositionals: true };
-  const { values, positionals } = parseArgs(config);
-  if (values.port === undefined)
-    throw new SandboxUsageError("a command needs the --port of the sandbox");
-  const flags = values.json ? ["--json"] : [];
-  console.log(await sendCommand(Number(values.port), [...positionals, ...flags]));
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  const { port, "latency-ms": latencyMs = "0", operations = false, json, help } = values;
+  if (help) return console.log(HELP);
+  if (positionals.length === 0)
+    return start({ port: Number(port ?? 0), latencyMs: Number(latencyMs), operations });
+  if (port === undefined) throw new Error("a command needs the --port of the sandbox");
+  const words = json ? [...positionals, "--json"] : positionals;
+  console.log(await sendCommand(Number(port), words));
 }
 
 /** The process then runs until it is stopped. */
-async function start(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: START_OPTIONS });
-  if (values.help) return console.log(HELP);
-
+async function start(options: SandboxOptions): Promise<void> {
   // Whoever reads the log may go away; the sandbox goes on.
   process.stdout.on("error", () => undefined);
   const sandbox: Sandbox = await startSandbox({
-    port: Number(values.port),
-    latencyMs: Number(values["latency-ms"]),
-    operations: values.operations,
+    ...options,
     log: (line) => console.log(`${new Date().toTimeString().slice(0, 8)} ${line}`),
     answer: (answer, request) => answerCommand(sandbox, request) ?? answer,
   });
@@ -65,7 +56,7 @@ async function start(args: string[]): Promise<void> {
 Commands are sent from another terminal: npx advertising-sandbox list --port ${sandbox.port}`);
 }
 
-runSandboxCommand(process.argv.slice(2)).catch((error: Error) => {
+main().catch((error: Error) => {
   console.error(`advertising-sandbox: ${error.message}\nSee advertising-sandbox --help`);
   process.exitCode = 2;
 });

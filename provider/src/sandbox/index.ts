@@ -5,7 +5,6 @@ import { Sandbox } from "./server.js";
 export type {
   Fault,
   FaultRule,
-  Rotation,
   SandboxAnswer,
   SandboxAnswerer,
   SandboxObject,

@@ -5,23 +5,20 @@ import type { ServerResponse } from "node:http";
 export const NOUNS = ["advertiser", "event"] as const;
 export type Noun = (typeof NOUNS)[number];
 
-/** A login, the create of a noun, and the operations that only some installations have. */
-export const OPERATIONS = [
-  "authenticate",
-  ...NOUNS,
-  "read",
-  "update",
-  "delete",
-  "search",
-] as const;
-export type SandboxOperation = (typeof OPERATIONS)[number];
-
 /**
- * What every answer does to the cookies of a long-lived session (`keep_logged_in`). `session`: sets a new session
- * cookie, earlier ones stay good. `strict`: earlier ones end; the long-lived cookie still opens a session for a request
- * with an old one. `single-use`: the long-lived cookie changes as well, and old ones are refused.
+ * A login, the create of a noun, and the operations that only some installations have: each with the sandbox's count of
+ * the requests that arrived.
  */
-export type Rotation = "session" | "strict" | "single-use";
+export const COUNTERS = {
+  authenticate: "logins",
+  advertiser: "advertiserPosts",
+  event: "eventPosts",
+  read: "reads",
+  update: "updates",
+  delete: "deletes",
+  search: "searches",
+} as const;
+export type SandboxOperation = keyof typeof COUNTERS;
 
 /** The options of `startSandbox` with their defaults. */
 export const DEFAULTS = {
@@ -33,43 +30,24 @@ export const DEFAULTS = {
   password: "sandbox-password",
   /** Milliseconds that each answer takes. @default 0 */
   latencyMs: 0,
-  /** A path in front of `/rest/…`, such as `/api`. @default none */
-  pathPrefix: "",
-  /** The session cookie is named `<instanceKey>_service_cookie`. @default "sandbox" */
-  instanceKey: "sandbox",
-  /** Which credentials are accepted. @default "session" */
-  authMode: "session" as "session" | "basic" | "both",
+  /** `basic`: a request may have Basic credentials instead of a session's cookie. @default "session" */
+  authMode: "session" as "session" | "basic",
   /** A session's life in seconds. @default 900 */
   sessionSeconds: 900,
-  /** A session ends after this many requests. @default unlimited */
-  sessionRequests: Number.POSITIVE_INFINITY,
-  /** @default "session" */
-  rotation: "session" as Rotation,
   /** More logins within a minute are answered 429. @default 30 */
   loginsPerMinute: 30,
-  /** Whether an advertiser is active without `active: true` in its request. @default true */
-  advertisersStartActive: true,
-  /**
-   * Whether unknown fields are kept, rather than dropped with a warning. A create that is sent to `…/strict` refuses
-   * them in any case. @default false
-   */
-  keepsUnknownFields: false,
   /**
    * Serves `GET`, `PUT`, `PATCH` and `DELETE rest/<noun>/<id>`, and the search `GET rest/<noun>?<field>=<text>`.
    * @default false: each of them is answered 404
    */
   operations: false,
-  /** The id of the first object. @default 1 */
-  firstId: 1,
-  /** The objects at the start: a snapshot of another sandbox. @default none */
+  /** The objects at the start: a snapshot of another sandbox. Their ids are never given again. @default none */
   objects: {} as Partial<SandboxSnapshot>,
   /**
    * Gets a line for each request: method, path, status, and what was created. Never a password, a cookie or a body.
    * @default nothing is logged
    */
   log: (_line: string): void => undefined,
-  /** Milliseconds since 1970. @default Date.now */
-  clock: (): number => Date.now(),
   /** Changes the answer to each request that was carried out, for an installation that words its answers otherwise. */
   answer: ((answer) => answer) as SandboxAnswerer,
 };
@@ -120,23 +98,21 @@ export type SandboxAnswerer = (
   response: ServerResponse,
 ) => SandboxAnswer | undefined;
 
-/** `create`: creates of either noun. */
-export type FaultTarget = SandboxOperation | "create" | "any";
-
 /** What a client gets instead of the proper answer. */
 export type Fault =
   | {
       readonly kind: "answer";
       readonly status: number;
-      readonly headers?: Readonly<Record<string, string | string[]>>;
+      readonly headers?: SandboxAnswer["headers"];
       /** Text and bytes as they are, anything else as JSON. */
       readonly body?: unknown;
     }
-  | { readonly kind: "close-without-answer" | "reset" | "no-answer" | "session-refusal" };
+  | { readonly kind: "close-without-answer" | "reset" | "no-answer" };
 
 /** Which requests a fault hits, and how often. */
 export interface FaultRule {
-  readonly on: FaultTarget;
+  /** `create`: of either noun. */
+  readonly on: SandboxOperation | "create" | "any";
   readonly with: Fault | SandboxAnswerer;
   /** How many requests it hits. @default 1 */
   readonly times?: number;

@@ -9,24 +9,24 @@ import {
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { jsonIn } from "../base/index.js";
-import { success } from "./answers.js";
-import { ArmedFault } from "./faults.js";
-import { requestLine } from "./messages.js";
+import { excerpt, jsonIn, printable, quoted, type Values } from "../base/index.js";
 import {
   type AllOptions,
+  COUNTERS,
   DEFAULTS,
   type FaultRule,
+  NOUNS,
   type Noun,
   type SandboxAnswer,
+  type SandboxAnswerer,
   type SandboxObject,
   type SandboxOperation,
   type SandboxOptions,
   type SandboxRequest,
   type SandboxSnapshot,
 } from "./options.js";
-import { Platform } from "./platform.js";
-import { type Route, routeOf } from "./routes.js";
+import { Platform, routeOf, success } from "./platform.js";
+import { Sessions } from "./sessions.js";
 
 /** A running sandbox. Made by `startSandbox`. */
 export class Sandbox {
@@ -34,9 +34,7 @@ export class Sandbox {
   readonly password: string;
   /** Every request, in the order of arrival. */
   readonly requests: SandboxRequest[] = [];
-  openConnections = 0;
-  /** The most that were open at once. */
-  maxOpenConnections = 0;
+  readonly server: Server;
   /** How many requests of each operation arrived, whatever became of them. */
   logins = 0;
   advertiserPosts = 0;
@@ -47,38 +45,33 @@ export class Sandbox {
   searches = 0;
 
   readonly #options: AllOptions;
-  readonly #server: Server;
   readonly #platform: Platform;
   #faults: ArmedFault[] = [];
 
-  constructor(options: SandboxOptions) {
+  constructor(options: SandboxOptions, sessions?: Sessions) {
     this.#options = { ...DEFAULTS, ...options };
-    this.#platform = new Platform(this.#options);
     this.email = this.#options.email;
     this.password = this.#options.password;
-    this.#server = createServer((incoming, response) => void this.#receive(incoming, response));
-    this.#server.on("connection", (socket) => {
-      this.openConnections++;
-      this.maxOpenConnections = Math.max(this.maxOpenConnections, this.openConnections);
-      socket.on("error", () => undefined); // A client may go away at any time.
-      socket.once("close", () => this.openConnections--);
-    });
+    this.#platform = new Platform(this.#options, sessions ?? new Sessions(this.#options));
+    this.server = createServer((incoming, response) => void this.#receive(incoming, response));
+    // A client may go away at any time.
+    this.server.on("connection", (socket) => socket.on("error", () => undefined));
   }
 
   /** Starts to listen, on 127.0.0.1 only. */
   async listen(): Promise<this> {
-    this.#server.listen(this.#options.port, "127.0.0.1");
-    await once(this.#server, "listening");
+    this.server.listen(this.#options.port, "127.0.0.1");
+    await once(this.server, "listening");
     return this;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return (this.server.address() as AddressInfo).port;
   }
 
   /** The address for `advertising:baseUrl`. */
   get url(): string {
-    return `http://127.0.0.1:${this.port}${this.#options.pathPrefix}`;
+    return `http://127.0.0.1:${this.port}`;
   }
 
   /** How many POSTs of advertisers and events arrived, whatever became of them. */
@@ -87,11 +80,11 @@ export class Sandbox {
   }
 
   get advertisers(): SandboxObject[] {
-    return [...this.#platform.advertisers.values()];
+    return [...this.#platform.objects.advertiser.values()];
   }
 
   get events(): SandboxObject[] {
-    return [...this.#platform.events.values()];
+    return [...this.#platform.objects.event.values()];
   }
 
   /** All objects, for the option `objects` of another sandbox. */
@@ -101,23 +94,24 @@ export class Sandbox {
 
   /**
    * Changes an object, as a person does in the platform's own interface.
-   * @param changes by wire names, unknown ones are ignored; `null` is the default again, or no value.
-   * @throws Error that says which rule of the platform forbids it; nothing is changed then.
+   * @param changes by wire names; `null` is the default again, or no value.
+   * @returns it, changed. @throws Error that says which rule of the platform forbids it; nothing is changed then.
    */
-  edit(noun: Noun, id: number, changes: Readonly<Record<string, unknown>>): void {
-    const faults = this.#platform.change(noun, this.find(noun, id), changes);
-    const reasons = faults.map(({ field, reason }) => `${field}: ${reason}`).join("; ");
-    if (faults.length > 0) throw new Error(`${noun} ${id} was not changed: ${reasons}`);
+  edit(noun: Noun, id: number, changes: Values): SandboxObject {
+    const errors = this.#platform.change(noun, this.find(noun, id), changes);
+    if (errors.length > 0)
+      throw new Error(`${noun} ${id} was not changed: ${errors.join("; ")}`);
+    return this.find(noun, id);
   }
 
   /** Deletes an object, as a person does in the platform's own interface. @throws Error if it isn't there. */
   delete(noun: Noun, id: number): void {
-    this.#platform.objectsOf(noun).delete(this.find(noun, id).id);
+    this.#platform.objects[noun].delete(this.find(noun, id).id);
   }
 
   /** @throws Error if it isn't there. */
   find(noun: Noun, id: number): SandboxObject {
-    const object = this.#platform.objectsOf(noun).get(id);
+    const object = this.#platform.objects[noun].get(id);
     if (object !== undefined) return object;
     throw new Error(`there is no ${noun} ${id}; \`list\` shows what lives here`);
   }
@@ -139,50 +133,42 @@ export class Sandbox {
     this.#platform.sessions.endAll();
   }
 
-  /** Forgets objects, requests, counts, faults and sessions. @param objects the ones to start again with. */
-  reset(objects: Partial<SandboxSnapshot> = {}): void {
-    this.#platform.replaceObjects(objects);
-    this.endFaults();
-    this.expireSessions();
-    this.resetCounts();
-  }
-
-  /** Forgets requests and counts, and keeps the objects. */
-  resetCounts(): void {
-    this.requests.length = 0;
-    for (const counter of Object.values(COUNTERS)) this[counter] = 0;
-    this.maxOpenConnections = this.openConnections;
-  }
-
   /** Stops listening and ends all connections. */
   async close(): Promise<void> {
     await new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
+      this.server.close(() => resolve());
+      this.server.closeAllConnections();
     });
   }
 
   async #receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = "", url = "", headers } = incoming;
-    const route = routeOf(method, url, this.#options);
+    const route = routeOf(method, url, this.#options.operations);
+    const { operation } = route;
     const request: SandboxRequest = {
       method,
       path: url,
       headers,
-      operation: route?.operation,
+      operation,
       body: undefined,
       status: 0,
       created: undefined,
     };
     this.requests.push(request);
-    const fault = this.#count(request);
+    if (operation !== undefined) this[COUNTERS[operation]]++;
+    const fault = this.#faults.find((each) => operation !== undefined && each.takes(operation));
     const body = await text(incoming).catch(() => undefined);
     if (body === undefined) return; // The client went away before it had sent all.
     request.body = jsonIn(body) ?? body;
     const { latencyMs } = this.#options;
-    if (route !== undefined && latencyMs > 0) await sleep(latencyMs);
+    if (operation !== undefined && latencyMs > 0) await sleep(latencyMs);
 
-    const answer = this.#answer(route, fault, request, response);
+    let answer: SandboxAnswer | undefined = success({});
+    if (fault === undefined || fault.rule.act) {
+      const proper = this.#platform.handle(route, request);
+      answer = this.#options.answer(proper, request, response);
+    }
+    if (fault !== undefined) answer &&= fault.answer(answer, request, response);
     request.status = answer?.status ?? 0;
     // Before the answer: whoever has that finds the line.
     this.#options.log(requestLine(request));
@@ -190,34 +176,51 @@ export class Sandbox {
     response.writeHead(answer.status, answer.headers);
     response.end(answer.body);
   }
-
-  /** @returns the fault that hits the request. */
-  #count({ operation }: SandboxRequest): ArmedFault | undefined {
-    if (operation === undefined) return undefined;
-    this[COUNTERS[operation]]++;
-    return this.#faults.find((fault) => fault.takes(operation));
-  }
-
-  #answer(
-    route: Route | undefined,
-    fault: ArmedFault | undefined,
-    request: SandboxRequest,
-    response: ServerResponse,
-  ): SandboxAnswer | undefined {
-    if (fault !== undefined && !fault.act) return fault.answer(success({}), request, response);
-    const proper = this.#platform.handle(route, request);
-    const answer = this.#options.answer(proper, request, response);
-    if (fault === undefined || answer === undefined) return answer;
-    return fault.answer(answer, request, response);
-  }
 }
 
-const COUNTERS = {
-  authenticate: "logins",
-  advertiser: "advertiserPosts",
-  event: "eventPosts",
-  read: "reads",
-  update: "updates",
-  delete: "deletes",
-  search: "searches",
-} as const satisfies Record<SandboxOperation, keyof Sandbox>;
+/** A rule, and how many requests it has hit. */
+class ArmedFault {
+  hits = 0;
+  #passed = 0;
+
+  constructor(readonly rule: FaultRule) {}
+
+  /** Whether it hits this request; counts it. */
+  takes(operation: SandboxOperation): boolean {
+    const { on, times = 1, after = 0 } = this.rule;
+    const isCreate = on === "create" && NOUNS.some((noun) => noun === operation);
+    const isMeant = on === "any" || on === operation || isCreate;
+    if (!isMeant || this.hits >= times || this.#passed++ < after) return false;
+    this.hits++;
+    return true;
+  }
+
+  /** What the client gets instead. */
+  readonly answer: SandboxAnswerer = (answer, request, response) => {
+    const fault = this.rule.with;
+    if (typeof fault === "function") return fault(answer, request, response);
+    if (fault.kind === "answer") {
+      const { status, headers = {}, body = "" } = fault;
+      const isText = typeof body === "string" || Buffer.isBuffer(body);
+      return { status, headers, body: isText ? body : JSON.stringify(body) };
+    }
+    if (fault.kind === "close-without-answer") response.socket?.end();
+    if (fault.kind === "reset") response.socket?.resetAndDestroy();
+    return undefined;
+  };
+}
+
+/** Leaves out the query, which may contain credentials, and all of the body but the name. */
+function requestLine(request: SandboxRequest): string {
+  const { method, path, status, operation, created } = request;
+  const [plainPath = "", query] = path.split("?");
+  const shownPath = excerpt(printable(plainPath), 80) + (query === undefined ? "" : "?…");
+  const line = `${method} ${shownPath} ${status || "no response"}`;
+  if (created === undefined) return line;
+  return `${line}, ${objectName(operation as Noun, created)}`;
+}
+
+/** `event 3 "Purchase"` */
+export function objectName(noun: Noun, object: SandboxObject): string {
+  return `${noun} ${object.id} ${quoted(String(object[`${noun}_name`]))}`;
+}

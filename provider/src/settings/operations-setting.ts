@@ -42,31 +42,20 @@ const rules = z.strictObject({
   ).default(60),
   createdVisibleAfterSeconds: expecting(EXPECTED_SECONDS, seconds).default(300),
 });
-const RULES = z.strictObject({
-  operations: expecting("an object of operations by kind", rules).optional(),
-});
 
-/** `undefined` if not set. Reports everything that is wrong at once, by path: each name with a dot before it. */
+/** `undefined` if not set. Each issue has one path, such as `event.read`. */
 export const operationsSchema = z
-  .unknown()
-  .optional()
-  .transform((setting, context): Operations | undefined => {
-    const { values, problems } = validate({ operations: setting }, RULES, {
-      isUnknown: () => false,
-    });
-    for (const { property, reason: message } of problems)
-      context.addIssue({
-        code: "custom",
-        path: [property.slice("operations".length)],
-        message,
-      });
-    if (problems.length > 0) return z.NEVER;
-    if (values.operations === undefined) return undefined;
-    const operations = values.operations as z.output<typeof rules>;
-    const { resendAfterSeconds, createdVisibleAfterSeconds, ...of } = operations;
+  .looseObject({})
+  .transform((setting, context): Operations => {
+    const { values, problems } = validate(setting, rules, { isUnknown: () => false });
+    for (const { property, reason } of problems)
+      context.addIssue({ code: "custom", path: [property], message: reason });
+    const { resendAfterSeconds, ...others } = values as z.output<typeof rules>;
+    const { createdVisibleAfterSeconds, ...of } = others;
     const resend = resendAfterSeconds === "never" ? undefined : resendAfterSeconds;
     return { of, resendAfterSeconds: resend, createdVisibleAfterSeconds };
-  });
+  })
+  .optional();
 
 function operationsOf(create: Operation) {
   const names = Object.keys(OPTIONAL_OPERATIONS) as OptionalOperation[];
@@ -78,39 +67,29 @@ function operationsOf(create: Operation) {
 
 function operation({ noun, fields }: Operation, name: OptionalOperation) {
   const { methods, placeholder } = OPTIONAL_OPERATIONS[name];
-  const path = {
-    read: "/{id}",
-    update: "/{id}",
-    delete: "/{id}",
-    search: "?alternative_id={mark}",
-  };
   return expecting(
-    `${methods.join(" or ")} and a path, such as ${methods[0]} rest/${noun}${path[name]}`,
+    `${methods.join(" or ")} and a path with {${placeholder}}`,
     z.string().transform((text, context): Operation => {
-      const refused = (message?: string) => {
-        context.addIssue({ code: "custom", message });
-        return z.NEVER;
-      };
       const [, typed = "", path = ""] = /^\s*([A-Za-z]+)\s+\/?(\S+)\s*$/.exec(text) ?? [];
       const method = methods.find((known) => known === typed.toUpperCase());
-      if (method === undefined) return refused();
-      const fault = faultIn(path, placeholder, method);
-      if (fault !== undefined) return refused(fault);
-      return { method, path, idempotent: true, noun, fields };
+      const filled = path.replaceAll(`{${placeholder}}`, "1");
+      const message = faultIn(path, filled, method);
+      if (method !== undefined && filled !== path && message === undefined)
+        return { method, path, idempotent: true, noun, fields };
+      context.addIssue({ code: "custom", message });
+      return z.NEVER;
     }),
   );
 }
 
 const BASE = "https://installation.invalid/base";
 
-function faultIn(path: string, placeholder: string, method: string): string | undefined {
-  const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name);
-  if (names.length === 0 || names.some((name) => name !== placeholder))
-    return `needs the placeholder {${placeholder}} in its path, and no other`;
-  const address = `${BASE}/${path.replace(/\{[^{}]*\}/g, "1")}`;
+/** @param filled the path with a value in its placeholder. */
+function faultIn(path: string, filled: string, method: string | undefined): string | undefined {
+  const address = `${BASE}/${filled}`;
   const isPlain = URL.canParse(address) && new URL(address).href === address;
   // What a server or an address may understand in another way: other hosts, dots, empty segments, encoded separators.
-  if (!isPlain || /^\/|\/\/|#|%2e|%2f|%5c/i.test(path))
+  if (!isPlain || /^\/|\/\/|[#{}]|%2e|%2f|%5c/i.test(filled))
     return "leaves the base URL, or may; expected a plain path below it, without a host, .. or #";
   // To a server that ignores queries and parameters, it would be the create.
   if (method === "POST" && !/(^|\/)\{id\}([/;]|$)/.test(path.split("?")[0] ?? ""))

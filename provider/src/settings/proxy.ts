@@ -1,7 +1,4 @@
-/**
- * The environment's proxy, by the rules of undici's own agent: `https_proxy`, or where that is not set or empty
- * `http_proxy`, each before its name in capitals. No I/O.
- */
+/** The environment's proxy: the first variable that isn't empty. No I/O. */
 import type { Environment } from "../base/index.js";
 import { isLoopback, type SettingProblem } from "./settings.js";
 
@@ -17,36 +14,27 @@ export interface ProxySetting {
   readonly secrets: readonly string[];
 }
 
+const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
+
 /** @param baseUrl if it could be read. No proxy is asked for a loopback address: there it would be the proxy's own. */
 export function readProxy(
   environment: Environment,
   baseUrl: string | undefined,
 ): { readonly proxy?: ProxySetting; readonly problem?: SettingProblem } {
-  const { variable, value } = namedLike(environment, "https_proxy", "http_proxy");
-  if (value === "" || (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname)))
-    return {};
+  const variable = VARIABLES.find((name) => environment[name]?.trim());
+  if (variable === undefined) return {};
+  if (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname)) return {};
   try {
-    const url = proxyUrl(value);
-    const { value: noProxy } = namedLike(environment, "no_proxy");
-    const proxy = { url: url.href, host: url.host, variable, noProxy, secrets: secretsOf(url) };
-    return { proxy };
+    const url = proxyUrl(environment[variable]?.trim() ?? "");
+    const noProxy = environment.no_proxy ?? environment.NO_PROXY ?? "";
+    const secrets = secretsOf(url);
+    return { proxy: { url: url.href, host: url.host, variable, noProxy, secrets } };
   } catch {
-    const reason =
-      "expected [http://][user:password@]host:port, percent-encoded; " +
-      "got another value, which is not shown";
+    const expected = "expected [http://][user:password@]host:port, percent-encoded";
+    const reason = `${expected}; got another value, which is not shown`;
     const command = `export ${variable}=http://proxy.example.com:3128`;
     return { problem: { source: variable, reason, command } };
   }
-}
-
-/** The first that has a value. A name in small letters that is set counts before its capitals, also where it is empty. */
-function namedLike(environment: Environment, ...names: string[]) {
-  for (const name of names) {
-    const variable = environment[name] === undefined ? name.toUpperCase() : name;
-    const value = environment[variable]?.trim() ?? "";
-    if (value !== "") return { variable, value };
-  }
-  return { variable: "", value: "" };
 }
 
 /** @throws URIError, TypeError */
@@ -62,7 +50,7 @@ function proxyUrl(value: string): URL {
 /** Without a password the user name is what lets one in; with one it may be any short word, and is left readable. */
 function secretsOf({ username, password }: URL): string[] {
   if (username + password === "") return [];
-  const decoded = { user: decodeURIComponent(username), secret: decodeURIComponent(password) };
-  const spellings = [{ user: username, secret: password }, decoded];
-  return spellings.flatMap(({ user, secret }) => [secret || user, `${user}:${secret}`]);
+  const pairs = [[username, password]];
+  pairs.push([decodeURIComponent(username), decodeURIComponent(password)]);
+  return pairs.flatMap(([user = "", secret]) => [secret || user, `${user}:${secret}`]);
 }

@@ -6,12 +6,13 @@ import {
   asTyped,
   count,
   didYouMean,
+  type Environment,
   plainShellWord,
   printable,
   shellWord,
   structureIn,
 } from "../base/index.js";
-import { show } from "../rules/index.js";
+import { defaultOf, show } from "../rules/index.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
 import {
   environmentNameOf,
@@ -40,7 +41,7 @@ export interface SettingsReading {
 interface SettingsSource {
   /** The value of `advertising:<key>` in the stack's configuration. */
   readonly config: (key: string) => string | undefined;
-  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly environment: Environment;
   /** Every key of the namespace, where the process can list them. */
   readonly keys?: readonly string[];
   /** Whether a key's value is encrypted, if the process can know that. */
@@ -57,7 +58,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
   // An unusable value must not keep the other checks from running: its default stands in.
   const values = readings.map(({ key, value }) => [
     key,
-    value ?? SETTINGS[key].schema.safeParse(undefined).data,
+    value ?? defaultOf(SETTINGS[key].schema),
   ]);
   const settings: Settings = Object.fromEntries(values);
   const { proxy, problem } = readProxy(environment, settings.baseUrl);
@@ -95,57 +96,40 @@ interface ReadSetting {
 
 function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   const { raw, belongsInConfig, label } = givenIn(source, key);
-  const { schema, expected, secret, structured } = SETTINGS[key];
-  if (raw === undefined) return readAbsent(key, label, source);
-  // A login with it would be spent in vain.
-  if (secret && /[\r\n]$/.test(raw))
-    return refused(key, label, "ends in a line end, which no login takes");
-  // Pulumi hands programs what `pulumi config set --path` made as JSON text (measured with engine 3.259.0), which would
-  // pass for a path or a password. Environment variables are texts and nothing else.
-  const structure = structureIn(raw);
-  if (!structured && belongsInConfig && structure !== undefined)
-    return refused(
-      key,
-      label,
-      `expected ${expected}; got a structured value, ${show(structure)}`,
-    );
-  const { data: value, error } = schema.safeParse(structured ? structure : raw);
-  if (structured && error !== undefined) {
-    const problems = error.issues.map(({ message, path }) => {
-      const entry = printable(`${label}${path.join("")}`);
-      const command = belongsInConfig ? remove(`--path ${shellWord(entry)}`) : commandFor(key);
-      return { source: entry, reason: message, command };
-    });
-    return { problems };
-  }
-  if (error === undefined && (!structured || structure !== undefined)) return { value };
-  // A secret is never shown, nor is whatever an address may hold in front of its host or behind its path.
-  const isHidden = secret || /[@?#]/.test(raw);
-  return refused(
-    key,
-    label,
-    `expected ${expected}; got ${isHidden ? "another value" : show(raw)}`,
-  );
-}
-
-function readAbsent(key: SettingName, label: string, source: SettingsSource): ReadSetting {
-  const { expected, required, onlyToSend } = SETTINGS[key];
-  if (onlyToSend && source.mayLackPassword) {
+  const { schema, expected, secret, structured, required } = SETTINGS[key];
+  const command = commandFor(key);
+  const refused = (reason: string) => ({ problems: [{ source: label, reason, command }] });
+  if (raw === undefined) {
+    const variable = environmentNameOf(key);
     const note = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
-    return { note: `${note} (or set ${environmentNameOf(key)}):\n  ${commandFor(key)}` };
+    if (secret && source.mayLackPassword)
+      return { note: `${note} (or set ${variable}):\n  ${command}` };
+    if (!required || source.mayLackAll) return {};
+    return refused(`is required (or ${variable}): ${expected}`);
   }
-  if (!required || source.mayLackAll) return {};
-  return refused(key, label, `is required: ${expected}`);
-}
-
-function refused(key: SettingName, source: string, reason: string): ReadSetting {
-  const or = SETTINGS[key].required && environmentNameOf(key);
-  return { problems: [{ source, reason, command: commandFor(key), environmentVariable: or }] };
+  // A login with it would be spent in vain.
+  if (secret && /[\r\n]$/.test(raw)) return refused("ends in a line end, which no login takes");
+  // Pulumi hands programs what `pulumi config set --path` made as JSON text.
+  const data = structured === undefined ? raw : (structureIn(raw) ?? raw);
+  const { data: value, error } = schema.safeParse(data);
+  if (error === undefined) return { value };
+  const problems = error.issues
+    .filter(({ path }) => path.length > 0)
+    .map(({ message: reason, path }) => {
+      const entry = printable(`${label}.${path.join(".")}`);
+      const removal = remove(`--path ${shellWord(entry)}`);
+      return { source: entry, reason, command: belongsInConfig ? removal : command };
+    });
+  if (problems.length > 0) return { problems };
+  // A secret is never shown, nor is whatever an address may hold in front of its host or behind its path.
+  const isHidden = secret || /[@?#[{]/.test(raw);
+  return refused(`expected ${expected}; got ${isHidden ? "another value" : show(raw)}`);
 }
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
 function commandFor(key: SettingName): string {
-  const { secret, example, structured } = SETTINGS[key];
+  const { secret, structured, schema } = SETTINGS[key];
+  const { example = String(defaultOf(schema)) } = SETTINGS[key];
   if (secret) return asTyped(`pulumi config set --secret ${NAMESPACE}:${key}`);
   if (structured !== undefined) return asTyped(`pulumi config set --path ${structured}`);
   return asTyped(`pulumi config set ${NAMESPACE}:${key} ${plainShellWord(example)}`);
@@ -157,15 +141,10 @@ function remove(words: string): string {
 
 /** A search looks for the mark that `markField` puts into each create. */
 function searchesWithoutField({ operations, markField }: Settings): SettingProblem[] {
-  if (operations === undefined || markField !== undefined) return [];
-  const nouns = Object.keys(operations.of).filter(
-    (noun) => operations.of[noun]?.search !== undefined,
-  );
-  return nouns.map((noun) => ({
-    source: `${NAMESPACE}:operations.${noun}.search`,
-    reason: `needs ${NAMESPACE}:markField, the field that each create carries its mark in`,
-    command: commandFor("markField"),
-  }));
+  const known = Object.values(operations?.of ?? {});
+  if (markField !== undefined || known.every(({ search }) => search === undefined)) return [];
+  const reason = `has a search, which needs ${NAMESPACE}:markField, where each create carries its mark`;
+  return [{ source: `${NAMESPACE}:operations`, reason, command: commandFor("markField") }];
 }
 
 function unknownKeys(keys: readonly string[]): SettingProblem[] {
@@ -178,15 +157,13 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
 }
 
 /** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
-function unknownVariables(environment: SettingsSource["environment"]): string[] {
+function unknownVariables(environment: Environment): string[] {
   const prefix = environmentNameOf("");
   // The debug log, and what `pending` hands to a refresh, are no settings.
   const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
-  const isUnknown = (name: string) => name.startsWith(prefix) && !known.includes(name);
-  const unknown = Object.keys(environment).filter(
-    (name) => environment[name] !== undefined && isUnknown(name),
-  );
-  return unknown.sort().map((name) => {
+  const ours = Object.keys(environment).filter((name) => name.startsWith(prefix));
+  const unknown = ours.filter((name) => !known.includes(name));
+  return unknown.map((name) => {
     const hint = didYouMean(name.slice(prefix.length), SETTING_NAMES, environmentNameOf);
     return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
   });
@@ -197,27 +174,20 @@ const QUOTED = /^(?:(["'`]).+\1|“.+”|‘.+’)$/;
 /** A real password may be in quotes, so they stop nothing. Tools that read files of variables often leave them there. */
 function passwordWarnings(source: SettingsSource): string[] {
   const { raw = "", belongsInConfig, label } = givenIn(source, "password");
-  const warnings: string[] = [];
-  if (belongsInConfig && raw !== "" && source.isSecret?.("password") === false)
-    warnings.push(
-      `${label} is stored in plain text. To encrypt it:\n  ${commandFor("password")}`,
-    );
-  if (QUOTED.test(raw)) {
-    const problem = "is in quotes, which are sent as part of it";
-    warnings.push(
-      `${label} ${problem}. If they do not belong to it, set it without them:\n  ${commandFor("password")}`,
-    );
-  }
-  return warnings;
+  const isInClear = belongsInConfig && raw !== "" && source.isSecret?.("password") === false;
+  const reasons: string[] = [];
+  if (isInClear) reasons.push("is stored in plain text. To encrypt it");
+  if (QUOTED.test(raw))
+    reasons.push("is in quotes, which are sent as part of it. To set it without them");
+  return reasons.map((reason) => `${label} ${reason}:\n  ${commandFor("password")}`);
 }
 
 /** One problem, with the command that fixes it on a line of its own. */
 export function describeSettingProblem(
-  { source, reason, command, environmentVariable: or }: SettingProblem,
+  { source, reason, command }: SettingProblem,
   indent = "",
 ): string {
-  const alternative = or === undefined ? "" : ` (or set ${or})`;
-  return `${source} ${reason}; to fix it${alternative}:\n${indent}  ${command}`;
+  return `${source} ${reason}; to fix it:\n${indent}  ${command}`;
 }
 
 export function describeSettingProblems(problems: readonly SettingProblem[]): string {

@@ -14,21 +14,19 @@ export interface SettingProblem {
   readonly source: string;
   readonly reason: string;
   readonly command: string;
-  /** The environment variable that does as well. */
-  readonly environmentVariable?: string | undefined;
 }
 
 export interface SettingRule {
   /** Reads the text that was set, or a structured setting's data. One that is not set has its default, or is absent. */
   readonly schema: z.ZodType;
   readonly expected: string;
-  readonly example: string;
+  /** @default the schema's default */
+  readonly example?: string;
   /** Of an object (structured configuration, or JSON in the environment), one entry with a value, in shell words. */
   readonly structured?: string;
+  /** Only what sends something needs it: for a preview it may be missing. */
   readonly secret?: true;
   readonly required?: true;
-  /** Only what sends something needs it: for a preview it may be missing. */
-  readonly onlyToSend?: true;
 }
 
 /** Whether this is the machine itself, by its names and addresses. @param hostname a URL's. */
@@ -40,19 +38,21 @@ function textLike(form: RegExp) {
   return z.string().trim().regex(form);
 }
 
-function asBaseUrl(text: string): string | undefined {
-  if (!URL.canParse(text) || /[?#]/.test(text)) return undefined;
-  const { protocol, hostname, username, password, origin, pathname } = new URL(text);
-  const isAllowed = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
-  if (!isAllowed || username !== "" || password !== "") return undefined;
-  return `${origin}${pathname.replace(/\/+$/, "")}`;
+function isPlatformAddress(text: string): boolean {
+  if (!URL.canParse(text) || /[?#]/.test(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
+  return isSafe && username === "" && password === "";
 }
 
-const baseUrl = z.string().transform((text, context) => {
-  const url = asBaseUrl(text.trim());
-  if (url === undefined) context.addIssue("not an address of the platform");
-  return url ?? z.NEVER;
-});
+const baseUrl = z
+  .string()
+  .trim()
+  .refine(isPlatformAddress)
+  .transform((text) => {
+    const { origin, pathname } = new URL(text);
+    return `${origin}${pathname.replace(/\/+$/, "")}`;
+  });
 
 const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
   .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
@@ -60,21 +60,9 @@ const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
 
 const digits = z.string().regex(/^\s*\d{1,12}\s*$/);
 
-/** @param byDefault also stands in the example. */
-function numeric(min: number, max: number, byDefault: number) {
+function whole(what: string, min: number, max: number, byDefault: number) {
   const schema = digits.transform(Number).pipe(z.int().min(min).max(max)).default(byDefault);
-  return {
-    schema,
-    expected: `a whole number from ${min} to ${max}`,
-    example: String(byDefault),
-  };
-}
-
-function wholeSeconds(min: number, max: number, byDefault: number) {
-  return {
-    ...numeric(min, max, byDefault),
-    expected: `whole seconds from ${min} to ${withUnit(max)}`,
-  };
+  return { schema, expected: `${what} from ${min} to ${withUnit(max)}` };
 }
 
 const TABLE = {
@@ -95,26 +83,21 @@ const TABLE = {
   password: {
     schema: z.string().min(1).optional(),
     expected: "the password of the login",
-    example: "",
     secret: true,
     required: true,
-    onlyToSend: true,
   },
   authMode: {
     schema: z.enum(["session", "basic"]).default("session"),
     expected: "session or basic",
-    example: "session",
   },
   keepLoggedIn: {
     schema: z.stringbool({ truthy: ["true"], falsy: ["false"] }).default(false),
     expected: "true or false",
-    example: "false",
   },
   /** Read without a slash in front. */
   authenticatePath: {
     schema: authenticatePath.default("rest/authenticate"),
     expected: "a path below the base URL",
-    example: "rest/authenticate",
   },
   /** Absent for the default place. */
   cookieFile: {
@@ -122,10 +105,10 @@ const TABLE = {
     expected: "a file's path (~ only as ~/ at the beginning), or none",
     example: "none",
   },
-  maxWindowSeconds: wholeSeconds(1, 2_147_483_647, THIRTY_DAYS_IN_SECONDS),
-  requestTimeoutSeconds: wholeSeconds(1, MAX_SECONDS, 30),
-  maxWaitSeconds: wholeSeconds(0, MAX_SECONDS, 120),
-  maxConcurrentRequests: numeric(1, 1000, 16),
+  maxWindowSeconds: whole("whole seconds", 1, 2_147_483_647, THIRTY_DAYS_IN_SECONDS),
+  requestTimeoutSeconds: whole("whole seconds", 1, MAX_SECONDS, 30),
+  maxWaitSeconds: whole("whole seconds", 0, MAX_SECONDS, 120),
+  maxConcurrentRequests: whole("a whole number", 1, 1000, 16),
   markField: {
     schema: textLike(/^[A-Za-z_][\w.-]{0,99}$/)
       // Each create's mark would overwrite the argument.
@@ -147,7 +130,6 @@ const TABLE = {
     schema: operationsSchema,
     expected:
       'an object of operations by kind, such as {"event":{"read":"GET rest/event/{id}"}}',
-    example: '{"event":{"read":"GET rest/event/{id}"}}',
     structured: "'advertising:operations.event.read' 'GET rest/event/{id}'",
   },
 } satisfies Readonly<Record<string, SettingRule>>;

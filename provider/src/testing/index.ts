@@ -5,14 +5,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { isRpcSecret, unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
-import { asRecord } from "../base/index.js";
-import {
-  checkArguments,
-  type Kind,
-  kindOfType,
-  type SetKind,
-  setOfType,
-} from "../kinds/index.js";
+import { asRecord, type Values } from "../base/index.js";
+import { checkArguments, kindOfType, setOfType } from "../kinds/index.js";
 import type { ResourceName } from "../kinds/vocabulary.js";
 import { currentProgram, type Finding, findingOf, programError } from "../program/index.js";
 import { exactId, type ValidationOptions } from "../rules/index.js";
@@ -125,7 +119,7 @@ export interface DeclaredResource {
   readonly name: string;
   readonly id: string;
   /** Its outputs: the arguments with their defaults, and the ids. */
-  readonly outputs: Readonly<Record<string, unknown>>;
+  readonly outputs: Values;
 }
 
 const READING: ValidationOptions = {
@@ -145,63 +139,44 @@ class MockPlatform {
    * @returns `undefined` for a resource of another package.
    */
   register({ type, name, inputs, id: read }: MockResourceArgs): DeclaredResource | undefined {
-    const kind = kindOfType(type);
-    if (kind !== undefined) {
-      const outputs = read ? {} : this.#checked(kind, name, inputs);
-      const id = read || this.#idOf(outputs);
-      return {
-        type: kind.name,
-        name,
-        id,
-        outputs: { ...outputs, [kind.idProperty]: exactId(id) },
-      };
+    const kind = kindOfType(type) ?? setOfType(type);
+    if (kind === undefined) return undefined;
+    const { settings } = currentProgram().reading;
+    const declared = { type: kind.name, name };
+    let outputs: Record<string, unknown> = {};
+    if (!read) {
+      const entries = Object.entries(asRecord(inputs));
+      const plain = entries.map(([property, value]) => [property, unwrapRpcSecret(value)]);
+      const checked = checkArguments(kind, Object.fromEntries(plain), settings, READING);
+      const { values, problems } = checked;
+      if (problems.length > 0)
+        this.#findings.push(findingOf(labelOf(kind.name, name), problems));
+      outputs = values;
     }
-    const set = setOfType(type);
-    return set === undefined
-      ? undefined
-      : this.#createSet(set, name, this.#checked(set, name, inputs));
+    if ("idProperty" in kind) {
+      const id = read || this.#idOf(outputs);
+      return { ...declared, id, outputs: { ...outputs, [kind.idProperty]: exactId(id) } };
+    }
+    const defaults = { ...kind.defaultsIn(settings), ...asRecord(outputs.defaults) };
+    const entries = [...(readDeclaredSet(outputs).events ?? [])];
+    const ids = entries.map(([key, entry]) => [key, exactId(this.#idOf(asRecord(entry)))]);
+    const events = Object.fromEntries(entries);
+    const eventIds = Object.fromEntries(ids);
+    const id = `set-${name}`;
+    return { ...declared, id, outputs: { ...outputs, defaults, events, eventIds } };
   }
 
   /** @throws pulumi.RunError that lists everything that was wrong with the resources so far. */
   assertGood(): void {
     if (this.#findings.length === 0) return;
     this.isReported = true;
-    throw programError(
-      currentProgram().reading,
-      this.#findings,
-      "`pulumi up` would stop there",
-    );
+    const { reading } = currentProgram();
+    throw programError(reading, this.#findings, "`pulumi up` would stop there");
   }
 
-  #createSet(set: SetKind, name: string, outputs: Record<string, unknown>): DeclaredResource {
-    const { settings } = currentProgram().reading;
-    const defaults = { ...set.defaultsIn(settings), ...asRecord(outputs.defaults) };
-    const entries = [...(readDeclaredSet(outputs).events ?? [])];
-    const ids = entries.map(([key, entry]) => [key, exactId(this.#idOf(asRecord(entry)))]);
-    const events = Object.fromEntries(entries);
-    const eventIds = Object.fromEntries(ids);
-    return {
-      type: set.name,
-      name,
-      id: `set-${name}`,
-      outputs: { ...outputs, defaults, events, eventIds },
-    };
-  }
-
-  #idOf({ existingId }: Readonly<Record<string, unknown>>): string {
+  #idOf({ existingId }: Values): string {
     if (existingId !== undefined) return String(existingId);
     this.#ids += 1;
     return String(this.#ids);
-  }
-
-  /** Keeps what is wrong with the arguments, and returns those that passed, with their defaults. */
-  #checked(kind: Kind | SetKind, name: string, inputs: unknown): Record<string, unknown> {
-    const { settings } = currentProgram().reading;
-    const entries = Object.entries(asRecord(inputs));
-    const plain = entries.map(([property, value]) => [property, unwrapRpcSecret(value)]);
-    const declared = Object.fromEntries(plain);
-    const { values, problems } = checkArguments(kind, declared, settings, READING);
-    if (problems.length > 0) this.#findings.push(findingOf(labelOf(kind.name, name), problems));
-    return values;
   }
 }

@@ -1,0 +1,155 @@
+/** Commands to a running sandbox from another terminal: a POST with the command's words as JSON. */
+import { jsonIn, printable, quoted } from "../base/index.js";
+import {
+  COUNTERS,
+  type Fault,
+  type FaultRule,
+  NOUNS,
+  type Noun,
+  type SandboxAnswer,
+  type SandboxObject,
+  type SandboxRequest,
+} from "./options.js";
+import { json } from "./platform.js";
+import { objectName, type Sandbox } from "./server.js";
+
+const CONTROL_PATH = "/sandbox";
+
+export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   such as event:close-after-act (created, response lost)
+  fail none
+  list [--json]
+  edit event|advertiser ID FIELD=VALUE …
+  delete event|advertiser ID
+  expire                        ends every session`;
+
+const TARGETS = ["any", "create", ...Object.keys(COUNTERS)];
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  close: { kind: "close-without-answer" },
+  reset: { kind: "reset" },
+  "no-answer": { kind: "no-answer" },
+};
+const NAMES = Object.keys(FAULTS);
+
+const TYPED = new RegExp(
+  `^(?<on>${TARGETS.join("|")}):(?:(?<name>${NAMES.join("|")})|status-(?<status>[2-5]\\d\\d))` +
+    "(?<act>-after-act)?(?::(?<times>always|[1-9]\\d{0,8}))?$",
+);
+
+export const FAULT_HELP = `TARGET: ${TARGETS.join(", ")}
+FAULT: ${NAMES.join(", ")}, status-<200 to 599>;
+  with -after-act at the end, the request is carried out first
+TIMES: a whole number from 1 up, or always; once by default`;
+
+/** @throws Error with what there is */
+export function parseFault(typed: string): FaultRule {
+  const { on, name = "", status, act, times = "1" } = TYPED.exec(typed)?.groups ?? {};
+  if (on === undefined)
+    throw new Error(`${quoted(typed)} is no TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
+  const body = {
+    success: Number(status) < 400,
+    message: `status ${status}, as the sandbox was asked`,
+  };
+  return {
+    on: on as FaultRule["on"],
+    with: FAULTS[name] ?? { kind: "answer", ...json(Number(status), body) },
+    act: act !== undefined,
+    times: times === "always" ? Number.POSITIVE_INFINITY : Number(times),
+  };
+}
+
+/** Each returns what the person reads; `undefined` if the words aren't as HELP has them. @throws Error */
+const COMMANDS: Readonly<
+  Record<string, (sandbox: Sandbox, words: readonly string[]) => string | undefined>
+> = {
+  fail(sandbox, words) {
+    if (words.length === 0) return undefined;
+    if (words.join() === "none") {
+      sandbox.endFaults();
+      return "No request fails any more.";
+    }
+    for (const rule of words.map(parseFault)) sandbox.fail(rule);
+    return `Requests fail from now on: ${words.join(", ")}.`;
+  },
+
+  list(sandbox, words) {
+    if (words.join() === "--json") return JSON.stringify(sandbox.snapshot(), undefined, 2);
+    if (words.length > 0) return undefined;
+    const lines = NOUNS.flatMap((noun) =>
+      sandbox[`${noun}s`].map((object) => objectLine(noun, object)),
+    );
+    return lines.join("\n") || "Nothing lives here.";
+  },
+
+  edit(sandbox, [noun, id, ...assignments]) {
+    if (!isNoun(noun) || assignments.length === 0) return undefined;
+    const object = sandbox.find(noun, Number(id));
+    const changes: Record<string, unknown> = {};
+    for (const assignment of assignments) {
+      const [, field, value] = /^(\w+)=(.*)$/s.exec(assignment) ?? [];
+      if (field === undefined || value === undefined) return undefined;
+      // A field that has a text keeps one.
+      const isText = typeof object[field] === "string" && value !== "null";
+      const data = jsonIn(value);
+      changes[field] = isText || data === undefined ? value : data;
+    }
+    return objectLine(noun, sandbox.edit(noun, object.id, changes));
+  },
+
+  delete(sandbox, [noun, id, ...rest]) {
+    if (!isNoun(noun) || rest.length > 0) return undefined;
+    sandbox.delete(noun, Number(id));
+    return `Deleted ${noun} ${id}.`;
+  },
+
+  expire(sandbox) {
+    sandbox.expireSessions();
+    return "Every session has ended.";
+  },
+};
+
+function objectLine(noun: Noun, object: SandboxObject): string {
+  const { id: _, [`${noun}_name`]: _name, ...others } = object;
+  return `${objectName(noun, object)} ${printable(JSON.stringify(others))}`;
+}
+
+function isNoun(word: string | undefined): word is Noun {
+  return NOUNS.some((noun) => noun === word);
+}
+
+/** @throws Error for a command that can't be carried out. */
+export function runCommand(sandbox: Sandbox, [name = "", ...words]: readonly string[]): string {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  const message = command?.(sandbox, words);
+  if (message !== undefined) return message;
+  throw new Error(`${quoted([name, ...words].join(" "))} is no command\n${CONTROL_HELP}`);
+}
+
+/** @returns `undefined` for a request that is no command. */
+export function answerCommand(
+  sandbox: Sandbox,
+  { method, path, headers, body }: SandboxRequest,
+): SandboxAnswer | undefined {
+  if (method !== "POST" || path !== CONTROL_PATH) return undefined;
+  const plain = { headers: { "content-type": "text/plain; charset=utf-8" } };
+  try {
+    // Browsers name the origin of each POST: no web page may reach into a sandbox on its visitor's machine.
+    if (headers.origin !== undefined) throw new Error("no commands from web pages");
+    return { ...plain, status: 200, body: runCommand(sandbox, body as string[]) };
+  } catch (error) {
+    return { ...plain, status: 400, body: (error as Error).message };
+  }
+}
+
+/** Sends a command to a sandbox in another process on this machine. @throws Error */
+export async function sendCommand(port: number, words: readonly string[]): Promise<string> {
+  const url = `http://127.0.0.1:${port}${CONTROL_PATH}`;
+  const response = await fetch(url, { method: "POST", body: JSON.stringify(words) }).catch(
+    () => {
+      throw new Error(`no sandbox answers on port ${port}`);
+    },
+  );
+  const message = await response.text();
+  if (!response.ok) throw new Error(message);
+  return message;
+}
