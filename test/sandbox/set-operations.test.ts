@@ -1,7 +1,7 @@
 /** A set's members with more operations. What single resources share is in `operations.test.ts`, `search.test.ts`. */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
-import { memberMark } from "../../provider/src/state/index.js";
+import { markOfCreate } from "../../provider/src/state/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
@@ -102,7 +102,7 @@ it("marks follow from the set's own, which never changes; twins are looked for, 
   expect(await up(of({ a: A, b: A }))).toContain("The outcome of 2 events is unknown");
   sandbox.endFaults();
   const base = String(engine.state?.inputs.__mark).replace(/^alternative_id /, "");
-  const markOf = (key: string) => memberMark(base, key, undefined);
+  const markOf = (key: string) => markOfCreate(base, "", key, undefined);
   expect(engine.unresolved).toMatchObject({
     a: { mark: markOf("a") },
     b: { mark: markOf("b"), field: "alternative_id" },

@@ -237,7 +237,7 @@ describe("what leaves otherwise", () => {
       props: {
         ...before,
         eventId: 4711,
-        __sentAs: "b 1",
+        __sentAs: { body: "b", owner: "1" },
         __resolved: ["m-1 2026-01-01T00:00:00.000Z"],
       },
     });

@@ -3,7 +3,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { expect, it } from "vitest";
 import {
   identityOf,
-  placeOfProgram,
+  stackOfProgram,
   typesOf,
 } from "../../provider/src/program/pulumi-internals.js";
 import {
@@ -12,7 +12,6 @@ import {
   keyOfUrn,
   memberOf,
   memberRef,
-  parseIdentity,
   parseKey,
   refOf,
   resourceKeyIn,
@@ -39,12 +38,10 @@ const PLACES = NAMES.flatMap((name) => PARENTS.map((parentTypes) => ({ name, par
 
 it.each(PLACES)("$name in $parentTypes", ({ name, parentTypes }) => {
   for (const organization of ["organization", "acme"]) {
-    const identity = { organization, project: "shop", stack: "dev", parentTypes, name };
-    const text = identityText(identity);
-    expect([parseIdentity(text), stackOf(text)]).toEqual([
-      identity,
-      `${organization}/shop/dev`,
-    ]);
+    const stack = `${organization}/shop/dev`;
+    const text = identityText(stack, { parentTypes, name });
+    expect(stackOf(text)).toBe(stack);
+    expect(refOf("Advertiser", text)).toMatchObject({ parentTypes, name, identity: text });
     const [single, set] = [refOf("ConversionEvent", text), refOf("ConversionEventSet", text)];
     expect([keyOfUrn("ConversionEvent", single.urn), resourceKeyIn(single.key)]).toEqual([
       single.key,
@@ -84,7 +81,8 @@ it("different places have different keys, and no stack is in them", () => {
 });
 
 it("are stored and shown in these forms", () => {
-  expect(identityText(parseIdentity("shop/dev::a"))).toBe("shop/dev::a"); // without the default organization
+  const place = { parentTypes: undefined, name: "a" };
+  expect(identityText("organization/shop/dev", place)).toBe("shop/dev::a"); // without the default organization
   const ref = memberRef(
     refOf("ConversionEventSet", `shop/dev@acme::${CATALOG}$::funnel`),
     'a "b"',
@@ -105,11 +103,7 @@ it("in a program, before anything is registered: with the types of all parents, 
   await pulumi.runtime.setMocks({ newResource, call: ({ inputs }) => inputs }, "shop", "dev");
   const outer = new pulumi.ComponentResource("my:index:Outer", "outer");
   const inner = new pulumi.ComponentResource("my:Inner", "inner", {}, { parent: outer });
-  expect(placeOfProgram()).toEqual({
-    organization: "organization",
-    project: "shop",
-    stack: "dev",
-  });
+  expect(stackOfProgram()).toBe("organization/shop/dev");
   expect(
     [undefined, outer, inner].map((parent) => [typesOf(parent), identityOf("e", parent)]),
   ).toEqual([

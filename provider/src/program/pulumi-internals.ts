@@ -4,25 +4,20 @@ import * as state from "@pulumi/pulumi/runtime/state.js";
 import { NAMESPACE } from "../settings/index.js";
 import { identityText } from "../state/index.js";
 
-export function placeOfProgram() {
-  const place = { project: pulumi.getProject(), stack: pulumi.getStack() };
-  try {
-    return { organization: pulumi.getOrganization(), ...place };
-  } catch {
-    // Pulumi throws if there is none, as in users' tests.
-    return { organization: "organization", ...place };
-  }
-}
-
 /** As Pulumi prints it with `--fully-qualify-stack-names`. */
 export function stackOfProgram(): string {
-  const { organization, project, stack } = placeOfProgram();
-  return `${organization}/${project}/${stack}`;
+  const stack = `${pulumi.getProject()}/${pulumi.getStack()}`;
+  try {
+    return `${pulumi.getOrganization()}/${stack}`;
+  } catch {
+    // Pulumi throws if there is none, as in users' tests.
+    return `organization/${stack}`;
+  }
 }
 
 /** As unique as the URN and built like it, so that equal names below different components stay apart. */
 export function identityOf(name: string, parent: pulumi.Resource | undefined): string {
-  return identityText({ ...placeOfProgram(), parentTypes: typesOf(parent), name });
+  return identityText(stackOfProgram(), { parentTypes: typesOf(parent), name });
 }
 
 /** These names are Pulumi's own, and the same in every copy of it. */

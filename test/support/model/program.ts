@@ -54,14 +54,8 @@ export function refIn(
   stack: string,
   { type, name }: Pick<Declared, "type" | "name">,
 ): ResourceRef {
-  const place = {
-    organization: "organization",
-    project: PROJECT,
-    stack,
-    parentTypes: undefined,
-    name,
-  };
-  return refOf(type, identityText(place));
+  const place = { parentTypes: undefined, name };
+  return refOf(type, identityText(`organization/${PROJECT}/${stack}`, place));
 }
 
 export interface ProgramHalf {
