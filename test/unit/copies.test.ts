@@ -26,20 +26,14 @@ it("one copy is good, also if it is loaded twice", async () => {
 it("two are one problem, which names both folders and the cure", async () => {
   const both = [await copyIn(A), await copyIn(B)];
   for (const copy of both) {
-    const [{ title, lines, problems } = { title: "", lines: [], problems: 0 }, ...others] =
-      copy.severalCopies();
-    expect([problems, others]).toEqual([1, []]);
-    expect(title).toBe(
-      "The program and its provider load 2 copies of pulumi-advertising, and only one can know the whole program",
-    );
-    expect(lines.slice(0, 2)).toEqual([A, B]);
-    for (const words of [
-      "peerDependencies",
-      "npm uninstall pulumi-advertising",
-      "pnpm",
-      "yarn",
-      "npm dedupe",
-    ])
-      expect(lines.join("\n")).toContain(words);
+    expect(copy.severalCopies()).toEqual([
+      {
+        title:
+          "The program and its provider load several copies of pulumi-advertising, and only one can know the whole program",
+        lines: [expect.stringMatching(/peerDependencies.*npm ls.*pnpm.*yarn.*npm dedupe/s)],
+      },
+    ]);
+    const [{ lines: [line = ""] = [] } = {}] = copy.severalCopies();
+    for (const folder of [A, B]) expect(line).toContain(`${folder}\n`);
   }
 });

@@ -55,14 +55,14 @@ describe("an Advertiser as advertiserId", () => {
 
 describe("a resource of another kind is refused in words", () => {
   it.each([
-    ["a ConversionEvent", event],
-    ["a Bucket", bucket],
-    ["a Shop", component],
+    ["pulumi-nodejs:dynamic/advertising:ConversionEvent", event],
+    ["aws:s3/bucket:Bucket", bucket],
+    ["my:shop:Shop", component],
   ])("%s", async (words, make) => {
     expect(problemsOf(conversionEvent, { ...others, advertiserId: make() })).toEqual([
       {
         property: "advertiserId",
-        reason: `expected an Advertiser or its id, an integer from 1 to 9007199254740991; got ${words}`,
+        reason: `expected an Advertiser or its id, an integer from 1 to 9007199254740991; got a resource of type ${words}`,
       },
     ]);
   });
@@ -72,11 +72,15 @@ describe("a resource of another kind is refused in words", () => {
     expect(problemsOf(conversionEvent, { ...others, advertiserId: 1, ...ids })).toEqual([
       {
         property: "segmentId",
-        reason: expect.stringMatching(/^expected the id of a segment.*; got an Advertiser$/),
+        reason: expect.stringMatching(
+          /^expected the id of a segment.*; got a resource of type .*:Advertiser$/,
+        ),
       },
       {
         property: "existingId",
-        reason: expect.stringMatching(/^expected the id of a live event.*; got an Advertiser$/),
+        reason: expect.stringMatching(
+          /^expected the id of a live event.*; got a resource of type .*:Advertiser$/,
+        ),
       },
     ]);
     expect(
@@ -115,7 +119,7 @@ it("an invalid id is refused in words, now or once it is known", async () => {
     ["007", 'the string "007"'],
     [-1, "-1"],
     [undefined, "nothing"],
-    [advertiser(), "an Advertiser"],
+    [advertiser(), "an object"],
   ];
   for (const [value, words] of wrong) {
     const id = readIdOf(value as string);

@@ -36,13 +36,6 @@ export function isOfType(value: unknown, typeToken: string): boolean {
   return isResource(value) && typeTokenIn(value) === typeToken;
 }
 
-/** The kind of a resource in words: `a ConversionEvent`, `an Instance`. */
-function kindInWords(resource: pulumi.Resource): string {
-  const [kind = ""] = String(typeTokenIn(resource)).split(/[:/]/).slice(-1);
-  const article = /^[aeiou]/i.test(kind) ? "an" : "a";
-  return `${article} ${kind}`;
-}
-
 /** Pulumi notes it on each resource, but not in its types. */
 function typeTokenIn(resource: pulumi.Resource): unknown {
   return (resource as { __pulumiType?: unknown }).__pulumiType;
@@ -56,16 +49,14 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
   const ids: Record<string, unknown> = { ...args };
   for (const name of [...kind.exactIds, "existingId"]) {
     const value = args[name];
-    if (isResource(value)) ids[name] = idOfReferred(value, kind.references[name]);
+    if (!isResource(value)) continue;
+    const expected = kind.references[name];
+    const fits = expected !== undefined && isOfType(value, typeTokenOf(expected.name));
+    ids[name] = fits
+      ? (value as unknown as Values)[expected.idProperty]
+      : new DescribedInvalidValue(`a resource of type ${typeTokenIn(value)}`);
   }
   return ids;
-}
-
-function idOfReferred(resource: pulumi.Resource, expected: Kind | undefined): unknown {
-  if (expected === undefined || !isOfType(resource, typeTokenOf(expected.name))) {
-    return new DescribedInvalidValue(kindInWords(resource));
-  }
-  return (resource as unknown as Values)[expected.idProperty];
 }
 
 /** @param output the engine's value: unknown in a preview of an update in place, which still knows the id. */
@@ -84,20 +75,15 @@ export function idInPreview(
  * words, which {@link readIdProblem} refuses, and the provider if they come from an Output.
  */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pulumi.ID> {
-  if (!isLater(id)) return idOrWords(id);
-  return pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords);
-}
-
-function idOrWords(id: unknown): string {
-  if (isResource(id)) return kindInWords(id);
-  const text = String(id);
-  if (isPlatformId(text)) return text;
-  return show(id);
+  if (isLater(id)) {
+    const later = pulumi.output(id as pulumi.Output<pulumi.ID>);
+    return later.apply((known) => readIdOf(known) as pulumi.ID);
+  }
+  return isPlatformId(String(id)) ? String(id) : show(id);
 }
 
 /** An id that the program does not know yet is left to the provider. */
 export function readIdProblem({ id }: pulumi.CustomResourceOptions): Problem[] {
   if (typeof id !== "string" || isPlatformId(id)) return [];
-  const got = id === "" ? show(id) : id;
-  return [{ property: "id", reason: `expected ${READABLE_ID}; got ${got}` }];
+  return [{ property: "id", reason: `expected ${READABLE_ID}; got ${id}` }];
 }

@@ -61,15 +61,14 @@ export class Advertiser extends pulumi.CustomResource {
 
   /** @param name in the stack, unique among advertisers. @param options Pulumi's; default `retainOnDelete: true`. */
   constructor(name: string, args: AdvertiserArgs, options?: pulumi.CustomResourceOptions) {
-    const traces = pauseStackTraces();
+    const resume = pauseStackTraces(Advertiser);
     try {
       super(...registrationOf(advertiser, name, args, options));
-      if (pulumi.runtime.isDryRun()) this.advertiserId = idInPreview(this, this.advertiserId);
     } catch (error) {
-      throw traces.retrace(error, Advertiser);
-    } finally {
-      traces.resume();
+      throw resume(error);
     }
+    resume();
+    if (pulumi.runtime.isDryRun()) this.advertiserId = idInPreview(this, this.advertiserId);
   }
 
   /**
@@ -192,14 +191,13 @@ export class ConversionEvent extends pulumi.CustomResource {
 
   /** @param name in the stack, unique among events. @param options Pulumi's own; default `retainOnDelete: true`. */
   constructor(name: string, args: ConversionEventArgs, options?: pulumi.CustomResourceOptions) {
-    const traces = pauseStackTraces();
+    const resume = pauseStackTraces(ConversionEvent);
     try {
       super(...registrationOf(conversionEvent, name, args, options));
     } catch (error) {
-      throw traces.retrace(error, ConversionEvent);
-    } finally {
-      traces.resume();
+      throw resume(error);
     }
+    resume();
   }
 
   /**
@@ -297,14 +295,13 @@ export class ConversionEventSet extends pulumi.CustomResource {
     args: ConversionEventSetArgs,
     options?: pulumi.CustomResourceOptions,
   ) {
-    const traces = pauseStackTraces();
+    const resume = pauseStackTraces(ConversionEventSet);
     try {
       super(...registrationOf(conversionEventSet, name, args, options));
     } catch (error) {
-      throw traces.retrace(error, ConversionEventSet);
-    } finally {
-      traces.resume();
+      throw resume(error);
     }
+    resume();
   }
 
   /** Whether `value` is a ConversionEventSet, of whichever copy of this package. */
@@ -348,5 +345,5 @@ export function validate(
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const ids = idsOf(found, asRecord(args));
   const limits = { maxWindowSeconds, markField: undefined };
-  return [...checkArguments(found, ids, limits, { isUnknown: holdsOutput }).problems];
+  return checkArguments(found, ids, limits, { isUnknown: holdsOutput }).problems;
 }

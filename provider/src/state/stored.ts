@@ -181,10 +181,8 @@ export interface ProgramContext {
   readonly namesakes?: readonly string[] | undefined;
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   readonly deletes?: boolean | undefined;
-  /** All objects that the program adopts and knows, each as {@link objectKey} names it, separated by commas. */
+  /** All objects that the program adopts, each as {@link objectKey} names it, separated by commas. */
   readonly adopted?: string | undefined;
-  /** Whether the program adopts objects of its kind by ids not known yet: only for a resource that may delete. */
-  readonly adoptsLater?: boolean | undefined;
 }
 
 /** @returns nothing for a resource that was not created with this package's classes. */

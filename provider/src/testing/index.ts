@@ -14,8 +14,8 @@ import {
   setOfType,
 } from "../kinds/index.js";
 import type { ResourceName } from "../kinds/vocabulary.js";
-import { currentProgram, type Finding, findingOf, programError } from "../program/index.js";
-import { exactId, type ValidationOptions } from "../rules/index.js";
+import { currentProgram, type Finding, programError } from "../program/index.js";
+import { exactId, problemMessages, type ValidationOptions } from "../rules/index.js";
 import { labelOf, readDeclaredSet, UNKNOWN } from "../state/index.js";
 
 /** How the program under test is run. */
@@ -201,7 +201,8 @@ class MockPlatform {
     const plain = entries.map(([property, value]) => [property, unwrapRpcSecret(value)]);
     const declared = Object.fromEntries(plain);
     const { values, problems } = checkArguments(kind, declared, settings, READING);
-    if (problems.length > 0) this.#findings.push(findingOf(labelOf(kind.name, name), problems));
+    const title = labelOf(kind.name, name);
+    if (problems.length > 0) this.#findings.push({ title, lines: problemMessages(problems) });
     return values;
   }
 }
