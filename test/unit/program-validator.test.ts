@@ -21,14 +21,14 @@ function declared(
 ): ResourceDeclaration {
   const kind = parseKey(key).kind === "Advertiser" ? advertiser : conversionEvent;
   const { formerKeys = [] } = more;
-  const own = { key, formerKeys, adopts: undefined, platformName: undefined, ...object };
+  const own = { key, formerKeys, adopts: undefined, named: kind.name, ...object };
   return { key, kind, isRead: false, objects: [own], formerKeys, deletes: false, ...more };
 }
 
 /** @param adopts by key; `undefined` for a set whose events are not known yet. */
 function aSet(adopts: Record<string, string | undefined> | undefined): ResourceDeclaration {
   const objects = Object.entries(adopts ?? {}).map(([key, id]) => {
-    return { key: memberOf(FUNNEL, key), formerKeys: [], adopts: id, platformName: undefined };
+    return { key: memberOf(FUNNEL, key), formerKeys: [], adopts: id, named: "ConversionEvent" };
   });
   return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
 }
@@ -103,12 +103,16 @@ describe("what crosses to the provider process", () => {
       key: string,
       platformName: string,
       more: Partial<ResourceDeclaration> = {},
-    ) => declared(key, { platformName }, more);
+    ) => declared(key, { named: `${parseKey(key).kind} ${platformName}` }, more);
     const member = memberOf(FUNNEL, "a");
     const set = declared(
       FUNNEL,
       {},
-      { objects: [{ key: member, formerKeys: [], adopts: undefined, platformName: "Buy" }] },
+      {
+        objects: [
+          { key: member, formerKeys: [], adopts: undefined, named: "ConversionEvent Buy" },
+        ],
+      },
     );
     const batch = [
       named(event("one"), "Buy", { formerKeys: [event("was")] }),

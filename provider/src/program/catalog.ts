@@ -56,9 +56,9 @@ export class Catalog extends pulumi.ComponentResource {
   static readonly __pulumiType = CATALOG_TYPE;
 
   /** Each advertiser's id, by key. One that a number could not hold exactly (above 2^53 - 1) is digits as a string. */
-  declare public readonly advertiserIds: pulumi.Output<Record<string, number>>;
+  declare readonly advertiserIds: pulumi.Output<Record<string, number>>;
   /** Each event's id, by key; by `<advertiser's key>/<key>` where several advertisers have an event of that key. */
-  declare public readonly eventIds: pulumi.Output<Record<string, number>>;
+  declare readonly eventIds: pulumi.Output<Record<string, number>>;
 
   /**
    * @param name unique among the stack's catalogs; the names of its resources begin with it.

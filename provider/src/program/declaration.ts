@@ -13,15 +13,15 @@ import { isContainer, type Problem, problemMessages } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { keyOf, keyOfUrn, kindOf, labelOf, memberOf, UNKNOWN } from "../state/index.js";
 import type { Finding } from "./findings.js";
-import { holdsOutput, isOfType, isResource, readIdProblem } from "./ids.js";
+import { holdsOutput, isOfType, isResource } from "./ids.js";
 import { typesOf } from "./pulumi-internals.js";
 
 export interface DeclaredObject {
   readonly key: string;
   /** The journal's keys that it had before, by its resource's aliases or a `formerKey`. */
   readonly formerKeys: readonly string[];
-  /** `undefined` if the program does not know it yet. */
-  readonly platformName: string | undefined;
+  /** Its kind and, as far as the program knows it, its name on the platform. */
+  readonly named: string;
   /** The id of the live object that it adopts, if any; `UNKNOWN` if the program does not know it yet. */
   readonly adopts: string | undefined;
 }
@@ -63,10 +63,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   const formerKeys = formerKeysOf(call).filter((former) => former !== key);
   const deletes = options.retainOnDelete === false && canDelete;
   const resource = { key, kind, isRead: args === undefined, objects: [], formerKeys, deletes };
-  if (args === undefined) {
-    const lines = problemMessages(readIdProblem(options));
-    return { title, lines, warnings: [], resource };
-  }
+  if (args === undefined) return { title, lines: [], warnings: [], resource };
   const { values, problems } = checkArguments(declared, args, settings, {
     isUnknown: holdsOutput,
   });
@@ -99,14 +96,11 @@ function membersOf(
   });
 }
 
-function declaredObject(
-  kind: Kind,
-  values: Values,
-): Pick<DeclaredObject, "platformName" | "adopts"> {
+function declaredObject(kind: Kind, values: Values): Pick<DeclaredObject, "named" | "adopts"> {
   const { existingId } = values;
-  const platformName = displayName(kind, values, new Set());
-  if (!hasValue(existingId)) return { platformName, adopts: undefined };
-  return { platformName, adopts: isPlain(existingId) ? String(existingId) : UNKNOWN };
+  const named = `${kind.name} ${displayName(kind, values, new Set()) ?? ""}`;
+  if (!hasValue(existingId)) return { named, adopts: undefined };
+  return { named, adopts: isPlain(existingId) ? String(existingId) : UNKNOWN };
 }
 
 /** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */

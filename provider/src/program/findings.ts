@@ -78,23 +78,24 @@ function runError(message: string): pulumi.RunError {
 
 /** Where any copy finds the folders of the others, whatever its version: so this form is a contract. */
 const NOTED: unique symbol = Symbol.for("pulumi-advertising");
-const here: { [NOTED]?: { readonly folders: Set<string> } } = globalThis as object;
+const here: { [NOTED]?: Set<string> } = globalThis as object;
 
-/** One copy has to know the whole program: two are refused. @param folder of this copy. Loaded twice, it is one. */
+/** @param folder of this copy. Loaded twice, it is one. */
 export function noteCopy(folder: string): void {
-  here[NOTED] ??= { folders: new Set() };
-  here[NOTED].folders.add(folder);
+  here[NOTED] ??= new Set();
+  here[NOTED].add(folder);
 }
 
-const ONE_COPY_CURE =
-  "Declare it in the program's dependencies, and in your libraries only in peerDependencies " +
-  "(`npm ls pulumi-advertising`, `pnpm why` or `yarn why` shows what brings each copy). " +
-  "For another's library, install a version that it accepts, and run `npm dedupe` (pnpm, yarn dedupe).";
-
-export function severalCopies(): Finding[] {
-  const folders = [...(here[NOTED]?.folders ?? [])];
-  if (folders.length < 2) return [];
-  const title =
-    "The program and its provider load several copies of pulumi-advertising, and only one can know the whole program";
-  return [{ title, lines: [[...folders, ONE_COPY_CURE].join("\n    ")] }];
+/** @throws pulumi.RunError */
+export function expectOneCopy(): void {
+  const folders = [...(here[NOTED] ?? [])];
+  if (folders.length < 2) return;
+  const lines = [
+    "The program and its provider load several copies of pulumi-advertising, and only one can know the whole program:",
+    ...folders.map((folder) => `  ${folder}`),
+    "Nothing was sent. Declare it in the program's dependencies, and in your libraries only in peerDependencies " +
+      "(`npm ls pulumi-advertising`, `pnpm why` or `yarn why` shows what brings each copy). " +
+      "For another's library, install a version that it accepts, and run `npm dedupe` (pnpm, yarn dedupe).",
+  ];
+  throw runError(withPage(lines.join("\n"), ArgumentsError.code));
 }

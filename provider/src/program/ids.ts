@@ -2,19 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import {
-  DescribedInvalidValue,
-  exactId,
-  isPlatformId,
-  LIVE_ID,
-  type Problem,
-  READABLE_ID,
-  show,
-} from "../rules/index.js";
-
-function isLater(value: unknown): value is pulumi.Output<unknown> | Promise<unknown> {
-  return pulumi.Output.isInstance(value) || value instanceof Promise;
-}
+import { DescribedInvalidValue, exactId, isPlatformId, LIVE_ID, show } from "../rules/index.js";
 
 /** Deeper than any request field: a value that holds itself ends here, and its rule refuses it. */
 const MAX_NESTING = 20;
@@ -22,7 +10,7 @@ const MAX_NESTING = 20;
 /** Whether `value` is, or holds, an Output or a promise, and so is not known in the program yet. */
 export function holdsOutput(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (isLater(value)) return true;
+  if (pulumi.Output.isInstance(value) || value instanceof Promise) return true;
   if (depth === MAX_NESTING) return false;
   return Object.values(value).some((entry) => holdsOutput(entry, depth + 1));
 }
@@ -70,20 +58,9 @@ export function idInPreview(
   });
 }
 
-/**
- * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. What is no id becomes
- * words, which {@link readIdProblem} refuses, and the provider if they come from an Output.
- */
-export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pulumi.ID> {
-  if (isLater(id)) {
-    const later = pulumi.output(id as pulumi.Output<pulumi.ID>);
-    return later.apply((known) => readIdOf(known) as pulumi.ID);
-  }
-  return isPlatformId(String(id)) ? String(id) : show(id);
-}
-
-/** An id that the program does not know yet is left to the provider. */
-export function readIdProblem({ id }: pulumi.CustomResourceOptions): Problem[] {
-  if (typeof id !== "string" || isPlatformId(id)) return [];
-  return [{ property: "id", reason: `expected ${READABLE_ID}; got ${id}` }];
+/** The id of a resource that is read: Pulumi takes texts only. The provider refuses what is no id of the platform. */
+export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Output<pulumi.ID> {
+  return pulumi.output(id as pulumi.Input<pulumi.ID>).apply((known) => {
+    return isPlatformId(String(known)) ? String(known) : show(known);
+  });
 }

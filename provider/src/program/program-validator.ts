@@ -49,13 +49,12 @@ export class ProgramValidator {
   }
 
   #addObject(kind: Kind, object: DeclaredObject): string | undefined {
-    const { key, formerKeys, adopts } = object;
+    const { key, formerKeys, named, adopts } = object;
     for (const each of [key, ...formerKeys]) this.#names.add(nameIn(each));
     if (adopts === undefined) {
-      const name = kindAndName(kind, object);
-      const keys = this.#named.get(name) ?? [];
+      const keys = this.#named.get(named) ?? [];
       keys.push(key, ...formerKeys);
-      this.#named.set(name, keys);
+      this.#named.set(named, keys);
       return undefined;
     }
     const adopted = objectKey(kind.name, adopts);
@@ -89,9 +88,9 @@ export class ProgramValidator {
   }
 
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
-  #namesakesOf({ kind, objects = [] }: ResourceDeclaration): string[] {
+  #namesakesOf({ objects = [] }: ResourceDeclaration): string[] {
     const own = new Set(objects.flatMap(({ key, formerKeys }) => [key, ...formerKeys]));
-    const names = new Set(objects.map((object) => kindAndName(kind, object)));
+    const names = new Set(objects.map(({ named }) => named));
     const namesakes: string[] = [];
     for (const name of names) {
       for (const key of this.#named.get(name) ?? []) {
@@ -139,10 +138,6 @@ const MAX_NAMESAKES = 20;
 function nameIn(key: string): string {
   const { resource, name, member = "" } = parseKey(key);
   return JSON.stringify([resource, name, member]);
-}
-
-function kindAndName(kind: Kind, { platformName = "" }: DeclaredObject): string {
-  return `${kind.name} ${platformName}`;
 }
 
 function objectOf({ key, id = "" }: JournalEntry): string {

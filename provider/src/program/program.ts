@@ -22,15 +22,21 @@ import {
   readSettings,
   type SettingsReading,
 } from "../settings/index.js";
-import { IDENTITY, PROVIDER, type ProgramContext, SECRET_ARGUMENTS } from "../state/index.js";
+import {
+  IDENTITY,
+  identityText,
+  PROVIDER,
+  type ProgramContext,
+  SECRET_ARGUMENTS,
+} from "../state/index.js";
 import { type Declaration, declare } from "./declaration.js";
 import {
   expectFoundFrom,
   expectNodeFits,
+  expectOneCopy,
   type Finding,
   noteCopy,
   programError,
-  severalCopies,
 } from "./findings.js";
 import { holdsOutput, idsOf } from "./ids.js";
 import { ProgramValidator, type WholeProgram } from "./program-validator.js";
@@ -74,8 +80,7 @@ class Program {
         this.#validated = undefined;
         try {
           warn(sharedWarnings(batch));
-          const copies = this.#isUnderTest ? [] : severalCopies();
-          this.#assertGood([...copies, ...batch]);
+          this.#assertGood(batch);
           resolve(this.#validator.whole(pulumi.runtime.isDryRun()));
         } catch (error) {
           this.#isRefused = true;
@@ -150,6 +155,7 @@ function begin(): Program {
     // Beside a library's copy, the provider process would run another one. A bundle has no file of its own.
     if (existsSync(join(__dirname, "../handlers.js"))) noteCopy(join(found, "../.."));
   }
+  if (place.mocksOfNow() === undefined) expectOneCopy();
   const program = new Program();
   warn(program.reading.warnings);
   for (const note of program.reading.notes) void pulumi.log.info(note);
@@ -204,29 +210,19 @@ export function registrationOf(
   const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(kind.name)}`;
   const properties = { ...outputs, ...given, [PROVIDER]: reference };
   const type = typeTokenOf(kind.name);
-  if (id !== undefined) {
-    // The program ends with the error about a wrong id; the engine would read it first, and fail without the name.
-    const later = typeof id === "string" ? place.heardLater(context.then(() => id)) : id;
-    return [type, name, properties, { ...merged, id: later }];
-  }
-  const identity = place.identityOf(name, parent);
-  const hidden = hiddenInputs(context, given, identity);
-  return [type, name, { ...properties, ...hidden }, merged];
-}
-
-/** These settle only once the whole program was found good: until then Pulumi registers nothing. */
-function hiddenInputs(
-  context: Promise<ResourceContext>,
-  given: Values,
-  identity: string,
-): pulumi.Inputs {
-  const hidden = {
+  if (id !== undefined) return [type, name, properties, merged];
+  const identity = identityText(place.stackOfProgram(), {
+    parentTypes: place.typesOf(parent),
+    name,
+  });
+  // These settle only once the whole program was found good: until then Pulumi registers nothing.
+  const hidden: pulumi.Inputs = {
     [IDENTITY]: place.heardLater(context.then((more) => ({ identity, ...more }))),
   };
   // Most values are plain: to wait for each would cost a promise.
-  if (!holdsOutput(given)) return hidden;
-  const secret = context.then(() => secretNames(given));
-  return { ...hidden, [SECRET_ARGUMENTS]: place.heardLater(secret) };
+  if (holdsOutput(given))
+    hidden[SECRET_ARGUMENTS] = place.heardLater(context.then(() => secretNames(given)));
+  return [type, name, { ...properties, ...hidden }, merged];
 }
 
 /** Arguments that are or hold a secret: the provider gets their values in clear, and must not quote them. */

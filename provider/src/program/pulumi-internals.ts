@@ -3,7 +3,6 @@ import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
 import { joined } from "../base/index.js";
 import { NAMESPACE } from "../settings/index.js";
-import { identityText } from "../state/index.js";
 
 /** As Pulumi prints it with `--fully-qualify-stack-names`. */
 export function stackOfProgram(): string {
@@ -14,11 +13,6 @@ export function stackOfProgram(): string {
     // Pulumi throws if there is none, as in users' tests.
     return `organization/${stack}`;
   }
-}
-
-/** As unique as the URN and built like it, so that equal names below different components stay apart. */
-export function identityOf(name: string, parent: pulumi.Resource | undefined): string {
-  return identityText(stackOfProgram(), { parentTypes: typesOf(parent), name });
 }
 
 /** These names are Pulumi's own, and the same in every copy of it. */

@@ -1,5 +1,5 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
-import { agree, asTyped, joined, printable, shellWord } from "../base/index.js";
+import { asTyped, joined, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { ParsedKey } from "./names.js";
 import type { CreateRecord, Unresolved } from "./stored.js";
@@ -37,12 +37,11 @@ export function pendingCommandLine(
 
 /** The commands that resolve creates of unknown outcome, one for each answer. @param shorts their names in commands. */
 export function settlingCommands(shorts: readonly string[]): string[] {
-  const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((short) => `${short}=<its id>`);
   return [
-    `${they} in the account:`,
+    "What is in the account:",
     `  ${pendingCommandLine("created", ids)}`,
-    `${they} not in the account:`,
+    "What is not in the account:",
     `  ${pendingCommandLine("not-created", shorts)}`,
   ];
 }
@@ -52,10 +51,8 @@ export function resolveCommands(shorts: readonly string[]): string[] {
   const lines = settlingCommands(shorts);
   const others = shorts.length - MAX_LISTED;
   if (others > 0) lines.push(`The same for ${others} more, which \`pending\` lists.`);
-  const id = agree(shorts.length, "<its id>", "<an id>");
-  const up = asTyped("pulumi up");
   lines.push(
-    `Then run \`${up}\`. Instead of --created, you can set existingId: ${id} in the program.`,
+    `Then run \`${asTyped("pulumi up")}\`. Instead of --created, you can set existingId: <its id> in the program.`,
   );
   return lines;
 }

@@ -114,11 +114,11 @@ export function refOf(resource: ResourceName, identity: string): ResourceRef {
   const place = parsePlace(identity.slice(identity.indexOf("::") + "::".length));
   const types = joined("$", place.parentTypes, typeTokenOf(resource));
   const urn = `urn:pulumi:${stack}::${project}::${types}::${place.name}`;
-  return { ...wholeResource(resource, place), identity, urn, resourceUrn: urn };
+  return { ...parsed(resource, place), identity, urn, resourceUrn: urn };
 }
 
 export function memberRef(set: ResourceRef, member: string): ResourceRef {
-  return { ...withMember(set, member), urn: memberOf(set.urn, member) };
+  return { ...set, ...parsed(set.resource, set, member), urn: memberOf(set.urn, member) };
 }
 
 /** @param stackPath `<organization>/<project>/<stack>` */
@@ -140,9 +140,8 @@ export function parseKey(key: string): ParsedKey {
   const [resource] = key.split("::", 1) as [ResourceName];
   const resourceKey = resourceKeyIn(key);
   const place = parsePlace(resourceKey.slice(resource.length + "::".length));
-  const whole = wholeResource(resource, place);
-  if (resourceKey === key) return whole;
-  return withMember(whole, JSON.parse(key.slice(resourceKey.length + 1, -1)));
+  if (resourceKey === key) return parsed(resource, place);
+  return parsed(resource, place, JSON.parse(key.slice(resourceKey.length + 1, -1)));
 }
 
 /** A JSON string in brackets. It has no unescaped quotation mark, so that the last one of a key is the member's. */
@@ -155,25 +154,21 @@ export function resourceKeyIn(key: string): string {
   return key.replace(MEMBER, "");
 }
 
-function wholeResource(resource: ResourceName, place: Place): ParsedKey {
+function parsed(
+  resource: ResourceName,
+  { parentTypes, name }: Place,
+  member?: string,
+): ParsedKey {
+  const kind = setNamed(resource)?.member.name ?? (resource as Kind["name"]);
+  const key = keyOf(resource, { parentTypes, name });
+  const label = labelOf(resource, name);
+  const whole = { resource, kind, parentTypes, name, member, key, label, short: name };
+  if (member === undefined) return whole;
   return {
-    ...place,
-    resource,
-    kind: setNamed(resource)?.member.name ?? (resource as Kind["name"]),
-    key: keyOf(resource, place),
-    member: undefined,
-    label: labelOf(resource, place.name),
-    short: place.name,
-  };
-}
-
-function withMember<T extends ParsedKey>(set: T, member: string): T {
-  return {
-    ...set,
-    key: memberOf(set.key, member),
-    member,
-    label: memberLabel(set.label, member),
-    short: memberInReports(set.name, member),
+    ...whole,
+    key: memberOf(key, member),
+    label: memberLabel(label, member),
+    short: memberInReports(name, member),
   };
 }
 

@@ -2,7 +2,7 @@
  * A resource's objects by key, as the engine's state and inputs have them. A single resource is read as a set of one
  * under the empty key, so that everything between reading and writing exists once. Pure.
  */
-import { asRecord, own, type Values } from "../base/index.js";
+import { asRecord, type Values } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { memberRef, type ResourceRef } from "./names.js";
@@ -65,16 +65,16 @@ export function readDeclared(
 }
 
 export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values): DeclaredSet {
-  const formerKeys = mapOf(events, (entry) => own(entry, "formerKey") as string | undefined);
-  for (const [key, former] of formerKeys) if (former === UNKNOWN) formerKeys.delete(key);
-  // A former key says where an event comes from, and is no argument of it.
-  const withoutFormerKey = (entry: unknown) => {
-    if (own(entry, "formerKey") === undefined) return entry;
-    const { formerKey: _, ...others } = asRecord(entry);
-    return others;
-  };
-  const entries = events === UNKNOWN ? undefined : mapOf(events, withoutFormerKey);
-  return { advertiserId, defaults, events: entries, formerKeys };
+  const entries = new Map<string, unknown>();
+  const formerKeys = new Map<string, string>();
+  for (const [key, entry] of Object.entries(asRecord(events))) {
+    // A former key says where an event comes from, and is no argument of it.
+    const { formerKey, ...others } = asRecord(entry);
+    entries.set(key, formerKey === undefined ? entry : others);
+    if (typeof formerKey === "string" && formerKey !== UNKNOWN) formerKeys.set(key, formerKey);
+  }
+  const isKnown = events !== UNKNOWN;
+  return { advertiserId, defaults, events: isKnown ? entries : undefined, formerKeys };
 }
 
 /** What the state has of a resource, by the keys of its objects. The caller's own, which may be changed. */
@@ -126,13 +126,8 @@ export function readStoredSet(outputs: Values): StoredSet {
   };
 }
 
-function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): Map<string, T> {
-  const map = new Map<string, T>();
-  for (const [key, value] of Object.entries(asRecord(stored))) {
-    const entry = read(value);
-    if (entry !== undefined) map.set(key, entry);
-  }
-  return map;
+function mapOf<T>(stored: unknown, read: (value: unknown) => T): Map<string, T> {
+  return new Map(Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)]));
 }
 
 /**

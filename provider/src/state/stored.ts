@@ -99,7 +99,10 @@ export const LEFT_LIVE = "__left";
 export const UNRESOLVED = "unresolved";
 /** Creates whose outcome became known: another machine's journal may have them as open. An output only. */
 export const RESOLVED = "__resolved";
-/** Names the run that sends a create ({@link nameOfRun}): an input only, for Pulumi's record of an interrupted run. */
+/**
+ * Names the run that sends a create: an input only, for Pulumi's record of an interrupted run. It begins with the run's
+ * moment, ISO 8601, so that a create can be told from one that was resolved before.
+ */
 export const RUN = "__run";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
@@ -118,8 +121,7 @@ export function keptForRead(inputs: Values): Values {
 
 /** What {@link keptForRead} has kept in the outputs of a resource, if anything. */
 export function hiddenInputsIn({ [HIDDEN_INPUTS]: hidden }: Values): Values | undefined {
-  if (hidden === undefined) return undefined;
-  return asRecord(hidden);
+  return hidden as Values | undefined;
 }
 
 /** A resource's inputs with these arguments; `undefined` if the state lacks the hidden ones. */
@@ -132,8 +134,7 @@ export function inputsFrom(outputs: Values, args: Values): Values | undefined {
 export function lacksForRead(outputs: Values, inputs: Values): boolean {
   const hidden = hiddenInputsIn(outputs);
   if (hidden === undefined) return true;
-  const known = secretArgumentsIn(hidden);
-  return [...secretArgumentsIn(inputs)].some((name) => !known.has(name));
+  return !secretArgumentsIn(inputs).isSubsetOf(secretArgumentsIn(hidden));
 }
 
 /** Whether the state names its objects' account. If not, an id may be another account's: nothing is deleted. */
@@ -156,12 +157,7 @@ export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] 
   return listIn(sendings).map(String);
 }
 
-/** @param began when, ISO 8601, so that a create can be told from one that was resolved before. */
-export function nameOfRun(began: string, unique: string): string {
-  return `${began} ${unique}`;
-}
-
-/** Whether something happened after a run had begun. @param at ISO 8601. */
+/** Whether something happened after a run had begun. @param run names it, as {@link RUN} does. @param at ISO 8601. */
 export function isSinceRun(run: string, at: string): boolean {
   return at >= run.slice(0, run.indexOf(" "));
 }
