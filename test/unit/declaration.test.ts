@@ -19,7 +19,7 @@ const deleting = settingsOf({
 const EVENT = { eventName: "Buy", advertiserId: 7, value: 1 };
 const KEY = "ConversionEvent::e";
 
-const call = (args: object | undefined, more: Partial<Call> = {}): Call => ({
+const call = (args: object, more: Partial<Call> = {}): Call => ({
   kind: conversionEvent,
   name: "e",
   args: args as Call["args"],
@@ -31,8 +31,7 @@ const declared = (of: Call, settings = settingsOf()) => {
   const { resource, ...more } = declare(of, settings);
   return { ...more, ...resource };
 };
-const event = (args: object | undefined, more: Partial<Call> = {}) =>
-  declared(call(args, more));
+const event = (args: object, more: Partial<Call> = {}) => declared(call(args, more));
 const set = (args: object, more: Partial<Call> = {}) =>
   declared(call({ advertiserId: 7, ...args }, { kind: conversionEventSet, ...more }));
 
@@ -43,7 +42,6 @@ describe("a single resource", () => {
       lines: [],
       key: KEY,
       kind: conversionEvent,
-      isRead: false,
       deletes: false,
       objects: [{ key: KEY, adopts: undefined }],
     });
@@ -78,11 +76,6 @@ describe("a single resource", () => {
     });
     expect(formerKeys).toEqual(names.map((name) => `ConversionEvent::${name}`));
     expect(objects).toMatchObject([{ formerKeys }]);
-  });
-
-  it("that is only read declares no object, and the provider checks its id", () => {
-    const read = event(undefined, { options: { id: "x" } });
-    expect(read).toMatchObject({ isRead: true, lines: [], objects: [] });
   });
 
   it("with problems lists them all", () => {

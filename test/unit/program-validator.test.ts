@@ -22,7 +22,7 @@ function declared(
   const kind = parseKey(key).kind === "Advertiser" ? advertiser : conversionEvent;
   const { formerKeys = [] } = more;
   const own = { key, formerKeys, adopts: undefined, named: kind.name, ...object };
-  return { key, kind, isRead: false, objects: [own], formerKeys, deletes: false, ...more };
+  return { key, kind, objects: [own], formerKeys, deletes: false, ...more };
 }
 
 /** @param adopts by key; `undefined` for a set whose events are not known yet. */
@@ -75,7 +75,6 @@ describe("between resources", () => {
       declared(event("a"), { adopts: "7" }, deletes),
       declared(event("b"), { adopts: "8" }),
       declared("Advertiser::acme", {}, deletes),
-      declared(event("read"), {}, { isRead: true }),
     ];
     const run = { isUp: false, resources: 3 };
     const adopted = "ConversionEvent 7,ConversionEvent 8";
@@ -238,7 +237,6 @@ describe("what leaves", () => {
       [declared("Advertiser::a", { adopts: "42" })],
       [stays],
     ],
-    ["nor if it is read", [declared(event("purchase"), {}, { isRead: true })], []],
   ])("%s", (_, batch, lines) => {
     const known = live(event("known"), "1");
     expect(atEnd(journal(purchase, known), [declared(event("known")), ...batch])).toEqual(

@@ -29,15 +29,13 @@ export interface DeclaredObject {
 export interface Declaration extends Finding {
   /** What is accepted and yet likely a mistake. */
   readonly warnings: readonly string[];
-  /** `undefined` for a catalog, which the provider never sees: it declares its resources by their own constructors. */
+  /** `undefined` for a catalog, which declares its resources by their own constructors, and for what is only read. */
   readonly resource: ResourceDeclaration | undefined;
 }
 
 export interface ResourceDeclaration {
   readonly key: string;
   readonly kind: Kind;
-  /** `get` refers to it: nothing is created, and there is no message about it. */
-  readonly isRead: boolean;
   /** Itself, or a set's members; `undefined` for a set whose members the program does not know yet. */
   readonly objects: readonly DeclaredObject[] | undefined;
   /** The journal's keys that it had before, as far as its own aliases say them in plain text. */
@@ -49,8 +47,8 @@ export interface ResourceDeclaration {
 export interface Call {
   readonly kind: Kind | SetKind;
   readonly name: string;
-  /** With ids in place of resources; `undefined` if an existing resource is read. */
-  readonly args: Values | undefined;
+  /** With ids in place of resources. */
+  readonly args: Values;
   readonly options: pulumi.CustomResourceOptions;
 }
 
@@ -62,8 +60,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
   const formerKeys = formerKeysOf(call).filter((former) => former !== key);
   const deletes = options.retainOnDelete === false && canDelete;
-  const resource = { key, kind, isRead: args === undefined, objects: [], formerKeys, deletes };
-  if (args === undefined) return { title, lines: [], warnings: [], resource };
+  const resource = { key, kind, objects: [], formerKeys, deletes };
   const { values, problems } = checkArguments(declared, args, settings, {
     isUnknown: holdsOutput,
   });

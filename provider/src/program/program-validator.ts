@@ -36,13 +36,11 @@ export class ProgramValidator {
 
   /** @returns what is wrong beside the resources before it. */
   add(resource: ResourceDeclaration): string[] {
-    const { key, formerKeys, kind, isRead, objects } = resource;
+    const { key, formerKeys, kind, objects } = resource;
     for (const each of [key, ...formerKeys]) {
       this.#names.add(nameIn(each));
       if (objects === undefined) this.#openSets.add(nameIn(each));
     }
-    // What is only read takes nothing over.
-    if (isRead) return [];
     this.#resources++;
     if (objects === undefined) this.#adopters.set(objectKey(kind.name, UNKNOWN), key);
     return (objects ?? []).flatMap((object) => this.#addObject(kind, object) ?? []);

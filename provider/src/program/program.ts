@@ -186,6 +186,9 @@ const { isConfigSecret } = pulumi.runtime as unknown as {
   isConfigSecret(key: string): boolean;
 };
 
+/** The provider checks its id. */
+const ONLY_READ: Declaration = { title: "", lines: [], warnings: [], resource: undefined };
+
 /**
  * What a resource class hands to Pulumi's own constructor. No base class is in between: Pulumi counts constructors to
  * find the line in a user's program, which the state holds. A deployment throws nothing: all problems end it together.
@@ -202,8 +205,9 @@ export function registrationOf(
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const { id, parent } = merged;
   const given = idsOf(kind, { ...args });
-  const call = { kind, name, args: id === undefined ? given : undefined, options: merged };
-  const context = program.add(declare(call, program.reading.settings));
+  const call = { kind, name, args: given, options: merged };
+  const declaration = id === undefined ? declare(call, program.reading.settings) : ONLY_READ;
+  const context = program.add(declaration);
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
   // Stored instead of code, and evaluated in the program's folder: the package's version and place change no stack.
