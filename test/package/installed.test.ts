@@ -359,7 +359,7 @@ it("a program that reaches the package through a library alone is told in one se
   });
   const output = await failed(stack.preview());
   expect(output).toContain(
-    `looks for this package from ${project.folder}, and it is not installed there. Nothing was sent. Install it there,`,
+    `does not find this package from ${project.folder}. Nothing was sent. Install it there: `,
   );
   expect(output).not.toMatch(/Cannot find module|MODULE_NOT_FOUND/);
 });

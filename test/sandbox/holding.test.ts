@@ -4,6 +4,7 @@
  * event and a set's event behave alike, on this machine and on one without its journal.
  */
 import { describe, expect, it } from "vitest";
+import { objectKey, UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import { failureOf } from "../support/run.js";
@@ -141,7 +142,9 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
     const a = fixture(shape, "a");
     await run([a.is()]);
     // An id that is not known yet may be this one.
-    const other = fixture("a single event", "other", { adoptsLater: true });
+    const other = fixture("a single event", "other", {
+      adopted: objectKey("ConversionEvent", UNKNOWN),
+    });
     const { errors, words } = await run([
       other.is(),
       next === undefined ? a.gone() : a.is(next),

@@ -1,7 +1,7 @@
 /** A set's members with more operations. What single resources share is in `operations.test.ts`, `search.test.ts`. */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
-import { memberMark } from "../../provider/src/state/index.js";
+import { markOfCreate, objectKey, UNKNOWN } from "../../provider/src/state/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
@@ -102,7 +102,7 @@ it("marks follow from the set's own, which never changes; twins are looked for, 
   expect(await up(of({ a: A, b: A }))).toContain("The outcome of 2 events is unknown");
   sandbox.endFaults();
   const base = String(engine.state?.inputs.__mark).replace(/^alternative_id /, "");
-  const markOf = (key: string) => memberMark(base, key, undefined);
+  const markOf = (key: string) => markOfCreate(base, "", key, undefined);
   expect(engine.unresolved).toMatchObject({
     a: { mark: markOf("a") },
     b: { mark: markOf("b"), field: "alternative_id" },
@@ -199,7 +199,7 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     expect(await up(of({ c: { ...A, existingId: a } }))).toBeUndefined();
     expect(engine.eventIds).toEqual({ c: a });
     // An id that is not known yet may be this one.
-    engine.declares = { deletes: true, adoptsLater: true };
+    engine.declares = { deletes: true, adopted: objectKey("ConversionEvent", UNKNOWN) };
     expect([await up(of({})), engine.eventIds]).toEqual([undefined, {}]);
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
   });

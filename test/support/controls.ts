@@ -125,10 +125,10 @@ const rows: Row[] = [
   [
     "one copy of the package in a program",
     "program/findings.ts",
-    "if (folders.length < 2) return [];",
-    "if (folders.length < 3) return [];",
+    "if (folders.length < 2) return;",
+    "if (folders.length < 3) return;",
     "unit/copies",
-    "two are one problem",
+    "of two, the error names both folders",
   ],
   // One login
   [

@@ -285,7 +285,7 @@ describe("a set", () => {
     },
     ...{
       eventIds: { a: 8, b: 9, same: 10, gone: 11 },
-      sentAs: { b: "a fingerprint of other arguments" },
+      sentAs: { b: { body: "a fingerprint of other arguments" } },
     },
   };
   const EVENTS = { a: entry(2), b: entry(2), same: entry(1), new: entry(5) };

@@ -27,6 +27,7 @@ import {
   readStored,
   readStoredSet,
   SENT_AS,
+  type SentAs,
   UNKNOWN,
   type Unresolved,
 } from "../../provider/src/state/index.js";
@@ -51,7 +52,7 @@ interface Situation {
   readonly unresolved?: Unresolved;
   /** What is in the state beside the advertiser, 7. */
   readonly before?: Values;
-  readonly sentAs?: string;
+  readonly sentAs?: SentAs;
   /** `undefined`: it is no longer declared. */
   readonly wanted?: Values;
   /** The advertiser's id now. */
@@ -223,25 +224,30 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
 
   [
     "made with the arguments of now",
-    { held: 5, before: {}, sentAs: `${bodyOf(A)} 7`, wanted: A },
+    { held: 5, before: {}, sentAs: { body: bodyOf(A), owner: "7" }, wanted: A },
     "same",
   ],
-  ["made with others", { held: 5, sentAs: "another 7", wanted: A }, changed, left],
+  [
+    "made with others",
+    { held: 5, sentAs: { body: "another", owner: "7" }, wanted: A },
+    changed,
+    left,
+  ],
   [
     "made with others, for another owner",
-    { held: 5, sentAs: "another 8", wanted: A },
+    { held: 5, sentAs: { body: "another", owner: "8" }, wanted: A },
     "replace",
     "live",
   ],
   [
     "made with others, for an owner that nobody knows",
-    { held: 5, sentAs: "another", wanted: A },
+    { held: 5, sentAs: { body: "another" }, wanted: A },
     "replace",
     "live",
   ],
   [
     "… and one is not known yet",
-    { held: 5, sentAs: "another 7", wanted: unknown },
+    { held: 5, sentAs: { body: "another", owner: "7" }, wanted: unknown },
     "perhaps replace",
     "live",
   ],
@@ -324,7 +330,7 @@ it("says why existingId does not resolve a create, and what an update sends", ()
   });
   // Of what was sent earlier only the body is known: everything is sent, but the advertiser.
   const all = Object.keys(event.wireNames).filter((name) => name !== "advertiserId");
-  expect(updated({ held: 5, sentAs: "another 7", wanted: A })).toEqual({
+  expect(updated({ held: 5, sentAs: { body: "another", owner: "7" }, wanted: A })).toEqual({
     do: "update",
     changed: [...all, "additionalFields"],
   });

@@ -2,8 +2,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
 import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
-import { type Call, declare, KNOWN_LATER } from "../../provider/src/program/declaration.js";
+import { type Call, declare } from "../../provider/src/program/declaration.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
+import { UNKNOWN } from "../../provider/src/state/index.js";
 import { settingsOf } from "../support/settings.js";
 
 await pulumi.runtime.setMocks({
@@ -18,7 +19,7 @@ const deleting = settingsOf({
 const EVENT = { eventName: "Buy", advertiserId: 7, value: 1 };
 const KEY = "ConversionEvent::e";
 
-const call = (args: object | undefined, more: Partial<Call> = {}): Call => ({
+const call = (args: object, more: Partial<Call> = {}): Call => ({
   kind: conversionEvent,
   name: "e",
   args: args as Call["args"],
@@ -30,28 +31,27 @@ const declared = (of: Call, settings = settingsOf()) => {
   const { resource, ...more } = declare(of, settings);
   return { ...more, ...resource };
 };
-const event = (args: object | undefined, more: Partial<Call> = {}) =>
-  declared(call(args, more));
+const event = (args: object, more: Partial<Call> = {}) => declared(call(args, more));
 const set = (args: object, more: Partial<Call> = {}) =>
   declared(call({ advertiserId: 7, ...args }, { kind: conversionEventSet, ...more }));
 
 describe("a single resource", () => {
   it("declares one object", () => {
     expect(event({ ...EVENT, advertiserId: "7" })).toMatchObject({
-      finding: { title: 'ConversionEvent "e"', lines: [], problems: 0 },
+      title: 'ConversionEvent "e"',
+      lines: [],
       key: KEY,
       kind: conversionEvent,
-      isRead: false,
       deletes: false,
       objects: [{ key: KEY, adopts: undefined }],
     });
   });
 
-  it.each<[string, object, string | typeof KNOWN_LATER | undefined]>([
+  it.each<[string, object, string | undefined]>([
     ["a number", { existingId: 9 }, "9"],
     ["digits that no number holds", { existingId: "90071992547409931" }, "90071992547409931"],
-    ["an Output", { existingId: pulumi.output(9) }, KNOWN_LATER],
-    ["a promise", { existingId: Promise.resolve(9) }, KNOWN_LATER],
+    ["an Output", { existingId: pulumi.output(9) }, UNKNOWN],
+    ["a promise", { existingId: Promise.resolve(9) }, UNKNOWN],
     ["nothing", {}, undefined],
   ])("may adopt %s", (_, more, adopts) => {
     const [object] = event({ ...EVENT, ...more }).objects ?? [];
@@ -59,7 +59,7 @@ describe("a single resource", () => {
   });
 
   it.each<[string, unknown, string[]]>([
-    ["a name", [{ name: "old" }, { name: "older", parent: undefined }], ["old", "older"]],
+    ["a name", [{ name: "old" }, { name: "older", parent: undefined }, "e"], ["old", "older"]],
     [
       "a URN",
       ["urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEvent::old::x"],
@@ -70,19 +70,12 @@ describe("a single resource", () => {
       [pulumi.output("urn"), { name: pulumi.output("old") }],
       [],
     ],
-  ])("has the former names that aliases say: %s", (_, aliases, names) => {
-    expect(
-      event(EVENT, { options: { aliases } as pulumi.CustomResourceOptions }).aliasNames,
-    ).toEqual(names);
-  });
-
-  it("that is only read declares no name, and only its id is checked", () => {
-    const read = event(undefined, { options: { id: "x" } });
-    expect(read).toMatchObject({
-      isRead: true,
-      finding: { lines: ["id expected an id of the platform, an integer from 0; got x"] },
-      objects: [],
+  ])("has the former keys that aliases say: %s", (_, aliases, names) => {
+    const { formerKeys, objects } = event(EVENT, {
+      options: { aliases } as pulumi.CustomResourceOptions,
     });
+    expect(formerKeys).toEqual(names.map((name) => `ConversionEvent::${name}`));
+    expect(objects).toMatchObject([{ formerKeys }]);
   });
 
   it("with problems lists them all", () => {
@@ -90,25 +83,22 @@ describe("a single resource", () => {
       { ...EVENT, value: "1", clickWindow: 7 },
       { options: { retainOnDelete: false, import: "4" } },
     );
-    expect(wrong.finding.problems).toBe(3);
-    expect(wrong.finding.lines).toEqual([
+    expect(wrong.lines).toEqual([
       'value expected a finite number; got the string "1"',
       expect.stringMatching(/^import is an option that does not work here/),
       expect.stringMatching(/^retainOnDelete can't be false/),
     ]);
-    expect(wrong.warnings).toEqual([
-      expect.stringMatching(/^ConversionEvent "e": clickWindow is 7 seconds;/),
-    ]);
+    expect(wrong.warnings).toEqual([expect.stringMatching(/^clickWindow is 7 seconds;/)]);
   });
 
   it("may be deleted if a delete is known", () => {
     const options = { retainOnDelete: false };
     expect(declared(call(EVENT, { options }), deleting)).toMatchObject({
-      finding: { lines: [] },
+      lines: [],
       deletes: true,
     });
     expect(event(EVENT, { options })).toMatchObject({
-      finding: { problems: 1 },
+      lines: [expect.stringMatching(/^retainOnDelete can't be false/)],
       deletes: false,
     });
   });
@@ -134,7 +124,7 @@ describe("a set", () => {
     const { objects, key } = set({
       events: { c: { ...events.a, formerKey: "a" }, b: events.b },
     });
-    expect(objects).toMatchObject([{ formerKey: `${key}["a"]` }, { formerKey: undefined }]);
+    expect(objects).toMatchObject([{ formerKeys: [`${key}["a"]`] }, { formerKeys: [] }]);
   });
 
   it.each([
@@ -146,6 +136,6 @@ describe("a set", () => {
 
   it("may adopt any object in an entry that is an Output", () => {
     const { objects } = set({ events: { a: pulumi.output(events.a), b: events.b } });
-    expect(objects).toMatchObject([{ adopts: KNOWN_LATER }, { adopts: "5" }]);
+    expect(objects).toMatchObject([{ adopts: UNKNOWN }, { adopts: "5" }]);
   });
 });

@@ -43,6 +43,7 @@ function runWith(
     (options.adapt ?? ((it) => it))({ ...real, client: () => ours });
   return { ...newRun(PLATFORM, newFolder(), { ...options, adapt }), posts: () => sent };
 }
+const SHOWN = "[the engine shows this error at its resource]";
 const fails = (error: unknown) => () => {
   throw error;
 };
@@ -65,13 +66,11 @@ describe("what leaves after a failure", () => {
     const run = runWith(fails(secret));
     const message =
       "[secret] was refused (node_modules/pulumi-advertising/docs/messages.md#advertising_refused) [ADVERTISING_REFUSED]";
-    expect(await shown(run.event.create(inputs))).toEqual({
-      message,
-      stack: "",
-      text: `Error: ${message}`,
-    });
+    const refused = await shown(run.event.create(inputs));
+    const { toString: _, ...shownOfIt } = refused;
+    expect(shownOfIt).toEqual({ message, stack: SHOWN, text: SHOWN });
     expect(await shown(run.event.update("unresolved-m-1", unresolved, inputs))).toMatchObject({
-      stack: "",
+      stack: SHOWN,
     });
     expect(run.posts()).toBe(1);
   });
@@ -116,7 +115,7 @@ describe("what leaves after a failure", () => {
       const error = await shown(event.create(inputs));
       expect([error.message, error.stack, "id" in error]).toEqual([
         expect.stringMatching(words),
-        "",
+        SHOWN,
         amount === 1,
       ]);
       expect(posts()).toBe(amount);
@@ -132,7 +131,7 @@ describe("an error that the engine saves", () => {
     const { mark } = (error.properties as { unresolved: { mark: string } }).unresolved;
     expect(error).toMatchObject({
       id: `unresolved-${mark}`,
-      stack: "",
+      stack: SHOWN,
       reasons: [error.message],
       message: expect.stringMatching(
         / the ConversionEvent named "Signup".*pending --created 'signup=<its id>'.*It was sent with \[secret\]\. \(node_modules.pulumi-advertising.docs.*\) \[ADVERTISING_OUTCOME_UNKNOWN\]$/s,
@@ -163,7 +162,7 @@ describe("an error that the engine saves", () => {
       id: expect.stringMatching(/^set-/),
       message: expect.stringContaining("1 of 2 declared events is in the state"),
       properties: { events: { a }, eventIds: { a: 5 }, __at: ACCOUNT, __provider: "p" },
-      stack: "",
+      stack: SHOWN,
     });
     const nothing = runWith(fails(new RefusedError("no")));
     expect(await shown(nothing.set.create(news({ b })))).not.toHaveProperty("id");
@@ -237,7 +236,7 @@ describe("what leaves otherwise", () => {
       props: {
         ...before,
         eventId: 4711,
-        __sentAs: "b 1",
+        __sentAs: { body: "b", owner: "1" },
         __resolved: ["m-1 2026-01-01T00:00:00.000Z"],
       },
     });

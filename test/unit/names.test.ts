@@ -1,18 +1,13 @@
 /** All names of a resource or member lead to the same one, whatever characters its own name has. */
 import * as pulumi from "@pulumi/pulumi";
 import { expect, it } from "vitest";
-import {
-  identityOf,
-  placeOfProgram,
-  typesOf,
-} from "../../provider/src/program/pulumi-internals.js";
+import { stackOfProgram, typesOf } from "../../provider/src/program/pulumi-internals.js";
 import {
   identityText,
   keyOf,
   keyOfUrn,
   memberOf,
   memberRef,
-  parseIdentity,
   parseKey,
   refOf,
   resourceKeyIn,
@@ -39,12 +34,10 @@ const PLACES = NAMES.flatMap((name) => PARENTS.map((parentTypes) => ({ name, par
 
 it.each(PLACES)("$name in $parentTypes", ({ name, parentTypes }) => {
   for (const organization of ["organization", "acme"]) {
-    const identity = { organization, project: "shop", stack: "dev", parentTypes, name };
-    const text = identityText(identity);
-    expect([parseIdentity(text), stackOf(text)]).toEqual([
-      identity,
-      `${organization}/shop/dev`,
-    ]);
+    const stack = `${organization}/shop/dev`;
+    const text = identityText(stack, { parentTypes, name });
+    expect(stackOf(text)).toBe(stack);
+    expect(refOf("Advertiser", text)).toMatchObject({ parentTypes, name, identity: text });
     const [single, set] = [refOf("ConversionEvent", text), refOf("ConversionEventSet", text)];
     expect([keyOfUrn("ConversionEvent", single.urn), resourceKeyIn(single.key)]).toEqual([
       single.key,
@@ -84,7 +77,8 @@ it("different places have different keys, and no stack is in them", () => {
 });
 
 it("are stored and shown in these forms", () => {
-  expect(identityText(parseIdentity("shop/dev::a"))).toBe("shop/dev::a"); // without the default organization
+  const place = { parentTypes: undefined, name: "a" };
+  expect(identityText("organization/shop/dev", place)).toBe("shop/dev::a"); // without the default organization
   const ref = memberRef(
     refOf("ConversionEventSet", `shop/dev@acme::${CATALOG}$::funnel`),
     'a "b"',
@@ -105,16 +99,10 @@ it("in a program, before anything is registered: with the types of all parents, 
   await pulumi.runtime.setMocks({ newResource, call: ({ inputs }) => inputs }, "shop", "dev");
   const outer = new pulumi.ComponentResource("my:index:Outer", "outer");
   const inner = new pulumi.ComponentResource("my:Inner", "inner", {}, { parent: outer });
-  expect(placeOfProgram()).toEqual({
-    organization: "organization",
-    project: "shop",
-    stack: "dev",
-  });
-  expect(
-    [undefined, outer, inner].map((parent) => [typesOf(parent), identityOf("e", parent)]),
-  ).toEqual([
-    [undefined, "shop/dev::e"],
-    ["my:index:Outer", "shop/dev::my:index:Outer$::e"],
-    ["my:index:Outer$my:Inner", "shop/dev::my:index:Outer$my:Inner$::e"],
+  expect(stackOfProgram()).toBe("organization/shop/dev");
+  expect([undefined, outer, inner].map((parent) => typesOf(parent))).toEqual([
+    undefined,
+    "my:index:Outer",
+    "my:index:Outer$my:Inner",
   ]);
 });

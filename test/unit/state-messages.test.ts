@@ -46,9 +46,9 @@ it.each([
 describe("the ways out", () => {
   it("of one create", () => {
     expect(resolveCommands(["purchase"])).toEqual([
-      "If it is in the account:",
+      "What is in the account:",
       "  npx pulumi-advertising pending --created 'purchase=<its id>'",
-      "If it is not in the account:",
+      "What is not in the account:",
       "  npx pulumi-advertising pending --not-created 'purchase'",
       expect.stringMatching(/^Then run `pulumi up`\..* existingId: <its id> /),
     ]);
@@ -60,10 +60,10 @@ describe("the ways out", () => {
       20, 20,
     ]);
     expect(lines.filter((line) => !line.startsWith("  "))).toEqual([
-      "For those that are in the account:",
-      "For those that are not in the account:",
+      "What is in the account:",
+      "What is not in the account:",
       "The same for 2980 more, which `pending` lists.",
-      expect.stringMatching(/^Then run `pulumi up`\..* existingId: <an id> /),
+      expect.stringMatching(/^Then run `pulumi up`\..* existingId: <its id> /),
     ]);
   });
 

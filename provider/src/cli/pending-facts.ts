@@ -13,7 +13,7 @@ import {
   isSinceRun,
   keyOfUrn,
   leftLiveIn,
-  MARK,
+  markIn,
   markOf,
   markOfCreate,
   memberOf,
@@ -21,7 +21,6 @@ import {
   type ResourceRef,
   RUN,
   readDeclared,
-  readMark,
   readStored,
   refAt,
   refOfKey,
@@ -353,7 +352,7 @@ function sentIn(
   const isItsOwn = type === "creating" || inputs[RUN] !== former?.inputs?.[RUN];
   const run = isItsOwn ? String(inputs[RUN] ?? "") : "";
   const resourceKey = keyOfUrn(of.name, urn);
-  const given = readMark(inputs[MARK]);
+  const given = markIn(inputs);
   const ofResource = markOf(place.backend, place.stack, resourceKey);
   // Only objects that the plan would still create can be what the interrupted run sent.
   const sent = objects.filter(

@@ -146,10 +146,10 @@ function declaredIn(
 }
 
 function noteDeclared({ deployment }: Runtime, declared: Declared): void {
-  const { resource, kind, ref, request, isNew, objects, formerKeys } = declared;
+  const { resource, ref, request, isNew, objects, formerKeys } = declared;
   const { context, olds } = request;
   const deletes = context.deletes === true;
-  deployment.noteContext(kind, context);
+  deployment.noteContext(context);
   deployment.noteChecked(ref.key, isNew, {
     wasSecret: secretArgumentsIn(olds),
     deletesInStateAndProgram: own(olds, DELETES) === true && deletes,

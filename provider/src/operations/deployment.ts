@@ -20,6 +20,7 @@ import {
   resourceKeyIn,
   type StoredSet,
   sendingOf,
+  UNKNOWN,
   type Unresolved,
 } from "../state/index.js";
 
@@ -57,9 +58,8 @@ export class Deployment {
   readonly #staying = new Set<string>();
   /** The resource or member that each object has after this run. */
   readonly #after = new Map<string, string>();
-  /** What the program adopts, by {@link objectKey}; and the kinds of which it adopts what nobody knows yet. */
+  /** What the program adopts, by {@link objectKey}; the id may not be known yet. */
   readonly #adopted = new Set<string>();
-  readonly #adoptsLater = new Set<string>();
   readonly #checked = new Map<string, Checked>();
   /** The keys of all objects that were asked about; of a set whose events are not known yet, its own. */
   readonly declared = new Set<string>();
@@ -86,11 +86,9 @@ export class Deployment {
   }
 
   /** What the program says of a resource, and of the whole. */
-  noteContext(kind: Kind, context: ProgramContext): void {
-    const { run, adopted = "", adoptsLater, namesakes = [] } = context;
+  noteContext({ run, adopted = "", namesakes = [] }: ProgramContext): void {
     if (adopted !== "" && this.beginOnce(`adopted ${adopted}`))
       for (const each of adopted.split(",")) this.#adopted.add(each);
-    if (adoptsLater === true) this.#adoptsLater.add(kind.name);
     for (const each of namesakes) this.declared.add(each);
     if (run === undefined) return;
     this.isUp = run.isUp;
@@ -150,7 +148,7 @@ export class Deployment {
 
   /** The same for a delete: while an `existingId` of its kind is not known, any object may be the one it names. */
   mayBeClaimed(kind: Kind, id: string): boolean {
-    return this.isClaimedOrAdopted(kind, id) || this.#adoptsLater.has(kind.name);
+    return this.isClaimedOrAdopted(kind, id) || this.isClaimedOrAdopted(kind, UNKNOWN);
   }
 
   noteStaying(kind: Kind, id: string): void {

@@ -81,7 +81,7 @@ export function sentAsOf(
   { body, facts = {} }: Pick<Unresolved, "body" | "facts">,
 ): SentAs {
   const owner = ownerIn(kind, facts);
-  return { body, owner: owner === undefined ? undefined : String(owner) };
+  return owner === undefined ? { body } : { body, owner: String(owner) };
 }
 
 /** The platform's id in the state after an outcome; none if the state keeps its object. */

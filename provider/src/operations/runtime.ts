@@ -31,7 +31,7 @@ import {
   describeSettingProblems,
   readSettings,
 } from "../settings/index.js";
-import { nameOfRun, type ProgramContext, stackOf } from "../state/index.js";
+import { type ProgramContext, stackOf } from "../state/index.js";
 import { Deployment } from "./deployment.js";
 import { createMessages, type TellAt, UnderWay } from "./notices.js";
 
@@ -70,7 +70,7 @@ export function createRuntime(
   let journal: Journal | undefined;
   let openCreates: CreatesByName | undefined;
   /** In the inputs of what this run sends, and in its journal. */
-  const runName = nameOfRun(now(), randomBytes(4).toString("hex"));
+  const runName = `${now()} ${randomBytes(4).toString("hex")}`;
 
   let backend: string | undefined;
   const placeOf = (identity: string) => {

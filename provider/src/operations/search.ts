@@ -7,10 +7,10 @@ import {
   type CreateRecord,
   keyOf,
   MARK,
+  markIn,
   markOf,
   markOfCreate,
   type ResourceRef,
-  readMark,
 } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
@@ -123,7 +123,7 @@ export function markInput(
 ): string | undefined {
   const { markField: field } = runtime.reading.settings;
   if (field === undefined) return undefined;
-  if (readMark(olds[MARK])?.field === field) return String(olds[MARK]);
+  if (markIn(olds)?.field === field) return String(olds[MARK]);
   const replaces = replacedBy(
     runtime,
     ref,
@@ -139,7 +139,7 @@ export function markFor(
   replaces: string | undefined,
   inputs: Values = {},
 ): string {
-  const given = readMark(inputs[MARK]);
+  const given = markIn(inputs);
   const isGiven = given !== undefined && given.field === runtime.reading.settings.markField;
   const { backend, stack } = runtime.placeOf(ref.identity);
   const ofResource = markOf(backend, stack, keyOf(ref.resource, ref));

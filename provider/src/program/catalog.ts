@@ -1,9 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { cut, shellWord, type Values } from "../base/index.js";
+import type { Values } from "../base/index.js";
 import {
   CATALOG_RULES,
   type CatalogContent,
-  type CatalogFinding,
   describeAlike,
   readCatalog,
 } from "../catalog/index.js";
@@ -57,9 +56,9 @@ export class Catalog extends pulumi.ComponentResource {
   static readonly __pulumiType = CATALOG_TYPE;
 
   /** Each advertiser's id, by key. One that a number could not hold exactly (above 2^53 - 1) is digits as a string. */
-  declare public readonly advertiserIds: pulumi.Output<Record<string, number>>;
+  declare readonly advertiserIds: pulumi.Output<Record<string, number>>;
   /** Each event's id, by key; by `<advertiser's key>/<key>` where several advertisers have an event of that key. */
-  declare public readonly eventIds: pulumi.Output<Record<string, number>>;
+  declare readonly eventIds: pulumi.Output<Record<string, number>>;
 
   /**
    * @param name unique among the stack's catalogs; the names of its resources begin with it.
@@ -70,36 +69,34 @@ export class Catalog extends pulumi.ComponentResource {
     const { content, sets, validated, deleting } = declareFile(name, { ...args }, options);
     // It is registered no sooner than its resources are: once the whole program was found good.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: validated }));
-    const optionsOf = (kind: Kind) => ({
-      parent: this,
-      ...(deleting.includes(kind) && { retainOnDelete: false }),
-    });
-    const advertiserIds: Record<string, AdvertiserId> = {};
+    const optionsOf = (kind: Kind) => {
+      return { parent: this, retainOnDelete: !deleting.includes(kind) };
+    };
+    const advertiserIds: Record<string, pulumi.Input<number | string>> = {};
     for (const { key, args: own } of content.advertisers) {
-      if (own === undefined) {
-        // It exists already, and its key is its id.
-        advertiserIds[key] = exactId(key);
-        continue;
-      }
-      const all = own as unknown as AdvertiserArgs;
-      const { advertiserId } = new Advertiser(
-        resourceName(name, key),
-        all,
-        optionsOf(advertiser),
-      );
-      advertiserIds[key] = advertiserId;
+      // Without arguments it exists already, and its key is its id.
+      advertiserIds[key] =
+        own === undefined
+          ? exactId(key)
+          : new Advertiser(
+              resourceName(name, key),
+              own as unknown as AdvertiserArgs,
+              optionsOf(advertiser),
+            ).advertiserId;
     }
     const byKey = Map.groupBy(content.events, ({ key }) => key);
     const eventIds: Record<string, pulumi.Output<number>> = {};
     for (const [owner, events] of Map.groupBy(content.events, (event) => event.advertiser)) {
-      const group = {
-        name: resourceName(name, owner),
-        advertiserId: advertiserIds[owner],
-        events,
-        options: optionsOf(conversionEvent),
-      };
-      const ids = sets ? declareSet(group) : declareEvents(group);
-      for (const [key, id] of ids) {
+      const prefix = resourceName(name, owner);
+      const advertiserId = advertiserIds[owner];
+      const entries = Object.fromEntries(events.map(({ key, args: entry }) => [key, entry]));
+      const ofSet = { advertiserId, events: entries } as unknown as ConversionEventSetArgs;
+      const eventOptions = optionsOf(conversionEvent);
+      const set = sets ? new ConversionEventSet(prefix, ofSet, eventOptions) : undefined;
+      for (const { key, args: entry } of events) {
+        const id =
+          set?.eventIds.apply((ids) => ids[key] as number) ??
+          declareEvent(prefix, key, { ...entry, advertiserId }, eventOptions);
         const isUnique = byKey.get(key)?.length === 1;
         eventIds[isUnique ? key : resourceName(owner, key)] = id;
       }
@@ -115,36 +112,16 @@ export class Catalog extends pulumi.ComponentResource {
   }
 }
 
-type AdvertiserId = pulumi.Input<number | string>;
-
-/** The events of one advertiser. */
-interface EventGroup {
-  /** The catalog's name and the advertiser's key. */
-  readonly name: string;
-  readonly advertiserId: AdvertiserId | undefined;
-  readonly events: CatalogContent["events"];
-  readonly options: pulumi.CustomResourceOptions;
-}
-
-type EventIds = [key: string, id: pulumi.Output<number>][];
-
-function declareEvents({ name, advertiserId, events, options }: EventGroup): EventIds {
-  return events.map(({ key, args: { formerKey, ...args } }) => {
-    const all = { ...args, advertiserId } as unknown as ConversionEventArgs;
-    const aliases =
-      formerKey === undefined ? [] : [{ name: resourceName(name, String(formerKey)) }];
-    return [
-      key,
-      new ConversionEvent(resourceName(name, key), all, { ...options, aliases }).eventId,
-    ];
-  });
-}
-
-function declareSet({ name, advertiserId, events, options }: EventGroup): EventIds {
-  const entries = Object.fromEntries(events.map(({ key, args }) => [key, args]));
-  const all = { advertiserId, events: entries } as unknown as ConversionEventSetArgs;
-  const { eventIds } = new ConversionEventSet(name, all, options);
-  return events.map(({ key }) => [key, eventIds.apply((ids) => ids[key] as number)]);
+function declareEvent(
+  prefix: string,
+  key: string,
+  { formerKey, ...args }: Values,
+  options: pulumi.CustomResourceOptions,
+): pulumi.Output<number> {
+  const aliases =
+    formerKey === undefined ? [] : [{ name: resourceName(prefix, String(formerKey)) }];
+  const all = args as unknown as ConversionEventArgs;
+  return new ConversionEvent(resourceName(prefix, key), all, { ...options, aliases }).eventId;
 }
 
 function resourceName(...parts: readonly string[]): string {
@@ -162,36 +139,20 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
   const content =
     typeof file === "string" ? readCatalog(file, process.cwd(), settings) : NOTHING;
   const canDelete = KINDS.filter((kind) => abilitiesOf(kind, settings).delete);
-  const optionMessages = problemMessages([
-    ...problems,
-    ...optionProblems(options, canDelete.length > 0),
-  ]);
-  const title = labelOf("Catalog", name);
-  const errors = content.findings.filter(({ level }) => level === "error");
-  const warnings = content.findings.filter(({ level }) => level === "warning");
-  const finding = {
-    title,
-    lines: [...describeFindings(errors, file), ...optionMessages],
-    problems: errors.length + optionMessages.length,
-  };
-  const lines = describeFindings(warnings, file).map((line) => `\n  ${line}`);
-  const declaration = {
-    finding,
-    warnings: lines.length === 0 ? [] : [`${title}:${lines.join("")}`],
+  const byLevel = Map.groupBy(content.findings, ({ level }) => level);
+  const added = program.add({
+    title: labelOf("Catalog", name),
+    lines: [
+      ...describeAlike(byLevel.get("error") ?? []),
+      ...problemMessages([...problems, ...optionProblems(options, canDelete.length > 0)]),
+    ],
+    warnings: describeAlike(byLevel.get("warning") ?? []),
     resource: undefined,
-  };
+  });
   return {
     content,
     sets: values.sets === true,
     deleting: options.retainOnDelete === false ? canDelete : [],
-    validated: heardLater(program.add(declaration).then(() => [])),
+    validated: heardLater(added.then(() => [])),
   };
-}
-
-const MAX_FINDINGS = 100;
-
-function describeFindings(findings: readonly CatalogFinding[], file: unknown): string[] {
-  const command = `npx pulumi-advertising validate ${shellWord(String(file))}`;
-  const andMore = (more: number) => `and ${more} more, which this lists:\n      ${command}`;
-  return cut(describeAlike(findings), MAX_FINDINGS, andMore);
 }

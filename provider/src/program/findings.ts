@@ -10,13 +10,12 @@ import {
   versionProblem,
   withPage,
 } from "../base/index.js";
-import { type Problem, problemMessages } from "../rules/index.js";
 import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
 
+/** What is wrong with a resource or catalog; no lines if nothing is. */
 export interface Finding {
   readonly title: string;
   readonly lines: readonly string[];
-  readonly problems: number;
 }
 
 /** @throws pulumi.RunError */
@@ -39,21 +38,20 @@ export function expectFoundFrom(folder: string): string {
   } catch {
     const cure = isPlugged ? PLUGGED_CURE : INSTALL_CURE;
     throw runError(
-      `pulumi-advertising: Pulumi's provider process looks for this package from ${folder}, and ${cure}`,
+      `pulumi-advertising: Pulumi's provider process does not find this package from ${folder}. Nothing was sent. ${cure}`,
     );
   }
 }
 
 const INSTALL_CURE =
-  "it is not installed there. Nothing was sent. Install it there, such as with " +
-  "`npm install pulumi-advertising`; a library that uses it declares it in peerDependencies.";
+  "Install it there: `npm install pulumi-advertising`. " +
+  "A library that uses it declares it in peerDependencies.";
 const PLUGGED_CURE =
-  "Yarn's Plug'n'Play hides it. Nothing was sent. " +
-  "Add this to .yarnrc.yml, and run `yarn install`:\n" +
+  "Yarn's Plug'n'Play hides it: add this to .yarnrc.yml, and run `yarn install`:\n" +
   '  packageExtensions: { "@pulumi/pulumi@*": { peerDependencies: { pulumi-advertising: "*" } } }';
 
-/** A program makes thousands of events in a loop. */
-const MAX_SECTIONS = 100;
+/** A program makes thousands of events in a loop, and a catalog has thousands of rows. */
+const MAX_LINES = 100;
 
 /** @param consequence what was not done, such as `nothing was sent`. */
 export function programError(
@@ -61,13 +59,13 @@ export function programError(
   findings: readonly Finding[],
   consequence: string,
 ): pulumi.RunError {
-  const total = findings.reduce((sum, finding) => sum + finding.problems, problems.length);
+  const total = findings.reduce((sum, { lines }) => sum + lines.length, problems.length);
   const sections = findings.map(({ title, lines }) =>
-    [`  ${title}:`, ...lines.map((line) => `    ${line}`)].join("\n"),
+    [`${title}:`, ...cut(lines, MAX_LINES)].join("\n    "),
   );
   const lines = [`${count(total, "problem")}; ${consequence}.`];
   if (problems.length > 0) lines.push(describeSettingProblems(problems));
-  lines.push(...cut(sections, MAX_SECTIONS, (more) => `  and problems of ${more} more`));
+  lines.push(...cut(sections, MAX_LINES).map((section) => `  ${section}`));
   const { code } = findings.length > 0 ? ArgumentsError : SettingsError;
   return runError(withPage(lines.join("\n"), code));
 }
@@ -78,32 +76,26 @@ function runError(message: string): pulumi.RunError {
   return Object.defineProperty(error, "message", { get: () => message, set: () => undefined });
 }
 
-export function findingOf(title: string, problems: readonly Problem[]): Finding {
-  return { title, lines: problemMessages(problems), problems: problems.length };
-}
-
 /** Where any copy finds the folders of the others, whatever its version: so this form is a contract. */
 const NOTED: unique symbol = Symbol.for("pulumi-advertising");
-const here: { [NOTED]?: { readonly folders: Set<string> } } = globalThis as object;
+const here: { [NOTED]?: Set<string> } = globalThis as object;
 
-/** One copy has to know the whole program: two are refused. @param folder of this copy. Loaded twice, it is one. */
+/** @param folder of this copy. Loaded twice, it is one. */
 export function noteCopy(folder: string): void {
-  here[NOTED] ??= { folders: new Set() };
-  here[NOTED].folders.add(folder);
+  here[NOTED] ??= new Set();
+  here[NOTED].add(folder);
 }
 
-const ONE_COPY_CURE = [
-  "Declare the package in the program's dependencies, and in a library only in peerDependencies.",
-  "`npm ls pulumi-advertising` (pnpm why, yarn why) shows what brings each copy.",
-  "npm: in the library, run `npm uninstall pulumi-advertising` and add it to peerDependencies.",
-  "pnpm, yarn: move it there and install. pnpm needs the same @pulumi/pulumi and typescript in all.",
-  "Another's library: install a version that it accepts, and run `npm dedupe` (pnpm, yarn dedupe).",
-];
-
-export function severalCopies(): Finding[] {
-  const folders = [...(here[NOTED]?.folders ?? [])];
-  if (folders.length < 2) return [];
-  const copies = `${folders.length} copies of pulumi-advertising`;
-  const title = `The program and its provider load ${copies}, and only one can know the whole program`;
-  return [{ title, lines: [...folders, ...ONE_COPY_CURE], problems: 1 }];
+/** @throws pulumi.RunError */
+export function expectOneCopy(): void {
+  const folders = [...(here[NOTED] ?? [])];
+  if (folders.length < 2) return;
+  const lines = [
+    "The program and its provider load several copies of pulumi-advertising, and only one can know the whole program:",
+    ...folders.map((folder) => `  ${folder}`),
+    "Nothing was sent. Declare it in the program's dependencies, and in your libraries only in peerDependencies " +
+      "(`npm ls pulumi-advertising`, `pnpm why` or `yarn why` shows what brings each copy). " +
+      "For another's library, install a version that it accepts, and run `npm dedupe` (pnpm, yarn dedupe).",
+  ];
+  throw runError(withPage(lines.join("\n"), ArgumentsError.code));
 }

@@ -2,19 +2,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import {
-  DescribedInvalidValue,
-  exactId,
-  isPlatformId,
-  LIVE_ID,
-  type Problem,
-  READABLE_ID,
-  show,
-} from "../rules/index.js";
-
-function isLater(value: unknown): value is pulumi.Output<unknown> | Promise<unknown> {
-  return pulumi.Output.isInstance(value) || value instanceof Promise;
-}
+import { DescribedInvalidValue, exactId, isPlatformId, LIVE_ID, show } from "../rules/index.js";
 
 /** Deeper than any request field: a value that holds itself ends here, and its rule refuses it. */
 const MAX_NESTING = 20;
@@ -22,7 +10,7 @@ const MAX_NESTING = 20;
 /** Whether `value` is, or holds, an Output or a promise, and so is not known in the program yet. */
 export function holdsOutput(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
-  if (isLater(value)) return true;
+  if (pulumi.Output.isInstance(value) || value instanceof Promise) return true;
   if (depth === MAX_NESTING) return false;
   return Object.values(value).some((entry) => holdsOutput(entry, depth + 1));
 }
@@ -34,13 +22,6 @@ export function isResource(value: unknown): value is pulumi.Resource {
 /** Whether `value` is a resource with this type token, of whichever copy of this package. */
 export function isOfType(value: unknown, typeToken: string): boolean {
   return isResource(value) && typeTokenIn(value) === typeToken;
-}
-
-/** The kind of a resource in words: `a ConversionEvent`, `an Instance`. */
-function kindInWords(resource: pulumi.Resource): string {
-  const [kind = ""] = String(typeTokenIn(resource)).split(/[:/]/).slice(-1);
-  const article = /^[aeiou]/i.test(kind) ? "an" : "a";
-  return `${article} ${kind}`;
 }
 
 /** Pulumi notes it on each resource, but not in its types. */
@@ -56,16 +37,14 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
   const ids: Record<string, unknown> = { ...args };
   for (const name of [...kind.exactIds, "existingId"]) {
     const value = args[name];
-    if (isResource(value)) ids[name] = idOfReferred(value, kind.references[name]);
+    if (!isResource(value)) continue;
+    const expected = kind.references[name];
+    const fits = expected !== undefined && isOfType(value, typeTokenOf(expected.name));
+    ids[name] = fits
+      ? (value as unknown as Values)[expected.idProperty]
+      : new DescribedInvalidValue(`a resource of type ${typeTokenIn(value)}`);
   }
   return ids;
-}
-
-function idOfReferred(resource: pulumi.Resource, expected: Kind | undefined): unknown {
-  if (expected === undefined || !isOfType(resource, typeTokenOf(expected.name))) {
-    return new DescribedInvalidValue(kindInWords(resource));
-  }
-  return (resource as unknown as Values)[expected.idProperty];
 }
 
 /** @param output the engine's value: unknown in a preview of an update in place, which still knows the id. */
@@ -79,25 +58,9 @@ export function idInPreview(
   });
 }
 
-/**
- * The id of a resource that is read: Pulumi takes texts only, and takes an empty one for none. What is no id becomes
- * words, which {@link readIdProblem} refuses, and the provider if they come from an Output.
- */
-export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Input<pulumi.ID> {
-  if (!isLater(id)) return idOrWords(id);
-  return pulumi.output(id as pulumi.Output<pulumi.ID>).apply(idOrWords);
-}
-
-function idOrWords(id: unknown): string {
-  if (isResource(id)) return kindInWords(id);
-  const text = String(id);
-  if (isPlatformId(text)) return text;
-  return show(id);
-}
-
-/** An id that the program does not know yet is left to the provider. */
-export function readIdProblem({ id }: pulumi.CustomResourceOptions): Problem[] {
-  if (typeof id !== "string" || isPlatformId(id)) return [];
-  const got = id === "" ? show(id) : id;
-  return [{ property: "id", reason: `expected ${READABLE_ID}; got ${got}` }];
+/** The id of a resource that is read: Pulumi takes texts only. The provider refuses what is no id of the platform. */
+export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Output<pulumi.ID> {
+  return pulumi.output(id as pulumi.Input<pulumi.ID>).apply((known) => {
+    return isPlatformId(String(known)) ? String(known) : show(known);
+  });
 }

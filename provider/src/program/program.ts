@@ -6,16 +6,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { commandsTake, type Values } from "../base/index.js";
+import { commandsTake, saidOnce, type Values } from "../base/index.js";
 import { appendHints } from "../files/index.js";
 import {
   backendIn,
   commandTargetOf,
   endedPath,
-  type JournalEntry,
   journalPath,
   readJournal,
-  type StackPlace,
 } from "../journal/index.js";
 import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import {
@@ -24,26 +22,29 @@ import {
   readSettings,
   type SettingsReading,
 } from "../settings/index.js";
-import { IDENTITY, PROVIDER, SECRET_ARGUMENTS } from "../state/index.js";
+import {
+  IDENTITY,
+  identityText,
+  PROVIDER,
+  type ProgramContext,
+  SECRET_ARGUMENTS,
+} from "../state/index.js";
 import { type Declaration, declare } from "./declaration.js";
 import {
   expectFoundFrom,
   expectNodeFits,
+  expectOneCopy,
   type Finding,
   noteCopy,
   programError,
-  severalCopies,
 } from "./findings.js";
-import { holdsOutput, idsOf, readIdProblem } from "./ids.js";
-import { ProgramValidator, type ResourceContext } from "./program-validator.js";
+import { holdsOutput, idsOf } from "./ids.js";
+import { ProgramValidator, type WholeProgram } from "./program-validator.js";
 import * as place from "./pulumi-internals.js";
 
 noteCopy(join(__dirname, "../.."));
 
-const NOTHING_DONE = "nothing was registered and nothing was sent";
-/** Earlier batches were good, and what they declare may be live by now. */
-const NOTHING_OF_IT_DONE =
-  "nothing that was declared together with these was registered or sent";
+type ResourceContext = Partial<ProgramContext>;
 
 class Program {
   /** Then it needs no settings, and reads nothing of this machine. */
@@ -51,8 +52,7 @@ class Program {
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
   readonly #validator = new ProgramValidator();
   readonly #batch: Declaration[] = [];
-  #contexts: Promise<ReadonlyMap<string, ResourceContext>> | undefined;
-  #hasBegun = false;
+  #validated: Promise<WholeProgram> | undefined;
   #isRefused = false;
 
   /**
@@ -60,34 +60,28 @@ class Program {
    * @throws pulumi.RunError in a user's unit test, which hears nothing of later errors.
    */
   add(declaration: Declaration): Promise<ResourceContext> {
-    this.#validator.add(declaration);
-    if (this.#isUnderTest) this.#assertGood(this.#validator.wrongIn(declaration));
-    this.#batch.push(declaration);
-    this.#contexts ??= place.heardLater(this.#validated());
-    return place.heardLater(
-      this.#contexts.then((all) => all.get(declaration.resource?.key ?? "") ?? {}),
-    );
+    const { lines, resource } = declaration;
+    const conflicts = resource === undefined ? [] : this.#validator.add(resource);
+    const all = { ...declaration, lines: [...lines, ...conflicts] };
+    if (this.#isUnderTest) this.#assertGood([all]);
+    this.#batch.push(all);
+    this.#validated ??= place.heardLater(this.#validate());
+    const context = this.#validated.then((whole) => {
+      return resource === undefined ? {} : this.#validator.contextOf(resource, whole);
+    });
+    return place.heardLater(context);
   }
 
-  #validated(): Promise<ReadonlyMap<string, ResourceContext>> {
+  #validate(): Promise<WholeProgram> {
     return new Promise((resolve, reject) => {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
         const batch = this.#batch.splice(0);
-        this.#contexts = undefined;
+        this.#validated = undefined;
         try {
-          const { findings, warnings, contexts } = this.#validator.validate(
-            batch,
-            pulumi.runtime.isDryRun(),
-          );
-          warn(warnings);
-          const copies = this.#isUnderTest ? [] : severalCopies();
-          this.#assertGood(
-            [...copies, ...findings],
-            this.#hasBegun ? NOTHING_OF_IT_DONE : NOTHING_DONE,
-          );
-          this.#hasBegun = true;
-          resolve(contexts);
+          warn(sharedWarnings(batch));
+          this.#assertGood(batch);
+          resolve(this.#validator.whole(pulumi.runtime.isDryRun()));
         } catch (error) {
           this.#isRefused = true;
           // Each resource's wait would last forever in a process that goes on.
@@ -98,45 +92,45 @@ class Program {
     });
   }
 
-  #assertGood(findings: readonly Finding[], consequence = NOTHING_DONE): void {
-    if (this.reading.problems.length + findings.length > 0)
-      throw programError(this.reading, findings, consequence);
+  #assertGood(findings: readonly Finding[]): void {
+    const wrong = findings.filter(({ lines }) => lines.length > 0);
+    // What earlier batches declare may be live by now.
+    const consequence = "nothing that was declared together with this was registered or sent";
+    if (this.reading.problems.length + wrong.length > 0)
+      throw programError(this.reading, wrong, consequence);
   }
 
   /** What a program that was refused would have declared is not known: a catalog with one mistake declares nothing. */
-  sayWhatLeaves(): void {
+  end(): void {
     if (this.#isRefused || this.#isUnderTest) return;
-    const place = placeOfJournal();
-    if (place === undefined) return;
-    // Several programs may share the process.
-    commandsTake(() => commandTargetOf(place.stack, process.cwd()));
-    const isSame = accountMatcher(this.reading.settings);
-    const records = recordsAt(place).filter(({ account }) => isSame(account));
-    warn(this.#validator.atEnd(records, pulumi.runtime.isDryRun()));
-    if (!pulumi.runtime.isDryRun()) appendHints(endedPath(journalPath(place)), "well\n");
+    try {
+      const stack = place.stackOfProgram();
+      const path = journalPath({ backend: backendIn(process.env, process.cwd()), stack });
+      // Several programs may share the process.
+      commandsTake(() => commandTargetOf(stack, process.cwd()));
+      const isSame = accountMatcher(this.reading.settings);
+      const records = [...(readJournal(path)?.records.values() ?? [])];
+      const ours = records.filter(({ account }) => isSame(account));
+      warn(this.#validator.atEnd(ours, pulumi.runtime.isDryRun()));
+      if (!pulumi.runtime.isDryRun()) appendHints(endedPath(path), "well\n");
+    } catch {
+      // The backend is not known, or the journal can't be read: the provider says so, and creates nothing.
+    }
   }
+}
+
+/** A warning that several have alike is one. */
+function sharedWarnings(batch: readonly Declaration[]): string[] {
+  return saidOnce(
+    batch.flatMap(({ title, warnings }) => warnings.map((text) => ({ title, text }))),
+    ({ title, text }) => `${title}: ${text}`,
+    ({ title }) => title,
+    ({ text }) => text,
+  );
 }
 
 function warn(warnings: readonly string[]): void {
   for (const warning of warnings) void pulumi.log.warn(warning);
-}
-
-/** Undefined if the backend is not known, which the provider process says. */
-function placeOfJournal(): StackPlace | undefined {
-  try {
-    return { backend: backendIn(process.env, process.cwd()), stack: place.stackOfProgram() };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Only for messages. If it can't be read, the provider says so, and creates nothing. */
-function recordsAt(place: StackPlace): JournalEntry[] {
-  try {
-    return [...(readJournal(journalPath(place))?.records.values() ?? [])];
-  } catch {
-    return [];
-  }
 }
 
 /** The name under which a deployment's stack resource, or the mocks of a test, hold their program. */
@@ -161,11 +155,12 @@ function begin(): Program {
     // Beside a library's copy, the provider process would run another one. A bundle has no file of its own.
     if (existsSync(join(__dirname, "../handlers.js"))) noteCopy(join(found, "../.."));
   }
+  if (place.mocksOfNow() === undefined) expectOneCopy();
   const program = new Program();
   warn(program.reading.warnings);
   for (const note of program.reading.notes) void pulumi.log.info(note);
   // The engine takes nothing out of the state before.
-  place.onceEndedWell(() => program.sayWhatLeaves());
+  place.onceEndedWell(() => program.end());
   place.hideStackTracesOfFailures();
   return program;
 }
@@ -191,6 +186,9 @@ const { isConfigSecret } = pulumi.runtime as unknown as {
   isConfigSecret(key: string): boolean;
 };
 
+/** The provider checks its id. */
+const ONLY_READ: Declaration = { title: "", lines: [], warnings: [], resource: undefined };
+
 /**
  * What a resource class hands to Pulumi's own constructor. No base class is in between: Pulumi counts constructors to
  * find the line in a user's program, which the state holds. A deployment throws nothing: all problems end it together.
@@ -201,46 +199,34 @@ export function registrationOf(
   name: string,
   args: object | undefined,
   options: pulumi.CustomResourceOptions | undefined,
-): [
-  type: string,
-  name: string,
-  properties: pulumi.Inputs,
-  options: pulumi.CustomResourceOptions,
-] {
+): ConstructorParameters<typeof pulumi.CustomResource> {
   const program = currentProgram();
   // The platform keeps what it can't delete: previews then show Pulumi's own [retain].
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
-  const isRead = options?.id !== undefined;
+  const { id, parent } = merged;
   const given = idsOf(kind, { ...args });
-  const call = { kind, name, args: isRead ? undefined : given, options: merged };
-  const context = program.add(declare(call, program.reading.settings));
-  const hidden = isRead
-    ? {}
-    : hiddenInputs(context, given, place.identityOf(name, merged.parent));
+  const call = { kind, name, args: given, options: merged };
+  const declaration = id === undefined ? declare(call, program.reading.settings) : ONLY_READ;
+  const context = program.add(declaration);
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
   // Stored instead of code, and evaluated in the program's folder: the package's version and place change no stack.
   const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(kind.name)}`;
-  const properties = { ...outputs, ...given, ...hidden, [PROVIDER]: reference };
-  // The program ends with the error that names it; the engine would read it first, and fail without the name.
-  const isWrong = readIdProblem(merged).length > 0;
-  const later = isWrong ? { id: place.heardLater(context.then(() => String(merged.id))) } : {};
-  return [typeTokenOf(kind.name), name, properties, { ...merged, ...later }];
-}
-
-/** These settle only once the whole program was found good: until then Pulumi registers nothing. */
-function hiddenInputs(
-  context: Promise<ResourceContext>,
-  given: Values,
-  identity: string,
-): pulumi.Inputs {
-  return {
+  const properties = { ...outputs, ...given, [PROVIDER]: reference };
+  const type = typeTokenOf(kind.name);
+  if (id !== undefined) return [type, name, properties, merged];
+  const identity = identityText(place.stackOfProgram(), {
+    parentTypes: place.typesOf(parent),
+    name,
+  });
+  // These settle only once the whole program was found good: until then Pulumi registers nothing.
+  const hidden: pulumi.Inputs = {
     [IDENTITY]: place.heardLater(context.then((more) => ({ identity, ...more }))),
-    // Most values are plain: to wait for each would cost a promise.
-    ...(holdsOutput(given) && {
-      [SECRET_ARGUMENTS]: place.heardLater(context.then(() => secretNames(given))),
-    }),
   };
+  // Most values are plain: to wait for each would cost a promise.
+  if (holdsOutput(given))
+    hidden[SECRET_ARGUMENTS] = place.heardLater(context.then(() => secretNames(given)));
+  return [type, name, { ...properties, ...hidden }, merged];
 }
 
 /** Arguments that are or hold a secret: the provider gets their values in clear, and must not quote them. */

@@ -1,28 +1,18 @@
 /** Where a program and its resources stand, by what Pulumi's SDK (3.259) has inside and does not export. */
 import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
+import { joined } from "../base/index.js";
 import { NAMESPACE } from "../settings/index.js";
-import { identityText } from "../state/index.js";
-
-export function placeOfProgram() {
-  const place = { project: pulumi.getProject(), stack: pulumi.getStack() };
-  try {
-    return { organization: pulumi.getOrganization(), ...place };
-  } catch {
-    // Pulumi throws if there is none, as in users' tests.
-    return { organization: "organization", ...place };
-  }
-}
 
 /** As Pulumi prints it with `--fully-qualify-stack-names`. */
 export function stackOfProgram(): string {
-  const { organization, project, stack } = placeOfProgram();
-  return `${organization}/${project}/${stack}`;
-}
-
-/** As unique as the URN and built like it, so that equal names below different components stay apart. */
-export function identityOf(name: string, parent: pulumi.Resource | undefined): string {
-  return identityText({ ...placeOfProgram(), parentTypes: typesOf(parent), name });
+  const stack = `${pulumi.getProject()}/${pulumi.getStack()}`;
+  try {
+    return `${pulumi.getOrganization()}/${stack}`;
+  } catch {
+    // Pulumi throws if there is none, as in users' tests.
+    return `organization/${stack}`;
+  }
 }
 
 /** These names are Pulumi's own, and the same in every copy of it. */
@@ -33,16 +23,10 @@ interface Linked extends pulumi.Resource {
 
 /** As a URN has them; `undefined` for the stack, every resource's parent. */
 export function typesOf(parent: pulumi.Resource | undefined): string | undefined {
-  const types: string[] = [];
-  for (
-    let each = parent as Linked | undefined;
-    each !== undefined;
-    each = each.__parentResource
-  ) {
-    if (each.__pulumiType !== "pulumi:pulumi:Stack") types.unshift(each.__pulumiType);
-  }
-  if (types.length === 0) return undefined;
-  return types.join("$");
+  if (parent === undefined) return undefined;
+  const { __pulumiType: type, __parentResource: above } = parent as Linked;
+  if (type === "pulumi:pulumi:Stack") return undefined;
+  return joined("$", typesOf(above), type);
 }
 
 /** Pulumi's runtime exports these, but its types do not name them. */
@@ -68,19 +52,14 @@ export function mocksOfNow(): object | undefined {
  * Behind ts-node's source maps these cost more than all else that the program does for a resource (`npm run bench`).
  * Pulumi finds the line of the user's program in another way. No promise may be awaited before `resume`.
  */
-export function pauseStackTraces() {
+export function pauseStackTraces(from: new (...args: never) => unknown) {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
-  return {
-    resume() {
-      Error.stackTraceLimit = limit;
-    },
-    /** Gives an error that was thrown meanwhile the trace that it would have had, up to the caller of `from`. */
-    retrace(error: unknown, from: new (...args: never) => unknown): unknown {
-      Error.stackTraceLimit = limit;
-      if (error instanceof Error) Error.captureStackTrace(error, from);
-      return error;
-    },
+  /** Gives an error that was thrown meanwhile the trace that it would have had, up to the caller of `from`. */
+  return function resume<T>(error?: T): T | undefined {
+    Error.stackTraceLimit = limit;
+    if (error instanceof Error) Error.captureStackTrace(error, from);
+    return error;
   };
 }
 
@@ -108,18 +87,13 @@ export function onceEndedWell(then: () => void): void {
   });
 }
 
-/** Perhaps behind the names of the properties that wait for the resource. */
-const FAILED_REGISTRATION = new RegExp(
-  `resource .+ \\[pulumi-nodejs:dynamic/${NAMESPACE}:\\w+\\] failed to register$`,
-  "s",
-);
-
 /** With `--continue-on-error` Pulumi prints an error, with places in Pulumi alone, for each failed registration. */
 export function hideStackTracesOfFailures(): void {
   // In a process of somebody else's, a listener would keep Node.js from ending at a rejection that nobody handles.
   if (isEmbedded()) return;
   // This must come before Pulumi's own listener, which prints the stack trace if there is one.
   process.prependListener("unhandledRejection", (reason) => {
-    if (reason instanceof Error && FAILED_REGISTRATION.test(reason.message)) reason.stack = "";
+    if (!(reason instanceof Error) || !reason.message.endsWith("failed to register")) return;
+    if (reason.message.includes(`[pulumi-nodejs:dynamic/${NAMESPACE}:`)) reason.stack = "";
   });
 }

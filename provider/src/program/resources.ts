@@ -51,25 +51,24 @@ export class Advertiser extends pulumi.CustomResource {
    * The platform's id, or `existingId`; unknown in a preview until the advertiser was created. One that a number could
    * not hold exactly (above 2^53 - 1) is its digits as a string.
    */
-  declare public readonly advertiserId: pulumi.Output<number>;
+  declare readonly advertiserId: pulumi.Output<number>;
   /** The name as declared (`advertiser_name`). */
-  declare public readonly advertiserName: pulumi.Output<string>;
+  declare readonly advertiserName: pulumi.Output<string>;
   /** The id that was adopted, as declared; `undefined` where the advertiser was created. */
-  declare public readonly existingId: pulumi.Output<number | undefined>;
+  declare readonly existingId: pulumi.Output<number | undefined>;
   /** The additional request fields as declared, by their wire names; `undefined` without any. */
-  declare public readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+  declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
 
   /** @param name in the stack, unique among advertisers. @param options Pulumi's; default `retainOnDelete: true`. */
   constructor(name: string, args: AdvertiserArgs, options?: pulumi.CustomResourceOptions) {
-    const traces = pauseStackTraces();
+    const resume = pauseStackTraces(Advertiser);
     try {
       super(...registrationOf(advertiser, name, args, options));
-      if (pulumi.runtime.isDryRun()) this.advertiserId = idInPreview(this, this.advertiserId);
     } catch (error) {
-      throw traces.retrace(error, Advertiser);
-    } finally {
-      traces.resume();
+      throw resume(error);
     }
+    resume();
+    if (pulumi.runtime.isDryRun()) this.advertiserId = idInPreview(this, this.advertiserId);
   }
 
   /**
@@ -166,40 +165,39 @@ export class ConversionEvent extends pulumi.CustomResource {
    * The platform's id, or `existingId`: what tags fire. Unknown in a preview until the event was created. One that a
    * number could not hold exactly (above 2^53 - 1) is its digits as a string.
    */
-  declare public readonly eventId: pulumi.Output<number>;
+  declare readonly eventId: pulumi.Output<number>;
   /** The name as declared (`event_name`). */
-  declare public readonly eventName: pulumi.Output<string>;
+  declare readonly eventName: pulumi.Output<string>;
   /** The advertiser's id as a number, in whichever form it was declared; above 2^53 - 1 its digits as a string. */
-  declare public readonly advertiserId: pulumi.Output<number>;
+  declare readonly advertiserId: pulumi.Output<number>;
   /** The default value of a conversion, as declared; the platform's documentation names no currency. */
-  declare public readonly value: pulumi.Output<number>;
+  declare readonly value: pulumi.Output<number>;
   /** The event type as declared: see `EventType`; `undefined` where none was sent. */
-  declare public readonly eventTypeId: pulumi.Output<number | undefined>;
+  declare readonly eventTypeId: pulumi.Output<number | undefined>;
   /** The segment's id as a number, above 2^53 - 1 its digits as a string; `undefined` where none was sent. */
-  declare public readonly segmentId: pulumi.Output<number | undefined>;
+  declare readonly segmentId: pulumi.Output<number | undefined>;
   /** As declared, or the default `false`. Accepted by the platform and not used today. */
-  declare public readonly countUnique: pulumi.Output<boolean>;
+  declare readonly countUnique: pulumi.Output<boolean>;
   /** How far clicks are looked back for, in seconds: as declared, or the default. */
-  declare public readonly clickWindow: pulumi.Output<number>;
+  declare readonly clickWindow: pulumi.Output<number>;
   /** How far impressions are looked back for, in seconds; as `clickWindow`. */
-  declare public readonly viewWindow: pulumi.Output<number>;
+  declare readonly viewWindow: pulumi.Output<number>;
   /** Which line items are eligible: as declared, or the default `"ALL"`. */
-  declare public readonly attribution: pulumi.Output<Attribution>;
+  declare readonly attribution: pulumi.Output<Attribution>;
   /** The id that was adopted, as declared; `undefined` where the event was created. */
-  declare public readonly existingId: pulumi.Output<number | undefined>;
+  declare readonly existingId: pulumi.Output<number | undefined>;
   /** The additional request fields as declared, by their wire names; `undefined` without any. */
-  declare public readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+  declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
 
   /** @param name in the stack, unique among events. @param options Pulumi's own; default `retainOnDelete: true`. */
   constructor(name: string, args: ConversionEventArgs, options?: pulumi.CustomResourceOptions) {
-    const traces = pauseStackTraces();
+    const resume = pauseStackTraces(ConversionEvent);
     try {
       super(...registrationOf(conversionEvent, name, args, options));
     } catch (error) {
-      throw traces.retrace(error, ConversionEvent);
-    } finally {
-      traces.resume();
+      throw resume(error);
     }
+    resume();
   }
 
   /**
@@ -279,13 +277,13 @@ export class ConversionEventSet extends pulumi.CustomResource {
    * The platform's ids by key, or `existingId`: what tags fire. Unknown in a preview where anything in the set changes.
    * One that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
    */
-  declare public readonly eventIds: pulumi.Output<Record<string, number>>;
+  declare readonly eventIds: pulumi.Output<Record<string, number>>;
   /** The advertiser's id as a number, in whichever form it was declared; above 2^53 - 1 its digits as a string. */
-  declare public readonly advertiserId: pulumi.Output<number>;
+  declare readonly advertiserId: pulumi.Output<number>;
   /** What the events share: as declared, with the API's defaults for the rest. */
-  declare public readonly defaults: pulumi.Output<Record<string, unknown>>;
+  declare readonly defaults: pulumi.Output<Record<string, unknown>>;
   /** The entries as declared, by key, of those events that have an id. */
-  declare public readonly events: pulumi.Output<Record<string, Record<string, unknown>>>;
+  declare readonly events: pulumi.Output<Record<string, Record<string, unknown>>>;
 
   /**
    * @param name unique among the stack's sets.
@@ -297,14 +295,13 @@ export class ConversionEventSet extends pulumi.CustomResource {
     args: ConversionEventSetArgs,
     options?: pulumi.CustomResourceOptions,
   ) {
-    const traces = pauseStackTraces();
+    const resume = pauseStackTraces(ConversionEventSet);
     try {
       super(...registrationOf(conversionEventSet, name, args, options));
     } catch (error) {
-      throw traces.retrace(error, ConversionEventSet);
-    } finally {
-      traces.resume();
+      throw resume(error);
     }
+    resume();
   }
 
   /** Whether `value` is a ConversionEventSet, of whichever copy of this package. */
@@ -348,5 +345,5 @@ export function validate(
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const ids = idsOf(found, asRecord(args));
   const limits = { maxWindowSeconds, markField: undefined };
-  return [...checkArguments(found, ids, limits, { isUnknown: holdsOutput }).problems];
+  return checkArguments(found, ids, limits, { isUnknown: holdsOutput }).problems;
 }

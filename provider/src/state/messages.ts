@@ -1,5 +1,5 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
-import { agree, asTyped, printable, shellWord } from "../base/index.js";
+import { asTyped, joined, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { ParsedKey } from "./names.js";
 import type { CreateRecord, Unresolved } from "./stored.js";
@@ -27,21 +27,21 @@ export function howToKeep(id: string): string {
   return `To keep ${id}, undo the change; or set existingId, and make the change on the platform by hand.`;
 }
 
-type PendingOption = "created" | "not-created" | "forget";
-
-export function pendingCommandLine(option: PendingOption, names: readonly string[]): string {
+export function pendingCommandLine(
+  option: "created" | "not-created" | "forget",
+  names: readonly string[],
+): string {
   const options = names.slice(0, MAX_LISTED).map((name) => `--${option} ${shellWord(name)}`);
   return asTyped(`npx pulumi-advertising pending ${options.join(" ")}`);
 }
 
 /** The commands that resolve creates of unknown outcome, one for each answer. @param shorts their names in commands. */
 export function settlingCommands(shorts: readonly string[]): string[] {
-  const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((short) => `${short}=<its id>`);
   return [
-    `${they} in the account:`,
+    "What is in the account:",
     `  ${pendingCommandLine("created", ids)}`,
-    `${they} not in the account:`,
+    "What is not in the account:",
     `  ${pendingCommandLine("not-created", shorts)}`,
   ];
 }
@@ -51,10 +51,8 @@ export function resolveCommands(shorts: readonly string[]): string[] {
   const lines = settlingCommands(shorts);
   const others = shorts.length - MAX_LISTED;
   if (others > 0) lines.push(`The same for ${others} more, which \`pending\` lists.`);
-  const id = agree(shorts.length, "<its id>", "<an id>");
-  const up = asTyped("pulumi up");
   lines.push(
-    `Then run \`${up}\`. Instead of --created, you can set existingId: ${id} in the program.`,
+    `Then run \`${asTyped("pulumi up")}\`. Instead of --created, you can set existingId: <its id> in the program.`,
   );
   return lines;
 }
@@ -65,28 +63,24 @@ export function unresolvedMessage(
   record: Unresolved,
   why?: string,
 ): string {
-  const lines = [
+  return joined(
+    "\n",
+    why,
     `The create is unresolved, so this run doesn't send it again. Look in the account for ${describe(kind, record)}.`,
     ...resolveCommands([short]),
     `What happened: ${whatIsKnown(record)}`,
-  ];
-  if (why !== undefined) lines.unshift(why);
-  return lines.join("\n");
+  );
 }
 
 export function whatIsKnown({ what, searched }: Unresolved): string {
-  if (searched === undefined) return what;
-  return `${what} ${searched}`;
-}
-
-interface EarlierCreate {
-  readonly at: string;
-  readonly id?: string | undefined;
-  readonly state?: string | undefined;
+  return joined(" ", what, searched);
 }
 
 /** What this machine knows about a create of an earlier run; a run that ended cleanly has reported it. */
-export function whatHappened(label: string, { at, id, state }: EarlierCreate): string {
+export function whatHappened(
+  label: string,
+  { at, id, state }: { at: string; id?: string | undefined; state?: string },
+): string {
   if (id === undefined) {
     return `${label}: an earlier run sent it at ${at}, and its outcome is unknown.`;
   }

@@ -2,6 +2,7 @@
  * Which resource of which stack, and every name that it has: in the state and as an input (`identity`), in this
  * machine's journal (`key`), for Pulumi (`urn`) and for people (`label`). Pure.
  */
+import { joined } from "../base/index.js";
 import { type Kind, type ResourceName, setNamed, typeTokenOf } from "../kinds/index.js";
 
 export interface Place {
@@ -10,17 +11,15 @@ export interface Place {
   readonly name: string;
 }
 
-export interface Identity extends Place {
-  readonly organization: string;
-  readonly project: string;
-  readonly stack: string;
-}
-
 /** Backends without organizations answer this, so it is left out. */
 const DEFAULT_ORGANIZATION = "organization";
 
-/** `<project>/<stack>[@<organization>]::[<types of parents>$::]<name>` */
-export function identityText({ organization, project, stack, ...place }: Identity): string {
+/**
+ * `<project>/<stack>[@<organization>]::[<types of parents>$::]<name>`
+ * @param stackPath `<organization>/<project>/<stack>`
+ */
+export function identityText(stackPath: string, place: Place): string {
+  const [organization, project, stack] = stackPath.split("/");
   const owner = organization === DEFAULT_ORGANIZATION ? "" : `@${organization}`;
   return `${project}/${stack}${owner}::${placeText(place)}`;
 }
@@ -42,16 +41,10 @@ function parsePlace(text: string): Place {
   return { parentTypes, name: text.slice(end + END_OF_TYPES.length) };
 }
 
-export function parseIdentity(text: string): Identity {
-  const [path = ""] = text.split("::", 1);
-  const [project = "", rest = ""] = path.split("/");
-  const [stack = "", organization = DEFAULT_ORGANIZATION] = rest.split("@");
-  return { organization, project, stack, ...parsePlace(text.slice(path.length + "::".length)) };
-}
-
 /** The part that all resources of a stack share: `<organization>/<project>/<stack>`. */
 export function stackOf(identity: string): string {
-  const { organization, project, stack } = parseIdentity(identity);
+  const [, project, stack, organization = DEFAULT_ORGANIZATION] =
+    /^(.*?)\/(.*?)(?:@(.*?))?::/s.exec(identity) ?? [];
   return `${organization}/${project}/${stack}`;
 }
 
@@ -60,10 +53,7 @@ export function nameInUrn(urn: string): string {
 }
 
 /** As an option of a command, such as `--stack dev`: the organization is named only where there are several. */
-export function stackOption(stack: string): {
-  readonly option: string;
-  readonly value: string;
-} {
+export function stackOption(stack: string) {
   const [organization = "", , name = ""] = stack.split("/");
   const isDefault = organization === DEFAULT_ORGANIZATION;
   return { option: "--stack", value: isDefault ? name : `${organization}/${name}` };
@@ -120,23 +110,21 @@ export interface ResourceRef extends ParsedKey {
 }
 
 export function refOf(resource: ResourceName, identity: string): ResourceRef {
-  const { project, stack, parentTypes, name } = parseIdentity(identity);
-  const type = typeTokenOf(resource);
-  const types = parentTypes === undefined ? type : `${parentTypes}$${type}`;
-  const urn = `urn:pulumi:${stack}::${project}::${types}::${name}`;
-  return { ...wholeResource(resource, { parentTypes, name }), identity, urn, resourceUrn: urn };
+  const [, project, stack] = stackOf(identity).split("/");
+  const place = parsePlace(identity.slice(identity.indexOf("::") + "::".length));
+  const types = joined("$", place.parentTypes, typeTokenOf(resource));
+  const urn = `urn:pulumi:${stack}::${project}::${types}::${place.name}`;
+  return { ...parsed(resource, place), identity, urn, resourceUrn: urn };
 }
 
 export function memberRef(set: ResourceRef, member: string): ResourceRef {
-  return { ...withMember(set, member), urn: memberOf(set.urn, member) };
+  return { ...set, ...parsed(set.resource, set, member), urn: memberOf(set.urn, member) };
 }
 
 /** @param stackPath `<organization>/<project>/<stack>` */
 export function refOfKey(key: string, stackPath: string): ResourceRef {
-  const [organization = "", project = "", stack = ""] = stackPath.split("/");
-  const { resource, parentTypes, name, member } = parseKey(key);
-  const identity = identityText({ organization, project, stack, parentTypes, name });
-  const ref = refOf(resource, identity);
+  const { resource, member, ...place } = parseKey(key);
+  const ref = refOf(resource, identityText(stackPath, place));
   if (member === undefined) return ref;
   return memberRef(ref, member);
 }
@@ -151,12 +139,9 @@ export function refAt(key: string, resourceUrn: string): Omit<ResourceRef, "iden
 export function parseKey(key: string): ParsedKey {
   const [resource] = key.split("::", 1) as [ResourceName];
   const resourceKey = resourceKeyIn(key);
-  const whole = wholeResource(
-    resource,
-    parsePlace(resourceKey.slice(resource.length + "::".length)),
-  );
-  if (resourceKey === key) return whole;
-  return withMember(whole, JSON.parse(key.slice(resourceKey.length + 1, -1)));
+  const place = parsePlace(resourceKey.slice(resource.length + "::".length));
+  if (resourceKey === key) return parsed(resource, place);
+  return parsed(resource, place, JSON.parse(key.slice(resourceKey.length + 1, -1)));
 }
 
 /** A JSON string in brackets. It has no unescaped quotation mark, so that the last one of a key is the member's. */
@@ -169,25 +154,21 @@ export function resourceKeyIn(key: string): string {
   return key.replace(MEMBER, "");
 }
 
-function wholeResource(resource: ResourceName, place: Place): ParsedKey {
+function parsed(
+  resource: ResourceName,
+  { parentTypes, name }: Place,
+  member?: string,
+): ParsedKey {
+  const kind = setNamed(resource)?.member.name ?? (resource as Kind["name"]);
+  const key = keyOf(resource, { parentTypes, name });
+  const label = labelOf(resource, name);
+  const whole = { resource, kind, parentTypes, name, member, key, label, short: name };
+  if (member === undefined) return whole;
   return {
-    ...place,
-    resource,
-    kind: setNamed(resource)?.member.name ?? (resource as Kind["name"]),
-    key: keyOf(resource, place),
-    member: undefined,
-    label: labelOf(resource, place.name),
-    short: place.name,
-  };
-}
-
-function withMember<T extends ParsedKey>(set: T, member: string): T {
-  return {
-    ...set,
-    key: memberOf(set.key, member),
-    member,
-    label: memberLabel(set.label, member),
-    short: memberInReports(set.name, member),
+    ...whole,
+    key: memberOf(key, member),
+    label: memberLabel(label, member),
+    short: memberInReports(name, member),
   };
 }
 

@@ -2,23 +2,23 @@
  * A resource's objects by key, as the engine's state and inputs have them. A single resource is read as a set of one
  * under the empty key, so that everything between reading and writing exists once. Pure.
  */
-import type { Values } from "../base/index.js";
+import { asRecord, type Values } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import { memberRef, type ResourceRef } from "./names.js";
 import {
-  commonOutputsIn,
-  type DeclaredSet,
-  readDeclaredSet,
-  readStoredSet,
+  ACCOUNT,
+  CREATED,
+  LEFT_LIVE,
+  type LeftLive,
+  leftLiveIn,
+  RESOLVED,
+  resolvedIn,
   SENT_AS,
-  type StoredSet,
-  sentAsIn,
-  sentAsText,
+  type SentAs,
+  UNKNOWN,
   UNRESOLVED,
-  unresolvedIn,
-  writeCommonOutputs,
-  writeStoredSet,
+  type Unresolved,
 } from "./stored.js";
 
 /** The key of a single resource's object. */
@@ -44,22 +44,14 @@ export function argumentsIn(inputs: Values): Values {
   return Object.fromEntries(Object.entries(inputs).filter(([name]) => !name.startsWith("__")));
 }
 
-/** @param id of the resource; the objects of a set have their own. @param outputs empty for a new resource. */
-export function readStored(
-  resource: Kind | SetKind,
-  id: string | undefined,
-  outputs: Values,
-): StoredSet {
-  if ("member" in resource) return readStoredSet(outputs);
-  return {
-    advertiserId: undefined,
-    defaults: undefined,
-    events: only(outputs),
-    eventIds: only(isPlatformId(id) ? id : undefined),
-    sentAs: only(sentAsIn(outputs[SENT_AS])),
-    unresolved: only(unresolvedIn(outputs)),
-    ...commonOutputsIn(outputs),
-  };
+/** A set as it is declared: checked inputs, of which any may not be known yet; then there are no events. */
+export interface DeclaredSet {
+  readonly advertiserId: unknown;
+  /** Undefined for a single resource, which is read as a set of one. */
+  readonly defaults: unknown;
+  /** Undefined if they are not known yet. */
+  readonly events: ReadonlyMap<string, unknown> | undefined;
+  readonly formerKeys: ReadonlyMap<string, string>;
 }
 
 /** @param inputs undefined if the program does not declare the resource any more. */
@@ -68,12 +60,74 @@ export function readDeclared(
   inputs: Values | undefined,
 ): DeclaredSet {
   if ("member" in resource) return readDeclaredSet(inputs ?? {});
-  const events = only(inputs && argumentsIn(inputs));
+  const events = new Map(inputs && [[SINGLE, argumentsIn(inputs)]]);
   return { advertiserId: undefined, defaults: undefined, events, formerKeys: new Map() };
 }
 
-function only<T>(value: T | undefined): Map<string, T> {
-  return value === undefined ? new Map() : new Map([[SINGLE, value]]);
+export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values): DeclaredSet {
+  const entries = new Map<string, unknown>();
+  const formerKeys = new Map<string, string>();
+  for (const [key, entry] of Object.entries(asRecord(events))) {
+    // A former key says where an event comes from, and is no argument of it.
+    const { formerKey, ...others } = asRecord(entry);
+    entries.set(key, formerKey === undefined ? entry : others);
+    if (typeof formerKey === "string" && formerKey !== UNKNOWN) formerKeys.set(key, formerKey);
+  }
+  const isKnown = events !== UNKNOWN;
+  return { advertiserId, defaults, events: isKnown ? entries : undefined, formerKeys };
+}
+
+/** What the state has of a resource, by the keys of its objects. The caller's own, which may be changed. */
+export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"> {
+  /** The entry with which each object was created or adopted; perhaps empty for one that is not described. */
+  readonly events: Map<string, Values>;
+  readonly eventIds: Map<string, string>;
+  /** Of the objects that their entries and the set's present arguments do not describe. */
+  readonly sentAs: Map<string, SentAs>;
+  readonly unresolved: Map<string, Unresolved>;
+  /** When it last created an object, ISO 8601; undefined if that is not known. */
+  created: string | undefined;
+  left: readonly LeftLive[];
+  /** Sendings whose outcome became known, as {@link sendingOf} names them. */
+  resolved: readonly string[];
+}
+
+/** @param id of the resource; the objects of a set have their own. @param outputs empty for a new resource. */
+export function readStored(
+  resource: Kind | SetKind,
+  id: string | undefined,
+  outputs: Values,
+): StoredSet {
+  if ("member" in resource) return readStoredSet(outputs);
+  const only = (value: unknown) => (value === undefined ? {} : { [SINGLE]: value });
+  const set = readStoredSet({
+    ...outputs,
+    events: only(outputs),
+    eventIds: only(isPlatformId(id) ? id : undefined),
+    sentAs: only(outputs[SENT_AS]),
+    [UNRESOLVED]: only(outputs[UNRESOLVED]),
+  });
+  return { ...set, advertiserId: undefined, defaults: undefined };
+}
+
+/** @returns an empty set if nothing is stored. */
+export function readStoredSet(outputs: Values): StoredSet {
+  const { advertiserId, defaults = {}, events, eventIds, sentAs } = outputs;
+  return {
+    advertiserId,
+    defaults,
+    events: mapOf(events, asRecord),
+    eventIds: mapOf(eventIds, String),
+    sentAs: mapOf(sentAs, (value) => value as SentAs),
+    unresolved: mapOf(outputs[UNRESOLVED], (value) => value as Unresolved),
+    created: outputs[CREATED] as string | undefined,
+    left: leftLiveIn(outputs),
+    resolved: resolvedIn(outputs),
+  };
+}
+
+function mapOf<T>(stored: unknown, read: (value: unknown) => T): Map<string, T> {
+  return new Map(Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)]));
 }
 
 /**
@@ -86,15 +140,82 @@ export function writeStored(
   asId: (digits: string) => number | string,
   account: string,
 ): Values {
-  if ("member" in resource) return writeStoredSet(stored, asId, account);
-  const id = stored.eventIds.get(SINGLE);
-  const sentAs = stored.sentAs.get(SINGLE);
-  const entry = Object.entries(stored.events.get(SINGLE) ?? {});
+  const { advertiserId, defaults, events, eventIds, sentAs, unresolved, left, resolved } =
+    stored;
+  const ids = Object.fromEntries(Array.from(eventIds, ([key, id]) => [key, asId(id)]));
+  const common = {
+    [CREATED]: stored.created,
+    [LEFT_LIVE]: left.length === 0 ? undefined : left,
+    [RESOLVED]: resolved.length === 0 ? undefined : resolved,
+    [ACCOUNT]: account || undefined,
+  };
+  if ("member" in resource)
+    return {
+      advertiserId,
+      defaults,
+      events: Object.fromEntries(events),
+      eventIds: ids,
+      sentAs: sentAs.size === 0 ? undefined : Object.fromEntries(sentAs),
+      [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
+      ...common,
+    };
+  const entry = Object.entries(events.get(SINGLE) ?? {});
   return {
     ...Object.fromEntries(entry.map(([name, value]) => [name, value ?? undefined])),
-    [resource.idProperty]: id && asId(id),
-    [SENT_AS]: sentAs && sentAsText(sentAs),
-    [UNRESOLVED]: stored.unresolved.get(SINGLE),
-    ...writeCommonOutputs(stored, account),
+    [resource.idProperty]: ids[SINGLE],
+    [SENT_AS]: sentAs.get(SINGLE),
+    [UNRESOLVED]: unresolved.get(SINGLE),
+    ...common,
   };
+}
+
+/**
+ * A stored set with each event under the key that the program gives it now. An event that the state already has under
+ * its new key stays what it is: a `formerKey` may remain in the program.
+ * @returns also which former key each moved event had, by its new key.
+ */
+export function withFormerKeysApplied(stored: StoredSet, { events, formerKeys }: DeclaredSet) {
+  const isStored = (key: string) => stored.eventIds.has(key) || stored.unresolved.has(key);
+  const moved = new Map(
+    [...formerKeys].filter(
+      ([key, former]) => !isStored(key) && isStored(former) && events?.has(former) !== true,
+    ),
+  );
+  const newKeys = new Map(Array.from(moved, ([key, former]) => [former, key]));
+  const keyNow = (key: string) => newKeys.get(key) ?? key;
+  const renamed = <T>(map: ReadonlyMap<string, T>) =>
+    new Map(Array.from(map, ([key, value]) => [keyNow(key), value]));
+  const set: StoredSet = {
+    ...stored,
+    events: renamed(stored.events),
+    eventIds: renamed(stored.eventIds),
+    sentAs: renamed(stored.sentAs),
+    unresolved: renamed(stored.unresolved),
+    left: stored.left.map((object) =>
+      object.key === undefined ? object : { ...object, key: keyNow(object.key) },
+    ),
+  };
+  return { set, moved };
+}
+
+/** An event's complete arguments: its entry's before the set's defaults; `null` removes a default. */
+export function completeArguments(
+  { advertiserId, defaults }: Pick<DeclaredSet, "advertiserId" | "defaults">,
+  entry: Values,
+): Values {
+  if (defaults === undefined) {
+    const { existingId: _, ...own } = entry; // a single resource shares nothing
+    return own;
+  }
+  const shared = asRecord(defaults);
+  const additionalFields = mergedFields(shared.additionalFields, entry.additionalFields);
+  const event = { ...shared, ...entry, existingId: null, advertiserId, additionalFields };
+  return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
+}
+
+function mergedFields(shared: unknown, ofEntry: unknown): unknown {
+  if (shared === UNKNOWN || ofEntry === UNKNOWN) return UNKNOWN;
+  const fields = { ...asRecord(shared), ...asRecord(ofEntry) };
+  if (Object.keys(fields).length === 0) return null;
+  return fields;
 }

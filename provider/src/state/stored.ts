@@ -3,18 +3,9 @@
  * with two underscores from previews. Pure.
  */
 import { createHash } from "node:crypto";
-import {
-  asRecord,
-  isPlain,
-  listIn,
-  own,
-  type Values,
-  withoutUndefined,
-} from "../base/index.js";
+import { asRecord, isPlain, listIn, type Values } from "../base/index.js";
 import { displayName, type Kind } from "../kinds/index.js";
 import { memberOf, type objectKey } from "./names.js";
-
-type PlainValues = Readonly<Record<string, string | number | boolean>>;
 
 /** A create that was sent: the same in the journal, the state (`unresolved`) and messages. Nothing in it is secret. */
 export interface CreateRecord {
@@ -28,7 +19,7 @@ export interface CreateRecord {
   /** The object's name on the platform; absent if it is secret. */
   readonly name?: string | undefined;
   /** The arguments that distinguish the object from others for people, by their names in the program. */
-  readonly facts?: PlainValues | undefined;
+  readonly facts?: Readonly<Record<string, string | number | boolean>> | undefined;
   /** The id of the object that it was to replace. */
   readonly replaces?: string | undefined;
 }
@@ -62,35 +53,26 @@ export function markOf(...of: readonly (string | undefined)[]): string {
   return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
 }
 
-/** A set member's mark follows from the set's: the engine's record of an interrupted run is enough to search for it. */
-export function memberMark(
-  ofSet: string,
-  member: string,
-  replaces: string | undefined,
-): string {
-  return markOf(ofSet, memberOf("events", member), replaces);
-}
-
-/** @param given in the resource's inputs, if anything. @param ofResource what it has otherwise. */
+/**
+ * A set member's mark follows from the set's: the engine's record of an interrupted run is enough to search for it.
+ * @param given in the resource's inputs, if anything. @param ofResource what it has otherwise.
+ */
 export function markOfCreate(
   given: string | undefined,
   ofResource: string,
   member: string | undefined,
   replaces: string | undefined,
 ): string {
-  if (member !== undefined) return memberMark(given ?? ofResource, member, replaces);
-  return given ?? markOf(ofResource, replaces);
+  if (member === undefined) return given ?? markOf(ofResource, replaces);
+  return markOf(given ?? ofResource, memberOf("events", member), replaces);
 }
 
-interface FieldAndMark {
-  readonly field: string;
-  readonly mark: string;
-}
-
-export function readMark(text: unknown): FieldAndMark | undefined {
-  if (typeof text !== "string") return undefined;
-  const match = /^(?<field>\S+) (?<mark>\S+)$/.exec(text);
-  return match?.groups as FieldAndMark | undefined;
+/** The mark in a resource's inputs, and the request field that it is sent in. */
+export function markIn({
+  [MARK]: text,
+}: Values): Pick<CreateRecord, "field" | "mark"> | undefined {
+  const [field, mark] = String(text).split(" ");
+  return mark === undefined ? undefined : { field, mark };
 }
 
 /** The reference that the engine's dynamic-provider process loads; written by `program/program.ts`. */
@@ -109,17 +91,18 @@ export const MARK = "__mark";
 export const DELETES = "__delete";
 /** The hidden inputs, for a refresh: it gets no inputs and returns those it found. An output, if a read is known. */
 const HIDDEN_INPUTS = "__inputs";
-/** What was really sent for an object, if the program changed meanwhile: see {@link sentAsText}. An output only. */
+/** What was really sent for an object, if the program changed meanwhile ({@link SentAs}). An output only. */
 export const SENT_AS = "__sentAs";
 /** What replacements have left live on the platform; an output only. */
 export const LEFT_LIVE = "__left";
-/** In a set's entry: the key that its event had before. */
-const FORMER_KEY = "formerKey";
 /** The record of a create of unknown outcome; an output only. */
 export const UNRESOLVED = "unresolved";
 /** Creates whose outcome became known: another machine's journal may have them as open. An output only. */
-const RESOLVED = "__resolved";
-/** Names the run that sends a create ({@link nameOfRun}): an input only, for Pulumi's record of an interrupted run. */
+export const RESOLVED = "__resolved";
+/**
+ * Names the run that sends a create: an input only, for Pulumi's record of an interrupted run. It begins with the run's
+ * moment, ISO 8601, so that a create can be told from one that was resolved before.
+ */
 export const RUN = "__run";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
@@ -129,18 +112,16 @@ export function secretArgumentsIn({ [SECRET_ARGUMENTS]: names }: Values): Readon
   return new Set(listIn<string>(names));
 }
 
-const KEPT_FOR_READ = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN];
-
 /** The outputs that let a refresh return inputs. */
 export function keptForRead(inputs: Values): Values {
-  const kept = KEPT_FOR_READ.map((name) => [name, inputs[name]]);
-  return { [HIDDEN_INPUTS]: withoutUndefined(Object.fromEntries(kept)) };
+  const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN];
+  const kept = names.filter((name) => inputs[name] !== undefined);
+  return { [HIDDEN_INPUTS]: Object.fromEntries(kept.map((name) => [name, inputs[name]])) };
 }
 
 /** What {@link keptForRead} has kept in the outputs of a resource, if anything. */
 export function hiddenInputsIn({ [HIDDEN_INPUTS]: hidden }: Values): Values | undefined {
-  if (hidden === undefined) return undefined;
-  return asRecord(hidden);
+  return hidden as Values | undefined;
 }
 
 /** A resource's inputs with these arguments; `undefined` if the state lacks the hidden ones. */
@@ -153,8 +134,7 @@ export function inputsFrom(outputs: Values, args: Values): Values | undefined {
 export function lacksForRead(outputs: Values, inputs: Values): boolean {
   const hidden = hiddenInputsIn(outputs);
   if (hidden === undefined) return true;
-  const known = secretArgumentsIn(hidden);
-  return [...secretArgumentsIn(inputs)].some((name) => !known.has(name));
+  return !secretArgumentsIn(inputs).isSubsetOf(secretArgumentsIn(hidden));
 }
 
 /** Whether the state names its objects' account. If not, an id may be another account's: nothing is deleted. */
@@ -162,10 +142,9 @@ export function isOfKnownAccount(outputs: Values | undefined): boolean {
   return typeof outputs?.[ACCOUNT] === "string";
 }
 
-export function unresolvedIn(properties: Values): Unresolved | undefined {
-  const stored = own(properties, UNRESOLVED);
-  if (typeof own(stored, "mark") === "string") return stored as Unresolved;
-  return undefined;
+/** Of a single resource. */
+export function unresolvedIn({ [UNRESOLVED]: record }: Values): Unresolved | undefined {
+  return record as Unresolved | undefined;
 }
 
 /** One sending of a create: a create that is sent again keeps its mark. */
@@ -178,15 +157,9 @@ export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] 
   return listIn(sendings).map(String);
 }
 
-/** @param began when, ISO 8601, so that a create can be told from one that was resolved before. */
-export function nameOfRun(began: string, unique: string): string {
-  return `${began} ${unique}`;
-}
-
-/** Whether something happened after a run had begun. @param at ISO 8601. */
+/** Whether something happened after a run had begun. @param run names it, as {@link RUN} does. @param at ISO 8601. */
 export function isSinceRun(run: string, at: string): boolean {
-  const [began = ""] = run.split(" ", 1);
-  return at >= began;
+  return at >= run.slice(0, run.indexOf(" "));
 }
 
 /** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
@@ -204,10 +177,8 @@ export interface ProgramContext {
   readonly namesakes?: readonly string[] | undefined;
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   readonly deletes?: boolean | undefined;
-  /** All objects that the program adopts and knows, each as {@link objectKey} names it, separated by commas. */
+  /** All objects that the program adopts, each as {@link objectKey} names it, separated by commas. */
   readonly adopted?: string | undefined;
-  /** Whether the program adopts objects of its kind by ids not known yet: only for a resource that may delete. */
-  readonly adoptsLater?: boolean | undefined;
 }
 
 /** @returns nothing for a resource that was not created with this package's classes. */
@@ -227,7 +198,7 @@ export interface LeftLive {
 }
 
 export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
-  return listIn<LeftLive>(list).filter((object) => typeof own(object, "id") === "string");
+  return listIn(list);
 }
 
 /** What is known of an object that the arguments beside it do not describe. */
@@ -236,185 +207,4 @@ export interface SentAs {
   readonly body: string;
   /** Its advertiser's id, in digits, if it may be shown. */
   readonly owner?: string | undefined;
-}
-
-export function sentAsText({ body, owner }: SentAs): string {
-  if (owner === undefined) return body;
-  return `${body} ${owner}`;
-}
-
-export function sentAsIn(text: unknown): SentAs | undefined {
-  if (typeof text !== "string") return undefined;
-  const [body = "", owner] = text.split(" ");
-  return { body, owner };
-}
-
-/** A set as it is declared: checked inputs, of which any may not be known yet; then there are no events. */
-export interface DeclaredSet {
-  readonly advertiserId: unknown;
-  /** Undefined for a single resource, which is read as a set of one. */
-  readonly defaults: unknown;
-  /** Undefined if they are not known yet. */
-  readonly events: ReadonlyMap<string, unknown> | undefined;
-  readonly formerKeys: ReadonlyMap<string, string>;
-}
-
-export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values): DeclaredSet {
-  const entries = events === UNKNOWN ? undefined : mapOf(events, withoutFormerKey);
-  return { advertiserId, defaults, events: entries, formerKeys: mapOf(events, formerKeyIn) };
-}
-
-/** A former key says where an event comes from, and is no argument of it. */
-function withoutFormerKey(entry: unknown): unknown {
-  if (own(entry, FORMER_KEY) === undefined) return entry;
-  const { [FORMER_KEY]: _, ...others } = asRecord(entry);
-  return others;
-}
-
-function formerKeyIn(entry: unknown): string | undefined {
-  const key = own(entry, FORMER_KEY);
-  if (typeof key === "string" && key !== UNKNOWN) return key;
-  return undefined;
-}
-
-/**
- * A stored set with each event under the key that the program gives it now. An event that the state already has under
- * its new key stays what it is: a `formerKey` may remain in the program.
- * @returns also which former key each moved event had, by its new key.
- */
-export function withFormerKeysApplied(stored: StoredSet, { events, formerKeys }: DeclaredSet) {
-  const isStored = (key: string) => stored.eventIds.has(key) || stored.unresolved.has(key);
-  const moved = new Map<string, string>();
-  const newKeys = new Map<string, string>();
-  for (const [key, former] of formerKeys) {
-    if (isStored(key) || !isStored(former) || events?.has(former) === true) continue;
-    moved.set(key, former);
-    newKeys.set(former, key);
-  }
-  if (moved.size === 0) return { set: stored, moved };
-  const keyNow = (key: string) => newKeys.get(key) ?? key;
-  const renamed = <T>(map: ReadonlyMap<string, T>) =>
-    new Map(Array.from(map, ([key, value]) => [keyNow(key), value]));
-  const set: StoredSet = {
-    ...stored,
-    events: renamed(stored.events),
-    eventIds: renamed(stored.eventIds),
-    sentAs: renamed(stored.sentAs),
-    unresolved: renamed(stored.unresolved),
-    left: stored.left.map((object) =>
-      object.key === undefined ? object : { ...object, key: keyNow(object.key) },
-    ),
-  };
-  return { set, moved };
-}
-
-/** What the state has of a resource, by the keys of its objects. The caller's own, which may be changed. */
-export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"> {
-  /** The entry with which each object was created or adopted; perhaps empty for one that is not described. */
-  readonly events: Map<string, Values>;
-  readonly eventIds: Map<string, string>;
-  /** Of the objects that their entries and the set's present arguments do not describe. */
-  readonly sentAs: Map<string, SentAs>;
-  readonly unresolved: Map<string, Unresolved>;
-  /** When it last created an object, ISO 8601; undefined if that is not known. */
-  created: string | undefined;
-  left: readonly LeftLive[];
-  /** Sendings whose outcome became known, as {@link sendingOf} names them. */
-  resolved: readonly string[];
-}
-
-/** @returns an empty set if nothing is stored. The maps are the caller's to change. */
-export function readStoredSet(outputs: Values): StoredSet {
-  const { advertiserId, defaults = {}, events, eventIds, sentAs } = outputs;
-  return {
-    advertiserId,
-    defaults,
-    events: mapOf(events, asRecord),
-    eventIds: mapOf(eventIds, String),
-    sentAs: mapOf(sentAs, sentAsIn),
-    unresolved: mapOf(outputs[UNRESOLVED], (record) => record as Unresolved),
-    ...commonOutputsIn(outputs),
-  };
-}
-
-/** What the outputs of single resources and sets have alike. */
-export function commonOutputsIn(
-  outputs: Values,
-): Pick<StoredSet, "created" | "left" | "resolved"> {
-  const created = outputs[CREATED];
-  return {
-    created: typeof created === "string" ? created : undefined,
-    left: leftLiveIn(outputs),
-    resolved: resolvedIn(outputs),
-  };
-}
-
-export function writeCommonOutputs(
-  { created, left, resolved }: StoredSet,
-  account: string,
-): Values {
-  return {
-    [CREATED]: created,
-    [LEFT_LIVE]: left.length === 0 ? undefined : left,
-    [RESOLVED]: resolved.length === 0 ? undefined : resolved,
-    [ACCOUNT]: account || undefined,
-  };
-}
-
-/** Undefined where there is nothing. @param asId makes an output of an id. @param account empty if it is not known. */
-export function writeStoredSet(
-  stored: StoredSet,
-  asId: (digits: string) => number | string,
-  account: string,
-): Values {
-  const { advertiserId, defaults, events, eventIds, sentAs, unresolved } = stored;
-  return {
-    advertiserId,
-    defaults,
-    events: Object.fromEntries(events),
-    eventIds: recordFrom(eventIds, asId),
-    sentAs: sentAs.size === 0 ? undefined : recordFrom(sentAs, sentAsText),
-    [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
-    ...writeCommonOutputs(stored, account),
-  };
-}
-
-function mapOf<T>(stored: unknown, read: (value: unknown) => T | undefined): Map<string, T> {
-  const map = new Map<string, T>();
-  for (const [key, value] of Object.entries(asRecord(stored))) {
-    const entry = read(value);
-    if (entry !== undefined) map.set(key, entry);
-  }
-  return map;
-}
-
-function recordFrom<T, U>(
-  map: ReadonlyMap<string, T>,
-  write: (value: T) => U,
-): Record<string, U> {
-  return Object.fromEntries(Array.from(map, ([key, value]) => [key, write(value)]));
-}
-
-/** An event's complete arguments: its entry's before the set's defaults; `null` removes a default. */
-export function completeArguments(
-  { advertiserId, defaults }: SharedArguments,
-  entry: Values,
-): Values {
-  if (defaults === undefined) {
-    const { existingId: _, ...own } = entry; // a single resource shares nothing
-    return own;
-  }
-  const shared = asRecord(defaults);
-  const additionalFields = mergedFields(shared.additionalFields, entry.additionalFields);
-  const event = { ...shared, ...entry, existingId: null, advertiserId, additionalFields };
-  return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
-}
-
-type SharedArguments = Pick<DeclaredSet, "advertiserId" | "defaults">;
-
-function mergedFields(shared: unknown, ofEntry: unknown): unknown {
-  if (shared === UNKNOWN || ofEntry === UNKNOWN) return UNKNOWN;
-  const fields = { ...asRecord(shared), ...asRecord(ofEntry) };
-  if (Object.keys(fields).length === 0) return null;
-  return fields;
 }

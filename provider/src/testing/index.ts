@@ -8,8 +8,8 @@ import { isRpcSecret, unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
 import { asRecord, type Values } from "../base/index.js";
 import { checkArguments, kindOfType, setOfType } from "../kinds/index.js";
 import type { ResourceName } from "../kinds/vocabulary.js";
-import { currentProgram, type Finding, findingOf, programError } from "../program/index.js";
-import { exactId, type ValidationOptions } from "../rules/index.js";
+import { currentProgram, type Finding, programError } from "../program/index.js";
+import { exactId, problemMessages, type ValidationOptions } from "../rules/index.js";
 import { labelOf, readDeclaredSet, UNKNOWN } from "../state/index.js";
 
 /** How the program under test is run. */
@@ -149,8 +149,8 @@ class MockPlatform {
       const plain = entries.map(([property, value]) => [property, unwrapRpcSecret(value)]);
       const checked = checkArguments(kind, Object.fromEntries(plain), settings, READING);
       const { values, problems } = checked;
-      if (problems.length > 0)
-        this.#findings.push(findingOf(labelOf(kind.name, name), problems));
+      const title = labelOf(kind.name, name);
+      if (problems.length > 0) this.#findings.push({ title, lines: problemMessages(problems) });
       outputs = values;
     }
     if ("idProperty" in kind) {

@@ -54,14 +54,8 @@ export function refIn(
   stack: string,
   { type, name }: Pick<Declared, "type" | "name">,
 ): ResourceRef {
-  const place = {
-    organization: "organization",
-    project: PROJECT,
-    stack,
-    parentTypes: undefined,
-    name,
-  };
-  return refOf(type, identityText(place));
+  const place = { parentTypes: undefined, name };
+  return refOf(type, identityText(`organization/${PROJECT}/${stack}`, place));
 }
 
 export interface ProgramHalf {
@@ -99,12 +93,23 @@ export function programHalf(
   const each = Math.max(1, Math.ceil(batch.length / batches));
   const judged = Array.from({ length: batches }, (_, index) => {
     const part = batch.slice(index * each, (index + 1) * each);
-    for (const declaration of part) validator.add(declaration);
-    return validator.validate(part, false);
+    const findings = part.map(({ title, lines, resource }) => {
+      const conflicts = resource === undefined ? [] : validator.add(resource);
+      return { title, lines: [...lines, ...conflicts] };
+    });
+    const whole = validator.whole(false);
+    const contexts = part.flatMap(({ resource }) =>
+      resource === undefined
+        ? []
+        : [[resource.key, validator.contextOf(resource, whole)] as const],
+    );
+    return { findings, contexts };
   });
-  const findings = judged.flatMap((part) => part.findings);
-  const warnings = judged.flatMap((part) => part.warnings);
-  const contexts = new Map(judged.flatMap((part) => [...part.contexts]));
+  const findings = judged.flatMap((part) =>
+    part.findings.filter(({ lines }) => lines.length > 0),
+  );
+  const warnings = batch.flatMap((declaration) => declaration.warnings);
+  const contexts = new Map(judged.flatMap((part) => part.contexts));
   const registrations = program.map((declared, index): Registration => {
     const { type, aliases = [], deletes } = declared;
     const ref = refIn(stack, declared);
