@@ -87,7 +87,7 @@ describe("between resources", () => {
   it("names on the platform that look the same are said to, but for those of a catalog, which says so itself", () => {
     const named = (key: string, platformName: string) => declared(key, { platformName });
     const [one, two] = [named(event("one"), "Buy"), named(event("two"), "Bu\u200by")];
-    const told = `${two.finding.title} is named "Bu\\u200by" beside "Buy": they look the same, and differ in U+200B (zero-width space)`;
+    const told = `${two.finding.title} is named "Bu\\u200by", which looks like "Buy" and differs`;
     const others = [
       named("Advertiser::a", "Buy\u200b"),
       named("ConversionEvent::advertising:index:Catalog$e", "Buy\ufeff"),

@@ -5,8 +5,15 @@
  */
 
 import { createHash } from "node:crypto";
-import { canonicalJson, exactInteger, own, type Values } from "../base/index.js";
-import { type Problem, type Rules, type ValidationOptions, validate } from "../rules/index.js";
+import {
+  asRecord,
+  canonicalJson,
+  exactInteger,
+  own,
+  quoted,
+  type Values,
+} from "../base/index.js";
+import { type Rules, type ValidationOptions, validate } from "../rules/index.js";
 import type { KindName, ResourceName, SetName } from "./vocabulary.js";
 
 /** The full type token of a resource: a contract with every stored state. */
@@ -51,7 +58,36 @@ export function checkArguments(
   reading: ValidationOptions,
 ) {
   const { values, problems } = validate(given, resource.rules(limits), reading);
-  return { values, problems: [...problems, ...resource.conflicts(values)] };
+  if (!("member" in resource)) return { values, problems };
+  const events = Object.entries(asRecord(values.events)).map(([key, event]) => ({
+    key,
+    formerKey: own(event, "formerKey"),
+  }));
+  const conflicts = formerKeyConflicts(events).map(({ event: { key }, reason }) => {
+    return { property: `${memberPath(key)}.formerKey`, reason };
+  });
+  return { values, problems: [...problems, ...conflicts] };
+}
+
+/** The path of a set's member among its arguments. */
+export function memberPath(key: string): string {
+  return `events[${JSON.stringify(key)}]`;
+}
+
+/** @param events those of a set. @returns those whose former key is not theirs alone. */
+export function formerKeyConflicts<Event extends { key: string; formerKey: unknown }>(
+  events: readonly Event[],
+): { event: Event; reason: string }[] {
+  const conflicts: { event: Event; reason: string }[] = [];
+  const taken = new Set(events.map(({ key }) => key));
+  for (const event of events) {
+    const { formerKey } = event;
+    if (typeof formerKey !== "string") continue;
+    const reason = `${quoted(formerKey)} is already a key or a formerKey here: one object can't be two events`;
+    if (taken.has(formerKey)) conflicts.push({ event, reason });
+    taken.add(formerKey);
+  }
+  return conflicts;
 }
 
 interface ResourceKind {
@@ -61,10 +97,6 @@ interface ResourceKind {
   /** By those of {@link exactIds} for which a program may give the other object's resource itself: its kind. */
   readonly references: Readonly<Record<string, Kind>>;
   rules(limits: Limits): Rules;
-  /** What is wrong between its parts, which each fit their rules. */
-  conflicts(values: Values): readonly Problem[];
-  /** Values that are accepted and yet likely a mistake. */
-  warnings(values: Values): readonly Problem[];
 }
 
 export interface Kind extends ResourceKind {

@@ -7,6 +7,7 @@ import {
   displayName,
   type Kind,
   type SetKind,
+  warningsIn,
 } from "../kinds/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { isContainer, type Problem, problemMessages } from "../rules/index.js";
@@ -85,7 +86,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   const problems = [...checked.problems, ...optionProblems(options, canDelete)];
   // A catalog warns with the place in its file.
   const isOfCatalog = isOfType(options.parent, CATALOG_TYPE);
-  const warnings = isOfCatalog ? [] : problemMessages(declared.warnings(values));
+  const warnings = isOfCatalog ? [] : problemMessages(warningsIn(declared, values));
   const isSet = kind !== declared;
   const objects = isSet
     ? membersOf(kind, key, values.events)

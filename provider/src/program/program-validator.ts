@@ -10,8 +10,9 @@ import {
   cut,
   enumerate,
   idRanges,
-  lookAlike,
+  looksOf,
   natural,
+  quoted,
   saidOnce,
 } from "../base/index.js";
 import { isOpen, type JournalEntry } from "../journal/index.js";
@@ -53,7 +54,7 @@ export class ProgramValidator {
   readonly #named = new Map<string, string[]>();
   /** The first of the names on the platform that look alike. */
   readonly #looks = new Map<string, string>();
-  /** By key: a name on the platform that looks like an earlier one. */
+  /** By resource: a name on the platform that looks like an earlier one. */
   readonly #alike = new Map<string, string>();
   /** The kinds of objects that something adopts without their ids being known yet. */
   readonly #adoptedLater = new Set<Kind["name"]>();
@@ -87,10 +88,14 @@ export class ProgramValidator {
   #addObject(resource: ResourceDeclaration, object: DeclaredObject): void {
     const { kind } = resource;
     const { key, adopts, platformName = "" } = object;
-    // Sets and catalogs warn themselves.
-    if (key === resource.key && !key.includes(CATALOG_TYPE)) {
-      const alike = lookAlike(this.#looks, platformName, kind.name);
-      if (alike !== undefined) this.#alike.set(key, `${parseKey(key).label} is named ${alike}`);
+    // A catalog warns itself.
+    if (!key.includes(CATALOG_TYPE)) {
+      const looks = `${kind.name} ${looksOf(platformName)}`;
+      const first = this.#looks.get(looks) ?? platformName;
+      this.#looks.set(looks, first);
+      const alike = `is named ${quoted(platformName)}, which looks like ${quoted(first)} and differs`;
+      if (first !== platformName)
+        this.#alike.set(resource.key, `${parseKey(key).label} ${alike}`);
     }
     if (adopts === KNOWN_LATER) {
       this.#adoptedLater.add(kind.name);

@@ -146,19 +146,14 @@ export function additionalFieldsBeside(
   wireNames: Readonly<Record<string, string>>,
   markField: string | undefined,
 ) {
-  const typed = Object.values(wireNames);
-  const taken = new Set([...typed, markField, "__proto__", ""]);
-  const expected = [
-    "request fields by their wire names",
-    "with values that JSON can carry",
-    `and none of ${typed.join(", ")}`,
-  ];
-  if (markField !== undefined)
-    expected.push(
-      `nor ${markField}, which each create's mark would overwrite (setting advertising:markField)`,
-    );
-  const name = z.string().refine((text) => !taken.has(text));
-  return expecting(expected.join(", "), z.record(name, z.json()).refine(isWellFormed));
+  const mark = markField && `${markField} (setting advertising:markField)`;
+  const taken = joined(", ", ...Object.values(wireNames), mark);
+  const notFree = new Set([...Object.values(wireNames), markField, "__proto__", ""]);
+  const name = z.string().refine((text) => !notFree.has(text));
+  return expecting(
+    `request fields by their wire names, with values that JSON can carry, and none of ${taken}`,
+    z.record(name, z.json()).refine(isWellFormed),
+  );
 }
 
 /** Each text in the value must be sendable: half of a character (a lone surrogate) would arrive as another one. */
@@ -195,10 +190,7 @@ export function asSent(
   unknownAs: (part: unknown) => unknown,
 ) {
   const copy = (part: unknown, holders: readonly object[]): unknown => {
-    if (!isContainer(part)) {
-      if (isUnknown(part)) return unknownAs(part);
-      return part;
-    }
+    if (!isContainer(part)) return isUnknown(part) ? unknownAs(part) : part;
     if (holders.length >= MAX_FIELD_DEPTH || holders.includes(part)) return NEVER_JSON;
     const inside = [...holders, part];
     if (Array.isArray(part)) return Array.from(part, (entry) => copy(entry ?? null, inside));

@@ -12,7 +12,6 @@ import {
   quoted,
   SHOWN_CHARACTERS,
   saidOnce,
-  unseenIn,
   type Values,
   withoutUndefined,
   withoutValues,
@@ -147,9 +146,7 @@ class Walk {
     if (this.#isSecret(path))
       return `${expected}; got ${joined(", ", "a secret value that does not fit", place)}`;
     // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
-    const own = issues.find(
-      ({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE,
-    );
+    const own = issues.find(({ code, message }) => code === "custom" && message !== NO_WORDS);
     if (issues.length === 1 && own !== undefined) return own.message;
     const isSeconds = described(rule).form === "seconds" && typeof value === "number";
     const got = `got ${joined(", ", isSeconds ? withUnit(value) : show(value), place)}`;
@@ -170,8 +167,8 @@ class Walk {
   }
 }
 
-/** A `refine` without words of its own has this message. */
-const ZOD_DEFAULT_MESSAGE = "Invalid input";
+/** What zod says for a rule without words of its own. */
+const NO_WORDS = "Invalid input";
 
 /** An object of arguments or a map of such. Any other value is one argument: request fields are a map of plain data. */
 function isWalked(schema: z.ZodType): schema is z.ZodObject | z.ZodRecord {
@@ -213,7 +210,6 @@ export function show(value: unknown): string {
 
 function showText(text: string): string {
   const { length } = [...text];
-  if (length <= SHOWN_CHARACTERS) return `the string ${quoted(text)}`;
-  const unseen = unseenIn(text);
-  return joined(", ", `a string of ${length} characters`, unseen && `among them ${unseen}`);
+  if (length > SHOWN_CHARACTERS) return `a string of ${length} characters`;
+  return `the string ${quoted(text)}`;
 }
