@@ -53,14 +53,10 @@ export function quoted(text: string): string {
 export function cut(
   items: readonly string[],
   most: number,
-  describeOthers = andMore,
+  describeOthers = (others: number) => `and ${others} more`,
 ): string[] {
   if (items.length <= most) return [...items];
   return [...items.slice(0, most), describeOthers(items.length - most)];
-}
-
-function andMore(others: number): string {
-  return `and ${others} more`;
 }
 
 /** Joins names, as `a, b and c`. @param most more than these are counted: `a, b and 3 more`. @default all */

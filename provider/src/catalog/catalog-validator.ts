@@ -13,14 +13,13 @@ import {
   nearest,
   quoted,
   type Values,
-  withoutUndefined,
 } from "../base/index.js";
 import {
   adoptedTwice,
   advertiser,
   conversionEvent,
   conversionEventSet,
-  formerKeyConflicts,
+  formerKeyTaken,
   type Kind,
   type Limits,
   roundedId,
@@ -34,12 +33,10 @@ import {
   type CatalogFinding,
   errorAt,
   eventKey,
-  normalizedKey,
   type Written,
   type WrittenAdvertiser,
   type WrittenCatalog,
   type WrittenEvent,
-  withoutCase,
 } from "./written.js";
 
 export class CatalogValidator {
@@ -62,12 +59,12 @@ export class CatalogValidator {
       defaults: mergedWith(shared, this.#shared(each.defaults)),
     }));
     if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
-    this.#formerKeys();
     const defaults = new Map(advertisers.map((each) => [each.written.key, each.defaults]));
     const events = written.events.map((event) => {
       const args = this.#event(event, defaults);
       return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
     });
+    for (const { event, args } of events) this.#formerKey(event, args.formerKey);
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
     if (declared.length + events.length + findings.length === 0) {
       const start = { file: written.file, line: 1, column: 1 };
@@ -117,26 +114,21 @@ export class CatalogValidator {
     this.#report(written, "key", this.#keyProblem(written, eventKey, owner));
     this.#report(written, "advertiser", ownerProblem(owner, advertisers));
     this.#report(written, "advertiser", roundedId(owner), "warning");
+    this.#claim(`exact ${owner}/${written.key}`, written);
+    this.#warnOfName(written, owner, "eventName");
     const rules = conversionEventSet.memberRules(this.limits);
     const values = this.#values(written, rules, conversionEvent);
-    this.#warnOfName(written, owner, "eventName");
-    return withoutUndefined<Record<string, unknown>>({
-      ...values,
-      formerKey: formerKeyOf(written),
-    });
+    const { formerKey } = values;
+    return typeof formerKey === "string"
+      ? { ...values, formerKey: formerKey.normalize("NFC") }
+      : values;
   }
 
-  #formerKeys(): void {
-    const byOwner = Map.groupBy(this.written.events, ({ advertiser: owner }) => owner);
-    for (const events of byOwner.values()) {
-      const keys = events.map((written) => ({
-        written,
-        key: written.key,
-        formerKey: formerKeyOf(written),
-      }));
-      for (const { event, reason } of formerKeyConflicts(keys))
-        this.#report(event.written, "formerKey", reason);
-    }
+  /** Held against the keys of all events and earlier former keys. */
+  #formerKey(written: WrittenEvent, formerKey: unknown): void {
+    if (typeof formerKey !== "string") return;
+    const other = this.#claim(`exact ${written.advertiser}/${formerKey}`, written);
+    if (other !== undefined) this.#report(written, "formerKey", formerKeyTaken(formerKey));
   }
 
   /** The values that fit; what does not, or is likely a mistake, is noted. */
@@ -233,10 +225,6 @@ function ownerProblem(
   return joined("; ", `${quoted(key)} is not declared`, meant && `did you mean ${meant}?`);
 }
 
-function formerKeyOf({ given }: Written): string | undefined {
-  return typeof given.formerKey === "string" ? normalizedKey(given.formerKey) : undefined;
-}
-
 /** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */
 function mergedWith(defaults: Values, own: Values): Values {
   const merged = { ...defaults, ...own };
@@ -252,15 +240,14 @@ function mergedWith(defaults: Values, own: Values): Values {
 
 /** Each text that stands for an advertiser is its key, and its name. */
 function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[] {
-  const first = new Map(events.toReversed().map((event) => [event.advertiser, event]));
-  return [...first.values()]
-    .filter(({ advertiser: key }) => key !== "" && !LIVE_ID.test(key))
-    .toReversed()
-    .map(({ advertiser: key, sourceOf }) => ({
+  const byName = Map.groupBy(events, ({ advertiser: name }) => name);
+  return [...byName]
+    .filter(([name]) => name !== "" && !LIVE_ID.test(name))
+    .map(([key, [first]]) => ({
       key,
       subject: key,
       given: { advertiserName: key },
-      sourceOf: () => sourceOf("advertiser"),
+      sourceOf: () => (first as WrittenEvent).sourceOf("advertiser"),
     }));
 }
 
@@ -281,4 +268,9 @@ function wordsThatTell(name: string): string {
 
 function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFinding): number {
   return a.file.localeCompare(b.file) || a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
+}
+
+/** Equal for keys that differ in nothing but case or in the form of their letters. */
+function withoutCase(key: string): string {
+  return looksOf(key).toLowerCase();
 }

@@ -4,7 +4,6 @@ import { conversionEvent } from "../kinds/index.js";
 import {
   type CatalogFinding,
   errorAt,
-  normalizedKey,
   type Source,
   type WrittenCatalog,
   type WrittenEvent,
@@ -49,8 +48,8 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
       if (column !== undefined && cells[at]) row[column] ??= cells[at];
     });
     const { key: ownKey = "", advertiser: owner = "", ...given } = row;
-    const key = normalizedKey(ownKey);
-    const advertiser = normalizedKey(owner);
+    const key = ownKey.normalize("NFC");
+    const advertiser = owner.normalize("NFC");
     const subject = joined("/", advertiser, key);
     // Beside a comma that separates cells, one in a number is a mistake.
     const hasDecimalComma = delimiter !== ",";
@@ -77,18 +76,16 @@ function headerFindings(
   columns: readonly (string | undefined)[],
   missing: readonly string[],
 ): CatalogFinding[] {
-  const unknown = cells.filter((heading, at) => heading !== "" && columns[at] === undefined);
-  const twice = columns.filter((column, at) => column && columns.indexOf(column) !== at);
-  const findings = unknown.map((heading) => {
-    const reason = `is not a known column; ${didYouMean(heading, COLUMNS)}`;
+  const others = cells.filter((heading, at) => {
+    const column = columns[at];
+    return heading !== "" && (column === undefined || columns.indexOf(column) !== at);
+  });
+  const findings = others.map((heading) => {
+    const reason = `is not a known column, or is there twice; ${didYouMean(heading, COLUMNS)}`;
     return errorAt(source, "", reason, printable(heading));
   });
-  const reasons = [
-    twice.length > 0 && `has two columns ${[...new Set(twice)].join(", ")}`,
-    missing.length > 0 &&
-      `has no column ${missing.join(", ")}: the first row names the columns`,
-  ];
-  for (const reason of reasons) if (reason) findings.push(errorAt(source, "", reason));
+  const reason = `has no column ${missing.join(", ")}: the first row names the columns`;
+  if (missing.length > 0) findings.push(errorAt(source, "", reason));
   return findings;
 }
 

@@ -43,19 +43,15 @@ function readWritten(
   let text: string;
   try {
     const bytes = readFileSync(resolve(folder, file));
-    const beginning = bytes.subarray(0, 1000).toString("latin1").replaceAll("\0", "");
-    const other = OTHER_FORMATS.find(({ start }) => start.test(beginning));
-    if (other !== undefined)
-      return unread(`is ${other.what}, whatever its name says: save it as ${ending.slice(1)}`);
-    // Spreadsheets save "Unicode" so, with a mark.
-    const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-    text = new TextDecoder(isUtf16 ? "utf-16le" : "utf-8", { fatal: true }).decode(bytes);
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
       return unread('is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"');
     return unread(`can't be read: ${message}`);
   }
+  if (HTML.test(text))
+    return unread(`is an HTML page, whatever its name says: save it as ${ending.slice(1)}`);
   if (CSV.includes(ending)) return readCsvEvents(text, file);
   const written = readYamlCatalog(text, file, ending === ".json" ? "json" : "yaml");
   const { eventsFile } = written;
@@ -69,11 +65,5 @@ function readWritten(
   };
 }
 
-/** How the content of files begins that have the name of another format, as downloads and old exports do. */
-const OTHER_FORMATS = [
-  { what: "a workbook of a spreadsheet program", start: /^PK\W\W|^\u00d0\u00cf/ },
-  {
-    what: "an HTML page",
-    start: /^[^\w"]*<(!doctype html|html|head|body|table|meta|script)\b/i,
-  },
-];
+/** How downloads and old exports begin that have the name of another format. */
+const HTML = /^[^\w"]*<(!doctype html|html|head|body|table|meta|script)\b/i;

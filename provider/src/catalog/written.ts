@@ -1,7 +1,7 @@
 /** A catalog as written, whichever format the file has, and as judged: its objects, their keys, and what is wrong. */
 import { z } from "zod";
-import { joined, looksOf, saidOnce, type Values, withEscapes } from "../base/index.js";
-import { isTakenByPulumi } from "../kinds/index.js";
+import { joined, saidOnce, type Values, withEscapes } from "../base/index.js";
+import { NOT_PULUMIS } from "../kinds/index.js";
 import { expecting, type Problem } from "../rules/index.js";
 
 /** The place in a file where a value was written. Lines and columns count from 1. */
@@ -38,6 +38,8 @@ export interface WrittenCatalog {
   /** None where the file declares none: the events' own texts name them. */
   readonly advertisers?: readonly WrittenAdvertiser[];
   readonly events: readonly WrittenEvent[];
+  /** The path of a CSV file with more events, from this file's folder. */
+  readonly eventsFile?: string;
   readonly findings: readonly CatalogFinding[];
 }
 
@@ -89,8 +91,8 @@ function placeOf({ file, line, column }: Source): string {
   return joined(":", file, String(line), column?.toString());
 }
 
-/** No white space at either end; no control or format characters, `/` or `::`; not `__proto__`; 1 to 100 characters. */
-const KEY = "(?!__proto__$)(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\\s)$";
+/** 1 to 100 characters without white space at either end, control and format characters, `/` and `::`. */
+const KEY = `${NOT_PULUMIS}(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\\s)$`;
 
 /** Digits name a live advertiser by its id; any other number is one that a spreadsheet has changed. */
 const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
@@ -98,22 +100,12 @@ const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
 function keyRule(what: string, pattern: string) {
   const without =
     "without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names";
-  const rule = z.string().regex(new RegExp(`^${pattern}`, "u"));
   return expecting(
     `1 to 100 characters ${what}${without}`,
-    rule.refine((key) => !isTakenByPulumi(key)),
+    z.string().regex(new RegExp(`^${pattern}`, "u")),
   );
 }
 
 export const eventKey = keyRule("", KEY);
 
 export const advertiserKey = keyRule("that are not a number, ", NOT_A_NUMBER + KEY);
-
-export function normalizedKey(written: string): string {
-  return written.normalize("NFC");
-}
-
-/** Equal for keys that differ in nothing but case or in the form of their letters. */
-export function withoutCase(key: string): string {
-  return looksOf(key).toLowerCase();
-}

@@ -8,7 +8,6 @@ import { isContainer, show } from "../rules/index.js";
 import {
   type CatalogFinding,
   errorAt,
-  normalizedKey,
   type Source,
   type Written,
   type WrittenAdvertiser,
@@ -19,17 +18,12 @@ import {
 /** The names that lead to a part of the file. */
 type Path = readonly string[];
 
-interface YamlCatalog extends WrittenCatalog {
-  /** The path of a CSV file with events, from the catalog. */
-  readonly eventsFile?: string | undefined;
-}
-
 /** @returns what is declared, as far as the file could be read. */
 export function readYamlCatalog(
   text: string,
   file: string,
   format: "yaml" | "json",
-): YamlCatalog {
+): WrittenCatalog {
   const { LineCounter, parseDocument } = yamlLibrary();
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
@@ -141,7 +135,7 @@ class YamlReader {
     private readonly findings: CatalogFinding[],
   ) {}
 
-  read(data: unknown): YamlCatalog {
+  read(data: unknown): WrittenCatalog {
     const { file, findings } = this;
     const top = this.#object([], "", data, "advertisers, by key") ?? {};
     for (const name of Object.keys(top).filter((each) => !TOP.includes(each))) {
@@ -179,7 +173,7 @@ class YamlReader {
     const all = this.#object([...above, name], owner || name, value ?? {}, `${name} by key`);
     return Object.entries(all ?? {}).flatMap(([key, member]) => {
       const path = [...above, name, key];
-      const subject = joined("/", owner, normalizedKey(key));
+      const subject = joined("/", owner, key.normalize("NFC"));
       const given = this.#object(path, subject, member, SHAPES[name]);
       return given === undefined ? [] : [{ ...this.#written(path, subject, given), path }];
     });
@@ -196,7 +190,7 @@ class YamlReader {
       given[name] = typeof value === "bigint" ? String(value) : value;
     const sourceOf = (property: string) =>
       this.placeOf(property === "key" ? path : [...path, ...property.split(".")]);
-    return { subject, key: normalizedKey(path.at(-1) ?? ""), given, sourceOf };
+    return { subject, key: (path.at(-1) ?? "").normalize("NFC"), given, sourceOf };
   }
 
   #object(path: Path, subject: string, value: unknown, expected: string): Values | undefined {

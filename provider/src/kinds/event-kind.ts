@@ -11,7 +11,6 @@ import {
   finiteNumber,
   identifierOf,
   integerNamed,
-  isName,
   nameRule,
   type Rules,
   windowOf,
@@ -26,8 +25,6 @@ import {
   type SetKind,
 } from "./kind.js";
 import { Attribution, EventType, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
-
-const MAX_NAME_CHARACTERS = 99;
 
 const wireNames = {
   eventName: "event_name",
@@ -45,7 +42,7 @@ const wireNames = {
 const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
   const window = windowOf(maxWindowSeconds).optional();
   return z.strictObject({
-    eventName: nameRule(MAX_NAME_CHARACTERS),
+    eventName: nameRule(99),
     advertiserId: identifierOf("an Advertiser or its id"),
     value: finiteNumber,
     eventTypeId: integerNamed(EventType).optional(),
@@ -91,21 +88,14 @@ export const conversionEvent: KindOf<typeof wireNames> = {
   }),
 };
 
-const MAX_KEY_CHARACTERS = 100;
-
 /** Pulumi takes an object with such a property for one of its own, or can't print it (seen with 3.259). */
-const TAKEN_BY_PULUMI = ["__proto__", "toString", "4dabf18193072939515e22adb298388d"];
-export function isTakenByPulumi(text: string): boolean {
-  return TAKEN_BY_PULUMI.includes(text) || text.startsWith("__pulumi");
-}
-
-const taken = TAKEN_BY_PULUMI.map((text) => `"${text}"`).join(", ");
-const readable = `1 to ${MAX_KEY_CHARACTERS} characters, not blank, without control characters`;
+export const NOT_PULUMIS =
+  "(?!(?:__proto__|toString|4dabf18193072939515e22adb298388d|__pulumi.*)$)";
 
 /** A property name that every JavaScript object, and Pulumi, can carry. */
 const key = expecting(
-  `${readable}, and not ${taken} or "__pulumi…", which Pulumi can't carry`,
-  z.string().refine((text) => isName(text, MAX_KEY_CHARACTERS) && !isTakenByPulumi(text)),
+  "1 to 100 characters, not blank, without control characters, and none of Pulumi's own names",
+  nameRule(100, NOT_PULUMIS),
   { form: "text" },
 );
 

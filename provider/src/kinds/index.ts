@@ -6,7 +6,7 @@
  * tables that lack it, and `test/unit/kinds.test.ts` what else does. What is about certain kinds imports them by name.
  */
 import { advertiser } from "./advertiser-kind.js";
-import { conversionEvent, conversionEventSet, isTakenByPulumi } from "./event-kind.js";
+import { conversionEvent, conversionEventSet, NOT_PULUMIS } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
 import type { KindName } from "./vocabulary.js";
 
@@ -14,7 +14,7 @@ export * from "./from-platform.js";
 export * from "./kind.js";
 export { roundedId, warningsIn } from "./likely-mistakes.js";
 export * from "./vocabulary.js";
-export { advertiser, conversionEvent, conversionEventSet, isTakenByPulumi };
+export { advertiser, conversionEvent, conversionEventSet, NOT_PULUMIS };
 
 export const kindsByName = {
   Advertiser: advertiser,

@@ -13,7 +13,7 @@ import {
   quoted,
   type Values,
 } from "../base/index.js";
-import { type Rules, type ValidationOptions, validate } from "../rules/index.js";
+import { type Problem, type Rules, type ValidationOptions, validate } from "../rules/index.js";
 import type { KindName, ResourceName, SetName } from "./vocabulary.js";
 
 /** The full type token of a resource: a contract with every stored state. */
@@ -59,35 +59,27 @@ export function checkArguments(
 ) {
   const { values, problems } = validate(given, resource.rules(limits), reading);
   if (!("member" in resource)) return { values, problems };
-  const events = Object.entries(asRecord(values.events)).map(([key, event]) => ({
-    key,
-    formerKey: own(event, "formerKey"),
-  }));
-  const conflicts = formerKeyConflicts(events).map(({ event: { key }, reason }) => {
-    return { property: `${memberPath(key)}.formerKey`, reason };
-  });
+  const events = Object.entries(asRecord(values.events));
+  const taken = new Set<unknown>(events.map(([key]) => key));
+  const conflicts: Problem[] = [];
+  for (const [key, event] of events) {
+    const formerKey = own(event, "formerKey");
+    if (typeof formerKey !== "string") continue;
+    const property = `${memberPath(key)}.formerKey`;
+    if (taken.has(formerKey)) conflicts.push({ property, reason: formerKeyTaken(formerKey) });
+    taken.add(formerKey);
+  }
   return { values, problems: [...problems, ...conflicts] };
+}
+
+/** What is wrong with a former key that another event has, now or formerly. */
+export function formerKeyTaken(formerKey: string): string {
+  return `${quoted(formerKey)} is already a key or a formerKey here: one object can't be two events`;
 }
 
 /** The path of a set's member among its arguments. */
 export function memberPath(key: string): string {
   return `events[${JSON.stringify(key)}]`;
-}
-
-/** @param events those of a set. @returns those whose former key is not theirs alone. */
-export function formerKeyConflicts<Event extends { key: string; formerKey: unknown }>(
-  events: readonly Event[],
-): { event: Event; reason: string }[] {
-  const conflicts: { event: Event; reason: string }[] = [];
-  const taken = new Set(events.map(({ key }) => key));
-  for (const event of events) {
-    const { formerKey } = event;
-    if (typeof formerKey !== "string") continue;
-    const reason = `${quoted(formerKey)} is already a key or a formerKey here: one object can't be two events`;
-    if (taken.has(formerKey)) conflicts.push({ event, reason });
-    taken.add(formerKey);
-  }
-  return conflicts;
 }
 
 interface ResourceKind {

@@ -2,7 +2,7 @@
 import { asRecord, count, hasStray, isPlain, quoted, type Values } from "../base/index.js";
 import { type Problem, withUnit } from "../rules/index.js";
 import { type Kind, memberPath, type SetKind } from "./kind.js";
-import { days, LIKELY_DAYS_BELOW_SECONDS, WINDOWS } from "./vocabulary.js";
+import { days, WINDOWS } from "./vocabulary.js";
 
 /** What is likely a mistake in the arguments of a resource. */
 export function warningsIn(resource: Kind | SetKind, values: Values): Problem[] {
@@ -30,8 +30,9 @@ function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
   return problems;
 }
 
+/** The platform's own interface shows days, so that few seconds were likely meant as such. */
 function shortWindow(seconds: unknown): string | undefined {
-  if (typeof seconds !== "number" || seconds >= LIKELY_DAYS_BELOW_SECONDS) return undefined;
+  if (typeof seconds !== "number" || seconds > 365) return undefined;
   const meant = withUnit(days(seconds));
   return `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write ${meant}`;
 }

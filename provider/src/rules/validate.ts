@@ -8,6 +8,7 @@ import type { z } from "zod";
 import {
   didYouMean,
   hasValue,
+  isPlain,
   joined,
   quoted,
   SHOWN_CHARACTERS,
@@ -118,16 +119,10 @@ class Walk {
   /** One value for zod. The names and the other parts of an object are known, whatever a part of it will be. */
   #argument(path: string, value: unknown, rule: z.ZodType): unknown {
     const { isUnknown } = this.reading;
-    let isPartial = false;
-    const asNull = () => {
-      isPartial = true;
-      return null; // any part of a value may be null
-    };
-    const parsed = rule.safeParse(
-      isContainer(value) ? asSent(value, isUnknown, asNull) : value,
-    );
-    if (parsed.success && isPartial) return asSent(value, isUnknown, (part) => part);
-    if (parsed.success) return parsed.data;
+    const isData = isContainer(value);
+    // Any part of a value may be null.
+    const parsed = rule.safeParse(isData ? asSent(value, isUnknown, () => null) : value);
+    if (parsed.success) return isData ? asSent(value, isUnknown, (part) => part) : parsed.data;
     this.#found(path, this.#reasonFor(path, value, rule, parsed.error.issues));
     return undefined;
   }
@@ -195,21 +190,11 @@ export function show(value: unknown): string {
   if (value instanceof DescribedInvalidValue) return value.words;
   if (Array.isArray(value)) return "a list";
   if (Object.is(value, -0)) return "-0";
-  switch (typeof value) {
-    case "string":
-      return showText(value);
-    case "number":
-    case "boolean":
-      return String(value);
-    case "object":
-      return "an object";
-    default:
-      return `a ${typeof value}`;
+  if (typeof value === "object") return "an object";
+  if (typeof value === "string") {
+    const { length } = [...value];
+    if (length > SHOWN_CHARACTERS) return `a string of ${length} characters`;
+    return `the string ${quoted(value)}`;
   }
-}
-
-function showText(text: string): string {
-  const { length } = [...text];
-  if (length > SHOWN_CHARACTERS) return `a string of ${length} characters`;
-  return `the string ${quoted(text)}`;
+  return isPlain(value) ? String(value) : `a ${typeof value}`;
 }
