@@ -7,13 +7,12 @@ import { inRoot } from "./lib/base.mjs";
 /** An editor knows no stack: the widest that any installation may have. */
 const WIDEST = { maxWindowSeconds: 2_147_483_647, markField: undefined };
 
-/** @param modules of the package: zod, kinds, rules, and of the catalog: written, catalog-validator and spelling. */
+/** @param modules of the package: zod, kinds, rules, and of the catalog: written and field-values. */
 export function catalogJsonSchema(
   { z },
   kinds,
   rules,
   { advertiserKey, eventKey },
-  { TEAM_RULES },
   { WINDOW_TEXT },
 ) {
   const { advertiser, conversionEventSet } = kinds;
@@ -42,7 +41,6 @@ export function catalogJsonSchema(
     .strictObject({
       $schema: z.string().optional(),
       defaults,
-      rules: TEAM_RULES.optional(),
       advertisers: z.record(advertiserKey, ofAdvertiser).optional(),
       eventsFile: z.string().optional(),
     })
@@ -69,13 +67,7 @@ export function catalogJsonSchema(
 
 if (process.argv[1] === import.meta.filename) {
   const require = createRequire(inRoot("provider", "dist", "index.js"));
-  const rooms = [
-    "kinds/index",
-    "rules/index",
-    "catalog/written",
-    "catalog/catalog-validator",
-    "catalog/field-values",
-  ];
+  const rooms = ["kinds/index", "rules/index", "catalog/written", "catalog/field-values"];
   const schema = catalogJsonSchema(
     require("zod"),
     ...rooms.map((room) => require(`./${room}.js`)),

@@ -87,8 +87,8 @@ describe("a cell", () => {
     ["clickWindow", "1m", "write seconds, or a number with its unit: 7d, 12h, 90min"],
     ["clickWindow", "40d", "; got 3456000 (40 days); write seconds"],
     ["existingId", "1.23E+15", 'got the string "1.23E+15"'],
-    ["existingId", "8001.0", 'got the string "8001.0"; write its digits alone: 8001'],
-    ["segmentId", "0017", 'got the string "0017"; write its digits alone: 17'],
+    ["existingId", "8001.0", 'got the string "8001.0"; write its digits alone'],
+    ["segmentId", "0017", 'got the string "0017"; write its digits alone'],
     ["segmentId", "=1+1", '; got the formula "=1+1": write the value that it has'],
   ])("of %s can't be %s", (column, cell, message) => {
     expect(cellFindings(column, cell)).toEqual([
@@ -113,24 +113,21 @@ describe("a cell", () => {
       `error c.csv:3 #NV: advertiser ${told("#NV")}`,
       `error c.csv:3 #NV/#REF!: key ${told("#REF!")}`,
       `error c.csv:3 #NV/#REF!: value expected a finite number; ${got("#DIV/0!")}`,
-      'warning c.csv:4 acme/nan: eventName is "nan": is that a name, or was there no value?',
+      'warning c.csv:4 acme/nan: eventName is "nan": is that a name?',
       expect.stringContaining(
         `c.csv:5 acme/null: clickWindow expected whole seconds from 1 to 2592000 (30 days; advertising:maxWindowSeconds, if your installation allows more); ${got("#WERT!")}`,
       ),
-      'warning c.csv:5 acme/null: eventName is "NULL": is that a name, or was there no value?',
+      'warning c.csv:5 acme/null: eventName is "NULL": is that a name?',
     ]);
   });
 
-  it("knows those of German, French and Spanish spreadsheets, and leaves names of campaigns", () => {
-    const words =
-      "#ÜBERLAUF! #KALK! #VALEUR\u00a0! #NOM? #CHAMP! #N/DISP #¡DESBORDAMIENTO! Fehler:502 ####".split(
-        " ",
-      );
+  it("knows those of German and French spreadsheets, and leaves names of campaigns", () => {
+    const words = "#BEZUG! #ZAHL! #VALEUR\u00a0! #NOM? ####".split(" ");
     const found = (name: string) => findingsIn("c.csv", `${HEADER}\na,x,${name},1`);
     expect(
       words.filter((word) => !found(word).join().includes("the spreadsheet's error")),
     ).toEqual([]);
-    expect(["#sale!", "#champ", "#1", "C#", "Error:502"].flatMap(found)).toEqual([]);
+    expect(["#sale!", "#nom", "#1", "C#"].flatMap(found)).toEqual([]);
   });
 
   it.each([
@@ -140,9 +137,7 @@ describe("a cell", () => {
     ...['"12,50"', '"1.000,50"', '"1,000"', "10%", "€ 5", "1 000"].map(
       (cell) => [cell, true] as const,
     ),
-    ...["9007199254740991", "1e300", "0.1234567890123456789"].map(
-      (cell) => [cell, false] as const,
-    ),
+    ...["9007199254740991", "0.1234567890123456789"].map((cell) => [cell, false] as const),
   ])("of value: %s, which is refused: %s", (cell, isRefused) => {
     const refused = (next: string) =>
       isRefused ? [expect.stringContaining(PLAIN + next)] : [];
@@ -150,7 +145,7 @@ describe("a cell", () => {
     // YAML and JSON read one with a decimal point as a number, which drops digits.
     if (!/^-?\d+$/.test(cell)) return;
     expect(findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${cell}`))).toEqual(
-      refused("quotes"),
+      refused("thousands"),
     );
   });
 
@@ -160,7 +155,8 @@ describe("a cell", () => {
     ["90min", 5400],
     ["2 weeks", 1_209_600],
     ["30 seconds", 30],
-    ...["1m", "1 month", "0.3s", "-7d", "7"].map((text): [string, string] => [text, text]),
+    ["0.3s", 0.3],
+    ...["1m", "1 month", "-7d", "7"].map((text): [string, string] => [text, text]),
   ])("the window %s is %s", (text, seconds) => {
     expect(secondsIn(text)).toBe(seconds);
   });
@@ -199,7 +195,6 @@ describe("YAML and JSON", () => {
   it.each([
     ["with defaults, anchors, merges, words and units", YAML],
     ["with CRLF and a byte order mark", `\ufeff${YAML.replaceAll("\n", "\r\n")}`],
-    ["in UTF-16", Buffer.from(`\ufeff${YAML}`, "utf16le")],
   ])("is read %s", (_, text) => {
     expect(declaredIn("catalog.yml", text)).toEqual(expected);
   });
@@ -210,7 +205,7 @@ describe("YAML and JSON", () => {
       const findings = findingsIn("catalog.yaml", text);
       expect(findings).toHaveLength(1);
       expect(findings[0]?.endsWith(message), findings[0]).toBe(true);
-      expect(findings[0]).toMatch(/^error catalog\.yaml:\d+:\d+ /);
+      expect(findings[0]).toMatch(/^error (catalog\.yaml|events\.xlsx):\d+:\d+ /);
     },
   );
 
@@ -255,10 +250,10 @@ describe("YAML and JSON", () => {
         ),
       );
     expect(keys("café", "cafe\u0301")).toEqual([
-      'error c.yaml:6:7 acme/café: key "café" is already used at c.yaml:5; keys of an advertiser\'s events must differ in more than case or how accents are encoded',
+      'error c.yaml:6:7 acme/café: key "café" is already used at c.yaml:5; keys must differ in more than case, invisible characters or how accents are encoded',
     ]);
     expect(keys("buy", "Buy")).toHaveLength(1);
-    expect(keys("buy", "buy\ufe0f")[0]).toContain("they look the same, and differ in U+FE0F");
+    expect(keys("buy", "buy\ufe0f")[0]).toContain('key "buy\\ufe0f" is already used');
     expect(keys("buy", "buy-2")).toEqual([]);
   });
 
@@ -277,12 +272,10 @@ describe("YAML and JSON", () => {
     });
     const wrong = (replaced: string) =>
       findingsIn("catalog.json", text.replace('"value": 1', replaced))[0];
-    expect(wrong('"value": "1"')).toContain(
-      'error catalog.json:2:121 a/e: value expected a finite number; got the string "1"; write a plain number',
+    expect(wrong('"value": "1x"')).toContain(
+      'error catalog.json:2:121 a/e: value expected a finite number; got the string "1x"; write a plain number',
     );
-    expect(wrong('"value": 1, "value": 1')).toContain(
-      'has the key "value" twice: keys must differ',
-    );
+    expect(wrong('"value": 1, "value": 1')).toContain("has this key twice: keys must differ");
     expect(findingsIn("catalog.json", "")[0]).toMatch(/^error catalog\.json:1:1 /);
   });
 });
@@ -301,22 +294,20 @@ it("the same keys are the same text in YAML and in CSV", () => {
   );
 });
 
-it.each(["0017", "0x1F", "1e3", "8001.0"])(
-  "the id %s in YAML is what was written, and refused",
-  (text) => {
-    const [finding, ...others] = findingsIn(
-      "c.yaml",
-      yamlWith(`segmentId: 7, existingId: ${text}`),
-    );
-    expect(finding).toContain(
-      `existingId expected the id of a live event, an integer from 1 to 9007199254740991; got the string "${text}"`,
-    );
-    expect(others).toEqual([]);
-    const field = declaredIn("c.yaml", yamlWith(`additionalFields: { existingId: ${text} }`))
-      .events["acme/purchase"];
-    expect(field?.additionalFields).toEqual({ existingId: Number(text) });
-  },
-);
+it("a text in YAML and JSON is read as a cell is; a number is what the format says", () => {
+  const texts = `eventTypeId: "1", countUnique: yes, attribution: whitelist, clickWindow: "3600"`;
+  const values = {
+    eventTypeId: 1,
+    countUnique: true,
+    attribution: "WHITELIST",
+    clickWindow: 3600,
+  };
+  const read = (event: string) => declaredIn("c.yaml", yamlWith(event)).events["acme/purchase"];
+  expect(read(texts)).toMatchObject(values);
+  expect(read("existingId: 0x1F")).toMatchObject({ existingId: 31 });
+  const [finding] = findingsIn("c.yaml", yamlWith('existingId: "0017"'));
+  expect(finding).toContain('got the string "0017"; write its digits alone');
+});
 
 it("a spreadsheet's error is no name and no key in YAML and JSON either; names of advertisers are held against each other", () => {
   const events = '"#WERT!": { eventName: "#N/A", value: 1 }';
@@ -330,40 +321,35 @@ it("a spreadsheet's error is no name and no key in YAML and JSON either; names o
       'got the spreadsheet\'s error "#N/A": write the value that is meant',
     ),
     expect.stringContaining(
-      'b: advertiserName "Ac\\u00adme" has a character that nobody sees, U+00AD (soft hyphen)',
+      'b: advertiserName "Ac\\u00adme" has a character that nobody sees: is it meant?',
     ),
     expect.stringContaining(
-      'b: advertiserName "Ac\\u00adme" is also the name of "a"; they look the same, and differ in U+00AD',
+      'b: advertiserName "Ac\\u00adme" is also the name of "a", but for case, separators or invisible characters',
     ),
-    expect.stringContaining(
-      'c: advertiserName is "NULL": is that a name, or was there no value?',
-    ),
+    expect.stringContaining('c: advertiserName is "NULL": is that a name?'),
   ]);
 });
 
-it.each([
-  ["Sign\u200bup", "they look the same, and differ in U+200B (zero-width space)"],
-  ["Sign\u00adup", "they look the same, and differ in U+00AD (soft hyphen)"],
-  ["Ｓignup", "they look the same, and differ in U+FF33 and U+0053"],
-  ["Sign\ufe0eup", "they look the same, and differ in U+FE0E"],
-])("two names that look the same are a warning that names the characters: %j", (name, told) => {
-  const findings = findingsIn("c.csv", `${HEADER}\na,x,Signup,1\nb,x,${name},1\n`);
-  const [finding = "", ...others] = findings.filter(
-    (each) => !each.includes("has a character that nobody sees"),
-  );
-  expect(finding).toMatch(/^warning c\.csv:3 x\/b: eventName "/);
-  expect(finding).toContain(`is also the name of "x/a"; ${told}`);
-  expect([others, /[\u200b\u00ad]/.test(finding)]).toEqual([[], false]);
-});
+it.each(["Sign\u200bup", "Sign\u00adup", "Ｓignup", "Sign\ufe0eup"])(
+  "two names that look the same are a warning, which shows what nobody sees: %j",
+  (name) => {
+    const findings = findingsIn("c.csv", `${HEADER}\na,x,Signup,1\nb,x,${name},1\n`);
+    const [finding = "", ...others] = findings.filter(
+      (each) => !each.includes("has a character that nobody sees"),
+    );
+    expect(finding).toMatch(/^warning c\.csv:3 x\/b: eventName "/);
+    expect(finding).toContain('is also the name of "x/a"');
+    expect([others, /\u200b|\u00ad|\ufe0e/.test(finding)]).toEqual([[], false]);
+  },
+);
 
 it("two keys that look the same are refused, and a key with a character that nobody sees is shown with its code", () => {
   const [key, unseen] = findingsIn(
     "c.csv",
     `${HEADER}\na b,x,A,1\na\u00a0b,x,B,1\nc\u200b,x,C,1\n`,
   );
-  const why = "they look the same, and differ in U+00A0 (no-break space) and U+0020 (space)";
-  expect(key).toBe(
-    `error c.csv:3 x/a\\u00a0b: key "a\\u00a0b" is already used at c.csv:2; ${why}`,
+  expect(key).toContain(
+    'error c.csv:3 x/a\\u00a0b: key "a\\u00a0b" is already used at c.csv:2; keys must differ in more than',
   );
   expect(unseen).toContain('key "c\\u200b" is not valid: expected 1 to 100 characters without');
 });
@@ -375,10 +361,10 @@ describe("CSV", () => {
     ["3", 3],
     ["0,125", 0.125],
     ["-12,5", -12.5],
-    ["1.234,50", ", which may be 1234.50 or 1.23450: write the one that is meant"],
-    ["1 234,5", ", which may be 1234.5 or 12345: write the one that is meant"],
-    ["1.234", ", which may be 1.2340 or 1234: write the one that is meant"],
-    ["1,000", ", which may be 1.0000 or 1000: write the one that is meant"],
+    ["1.234,50", ", which may be thousands or decimals: write it as in 1234 or 1.2340"],
+    ["1 234,5", "; write a plain number"],
+    ["1.234", ", which may be thousands or decimals: write it as in 1234 or 1.2340"],
+    ["1,000", ", which may be thousands or decimals: write it as in 1234 or 1.2340"],
   ])("with semicolons and decimal commas: %s", (cell, value) => {
     const text =
       `${HEADER};clickWindow\na;x;A;0,5;1,5 Stunden\nb;x;1,5 L;${cell};7d\n`.replaceAll(
@@ -399,7 +385,7 @@ describe("CSV", () => {
     "with semicolons, the window %s is two windows",
     (cell) => {
       const text = `${HEADER},clickWindow`.replaceAll(",", ";");
-      const told = `, which may be 1.2000 or 1200: write the one that is meant`;
+      const told = ", which may be thousands or decimals";
       expect(findingsIn("c.csv", `${text}\na;x;A;1;${cell}\n`)).toEqual([
         expect.stringContaining(told),
       ]);
@@ -408,8 +394,8 @@ describe("CSV", () => {
 
   it("headings that nobody knows are told with the nearest known one, whatever separates them", () => {
     const told = [
-      "Keey is not a known column; did you mean key?",
-      "Valeu is not a known column; did you mean value?",
+      "Keey is not a known column, or is there twice; did you mean key?",
+      "Valeu is not a known column, or is there twice; did you mean value?",
     ];
     for (const separator of [",", ";", "\t", "|"])
       expect(findingsIn("c.csv", ["Keey", "Valeu"].join(separator))).toEqual([
@@ -453,18 +439,6 @@ describe("CSV", () => {
       "semicolons, CRLF, a byte order mark, quotes and empty rows",
       '\ufeffkey;advertiser;eventName;value;;\r\n;;;;;\r\n\r\n"a"; Acme ;"A";1;;\r\n  ;;;\r\n',
     ],
-    [
-      "a line that names the delimiter",
-      "sep=|\r\nkey|advertiser|eventName|value\r\na|Acme|A|1\r\n",
-    ],
-    [
-      "UTF-16, as spreadsheets save it",
-      Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`.replaceAll(",", "\t"), "utf16le"),
-    ],
-    [
-      "UTF-16 in the other order",
-      Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`, "utf16le").swap16(),
-    ],
   ])("may have %s", (_name, content) => {
     expect(declaredIn("c.csv", content)).toEqual({
       advertisers: { Acme: { advertiserName: "Acme" } },
@@ -474,7 +448,6 @@ describe("CSV", () => {
 
   it("all mistakes are reported at once with their lines, also after a line break in quotes", () => {
     const text = [
-      "sep=;",
       "key;advertiser;eventName;value;clickWindw;Preis;countUnique;existingId;Value",
       'a;Acme;"Buy\r\nnow";x;;;maybe;;',
       "A;Acme;=1+1;1;;;;12;",
@@ -483,24 +456,24 @@ describe("CSV", () => {
       "f;acme;;;;;;",
     ].join("\r\n");
     expect(findingsIn("c.csv", text)).toEqual([
-      "error c.csv:2 clickWindw is not a known column; did you mean clickWindow?",
-      "error c.csv:2 Preis is not a known column; known are key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, formerKey",
-      "error c.csv:2 has two columns value",
-      'error c.csv:3 Acme/a: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string "Buy\\nnow"',
+      "error c.csv:1 clickWindw is not a known column, or is there twice; did you mean clickWindow?",
+      "error c.csv:1 Preis is not a known column, or is there twice; known are key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, formerKey",
+      "error c.csv:1 Value is not a known column, or is there twice; did you mean value?",
+      'error c.csv:2 Acme/a: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string "Buy\\nnow"',
       expect.stringContaining(
-        'error c.csv:3 Acme/a: value expected a finite number; got the string "x"; write a plain',
+        'error c.csv:2 Acme/a: value expected a finite number; got the string "x"; write a plain',
       ),
-      'error c.csv:3 Acme/a: countUnique expected true or false; got the string "maybe"',
-      'error c.csv:5 Acme/A: key "A" is already used at c.csv:3; keys of an advertiser\'s events must differ in more than case or how accents are encoded',
+      'error c.csv:2 Acme/a: countUnique expected true or false; got the string "maybe"',
+      'error c.csv:4 Acme/A: key "A" is already used at c.csv:2; keys must differ in more than case, invisible characters or how accents are encoded',
       expect.stringContaining('; got the formula "=1+1": write the value that it has'),
-      "error c.csv:6 Acme: key is required: expected 1 to 100 characters without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names",
-      "error c.csv:6 Acme: existingId 12 already belongs to Acme/A: one object can't be two resources; correct this existingId, or remove the other one",
-      'error c.csv:7 =e: the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
-      'error c.csv:7 =e: key is the formula "=e": write the value that it has',
-      "error c.csv:7 =e: advertiser is required: expected the key of an advertiser",
-      'error c.csv:8 acme: advertiser "acme" is already used at c.csv:3; keys of advertisers must differ in more than case or how accents are encoded',
-      "error c.csv:8 acme/f: eventName is required: expected a string of 1 to 99 characters, not blank, without control characters",
-      "error c.csv:8 acme/f: value is required: expected a finite number",
+      "error c.csv:5 Acme: key is required: expected 1 to 100 characters without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names",
+      "error c.csv:5 Acme: existingId 12 already belongs to Acme/A: one object can't be two resources; correct this existingId, or remove the other one",
+      'error c.csv:6 =e: the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
+      'error c.csv:6 =e: key is the formula "=e": write the value that it has',
+      "error c.csv:6 =e: advertiser is required: expected the key of an advertiser",
+      'error c.csv:7 acme: advertiser "acme" is already used at c.csv:2; keys must differ in more than case, invisible characters or how accents are encoded',
+      "error c.csv:7 acme/f: eventName is required: expected a string of 1 to 99 characters, not blank, without control characters",
+      "error c.csv:7 acme/f: value is required: expected a finite number",
     ]);
   });
 
@@ -596,16 +569,7 @@ describe("CSV", () => {
       "Gesamt",
       "Total général",
     ],
-    ...[
-      "Totale",
-      "Totale complessivo",
-      "Somma",
-      "Totales",
-      "Total general",
-      "Suma",
-      "Subtotale",
-    ],
-    ...["Totaal", "Eindtotaal", "Subtotaal", "Som", "Razem", "Suma końcowa"],
+    ...["Somme", "Zwischensumme"],
   ])("a row of sums is a warning: %s", (text) => {
     const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it; it is read as an event`;
     expect(findingsIn("c.csv", `${HEADER}\n${text},x,A,1\n`)).toEqual([
@@ -620,15 +584,7 @@ describe("CSV", () => {
   });
 
   it("what only begins like a row of sums is none", () => {
-    const names = [
-      "Total Wine",
-      "Totally",
-      "Sum up",
-      "Gesamtschule",
-      "Summer",
-      "Razem z Tobą",
-      "Sombrero",
-    ];
+    const names = ["Total Wine", "Totally", "Sum up", "Gesamtschule", "Summer"];
     expect(
       findingsIn(
         "c.csv",
@@ -640,17 +596,10 @@ describe("CSV", () => {
   it.each([
     ["an HTML page", "<html xmlns:x='urn:x'><table><tr><td>key</td></tr></table></html>"],
     ["an HTML page", "\ufeff\r\n<!DOCTYPE html>\n<p>Log in</p>"],
-    ["XML", '<?xml version="1.0"?><Workbook/>'],
-    ["a workbook of a spreadsheet program", Buffer.from("504b030414000600", "hex")],
-    ["an HTML page", Buffer.from("\ufeff<table><tr>", "utf16le")],
   ])("%s is said to be one, whatever its name says", (what, content) => {
-    for (const [name, format] of [
-      ["c.csv", "CSV UTF-8"],
-      ["c.yaml", "YAML"],
-      ["c.json", "JSON"],
-    ] as const)
-      expect(findingsIn(name, content)).toEqual([
-        `error ${name}:1:1 is ${what}, whatever its name says: save it as ${format}`,
+    for (const format of ["csv", "yaml", "json"])
+      expect(findingsIn(`c.${format}`, content)).toEqual([
+        `error c.${format}:1:1 is ${what}, whatever its name says: save it as ${format}`,
       ]);
   });
 
@@ -658,13 +607,15 @@ describe("CSV", () => {
     const folder = folderWith({
       "c.xlsx": "",
       "c.csv": Buffer.from(`${HEADER}\na,B\xfccher,A,1`, "latin1"),
+      "d.csv": Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`, "utf16le"),
     });
-    const reasons = ["c.csv", "e.csv", "c.xlsx"].map((name) =>
+    const reasons = ["c.csv", "d.csv", "e.csv", "c.xlsx"].map((name) =>
       readCatalog(name, folder, LIMITS).findings.map(({ reason }) => reason),
     );
     expect(reasons).toEqual([
       ['is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"'],
-      [`is not there; looked for ${join(folder, "e.csv")}`],
+      ['is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"'],
+      [`can't be read: ENOENT: no such file or directory, open '${join(folder, "e.csv")}'`],
       [
         "is not a supported type of file: expected a name that ends in .yaml, .yml, .json, .csv, .tsv",
       ],
@@ -702,33 +653,27 @@ describe("events in a CSV file of a YAML catalog", () => {
         "events.csv": `${HEADER}\na,acme,B,2\nc,acmee,C,1\n`,
       }),
     ).toEqual([
-      'error events.csv:2 acme/a: key "a" is already used at catalog.yaml:3; keys of an advertiser\'s events must differ in more than case or how accents are encoded',
+      'error events.csv:2 acme/a: key "a" is already used at catalog.yaml:3; keys must differ in more than case, invisible characters or how accents are encoded',
       'error events.csv:3 acmee/c: advertiser "acmee" is not declared; did you mean acme?',
     ]);
     expect(findingsIn("catalog.yaml", catalog)).toEqual([
       expect.stringMatching(
-        /^error catalog\.yaml:4:1 eventsFile "events\.csv" is not there; looked for /,
+        /^error events\.csv:1:1 can't be read: ENOENT: no such file or directory, open /,
       ),
     ]);
   });
 });
 
-it.each([
-  ["{}", "warning"],
-  ["{ errors: { uniqueNames: true } }", "error"],
-])(
-  "with the rules %s, two names that differ in case and separators alone are: %s",
-  (rules, level) => {
-    const names = ["Add to cart", "add-to  Cart", "★", "☆"];
-    const events = names
-      .map((name, at) => `      e${at}: { value: 1, eventName: ${name} }\n`)
-      .join("");
-    const text = `rules: ${rules}\nadvertisers:\n  acme:\n    advertiserName: Acme\n    events:\n${events}`;
-    const message =
-      'acme/e1: eventName "add-to  Cart" is also the name of "acme/e0", case and separators aside';
-    expect(findingsIn("c.yaml", text)).toEqual([`${level} c.yaml:7:23 ${message}`]);
-  },
-);
+it("two names that differ in case and separators alone are a warning", () => {
+  const names = ["Add to cart", "add-to  Cart", "★", "☆"];
+  const events = names
+    .map((name, at) => `      e${at}: { value: 1, eventName: ${name} }\n`)
+    .join("");
+  const text = `advertisers:\n  acme:\n    advertiserName: Acme\n    events:\n${events}`;
+  expect(findingsIn("c.yaml", text)).toEqual([
+    'warning c.yaml:6:23 acme/e1: eventName "add-to  Cart" is also the name of "acme/e0", but for case, separators or invisible characters',
+  ]);
+});
 
 describe("a key that is there twice", () => {
   const list = (text: string, name = "c.yaml") =>
@@ -746,10 +691,10 @@ defaults: { viewWindow: 7y }
 `;
     const wrong = (at: string) => expect.stringMatching(new RegExp(`^error c\\.yaml:${at}`));
     expect(list(text)).toEqual([
-      wrong('6:7 has the key "a" twice: keys must differ'),
-      wrong('6:36 has the key "value" twice: keys must differ'),
+      wrong("6:7 has this key twice: keys must differ"),
+      wrong("6:36 has this key twice: keys must differ"),
       wrong('6:36 acme/a: value .*"z"'),
-      wrong('8:1 has the key "defaults" twice: keys must differ'),
+      wrong("8:1 has this key twice: keys must differ"),
       wrong("8:13 defaults: viewWindow"),
     ]);
   });
@@ -760,7 +705,7 @@ defaults: { viewWindow: 7y }
         '{ "advertisers": { "a": { "advertiserName": 5 },\n "a": { "advertiserName": "A" } } }',
         "c.json",
       ),
-    ).toEqual(['error c.json:2:2 has the key "a" twice: keys must differ']);
+    ).toEqual(["error c.json:2:2 has this key twice: keys must differ"]);
   });
 });
 
@@ -768,94 +713,40 @@ describe("JSON", () => {
   const told = (text: string) =>
     findingsIn("c.json", text).map((each) => each.replace("error c.json:", ""));
 
-  it.each<[string, string[]]>([
-    [
-      '// a\n{ "advertisers": {}, /* b\n */ }',
-      [
-        "1:1 is not read as JSON: it has a comment, which JSON does not have: remove it",
-        "2:20 is not read as JSON: there is a comma before }: remove it",
-        "2:22 is not read as JSON: it has a comment, which JSON does not have: remove it",
-      ],
-    ],
-    [
-      "{ advertisers: {} }",
-      [
-        "1:3 is not read as JSON: names and texts need double quotes in JSON; true, false and null are in small letters",
-      ],
-    ],
-    [
-      "{ 'advertisers': {} }",
-      [
-        "1:3 is not read as JSON: names and texts need double quotes in JSON; true, false and null are in small letters",
-      ],
-    ],
-    [
-      '{ "advertisers": {} ',
-      ["1:21 is not read as JSON: Expected ',' or '}' after property value"],
-    ],
-    ['{ "advertisers" {} }', ["1:17 is not read as JSON: Expected ':' after property name"]],
-    [
-      '{ "advertisers": }',
-      ["1:18 is not read as JSON: } comes where a value or a name is expected"],
-    ],
-    [
-      '{ "defaults": { "clickWindow": .5 } }',
-      ["1:32 is not read as JSON: a number is not written as in JSON, such as 0.5 or -3"],
-    ],
-    [
-      '{ "defaults": , }',
-      ["1:15 is not read as JSON: , comes where a value or a name is expected"],
-    ],
-    [
-      '{ "a\nb": 1 }',
-      [
-        "1:3 is not read as JSON: a text has no end, or holds a line break, a tab or an escape that JSON does not allow",
-      ],
-    ],
-    [
-      '{ "a\tb": 1 }',
-      [
-        "1:3 is not read as JSON: a text has no end, or holds a line break, a tab or an escape that JSON does not allow",
-      ],
-    ],
-    [
-      '{ "defaults": { "countUnique": True } }',
-      [
-        "1:32 is not read as JSON: names and texts need double quotes in JSON; true, false and null are in small letters",
-      ],
-    ],
-    ...["0x1F", "007", "1.", "+5", "-Infinity"].map((number): [string, string[]] => [
-      `{ "defaults": { "clickWindow": ${number} } }`,
-      ["1:32 is not read as JSON: a number is not written as in JSON, such as 0.5 or -3"],
-    ]),
-    [
-      '{ "a": NaN }',
-      ["1:8 is not read as JSON: a number is not written as in JSON, such as 0.5 or -3"],
-    ],
-    [
-      '{ "advertisers": {} } }',
-      ["1:23 is not read as JSON: Unexpected non-whitespace character after JSON"],
-    ],
-    [
-      "advertisers: {}",
-      [
-        "1:1 is not read as JSON: names and texts need double quotes in JSON; true, false and null are in small letters",
-      ],
-    ],
-    ["", ["1:1 is not read as JSON: Unexpected end of JSON input"]],
-    ["[]", ["1:1 expected advertisers, by key; got a list"]],
-  ])("%j is told about in JSON's words, with the place", (text, findings) => {
-    expect(told(text)).toEqual(findings);
+  const hint = '; JSON has names and texts in ", no comments, and no comma before } or ]';
+
+  it.each([
+    ['// a\n{ "advertisers": {} }', "1:1", "Unexpected token '/'"],
+    ['{ "advertisers": {}, /* b */ }', "1:22", "Expected double-quoted property name"],
+    ['{\n "advertisers": {},\n}', "3:1", "Expected double-quoted property name"],
+    ["{ advertisers: {} }", "1:3", "Expected property name or '}'"],
+    ["{ 'advertisers': {} }", "1:3", "Expected property name or '}'"],
+    ['{ "advertisers": {} ', "1:21", "Expected ',' or '}' after property value"],
+    ['{ "advertisers" {} }', "1:17", "Expected ':' after property name"],
+    ['{ "advertisers": }', "1:18", "Unexpected token '}'"],
+    ['{ "advertisers":\n', "2:1", "Unexpected end of JSON input"],
+    ['{ "a\tb": 1 }', "1:5", "Bad control character in string literal"],
+    ['{\n"defaults": { "countUnique": True } }', "2:30", "Unexpected token 'T'"],
+    ['{ "a": "True", "b": [{}, True] }', "1:26", "Unexpected token 'T'"],
+    ['{ "a": 007 }', "1:9", "Unexpected number"],
+    ['{ "a": .5 }', "1:8", "Unexpected token '.'"],
+    ['{ "advertisers": {} } }', "1:23", "Unexpected non-whitespace character after JSON"],
+    ["advertisers: {}", "1:1", "Unexpected token 'a'"],
+    ["", "1:1", "Unexpected end of JSON input"],
+  ])("%j is told about in JSON's words, with the place %s", (text, place, reason) => {
+    expect(told(text)).toEqual([`${place} is not read as JSON: ${reason}${hint}`]);
   });
 
-  it("values are advised in JSON's words", () => {
+  it("is an object", () => {
+    expect(told("[]")).toEqual(["1:1 expected advertisers, by key; got a list"]);
+  });
+
+  it("values are advised as in YAML", () => {
     const event = '"eventName": "E", "value": 1, "eventTypeId": "Landing", "clickWindow": "7x"';
     const text = `{ "advertisers": { "a": { "advertiserName": "A", "events": { "e": { ${event} } } } } }`;
     expect(told(text)).toEqual([
-      expect.stringMatching(/; did you mean "LandingPage"\?$/),
-      expect.stringMatching(
-        /; write seconds, or a number with its unit: "7d", "12h", "90min"$/,
-      ),
+      expect.stringMatching(/; did you mean LandingPage\?$/),
+      expect.stringMatching(/; write seconds, or a number with its unit: 7d, 12h, 90min$/),
     ]);
   });
 });
@@ -871,7 +762,7 @@ describe("what a spreadsheet or a copy has changed is a warning", () => {
     ["4611686018427387900", true],
     ["4611686018427387910", false],
   ])("the id %s: %s", (id, isRounded) => {
-    const told = `is ${id}: spreadsheets and programs keep 15 to 17 digits of a number and write zeros for the others; is that the whole id?`;
+    const told = `is ${id}: spreadsheets write zeros after 15 to 17 digits; is that the whole id?`;
     const of = (column: string) =>
       isRounded ? [`warning c.csv:2 a/e: ${column} ${told}`] : [];
     expect(cellFindings("existingId", id)).toEqual(of("existingId"));
@@ -892,16 +783,18 @@ describe("what a spreadsheet or a copy has changed is a warning", () => {
     expect(findingsIn("c.csv", `${HEADER}\ne,${id},E,1\n`)).toEqual(advertiser);
   });
 
-  it.each([
-    ["Sign\u200bup", "U+200B (zero-width space)"],
-    ["Sign\u00a0up", "U+00A0 (no-break space)"],
-    ["\ufeffSignup", "U+FEFF (byte order mark)"],
-  ])("the name %j", (name, unseen) => {
-    const told = `warning c.yaml:5:19 acme/purchase: eventName ${JSON.stringify(name).replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)} has a character that nobody sees, ${unseen}: is it meant?`;
-    expect(
-      findingsIn("c.yaml", yamlWith("").replace("eventName: Purchase", `eventName: "${name}"`)),
-    ).toEqual([told]);
-  });
+  it.each(["Sign\u200bup", "Sign\u00a0up", "\ufeffSignup", "Sign\u200dup", "Signup\u202e"])(
+    "the name %j",
+    (name) => {
+      const told = `warning c.yaml:5:19 acme/purchase: eventName ${JSON.stringify(name).replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)} has a character that nobody sees: is it meant?`;
+      expect(
+        findingsIn(
+          "c.yaml",
+          yamlWith("").replace("eventName: Purchase", `eventName: "${name}"`),
+        ),
+      ).toEqual([told]);
+    },
+  );
 
   it.each([
     "Achat\u00a0!",
@@ -940,10 +833,11 @@ describe("formerKey", () => {
       'f,y,F,1," "',
       "g,y,G,1,#N/A",
     ];
+    const taken = "is already a key or a formerKey here: one object can't be two events";
     expect(findingsIn("c.csv", [`${HEADER},formerKey`, ...rows].join("\n"))).toEqual([
-      'error c.csv:2 x/a: formerKey "a" is its own key: leave formerKey out',
-      'error c.csv:3 x/b: formerKey "a" is the key of another event: one of the two can\'t go on with its object',
-      'error c.csv:5 x/d: formerKey "old" is also the formerKey of "c": one object can\'t be two events',
+      `error c.csv:2 x/a: formerKey "a" ${taken}`,
+      `error c.csv:3 x/b: formerKey "a" ${taken}`,
+      `error c.csv:5 x/d: formerKey "old" ${taken}`,
       expect.stringContaining("error c.csv:7 y/f: formerKey expected 1 to 100 characters"),
       expect.stringContaining(
         'got the spreadsheet\'s error "#N/A": write the value that is meant',
@@ -980,13 +874,7 @@ describe("catalog.schema.json", () => {
   it("is what the rules make: npm run schema writes it again", async () => {
     const [script, paths] = [
       "scripts/catalog-schema.mjs",
-      [
-        "kinds/index",
-        "rules/index",
-        "catalog/written",
-        "catalog/catalog-validator",
-        "catalog/field-values",
-      ],
+      ["kinds/index", "rules/index", "catalog/written", "catalog/field-values"],
     ];
     const { catalogJsonSchema } = await import(join(repository, script));
     const modules = paths.map(

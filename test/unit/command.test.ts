@@ -161,7 +161,7 @@ describe("validate", () => {
     expect(await check(["good.csv"])).toEqual({
       code: 0,
       stdout:
-        'warning: good.csv:3 Acme/b: eventName "a" is also the name of "Acme/a", case and separators aside\n' +
+        'warning: good.csv:3 Acme/b: eventName "a" is also the name of "Acme/a", but for case, separators or invisible characters\n' +
         "good.csv: 1 advertiser, 2 conversion events; 0 errors, 1 warning\n",
       stderr: "",
     });
@@ -172,7 +172,7 @@ describe("validate", () => {
     );
     expect(await check(["none.csv"])).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining("1:1 is not there"),
+      stdout: expect.stringContaining("1:1 can't be read: ENOENT"),
     });
   });
 

@@ -251,7 +251,7 @@ describe("validate", () => {
     const problems = ["a", "b", "d"].map((key) => ({ property: `events["${key}"].formerKey` }));
     expect(advertising.validate("ConversionEventSet", set)).toMatchObject(problems);
     expect(() => new advertising.ConversionEventSet("funnel", set)).toThrow(
-      /3 problems[\s\S]*is its own key/,
+      /3 problems[\s\S]*is already a key or a formerKey/,
     );
     const defaults = { formerKey: "a" } as never;
     expect(

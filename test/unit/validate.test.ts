@@ -57,7 +57,7 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
         {
           property: "additionalFields",
           reason: expect.stringMatching(
-            /alternative_id.*advertising:markField.*; got an object, with a fault at "alternative_id"/,
+            /alternative_id \(setting advertising:markField\).*; got an object, with a fault at "alternative_id"/,
           ),
         },
       ]);
@@ -252,7 +252,7 @@ describe("reasons that say what to write instead", () => {
     ],
     [
       { eventName: `${"x".repeat(70)}\n` },
-      "eventName expected a string of 1 to 99 characters, not blank, without control characters; got a string of 71 characters, among them U+000A (line break)",
+      "eventName expected a string of 1 to 99 characters, not blank, without control characters; got a string of 71 characters",
     ],
     [
       { existingId: 0 },

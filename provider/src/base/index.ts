@@ -10,4 +10,3 @@ export * from "./record.js";
 export * from "./secrets.js";
 export * from "./similar.js";
 export * from "./text.js";
-export * from "./unseen.js";

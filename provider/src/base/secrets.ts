@@ -125,7 +125,8 @@ function spelled(text: string): string[] {
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-  const html = text.replace(/[&<>"]/g, (each) => ENTITIES[each] ?? each);
+  const marks = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const html = marks.replaceAll('"', "&quot;");
   return [
     ...[text, bytes.toString("hex"), ...base64Of(bytes)],
     ...[percent, strict].flatMap((each) => [each, each.replaceAll("%20", "+")]),
@@ -153,10 +154,3 @@ function base64Of(bytes: Buffer): string[] {
   const long = pieces.filter((piece) => piece.length >= MIN_DIGITS);
   return [...long, ...long.map((piece) => piece.replaceAll("+", "-").replaceAll("/", "_"))];
 }
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-};

@@ -17,18 +17,46 @@ export function excerpt(text: string, most: number): string {
   return `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
+/** Characters that are invisible, or that look like a space and are none. */
+const UNSEEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Where nobody means one: within a word in Latin letters, or a space that isn't beside French punctuation. */
+const STRAY =
+  /(?<=\p{sc=Latn})\p{Default_Ignorable_Code_Point}|[\u00ad\u200b\u2060\ufeff\p{Bidi_Control}]|(?<!«)[\u00a0\u202f](?![!?:;»%€])/u;
+
+/** Whether a name has a character that nobody sees and that doesn't belong there. */
+export function hasStray(name: string): boolean {
+  return STRAY.test(name);
+}
+
+/** Equal for texts that look the same. */
+export function looksOf(text: string): string {
+  return text.normalize("NFKC").replace(UNSEEN, "");
+}
+
+/** JSON with an escape for each unseen character. */
+export function withEscapes(json: string): string {
+  return json.replace(UNSEEN, (character) => {
+    const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
+    return code.length === 4 ? `\\u${code}` : `\\u{${code}}`;
+  });
+}
+
+export const SHOWN_CHARACTERS = 60;
+
+/** The first characters of a name or a cell, quoted as in JSON, with escapes for unseen characters. */
+export function quoted(text: string): string {
+  return withEscapes(JSON.stringify(excerpt(text, SHOWN_CHARACTERS)));
+}
+
 /** The first `most` of `items`, and one more entry that counts the others if there are any. */
 export function cut(
   items: readonly string[],
   most: number,
-  describeOthers = andMore,
+  describeOthers = (others: number) => `and ${others} more`,
 ): string[] {
   if (items.length <= most) return [...items];
   return [...items.slice(0, most), describeOthers(items.length - most)];
-}
-
-function andMore(others: number): string {
-  return `and ${others} more`;
 }
 
 /** Joins names, as `a, b and c`. @param most more than these are counted: `a, b and 3 more`. @default all */

@@ -3,59 +3,41 @@
  * names that are likely mistakes. (Their JSON Schema, for editors, knows neither what is wrong between two
  * places nor the settings of an installation.)
  */
-import { z } from "zod";
+import type { z } from "zod";
 import {
   asRecord,
   editsBetween,
   joined,
   letters,
+  looksOf,
   nearest,
-  own,
   quoted,
-  unseenDifference,
   type Values,
-  withoutUndefined,
 } from "../base/index.js";
 import {
   adoptedTwice,
   advertiser,
   conversionEvent,
   conversionEventSet,
-  formerKeyConflicts,
+  formerKeyTaken,
   type Kind,
   type Limits,
   roundedId,
+  warningsIn,
 } from "../kinds/index.js";
-import {
-  booleanRule,
-  expectationOf,
-  expecting,
-  LIVE_ID,
-  type Rules,
-  validate,
-} from "../rules/index.js";
-import { fieldNamed, mistakeIn, plainDigits } from "./field-values.js";
+import { expectationOf, LIVE_ID, type Rules, validate } from "../rules/index.js";
+import { adviceOn, mistakeIn, readText } from "./field-values.js";
 import {
   advertiserKey,
   type CatalogContent,
   type CatalogFinding,
   errorAt,
   eventKey,
-  normalizedKey,
   type Written,
   type WrittenAdvertiser,
   type WrittenCatalog,
   type WrittenEvent,
-  withoutCase,
 } from "./written.js";
-
-/** The rules that a file may set. `uniqueNames`: names of an advertiser's events that are alike are an error. */
-export const TEAM_RULES = z.strictObject({
-  errors: expecting(
-    "an object",
-    z.strictObject({ uniqueNames: booleanRule.optional() }),
-  ).optional(),
-});
 
 export class CatalogValidator {
   readonly #findings: CatalogFinding[] = [];
@@ -69,115 +51,102 @@ export class CatalogValidator {
 
   validate(): CatalogContent {
     const { written } = this;
-    const isUnique =
-      own(this.#values(written.rules, TEAM_RULES).errors, "uniqueNames") === true;
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
     const shared = this.#shared(written.defaults);
     const advertisers = declared.map((each) => ({
-      key: each.key,
+      written: each,
       args: this.#advertiser(each),
+      defaults: mergedWith(shared, this.#shared(each.defaults)),
     }));
     if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
-    this.#formerKeys();
-    const defaults = new Map(
-      declared.map((each) => [each.key, mergedWith(shared, this.#shared(each.defaults))]),
-    );
+    const defaults = new Map(advertisers.map((each) => [each.written.key, each.defaults]));
     const events = written.events.map((event) => {
-      const { key, subject, advertiser: owner } = event;
-      const args = mergedWith(
-        defaults.get(owner) ?? shared,
-        this.#event(event, defaults, isUnique),
-      );
-      return { key, subject, advertiser: owner, args };
+      const args = this.#event(event, defaults);
+      return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
     });
-    const isEmpty =
-      declared.length === 0 && events.length === 0 && written.findings.length === 0;
-    const start = { file: written.file, line: 1, column: 1 };
-    if (isEmpty) this.#findings.push(errorAt(start, "", "has no advertisers and no events"));
+    for (const { event, args } of events) this.#formerKey(event, args.formerKey);
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
+    if (declared.length + events.length + findings.length === 0) {
+      const start = { file: written.file, line: 1, column: 1 };
+      findings.push(errorAt(start, "", "has no advertisers and no events"));
+    }
     const wrong = new Set(
       findings.filter(({ level }) => level === "error").map(({ subject }) => subject),
     );
-    const right = advertisers.filter(({ key }) => !wrong.has(key));
-    const live = new Set(
-      events.map(({ advertiser: key }) => key).filter((key) => LIVE_ID.test(key)),
+    const owners = new Map(
+      advertisers
+        .filter((each) => !wrong.has(each.written.subject))
+        .map(({ written: { key }, args }): [string, Values | undefined] => [key, args]),
     );
-    const keys = new Set([...right.map(({ key }) => key), ...live]);
+    for (const { advertiser: key } of written.events)
+      if (LIVE_ID.test(key)) owners.set(key, undefined);
     return {
-      advertisers: [...right, ...[...live].map((key) => ({ key, args: undefined }))],
-      events: events.filter((event) => !wrong.has(event.subject) && keys.has(event.advertiser)),
+      advertisers: Array.from(owners, ([key, args]) => ({ key, args })),
+      events: events
+        .filter(({ event }) => !wrong.has(event.subject) && owners.has(event.advertiser))
+        .map(({ event: { key, advertiser: owner }, args }) => ({
+          key,
+          advertiser: owner,
+          args,
+        })),
       findings,
     };
   }
 
   #shared(written: Written | undefined): Values {
+    if (written === undefined) return {};
     return this.#values(written, conversionEventSet.sharedRules(this.limits), conversionEvent);
   }
 
   #advertiser(written: WrittenAdvertiser): Values {
     const isDeclared = this.written.advertisers !== undefined;
-    this.#report(
-      written,
-      isDeclared ? "key" : "advertiser",
-      this.#keyProblem(written, advertiserKey, ""),
-    );
+    const problem = this.#keyProblem(written, advertiserKey, "");
+    this.#report(written, isDeclared ? "key" : "advertiser", problem);
+    // Its name is its key.
+    if (!isDeclared && problem !== undefined) return {};
     const values = this.#values(written, advertiser.rules(this.limits), advertiser);
-    if (isDeclared)
-      this.#report(
-        written,
-        "advertiserName",
-        this.#nameProblem(written, "", "advertiserName"),
-        "warning",
-      );
+    if (isDeclared) this.#warnOfName(written, "", "advertiserName");
     return values;
   }
 
-  #event(
-    written: WrittenEvent,
-    advertisers: ReadonlyMap<string, unknown>,
-    isUnique: boolean,
-  ): Values {
+  #event(written: WrittenEvent, advertisers: ReadonlyMap<string, unknown>): Values {
     const { advertiser: owner } = written;
     this.#report(written, "key", this.#keyProblem(written, eventKey, owner));
     this.#report(written, "advertiser", ownerProblem(owner, advertisers));
     this.#report(written, "advertiser", roundedId(owner), "warning");
-    const values = this.#values(
-      written,
-      conversionEventSet.memberRules(this.limits),
-      conversionEvent,
-    );
-    const level = isUnique ? "error" : "warning";
-    this.#report(written, "eventName", this.#nameProblem(written, owner, "eventName"), level);
-    return withoutUndefined<Record<string, unknown>>({
-      ...values,
-      formerKey: formerKeyOf(written),
-    });
+    this.#claim(`exact ${owner}/${written.key}`, written);
+    this.#warnOfName(written, owner, "eventName");
+    const rules = conversionEventSet.memberRules(this.limits);
+    const values = this.#values(written, rules, conversionEvent);
+    const { formerKey } = values;
+    return typeof formerKey === "string"
+      ? { ...values, formerKey: formerKey.normalize("NFC") }
+      : values;
   }
 
-  #formerKeys(): void {
-    for (const events of Map.groupBy(
-      this.written.events,
-      ({ advertiser: owner }) => owner,
-    ).values()) {
-      const conflicts = formerKeyConflicts(
-        events.map((event) => ({ key: event.key, formerKey: formerKeyOf(event) })),
-      );
-      for (const event of events) this.#report(event, "formerKey", conflicts.get(event.key));
-    }
+  /** Held against the keys of all events and earlier former keys. */
+  #formerKey(written: WrittenEvent, formerKey: unknown): void {
+    if (typeof formerKey !== "string") return;
+    const other = this.#claim(`exact ${written.advertiser}/${formerKey}`, written);
+    if (other !== undefined) this.#report(written, "formerKey", formerKeyTaken(formerKey));
   }
 
   /** The values that fit; what does not, or is likely a mistake, is noted. */
-  #values(written: Written | undefined, rules: Rules, kind?: Kind): Values {
-    if (written === undefined) return {};
-    const advice = (property: string, value: unknown) =>
-      fieldNamed(property)?.advice(value, written.format);
-    const { values, problems } = validate(written.given, rules, {
+  #values(written: Written, rules: Rules, kind: Kind): Values {
+    const { shape } = rules;
+    const given: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(written.given)) {
+      const isText = typeof value === "string" && Object.hasOwn(shape, name);
+      given[name] = isText
+        ? readText(shape[name] as z.ZodType, value, written.hasDecimalComma === true)
+        : value;
+    }
+    const { values, problems } = validate(given, rules, {
       isUnknown: () => false,
-      advice,
+      advice: (property, value) => adviceOn(shape[property] as z.ZodType, value),
     });
     for (const { property, reason } of problems) this.#report(written, property, reason);
-    if (kind === undefined) return values;
-    for (const { property, reason } of kind.warnings(values))
+    for (const { property, reason } of warningsIn(kind, values))
       this.#report(written, property, reason, "warning");
     const id = values.existingId;
     if (id === undefined) return values;
@@ -194,45 +163,31 @@ export class CatalogValidator {
     if (mistake !== undefined) return `is ${mistake}`;
     const expected = `expected ${expectationOf(rule)}`;
     if (key === "") return `is required: ${expected}`;
-    if (!rule.safeParse(key).success)
-      return joined("; ", `${quoted(key)} is not valid: ${expected}`, plainDigits(key));
+    if (!rule.safeParse(key).success) return `${quoted(key)} is not valid: ${expected}`;
     const other = this.#claim(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
     if (other === undefined) return undefined;
     const { file, line } = other.sourceOf("key");
-    const whose = owner === "" ? "keys of advertisers" : "keys of an advertiser's events";
-    const alike = `${whose} must differ in more than case or how accents are encoded`;
-    return `${quoted(key)} is already used at ${file}:${line}; ${unseenDifference(key, other.key) ?? alike}`;
+    return `${quoted(key)} is already used at ${file}:${line}; keys must differ in more than case, invisible characters or how accents are encoded`;
   }
 
-  #nameProblem(written: Written, owner: string, property: string): string | undefined {
+  #warnOfName(written: Written, owner: string, property: string): void {
     const name = written.given[property];
-    if (typeof name !== "string" || name === "") return undefined; // reported with the arguments
-    const other = this.#claim(
-      `name ${owner}/${letters(name.normalize("NFKC")) || name}`,
-      written,
-    );
-    if (other === undefined) return undefined;
-    const told = `${quoted(name)} is also the name of ${quoted(other.subject)}`;
-    const unseen = unseenDifference(name, String(other.given[property]));
-    if (unseen !== undefined) return `${told}; ${unseen}`;
-    return `${told}, case and separators aside`;
+    if (typeof name !== "string" || name === "") return; // reported with the arguments
+    const other = this.#claim(`name ${owner}/${letters(looksOf(name)) || name}`, written);
+    if (other === undefined) return;
+    const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}, but for case, separators or invisible characters`;
+    this.#report(written, property, reason, "warning");
   }
 
   /** Warns of an advertiser that has a single event and almost the name of another one. */
   #warnOfMisspeltAdvertisers(): void {
-    const groups = [
-      ...Map.groupBy(this.written.events, ({ advertiser }) => advertiser).values(),
-    ];
-    const events = groups
-      .toSorted((a, b) => b.length - a.length)
-      .map(([event, ...others]) => ({ event, others }));
+    const byName = Map.groupBy(this.written.events, ({ advertiser: name }) => name);
     const known: string[] = [];
-    for (const { event, others } of events) {
-      if (event === undefined) continue;
-      const { advertiser: name } = event;
+    for (const [name, events] of [...byName].toSorted(([, a], [, b]) => b.length - a.length)) {
       const meant = known.find((other) => isAlmost(name, other));
       known.push(name);
-      if (meant === undefined || others.length > 0) continue;
+      const [event] = events;
+      if (meant === undefined || event === undefined || events.length > 1) continue;
       const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
       this.#report(event, "advertiser", reason, "warning");
     }
@@ -252,12 +207,9 @@ export class CatalogValidator {
     level: CatalogFinding["level"] = "error",
   ): void {
     if (reason === undefined) return;
+    const { subject } = written;
     this.#findings.push({
-      level,
-      subject: written.subject,
-      property,
-      reason,
-      source: written.sourceOf(property),
+      ...{ level, subject, property, reason, source: written.sourceOf(property) },
     });
   }
 }
@@ -271,10 +223,6 @@ function ownerProblem(
   if (key === "") return "is required: expected the key of an advertiser";
   const meant = nearest(key, advertisers.keys());
   return joined("; ", `${quoted(key)} is not declared`, meant && `did you mean ${meant}?`);
-}
-
-function formerKeyOf({ given }: WrittenEvent): string | undefined {
-  return typeof given.formerKey === "string" ? normalizedKey(given.formerKey) : undefined;
 }
 
 /** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */
@@ -292,48 +240,37 @@ function mergedWith(defaults: Values, own: Values): Values {
 
 /** Each text that stands for an advertiser is its key, and its name. */
 function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[] {
-  const first = new Map(events.toReversed().map((event) => [event.advertiser, event]));
-  const named = [...first.values()].filter(
-    ({ advertiser: key }) => key !== "" && !LIVE_ID.test(key),
-  );
-  return named.reverse().map(({ advertiser: key, sourceOf }) => ({
-    ...{
-      format: "csv",
+  const byName = Map.groupBy(events, ({ advertiser: name }) => name);
+  return [...byName]
+    .filter(([name]) => name !== "" && !LIVE_ID.test(name))
+    .map(([key, [first]]) => ({
       key,
       subject: key,
       given: { advertiserName: key },
-      defaults: undefined,
-    },
-    sourceOf: () => sourceOf("advertiser"),
-  }));
+      sourceOf: () => (first as WrittenEvent).sourceOf("advertiser"),
+    }));
 }
 
-/**
- * Word by word: `Store A` and `Store B` are two stores. Short words that differ may well be two, and so may those with
- * digits. Keys that differ in case alone are refused.
- */
+/** By one or two letters. Short words and digits tell names apart; keys that differ in case alone are refused. */
 function isAlmost(name: string, other: string): boolean {
   if (withoutCase(name) === withoutCase(other)) return false;
-  if (letters(name) === letters(other)) return true;
-  const words = wordsOfName(name);
-  const others = wordsOfName(other);
-  return (
-    words.length === others.length &&
-    words.every((word, at) => isMisspelt(word, others[at] ?? ""))
-  );
+  if (wordsThatTell(name) !== wordsThatTell(other)) return false;
+  const shortest = Math.min(letters(name).length, letters(other).length);
+  return editsBetween(letters(name), letters(other)) <= Math.min(shortest - 3, 2);
 }
 
-function isMisspelt(word: string, meant: string): boolean {
-  if (word === meant) return true;
-  const shortest = Math.min(word.length, meant.length);
-  const isWord = /^\p{L}+$/u.test(word + meant);
-  return isWord && shortest >= 4 && editsBetween(word, meant) <= Math.min(shortest - 3, 2);
-}
-
-function wordsOfName(name: string): string[] {
-  return name.split(/[^\p{L}\p{N}]+/u).map(letters);
+function wordsThatTell(name: string): string {
+  return name
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length < 4 || /\p{N}/u.test(word))
+    .join();
 }
 
 function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFinding): number {
   return a.file.localeCompare(b.file) || a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
+}
+
+/** Equal for keys that differ in nothing but case or in the form of their letters. */
+function withoutCase(key: string): string {
+  return looksOf(key).toLowerCase();
 }

@@ -1,65 +1,72 @@
-/**
- * Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading, however
- * that is spelled; its field (`field-values.ts`) reads its cells.
- */
+/** Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading's letters. */
 import { didYouMean, joined, letters, printable, quoted } from "../base/index.js";
-import { DescribedInvalidValue } from "../rules/index.js";
-import { fieldNamed, mistakeIn, rowRules } from "./field-values.js";
+import { conversionEvent } from "../kinds/index.js";
 import {
   type CatalogFinding,
   errorAt,
-  normalizedKey,
   type Source,
   type WrittenCatalog,
   type WrittenEvent,
 } from "./written.js";
 
-/** The arguments that a cell can hold. */
-const ARGUMENTS = Object.entries(rowRules()).filter(([name]) => name !== "additionalFields");
-const needed = ARGUMENTS.filter(([, rule]) => !rule.isOptional()).map(([name]) => name);
-
 /** Without these, each row would lack something. */
-const REQUIRED = ["key", "advertiser", ...needed];
+const REQUIRED = ["key", "advertiser", "eventName", "value"];
 /** In the order in which messages list them. */
-const CSV_COLUMNS = [...new Set([...REQUIRED, ...ARGUMENTS.map(([name]) => name)])];
+const COLUMNS = [
+  ...new Set([...REQUIRED, ...Object.keys(conversionEvent.wireNames)]),
+  "existingId",
+  "formerKey",
+].filter((name) => name !== conversionEvent.owner);
 
-/** Columns by the letters of a heading: wire names and spaced names have the same letters as the arguments. */
+/** Wire names and spaced names have the same letters as the arguments. */
 const BY_LETTERS = new Map([
-  ...CSV_COLUMNS.map((column) => [letters(column), column] as const),
+  ...COLUMNS.map((column) => [letters(column), column] as const),
   // What is called otherwise here.
-  [letters("advertiser_id"), "advertiser"],
-  [letters("Advertiser name"), "advertiser"],
-  [letters("Event type"), "eventTypeId"],
-  [letters("Segment"), "segmentId"],
+  ["advertiserid", "advertiser"],
+  ["advertisername", "advertiser"],
+  ["eventtype", "eventTypeId"],
+  ["segment", "segmentId"],
 ]);
 const columnOf = (heading: string) => BY_LETTERS.get(letters(heading));
 
 /** @returns the events as far as the file could be read. */
-export function readCsvEvents(text: string, file: string): WrittenCatalog {
-  const { rows, findings, delimiter } = readCsv(text, file);
+export function readCsvEvents(content: string, file: string): WrittenCatalog {
+  // Within quotes, the library counts CRLF as two lines.
+  const text = content.replace(/\r\n?/g, "\n");
+  const delimiter = delimiterOf(text);
+  const { rows, findings } = readRows(text, delimiter, file);
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
   const columns = header.cells.map(columnOf);
   const missing = REQUIRED.filter((column) => !columns.includes(column));
-  findings.push(...headerFindings(header, columns));
-  if (missing.length > 0) {
-    // The rows would say nothing but that.
-    const reason = `has no column ${missing.join(", ")}: the first row names the columns`;
-    return { file, events: [], findings: [...findings, errorAt(header.source, "", reason)] };
-  }
+  findings.push(...headerFindings(header, columns, missing));
+  // The rows would say nothing but that.
+  if (missing.length > 0) return { file, events: [], findings };
   const events: WrittenEvent[] = [];
-  for (const row of body) {
+  for (const { cells, source } of body) {
+    const row: Record<string, string> = {};
+    columns.forEach((column, at) => {
+      if (column !== undefined && cells[at]) row[column] ??= cells[at];
+    });
+    const { key: ownKey = "", advertiser: owner = "", ...given } = row;
+    const key = ownKey.normalize("NFC");
+    const advertiser = owner.normalize("NFC");
+    const subject = joined("/", advertiser, key);
     // Beside a comma that separates cells, one in a number is a mistake.
-    const event = readEvent(row, columns, delimiter !== ",");
-    events.push(event);
-    findings.push(...summaryIn(event));
+    const hasDecimalComma = delimiter !== ",";
+    const sourceOf = () => source;
+    events.push({ key, advertiser, subject, given, hasDecimalComma, sourceOf });
+    const texts = Object.entries({ key, advertiser, eventName: row.eventName });
+    const [property, sum] = texts.find(([, name]) => name && SUMMARY.test(name)) ?? [];
+    if (property !== undefined && sum !== undefined) {
+      const reason = `is ${quoted(sum)}: if that is a row of sums, remove it; it is read as an event`;
+      findings.push({ level: "warning", subject, property, reason, source });
+    }
     // In a column without a heading, or beyond the last one.
-    const stray = row.cells.find(
-      (cell, column) => cell !== "" && (header.cells[column] ?? "") === "",
-    );
+    const stray = cells.find((cell, at) => cell !== "" && !header.cells[at]);
     if (stray === undefined) continue;
     const reason = `the row has more cells than the header (${quoted(stray)})`;
     const cure = "put a value that contains the delimiter in quotes";
-    findings.push(errorAt(row.source, event.subject, `${reason}; ${cure}`));
+    findings.push(errorAt(source, subject, `${reason}; ${cure}`));
   }
   return { file, events, findings };
 }
@@ -67,116 +74,56 @@ export function readCsvEvents(text: string, file: string): WrittenCatalog {
 function headerFindings(
   { cells, source }: Row,
   columns: readonly (string | undefined)[],
+  missing: readonly string[],
 ): CatalogFinding[] {
-  const unknown = cells.filter((heading, at) => heading !== "" && columns[at] === undefined);
-  const twice = columns.filter(
-    (column, at) => column !== undefined && columns.indexOf(column) !== at,
-  );
-  const findings = unknown.map((heading) =>
-    errorAt(
-      source,
-      "",
-      `is not a known column; ${didYouMean(heading, CSV_COLUMNS)}`,
-      printable(heading),
-    ),
-  );
-  if (twice.length > 0)
-    findings.push(errorAt(source, "", `has two columns ${[...new Set(twice)].join(", ")}`));
+  const others = cells.filter((heading, at) => {
+    const column = columns[at];
+    return heading !== "" && (column === undefined || columns.indexOf(column) !== at);
+  });
+  const findings = others.map((heading) => {
+    const reason = `is not a known column, or is there twice; ${didYouMean(heading, COLUMNS)}`;
+    return errorAt(source, "", reason, printable(heading));
+  });
+  const reason = `has no column ${missing.join(", ")}: the first row names the columns`;
+  if (missing.length > 0) findings.push(errorAt(source, "", reason));
   return findings;
 }
 
-function readEvent(
-  { cells, source }: Row,
-  columns: readonly unknown[],
-  allowsDecimalComma: boolean,
-): WrittenEvent {
-  const cellOf = (column: string) => cells[columns.indexOf(column)] ?? "";
-  const key = normalizedKey(cellOf("key"));
-  const advertiser = normalizedKey(cellOf("advertiser"));
-  const given: Record<string, unknown> = {};
-  for (const column of CSV_COLUMNS) {
-    const cell = cellOf(column);
-    const field = fieldNamed(column);
-    if (field === undefined || cell === "") continue;
-    const mistake = mistakeIn(cell);
-    given[column] =
-      mistake === undefined
-        ? field.fromCell(cell, allowsDecimalComma)
-        : new DescribedInvalidValue(mistake);
-  }
-  const subject = joined("/", advertiser, key);
-  return { format: "csv", key, advertiser, subject, given, sourceOf: () => source };
-}
-
-/** What stands at the row of sums below a table, in the languages of western Europe and in Polish. */
-const BEFORE_SUM = "grand |sub[- ]?|zwischen|gesamt|eind";
-const SUM = "totals?|totales?|totaal|sum|summe|somm[ea]|suma|som|razem|gesamt(?:ergebnis)?";
-const AFTER_SUM = " (?:général|generale?|complessivo|końcowa)";
-const SUMMARY = new RegExp(
-  `^(?:${BEFORE_SUM})?(?:${SUM})(?:${AFTER_SUM})?(?:\\s*[:=(].*)?$`,
-  "iu",
-);
-
-function summaryIn({
-  key,
-  advertiser,
-  subject,
-  given,
-  sourceOf,
-}: WrittenEvent): CatalogFinding[] {
-  const texts = Object.entries({ key, advertiser, eventName: given.eventName });
-  const found = texts.find(([, text]) => typeof text === "string" && SUMMARY.test(text));
-  if (found === undefined) return [];
-  const [column, text] = found;
-  const reason = `is ${quoted(String(text))}: if that is a row of sums, remove it; it is read as an event`;
-  return [{ level: "warning", subject, property: column, reason, source: sourceOf(column) }];
-}
+/** What stands at the row of sums below a table, in English, German and French. */
+const SUMMARY =
+  /^(?:(?:grand |sub[- ]?|sous-)?totals?(?: général)?|(?:zwischen|gesamt)?summe|gesamt|sum|somme)(?:\s*[:=(].*)?$/iu;
 
 interface Row {
   readonly cells: readonly string[];
   readonly source: Source;
 }
 
-const DELIMITERS = [",", ";", "\t", "|"];
-
-/** Some programs write the delimiter into a line of its own, for spreadsheets. */
-const DELIMITER_LINE = /^sep=(.)\n/;
-
-function readCsv(
-  content: string,
-  file: string,
-): { rows: readonly Row[]; findings: CatalogFinding[]; delimiter: string } {
-  // Within quotes, the library counts CRLF as two lines.
-  const text = content.replace(/\r\n?/g, "\n");
-  const delimiter = DELIMITER_LINE.exec(text)?.[1] ?? delimiterOf(text);
-  const table = text.replace(DELIMITER_LINE, "");
-  const first = text.length - table.length > 0 ? 2 : 1;
-  let line = first;
+function readRows(text: string, delimiter: string, file: string) {
+  let line = 1;
   const rows: Row[] = [];
   const findings: CatalogFinding[] = [];
   try {
-    csvLibrary().parse(table, {
+    csvLibrary().parse(text, {
       ...{ relax_column_count: true, trim: true, delimiter },
       on_record: (cells: readonly string[], { lines }) => {
         if (cells.some((cell) => cell !== "")) rows.push({ cells, source: { file, line } });
-        line = first + lines;
+        line = 1 + lines;
       },
     });
   } catch (error) {
-    const { code, message } = error as { readonly code?: string; readonly message: string };
-    if (code === undefined) throw error;
+    const { message } = error as Error;
     findings.push(errorAt({ file, line }, "", `is not read as CSV: ${message}`));
   }
-  return { rows, findings, delimiter };
+  return { rows, findings };
 }
 
-/** The one with which the first line has the most columns that are known; or the most, if none is known. */
+/** The one that separates the most columns of the first line. */
 function delimiterOf(text: string): string {
   const [header = ""] = text.split("\n", 1);
-  const columns = (delimiter: string) => header.split(delimiter);
-  const amount = (delimiter: string) =>
-    columns(delimiter).filter(columnOf).length * 1000 + columns(delimiter).length;
-  return DELIMITERS.reduce((best, each) => (amount(each) > amount(best) ? each : best));
+  const amount = (delimiter: string) => header.split(delimiter).length;
+  return [",", ";", "\t", "|"].reduce((best, each) =>
+    amount(each) > amount(best) ? each : best,
+  );
 }
 
 function csvLibrary(): typeof import("csv-parse/sync", { with: {

@@ -1,9 +1,8 @@
 /** A catalog as written, whichever format the file has, and as judged: its objects, their keys, and what is wrong. */
 import { z } from "zod";
-import { joined, looksOf, saidOnce, type Values, withEscapes } from "../base/index.js";
-import { isTakenByPulumi } from "../kinds/index.js";
+import { joined, saidOnce, type Values, withEscapes } from "../base/index.js";
+import { NOT_PULUMIS } from "../kinds/index.js";
 import { expecting, type Problem } from "../rules/index.js";
-import type { Format } from "./field-values.js";
 
 /** The place in a file where a value was written. Lines and columns count from 1. */
 export interface Source {
@@ -14,12 +13,12 @@ export interface Source {
 }
 
 export interface Written {
-  readonly format: Format;
-  /** As people know it: `acme/purchase`, `acme defaults`, `rules`. */
+  /** As people know it: `acme/purchase`, `acme defaults`. */
   readonly subject: string;
   readonly key: string;
-  /** The values that the file gives, by property in camelCase. */
+  /** The values that the file gives, by property in camelCase; texts as they are written. */
   readonly given: Values;
+  readonly hasDecimalComma?: boolean;
   /** Finds where a property is named; where the object is, if it is not. `key`: the object itself. */
   readonly sourceOf: (property: string) => Source;
 }
@@ -30,16 +29,17 @@ export interface WrittenEvent extends Written {
 }
 
 export interface WrittenAdvertiser extends Written {
-  readonly defaults: Written | undefined;
+  readonly defaults?: Written;
 }
 
 export interface WrittenCatalog {
   readonly file: string;
-  readonly defaults?: Written | undefined;
-  readonly rules?: Written | undefined;
+  readonly defaults?: Written;
   /** None where the file declares none: the events' own texts name them. */
-  readonly advertisers?: readonly WrittenAdvertiser[] | undefined;
+  readonly advertisers?: readonly WrittenAdvertiser[];
   readonly events: readonly WrittenEvent[];
+  /** The path of a CSV file with more events, from this file's folder. */
+  readonly eventsFile?: string;
   readonly findings: readonly CatalogFinding[];
 }
 
@@ -74,30 +74,25 @@ export function errorAt(
 /** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …`; in a CSV file the property is the column. */
 export function describeFinding({ source, subject, property, reason }: CatalogFinding): string {
   const about = subject && `${withEscapes(subject)}:`;
-  return joined(" ", `${source.file}:${describePlace(source)}`, about, property, reason);
+  return joined(" ", placeOf(source), about, property, reason);
 }
 
 /** The same, with each mistake that several rows share on one line. */
 export function describeAlike(findings: readonly CatalogFinding[]): string[] {
-  const [first] = findings;
   return saidOnce(
     findings,
     describeFinding,
-    ({ subject, source }) => {
-      const file = source.file === first?.source.file ? undefined : source.file;
-      const place = joined(":", file, describePlace(source));
-      return joined(" at ", withEscapes(subject), place);
-    },
+    ({ subject, source }) => joined(" at ", withEscapes(subject), placeOf(source)),
     ({ property, reason }) => `${property} ${reason}`,
   );
 }
 
-function describePlace({ line, column }: Source): string {
-  return joined(":", String(line), column?.toString());
+function placeOf({ file, line, column }: Source): string {
+  return joined(":", file, String(line), column?.toString());
 }
 
-/** No white space at either end; no control or format characters, `/` or `::`; not `__proto__`; 1 to 100 characters. */
-const KEY = "(?!__proto__$)(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\\s)$";
+/** 1 to 100 characters without white space at either end, control and format characters, `/` and `::`. */
+const KEY = `${NOT_PULUMIS}(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\\s)$`;
 
 /** Digits name a live advertiser by its id; any other number is one that a spreadsheet has changed. */
 const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
@@ -105,22 +100,12 @@ const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
 function keyRule(what: string, pattern: string) {
   const without =
     "without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names";
-  const rule = z.string().regex(new RegExp(`^${pattern}`, "u"));
   return expecting(
     `1 to 100 characters ${what}${without}`,
-    rule.refine((key) => !isTakenByPulumi(key)),
+    z.string().regex(new RegExp(`^${pattern}`, "u")),
   );
 }
 
 export const eventKey = keyRule("", KEY);
 
 export const advertiserKey = keyRule("that are not a number, ", NOT_A_NUMBER + KEY);
-
-export function normalizedKey(written: string): string {
-  return written.normalize("NFC");
-}
-
-/** Equal for keys that differ in nothing but case or in the form of their letters. */
-export function withoutCase(key: string): string {
-  return looksOf(key).toLowerCase();
-}

@@ -2,7 +2,6 @@
 import { z } from "zod";
 import { additionalFieldsBeside, identifierOf, nameRule } from "../rules/index.js";
 import { createOf, type KindOf, onceFor, outputsOf } from "./kind.js";
-import { likelyMistakes } from "./likely-mistakes.js";
 
 const advertiserWireNames = { advertiserName: "advertiser_name" } as const;
 
@@ -25,6 +24,4 @@ export const advertiser: KindOf<typeof advertiserWireNames> = {
       additionalFields: additionalFieldsBeside(advertiserWireNames, markField).optional(),
     }),
   ),
-  conflicts: () => [],
-  warnings: (values) => likelyMistakes(advertiser, values),
 };

@@ -3,7 +3,6 @@
  * rest/event). A set's rules are those of a single event, for each member and for what all members share.
  */
 import { z } from "zod";
-import { asRecord, lookAlike, own, quoted } from "../base/index.js";
 import {
   additionalFieldsBeside,
   booleanRule,
@@ -12,9 +11,7 @@ import {
   finiteNumber,
   identifierOf,
   integerNamed,
-  isName,
   nameRule,
-  type Problem,
   type Rules,
   windowOf,
 } from "../rules/index.js";
@@ -27,10 +24,7 @@ import {
   outputsOf,
   type SetKind,
 } from "./kind.js";
-import { likelyMistakes, roundedId } from "./likely-mistakes.js";
 import { Attribution, EventType, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
-
-const MAX_NAME_CHARACTERS = 99;
 
 const wireNames = {
   eventName: "event_name",
@@ -48,7 +42,7 @@ const wireNames = {
 const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
   const window = windowOf(maxWindowSeconds).optional();
   return z.strictObject({
-    eventName: nameRule(MAX_NAME_CHARACTERS),
+    eventName: nameRule(99),
     advertiserId: identifierOf("an Advertiser or its id"),
     value: finiteNumber,
     eventTypeId: integerNamed(EventType).optional(),
@@ -92,75 +86,18 @@ export const conversionEvent: KindOf<typeof wireNames> = {
       rules[name] = (fields.shape[name] as z.ZodType).default(value);
     return fields.extend(rules);
   }),
-  conflicts: () => [],
-  warnings: (values) => likelyMistakes(conversionEvent, values),
 };
 
-const MAX_KEY_CHARACTERS = 100;
-
 /** Pulumi takes an object with such a property for one of its own, or can't print it (seen with 3.259). */
-const TAKEN_BY_PULUMI = ["__proto__", "toString", "4dabf18193072939515e22adb298388d"];
-export function isTakenByPulumi(text: string): boolean {
-  return TAKEN_BY_PULUMI.includes(text) || text.startsWith("__pulumi");
-}
-
-const taken = TAKEN_BY_PULUMI.map((text) => `"${text}"`).join(", ");
-const readable = `1 to ${MAX_KEY_CHARACTERS} characters, not blank, without control characters`;
+export const NOT_PULUMIS =
+  "(?!(?:__proto__|toString|4dabf18193072939515e22adb298388d|__pulumi.*)$)";
 
 /** A property name that every JavaScript object, and Pulumi, can carry. */
 const key = expecting(
-  `${readable}, and not ${taken} or "__pulumi…", which Pulumi can't carry`,
-  z.string().refine((text) => isName(text, MAX_KEY_CHARACTERS) && !isTakenByPulumi(text)),
+  "1 to 100 characters, not blank, without control characters, and none of Pulumi's own names",
+  nameRule(100, NOT_PULUMIS),
   { form: "text" },
 );
-
-/** Texts that look the same and are not: names or keys of two live objects. @param texts by their property. */
-function lookAlikes(
-  texts: readonly { readonly property: string; readonly text: unknown }[],
-): Problem[] {
-  const known = new Map<string, string>();
-  const problems: Problem[] = [];
-  for (const { property, text } of texts) {
-    if (typeof text !== "string") continue;
-    const alike = lookAlike(known, text);
-    if (alike !== undefined) problems.push({ property, reason: `is ${alike}` });
-  }
-  return problems;
-}
-
-/** A key of an event, and the one that it had before, as written. */
-export interface RenamedKey {
-  readonly key: string;
-  readonly formerKey: unknown;
-}
-
-/** @param events those of a set. @returns what is wrong with a former key, by the key of its event. */
-export function formerKeyConflicts(events: readonly RenamedKey[]): Map<string, string> {
-  const conflicts = new Map<string, string>();
-  const keys = new Set(events.map(({ key }) => key));
-  const takenBy = new Map<string, string>();
-  for (const { key, formerKey } of events) {
-    if (typeof formerKey !== "string") continue;
-    const conflict = formerKeyConflict(key, formerKey, keys, takenBy);
-    if (conflict !== undefined) conflicts.set(key, `${quoted(formerKey)} ${conflict}`);
-    takenBy.set(formerKey, key);
-  }
-  return conflicts;
-}
-
-function formerKeyConflict(
-  key: string,
-  formerKey: string,
-  keys: ReadonlySet<string>,
-  takenBy: ReadonlyMap<string, string>,
-): string | undefined {
-  if (formerKey === key) return "is its own key: leave formerKey out";
-  if (keys.has(formerKey))
-    return "is the key of another event: one of the two can't go on with its object";
-  const other = takenBy.get(formerKey);
-  if (other === undefined) return undefined;
-  return `is also the formerKey of ${quoted(other)}: one object can't be two events`;
-}
 
 const memberRules = onceFor((limits) =>
   eventRules(limits).omit({ advertiserId: true }).extend({ formerKey: key.optional() }),
@@ -196,40 +133,4 @@ export const conversionEventSet: SetKind = {
   memberRules,
   sharedRules,
   defaultsIn: eventDefaults,
-  conflicts: ({ events }) => {
-    const entries = Object.entries(asRecord(events));
-    const renamed = entries.map(([key, entry]) => ({
-      key,
-      formerKey: own(entry, "formerKey"),
-    }));
-    const conflicts = [...formerKeyConflicts(renamed)];
-    return conflicts.map(([key, reason]) => ({ property: `${pathOf(key)}.formerKey`, reason }));
-  },
-  warnings: ({ advertiserId, defaults, events }) => {
-    const entries = Object.entries(asRecord(events)).map(([key, event]) => ({
-      key,
-      event: asRecord(event),
-    }));
-    const rounded = roundedId(advertiserId);
-    const problems =
-      rounded === undefined ? [] : [{ property: "advertiserId", reason: rounded }];
-    return [
-      ...problems,
-      ...likelyMistakes(conversionEvent, asRecord(defaults), "defaults."),
-      ...entries.flatMap(({ key, event }) =>
-        likelyMistakes(conversionEvent, event, `${pathOf(key)}.`),
-      ),
-      ...lookAlikes(entries.map(({ key }) => ({ property: pathOf(key), text: key }))),
-      ...lookAlikes(
-        entries.map(({ key, event }) => ({
-          property: `${pathOf(key)}.eventName`,
-          text: event.eventName,
-        })),
-      ),
-    ];
-  },
 };
-
-function pathOf(key: string): string {
-  return `events[${JSON.stringify(key)}]`;
-}

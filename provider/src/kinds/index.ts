@@ -6,27 +6,15 @@
  * tables that lack it, and `test/unit/kinds.test.ts` what else does. What is about certain kinds imports them by name.
  */
 import { advertiser } from "./advertiser-kind.js";
-import {
-  conversionEvent,
-  conversionEventSet,
-  formerKeyConflicts,
-  isTakenByPulumi,
-} from "./event-kind.js";
+import { conversionEvent, conversionEventSet, NOT_PULUMIS } from "./event-kind.js";
 import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
-import { roundedId } from "./likely-mistakes.js";
 import type { KindName } from "./vocabulary.js";
 
 export * from "./from-platform.js";
 export * from "./kind.js";
+export { roundedId, warningsIn } from "./likely-mistakes.js";
 export * from "./vocabulary.js";
-export {
-  advertiser,
-  conversionEvent,
-  conversionEventSet,
-  formerKeyConflicts,
-  isTakenByPulumi,
-  roundedId,
-};
+export { advertiser, conversionEvent, conversionEventSet, NOT_PULUMIS };
 
 export const kindsByName = {
   Advertiser: advertiser,

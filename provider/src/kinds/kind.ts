@@ -5,7 +5,14 @@
  */
 
 import { createHash } from "node:crypto";
-import { canonicalJson, exactInteger, own, type Values } from "../base/index.js";
+import {
+  asRecord,
+  canonicalJson,
+  exactInteger,
+  own,
+  quoted,
+  type Values,
+} from "../base/index.js";
 import { type Problem, type Rules, type ValidationOptions, validate } from "../rules/index.js";
 import type { KindName, ResourceName, SetName } from "./vocabulary.js";
 
@@ -51,7 +58,28 @@ export function checkArguments(
   reading: ValidationOptions,
 ) {
   const { values, problems } = validate(given, resource.rules(limits), reading);
-  return { values, problems: [...problems, ...resource.conflicts(values)] };
+  if (!("member" in resource)) return { values, problems };
+  const events = Object.entries(asRecord(values.events));
+  const taken = new Set<unknown>(events.map(([key]) => key));
+  const conflicts: Problem[] = [];
+  for (const [key, event] of events) {
+    const formerKey = own(event, "formerKey");
+    if (typeof formerKey !== "string") continue;
+    const property = `${memberPath(key)}.formerKey`;
+    if (taken.has(formerKey)) conflicts.push({ property, reason: formerKeyTaken(formerKey) });
+    taken.add(formerKey);
+  }
+  return { values, problems: [...problems, ...conflicts] };
+}
+
+/** What is wrong with a former key that another event has, now or formerly. */
+export function formerKeyTaken(formerKey: string): string {
+  return `${quoted(formerKey)} is already a key or a formerKey here: one object can't be two events`;
+}
+
+/** The path of a set's member among its arguments. */
+export function memberPath(key: string): string {
+  return `events[${JSON.stringify(key)}]`;
 }
 
 interface ResourceKind {
@@ -61,10 +89,6 @@ interface ResourceKind {
   /** By those of {@link exactIds} for which a program may give the other object's resource itself: its kind. */
   readonly references: Readonly<Record<string, Kind>>;
   rules(limits: Limits): Rules;
-  /** What is wrong between its parts, which each fit their rules. */
-  conflicts(values: Values): readonly Problem[];
-  /** Values that are accepted and yet likely a mistake. */
-  warnings(values: Values): readonly Problem[];
 }
 
 export interface Kind extends ResourceKind {

@@ -1,24 +1,38 @@
 /** Values that fit the rules, and yet are likely a mistake. Pure. */
-import { count, isPlain, quoted, strayIn, type Values } from "../base/index.js";
+import { asRecord, count, hasStray, isPlain, quoted, type Values } from "../base/index.js";
 import { type Problem, withUnit } from "../rules/index.js";
-import type { Kind } from "./kind.js";
-import { days, LIKELY_DAYS_BELOW_SECONDS, WINDOWS } from "./vocabulary.js";
+import { type Kind, memberPath, type SetKind } from "./kind.js";
+import { days, WINDOWS } from "./vocabulary.js";
+
+/** What is likely a mistake in the arguments of a resource. */
+export function warningsIn(resource: Kind | SetKind, values: Values): Problem[] {
+  if (!("member" in resource)) return likelyMistakes(resource, values);
+  const { member } = resource;
+  return [
+    ...likelyMistakes(member, { advertiserId: values.advertiserId }),
+    ...likelyMistakes(member, asRecord(values.defaults), "defaults."),
+    ...Object.entries(asRecord(values.events)).flatMap(([key, event]) =>
+      likelyMistakes(member, asRecord(event), `${memberPath(key)}.`),
+    ),
+  ];
+}
 
 /** @param at the path of the object whose arguments these are. */
-export function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
+function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
   const problems: Problem[] = [];
   const note = (property: string, reason: string | undefined) => {
     if (reason !== undefined) problems.push({ property: `${at}${property}`, reason });
   };
   for (const property of WINDOWS) note(property, shortWindow(values[property]));
-  for (const reason of oddName(values[kind.nameProperty])) note(kind.nameProperty, reason);
+  note(kind.nameProperty, oddName(values[kind.nameProperty]));
   for (const property of [...kind.exactIds, "existingId"])
     note(property, roundedId(values[property]));
   return problems;
 }
 
+/** The platform's own interface shows days, so that few seconds were likely meant as such. */
 function shortWindow(seconds: unknown): string | undefined {
-  if (typeof seconds !== "number" || seconds >= LIKELY_DAYS_BELOW_SECONDS) return undefined;
+  if (typeof seconds !== "number" || seconds > 365) return undefined;
   const meant = withUnit(days(seconds));
   return `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write ${meant}`;
 }
@@ -26,14 +40,10 @@ function shortWindow(seconds: unknown): string | undefined {
 /** Programs write these where a table has nothing. */
 const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a)$/i;
 
-function oddName(name: unknown): string[] {
-  if (typeof name !== "string") return [];
-  const reasons: string[] = [];
-  if (NO_NAME.test(name)) reasons.push(`is "${name}": is that a name, or was there no value?`);
-  const unseen = strayIn(name);
-  if (unseen !== undefined)
-    reasons.push(`${quoted(name)} has a character that nobody sees, ${unseen}: is it meant?`);
-  return reasons;
+function oddName(name: unknown): string | undefined {
+  if (typeof name !== "string") return undefined;
+  if (hasStray(name)) return `${quoted(name)} has a character that nobody sees: is it meant?`;
+  return NO_NAME.test(name) ? `is "${name}": is that a name?` : undefined;
 }
 
 /** A spreadsheet keeps 15 digits of a number, most programs 17; both write zeros for the others. */
@@ -41,7 +51,5 @@ const ROUNDED_ID = /^[1-9](\d{14}0+|\d{16}00+)$/;
 
 export function roundedId(id: unknown): string | undefined {
   if (!isPlain(id) || !ROUNDED_ID.test(String(id))) return undefined;
-  const cause =
-    "spreadsheets and programs keep 15 to 17 digits of a number and write zeros for the others";
-  return `is ${id}: ${cause}; is that the whole id?`;
+  return `is ${id}: spreadsheets write zeros after 15 to 17 digits; is that the whole id?`;
 }

@@ -41,6 +41,3 @@ export const WINDOWS: readonly string[] = ["clickWindow", "viewWindow"];
 
 /** 30 days in seconds: the API's default for both windows, generally the system's limit (API page, POST rest/event). */
 export const THIRTY_DAYS_IN_SECONDS = days(30);
-
-/** A window below this many seconds was likely meant in days, as the platform's own interface shows it. */
-export const LIKELY_DAYS_BELOW_SECONDS = 366;

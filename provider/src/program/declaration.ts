@@ -7,6 +7,7 @@ import {
   displayName,
   type Kind,
   type SetKind,
+  warningsIn,
 } from "../kinds/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { isContainer, type Problem, problemMessages } from "../rules/index.js";
@@ -73,7 +74,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   return {
     title,
     lines: problemMessages([...problems, ...optionProblems(options, canDelete)]),
-    warnings: isOfCatalog ? [] : problemMessages(declared.warnings(values)),
+    warnings: isOfCatalog ? [] : problemMessages(warningsIn(declared, values)),
     resource: { ...resource, objects },
   };
 }

@@ -41,21 +41,15 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
   return unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap());
 }
 
-/** At least one character that is not white space or a format character; no control characters or lone surrogates. */
-const NAME = /^(?=[\s\S]*[^\s\p{Cf}])[^\p{Cc}\p{Cs}]*$/u;
-
-/** Whether `text` is 1 to `most` characters (code points: what a person counts) that people can see and type. */
-export function isName(text: string, most = Number.POSITIVE_INFINITY): boolean {
-  return NAME.test(text) && [...text].length <= most;
-}
-
-/** A name that people read in the platform's interface: 1 to `most` characters, not blank, no control characters. */
-export function nameRule(most: number | undefined) {
+/**
+ * A name that people read and type: at least one character that is not white space or a format character; no control
+ * characters or lone surrogates. @param most in code points: what a person counts. @param but what it must not match.
+ */
+export function nameRule(most: number | undefined, but = "") {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
-  const rule = z.string().refine((text) => isName(text, most));
-  return expecting(`a string of ${bounds}, not blank, without control characters`, rule, {
-    form: "text",
-  });
+  const expected = `a string of ${bounds}, not blank, without control characters`;
+  const pattern = `^${but}(?=[^]*[^\\s\\p{Cf}])[^\\p{Cc}\\p{Cs}]{1,${most ?? ""}}$`;
+  return expecting(expected, z.string().regex(new RegExp(pattern, "u")), { form: "text" });
 }
 
 const ID = /^(0|[1-9]\d{0,29})$/;
@@ -146,27 +140,13 @@ export function additionalFieldsBeside(
   wireNames: Readonly<Record<string, string>>,
   markField: string | undefined,
 ) {
-  const typed = Object.values(wireNames);
-  const taken = new Set([...typed, markField, "__proto__", ""]);
-  const expected = [
-    "request fields by their wire names",
-    "with values that JSON can carry",
-    `and none of ${typed.join(", ")}`,
-  ];
-  if (markField !== undefined)
-    expected.push(
-      `nor ${markField}, which each create's mark would overwrite (setting advertising:markField)`,
-    );
-  const name = z.string().refine((text) => !taken.has(text));
-  return expecting(expected.join(", "), z.record(name, z.json()).refine(isWellFormed));
-}
-
-/** Each text in the value must be sendable: half of a character (a lone surrogate) would arrive as another one. */
-function isWellFormed(value: unknown): boolean {
-  if (typeof value === "string") return value.isWellFormed();
-  if (typeof value !== "object" || value === null) return true;
-  return Object.entries(value).every(
-    ([name, entry]) => name.isWellFormed() && isWellFormed(entry),
+  const mark = markField && `${markField} (setting advertising:markField)`;
+  const taken = joined(", ", ...Object.values(wireNames), mark);
+  const notFree = new Set([...Object.values(wireNames), markField, "__proto__", ""]);
+  const name = z.string().refine((text) => !notFree.has(text));
+  return expecting(
+    `request fields by their wire names, with values that JSON can carry, and none of ${taken}`,
+    z.record(name, z.json()),
   );
 }
 
@@ -195,15 +175,15 @@ export function asSent(
   unknownAs: (part: unknown) => unknown,
 ) {
   const copy = (part: unknown, holders: readonly object[]): unknown => {
-    if (!isContainer(part)) {
-      if (isUnknown(part)) return unknownAs(part);
-      return part;
-    }
+    // Half of a character (a lone surrogate) would arrive as another one.
+    if (typeof part === "string" && !part.isWellFormed()) return NEVER_JSON;
+    if (!isContainer(part)) return isUnknown(part) ? unknownAs(part) : part;
     if (holders.length >= MAX_FIELD_DEPTH || holders.includes(part)) return NEVER_JSON;
     const inside = [...holders, part];
     if (Array.isArray(part)) return Array.from(part, (entry) => copy(entry ?? null, inside));
-    // zod would drop such a field without a word.
-    if (Object.hasOwn(part, "__proto__")) return NEVER_JSON;
+    // zod would drop a field __proto__ without a word.
+    if (Object.keys(part).some((name) => name === "__proto__" || !name.isWellFormed()))
+      return NEVER_JSON;
     const given = Object.entries(part).filter(([, entry]) => entry !== undefined);
     return Object.fromEntries(given.map(([name, entry]) => [name, copy(entry, inside)]));
   };

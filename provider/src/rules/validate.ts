@@ -8,11 +8,11 @@ import type { z } from "zod";
 import {
   didYouMean,
   hasValue,
+  isPlain,
   joined,
   quoted,
   SHOWN_CHARACTERS,
   saidOnce,
-  unseenIn,
   type Values,
   withoutUndefined,
   withoutValues,
@@ -119,16 +119,10 @@ class Walk {
   /** One value for zod. The names and the other parts of an object are known, whatever a part of it will be. */
   #argument(path: string, value: unknown, rule: z.ZodType): unknown {
     const { isUnknown } = this.reading;
-    let isPartial = false;
-    const asNull = () => {
-      isPartial = true;
-      return null; // any part of a value may be null
-    };
-    const parsed = rule.safeParse(
-      isContainer(value) ? asSent(value, isUnknown, asNull) : value,
-    );
-    if (parsed.success && isPartial) return asSent(value, isUnknown, (part) => part);
-    if (parsed.success) return parsed.data;
+    const isData = isContainer(value);
+    // Any part of a value may be null.
+    const parsed = rule.safeParse(isData ? asSent(value, isUnknown, () => null) : value);
+    if (parsed.success) return isData ? asSent(value, isUnknown, (part) => part) : parsed.data;
     this.#found(path, this.#reasonFor(path, value, rule, parsed.error.issues));
     return undefined;
   }
@@ -147,9 +141,7 @@ class Walk {
     if (this.#isSecret(path))
       return `${expected}; got ${joined(", ", "a secret value that does not fit", place)}`;
     // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
-    const own = issues.find(
-      ({ code, message }) => code === "custom" && message !== ZOD_DEFAULT_MESSAGE,
-    );
+    const own = issues.find(({ code, message }) => code === "custom" && message !== NO_WORDS);
     if (issues.length === 1 && own !== undefined) return own.message;
     const isSeconds = described(rule).form === "seconds" && typeof value === "number";
     const got = `got ${joined(", ", isSeconds ? withUnit(value) : show(value), place)}`;
@@ -170,8 +162,8 @@ class Walk {
   }
 }
 
-/** A `refine` without words of its own has this message. */
-const ZOD_DEFAULT_MESSAGE = "Invalid input";
+/** What zod says for a rule without words of its own. */
+const NO_WORDS = "Invalid input";
 
 /** An object of arguments or a map of such. Any other value is one argument: request fields are a map of plain data. */
 function isWalked(schema: z.ZodType): schema is z.ZodObject | z.ZodRecord {
@@ -198,22 +190,11 @@ export function show(value: unknown): string {
   if (value instanceof DescribedInvalidValue) return value.words;
   if (Array.isArray(value)) return "a list";
   if (Object.is(value, -0)) return "-0";
-  switch (typeof value) {
-    case "string":
-      return showText(value);
-    case "number":
-    case "boolean":
-      return String(value);
-    case "object":
-      return "an object";
-    default:
-      return `a ${typeof value}`;
+  if (typeof value === "object") return "an object";
+  if (typeof value === "string") {
+    const { length } = [...value];
+    if (length > SHOWN_CHARACTERS) return `a string of ${length} characters`;
+    return `the string ${quoted(value)}`;
   }
-}
-
-function showText(text: string): string {
-  const { length } = [...text];
-  if (length <= SHOWN_CHARACTERS) return `the string ${quoted(text)}`;
-  const unseen = unseenIn(text);
-  return joined(", ", `a string of ${length} characters`, unseen && `among them ${unseen}`);
+  return isPlain(value) ? String(value) : `a ${typeof value}`;
 }
