@@ -180,10 +180,12 @@ describe("validate", () => {
     expect(code).toBe(1);
     const reason =
       'expected a finite number; got the string "10%"; write a plain number: at most 15 digits, a decimal point, no thousands separator, percent or currency sign';
-    const source = { file: "bad, 100%.csv", line: 2 };
+    const place = { file: "bad, 100%.csv", line: 2 };
     expect(JSON.parse(stdout)).toEqual({
       ...{ file: "bad, 100%.csv", ok: false, advertisers: 1, events: 1 },
-      findings: [{ level: "error", source, subject: "Acme/a", property: "value", reason }],
+      findings: [
+        { level: "error", ...place, subject: "Acme/a", property: "value", message: reason },
+      ],
     });
   });
 
@@ -342,7 +344,7 @@ describe("reports", () => {
       );
       expect(comment).toMatchObject({
         code,
-        stdout: expect.stringContaining("**1 replace**"),
+        stdout: expect.stringContaining("**1 to replace**"),
       });
     }
   });

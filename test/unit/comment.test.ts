@@ -157,7 +157,7 @@ it("counts, and a table that names each", () => {
     replace(ACME, "1", { advertiserName: "Acme" }, { advertiserName: "Acme 2" }),
     OTHER,
   ]);
-  expect(comment).toContain("**1 create, 1 replace**\n");
+  expect(comment).toContain("**1 to create, 1 to replace**\n");
   expect(comment).toContain("<details open><summary>Changes (2)</summary>");
   expect(comment).toContain(
     '- replace Advertiser <code>acme</code> 1 <code>"Acme 2"</code> <code>advertiserName "Acme" → "Acme 2"</code>',
@@ -195,7 +195,7 @@ it.each<[string, object, RegExp]>([
       event("A", { existingId: 5 }),
       event("A", { existingId: 5, segmentId: 4 }),
     ),
-    /^\*\*1 update state only\*\*\n\n<details open>.*\n\n- update state only .* 5 .* <code>segmentId none → 4<.code>$/m,
+    /^\*\*1 to change in the state only\*\*\n\n<details open>.*\n\n- update state only .* 5 .* <code>segmentId none → 4<.code>$/m,
   ],
 ])("a change has its old and its new value: %s", (_, change, expected) => {
   expect(commentOn([change])).toMatch(expected);
@@ -386,7 +386,7 @@ describe("a set", () => {
       kept: { ...entry(1), formerKey: "gone" },
     };
     expect(commentOn([update(renamed, {}, { sentAs: {} })])).toMatch(
-      /\*\*1 rename\*\*[\s\S]*- rename .*funnel\/kept.* 11 .* <code>key gone → kept<.code>$/m,
+      /\*\*1 to go on under another key\*\*[\s\S]*- rename .*funnel\/kept.* 11 .* <code>key gone → kept<.code>$/m,
     );
   });
 });
@@ -401,7 +401,7 @@ it("5,000 changes stay below 60,000 characters, and say how many have no room", 
     diagnostics: [{ severity: "warning", message: "long ".repeat(20_000), urn: ACME }],
   });
   expect(text.length).toBeLessThanOrEqual(MAX_CHARACTERS);
-  expect(text).toContain("5000 create, 5000 retain");
+  expect(text).toContain("5000 to create, 5000 to leave the state");
   expect(text).toMatch(/… and \d+ more, for which there is no room here/);
   expect(text.match(/<details/g)?.length ?? 0).toBe(text.match(/<\/details>/g)?.length ?? 0);
   const errors = Array.from({ length: 500 }, () => ({
@@ -414,7 +414,7 @@ it("5,000 changes stay below 60,000 characters, and say how many have no room", 
 
 it.each([
   [[], undefined],
-  [[create(E("a"), event("A"))], "**1 create**\n"],
+  [[create(E("a"), event("A"))], "**1 to create**\n"],
   [[OTHER], undefined],
 ])(
   "a failed preview never says that nothing changes, because it did not see everything",

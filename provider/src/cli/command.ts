@@ -55,7 +55,7 @@ const login = command({
     try {
       for (const warning of found.reading.warnings)
         console.error(`Warning: ${secrets.scrub(warning)}`);
-      return say(secrets.scrub(await logIn(found, programFolder(choice), secrets)));
+      return say(secrets.scrub(await logInOnce(found, programFolder(choice), secrets)));
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error;
       console.error(withPage(secrets.scrub(error.message), error.code));
@@ -65,7 +65,7 @@ const login = command({
 });
 
 /** @param folder the program's. @returns what to tell. @throws LoginError, SettingsError */
-async function logIn(
+async function logInOnce(
   { reading, origin }: CommandSettings,
   folder: string,
   secrets: Secrets,
@@ -86,7 +86,7 @@ async function logIn(
   });
   try {
     const { cure, endsAtMs } = await logInAnew(settings, dependencies);
-    const { email, baseUrl } = settings;
+    const { email, baseUrl, keepLoggedIn } = settings;
     const loggedIn = `Logged in as ${email} at ${baseUrl} (settings ${origin}), with ${credentials}.`;
     if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none.`;
@@ -96,7 +96,9 @@ async function logIn(
           "or name another place with advertising:cookieFile.",
       );
     const end = new Date(endsAtMs).toISOString();
-    return `${loggedIn}\nThe session is likely good until ${end}.\nIt is kept in ${cookieFile}`;
+    const kept = `The session is likely good until ${end}.\nIt is kept in ${cookieFile}`;
+    const advice = keepLoggedIn ? "\nUse the file on one machine at a time." : "";
+    return `${loggedIn}\n${kept}${advice}`;
   } finally {
     await dependencies.transport.close();
   }
@@ -133,11 +135,14 @@ const FINDINGS: Readonly<Record<string, FindingsFormat>> = {
   /** A contract: fields are only added. */
   json: ({ advertisers, events, findings }, file, errors) => {
     const amounts = { advertisers: advertisers.length, events: events.length };
-    return jsonOf({ file, ok: errors === 0, ...amounts, findings });
+    const listed = findings.map(({ source, level, subject, property, reason }) => {
+      return { level, ...source, subject, property, message: reason };
+    });
+    return jsonOf({ file, ok: errors === 0, ...amounts, findings: listed });
   },
 };
 
-const validate = command({
+const validateCommand = command({
   help: VALIDATE_HELP,
   options: { format: { type: "string", default: "text" } },
   takes: "one file",
@@ -160,7 +165,7 @@ const validate = command({
   },
 });
 
-const COMMANDS = { leftovers, login, pending, report, validate };
+const COMMANDS = { leftovers, login, pending, report, validate: validateCommand };
 
 async function main([name = "", ...rest]: readonly string[]): Promise<number> {
   const old = versionProblem(process.versions.node);

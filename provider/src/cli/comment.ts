@@ -20,6 +20,7 @@ import {
   changesIn,
   type PlannedObject,
   plannedObjects,
+  type ShownAction,
   shownAction,
 } from "../plan/index.js";
 import { NAMESPACE, readSettings, type Settings } from "../settings/index.js";
@@ -140,6 +141,16 @@ function heldBy({ kind, action, id, isDeclared, former }: ObjectChange): string 
   return objectKey(kind.name, id ?? "");
 }
 
+/** What happens to objects, where the action's own name does not say it. */
+const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
+  rename: "go on under another key",
+  "update state only": "change in the state only",
+  "perhaps replace": "replace if a value that is not known yet changes",
+  retain: "leave the state",
+  recover: "look for, and create if it is not there",
+  blocked: "stay unresolved",
+};
+
 /** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
 export const MAX_CHARACTERS = 60_000;
 
@@ -147,16 +158,17 @@ export const MAX_CHARACTERS = 60_000;
 export function commentOf(preview: string) {
   const { changes, hidden, diagnostics } = readPreview(preview);
   const byAction = Map.groupBy(changes, shownAction);
-  const counts = Array.from(byAction, ([action, { length }]) => `${length} ${action}`);
+  const counts = Array.from(
+    byAction,
+    ([action, { length }]) => `${length} to ${WORDS[action] ?? action}`,
+  );
   if (hidden.length > 0) counts.push(`${count(hidden.length, "set")} with hidden events`);
   const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const messages = diagnostics.filter(({ severity }) => severity !== "error");
   let text = "### Advertisers and conversion events";
-  if (errors.length > 0) {
+  if (errors.length > 0)
     text += `\n\n**The preview failed: ${count(errors.length, "error")}.**`;
-    text += " It may not show every change.";
-  }
   if (counts.length > 0) text += `\n\n**${counts.join(", ")}**`;
   else if (errors.length === 0) text += "\n\n**The preview shows no changes of these**";
   const former = changes.flatMap((each) => each.former ?? []);
@@ -165,15 +177,14 @@ export function commentOf(preview: string) {
     text += `\n\nUp to ${count(former.length - deleted, "object")} would stay live and unmanaged; `;
     text += `up to ${deleted} would be deleted on the platform. Tags keep firing their ids.`;
   }
-  const lines = [
-    ...hidden.map((name) => `- ${code(name)}: its events are secret or not known yet`),
-    ...[...byAction.values()].flat().map(changeLine),
-  ];
   // What comes first takes what it needs; each part says what it had to leave out.
   const parts = {
     Errors: errors.map(messageLine),
     "Looks like a rename": renames,
-    Changes: lines,
+    Changes: [
+      ...hidden.map((name) => `- ${code(name)}: its events are secret or not known yet`),
+      ...[...byAction.values()].flat().map(changeLine),
+    ],
     Messages: messages.map(messageLine),
   };
   for (const [title, all] of Object.entries(parts))

@@ -74,7 +74,7 @@ function asset(name: string): string {
   return readFileSync(join(__dirname, "../../assets", name), "utf8");
 }
 
-function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>): Row {
+function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
   const { key, name, id = "unresolved", values } = event;
   const owner = shown(values.advertiserId);
   const [type] =
@@ -86,13 +86,13 @@ function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>): Row
     Id: id,
     Type: joined(" ", shown(values.eventTypeId), type && `(${type})`),
     Value: shown(values.value),
-    "Click window": windowOf(values.clickWindow),
-    "View window": windowOf(values.viewWindow),
+    "Click window": shownWindow(values.clickWindow),
+    "View window": shownWindow(values.viewWindow),
     Attribution: shown(values.attribution),
   };
 }
 
-function windowOf(seconds: unknown): string {
+function shownWindow(seconds: unknown): string {
   return typeof seconds === "number" ? withUnit(seconds) : shown(seconds);
 }
 
@@ -102,12 +102,12 @@ function moment(time: string): string {
 }
 
 /** Texts by their headings, which all rows of a table share. */
-type Row = Readonly<Record<string, string>>;
+type PageRow = Readonly<Record<string, string>>;
 
 interface Table {
   readonly title: string;
   readonly about?: string;
-  readonly rows: readonly Row[];
+  readonly rows: readonly PageRow[];
 }
 
 /** Whatever a cell holds is text. */
@@ -120,7 +120,7 @@ function htmlOf({ title, about = "", rows }: Table): string {
 <tbody>${body}</tbody></table></section>`;
 }
 
-function htmlRow(row: Row): string {
+function htmlRow(row: PageRow): string {
   const cells = Object.entries(row).map(([head, text]) => {
     if (text === "") return "<td></td>";
     let mark = "";
