@@ -19,10 +19,7 @@ document.getElementById("filter").addEventListener("input", ({ target }) => {
   said.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} shown`;
 });
 const { compare } = new Intl.Collator(undefined, { numeric: true });
-const inOrder = (a, b) =>
-  a.dataset.sort && b.dataset.sort
-    ? a.dataset.sort - b.dataset.sort
-    : compare(a.textContent, b.textContent);
+const inOrder = (a, b) => a - b || compare(a, b);
 for (const heading of document.querySelectorAll("th")) {
   const button = document.createElement("button");
   button.append(...heading.childNodes);
@@ -34,8 +31,8 @@ for (const heading of document.querySelectorAll("th")) {
     const body = heading.closest("table").tBodies[0];
     const column = heading.cellIndex;
     const sorted = [...body.rows].sort((one, other) => {
-      const [a, b] = [one.cells[column], other.cells[column]];
-      return !a.textContent - !b.textContent || direction * inOrder(a, b);
+      const [a, b] = [one, other].map((row) => row.cells[column].textContent);
+      return !a - !b || direction * inOrder(a, b);
     });
     body.append(...sorted);
   });

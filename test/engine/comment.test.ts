@@ -118,11 +118,11 @@ it("where an update, a delete and a read are known", async () => {
   );
   const amountOf = (sentence: RegExp) => Number(sentence.exec(output)?.[1] ?? 0);
   const [creates, adopts, updates] = [
-    /(\d+) to create/,
-    /(\d+) to adopt/,
-    /(\d+) to update in place/,
+    /(\d+) create/,
+    /(\d+) adopt/,
+    /(\d+) update\b(?! state)/,
   ].map(amountOf);
-  const replaces = amountOf(/(\d+) to replace(?! if)/) + amountOf(/(\d+) to replace if/);
+  const replaces = amountOf(/(\d+) replace/) + amountOf(/(\d+) perhaps replace/);
   expect([creates, adopts], output).toEqual([NAMES.length * 4, NAMES.length * 2]);
   expect(replaces + (updates ?? 0), output).toBe(NAMES.length * 2 + 3);
 
@@ -135,7 +135,7 @@ it("where an update, a delete and a read are known", async () => {
   ).toEqual({
     posts: NAMES.length * 4 + replaces,
     puts: updates,
-    deletes: amountOf(/Up to (\d+) objects? would be deleted/),
+    deletes: amountOf(/up to (\d+) would be deleted/),
     left: amountOf(/Up to (\d+) objects? would stay live/),
   });
 });

@@ -50,9 +50,9 @@ it("ids, leftovers on another machine and from earlier states, a page, and a des
       JSON.parse(text) as { leftovers: { id: string; name: string; why: string }[] }
     ).leftovers.map(({ id, name, why }) => `${id} ${name}: ${why}`);
   const known = [
-    `${a} A: replaced in its set, or removed from it`,
-    `${changed} Changed: replaced`,
-    `${gone} Gone: replaced in its set, or removed from it`,
+    `${a} A: replaced, or removed from its set`,
+    `${changed} Changed: replaced, or removed from its set`,
+    `${gone} Gone: replaced, or removed from its set`,
   ];
   expect(leftIn(await run(other, "leftovers", "--format", "json")).toSorted()).toEqual(
     known.toSorted(),

@@ -114,7 +114,7 @@ it.for([
     expect(
       await page.locator("section[aria-label='Left live'] tr[data-row]").allTextContents(),
     ).toEqual([
-      `funnel/of/newslettersConversionEvent${NAMES[0]}77Copyreplaced2026-03-01 00:00 UTC`,
+      `funnel/of/newslettersConversionEvent${NAMES[0]}77Copyreplaced, or removed from its set2026-03-01 00:00`,
     ]);
     await page.context().close();
   },
@@ -143,17 +143,17 @@ it("sorts by any column, numbers and windows by what they are, and what is empty
   await sort("Click window");
   expect(await heading.getAttribute("aria-sort")).toBeNull();
   expect(await cellsOf(page, 7)).toEqual([
-    "1 hour",
-    "2 hours",
-    "3 hours",
-    "4 hours",
-    "5 hours",
-    "30 days",
-    "30 days",
+    "3600 (1 hour)",
+    "7200 (2 hours)",
+    "10800 (3 hours)",
+    "14400 (4 hours)",
+    "18000 (5 hours)",
+    "2592000 (30 days)",
+    "2592000 (30 days)",
   ]);
   await sort("Type");
   await sort("Type");
-  const [purchase, landing] = ["Purchase (0)", "LandingPage (1)"];
+  const [purchase, landing] = ["0 (Purchase)", "1 (LandingPage)"];
   expect(await cellsOf(page, 5)).toEqual(["2", landing, landing, purchase, purchase, "", ""]);
   await page.context().close();
 });

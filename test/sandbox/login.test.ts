@@ -99,7 +99,7 @@ describe("a login", () => {
     expect(code).toBe(0);
     const until = Date.parse(/likely good until (\S+)\./.exec(stdout)?.[1] ?? "");
     expect(until).toBeGreaterThan(Date.now() + 29 * 24 * 3_600_000);
-    expect(stdout).toContain("use the file on one machine at a time");
+    expect(stdout).toContain("Use the file on one machine at a time");
     const cookieFile = join(folder, "session.json");
     const client = new TestClient(sandbox.url, {
       cookieFile,

@@ -116,8 +116,8 @@ const rows: Row[] = [
   [
     "after a destroy, an earlier export says what is live",
     "cli/leftovers.ts",
-    "return objectsIn(state.resources).map((each) => formerly(each, why));",
-    "return objectsIn(state.resources).filter(isReplaced).map((each) => formerly(each, why));",
+    "found.push(...objectsIn(resources).map((each) => formerly(each, why)));",
+    "found.push(...objectsIn(resources).filter(isReplaced).map((each) => formerly(each, why)));",
     "unit/tools",
     "after a destroy all ids are listed",
   ],

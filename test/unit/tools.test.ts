@@ -1,10 +1,10 @@
 /** Reports on a state: ids, the page (`test/package/page.test.ts` opens it in a browser), and what is left live. */
 import { describe, expect, it } from "vitest";
 import {
-  contentsOf,
+  currentObjectsIn,
+  objectsIn,
   type Resource,
   readExport,
-  valuesOf,
 } from "../../provider/src/cli/contents.js";
 import { LEFTOVER_FORMATS, leftoversOf } from "../../provider/src/cli/leftovers.js";
 import { pageOf } from "../../provider/src/cli/page.js";
@@ -43,7 +43,7 @@ function ids(
 ): string {
   return (
     ID_FORMATS[format]?.(
-      contentsOf(resources),
+      currentObjectsIn(resources).filter(({ id }) => id !== undefined),
       template === undefined ? undefined : addressesBy(template),
     ) ?? ""
   );
@@ -68,9 +68,9 @@ describe("ids", () => {
     expect(ids("csv", STATE, "https://t.example/{id}")).toBe(
       [
         "\ufeffkind,key,id,name,advertiser,advertiserId,tag",
-        'advertiser,acme,1,"Acme, Inc.",,,',
-        'event,buy,11,"\'=SUM(""x"")",acme,1,https://t.example/11',
-        "event,funnel/a,90071992547409930,A,acme,1,https://t.example/90071992547409930",
+        'Advertiser,acme,1,"Acme, Inc.",acme,1,',
+        'ConversionEvent,buy,11,"\'=SUM(""x"")",acme,1,https://t.example/11',
+        "ConversionEvent,funnel/a,90071992547409930,A,acme,1,https://t.example/90071992547409930",
         "",
       ].join("\r\n"),
     );
@@ -84,7 +84,7 @@ describe("ids", () => {
     ["a-b@c.example", "a-b@c.example"],
   ])("csv: %j is text for a spreadsheet with any separator", (eventName, cell) => {
     expect(ids("csv", [storedEvent("e", 1, { eventName })])).toContain(
-      `event,e,1,${cell},,1\r\n`,
+      `ConversionEvent,e,1,${cell},,1,\r\n`,
     );
   });
 
@@ -103,7 +103,7 @@ describe("contents", () => {
     const events = ["event-10", "event-2", "Event-1", "event-1"].map((name, index) =>
       storedEvent(name, index + 1),
     );
-    expect(contentsOf(events).events.map(({ key }) => key)).toEqual([
+    expect(objectsIn(events).map(({ key }) => key)).toEqual([
       "event-1",
       "Event-1",
       "event-2",
@@ -119,7 +119,7 @@ describe("contents", () => {
       ...storedEvent("buy", 2),
       urn: event.urn.replace("::pulumi-nodejs", "::Shop$pulumi-nodejs"),
     };
-    const keysOf = (...all: Resource[]) => contentsOf(all).events.map(({ key }) => key);
+    const keysOf = (...all: Resource[]) => currentObjectsIn(all).map(({ key }) => key);
     expect(keysOf(event, below).toSorted()).toEqual([below.urn, event.urn].toSorted());
     expect(keysOf(event, { ...event, delete: true })).toEqual(["buy"]);
   });
@@ -134,10 +134,7 @@ describe("contents", () => {
       events,
       eventIds: { own: 1, gone: 2 },
     });
-    expect(contentsOf([set]).events.map((each) => valuesOf(each).segmentId)).toEqual([
-      undefined,
-      5,
-    ]);
+    expect(objectsIn([set]).map(({ values }) => values.segmentId)).toEqual([undefined, 5]);
   });
 });
 
@@ -157,26 +154,24 @@ describe("the page", () => {
     expect(text).not.toMatch(/aria-label="[^"]*" onclick/);
   });
 
-  it("shows windows as durations, what awaits its replacement without an id, what is unresolved, and what is left live", () => {
+  it("shows windows with their unit, what is unresolved, and what is left live, as what awaits its replacement is", () => {
     const text = page([
       storedEvent("a", 8, { clickWindow: 604_800, [LEFT_LIVE]: [NOTED] }),
       storedEvent("b", 4711, {}, { pendingReplacement: true }),
       storedEvent("c", "unresolved-x", UNRESOLVED_OUTPUT),
     ]);
     const parts = [
-      ">7 days<",
-      ">none yet<",
+      ">604800 (7 days)<",
       ">unresolved<",
       "Left live (2)",
       ">Old<",
       ">7<",
       ">4711<",
       ">replaced<",
+      ">replaced, or removed from its set<",
     ];
     for (const part of parts) expect(text).toContain(part);
-    expect(text).toContain(
-      `0 advertisers, 3 events, 1 unresolved, state of 2026-03-02 10:00 UTC<`,
-    );
+    expect(text).toContain(`0 advertisers, 2 events, 1 unresolved, state of 2026-03-02 10:00<`);
     expect(page([], "")).toContain("0 advertisers, 0 events, 0 unresolved<");
   });
 });
@@ -203,10 +198,10 @@ describe("left live", () => {
     });
     const state = [storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set];
     expect(inShort(stateOf(state), [])).toEqual([
-      "ConversionEvent 7 Old buy: replaced",
-      "ConversionEvent 9  funnel/b: replaced in its set, or removed from it",
-      "ConversionEvent 31 e2 funnel/e2: replaced in its set, or removed from it",
-      "ConversionEvent 30 e10 funnel/e10: replaced in its set, or removed from it",
+      "ConversionEvent 7 Old buy: replaced, or removed from its set",
+      "ConversionEvent 9  funnel/b: replaced, or removed from its set",
+      "ConversionEvent 31 e2 funnel/e2: replaced, or removed from its set",
+      "ConversionEvent 30 e10 funnel/e10: replaced, or removed from its set",
     ]);
     const again = [7, 9, 30, 31].map((id) => storedEvent(`again-${id}`, id));
     expect(idsOf(stateOf([...state, ...again]), [])).toEqual([]);
@@ -267,8 +262,8 @@ describe("left live", () => {
         [before],
       ),
     ).toEqual([
-      "ConversionEvent 7 Old buy: replaced",
-      "ConversionEvent 8 Old buy: replaced",
+      "ConversionEvent 7 Old buy: replaced, or removed from its set",
+      "ConversionEvent 8 Old buy: replaced, or removed from its set",
       `ConversionEvent 21  funnel/b: removed since ${TIME}`,
     ]);
   });
@@ -278,8 +273,8 @@ describe("left live", () => {
       LEFTOVER_FORMATS.text?.(leftoversOf(stateOf(resources), []));
     expect(
       text(storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] })),
-    ).toBe(`1 object that this stack no longer manages. Tags that were placed for it keep firing: deactivate it in the platform's own interface.
-  ConversionEvent 7 "Old" of buy: replaced 2026-03-01T00:00:00.000Z
+    ).toBe(`1 object that this stack no longer manages. Tags keep firing their ids: deactivate them in the platform's own interface.
+  ConversionEvent 7 "Old" of buy: replaced, or removed from its set 2026-03-01T00:00:00.000Z
 `);
     expect(text()).toMatch(/^The state has no object /);
   });
@@ -292,7 +287,7 @@ it("left live, as CSV: the fields of the JSON, and no formula for a spreadsheet,
   );
   const header = "\ufeffkind,id,name,key,at,why\r\n";
   expect(text).toBe(
-    `${header}ConversionEvent,7,"'=A1, b",buy,2026-03-01T00:00:00.000Z,replaced\r\n`,
+    `${header}ConversionEvent,7,"'=A1, b",buy,2026-03-01T00:00:00.000Z,"replaced, or removed from its set"\r\n`,
   );
   expect(LEFTOVER_FORMATS.csv?.([])).toBe(header);
 });

@@ -6,7 +6,7 @@
  * whatever loads an HTTP or cookie library is loaded when a command needs it.
  */
 import { readFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { join } from "node:path";
 import {
   AdvertisingError,
   ArgumentsError,
@@ -21,8 +21,8 @@ import {
 } from "../base/index.js";
 import { type CatalogContent, describeAlike, readCatalog } from "../catalog/index.js";
 import { cookieFileFor } from "../journal/index.js";
-import { describeSettingProblems, environmentNameOf, readSettings } from "../settings/index.js";
-import { type Command, chosen, command, say } from "./harness.js";
+import { describeSettingProblems, readSettings } from "../settings/index.js";
+import { type Command, chosen, command, jsonOf, say } from "./harness.js";
 import { leftoversCommand as leftovers } from "./leftovers.js";
 import { pendingCommand as pending } from "./pending.js";
 import {
@@ -41,8 +41,7 @@ and keeps the session in the cookie file: to check the credentials, or for many 
 
 ${STACK_HELP}
 
-Exit codes: 0 logged in, or no login is needed; 1 no session for later runs, or wrong settings;
-2 the stack could not be read.`;
+Exit codes: 0 logged in or not needed, 1 no session for later runs, 2 failed.`;
 
 /** This loads the HTTP library, which no other command needs. */
 const http = () => import("../client/index.js");
@@ -52,8 +51,7 @@ const login = command({
   options: STACK_OPTIONS,
   run: async (choice) => {
     const found = await readingOf(choice);
-    const { secretsIn } = await http();
-    const secrets = secretsIn(found.reading);
+    const secrets = (await http()).secretsIn(found.reading);
     try {
       for (const warning of found.reading.warnings)
         console.error(`Warning: ${secrets.scrub(warning)}`);
@@ -66,26 +64,19 @@ const login = command({
   },
 });
 
-const NO_LOGIN =
-  "No login is needed: with advertising:authMode basic, e-mail and password go with each request. " +
-  "They can't be checked without creating something.";
-
-const NOT_KEPT =
-  "The session is not kept, since advertising:cookieFile is none: each run logs in for itself.";
-
 /** @param folder the program's. @returns what to tell. @throws LoginError, SettingsError */
 async function logInOnce(
-  found: CommandSettings,
+  { reading, origin }: CommandSettings,
   folder: string,
   secrets: Secrets,
 ): Promise<string> {
-  const { reading, origin } = found;
   const { settings, credentials, problems } = reading;
-  if (problems.length > 0) {
-    const problemsText = describeSettingProblems(problems);
-    throw new SettingsError(`Nothing was sent (settings ${origin}):\n${problemsText}`);
-  }
-  if (settings.authMode === "basic") return NO_LOGIN;
+  if (problems.length > 0)
+    throw new SettingsError(
+      `Nothing was sent (settings ${origin}):\n${describeSettingProblems(problems)}`,
+    );
+  if (settings.authMode === "basic")
+    return "No login is needed: advertising:authMode is basic. Only a create checks the credentials.";
   const { logInAnew, systemDependencies } = await http();
   const cookieFile = cookieFileFor(settings, folder);
   const dependencies = systemDependencies(reading, {
@@ -97,18 +88,17 @@ async function logInOnce(
     const { cure, endsAtMs } = await logInAnew(settings, dependencies);
     const { email, baseUrl, keepLoggedIn } = settings;
     const loggedIn = `Logged in as ${email} at ${baseUrl} (settings ${origin}), with ${credentials}.`;
-    if (cookieFile === undefined) return `${loggedIn}\n${NOT_KEPT}`;
-    if (cure !== undefined) {
-      const failure = `${loggedIn} But the session could not be kept in ${cookieFile}.`;
+    if (cookieFile === undefined)
+      return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none.`;
+    if (cure !== undefined)
       throw new LoginError(
-        `${failure} ${cure}, or name another place with advertising:cookieFile.`,
+        `${loggedIn} But the session could not be kept in ${cookieFile}. ${cure}, ` +
+          "or name another place with advertising:cookieFile.",
       );
-    }
-    const end = `The session is likely good until ${new Date(endsAtMs).toISOString()}.`;
-    let advice = "Other machines may have a copy, which they only read. Keep it secret.";
-    if (keepLoggedIn)
-      advice = "Its cookies change with each request: use the file on one machine at a time.";
-    return [loggedIn, end, `It is kept in ${cookieFile}`, advice].join("\n");
+    const end = new Date(endsAtMs).toISOString();
+    const kept = `The session is likely good until ${end}.\nIt is kept in ${cookieFile}`;
+    const advice = keepLoggedIn ? "\nUse the file on one machine at a time." : "";
+    return `${loggedIn}\n${kept}${advice}`;
   } finally {
     await dependencies.transport.close();
   }
@@ -120,57 +110,37 @@ Checks a catalog (.yaml, .yml, .json, .csv, .tsv), and lists every mistake with 
 Needs no stack, and sends nothing. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and
 ADVERTISING_MARK_FIELD.
 
-  --format FORMAT        text (default), json, or github: annotations for GitHub Actions
+  --format FORMAT        text (default) or json
 
 Exit codes: 0 no errors (there may be warnings), 1 errors, 2 called wrongly.`;
 
-interface Validated {
-  readonly file: string;
-  readonly catalog: CatalogContent;
-  /** A sentence. */
-  readonly summary: string;
-}
+type FindingsFormat = (catalog: CatalogContent, file: string, errors: number) => string;
 
-const FINDINGS: Readonly<Record<string, (validated: Validated) => string[]>> = {
-  text: ({ catalog, summary }) => {
+const FINDINGS: Readonly<Record<string, FindingsFormat>> = {
+  text: ({ advertisers, events, findings }, file, errors) => {
     const lines = ["error", "warning"].flatMap((level) => {
-      const alike = catalog.findings.filter((finding) => finding.level === level);
-      return describeAlike(alike).map((line) => `${level}: ${line}`);
+      const alike = findings.filter((finding) => finding.level === level);
+      return describeAlike(alike).map((line) => `${level}: ${line}\n`);
     });
-    return [...lines, summary];
+    const counts = [
+      count(advertisers.length, "advertiser"),
+      count(events.length, "conversion event"),
+      count(errors, "error"),
+      count(findings.length - errors, "warning"),
+    ];
+    let summary = `${file}: ${counts.join(", ")}`;
+    if (errors > 0) summary = withPage(summary, ArgumentsError.code);
+    return `${lines.join("")}${summary}\n`;
   },
   /** A contract: fields are only added. */
-  json: ({ catalog: { advertisers, events, findings }, file }) => {
-    const listed = findings.map(({ source, level, subject, property, reason }) => {
-      const place = { file: source.file, line: source.line, column: source.column };
-      return { level, ...place, subject, property, message: reason };
-    });
-    const ok = !findings.some(({ level }) => level === "error");
+  json: ({ advertisers, events, findings }, file, errors) => {
     const amounts = { advertisers: advertisers.length, events: events.length };
-    return [JSON.stringify({ file, ok, ...amounts, findings: listed }, undefined, 2)];
+    const listed = findings.map(({ source, level, subject, property, reason }) => {
+      return { level, ...source, subject, property, message: reason };
+    });
+    return jsonOf({ file, ok: errors === 0, ...amounts, findings: listed });
   },
-  /** As GitHub's workflow commands want them: files relative to the repository. */
-  github: ({ catalog, summary }) => [...catalog.findings.map(annotationOf), summary],
 };
-
-function annotationOf({
-  level,
-  subject,
-  property,
-  reason,
-  source,
-}: CatalogContent["findings"][number]) {
-  const top = process.env.GITHUB_WORKSPACE ?? process.cwd();
-  const path = relative(top, resolve(source.file)).replaceAll("\\", "/");
-  const places = [
-    `file=${path.replace(/[%\r\n:,]/g, encodeURIComponent)}`,
-    `line=${source.line}`,
-  ];
-  if (source.column !== undefined) places.push(`col=${source.column}`);
-  const about = [subject && `${subject}:`, property, reason].filter((part) => part !== "");
-  const text = about.join(" ").replace(/[%\r\n]/g, encodeURIComponent);
-  return `::${level} ${places.join(",")}::${text}`;
-}
 
 const validateCommand = command({
   help: VALIDATE_HELP,
@@ -178,55 +148,36 @@ const validateCommand = command({
   takes: "one file",
   run: async ({ format }, file) => {
     const inFormat = chosen(FINDINGS, format, "format");
-    const names = [environmentNameOf("maxWindowSeconds"), environmentNameOf("markField")];
-    const reading = {
+    const { settings, problems } = readSettings({
       config: () => undefined,
       environment: process.env,
       mayLackPassword: true,
-    };
-    const { settings, problems } = readSettings(reading);
-    // The settings that only a run needs may be wrong.
-    const wrong = problems.filter(({ source }) => names.includes(source));
-    if (wrong.length > 0)
-      throw new Error(wrong.map(({ source, reason }) => `${source} ${reason}`).join("; "));
+      mayLackAll: true,
+    });
+    if (problems.length > 0)
+      throw new SettingsError(
+        problems.map(({ source, reason }) => `${source} ${reason}`).join("; "),
+      );
     const catalog = readCatalog(file, process.cwd(), settings);
-    const { advertisers, events, findings } = catalog;
-    const errors = findings.filter(({ level }) => level === "error").length;
-    const found = `${count(errors, "error")}, ${count(findings.length - errors, "warning")}`;
-    const content = [
-      count(advertisers.length, "advertiser"),
-      count(events.length, "conversion event"),
-    ];
-    let summary = `${file}: ${content.join(", ")}; ${found}`;
-    if (errors > 0) summary = withPage(`${file}: ${found}`, ArgumentsError.code);
-    console.log(inFormat({ file, catalog, summary }).join("\n"));
+    const errors = catalog.findings.filter(({ level }) => level === "error").length;
+    process.stdout.write(inFormat(catalog, file, errors));
     return Math.min(errors, 1);
   },
 });
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  leftovers,
-  login,
-  pending,
-  report,
-  validate: validateCommand,
-};
+const COMMANDS = { leftovers, login, pending, report, validate: validateCommand };
 
-const HELPS = [
-  ...Object.values(COMMANDS).map(({ help }) => help),
-  "Usage: pulumi-advertising --help | --version",
-];
-
-async function main([name, ...rest]: readonly string[]): Promise<number> {
+async function main([name = "", ...rest]: readonly string[]): Promise<number> {
   const old = versionProblem(process.versions.node);
   if (old !== undefined) throw new Error(old);
-  if (name === undefined) throw new UsageError("a command is missing");
-  if (["--help", "-h", "help"].includes(name)) return say(HELPS.join("\n\n"));
-  if (["--version", "-v"].includes(name)) {
-    // The package's own, two folders above the compiled file.
-    return say(JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")).version);
+  if (["--help", "-h"].includes(name)) {
+    const helps = Object.values(COMMANDS).map(({ help }) => help);
+    return say([...helps, "Usage: pulumi-advertising --help | --version"].join("\n\n"));
   }
-  return chosen(COMMANDS, name, "command").run(rest);
+  // The package's own, two folders above the compiled file.
+  if (name === "--version")
+    return say(JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")).version);
+  return chosen<Command>(COMMANDS, name, "command").run(rest);
 }
 
 main(process.argv.slice(2)).then(

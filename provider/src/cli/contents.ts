@@ -3,29 +3,21 @@
  * `pending` and for every report. What is secret in the state is called secret, and never shown. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
-import {
-  advertiser,
-  conversionEvent,
-  type Kind,
-  type KindName,
-  kindOfType,
-  setOfType,
-} from "../kinds/index.js";
+import { advertiser, type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   completeArguments,
   IDENTITY,
   keyOfUrn,
+  kindOf,
   memberOf,
   nameInUrn,
   type ResourceRef,
   readProgramContext,
-  readStoredSet,
+  readStored,
   refAt,
-  type StoredSet,
   stackOf,
   type Unresolved,
-  unresolvedIn,
 } from "../state/index.js";
 
 export interface Resource {
@@ -60,12 +52,13 @@ export function readExport(text: string, what = "this"): ExportedStack {
   const data = jsonIn(text);
   const deployment = own(own(data, "checkpoint"), "latest") ?? own(data, "deployment");
   const { resources, pending_operations, manifest } = asRecord(deployment);
-  const pending = listIn<ExportedStack["pending"][number]>(pending_operations);
-  const all = [...listIn(resources), ...pending.map((each) => own(each, "resource"))];
-  const areResources = all.every((each) => typeof own(each, "urn") === "string");
-  if (asRecord(deployment) !== deployment || !areResources)
+  if (asRecord(deployment) !== deployment)
     throw new Error(`${what} is not what \`pulumi stack export\` prints`);
-  return { time: String(own(manifest, "time") ?? ""), resources: listIn(resources), pending };
+  return {
+    time: shown(own(manifest, "time")),
+    resources: listIn(resources),
+    pending: listIn(pending_operations),
+  };
 }
 
 /** `<organization>/<project>/<stack>` as our resources have it: after a rename, the former name until the next run. */
@@ -84,8 +77,10 @@ export interface ExportedObject {
   readonly key: string;
   readonly ref: Omit<ResourceRef, "identity">;
   readonly resource: Resource;
-  /** Of a member: its set, as it is stored, and its key there. */
-  readonly in?: { readonly set: StoredSet; readonly key: string };
+  /** Its arguments, as far as they are not secret as a whole. */
+  readonly values: Values;
+  /** On the platform. */
+  readonly name: string;
   /** The platform's, in digits; none where no create is known to have arrived. */
   readonly id: string | undefined;
   readonly record: Unresolved | undefined;
@@ -100,55 +95,43 @@ export function objectsIn(resources: readonly Resource[]): ExportedObject[] {
     if (urns.size === 1) return alike;
     return alike.map((each) => ({ ...each, key: each.ref.urn }));
   });
-  return inNaturalOrder(objects, ({ key }) => key);
+  return inNaturalOrder(objects, ({ kind, key }) => `${kind.name} ${key}`);
 }
 
-/** Of what is secret as a whole nothing is known. */
 function storedIn(resource: Resource): ExportedObject[] {
-  const { urn, type, id, outputs = {} } = resource;
-  const kind = kindOfType(type);
-  if (kind !== undefined) {
-    const ref = refAt(keyOfUrn(kind.name, urn), urn);
-    return [
-      {
+  const { urn, type, id: resourceId, outputs = {} } = resource;
+  const set = setOfType(type);
+  const of = set ?? kindOfType(type);
+  if (of === undefined) return [];
+  const kind = kindOf(of);
+  const plain = JSON.stringify(outputs, (_, value) => (isSecret(value) ? "(secret)" : value));
+  const stored = readStored(of, resourceId, JSON.parse(plain));
+  const { events, eventIds, unresolved } = stored;
+  const resourceKey = keyOfUrn(of.name, urn);
+  return [...new Set([...events.keys(), ...eventIds.keys(), ...unresolved.keys()])].map(
+    (key) => {
+      const ref = refAt(set === undefined ? resourceKey : memberOf(resourceKey, key), urn);
+      const values = completeArguments(stored, events.get(key) ?? {});
+      const id = eventIds.get(key);
+      return {
         kind,
         key: ref.short,
         ref,
         resource,
-        id: platformId(id),
-        record: unresolvedIn(outputs),
-      },
-    ];
-  }
-  const setKind = setOfType(type);
-  if (setKind === undefined) return [];
-  const plain = Object.entries(outputs).filter(([, value]) => !isSecret(value));
-  const set = readStoredSet(Object.fromEntries(plain));
-  const keys = new Set([
-    ...set.events.keys(),
-    ...set.eventIds.keys(),
-    ...set.unresolved.keys(),
-  ]);
-  return [...keys].map((key) => {
-    const ref = refAt(memberOf(keyOfUrn(setKind.name, urn), key), urn);
-    const object = { kind: setKind.member, key: ref.short, ref, resource, in: { set, key } };
-    return {
-      ...object,
-      id: platformId(set.eventIds.get(key)),
-      record: set.unresolved.get(key),
-    };
-  });
-}
-
-function platformId(id: string | undefined): string | undefined {
-  return isPlatformId(id) ? id : undefined;
+        values,
+        name: shown(values[kind.nameProperty]),
+        id: isPlatformId(id) ? id : undefined,
+        record: unresolved.get(key),
+      };
+    },
+  );
 }
 
 /** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */
 export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 
 export function isSecret(value: unknown): boolean {
-  return typeof value === "object" && value !== null && Object.hasOwn(value, SECRET_SIGNATURE);
+  return own(value, SECRET_SIGNATURE) !== undefined;
 }
 
 export function holdsSecret(value: unknown): boolean {
@@ -160,74 +143,32 @@ export function isReplaced({ resource }: ExportedObject): boolean {
   return resource.delete === true || resource.pendingReplacement === true;
 }
 
-/** What reports list of a stack. */
-export interface Contents {
-  readonly advertisers: readonly ExportedObject[];
-  readonly events: readonly ExportedObject[];
-  /** By id, for reports that say whose an event is. */
-  readonly advertiserKeys: ReadonlyMap<string, string>;
+/** What reports list of a stack: what it goes on with. */
+export function currentObjectsIn(resources: readonly Resource[]): ExportedObject[] {
+  warnOfSecretSets(resources);
+  return objectsIn(resources).filter((each) => !isReplaced(each));
 }
 
-export function contentsOf(resources: readonly Resource[]): Contents {
-  const objects = objectsIn(resources.filter((each) => each.delete !== true)).map((each) => {
-    // What awaits its replacement (`deleteBeforeReplace`) has no id until then.
-    return isReplaced(each) ? { ...each, id: undefined } : each;
-  });
-  const objectsOf: Readonly<Record<KindName, ExportedObject[]>> = {
-    Advertiser: objects.filter(({ kind }) => kind === advertiser),
-    ConversionEvent: objects.filter(({ kind }) => kind === conversionEvent),
-  };
-  const { Advertiser: advertisers, ConversionEvent: events } = objectsOf;
-  const advertiserKeys = new Map(
-    advertisers.map(({ resource: { id = "" }, key }) => [id, key]),
-  );
-  return { advertisers, events, advertiserKeys };
+/** The names of the stack's advertisers, by id. */
+export function advertiserKeys(objects: readonly ExportedObject[]) {
+  const advertisers = objects.filter(({ kind }) => kind === advertiser);
+  return new Map(advertisers.map(({ id = "", key }) => [id, key]));
 }
 
 export function warnOfSecretSets(resources: readonly Resource[]): void {
-  const sets = resources.filter(({ type }) => setOfType(type) !== undefined);
-  const hidden = sets.filter(({ outputs }) => isSecret(outputs?.eventIds));
-  for (const set of new Set(hidden.map(({ urn }) => nameInUrn(urn)))) {
-    const text = `the ids of the set ${set} are secret in the state, so its events can't be shown`;
-    console.error(`Warning: ${text}`);
-  }
+  const hidden = resources.filter(({ type, outputs }) => {
+    return setOfType(type) !== undefined && isSecret(outputs?.eventIds);
+  });
+  for (const set of new Set(hidden.map(({ urn }) => nameInUrn(urn))))
+    console.error(
+      `Warning: the ids of the set ${set} are secret, so its events can't be shown`,
+    );
 }
 
 export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string): T[] {
-  const texts = new Map([...items].map((item) => [item, textOf(item)]));
-  const inOrder = [...texts].sort(
-    ([, a], [, b]) => natural(a, b) || Number(a > b) - Number(a < b),
-  );
-  return inOrder.map(([item]) => item);
-}
-
-export const SECRET_SHOWN = "(secret)";
-
-export function valuesOf(object: ExportedObject): Values {
-  const { kind, resource, in: place } = object;
-  const { outputs = {} } = resource;
-  let all: Values = outputs;
-  let isHidden = false;
-  if (place !== undefined) {
-    const entry = place.set.events.get(place.key) ?? {};
-    all = completeArguments(place.set, entry);
-    isHidden = [outputs.events, outputs.defaults, entry].some(isSecret);
-  }
-  const values: Record<string, unknown> = {};
-  for (const name of kind.outputs) {
-    const value = own(all, name);
-    if (isHidden && name !== kind.owner) values[name] = SECRET_SHOWN;
-    else if (holdsSecret(value)) values[name] = SECRET_SHOWN;
-    else if (value !== undefined && value !== null) values[name] = value;
-  }
-  return values;
-}
-
-export function nameOf(object: ExportedObject): string {
-  return shown(valuesOf(object)[object.kind.nameProperty]);
+  return [...items].sort((one, other) => natural(textOf(one), textOf(other)));
 }
 
 export function shown(value: unknown): string {
-  if (value === undefined) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+  return String(value ?? "");
 }

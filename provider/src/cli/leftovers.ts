@@ -1,5 +1,5 @@
 /** `pulumi-advertising leftovers`: what is live and no longer managed, as the state notes and earlier exports show. */
-import { agree, count, printable } from "../base/index.js";
+import { count, printable } from "../base/index.js";
 import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
 import { leftLiveIn, memberInReports, nameInUrn, objectKey } from "../state/index.js";
 import {
@@ -7,7 +7,6 @@ import {
   type ExportedStack,
   inNaturalOrder,
   isReplaced,
-  nameOf,
   objectsIn,
   type Resource,
   stackNamesIn,
@@ -21,14 +20,11 @@ const LEFTOVERS_HELP = `Usage: pulumi-advertising leftovers [options]
 Lists what this stack left live: objects that were replaced, or left a set; with --before also
 what left the state since an earlier export. Sends and changes nothing.
 
-  --before EXPORT        an earlier export (- for standard input), or a backend's checkpoint file;
-                         several times
+  --before EXPORT        an earlier export or a backend's checkpoint file; several times
   --state FILE           what \`pulumi stack export\` printed (- for standard input)
   --format FORMAT        text (default), json or csv
   --out FILE             writes to FILE
-${STACK_HELP}
-
-Exit codes: 0 done, 2 failed.`;
+${STACK_HELP}`;
 
 export const leftoversCommand = command({
   help: LEFTOVERS_HELP,
@@ -51,7 +47,7 @@ export const leftoversCommand = command({
     const earlier: ExportedStack[] = [];
     for (const file of before) {
       const state = await stateOf({ state: file }); // one by one: standard input is there once
-      const [name = names[0]] = stackNamesIn(state);
+      const [name] = stackNamesIn(state);
       // What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
       if (name !== undefined && names.length > 0 && !names.includes(name))
         throw new Error(`${file} is a state of the stack ${name}, not of ${names[0]}`);
@@ -76,10 +72,10 @@ export interface Leftover {
 export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]): Leftover[] {
   const objects = objectsIn(now.resources);
   const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
-  for (const object of objects.filter(isReplaced)) found.push(formerly(object, "replaced"));
-  for (const state of earlier) {
-    const why = `removed since ${state.time || "an earlier export"}`;
-    found.push(...removedIn(state, why));
+  found.push(...objects.filter(isReplaced).map((each) => formerly(each, "replaced")));
+  for (const { time, resources } of earlier) {
+    const why = `removed since ${time || "an earlier export"}`;
+    found.push(...objectsIn(resources).map((each) => formerly(each, why)));
   }
   const current = objects.filter((each) => !isReplaced(each));
   const held = new Set(current.map(({ kind, id = "" }) => objectKey(kind.name, id)));
@@ -89,54 +85,40 @@ export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[
   return inNaturalOrder(first.values(), ({ kind, key, id }) => `${kind} ${key} ${id}`);
 }
 
-function removedIn(state: ExportedStack, why: string): Leftover[] {
-  return objectsIn(state.resources).map((each) => formerly(each, why));
-}
-
 function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   const kind = (kindOfType(type) ?? setOfType(type)?.member)?.name;
   if (kind === undefined) return [];
   const resource = nameInUrn(urn);
   return leftLiveIn(outputs).map(({ id, at, name = "", key: member }) => {
-    const object = { kind, id, name, at };
-    if (member === undefined) return { ...object, key: resource, why: "replaced" };
-    const why = "replaced in its set, or removed from it";
-    return { ...object, key: memberInReports(resource, member), why };
+    const key = member === undefined ? resource : memberInReports(resource, member);
+    return { kind, id, name, key, at, why: "replaced, or removed from its set" };
   });
 }
 
-const NOT_IF_DELETED = "; live only if it is not deleted (retainOnDelete was off)";
-
 /** Of something that no state notes: nobody knows since when. */
-function formerly(object: ExportedObject, why: string): Leftover {
-  const { kind, id = "", key, resource } = object;
-  const left = { kind: kind.name, id, name: nameOf(object), key, at: "" };
-  if (resource.retainOnDelete === true) return { ...left, why };
-  return { ...left, why: why + NOT_IF_DELETED };
+function formerly({ kind, id = "", name, key, resource }: ExportedObject, why: string) {
+  const left: Leftover = { kind: kind.name, id, name, key, at: "", why };
+  if (resource.retainOnDelete === true) return left;
+  return { ...left, why: `${why}; live only if it is not deleted (retainOnDelete was off)` };
 }
 
-const LEFTOVER_COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
+const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
 type LeftoverFormat = (leftovers: readonly Leftover[]) => string;
 
-export const LEFTOVER_FORMATS: Readonly<Record<"text" | "json" | "csv", LeftoverFormat>> = {
+export const LEFTOVER_FORMATS: Readonly<Record<string, LeftoverFormat>> = {
   text: (leftovers) => {
-    const { length } = leftovers;
-    if (length === 0) return "The state has no object that stays live and unmanaged.\n";
-    const them = agree(length, "it", "them");
+    if (leftovers.length === 0)
+      return "The state has no object that stays live and unmanaged.\n";
     const lines = leftovers.map(({ kind, id, name, key, at, why }) => {
       return `  ${printable(`${kind} ${id} "${name}" of ${key}: ${why} ${at}`)}\n`;
     });
     return (
-      `${count(length, "object")} that this stack no longer manages. Tags that were placed for ${them} ` +
-      `keep firing: deactivate ${them} in the platform's own interface.\n${lines.join("")}`
+      `${count(leftovers.length, "object")} that this stack no longer manages. Tags keep firing ` +
+      `their ids: deactivate them in the platform's own interface.\n${lines.join("")}`
     );
   },
   json: (leftovers) => jsonOf({ leftovers }),
-  csv: (leftovers) => {
-    return csvOf([
-      LEFTOVER_COLUMNS,
-      ...leftovers.map((each) => LEFTOVER_COLUMNS.map((name) => each[name])),
-    ]);
-  },
+  csv: (leftovers) =>
+    csvOf([COLUMNS, ...leftovers.map((each) => COLUMNS.map((name) => each[name]))]),
 };

@@ -271,7 +271,7 @@ class StateView {
   formerIdsOf({ ref, record }: Pick<Create, "ref" | "record">): string[] {
     const object = this.held.get(ref.key);
     const left = leftLiveIn(object?.resource.outputs ?? {}).filter(
-      ({ key }) => key === object?.in?.key,
+      ({ key }) => key === object?.ref.member,
     );
     const ids = [object?.id, record.replaces, ...left.map(({ id }) => id)];
     return ids.filter((id) => id !== undefined);

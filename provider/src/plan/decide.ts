@@ -327,16 +327,13 @@ const MAX_SHOWN = 60;
 
 /**
  * How arguments change: `value 98 → 26`, `segmentId none → 4`.
- * @param names that differ. @param secret which values are hidden, and by which text.
+ * @param names that differ. @param secret whose values are hidden.
  */
 export function changeMessages(
   names: readonly string[],
   olds: Values,
   news: Values,
-  {
-    secret,
-    hidden = "(secret)",
-  }: { readonly secret: ReadonlySet<string>; readonly hidden?: string },
+  { secret }: { readonly secret: ReadonlySet<string> } = { secret: new Set() },
 ): string[] {
   const shown = (name: string, value: unknown) => {
     if (value === UNKNOWN) return "not known yet";
@@ -346,7 +343,7 @@ export function changeMessages(
   };
   return names.map((name) => {
     if (name === ANY) return "it was created with other arguments";
-    if (secret.has(name)) return `${name} ${hidden}`;
+    if (secret.has(name)) return `${name} (secret)`;
     return `${name} ${shown(name, olds[name])} → ${shown(name, news[name])}`;
   });
 }

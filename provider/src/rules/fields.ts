@@ -121,11 +121,6 @@ function unitOf(seconds: number): string | undefined {
   return unit && count(seconds / unit.seconds, unit.noun);
 }
 
-/** As {@link unitOf}, and `90 seconds`. */
-export function duration(seconds: number): string {
-  return unitOf(seconds) ?? count(seconds, "second");
-}
-
 /** `2678400 (31 days)`: seconds as they are written, and in the unit that people think in. */
 export function withUnit(seconds: number): string {
   const unit = unitOf(seconds);
