@@ -234,7 +234,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:
-      "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up --stack dev` on this machine with the same account takes them over, if the program still declares them as sent.\nPulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and `pulumi up` has ended, drop it:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
+      "Nothing is pending.\nCreated by earlier runs, and not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` on this machine with the same account takes over what the program still declares as sent.\nOnce nothing is open and an up has ended, drop Pulumi's record of the interrupted run:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
     stderr: "",
   });
   const open = await pending(
@@ -253,9 +253,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
     inputs: { eventName: "c", advertiserId: 1, value: 1 },
   };
   const { stdout } = await pending([], { type: "creating", resource });
-  expect(stdout).toMatch(
-    / {2}b: look .*; not 2, which it replaces(\n.*)*\n.*"which it replaces".*--not-created.*(\n.*)*\nPulumi keeps/,
-  );
+  expect(stdout).toMatch(/ {2}b: look .*; not 2, which it replaces\n/);
 });
 
 it("pending: a journal that is damaged, or that a run is using, is spoken of as in an `up`", async () => {

@@ -14,6 +14,7 @@ import { type Facts, factsIn } from "../../../provider/src/cli/pending-facts.js"
 import { createProvider } from "../../../provider/src/dynamic/provider.js";
 import {
   backendIn,
+  everyJournal,
   isOpen,
   type JournalEntry,
   openElsewhere,
@@ -617,8 +618,9 @@ export class Simulation {
     const { place } = this.stack;
     const elsewhere = openElsewhere(place, FOLDER, this.machines[machine].disk);
     const existing = this.stacks.map((each) => each.place.stack);
-    const isGone = ({ stack }: StackPlace) => !existing.includes(stack);
-    return factsIn(this.stack.exported, { own, runs, elsewhere, isGone }, place);
+    const all = everyJournal(FOLDER, this.machines[machine].disk);
+    const journals = { own, runs: [...runs, ...all.flatMap((each) => each.runs)], elsewhere };
+    return factsIn(this.stack.exported, { ...journals, existing }, place);
   }
 
   /** A create's object, as somebody who looks in the account sees it. @param name the resource in commands. */
