@@ -168,7 +168,9 @@ it("what only the journal of a killed run has, or only Pulumi's record of it, is
   await killed();
   await well(stack.run(["stack", "rename", "prod"]));
   const renamed = await answer(stack, 1);
-  expect(renamed).toMatch(/The stack dev .*1 open create .*:\n.*::f: look in the account/);
+  expect(renamed).toMatch(
+    /The stack organization\/[\w-]+\/dev .*1 open create:\n.*::f: look in the account/,
+  );
   expect((await stack.up()).output).toContain("pending --take-over dev --stack prod");
   expect(sandbox.eventPosts).toBe(3);
   const [takeOver = ""] = commandsIn(renamed).filter((each) => each.includes("--take-over"));

@@ -5,11 +5,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { commandsTake, RefusedError } from "../../provider/src/base/index.js";
-import {
-  heldMessage,
-  listing,
-  resolvedMessage,
-} from "../../provider/src/cli/pending-messages.js";
+import { heldMessage, listing, resolvedMessage } from "../../provider/src/cli/pending.js";
 import { describeFailure } from "../../provider/src/client/describe-failure.js";
 import { TransportFailure } from "../../provider/src/client/transport.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/index.js";
@@ -105,7 +101,6 @@ const openCreate = {
   known: "journal",
 } as const;
 const FACTS = { open: [], elsewhere: [], made: [] } as unknown as Parameters<typeof listing>[0];
-const CLEARING = "pulumi refresh --clear-pending-creates --yes --stack dev";
 const disk = (code: string) =>
   Object.assign(new Error(`${code}: it failed`), { code, path: "/cache/x" });
 const failure = (code: string, sent = false) =>
@@ -246,9 +241,9 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
     ]);
     return said.join();
   },
-  "pending: nothing": () => listing(FACTS, CLEARING).join("\n"),
+  "pending: nothing": () => listing(FACTS).join("\n"),
   "pending: an unresolved create": () =>
-    listing({ ...FACTS, open: [openCreate] } as typeof FACTS, CLEARING).join("\n"),
+    listing({ ...FACTS, open: [openCreate] } as typeof FACTS).join("\n"),
   "pending: answered": () =>
     ["42", undefined]
       .map((id) => resolvedMessage({ create: openCreate, id } as never))

@@ -63,7 +63,6 @@ function facts(
       own,
       runs: [`${BEFORE} ours`],
       elsewhere,
-      existing: [],
     },
     PLACE,
   );
@@ -343,7 +342,7 @@ describe("what is pending", () => {
 
 describe("answers", () => {
   const given = (answers: Partial<Parameters<typeof readAnswers>[0]>) => ({
-    ...{ created: [], notCreated: [], forget: [] },
+    ...{ created: [], "not-created": [], forget: [] },
     ...answers,
   });
   const known = facts(
@@ -373,13 +372,13 @@ describe("answers", () => {
     [{ created: ["buy=4711"] }, ["buy 4711"]],
     [{ created: [`${E("buy")}=4711`] }, ["buy 4711"]],
     [
-      { created: ['funnel["a"]=4711'], notCreated: ["funnel/b"] },
+      { created: ['funnel["a"]=4711'], "not-created": ["funnel/b"] },
       ["funnel/a 4711", "funnel/b undefined"],
     ],
     [{ created: [`${SET}["b"]=4711`] }, ["funnel/b 4711"]],
-    [{ notCreated: ["funnel"] }, ["funnel/a undefined", "funnel/b undefined"]],
+    [{ "not-created": ["funnel"] }, ["funnel/a undefined", "funnel/b undefined"]],
     [
-      { notCreated: [SET, "sent"] },
+      { "not-created": [SET, "sent"] },
       ["funnel/a undefined", "funnel/b undefined", "sent undefined"],
     ],
     [{ created: ["sent=7"] }, ["sent 7"]],
@@ -392,10 +391,10 @@ describe("answers", () => {
   });
 
   it.each<[Parameters<typeof read>[0], string]>([
-    [{ notCreated: ["sennt"] }, '"sennt" is not a pending create: `pending` lists them'],
-    [{ notCreated: ["other"] }, '"other" is not a pending create'],
+    [{ "not-created": ["sennt"] }, '"sennt" is not a pending create: `pending` lists them'],
+    [{ "not-created": ["other"] }, '"other" is not a pending create'],
     [
-      { notCreated: ["twin"] },
+      { "not-created": ["twin"] },
       `"twin" is the name of several, so give the URN: ${urnOf("Advertiser", "twin")} and ${E("twin")}`,
     ],
     [
@@ -405,7 +404,7 @@ describe("answers", () => {
     [{ created: ["buy=0"] }, '--created takes X=ID with a number from 1 up as ID; got "buy=0"'],
     [{ created: ["buy"] }, '--created takes X=ID with a number from 1 up as ID; got "buy"'],
     [{ created: ["funnel=4711"] }, '4711 can\'t be both "funnel/b" and "funnel/a"'],
-    [{ created: ["buy=4711"], notCreated: ["buy"] }, '"buy" is given two answers'],
+    [{ created: ["buy=4711"], "not-created": ["buy"] }, '"buy" is given two answers'],
     [{ created: ["buy=4711", "sent=4711"] }, '4711 can\'t be both "sent" and "buy"'],
     [
       { created: ["buy=9"] },
@@ -424,7 +423,7 @@ describe("answers", () => {
     [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" is given two answers'],
   ])("%j is refused, and nothing is resolved", (answers, fault) => {
     const all = () =>
-      read({ ...answers, notCreated: [...(answers.notCreated ?? []), "nobody"] });
+      read({ ...answers, "not-created": [...(answers["not-created"] ?? []), "nobody"] });
     expect(all).toThrow(/^nothing was resolved: /);
     expect(all).toThrow(fault);
     expect(all).toThrow('"nobody" is not a pending create');
@@ -454,7 +453,7 @@ describe("one create under several names", () => {
     expect(known.open.map(({ ref }) => ref.short)).toEqual(["buy-eu"]);
     for (const name of ["buy", "buy-eu", E("buy"), E("buy-eu")])
       expect(
-        readAnswers({ created: [`${name}=5`], notCreated: [], forget: [] }, known).answers,
+        readAnswers({ created: [`${name}=5`], "not-created": [], forget: [] }, known).answers,
       ).toMatchObject([{ create: { ref: { short: "buy-eu" } }, id: "5" }]);
   });
 
@@ -488,11 +487,11 @@ describe("one create under several names", () => {
     const sent = record("ConversionEvent::buy", "sent", { mark: "m" });
     const known = facts([storedEvent("buy", 4, { __resolved: [`m ${BEFORE}`] })], [sent]);
     const words = (answers: object) =>
-      readAnswers({ created: [], notCreated: [], forget: [], ...answers }, known).known;
+      readAnswers({ created: [], "not-created": [], forget: [], ...answers }, known).known;
     expect(words({ created: ["buy=4"] })).toEqual([
       "buy is resolved already: the state has what became of it.",
     ]);
-    expect(words({ notCreated: ["buy"] })).toEqual([
+    expect(words({ "not-created": ["buy"] })).toEqual([
       "buy is resolved already: the state has what became of it.",
     ]);
     expect(() => words({ created: ["other=4"] })).toThrow(/"other" is not a pending create/);
@@ -590,7 +589,7 @@ describe("another stack of the project", () => {
 
   it("a name is this stack's before it is the other one's", () => {
     const known = facts([storedEvent("buy", "unresolved-m", unresolved("m"))], [], [], [open]);
-    const { answers } = readAnswers({ created: [], notCreated: ["buy"], forget: [] }, known);
+    const { answers } = readAnswers({ created: [], "not-created": ["buy"], forget: [] }, known);
     expect(answers.map(({ create }) => create.elsewhere)).toEqual([undefined]);
   });
 });

@@ -22,17 +22,13 @@ type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: O }>
 >["values"];
 
-export interface CommandDeclaration<O extends ParseArgsOptionsConfig> {
+export function command<const O extends ParseArgsOptionsConfig>(declaration: {
   readonly help: string;
   /** All but `--help`, which each command takes. */
   readonly options: O;
   readonly takes?: string;
   readonly run: (values: ParsedValues<O>, word: string) => Promise<number>;
-}
-
-export function command<const O extends ParseArgsOptionsConfig>(
-  declaration: CommandDeclaration<O>,
-): Command {
+}): Command {
   const { help, takes, run } = declaration;
   const options = { ...declaration.options, help: { type: "boolean", short: "h" } } as const;
   return {

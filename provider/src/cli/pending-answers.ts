@@ -28,7 +28,7 @@ export function isCreated({ id, managedAs }: Answer): boolean {
  * @returns also sentences about what needs no answer. @throws Error with all that is wrong; then no answer counts.
  */
 export function readAnswers(
-  typed: Readonly<Record<"created" | "notCreated" | "forget", readonly string[]>>,
+  typed: Readonly<Record<"created" | "not-created" | "forget", readonly string[]>>,
   facts: Facts,
 ) {
   const creates = [...facts.open, ...facts.elsewhere];
@@ -66,7 +66,7 @@ export function readAnswers(
       for (const create of meantBy(name, creates, id))
         add(withVerdict({ create, id }, facts, [...answers.values()]));
   }
-  for (const name of typed.notCreated)
+  for (const name of typed["not-created"])
     for (const create of meantBy(name, creates)) add({ create });
   // What is open comes before what the journal has of the same.
   const all = new Map([...facts.notes, ...creates].map((each) => [each.ref.urn, each]));

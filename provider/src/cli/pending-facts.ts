@@ -35,6 +35,7 @@ import {
   isSecret,
   objectsIn,
   type Resource,
+  stackNamesIn,
 } from "./contents.js";
 
 export interface Create {
@@ -57,12 +58,12 @@ export interface Journals {
   readonly runs: readonly string[];
   /** What other stacks of the project have open. */
   readonly elsewhere: readonly OpenCreate[];
-  /** The stacks that the project has in this backend. */
-  readonly existing: readonly string[];
 }
 
-export interface Facts extends Pick<Journals, "existing"> {
+export interface Facts {
   readonly place: StackPlace;
+  /** Whether somebody has to answer: also if the state was written under another stack's name that has open creates. */
+  readonly isAsked: boolean;
   /** Whether Pulumi has a record of creates that were interrupted. */
   readonly isRecorded: boolean;
   /** Creates of this stack that need an answer, in natural order. */
@@ -81,22 +82,21 @@ export interface Facts extends Pick<Journals, "existing"> {
   readonly inJournal: ReadonlyMap<string, readonly Create[]>;
 }
 
-/** Whether two recorded accounts are one. */
-export type AreSameAccount = (one: unknown, other: unknown) => boolean;
-
-/** @param isSameAccount of the stack's objects. */
+/** @param isSameAccount whether two recorded accounts are one. */
 export function factsIn(
   stack: ExportedStack,
-  { own, runs, elsewhere: others, existing }: Journals,
+  { own, runs, elsewhere: others }: Journals,
   place: StackPlace,
-  isSameAccount: AreSameAccount = mayBeSameAccount,
+  isSameAccount = mayBeSameAccount,
 ): Facts {
   const state = stateView(stack, isSameAccount);
-  const notes = [...own.values()].map((record) => noteOf(record, place.stack));
-  const notesElsewhere = others.map(({ elsewhere = place, ...record }) => {
-    return { ...noteOf(record, elsewhere.stack), elsewhere };
-  });
-  const unseen = [...notes.filter(isUnseen), ...notesElsewhere];
+  const noteOf = (record: OpenCreate): Create => {
+    const { key, elsewhere } = record;
+    const ref = refOfKey(key, (elsewhere ?? place).stack);
+    return { ref, record, known: "journal", elsewhere };
+  };
+  const notes = [...own.values()].map(noteOf);
+  const unseen = [...notes.filter(isUnseen), ...others.map(noteOf)];
   const left = unseen.filter((note) => !state.isSeen(note));
   const missing = left.filter((note) => note.elsewhere === undefined && state.isMissing(note));
   const missingByKey = new Map(missing.map((note) => [note.ref.key, note.record]));
@@ -116,28 +116,32 @@ export function factsIn(
     if (note.record.state === "sent")
       open.set(note.ref.key, mergedWith(note, open.get(note.ref.key)));
   for (const each of state.unresolved) open.set(each.ref.key, each);
+  // What was only adopted here says nothing about who created it.
+  const createdHere = notes.filter(
+    ({ record: { state, body } }) =>
+      state !== "closed" && (state !== "confirmed" || body !== ""),
+  );
+  const names = stackNamesIn(stack);
+  const elsewhere = left.filter((note) => note.elsewhere !== undefined);
   return {
     place,
-    existing,
+    isAsked:
+      open.size > 0 || elsewhere.some((note) => names.includes(note.elsewhere?.stack ?? "")),
     isRecorded: stack.pending.some(({ type }) => type === "creating"),
     open: byName(open.values()).map((each) => {
       return { ...each, formerIds: state.formerIdsOf(each) };
     }),
-    elsewhere: byName(left.filter((note) => note.elsewhere !== undefined)),
+    elsewhere: byName(elsewhere),
     made: byName(missing.filter(({ record }) => record.state !== "sent")),
     outdated: unseen
       .filter((note) => state.isSeen(note))
       .map((note) => ({ ...note, held: state.heldInstead(note) })),
     notes,
     inState: new Map(state.current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref])),
-    inJournal: Map.groupBy(notes.filter(isCreatedHere), ({ ref, record: { id = "" } }) =>
+    inJournal: Map.groupBy(createdHere, ({ ref, record: { id = "" } }) =>
       objectKey(ref.kind, id),
     ),
   };
-}
-
-function noteOf(record: JournalEntry, stack: string): Create {
-  return { ref: refOfKey(record.key, stack), record, known: "journal" };
 }
 
 /** Whether no run has seen what became of it. */
@@ -145,17 +149,12 @@ export function isUnseen({ record }: Create): boolean {
   return ["sent", "created", "reported"].includes(String(record.state));
 }
 
-/** What was only adopted here says nothing about who created it. */
-function isCreatedHere({ record: { state, body } }: Create): boolean {
-  return state !== "closed" && (state !== "confirmed" || body !== "");
-}
-
 function byName(creates: Iterable<Create>): Create[] {
   return inNaturalOrder(creates, ({ ref }) => `${ref.short} ${ref.urn}`);
 }
 
 /** What a state shows about creates. */
-function stateView({ resources }: ExportedStack, isSameAccount: AreSameAccount) {
+function stateView({ resources }: ExportedStack, isSameAccount: typeof mayBeSameAccount) {
   const objects = objectsIn(resources);
   const byId = Map.groupBy(objects, ({ kind, id = "" }) => objectKey(kind.name, id));
   const current = objects.filter(({ resource }) => resource.delete !== true);

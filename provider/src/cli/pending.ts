@@ -4,7 +4,7 @@
  * answers; what only a journal or Pulumi's record has, by lines of the journal, which the next `up` here goes by. No
  * state is written here: only Pulumi locks and saves.
  */
-import { asTyped, count, enumerate, plainShellWord, UsageError } from "../base/index.js";
+import { asTyped, count, cut, enumerate, plainShellWord, UsageError } from "../base/index.js";
 import {
   appendLines,
   backendIn,
@@ -16,11 +16,18 @@ import {
   journalFolder,
   journalPath,
   openElsewhere,
+  type Records,
   readJournal,
   type StackPlace,
   takeOverOpen,
 } from "../journal/index.js";
-import { MAX_LISTED, stackOption } from "../state/index.js";
+import {
+  describe,
+  MAX_LISTED,
+  otherStackAdvice,
+  resolveCommands,
+  stackOption,
+} from "../state/index.js";
 import { objectsIn, stackNamesIn } from "./contents.js";
 import { command, commandsAreAbout, isInline, type StackChoice } from "./harness.js";
 import {
@@ -31,8 +38,7 @@ import {
   readAnswers,
   recordedLines,
 } from "./pending-answers.js";
-import { type Facts, factsIn } from "./pending-facts.js";
-import { heldMessage, isAsked, listing, resolvedMessage } from "./pending-messages.js";
+import { type Create, type Facts, factsIn } from "./pending-facts.js";
 import {
   accountComparer,
   existingStacks,
@@ -47,20 +53,19 @@ import {
 
 const PENDING_HELP = `Usage: pulumi-advertising pending [options]
 
-Lists the unresolved creates: those in the state, those that only this machine's
-journal has, and those that only Pulumi's record of an interrupted run has.
+Lists the unresolved creates of the state, of this machine's journal, and of Pulumi's record of
+an interrupted run. The first three options may be repeated.
 
-  --created X=ID         resolves X as created with the id ID; repeatable
-  --not-created X        resolves X as not created: the next up creates it; repeatable
-  --search               resolves what a search in advertising:operations finds or rules out
+  --created X=ID         resolves X as created with the id ID
+  --not-created X        resolves X as not created: the next up creates it
   --forget X             ends one without an answer: drops it from this machine's journal and from
                          the state's unresolved creates; the object, if there is one, is not touched
+  --search               resolves what a search in advertising:operations finds or rules out
   --take-over STACK      takes over the open creates of STACK, the former name of this stack
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-X is a name as listed or as in a message, or a URN; for --not-created and --forget also the name of
-a set, for all its events.
+X is a name as in a message, or a URN; for --not-created and --forget also the name of a set.
 
 Exit codes: 0 nothing needs an answer, 1 something does, 2 failed (for example, during a run).`;
 
@@ -77,29 +82,21 @@ export const pendingCommand = command({
     ...STACK_OPTIONS,
     state: { type: "string" },
   },
-  run: async ({
-    created,
-    "not-created": notCreated,
-    forget,
-    search,
-    "take-over": former,
-    ...choice
-  }) => {
-    const typed = { created, notCreated, forget };
-    const isTyped = Object.values(typed).some((texts) => texts.length > 0);
-    const isLooking = choice.state !== undefined;
-    if (isLooking && (search || isTyped || former !== undefined))
+  run: async ({ search, "take-over": former, stack, cwd, state, ...typed }) => {
+    const choice = { stack, cwd, state };
+    const isChange = search || former !== undefined || Object.values(typed).flat().length > 0;
+    if (state !== undefined && isChange)
       throw new UsageError("--state only looks; to resolve, leave it out");
     let facts = await readFacts(choice);
     const { place } = facts;
     // Printed commands name the stack, so that they work whichever one is selected then.
-    const stack = choice.stack ?? stackOption(place.stack).value;
-    if (place.stack !== "") commandsAreAbout({ ...choice, stack });
+    if (place.stack !== "")
+      commandsAreAbout({ stack: stack ?? stackOption(place.stack).value, cwd });
     if (await isJournalInUse(place, journalFolder()))
       console.log("A run of this stack is under way here. Let it end, then run this again.");
-    else if (!isLooking) await bringUpToDate(facts);
+    else if (state === undefined) await bringUpToDate(facts);
     if (former !== undefined) {
-      await takeOver(former, facts);
+      await takeOver(former, facts, choice);
       facts = await readFacts(choice);
     }
     const { answers, known } = readAnswers(typed, facts);
@@ -114,10 +111,14 @@ export const pendingCommand = command({
       facts = await readFacts(choice);
       await bringUpToDate(facts);
     }
-    let clearing = asTyped("pulumi refresh --clear-pending-creates --yes");
-    if (isInline(choice)) clearing = "await stack.refresh({ clearPendingCreates: true })";
-    console.log(listing(facts, clearing).join("\n"));
-    return Number(isAsked(facts));
+    console.log(listing(facts).join("\n"));
+    // Pulumi keeps it over any number of runs, and this command may ask about it again.
+    if (facts.isRecorded && !isInline(choice))
+      console.log(
+        "Once nothing is open and an up has ended, drop Pulumi's record of the interrupted run:\n" +
+          `  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
+      );
+    return Number(facts.isAsked);
   },
 });
 
@@ -133,23 +134,16 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
   if (stack === undefined)
     throw new Error("`pulumi stack --show-name` names no stack: select one, or add --stack");
   const place = { backend: backendIn(process.env, programFolder(choice)), stack };
-  const { records: own, runs } = ownJournal(place);
-  const others = everyJournal(journalFolder());
+  const own = ownRecords(journalPath(place));
+  const runs = everyJournal(journalFolder()).flatMap((journal) => journal.runs);
   const elsewhere = choice.state === undefined ? openElsewhere(place, journalFolder()) : [];
-  const journals = {
-    own,
-    runs: [...runs, ...others.flatMap((other) => other.runs)],
-    elsewhere,
-    existing: elsewhere.length > 0 ? await existingStacks(choice, stack) : [],
-  };
-  return factsIn(exported, journals, place, isSameAccount);
+  return factsIn(exported, { own, runs, elsewhere }, place, isSameAccount);
 }
 
 /** @throws JournalError as an `up` has it. */
-function ownJournal(place: StackPlace) {
-  const path = journalPath(place);
+function ownRecords(path: string): Records {
   try {
-    return readJournal(path) ?? { records: new Map(), runs: [] };
+    return readJournal(path)?.records ?? new Map();
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
@@ -176,18 +170,24 @@ async function writeLines(place: StackPlace, all: readonly PlacedLine[]): Promis
 }
 
 /** What another stack's journal has open becomes this one's. @throws Error that stack still exists. */
-async function takeOver(former: string, { elsewhere, existing, place }: Facts): Promise<void> {
-  const all = elsewhere.flatMap((create) => create.elsewhere ?? []);
-  const meant = all.filter(({ stack }) => [stack, stackOption(stack).value].includes(former));
+async function takeOver(
+  former: string,
+  { elsewhere, place }: Facts,
+  choice: StackChoice,
+): Promise<void> {
+  const isMeant = ({ stack }: StackPlace) => [stack, stackOption(stack).value].includes(former);
+  const meant = elsewhere.flatMap((create) => create.elsewhere ?? []).filter(isMeant);
   const places = new Map(meant.map((each) => [journalPath(each), each]));
   if (places.size === 0)
     throw new Error(`this machine's journal has nothing open of a stack ${former}`);
+  const existing = await existingStacks(choice, place.stack);
   const isThere = ({ backend, stack }: StackPlace) =>
     backend === place.backend && existing.includes(stack);
   if (meant.some(isThere)) {
-    const still = `nothing was taken over: the stack ${former} still exists`;
     const up = `pulumi up --stack ${plainShellWord(former)}`;
-    throw new Error(`${still}. Its next run handles its open creates:\n  ${up}`);
+    throw new Error(
+      `the stack ${former} still exists. Its next run handles its open creates:\n  ${up}`,
+    );
   }
   for (const each of places.values()) {
     const { moved, kept } = await takeOverOpen(each, place, { folder: journalFolder() });
@@ -198,57 +198,116 @@ async function takeOver(former: string, { elsewhere, existing, place }: Facts): 
   }
 }
 
-/** Carries out what was answered, and says so. @throws Error with what the state still has as unresolved. */
+/** What the provider's `read` reads: JSON, an id or null by mark. */
+const ANSWERS = "ADVERTISING_ANSWERS";
+
+/**
+ * Carries out what was answered, and says so. What the state has is resolved by a refresh of just those resources: what
+ * another one manages, and what is dropped, leaves its unresolved creates.
+ * @throws Error with what the state still has as unresolved, as during a run.
+ */
 async function execute(
   all: readonly Answer[],
   facts: Facts,
   choice: StackChoice,
 ): Promise<void> {
-  const { place } = facts;
-  await writeLines(place, recordedLines(facts));
+  await writeLines(facts.place, recordedLines(facts));
   const asked = all.filter(({ create }) => create.known === "state");
-  const { left, failure } = await refreshWith(asked, choice);
+  const ids = asked.map((answer) => {
+    return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
+  });
+  const answers = JSON.stringify(Object.fromEntries(ids));
+  const urns = new Set(asked.map(({ create }) => create.ref.resourceUrn));
+  let failure = "Pulumi's refresh has not changed them";
+  // Without a target it would be a refresh of everything.
+  if (urns.size > 0)
+    await refresh([...urns], { [ANSWERS]: answers }, choice).catch((error: Error) => {
+      failure = error.message;
+    });
+  const { resources } = await stateOf(choice);
+  // By name too: a resource that got another one's name may have the same create.
+  const open = new Set(
+    objectsIn(resources).map(({ ref, record }) => `${ref.urn} ${record?.mark}`),
+  );
+  const left = asked.filter(({ create: { ref, record } }) =>
+    open.has(`${ref.urn} ${record.mark}`),
+  );
   const resolved = all.filter((answer) => !left.includes(answer));
   await writeLines(
-    place,
+    facts.place,
     resolved.flatMap((answer) => journalLinesOf(answer, facts)),
   );
   for (const answer of resolved) console.log(resolvedMessage(answer));
   if (left.length === 0) return;
-  const names = enumerate(
-    left.map(({ create }) => create.ref.short),
-    MAX_LISTED,
-  );
+  const names = left.map(({ create }) => create.ref.short);
   throw new Error(
-    `not resolved: ${names}: ${failure}\nIf Pulumi says that the stack is locked, let that run end. ` +
+    `not resolved: ${enumerate(names, MAX_LISTED)}: ${failure}\n` +
+      "If Pulumi says that the stack is locked, let that run end. " +
       `Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel --yes")}`,
   );
 }
 
-/** What the provider's `read` reads: JSON, an id or null by mark. */
-const ANSWERS = "ADVERTISING_ANSWERS";
+export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {
+  const { short } = create.ref;
+  if (isForgotten === true)
+    return `Forgotten: ${short} (${whatIsKnown(create)}). The object, if there is one, is not touched.`;
+  if (id === undefined) return `Resolved as not created: ${short}`;
+  if (managedAs !== undefined)
+    return `Resolved: ${short} is ${id}, which is managed as ${managedAs}`;
+  return `Resolved as created with id ${id}: ${short}`;
+}
 
-/**
- * Hands the answers to a refresh of just those resources. What another resource manages, and what is dropped, leaves
- * the state's unresolved creates. @returns those that it has not resolved, as during a run, and why.
- */
-async function refreshWith(all: readonly Answer[], choice: StackChoice) {
-  let failure = "Pulumi's refresh has not changed them";
-  if (all.length === 0) return { left: [], failure };
-  const entries = all.map((answer) => {
-    return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
-  });
-  const answers = JSON.stringify(Object.fromEntries(entries));
-  const urns = new Set(all.map(({ create }) => create.ref.resourceUrn));
-  await refresh([...urns], { [ANSWERS]: answers }, choice).catch((error: Error) => {
-    failure = error.message;
-  });
-  // By name too: a resource that got another one's name may have the same create.
-  const { resources } = await stateOf(choice);
-  const still = objectsIn(resources).map(({ ref, record }) => `${ref.urn} ${record?.mark}`);
-  const open = new Set(still);
-  const left = all.filter(({ create: { ref, record } }) =>
-    open.has(`${ref.urn} ${record.mark}`),
+/** What a journal had as open, and the state has by another create. */
+export function heldMessage({ ref, record, held }: Create): string {
+  return (
+    `${ref.short}: an earlier run sent it at ${record.at}, and the state has ${held}. ` +
+    "If the account has a second one, it's unmanaged."
   );
-  return { left, failure };
+}
+
+export function listing({ open, made, elsewhere }: Facts): string[] {
+  const names = namesOf(open);
+  const lines: string[] = [];
+  if (open.length > 0) {
+    lines.push(`${count(open.length, "create")} may or may not have reached the platform:`);
+    for (const [index, create] of open.entries())
+      lines.push(`  ${names[index]}: ${whatIsKnown(create)}`);
+    if (open.some(({ known }) => known === "record"))
+      lines.push(
+        "A run that is still under way on another machine looks the same: let it end first.",
+      );
+    lines.push(...resolveCommands(names));
+  }
+  if (open.length + elsewhere.length === 0) lines.push("Nothing is pending.");
+  if (made.length > 0)
+    lines.push(
+      "Created by earlier runs, and not in the state yet:",
+      ...made.map((create) => `  ${create.ref.short}: ${whatIsKnown(create)}`),
+      `The next \`${asTyped("pulumi up")}\` on this machine with the same account takes over ` +
+        "what the program still declares as sent.",
+    );
+  const byStack = Map.groupBy(elsewhere, (create) => JSON.stringify(create.elsewhere));
+  for (const creates of byStack.values()) lines.push(...linesOfStack(creates));
+  return lines;
+}
+
+function whatIsKnown({ ref, record }: Create): string {
+  if (record.id !== undefined) return `created as ${record.id}`;
+  return `look in the account for ${describe(ref.kind, record)}`;
+}
+
+function namesOf(open: readonly Create[]): string[] {
+  const byShort = Map.groupBy(open, ({ ref }) => ref.short);
+  return open.map(({ ref }) => (byShort.get(ref.short)?.length === 1 ? ref.short : ref.urn));
+}
+
+/** @param creates of one other stack of the project. */
+function linesOfStack(creates: readonly Create[]): string[] {
+  const { stack = "", backend } = creates[0]?.elsewhere ?? {};
+  const listed = creates.map((create) => `  ${create.ref.urn}: ${whatIsKnown(create)}`);
+  return [
+    `The stack ${stack} (backend ${backend}) has ${count(creates.length, "open create")}:`,
+    ...cut(listed, MAX_LISTED, (others) => `  and ${others} more`),
+    ...otherStackAdvice(stack),
+  ];
 }

@@ -15,7 +15,6 @@ import {
 } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
 import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
-import type { AreSameAccount } from "./pending-facts.js";
 
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
@@ -69,19 +68,13 @@ async function run(args: readonly string[], choice: StackChoice, environment: ob
       throw new Error(
         "the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/",
       );
-    const said = [stderr];
     // A refresh prints its errors on standard output.
-    if (args[0] === "refresh") said.push(stdout);
-    if (projectFileOf(choice.cwd ?? ".") === undefined) said.push(NO_PROJECT);
-    const lines = said.join("\n").split("\n").map(printable);
+    const output = args[0] === "refresh" ? `${stderr}\n${stdout}` : stderr;
+    const lines = output.split("\n").map(printable);
     const words = lines.filter((line) => line !== "").join("\n") || String(error);
     throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${words}`);
   }
 }
-
-const NO_PROJECT =
-  "There is no project file here. For an inline program of the Automation API, " +
-  "give the stack's full name: --stack organization/project/stack";
 
 export interface StateChoice extends StackChoice {
   readonly state?: string | undefined;
@@ -93,8 +86,7 @@ export async function stateOf({ state, ...choice }: StateChoice): Promise<Export
   const options = stackOptionsIn(choice).map(({ option }) => option);
   if (options.length > 0)
     throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
-  const text = await textOf(state);
-  return state === "-" ? readExport(text) : readExport(text, state);
+  return readExport(await textOf(state), state);
 }
 
 /** Refreshes these alone; `environment` has answers for the provider's `read`. @throws Error with Pulumi's words. */
@@ -131,7 +123,7 @@ export async function existingStacks(choice: StackChoice, stack: string): Promis
 }
 
 /** Whether two recorded accounts are one, as the stack's settings say. */
-export async function accountComparer(choice: StackChoice): Promise<AreSameAccount> {
+export async function accountComparer(choice: StackChoice): Promise<typeof mayBeSameAccount> {
   const printed = await pulumi(["config", "--json"], choice).catch(() => "");
   const isOurs = accountMatcher(readingIn(printed).settings);
   return (one, other) => mayBeSameAccount(one, other) || (isOurs(one) && isOurs(other));

@@ -614,13 +614,12 @@ export class Simulation {
   // What people do
 
   facts(machine: 0 | 1): Facts {
-    const { records: own, runs } = this.machines[machine].journal(this.stack.place);
+    const { records: own } = this.machines[machine].journal(this.stack.place);
     const { place } = this.stack;
     const elsewhere = openElsewhere(place, FOLDER, this.machines[machine].disk);
-    const existing = this.stacks.map((each) => each.place.stack);
     const all = everyJournal(FOLDER, this.machines[machine].disk);
-    const journals = { own, runs: [...runs, ...all.flatMap((each) => each.runs)], elsewhere };
-    return factsIn(this.stack.exported, { ...journals, existing }, place);
+    const runs = all.flatMap((each) => each.runs);
+    return factsIn(this.stack.exported, { own, runs, elsewhere }, place);
   }
 
   /** A create's object, as somebody who looks in the account sees it. @param name the resource in commands. */
