@@ -1,41 +1,28 @@
 /** What `pending --search` finds on the platform, and what it says about the rest. */
 import { expect, it, onTestFinished, vi } from "vitest";
-import type { Create } from "../../provider/src/cli/pending-facts.js";
-import { searchFor, searchUnanswered } from "../../provider/src/cli/pending-search.js";
-import { readSettings } from "../../provider/src/settings/read-settings.js";
-import type { CreateRecord } from "../../provider/src/state/stored.js";
-import { newFolder } from "../support/folder.js";
+import type { Create, Facts } from "../../provider/src/cli/pending-facts.js";
+import { searchUnanswered } from "../../provider/src/cli/pending-search.js";
+import type { KindName } from "../../provider/src/kinds/index.js";
+import { type CreateRecord, refAt } from "../../provider/src/state/index.js";
 import { useSandbox } from "../support/stack.js";
 import { urnOf } from "../support/stored.js";
 
 const open = (
   short: string,
   record: Partial<CreateRecord> = {},
-  more: Partial<Create> = {},
-): Create => {
-  const urn = urnOf("ConversionEvent", short);
-  const ref = {
-    key: `ConversionEvent::${short}`,
-    kind: "ConversionEvent",
-    member: undefined,
-    short,
-    urn,
-  } as const;
-  return {
-    ref: { ...ref, resourceUrn: urn },
-    record: {
-      mark: `mark-${short}`,
-      body: "",
-      at: "2020-01-01T00:00:00.000Z",
-      field: "alternative_id",
-      ...record,
-    },
-    known: "state",
-    otherRefs: [],
-    formerIds: [],
-    ...more,
-  };
-};
+  { kind = "ConversionEvent", ...more }: Partial<Create> & { kind?: KindName } = {},
+): Create => ({
+  ref: refAt(`${kind}::${short}`, urnOf(kind, short)),
+  record: {
+    mark: `mark-${short}`,
+    body: "",
+    at: "2020-01-01T00:00:00.000Z",
+    field: "alternative_id",
+    ...record,
+  },
+  known: "state",
+  ...more,
+});
 const event = (id: number, mark: string) => ({
   id,
   event_name: "E",
@@ -44,7 +31,12 @@ const event = (id: number, mark: string) => ({
   alternative_id: mark,
 });
 
-async function search(creates: readonly Create[], operations: object = {}) {
+/** @param given ids that people have named. */
+async function search(
+  creates: readonly Create[],
+  operations: object = {},
+  given: Readonly<Record<string, string>> = {},
+) {
   const sandbox = await useSandbox({
     operations: true,
     objects: {
@@ -52,25 +44,33 @@ async function search(creates: readonly Create[], operations: object = {}) {
       events: [event(7, "mark-there"), event(8, "mark-twice"), event(9, "mark-twice")],
     },
   });
-  const config: Record<string, unknown> = {
-    baseUrl: sandbox.url,
-    email: sandbox.email,
-    password: sandbox.password,
-    cookieFile: "none",
-    requestTimeoutSeconds: "1",
-    markField: "alternative_id",
-    operations: JSON.stringify({
+  const settings = {
+    BASE_URL: sandbox.url,
+    EMAIL: sandbox.email,
+    PASSWORD: sandbox.password,
+    COOKIE_FILE: "none",
+    REQUEST_TIMEOUT_SECONDS: "1",
+    MARK_FIELD: "alternative_id",
+    OPERATIONS: JSON.stringify({
       event: { search: "GET rest/event?alternative_id={mark}" },
       ...operations,
     }),
   };
-  const reading = readSettings({
-    config: (key) => config[key] as string | undefined,
-    environment: {},
-    mayLackPassword: false,
+  for (const [name, value] of Object.entries(settings))
+    vi.stubEnv(`ADVERTISING_${name}`, value);
+  vi.stubEnv("PATH", ""); // no stack
+  const told: string[] = [];
+  vi.spyOn(console, "log").mockImplementation((text) => void told.push(text));
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    vi.restoreAllMocks();
   });
-  expect(reading.problems).toEqual([]);
-  const { answers, told } = await searchFor(creates, reading, newFolder());
+  const facts = { open: creates, inState: new Map(), inJournal: new Map() } as Partial<Facts>;
+  const named = creates.flatMap((create) => {
+    const id = given[create.ref.short];
+    return id === undefined ? [] : [{ create, id }];
+  });
+  const answers = await searchUnanswered(named, facts as Facts, {});
   expect(sandbox.creates).toBe(0);
   return {
     sandbox,
@@ -95,20 +95,19 @@ it("finds the object with exactly this mark, which the resource has not had befo
 });
 
 it("says why it can't search, and sends nothing for it", async () => {
-  const advertiser = open("a");
   const { sandbox, found, told } = await search([
     open("bare", { field: undefined }),
     open("other", { field: "external_ref" }),
-    { ...advertiser, ref: { ...advertiser.ref, kind: "Advertiser" } },
+    open("a", {}, { kind: "Advertiser" }),
   ]);
   const by = "can't be searched for by its mark";
   const check = "check advertising:markField and advertising:operations";
   expect({ found, told }).toEqual({
     found: [],
     told: [
-      `bare: ${by} (none): ${check}.event.search.`,
-      `other: ${by} (external_ref): ${check}.event.search.`,
-      `a: ${by} (alternative_id): ${check}.advertiser.search.`,
+      `bare: ${by}: ${check}.event.search.`,
+      `other: ${by}: ${check}.event.search.`,
+      `a: ${by}: ${check}.advertiser.search.`,
     ],
   });
   expect(sandbox.requests).toEqual([]);
@@ -125,28 +124,10 @@ it("a create of which nobody knows when it was sent may have been sent until now
 });
 
 it("an object that somebody has named for one create is not another one's too", async () => {
-  const objects = {
-    advertisers: [{ id: 1, advertiser_name: "A", active: true }],
-    events: [event(7, "mark-there")],
-  };
-  const { url, email, password } = await useSandbox({ operations: true, objects });
-  const operations = JSON.stringify({
-    event: { search: "GET rest/event?alternative_id={mark}" },
+  const creates = [open("given"), open("there")];
+  expect((await search(creates)).found).toEqual(["given not created", "there 7"]);
+  expect(await search(creates, {}, { given: "7" })).toMatchObject({
+    found: [],
+    told: ['Found, but not resolved: 7 can\'t be both "there" and "given"'],
   });
-  const settings = {
-    BASE_URL: url,
-    EMAIL: email,
-    PASSWORD: password,
-    COOKIE_FILE: "none",
-    OPERATIONS: operations,
-  };
-  for (const [name, value] of Object.entries({ ...settings, MARK_FIELD: "alternative_id" }))
-    vi.stubEnv(`ADVERTISING_${name}`, value);
-  vi.stubEnv("PATH", ""); // no stack
-  onTestFinished(() => void vi.unstubAllEnvs());
-  const [given, there] = [open("given"), open("there")];
-  const none = { elsewhere: [], made: [], outdated: [], notes: new Map() };
-  const facts = { ...none, open: [given, there], inState: new Map(), inJournal: new Map() };
-  expect(await searchUnanswered([], facts, {})).toMatchObject([{ id: undefined }, { id: "7" }]);
-  expect(await searchUnanswered([{ create: given, id: "7" }], facts, {})).toEqual([]);
 });

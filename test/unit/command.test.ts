@@ -1,6 +1,6 @@
 /** The command `pulumi-advertising`: the parts that need neither a stack nor Pulumi. */
 import { execFile, spawn } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { asTyped, NEEDED_NODE, versionProblem } from "../../provider/src/base/index.js";
@@ -228,7 +228,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:
-      "Nothing is pending.\nCreated by earlier runs, and not in the state yet: a7 (7) and a8 (8). The next `pulumi up --stack dev` on this machine with the same account takes them over, if the program still declares them as sent.\nPulumi keeps its record of the interrupted run, and this command may ask about it again. Once nothing is open and `pulumi up` has ended, drop it:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
+      "Nothing is pending.\nCreated by earlier runs, and not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` on this machine with the same account takes over what the program still declares as sent.\nOnce nothing is open and an up has ended, drop Pulumi's record of the interrupted run:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
     stderr: "",
   });
   const open = await pending(
@@ -247,9 +247,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
     inputs: { eventName: "c", advertiserId: 1, value: 1 },
   };
   const { stdout } = await pending([], { type: "creating", resource });
-  expect(stdout).toMatch(
-    / {2}b: look .*; not 2, which it replaces(\n.*)*\n.*"which it replaces".*--not-created.*(\n.*)*\nPulumi keeps/,
-  );
+  expect(stdout).toMatch(/ {2}b: look .*; not 2, which it replaces\n/);
 });
 
 it("pending: a journal that is damaged, or that a run is using, is spoken of as in an `up`", async () => {
@@ -278,18 +276,6 @@ it("pending: a journal that is damaged, or that a run is using, is spoken of as 
   expect(damaged).toMatchObject({ code: 2, stdout: "" });
   expect(damaged.stderr).toMatch(
     /line 2 is not readable\..*set existingId.*\n {2}rm '.*'\n.*\[ADVERTISING_JOURNAL\]\n$/,
-  );
-});
-
-it("without a project file: what an inline program's stack is called", async () => {
-  const folder = folderWith({
-    pulumi: `#!${process.execPath}\nconsole.error("error: no"); process.exit(1);\n`,
-  });
-  chmodSync(join(folder, "pulumi"), 0o755);
-  const { code, stderr } = await runIn(folder, { PATH: folder }, "leftovers");
-  expect(code).toBe(2);
-  expect(stderr).toMatch(
-    /`pulumi stack export` failed: error: no\n.*--stack organization\/project\/stack /,
   );
 });
 
@@ -399,7 +385,7 @@ it("a state in and out through non-blocking pipes, as from npx: it arrives whole
   const twice = await piped(FILES["one.json"], "leftovers", "--before", "-");
   expect(twice).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining("this is not what `pulumi stack export`"),
+    stderr: expect.stringContaining("is not what `pulumi stack export`"),
   });
 });
 

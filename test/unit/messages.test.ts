@@ -5,12 +5,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { commandsTake, RefusedError } from "../../provider/src/base/index.js";
-import {
-  forgottenMessage,
-  heldMessage,
-  listing,
-  resolvedMessage,
-} from "../../provider/src/cli/pending-messages.js";
+import { heldMessage, listing, resolvedMessage } from "../../provider/src/cli/pending.js";
 import { describeFailure } from "../../provider/src/client/describe-failure.js";
 import { TransportFailure } from "../../provider/src/client/transport.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/index.js";
@@ -104,12 +99,8 @@ const openCreate = {
   ref: purchase,
   record,
   known: "journal",
-  otherRefs: [],
-  formerIds: [],
 } as const;
-const FACTS = { open: [], elsewhere: [], made: [], outdated: [] } as unknown as Parameters<
-  typeof listing
->[0];
+const FACTS = { open: [], elsewhere: [], made: [] } as unknown as Parameters<typeof listing>[0];
 const disk = (code: string) =>
   Object.assign(new Error(`${code}: it failed`), { code, path: "/cache/x" });
 const failure = (code: string, sent = false) =>
@@ -250,15 +241,18 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
     ]);
     return said.join();
   },
-  "pending: nothing": () => listing(FACTS, undefined).join("\n"),
+  "pending: nothing": () => listing(FACTS).join("\n"),
   "pending: an unresolved create": () =>
-    listing({ ...FACTS, open: [openCreate] } as typeof FACTS, undefined).join("\n"),
+    listing({ ...FACTS, open: [openCreate] } as typeof FACTS).join("\n"),
   "pending: answered": () =>
     ["42", undefined]
       .map((id) => resolvedMessage({ create: openCreate, id } as never))
       .join("\n"),
   "pending: ended": () =>
-    forgottenMessage({ ref: purchase, record: { ...record, id: "42" } } as never),
+    resolvedMessage({
+      create: { ...openCreate, record: { ...record, id: "42" } },
+      isForgotten: true,
+    }),
   "pending: the state has another one": () =>
     heldMessage({ ref: purchase, record, held: "42" } as never),
   "a damaged journal": () =>

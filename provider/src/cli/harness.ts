@@ -22,17 +22,13 @@ type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: O }>
 >["values"];
 
-export interface CommandDeclaration<O extends ParseArgsOptionsConfig> {
+export function command<const O extends ParseArgsOptionsConfig>(declaration: {
   readonly help: string;
   /** All but `--help`, which each command takes. */
   readonly options: O;
   readonly takes?: string;
   readonly run: (values: ParsedValues<O>, word: string) => Promise<number>;
-}
-
-export function command<const O extends ParseArgsOptionsConfig>(
-  declaration: CommandDeclaration<O>,
-): Command {
+}): Command {
   const { help, takes, run } = declaration;
   const options = { ...declaration.options, help: { type: "boolean", short: "h" } } as const;
   return {
@@ -41,7 +37,7 @@ export function command<const O extends ParseArgsOptionsConfig>(
       const { values, positionals } = parsedArguments([...args], options, takes !== undefined);
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
       if (isHelpWanted === true) return say(help);
-      commandsTake(() => ({ options: stackOptionsIn(given), isInline: isInline(given) }));
+      commandsAreAbout(given);
       const [word = "", ...more] = positionals;
       if (takes !== undefined && (word === "" || more.length > 0))
         throw new UsageError(`expected ${takes}; got ${positionals.join(" ") || "none"}`);
@@ -75,14 +71,19 @@ export function stackOptionsIn({ stack, cwd }: StackChoice): CommandTarget["opti
   return options;
 }
 
+/** All commands that are printed from now on. */
+export function commandsAreAbout(choice: StackChoice): void {
+  commandsTake(() => ({ options: stackOptionsIn(choice), isInline: isInline(choice) }));
+}
+
 /** Whether a stack is named in full where no project file is of its project, as for the Automation API's programs. */
 export function isInline({ stack = "", cwd = "." }: StackChoice): boolean {
   return stack.split("/").length === 3 && !isProjectOf(stack, cwd);
 }
 
-export function say(sentence: string, code = 0): number {
+export function say(sentence: string): number {
   console.log(sentence);
-  return code;
+  return 0;
 }
 
 /** One of several that are known by their names: a command, a report, a format. @throws UsageError that names all. */

@@ -1,10 +1,10 @@
 /** What the Pulumi CLI is asked for: the chosen stack, its state and settings, and a refresh of a few resources. */
-import { execFile } from "node:child_process";
+import { type ExecFileException, execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { asRecord, enumerate, jsonIn, printable, UsageError } from "../base/index.js";
+import { asRecord, enumerate, jsonIn, listIn, printable, UsageError } from "../base/index.js";
 import { parseProject, projectFileOf } from "../journal/index.js";
 import {
   accountMatcher,
@@ -15,7 +15,6 @@ import {
 } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
 import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
-import type { AreSameAccount } from "./pending-facts.js";
 
 export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
 
@@ -28,43 +27,27 @@ export const STACK_HELP = `  --stack NAME           default: the selected stack
  */
 export function programFolder(choice: StackChoice): string {
   const { cwd = "." } = choice;
-  if (isInline(choice)) return resolve(cwd);
-  const project = projectFileOf(cwd);
+  const project = isInline(choice) ? undefined : projectFileOf(cwd);
   if (project === undefined) return resolve(cwd);
-  const main = resolve(dirname(project), mainIn(project));
-  return statSync(main, { throwIfNoEntry: false })?.isDirectory() ? main : dirname(main);
-}
-
-/** Empty where it does not say, and where the file can't be read: Pulumi then says so, and runs nothing. */
-function mainIn(project: string): string {
+  let main: unknown;
   try {
-    const { main } = parseProject(readFileSync(project, "utf8"));
-    return typeof main === "string" ? main : "";
+    ({ main } = parseProject(readFileSync(project, "utf8")));
   } catch {
-    return "";
+    // Pulumi says what is wrong with it, and runs nothing.
   }
+  const path = resolve(dirname(project), String(main ?? ""));
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : dirname(path);
 }
 
-function pulumi(
-  args: readonly string[],
-  choice: StackChoice,
-  environment: object = {},
-): Promise<string> {
-  return inProject(choice, (there) => run(args, there, environment));
-}
-
-/** Most of Pulumi's commands need a project file. An inline program has none, so there is one meanwhile. */
-async function inProject<T>(
-  choice: StackChoice,
-  work: (there: StackChoice) => Promise<T>,
-): Promise<T> {
-  if (!isInline(choice)) return work(choice);
+/** Most commands need a project file. An inline program has none, so there is one meanwhile. */
+async function pulumi(args: readonly string[], choice: StackChoice, environment = {}) {
+  if (!isInline(choice)) return run(args, choice, environment);
   const { stack = "", cwd = "." } = choice;
   const project = { name: stack.split("/")[1], runtime: "nodejs", main: resolve(cwd) };
   const folder = mkdtempSync(join(tmpdir(), "pulumi-advertising-"));
   try {
     writeFileSync(join(folder, "Pulumi.json"), JSON.stringify(project));
-    return await work({ stack, cwd: folder });
+    return await run(args, { stack, cwd: folder }, environment);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -80,30 +63,17 @@ async function run(args: readonly string[], choice: StackChoice, environment: ob
   try {
     return (await running).stdout;
   } catch (error) {
-    const { code, stdout = "", stderr = "" } = error as Failure;
+    const { code, stdout = "", stderr = "" } = error as ExecFileException;
     if (code === "ENOENT")
       throw new Error(
         "the `pulumi` command is not on the PATH; to install it: https://www.pulumi.com/docs/install/",
       );
-    const said = [stderr];
     // A refresh prints its errors on standard output.
-    if (args[0] === "refresh") said.push(stdout);
-    if (projectFileOf(choice.cwd ?? ".") === undefined) said.push(NO_PROJECT);
-    const lines = said.join("\n").split("\n").map(printable);
+    const output = args[0] === "refresh" ? `${stderr}\n${stdout}` : stderr;
+    const lines = output.split("\n").map(printable);
     const words = lines.filter((line) => line !== "").join("\n") || String(error);
     throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${words}`);
   }
-}
-
-const NO_PROJECT =
-  "There is no project file here. For an inline program of the Automation API, " +
-  "give the stack's full name: --stack organization/project/stack";
-
-/** As `execFile` fails. */
-interface Failure {
-  readonly code?: unknown;
-  readonly stdout?: string;
-  readonly stderr?: string;
 }
 
 export interface StateChoice extends StackChoice {
@@ -116,8 +86,7 @@ export async function stateOf({ state, ...choice }: StateChoice): Promise<Export
   const options = stackOptionsIn(choice).map(({ option }) => option);
   if (options.length > 0)
     throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
-  const text = await textOf(state);
-  return state === "-" ? readExport(text) : readExport(text, state);
+  return readExport(await textOf(state), state);
 }
 
 /** Refreshes these alone; `environment` has answers for the provider's `read`. @throws Error with Pulumi's words. */
@@ -131,7 +100,7 @@ export async function refresh(
   await pulumi(["refresh", ...how, ...targets], choice, environment);
 }
 
-/** `<organization>/<project>/<stack>`; none where the backend does not tell. */
+/** `<organization>/<project>/<stack>`; undefined if the backend does not tell. */
 export async function stackName(choice: StackChoice): Promise<string | undefined> {
   const asking = pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice);
   return asking.then(
@@ -143,34 +112,20 @@ export async function stackName(choice: StackChoice): Promise<string | undefined
 /** `<organization>/<project>/<stack>` of the project's stacks. @param stack one. @throws Error in Pulumi's words. */
 export async function existingStacks(choice: StackChoice, stack: string): Promise<string[]> {
   const [organization = "", project = ""] = stack.split("/");
-  const printed = await inProject(choice, ({ cwd }) =>
-    run(["stack", "ls", "--json"], { cwd }, {}),
+  const stacks = listIn<{ readonly name?: unknown }>(
+    jsonIn(await pulumi(["stack", "ls", "--json"], choice)),
   );
-  const stacks = (jsonIn(printed) as { readonly name?: unknown }[] | undefined) ?? [];
   // Pulumi leaves out what is the default.
   return stacks.map(({ name }) => {
-    const parts = String(name).split("/");
-    const last = parts.pop();
-    const [owner = organization] = parts;
+    const [last, owner = organization] = String(name).split("/").toReversed();
     return `${owner}/${project}/${last}`;
   });
 }
 
-type StackSettings = Readonly<
-  Record<string, { readonly value?: string; readonly secret?: boolean }>
->;
-
 /** Whether two recorded accounts are one, as the stack's settings say. */
-export async function accountComparer(choice: StackChoice): Promise<AreSameAccount> {
-  const printed = await pulumi(["config", "--json"], choice).catch(() => "{}");
-  const configured = asRecord(jsonIn(printed)) as StackSettings;
-  const config = (key: string) => configured[`${NAMESPACE}:${key}`]?.value;
-  const { settings } = readSettings({
-    config,
-    environment: process.env,
-    mayLackPassword: true,
-  });
-  const isOurs = accountMatcher(settings);
+export async function accountComparer(choice: StackChoice): Promise<typeof mayBeSameAccount> {
+  const printed = await pulumi(["config", "--json"], choice).catch(() => "");
+  const isOurs = accountMatcher(readingIn(printed).settings);
   return (one, other) => mayBeSameAccount(one, other) || (isOurs(one) && isOurs(other));
 }
 
@@ -187,13 +142,19 @@ export async function readingOf(choice: StackChoice): Promise<CommandSettings> {
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
   if (stack === undefined && stackOptionsIn(choice).length === 0) {
     const origin = "of the environment, because `pulumi stack` found no selected stack here";
-    return { reading: readingIn({}), origin };
+    return { reading: readingIn(""), origin };
   }
   const printed = await pulumi(["config", "--json", "--show-secrets"], choice);
-  return { reading: readingIn(JSON.parse(printed)), origin: `of the stack ${stack}` };
+  return { reading: readingIn(printed), origin: `of the stack ${stack}` };
 }
 
-function readingIn(configured: StackSettings): SettingsReading {
+type StackSettings = Readonly<
+  Record<string, { readonly value?: string; readonly secret?: boolean }>
+>;
+
+/** @param printed by `pulumi config --json`; empty without a stack. */
+function readingIn(printed: string): SettingsReading {
+  const configured = asRecord(jsonIn(printed)) as StackSettings;
   const prefix = `${NAMESPACE}:`;
   const ours = Object.keys(configured).filter((key) => key.startsWith(prefix));
   return readSettings({

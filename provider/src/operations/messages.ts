@@ -11,7 +11,6 @@ import {
   idRanges,
   natural,
   OutcomeUnknownError,
-  plainShellWord,
   printable,
   type Values,
   withCode,
@@ -31,6 +30,7 @@ import {
   MAX_LISTED,
   memberOf,
   memberRef,
+  otherStackAdvice,
   type Place,
   parseKey,
   pendingCommandLine,
@@ -39,7 +39,6 @@ import {
   resolveCommands,
   resourceKeyIn,
   settlingCommands,
-  stackOption,
   staysLive,
   UNKNOWN,
   type Unresolved,
@@ -202,7 +201,7 @@ function namesakeAdvice({ ref, open }: Namesake, opens: readonly OpenCreate[]): 
   );
   const isOther = agree(known.length, "If it is another object", "If they are other objects");
   return [
-    ...(open.elsewhere === undefined ? [] : renamedStackAdvice(open.elsewhere.stack)),
+    ...(open.elsewhere === undefined ? [] : otherStackAdvice(open.elsewhere.stack)),
     `${isSame}: ${renameCure(ref, open)}.`,
     ...(unknown.length === 0 ? [] : settlingCommands(unknown)),
     ...(known.length === 0
@@ -211,16 +210,6 @@ function namesakeAdvice({ ref, open }: Namesake, opens: readonly OpenCreate[]): 
           `${isOther}, and the former name is gone for good, drop its record:`,
           `  ${pendingCommandLine("forget", known)}`,
         ]),
-  ];
-}
-
-function renamedStackAdvice(stack: string): string[] {
-  const name = stackOption(stack).value;
-  return [
-    `If you renamed the stack ${name} to this one:`,
-    `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
-    `If the stack ${name} still exists, resolve the create there:`,
-    `  pulumi up --stack ${plainShellWord(name)}`,
   ];
 }
 

@@ -1,7 +1,7 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
-import { asTyped, joined, printable, shellWord } from "../base/index.js";
+import { asTyped, joined, plainShellWord, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import type { ParsedKey } from "./names.js";
+import { type ParsedKey, stackOption } from "./names.js";
 import type { CreateRecord, Unresolved } from "./stored.js";
 
 /** How many a run's message lists; `pending` lists all of them. */
@@ -94,4 +94,15 @@ export function staysLive(
   subject: string,
 ): string {
   return `${subject} ${unmanagedNotice}; once nothing uses it, deactivate it by hand`;
+}
+
+/** What to do about open creates of another stack. @param stack `<organization>/<project>/<stack>` */
+export function otherStackAdvice(stack: string): string[] {
+  const name = stackOption(stack).value;
+  return [
+    `If you renamed the stack ${name} to this one:`,
+    `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
+    `If the stack ${name} still exists, resolve the create there:`,
+    `  pulumi up --stack ${plainShellWord(name)}`,
+  ];
 }

@@ -49,6 +49,8 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
     openElsewhere: (
       ...[place, folder, disk = acting.here.disk]: Parameters<typeof all.openElsewhere>
     ) => all.openElsewhere(place, folder, disk),
+    everyJournal: (...[folder, disk = acting.here.disk]: Parameters<typeof all.everyJournal>) =>
+      all.everyJournal(folder, disk),
     takeOverOpen: (...[former, now]: Parameters<typeof all.takeOverOpen>) =>
       all.takeOverOpen(former, now, acting.here),
   };

@@ -14,6 +14,7 @@ import { type Facts, factsIn } from "../../../provider/src/cli/pending-facts.js"
 import { createProvider } from "../../../provider/src/dynamic/provider.js";
 import {
   backendIn,
+  everyJournal,
   isOpen,
   type JournalEntry,
   openElsewhere,
@@ -623,12 +624,12 @@ export class Simulation {
   // What people do
 
   facts(machine: 0 | 1): Facts {
-    const { records: own, runs } = this.machines[machine].journal(this.stack.place);
+    const { records: own } = this.machines[machine].journal(this.stack.place);
     const { place } = this.stack;
     const elsewhere = openElsewhere(place, FOLDER, this.machines[machine].disk);
-    const existing = this.stacks.map((each) => each.place.stack);
-    const isGone = ({ stack }: StackPlace) => !existing.includes(stack);
-    return factsIn(this.stack.exported, { own, runs, elsewhere, isGone }, place);
+    const all = everyJournal(FOLDER, this.machines[machine].disk);
+    const runs = all.flatMap((each) => each.runs);
+    return factsIn(this.stack.exported, { own, runs, elsewhere }, place);
   }
 
   /** A create's object, as somebody who looks in the account sees it. @param name the resource in commands. */
