@@ -30,20 +30,17 @@ import {
   type StoredSet,
   sendingOf,
   unresolvedIn,
-  unresolvedMessage,
   writeStored,
 } from "../state/index.js";
 import { createBlocker, createToTakeOver } from "./create.js";
 import { hasWork, momentToKeep, ObjectOperations } from "./execute.js";
 import {
-  adoptedMessage,
-  exchangedNotice,
   leftMessage,
   replacedNotice,
   savedAsSentMessage,
   setFailureMessage,
-  takenOverMessage,
-  takenOverMessageOf,
+  unresolvedMessage,
+  usedMessage,
 } from "./messages.js";
 import { nextState } from "./next-state.js";
 import { progressOf, type Severity } from "./notices.js";
@@ -137,7 +134,8 @@ export async function updateResource(
 ): Promise<Values> {
   const isSet = "member" in resource;
   const open = unresolvedIn(change.olds);
-  if (!isSet && open !== undefined) throw new ResourceFailure(unresolvedMessage(ref, open));
+  if (!isSet && open !== undefined)
+    throw new ResourceFailure(unresolvedMessage([{ ref, record: open }]));
   const work = {
     resource,
     ref,
@@ -354,7 +352,7 @@ function singleOutputs(
   if (outcome.kind === "unresolved") {
     const { record, why } = outcome;
     // Never only digits, as the platform's ids are.
-    throw new ResourceFailure(unresolvedMessage(ref, record, why), {
+    throw new ResourceFailure(unresolvedMessage([{ ref, record, why }]), {
       id: `unresolved-${record.mark}`,
       properties,
     });
@@ -376,7 +374,11 @@ function tellCreated(
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome);
   if (outcome?.kind === "created" && outcome.isTakenOver)
-    runtime.say(takenOverMessageOf(ref, outcome.id));
+    runtime.tellAt(
+      "info",
+      ref.resourceUrn,
+      usedMessage(ref, [{ key: SINGLE, id: undefined }], outcomes),
+    );
   const held = tasks[0]?.replaces;
   if (
     held === undefined ||
@@ -390,8 +392,7 @@ function tellCreated(
     return;
   deployment.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
   const now = `is ${id} now`;
-  if (outcome?.kind === "managed") runtime.warnEach(exchangedNotice(ref, held, now));
-  else runtime.warnEach(replacedNotice(kind, ref, { id: held, isDeleted: false }, now));
+  runtime.warnEach(replacedNotice(kind, ref, { id: held, isDeleted: false }, now));
 }
 
 /** A set's outputs. @param id of the set. @throws ResourceFailure something failed. */
@@ -406,20 +407,15 @@ function setOutputs(
   const kind = kindOf(work.resource);
   const tell = (severity: Severity, text: string | undefined) =>
     runtime.tellAt(severity, ref.resourceUrn, text);
-  tell("info", takenOverMessage(outcomes, ref));
-  tell("info", adoptedMessage(objects, outcomes));
-  tell("warn", leftMessage(kind, unmanaged, after.eventIds));
+  tell("info", usedMessage(ref, objects, outcomes));
+  tell("warn", leftMessage(kind, unmanaged));
   if (deletedIds.size > 0)
     tell(
       "info",
       `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...deletedIds])}.`,
     );
   if (done.isWell) return outs;
-  const { text, code } = setFailureMessage(kind, ref, objects, {
-    outcomes,
-    failedDeletes,
-    held: after.eventIds,
-  });
+  const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);
   const hasMembers = [stored, after].some(
     (each) => each.eventIds.size + each.unresolved.size > 0,
   );

@@ -1,8 +1,7 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
 import { agree, asTyped, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import type { ParsedKey } from "./names.js";
-import type { CreateRecord, Unresolved } from "./stored.js";
+import type { CreateRecord } from "./stored.js";
 
 /** How many a run's message lists; `pending` lists all of them. */
 export const MAX_LISTED = 20;
@@ -57,26 +56,6 @@ export function resolveCommands(shorts: readonly string[]): string[] {
     `Then run \`${up}\`. Instead of --created, you can set existingId: ${id} in the program.`,
   );
   return lines;
-}
-
-/** The message of an unresolved create each time that it stops a run. @param why `existingId` does not resolve it. */
-export function unresolvedMessage(
-  { kind, short }: Pick<ParsedKey, "kind" | "short">,
-  record: Unresolved,
-  why?: string,
-): string {
-  const lines = [
-    `The create is unresolved, so this run doesn't send it again. Look in the account for ${describe(kind, record)}.`,
-    ...resolveCommands([short]),
-    `What happened: ${whatIsKnown(record)}`,
-  ];
-  if (why !== undefined) lines.unshift(why);
-  return lines.join("\n");
-}
-
-export function whatIsKnown({ what, searched }: Unresolved): string {
-  if (searched === undefined) return what;
-  return `${what} ${searched}`;
 }
 
 interface EarlierCreate {
