@@ -168,14 +168,13 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "created beside the state's object": () =>
     tell.secondObjectNotice(event, purchase, { ...open(OLD, { id: "4711" }) }, "42").text,
   "a resource that had an object before": () =>
-    tell.formerObjectNotice(purchase, open(purchase.key), "4711").text,
+    tell.formerObjectNotice(purchase, open(purchase.key, { id: "4711" })).text,
   "a new event with the name of an earlier one": () =>
-    tell.formerObjectNotice(purchase, open(OLD, { id: "4711" }), "4711").text,
+    tell.formerObjectNotice(purchase, open(OLD, { id: "4711" })).text,
   "a new row with the name of an earlier one": () =>
     tell.formerObjectNotice(
       inCatalog,
       open("ConversionEvent::advertising:index:Catalog$::shop/acme/old", { id: "4711" }),
-      "4711",
     ).text,
   "an adoption": () => tell.adoptionNotice(purchase, "4711", NO_ABILITIES).text,
   "an adoption, with a known read and update": () =>

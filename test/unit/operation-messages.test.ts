@@ -221,7 +221,7 @@ it("in a list of many that were changed by hand, each has its name and both valu
     "value 26 → 99",
   ]);
   expect(brief).toBe(
-    'events["a"] of ConversionEventSet "funnel" (3): segmentId none → 8 and value 26 → 99',
+    'events["a"] of ConversionEventSet "funnel" (3) (segmentId none → 8 and value 26 → 99)',
   );
 });
 
@@ -248,7 +248,7 @@ describe("the error of the whole set", () => {
       "The next `pulumi up` sends only what is missing.",
     ]);
     const all = trouble(keys(3000).map((key) => refused(key, `no ${key}`))).text;
-    expect(all).toContain("  and 2980 more reasons");
+    expect(all).toContain("and 2980 more");
     expect(all.length).toBeLessThan(4000);
   });
 
@@ -293,7 +293,7 @@ describe("the error of the whole set", () => {
     expect([...all.matchAll(/^ {2}funnel\/k(\d+):/gm)].map(([, at]) => Number(at))).toEqual([
       ...Array(20).keys(),
     ]);
-    expect(all).toContain("  and 480 more\n");
+    expect(all).toContain("and 480 more\n");
     expect(commandsIn(all).map((line) => line.match(/--/g)?.length)).toEqual([20, 20]);
   });
 });

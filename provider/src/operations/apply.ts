@@ -57,7 +57,6 @@ import {
 import { type Plan, planObjects } from "./plan-resource.js";
 import type { Change, Runtime } from "./runtime.js";
 import { markFor, replacedBy } from "./search.js";
-import { secretIn } from "./secrets.js";
 
 /** What is to be done with a resource's objects. */
 interface ResourcePlan extends Plan {
@@ -184,11 +183,10 @@ export async function deleteResource(
 
 /** Makes the objects what is declared, and deletes what has left a set. */
 async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyResult> {
-  const { resource, ref, stored, declared, objects, inputs, circumstances } = work;
+  const { resource, ref, stored, declared, objects, inputs, circumstances, secret } = work;
   const kind = kindOf(resource);
   const operations = new ObjectOperations(kind, runtime);
-  const secret = secretIn(resource, runtime, ref.key, inputs);
-  const tasks = tasksOf(runtime, work, secret);
+  const tasks = tasksOf(runtime, work);
   stopIfOneIsBlocked(kind, runtime, tasks);
   const tell = (text: string) =>
     runtime.tellAt("info", ref.resourceUrn, `${ref.label}: ${text}`);
@@ -249,12 +247,8 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
   };
 }
 
-function tasksOf(
-  runtime: Runtime,
-  work: ResourcePlan,
-  secret: ReadonlySet<string>,
-): ObjectTask[] {
-  const { resource, ref, stored, inputs } = work;
+function tasksOf(runtime: Runtime, work: ResourcePlan): ObjectTask[] {
+  const { resource, ref, stored, inputs, secret } = work;
   return work.objects.filter(hasWork).map((object) => {
     const { key } = object;
     const id = object.id ?? object.former?.id; // in a create only `former` has it

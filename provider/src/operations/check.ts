@@ -93,7 +93,16 @@ export async function check(
 ): Promise<{ inputs: Values; failures: string[] }> {
   const { deployment, reading } = runtime;
   const { context, olds, news } = request;
-  const { values, problems } = validated(resource, runtime, news);
+  const { values, problems } = checkArguments(resource, news, reading.settings, {
+    isUnknown: holdsUnknown,
+    secret: secretArgumentsIn(news),
+    arrivedUndefined: "is the output's name right?",
+  });
+  if ("member" in resource && values.defaults !== UNKNOWN)
+    values.defaults = {
+      ...resource.defaultsIn(reading.settings),
+      ...asRecord(values.defaults),
+    };
   const kind = kindOf(resource);
   const isNew = Object.keys(olds).length === 0;
   const program = readDeclared(resource, values);
@@ -135,22 +144,6 @@ export async function check(
     [RUN]: deployment.isUp && isChanged ? runtime.runName : olds[RUN],
   });
   return { inputs, failures };
-}
-
-/** Arguments with their defaults, and what is wrong with them. */
-function validated(resource: Kind | SetKind, { reading }: Runtime, news: Values) {
-  const checked = checkArguments(resource, news, reading.settings, {
-    isUnknown: holdsUnknown,
-    secret: secretArgumentsIn(news),
-    arrivedUndefined: "is the output's name right?",
-  });
-  const { values } = checked;
-  if ("member" in resource && values.defaults !== UNKNOWN)
-    values.defaults = {
-      ...resource.defaultsIn(reading.settings),
-      ...asRecord(values.defaults),
-    };
-  return checked;
 }
 
 function noteDeclared({ deployment }: Runtime, declared: Declared): void {
@@ -276,19 +269,16 @@ function tellFormerObject(
   const { deployment, deleted } = runtime;
   const journal = runtime.journal(ref.identity);
   const owner = ownerIn(kind, values);
-  const named =
-    ref.member === undefined
-      ? journal.confirmedNamed(kind.name, values[kind.nameProperty])
-      : [];
+  const named = journal.confirmedNamed(kind.name, values[kind.nameProperty]);
   const renamed = named.filter(({ key, facts = {} }) => {
-    return !deployment.isDeclared(key) && isSameValue(ownerIn(kind, facts), owner);
+    const isOther = ref.member === undefined && !deployment.isDeclared(key);
+    return isOther && isSameValue(ownerIn(kind, facts), owner);
   });
   // The journal's record of this key may be of what has left the state.
-  for (const former of [journal.records.get(ref.key), ...renamed]) {
-    const id = former?.id;
-    if (former === undefined || id === undefined) continue;
-    if (deleted.has(kind.name, id) || deployment.isClaimedOrAdopted(kind, id)) continue;
-    runtime.warnEach(formerObjectNotice(ref, former, id));
-    return;
-  }
+  const all = [journal.records.get(ref.key) ?? [], renamed].flat();
+  const former = all.find(({ id }) => {
+    if (id === undefined || deleted.has(kind.name, id)) return false;
+    return !deployment.isClaimedOrAdopted(kind, id);
+  });
+  if (former !== undefined) runtime.warnEach(formerObjectNotice(ref, former));
 }

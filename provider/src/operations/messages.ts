@@ -66,7 +66,7 @@ export function takeOverNotice(
   const { id } = entry;
   const next = id === undefined ? "looks for it by its mark" : "takes it over";
   const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${next}.`;
-  return notice("sent by earlier runs", ref, text, id ?? "outcome unknown");
+  return notice("sent by earlier runs", ref, text, id);
 }
 
 export interface MadeObject {
@@ -83,7 +83,7 @@ export function savedAsSentMessage(all: readonly MadeObject[]): string {
 export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
   return [
     `${madeOtherwise(all)} To take over what was created, undo the change and run \`pulumi up\`.`,
-    "Or keep the change: this command saves what was created and ends with an error; the next preview then shows updates and replacements:",
+    "To keep the change, save what was created; this ends with an error, and the next preview shows what follows:",
     `  ${asTyped("pulumi up --skip-preview --continue-on-error")}`,
   ].join("\n");
 }
@@ -98,10 +98,10 @@ function withId(key: string, id: string): string {
 }
 
 /** What earlier runs have managed may be a new resource's object, perhaps under another name. */
-export function formerObjectNotice(ref: ResourceRef, former: JournalEntry, id: string): Notice {
+export function formerObjectNotice(ref: ResourceRef, former: JournalEntry): Notice {
   const { short } = parseKey(former.key);
-  const text = `${ref.label} is new, but earlier runs managed an object of its name: "${short}" (${id}). If it is the same one, ${renameCure(ref, former)}.`;
-  return notice("perhaps managed before", ref, text, id);
+  const text = `${ref.label} is new, but earlier runs managed an object of its name: "${short}" (${former.id}). If it is the same one, ${renameCure(ref, former)}.`;
+  return notice("perhaps managed before", ref, text, former.id);
 }
 
 export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilities): Notice {
@@ -121,7 +121,7 @@ export function namesakesMessage(all: readonly Namesake[]): string {
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   return [
     `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create with the same kind, platform name and advertiser. This run creates nothing new.`,
-    ...cut(lines, MAX_LISTED, (others) => `  and ${others} more, which \`pending\` lists`),
+    ...cut(lines, MAX_LISTED),
     ...sorted.slice(0, 1).flatMap(({ ref, open }) => sameObjectAdvice(ref, open)),
     ...openAdvice(sorted.map(({ open }) => open)),
   ].join("\n");
@@ -172,11 +172,10 @@ function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenC
   if (elsewhere !== undefined || key === ref.key || resource !== ref.resource) return adopt;
   if (resourceKeyIn(key) === resourceKeyIn(ref.key))
     return `set formerKey: ${JSON.stringify(member)}, or ${adopt}`;
-  if (member !== ref.member) return adopt;
   const isOfCatalog = ref.parentTypes?.split("$").includes(CATALOG_TYPE) === true;
-  if (isOfCatalog && member !== undefined) return adopt;
-  if (isOfCatalog)
+  if (isOfCatalog && resource === "ConversionEvent")
     return `set formerKey: ${JSON.stringify(name.split(CATALOG_SEPARATOR).at(-1))}, or ${adopt}`;
+  if (isOfCatalog || member !== ref.member) return adopt;
   let alias = "an alias with its former name and parent";
   if (parentTypes === ref.parentTypes) alias = `the alias { name: ${JSON.stringify(name)} }`;
   const ofSet = member === undefined ? "" : " to the set";
@@ -228,7 +227,7 @@ export function secondObjectNotice(
   let next = "Look in the account for a second one";
   if (id !== undefined) next = staysLive(kind, id);
   const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next}. To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
-  return notice("also made by earlier runs", ref, text, id ?? "outcome unknown");
+  return notice("also made by earlier runs", ref, text, id);
 }
 
 export function warnOfPlatform(
@@ -258,7 +257,7 @@ export function tooEarlyNotice(ref: Shown, id: string, until: string): Notice {
 export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
   const told = enumerate(changes);
   const text = `${ref.label} was changed on the platform: ${told}. To keep that, copy the refreshed values into your program.`;
-  return { ...notice("changed on the platform", ref, text), brief: `${ref.label}: ${told}` };
+  return notice("changed on the platform", ref, text, told);
 }
 
 export function stateForRead(): string {
@@ -421,10 +420,7 @@ export function setFailureMessage(
     const text = reason.replaceAll("\n", "\n    ");
     return `  ${listed(those.map(({ key }) => key))}: ${text}`;
   });
-  const lines = [
-    `${set.label} is incomplete.`,
-    ...cut(reasons, MAX_LISTED, (others) => `  and ${count(others, "more reason")}`),
-  ];
+  const lines = [`${set.label} is incomplete.`, ...cut(reasons, MAX_LISTED)];
   if (failed.length > 0) lines.push("The next `pulumi up` sends only what is missing.");
   if (asSent.length > 0) lines.push(savedAsSentMessage(asSent));
   if (open.length > 0) lines.push(unresolvedMessage(open));
@@ -441,7 +437,7 @@ export function unresolvedMessage(open: readonly OpenObject[]): string {
   });
   return [
     `The outcome of ${count(open.length, "create")} is unknown, so nothing is sent before you resolve that. Look in the account for:`,
-    ...cut(entries, MAX_LISTED, (others) => `  and ${others} more`),
+    ...cut(entries, MAX_LISTED),
     ...resolveCommands(sorted.map(({ ref }) => ref.short)),
   ].join("\n");
 }

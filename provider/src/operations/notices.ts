@@ -48,7 +48,7 @@ export class UnderWay {
 }
 
 /** So many notices of a sort are shown one by one; later ones are collected for a moment and shown together. */
-const MAX_SHOWN = 10;
+const MAX_NOTICES = 10;
 const COLLECT_MS = 200;
 
 export interface Notice {
@@ -62,11 +62,7 @@ export interface Notice {
 
 export function createMessages(secrets: Secrets, log: TellAt) {
   const said = new Set<string>();
-  const shown = new Map<string, number>();
-  const collected = new Map<
-    string,
-    { readonly severity: Severity; readonly briefs: string[] }
-  >();
+  const sorts = new Map<string, { severity: Severity; amount: number; collected: string[] }>();
   let timer: NodeJS.Timeout | undefined;
   // With `--refresh` the engine asks about each resource twice in one run, and about a replaced one anyway.
   const toldAt = new Set<string>();
@@ -79,24 +75,23 @@ export function createMessages(secrets: Secrets, log: TellAt) {
   /** Shows collected notices at once, for callers that know which one is the last. */
   const tellCollected = (): void => {
     clearTimeout(timer);
-    for (const [sort, { severity, briefs }] of collected) {
-      const list = briefs.toSorted(natural).join(", ");
-      tellAt(severity, "", `${briefs.length} more, ${sort}: ${list}`);
+    for (const [sort, { severity, collected }] of sorts) {
+      if (collected.length === 0) continue;
+      const briefs = collected.splice(0).toSorted(natural);
+      tellAt(severity, "", `${briefs.length} more, ${sort}: ${briefs.join(", ")}`);
     }
-    collected.clear();
   };
   /** A notice that thousands of resources may have. */
   const tellEach = (severity: Severity, { sort, urn, text, brief }: Notice): void => {
     if (toldAt.has(`${severity} ${urn} ${text}`)) return;
-    const amount = (shown.get(sort) ?? 0) + 1;
-    shown.set(sort, amount);
-    if (amount <= MAX_SHOWN) {
+    const known = sorts.get(sort) ?? { severity, amount: 0, collected: [] };
+    sorts.set(sort, known);
+    known.amount++;
+    if (known.amount <= MAX_NOTICES) {
       tellAt(severity, urn, text);
       return;
     }
-    const { briefs } = collected.get(sort) ?? { briefs: [] as string[] };
-    briefs.push(brief);
-    collected.set(sort, { severity, briefs });
+    known.collected.push(brief);
     // Which resource is the last is not always known, so they are shown a moment after the last one so far.
     clearTimeout(timer);
     timer = setTimeout(tellCollected, COLLECT_MS);

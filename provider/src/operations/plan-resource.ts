@@ -51,6 +51,8 @@ export interface Plan {
   readonly stored: StoredSet;
   readonly declared: DeclaredSet;
   readonly objects: readonly PlannedObject[];
+  /** Arguments that must not be shown. */
+  readonly secret: ReadonlySet<string>;
 }
 
 /** @throws ArgumentsError an alias gives it the state of another type. */
@@ -77,7 +79,8 @@ export function planObjects(
   const stored = readStored(resource, id, olds);
   const declared = readDeclared(resource, news);
   const objects = plannedObjects(kind, stored, declared, circumstances);
-  return { circumstances, olds, stored, declared, objects };
+  const secret = secretIn(resource, runtime, ref.key, news);
+  return { circumstances, olds, stored, declared, objects, secret };
 }
 
 /** An alias may give a resource the state of one of another type, whose id is of another kind. */
@@ -107,7 +110,7 @@ export async function planResource(
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
   // nothing is noted or said then.
   const isChecked = deployment.isChecked(ref.key);
-  if (isChecked) noteCreates(resource, runtime, ref, plan);
+  if (isChecked) noteState(resource, runtime, ref, plan);
   if (single !== undefined) {
     if (single.action.do === "blocked") {
       const named = deployment.checked(ref.key).inState ?? ref;
@@ -116,9 +119,6 @@ export async function planResource(
     deployment.plannedSingles.set(ref.key, { stored, object: single });
   }
   if (isChecked) {
-    const secret = secretIn(resource, runtime, ref.key, news);
-    for (const object of objects)
-      notePlanned(kind, runtime, { ref: objectRef(resource, ref, object.key), object, secret });
     if (single !== undefined) tellSingle(kind, runtime, ref, single);
     const error = single === undefined ? tellPlan(resource, runtime, ref, objects) : undefined;
     if (error !== undefined) throw new ResourceFailure(error.message, undefined, error.code);
@@ -129,34 +129,31 @@ export async function planResource(
   // Members that are not known yet are changes too.
   const hasChanges =
     declared.events === undefined || objects.some((object) => shownAction(object) !== "same");
-  return {
-    changes: hasChanges || preparesRead,
-    replaces: single === undefined ? [] : replacesOf(kind, single),
-  };
+  // The arguments that the engine shows as the cause of a replacement.
+  const replaces: string[] = [];
+  const action = single?.action.do;
+  if (action === "recover") replaces.push(kind.nameProperty);
+  if (action === "replace" || action === "adopt") {
+    replaces.push(...(single?.changed ?? []));
+    if (adoptedBy(news) !== undefined) replaces.push("existingId");
+  }
+  return { changes: hasChanges || preparesRead, replaces };
 }
 
-/** The arguments that the engine shows as the cause of a replacement. */
-function replacesOf(kind: Kind, { action, changed, entry }: PlannedObject): string[] {
-  if (action.do === "recover") return [kind.nameProperty];
-  if (action.do !== "replace" && action.do !== "adopt") return [];
-  return adoptedBy(entry) === undefined ? [...changed] : [...changed, "existingId"];
-}
-
-/** What the state says about creates: which of them were found, and which are still open. */
-function noteCreates(
+/** What the state says about creates, which of them were found and which are open, and about each object. */
+function noteState(
   resource: Kind | SetKind,
   runtime: Runtime,
   ref: ResourceRef,
-  { stored, objects }: Plan,
+  { stored, objects, secret }: Plan,
 ): void {
   const { deployment } = runtime;
   const kind = kindOf(resource);
   const journal = runtime.journal(ref.identity);
-  const found = stored.resolved;
-  deployment.noteSeen(kind, undefined, found);
-  const id = stored.eventIds.get(SINGLE);
-  if (deployment.isUp && found.length > 0)
-    journal.recordSeen({ key: ref.key, id, creates: found });
+  const creates = stored.resolved;
+  deployment.noteSeen(kind, undefined, creates);
+  if (deployment.isUp && creates.length > 0)
+    journal.recordSeen({ key: ref.key, id: stored.eventIds.get(SINGLE), creates });
   for (const { key, id, unresolved, isDeclared } of objects) {
     if (unresolved === undefined) continue;
     const { mark } = unresolved;
@@ -171,6 +168,8 @@ function noteCreates(
     else if (deployment.isUp && id === undefined)
       journal.recordSeen({ key: own.key, creates: [mark] });
   }
+  for (const object of objects)
+    noteObject(kind, runtime, objectRef(resource, ref, object.key), { ...object, secret });
 }
 
 /**
@@ -178,31 +177,29 @@ function noteCreates(
  * state has it. Warns of another one that an earlier run made for it, and of changes the platform is not told.
  * @throws ArgumentsError something else has it.
  */
-function notePlanned(
+function noteObject(
   kind: Kind,
   runtime: Runtime,
-  planned: {
-    readonly ref: ResourceRef;
-    readonly object: PlannedObject;
-    readonly secret: ReadonlySet<string>;
-  },
+  ref: ResourceRef,
+  object: PlannedObject & Pick<Plan, "secret">,
 ): void {
-  const { ref, secret } = planned;
-  const { action, changed, former, id, olds, values } = planned.object;
+  const { action, changed, former, id, olds, values, secret } = object;
   if (id === undefined) return;
   const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const entry = journal.of(ref.key);
-  // The journal has a create of this resource that isn't the state's object, nor known to the state. Warn, unless it was
-  // to replace that object and its outcome is still unknown.
-  const mayHaveMadeAnother =
+  // The journal has a create of this resource that isn't the state's object, nor known to the state.
+  if (
     entry !== undefined &&
     entry.state !== "confirmed" &&
     entry.id !== id &&
-    !deployment.hasSeen(kind, entry);
-  const isUnknownAndNoReplacement = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
-  if (mayHaveMadeAnother && (action.do === "same" || isUnknownAndNoReplacement))
-    runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
+    !deployment.hasSeen(kind, entry)
+  ) {
+    // Otherwise it was to replace that object, and is taken over or looked for.
+    const isSecond = entry.id === undefined && entry.replaces !== id;
+    if (isSecond || action.do === "same")
+      runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
+  }
   deployment.noteSeen(kind, id, []);
   const { deletes } = deployment.checked(resourceKeyIn(ref.key));
   if (deployment.isUp)

@@ -71,10 +71,7 @@ export type Action =
 /** `rename`: the object stays as it is, under another key of its set. */
 export type ShownAction = Action["do"] | "perhaps replace" | "rename";
 
-export function shownAction({
-  action,
-  formerKey,
-}: Pick<PlannedObject, "action" | "formerKey">): ShownAction {
+export function shownAction({ action, formerKey }: PlannedObject): ShownAction {
   if (action.do === "same" && formerKey !== undefined) return "rename";
   if (action.do === "replace" && action.perhaps) return "perhaps replace";
   return action.do;
@@ -175,37 +172,31 @@ function changesOf(
 }
 
 /** What happens to an object. What is retained may have to be deleted instead. */
-function decide(kind: Kind, can: Abilities, object: UndecidedObject, changed: Changes): Action {
-  const { id: held, unresolved, isDeclared, entry } = object;
+function decide(
+  kind: Kind,
+  can: Abilities,
+  { id: held, unresolved: record, isDeclared, entry, values }: UndecidedObject,
+  changed: Changes,
+): Action {
   const adopts = adoptedBy(entry);
+  const isNamed = adopts !== undefined && adopts !== UNKNOWN;
   // Nothing new is created before an open create is resolved.
-  if (unresolved !== undefined) return decideUnresolved(kind, can, object, unresolved);
+  if (record !== undefined) {
+    const why = isNamed ? resolutionConflict(kind, adopts, values, record) : undefined;
+    if (why !== undefined) return { do: "blocked", record, why };
+    if (adopts !== undefined) return { do: "adopt", id: isNamed ? adopts : undefined };
+    return { do: isDeclared && can.search(record.field) ? "recover" : "blocked", record };
+  }
   if (!isDeclared) return { do: "retain" };
-  if (adopts === UNKNOWN && held !== undefined) return { do: "replace", perhaps: true };
-  if (held === undefined && (adopts === undefined || adopts === UNKNOWN))
-    return { do: "create" };
-  if (adopts !== undefined && adopts !== held) return { do: "adopt", id: adopts };
+  if (isNamed && adopts !== held) return { do: "adopt", id: adopts };
+  if (held === undefined) return { do: "create" };
+  if (adopts === UNKNOWN) return { do: "replace", perhaps: true };
   if (changed.names.length === 0) return { do: "same" };
   // Another owner means another object.
   const isOther = kind.owner !== undefined && changed.names.includes(kind.owner);
   if (can.update && !isOther) return { do: "update", changed: changed.names };
   if (adopts !== undefined) return { do: "update state only" };
   return { do: "replace", perhaps: changed.perhaps };
-}
-
-function decideUnresolved(
-  kind: Kind,
-  can: Abilities,
-  { isDeclared, entry, values }: UndecidedObject,
-  record: Unresolved,
-): Action {
-  const adopts = adoptedBy(entry);
-  if (adopts === UNKNOWN) return { do: "adopt", id: undefined };
-  if (adopts === undefined)
-    return { do: isDeclared && can.search(record.field) ? "recover" : "blocked", record };
-  const why = resolutionConflict(kind, adopts, values, record);
-  if (why !== undefined) return { do: "blocked", record, why };
-  return { do: "adopt", id: adopts };
 }
 
 /** Why the object named in the program is not what a create made: a fact contradicts it. @param values the object's. */
