@@ -144,7 +144,7 @@ it("secret arguments, alone and in a set: refused with an echo, unresolved, and 
   const single = sandbox.advertisers.at(-1)?.id;
   stack.program(shop(entry, { single }));
   sandbox.fail({ on: "event", act: true, with: { kind: "reset" } });
-  expect((await upHidden()).output).toContain("The outcome of 1 event is unknown");
+  expect((await upHidden()).output).toContain("The outcome of 1 create is unknown");
   stack.program(shop(entry, { single, a: sandbox.events.at(-1)?.id }));
   const resolved = await upHidden();
   expect(resolved.code, resolved.output).toBe(0);

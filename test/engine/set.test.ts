@@ -36,9 +36,7 @@ it("created, partly refused, completed, changed key by key and moved with an ali
     with: { kind: "answer", status: 406, body: { errors: ["the quota is used up"] } },
   });
   const first = await failed(stack.up());
-  expect(first).toContain(
-    `${keys.length - 1} of ${keys.length} declared events are in the state`,
-  );
+  expect(first).toContain(" is incomplete.");
   expect(first).toContain("the quota is used up");
   expect(sandbox.eventPosts).toBe(keys.length);
 
@@ -62,9 +60,9 @@ const shop = new Shop();`;
   expect(up).toContain(
     `events: 1 to create, 1 to replace, 1 to remove from the state, ${keys.length - 2} unchanged`,
   );
-  expect(up).toMatch(new RegExp(`to replace, .*live.*: urn \\(${ids.urn}\\)`));
+  expect(up).toMatch(new RegExp(`to replace: urn \\(${ids.urn}\\)`));
   expect(up).toContain(`to remove from the state: id (${ids.id})`);
-  expect(up).toContain("No longer managed after this run: 2 live events.");
+  expect(up).toContain("No longer managed after this run: 2 live events, ");
   const { ids: now } = (await stack.outputs()) as { ids: Record<string, number> };
   expect(up).toContain(`${ids.urn}: urn is ${now.urn} now`);
   expect(sandbox.eventPosts).toBe(keys.length + 3);

@@ -86,8 +86,14 @@ it("an `up` reports a take-over once, afterwards", async () => {
   const { inputs: checked = {} } = await next.advertiser.check({}, up);
   expect((await next.advertiser.create(checked as Record<string, unknown>)).id).toBe("1");
   expect([next.told, next.said]).toEqual([
+    [
+      expect.objectContaining({
+        message: expect.stringContaining(
+          "adopted or taken over, and no create was sent: a (1)",
+        ),
+      }),
+    ],
     [],
-    [expect.stringContaining("created it as 1. This run takes it over")],
   ]);
   next.closeNow();
   expect([sandbox.advertiserPosts, journalLines(folder)]).toEqual([1, ["a reported 1"]]);

@@ -30,7 +30,7 @@ describe("a rename without an alias is hinted at", () => {
       there: fixture("old", newFolder()),
     };
   };
-  const HINT = '"fresh" is new, and has the platform name of "old" (';
+  const HINT = '"fresh" is new, but earlier runs managed an object of its name: "old" (';
 
   it("on a machine that did not create the object, once it has seen it in an `up`", async () => {
     const { sandbox, old, fresh, there } = await start();

@@ -13,7 +13,6 @@ import {
   changeMessages,
   changesIn,
   contradictingArguments,
-  NO_ABILITIES,
   type PlannedObject,
   plannedObjects,
   type ShownAction,
@@ -101,7 +100,7 @@ const COMBINATIONS = Array.from(
     read: (bits & 1) !== 0,
     update: (bits & 2) !== 0,
     delete: (bits & 4) !== 0,
-    search: (bits & 8) !== 0 ? search : NO_ABILITIES.search,
+    search: (bits & 8) !== 0 ? search : () => false,
   }),
 );
 
@@ -248,8 +247,8 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   [
     "… and one is not known yet",
     { held: 5, sentAs: { body: "another", owner: "7" }, wanted: unknown },
-    "perhaps replace",
-    "live",
+    perhapsChanged,
+    left,
   ],
 
   ["no longer declared", { held: 5 }, "retain", "live"],

@@ -13,15 +13,14 @@ import { DamagedJournal } from "../../provider/src/journal/journal-entry.js";
 import { journalErrorFrom } from "../../provider/src/journal/journal-file.js";
 import { conversionEvent as event } from "../../provider/src/kinds/index.js";
 import * as tell from "../../provider/src/operations/messages.js";
-import { assertSameAccount } from "../../provider/src/operations/outcome.js";
-import { NO_ABILITIES, plannedObjects } from "../../provider/src/plan/index.js";
+import { assertSameAccount, type Outcome } from "../../provider/src/operations/outcome.js";
+import { abilitiesOf, plannedObjects } from "../../provider/src/plan/index.js";
 import { ProgramValidator } from "../../provider/src/program/program-validator.js";
 import {
   readDeclaredSet,
   readStoredSet,
   refOf,
   refOfKey,
-  unresolvedMessage,
 } from "../../provider/src/state/index.js";
 
 const AT = "2026-01-01T00:00:00.000Z";
@@ -30,6 +29,7 @@ const purchase = refOf("ConversionEvent", "shop/dev::purchase");
 const inSet = refOfKey('ConversionEventSet::funnel["buy"]', STACK);
 const inCatalog = refOfKey("ConversionEvent::advertising:index:Catalog$::shop/acme/buy", STACK);
 const facts = { advertiserId: 7, value: 25 };
+const NO_ABILITIES = abilitiesOf(event, { operations: undefined, markField: undefined });
 const ABLE = { ...NO_ABILITIES, read: true, update: true };
 
 const open = (key: string, more: Partial<OpenCreate> = {}): OpenCreate => ({
@@ -68,7 +68,6 @@ const HELD = { events: { buy: { eventName: "Buy", value: 1 } }, eventIds: { buy:
 
 const atEnd = (records: JournalEntry[], isPreview: boolean) =>
   new ProgramValidator().atEnd(records, isPreview).join("\n");
-const adoption = ({ what, sends }: ReturnType<typeof tell.adoption>) => `${what}; ${sends}`;
 
 function thrownBy(work: () => void): string {
   try {
@@ -142,18 +141,16 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
     tell.possibleNamesakeNotice(namesake(purchase, open(OLD, { id: "4711" }))).text,
   "a new event after that, in the same run": () =>
     tell.refusedBeforeMessage(purchase, 'ConversionEvent "lead"'),
-  "an unresolved create": () => unresolvedMessage(purchase, record),
+  "an unresolved create": () => tell.unresolvedMessage([{ ref: purchase, record }]),
   "a preview, before a take-over": () =>
-    tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }, "now").text,
+    tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }).text,
   "created with other arguments, in a preview": () =>
     tell.madeOtherwiseMessage([{ ref: purchase, id: "4711" }]),
   "a preview, before a create of unknown outcome is looked for": () =>
-    tell.takeOverNotice(purchase, record, "search").text,
-  "taken over": () => tell.takenOverMessageOf(purchase, "4711"),
+    tell.takeOverNotice(purchase, record).text,
   "saved as it was sent": () => tell.savedAsSentMessage([{ ref: purchase, id: "4711" }]),
   "events of a set of unknown outcome": () =>
-    tell.unresolvedMembersMessage(
-      event,
+    tell.unresolvedMessage(
       ["buy", "lead"].map((key) => ({
         ref: refOfKey(`ConversionEventSet::funnel["${key}"]`, STACK),
         record,
@@ -162,22 +159,17 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "created beside the state's object": () =>
     tell.secondObjectNotice(event, purchase, { ...open(OLD, { id: "4711" }) }, "42").text,
   "a resource that had an object before": () =>
-    tell.formerObjectNotice(event, purchase, "4711").text,
+    tell.formerObjectNotice(purchase, open(purchase.key, { id: "4711" })).text,
   "a new event with the name of an earlier one": () =>
-    tell.likelyRenameNotice(purchase, OLD, "4711").text,
+    tell.formerObjectNotice(purchase, open(OLD, { id: "4711" })).text,
   "a new row with the name of an earlier one": () =>
-    tell.likelyRenameNotice(
+    tell.formerObjectNotice(
       inCatalog,
-      "ConversionEvent::advertising:index:Catalog$::shop/acme/old",
-      "4711",
+      open("ConversionEvent::advertising:index:Catalog$::shop/acme/old", { id: "4711" }),
     ).text,
-  "an adoption": () => adoption(tell.adoption(purchase, "4711", NO_ABILITIES)),
+  "an adoption": () => tell.adoptionNotice(purchase, "4711", NO_ABILITIES).text,
   "an adoption, with a known read and update": () =>
-    adoption(tell.adoption(purchase, "4711", ABLE)),
-  "adopted, made with other arguments": () =>
-    tell.adoptedOtherwiseNotice(purchase, "4711").text,
-  "another object than before": () =>
-    tell.exchangedNotice(purchase, "42", "adopts 4711 instead").text,
+    tell.adoptionNotice(purchase, "4711", ABLE).text,
   "only the state changes": () => tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"]).text,
   "a preview of a replacement": () =>
     tell.replacedNotice(event, purchase, { id: "42", isDeleted: false }, "is replaced").text,
@@ -208,32 +200,25 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
       "42",
       "the platform has no known way to delete",
     ),
-  "what a set leaves": () =>
-    tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }], new Map([["buy", "43"]])) ?? "",
-  "a set: taken over": () =>
-    tell.takenOverMessage(
-      new Map([["buy", { kind: "created", id: "42", isTakenOver: true } as const]]),
+  "what a set leaves": () => tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }]) ?? "",
+  "adopted, and taken over": () =>
+    tell.usedMessage(
       funnel,
-    ) ?? "",
-  "a set: adopted by an up": () =>
-    tell.adoptedMessage(
-      [
-        {
-          ...(buyAndLead[0] as (typeof buyAndLead)[number]),
-          action: { do: "adopt", id: "42" },
-        },
-      ],
-      new Map([["buy", { kind: "managed", id: "42" } as const]]),
+      buyAndLead,
+      new Map<string, Outcome>([
+        ["buy", { kind: "managed", id: "42" }],
+        ["lead", { kind: "created", id: "43", isTakenOver: true }],
+      ]),
     ) ?? "",
   "a set: one refused, one of unknown outcome": () =>
-    tell.setFailureMessage(event, funnel, buyAndLead, {
-      outcomes: new Map([
+    tell.setFailureMessage(
+      funnel,
+      new Map([
         ["buy", { kind: "failed", ...refused("buy") }],
         ["lead", { kind: "unresolved", record }],
       ]),
-      failedDeletes: [],
-      held: new Map(),
-    }).text,
+      [],
+    ).text,
   "a warning of the platform": () => {
     const said: string[] = [];
     tell.warnOfPlatform({ say: (text) => void said.push(text) }, purchase.label, [

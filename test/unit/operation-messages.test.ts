@@ -7,10 +7,10 @@ import {
   leftMessage,
   planMessage,
   setFailureMessage,
-  takenOverMessage,
+  usedMessage,
 } from "../../provider/src/operations/messages.js";
 import type { FailedDelete, Outcome } from "../../provider/src/operations/outcome.js";
-import { type Abilities, NO_ABILITIES, plannedObjects } from "../../provider/src/plan/index.js";
+import { type Abilities, abilitiesOf, plannedObjects } from "../../provider/src/plan/index.js";
 import {
   memberRef,
   readDeclaredSet,
@@ -22,6 +22,10 @@ import {
 } from "../../provider/src/state/index.js";
 import { commandsIn } from "../support/printed-commands.js";
 
+const NO_ABILITIES = abilitiesOf(conversionEvent, {
+  operations: undefined,
+  markField: undefined,
+});
 const set = refOf("ConversionEventSet", "shop/dev::funnel");
 const A = { eventName: "A", value: 1 };
 const CHANGED = { ...A, value: 2 };
@@ -68,10 +72,10 @@ describe("a preview says what becomes of each key", () => {
       [
         "events: 1 to create, 1 to replace, 2 to adopt, 1 to remove from the state, 1 unchanged",
         "  to create: d",
-        "  to replace, which makes another live object of each: b (2)",
-        "  to adopt; nothing is sent: c (3 → 9), e (8)",
+        "  to replace: b (2)",
+        "  to adopt; nothing is sent: c (9), e (8)",
         "  to remove from the state: gone (4)",
-        '  d has the platform name of the removed gone (4). To go on with 4, set formerKey: "gone".',
+        '  d has the platform name of the removed gone (4). If it is the same event, set formerKey: "gone".',
         `Each former object (2–4) ${END}`,
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
@@ -84,9 +88,9 @@ describe("a preview says what becomes of each key", () => {
       [],
       [
         "events: 1 to replace, 1 to delete on the platform, 2 unchanged",
-        "  to replace, which makes another live object of each: b (2)",
-        "  to delete on the platform, if everything else goes well: gone (4)",
-        "At the end, `pulumi up` deletes 2, 4 on the platform (retainOnDelete: false).",
+        "  to replace: b (2)",
+        "  to delete on the platform: gone (4)",
+        "At the end, if all goes well, `pulumi up` deletes 2, 4 on the platform (retainOnDelete: false).",
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
     ],
@@ -100,9 +104,9 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to update in place, 1 to look for on the platform, 1 perhaps to replace, 1 to delete on the platform, 1 unchanged",
         "  to update in place: b (2)",
         "  to look for on the platform: d",
-        "  perhaps to replace, if values that are not known yet turn out to differ: c (3)",
-        "  to delete on the platform, if everything else goes well: gone (4)",
-        "At the end, `pulumi up` deletes 4 on the platform (retainOnDelete: false).",
+        "  perhaps to replace: c (3)",
+        "  to delete on the platform: gone (4)",
+        "At the end, if all goes well, `pulumi up` deletes 4 on the platform (retainOnDelete: false).",
       ],
     ],
     [
@@ -127,7 +131,7 @@ describe("a preview says what becomes of each key", () => {
     [
       "what goes on under another key",
       { a: A, b: A, c: A, d: { ...A, formerKey: "gone" } },
-      ["events: 1 to rename, 3 unchanged", "  to rename, and nothing is sent: gone → d (4)"],
+      ["events: 1 to rename, 3 unchanged", "  to rename: gone → d (4)"],
     ],
     [
       "… with other arguments",
@@ -140,9 +144,9 @@ describe("a preview says what becomes of each key", () => {
       [
         "events: 1 to create, 2 to delete on the platform, 2 unchanged",
         "  to create: d",
-        "  to delete on the platform, if everything else goes well: a (1), gone (4)",
-        "  d has the platform name of the removed a (1) and gone (4). To go on with one of them, set formerKey to its key.",
-        "At the end, `pulumi up` deletes 1, 4 on the platform (retainOnDelete: false).",
+        "  to delete on the platform: a (1), gone (4)",
+        '  d has the platform name of the removed a (1), gone (4). If it is the same event, set formerKey: "a" or "gone".',
+        "At the end, if all goes well, `pulumi up` deletes 1, 4 on the platform (retainOnDelete: false).",
       ],
     ],
     [
@@ -151,8 +155,8 @@ describe("a preview says what becomes of each key", () => {
       [
         "events: 1 to create, 1 to delete on the platform, 3 unchanged",
         "  to create: d",
-        "  to delete on the platform, if everything else goes well: gone (4)",
-        "At the end, `pulumi up` deletes 4 on the platform (retainOnDelete: false).",
+        "  to delete on the platform: gone (4)",
+        "At the end, if all goes well, `pulumi up` deletes 4 on the platform (retainOnDelete: false).",
       ],
     ],
   ])("%s", (_, events, lines) => {
@@ -179,37 +183,34 @@ describe("after an `up`", () => {
     isTakenOver,
   });
 
-  it("lists objects that are no longer managed, with both ids; of many the ids", () => {
+  it("lists objects that are no longer managed; of many the ids", () => {
     const left = (amount: number) =>
       keys(amount).map((key, at) => ({
         id: String(Number(key.slice(1)) + 1),
         key,
         at: String(at),
       }));
-    const now = new Map([
-      ["k0", "5"],
-      ["k1", "9"],
+    const told = (amount: number) => leftMessage(conversionEvent, left(amount))?.split("\n");
+    expect(told(3)).toEqual([
+      "No longer managed after this run: 3 live events, 1–3.",
+      "  k0 (1), k1 (2), k2 (3)",
+      `Each ${END}`,
     ]);
-    const lines = ["  1: k0 is 5 now", "  2: k1 is 9 now", "  3, which was k2", `Each ${END}`];
-    const told = (amount: number) =>
-      leftMessage(conversionEvent, left(amount), now)?.split("\n");
-    expect(told(3)).toEqual(["No longer managed after this run: 3 live events.", ...lines]);
     expect(told(0)).toBeUndefined();
-    expect(told(25)?.slice(20)).toEqual([
-      "  20, which was k19",
-      "  and 5 more: 21–25",
+    expect(told(25)).toEqual([
+      "No longer managed after this run: 25 live events, 1–25.",
+      expect.stringMatching(/^ {2}k0 \(1\), .*, k19 \(20\), and 5 more$/),
       `Each ${END}`,
     ]);
   });
 
-  it("says which were taken over", () => {
+  it("says which were adopted or taken over", () => {
     const outcomes = new Map(
       keys(40).map((key, at) => [key, created(key.slice(1), at % 2 === 0)] as const),
     );
-    expect(takenOverMessage(outcomes, set)).toMatch(
-      /^ConversionEventSet "funnel" takes over 20 events .*: k0 \(0\), .*, k\d+ \(\d+\)$/,
-    );
-    expect(takenOverMessage(new Map([["a", created("1")]]), set)).toBeUndefined();
+    const those = members({}, { events: many(40) });
+    expect(usedMessage(set, those, outcomes)?.match(/k\d+ \(\d+\)/g)).toHaveLength(20);
+    expect(usedMessage(set, those, new Map([["k0", created("1")]]))).toBeUndefined();
   });
 });
 
@@ -220,25 +221,15 @@ it("in a list of many that were changed by hand, each has its name and both valu
     "value 26 → 99",
   ]);
   expect(brief).toBe(
-    'events["a"] of ConversionEventSet "funnel" (3): segmentId none → 8 and value 26 → 99',
+    'events["a"] of ConversionEventSet "funnel" (3) (segmentId none → 8 and value 26 → 99)',
   );
 });
 
 describe("the error of the whole set", () => {
   const trouble = (
     outcomes: readonly (readonly [string, Outcome])[],
-    amount: number,
-    inState = 0,
-    kept: FailedDelete[] = [],
-  ) => {
-    const there = new Map(Array.from({ length: inState }, (_, at) => [`k${at}`, "1"]));
-    const those = members({}, { events: many(amount) });
-    return setFailureMessage(conversionEvent, set, those, {
-      outcomes: new Map(outcomes),
-      failedDeletes: kept,
-      held: there,
-    });
-  };
+    failedDeletes: FailedDelete[] = [],
+  ) => setFailureMessage(set, new Map(outcomes), failedDeletes);
   const errorOf = (key: string, reason: string) =>
     new RefusedError(`${memberRef(set, key).label}: POST https://x was refused: ${reason}`);
   const refused = (key: string, reason: string) =>
@@ -248,19 +239,16 @@ describe("the error of the whole set", () => {
     const failed = keys(50).map((key) =>
       refused(key, key === "k7" ? "the name is taken" : "no"),
     );
-    const { text, code } = trouble(failed, 50);
+    const { text, code } = trouble(failed);
     expect(code).toBe("ADVERTISING_REFUSED");
     expect(text.split("\n")).toEqual([
-      'ConversionEventSet "funnel": 0 of 50 declared events are in the state. Failed:',
+      'ConversionEventSet "funnel" is incomplete.',
       `  ${FIRST_20.replace(" k7,", "")}, k20, and 29 more: POST https://x was refused: no [ADVERTISING_REFUSED]`,
       "  k7: POST https://x was refused: the name is taken [ADVERTISING_REFUSED]",
       "The next `pulumi up` sends only what is missing.",
     ]);
-    const all = trouble(
-      keys(3000).map((key) => refused(key, `no ${key}`)),
-      3000,
-    ).text;
-    expect(all).toContain("  and 2980 more reasons\n");
+    const all = trouble(keys(3000).map((key) => refused(key, `no ${key}`))).text;
+    expect(all).toContain("and 2980 more");
     expect(all.length).toBeLessThan(4000);
   });
 
@@ -272,11 +260,12 @@ describe("the error of the whole set", () => {
         { kind: "created", id: key.slice(1), isTakenOver: true, sentAs: { body: "f" } },
       ] as const;
     });
-    expect(trouble(asSent, 2, 2, kept).text.split("\n")).toEqual([
-      'ConversionEventSet "funnel": 2 of 2 declared events are in the state. Failed:',
+    expect(trouble(asSent, kept).text.split("\n")).toEqual([
+      'ConversionEventSet "funnel" is incomplete.',
       "  k9: POST https://x was refused: in use [ADVERTISING_REFUSED]",
+      "The next `pulumi up` sends only what is missing.",
       expect.stringMatching(
-        /^An earlier run created .*: k2 \(2\), k10 \(10\)\. Nothing was sent/,
+        /^Earlier runs created .*: funnel\/k2 \(2\), funnel\/k10 \(10\)\. Nothing was sent/,
       ),
     ]);
   });
@@ -288,26 +277,23 @@ describe("the error of the whole set", () => {
       open("k10", { what: `${memberRef(set, "k10").label}: it was sent.` }),
       open(`it's "a"`, { searched: "There is none." }, "It resolves nothing."),
     ];
-    const { text, code } = trouble([...those, refused("k1", "no")], 3, 1);
+    const { text, code } = trouble([...those, refused("k1", "no")]);
     expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
-    expect(text.split("\n")[0]).toContain("1 of 3 declared events is in the state");
     expect(text.split("\n").slice(3)).toEqual([
-      "The outcome of 2 events is unknown, so nothing is sent for them until you resolve them. Look in the account for:",
-      '  events["it\'s \\"a\\""]: the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
+      "The outcome of 2 creates is unknown, so nothing is sent before you resolve that. Look in the account for:",
+      '  funnel/it\'s "a": the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
       "    It resolves nothing.",
-      "    It was sent. There is none.",
-      '  events["k10"]: the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
-      "    it was sent.",
+      "    It was sent.",
+      "    There is none.",
+      '  funnel/k10: the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
+      '    events["k10"] of ConversionEventSet "funnel": it was sent.',
       ...resolveCommands([`funnel/it's "a"`, "funnel/k10"]),
     ]);
-    const all = trouble(
-      keys(500).map((key) => open(key)),
-      500,
-    ).text;
-    expect([...all.matchAll(/events\["k(\d+)"\]/g)].map(([, at]) => Number(at))).toEqual([
+    const all = trouble(keys(500).map((key) => open(key))).text;
+    expect([...all.matchAll(/^ {2}funnel\/k(\d+):/gm)].map(([, at]) => Number(at))).toEqual([
       ...Array(20).keys(),
     ]);
-    expect(all).toContain("  and 480 more\n");
+    expect(all).toContain("and 480 more\n");
     expect(commandsIn(all).map((line) => line.match(/--/g)?.length)).toEqual([20, 20]);
   });
 });

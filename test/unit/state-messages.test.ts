@@ -4,12 +4,8 @@ import { describe, expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import {
   describe as inWords,
-  keyOf,
-  memberOf,
-  parseKey,
   resolveCommands,
   staysLive,
-  unresolvedMessage,
   whatHappened,
 } from "../../provider/src/state/index.js";
 import { commandsIn } from "../support/printed-commands.js";
@@ -17,11 +13,6 @@ import { commandsIn } from "../support/printed-commands.js";
 const AT = "2026-01-01T00:00:00.000Z";
 const record = { at: AT, mark: "m", body: "f", what: "It was sent, and the connection ended." };
 const facts = { advertiserId: 7, value: 1 };
-const LANDING = memberOf(
-  keyOf("ConversionEventSet", { name: "funnel", parentTypes: undefined }),
-  "landing",
-);
-
 /** The words that a POSIX shell reads in a line. */
 function wordsOf(line: string): string[] {
   const script = `npx() { printf '%s\\0' npx "$@"; }; pulumi() { printf '%s\\0' pulumi "$@"; }\n${line}`;
@@ -82,19 +73,6 @@ describe("the ways out", () => {
       pending("--not-created", name),
     ]);
   });
-});
-
-it("an unresolved create, each time that it stops a run", () => {
-  const lines = [
-    `The create is unresolved, so this run doesn't send it again. Look in the account for the ConversionEvent named "A", sent at ${AT}.`,
-    ...resolveCommands(["funnel/landing"]),
-    "What happened: It was sent, and the connection ended. Searched: there is none.",
-  ];
-  const sent = { ...record, name: "A", searched: "Searched: there is none." };
-  expect(unresolvedMessage(parseKey(LANDING), sent)).toBe(lines.join("\n"));
-  expect(unresolvedMessage(parseKey(LANDING), sent, "Why not.")).toBe(
-    ["Why not.", ...lines].join("\n"),
-  );
 });
 
 it("what this machine knows of a create", () => {

@@ -30,20 +30,17 @@ import {
   type StoredSet,
   sendingOf,
   unresolvedIn,
-  unresolvedMessage,
   writeStored,
 } from "../state/index.js";
 import { createBlocker, createToTakeOver } from "./create.js";
 import { hasWork, momentToKeep, ObjectOperations } from "./execute.js";
 import {
-  adoptedMessage,
-  exchangedNotice,
   leftMessage,
   replacedNotice,
   savedAsSentMessage,
   setFailureMessage,
-  takenOverMessage,
-  takenOverMessageOf,
+  unresolvedMessage,
+  usedMessage,
 } from "./messages.js";
 import { nextState } from "./next-state.js";
 import { progressOf, type Severity } from "./notices.js";
@@ -60,7 +57,6 @@ import {
 import { type Plan, planObjects } from "./plan-resource.js";
 import type { Change, Runtime } from "./runtime.js";
 import { markFor, replacedBy } from "./search.js";
-import { secretIn } from "./secrets.js";
 
 /** What is to be done with a resource's objects. */
 interface ResourcePlan extends Plan {
@@ -137,7 +133,8 @@ export async function updateResource(
 ): Promise<Values> {
   const isSet = "member" in resource;
   const open = unresolvedIn(change.olds);
-  if (!isSet && open !== undefined) throw new ResourceFailure(unresolvedMessage(ref, open));
+  if (!isSet && open !== undefined)
+    throw new ResourceFailure(unresolvedMessage([{ ref, record: open }]));
   const work = {
     resource,
     ref,
@@ -186,11 +183,10 @@ export async function deleteResource(
 
 /** Makes the objects what is declared, and deletes what has left a set. */
 async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyResult> {
-  const { resource, ref, stored, declared, objects, inputs, circumstances } = work;
+  const { resource, ref, stored, declared, objects, inputs, circumstances, secret } = work;
   const kind = kindOf(resource);
   const operations = new ObjectOperations(kind, runtime);
-  const secret = secretIn(resource, runtime, ref.key, inputs);
-  const tasks = tasksOf(runtime, work, secret);
+  const tasks = tasksOf(runtime, work);
   stopIfOneIsBlocked(kind, runtime, tasks);
   const tell = (text: string) =>
     runtime.tellAt("info", ref.resourceUrn, `${ref.label}: ${text}`);
@@ -251,12 +247,8 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
   };
 }
 
-function tasksOf(
-  runtime: Runtime,
-  work: ResourcePlan,
-  secret: ReadonlySet<string>,
-): ObjectTask[] {
-  const { resource, ref, stored, inputs } = work;
+function tasksOf(runtime: Runtime, work: ResourcePlan): ObjectTask[] {
+  const { resource, ref, stored, inputs, secret } = work;
   return work.objects.filter(hasWork).map((object) => {
     const { key } = object;
     const id = object.id ?? object.former?.id; // in a create only `former` has it
@@ -354,7 +346,7 @@ function singleOutputs(
   if (outcome.kind === "unresolved") {
     const { record, why } = outcome;
     // Never only digits, as the platform's ids are.
-    throw new ResourceFailure(unresolvedMessage(ref, record, why), {
+    throw new ResourceFailure(unresolvedMessage([{ ref, record, why }]), {
       id: `unresolved-${record.mark}`,
       properties,
     });
@@ -376,7 +368,11 @@ function tellCreated(
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome);
   if (outcome?.kind === "created" && outcome.isTakenOver)
-    runtime.say(takenOverMessageOf(ref, outcome.id));
+    runtime.tellAt(
+      "info",
+      ref.resourceUrn,
+      usedMessage(ref, [{ key: SINGLE, id: undefined }], outcomes),
+    );
   const held = tasks[0]?.replaces;
   if (
     held === undefined ||
@@ -390,8 +386,7 @@ function tellCreated(
     return;
   deployment.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
   const now = `is ${id} now`;
-  if (outcome?.kind === "managed") runtime.warnEach(exchangedNotice(ref, held, now));
-  else runtime.warnEach(replacedNotice(kind, ref, { id: held, isDeleted: false }, now));
+  runtime.warnEach(replacedNotice(kind, ref, { id: held, isDeleted: false }, now));
 }
 
 /** A set's outputs. @param id of the set. @throws ResourceFailure something failed. */
@@ -406,20 +401,15 @@ function setOutputs(
   const kind = kindOf(work.resource);
   const tell = (severity: Severity, text: string | undefined) =>
     runtime.tellAt(severity, ref.resourceUrn, text);
-  tell("info", takenOverMessage(outcomes, ref));
-  tell("info", adoptedMessage(objects, outcomes));
-  tell("warn", leftMessage(kind, unmanaged, after.eventIds));
+  tell("info", usedMessage(ref, objects, outcomes));
+  tell("warn", leftMessage(kind, unmanaged));
   if (deletedIds.size > 0)
     tell(
       "info",
       `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...deletedIds])}.`,
     );
   if (done.isWell) return outs;
-  const { text, code } = setFailureMessage(kind, ref, objects, {
-    outcomes,
-    failedDeletes,
-    held: after.eventIds,
-  });
+  const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);
   const hasMembers = [stored, after].some(
     (each) => each.eventIds.size + each.unresolved.size > 0,
   );

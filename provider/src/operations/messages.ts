@@ -1,22 +1,21 @@
 /**
  * Messages about single objects and about a set, one function each: data in, words out. What Pulumi's own preview shows
- * is not said again. Those about a create of unknown outcome are in `state/messages.ts`. Decides nothing. Pure.
+ * is not said again. Decides nothing. Pure.
  */
 import {
-  agree,
   asTyped,
   count,
   cut,
   enumerate,
   idRanges,
+  joined,
   natural,
   OutcomeUnknownError,
   printable,
-  type Values,
   withCode,
 } from "../base/index.js";
 import type { JournalEntry, OpenCreate } from "../journal/index.js";
-import { CATALOG_SEPARATOR, CATALOG_TYPE, displayName, type Kind } from "../kinds/index.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind } from "../kinds/index.js";
 import {
   type Abilities,
   type PlannedObject,
@@ -28,10 +27,8 @@ import {
   howToKeep,
   type LeftLive,
   MAX_LISTED,
-  memberOf,
   memberRef,
   otherStackAdvice,
-  type Place,
   parseKey,
   pendingCommandLine,
   type ResourceRef,
@@ -43,9 +40,8 @@ import {
   UNKNOWN,
   type Unresolved,
   whatHappened,
-  whatIsKnown,
 } from "../state/index.js";
-import type { Adoption, Notice } from "./notices.js";
+import type { Notice } from "./notices.js";
 import type { FailedDelete, Namesake, Outcomes } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
@@ -61,24 +57,15 @@ function notice(
   return { sort, urn, text, brief: detail === undefined ? label : `${label} (${detail})` };
 }
 
-/** What an `up` does with an earlier run's create. */
-const TAKES_OVER = {
-  search: "looks for it by its mark",
-  perhaps: "takes it over if it was sent with the program's arguments",
-  now: "takes it over",
-};
-
+/** In a preview: what an `up` does with an earlier run's create. */
 export function takeOverNotice(
   ref: ResourceRef,
   entry: Pick<JournalEntry, "at"> & Partial<JournalEntry>,
-  how: keyof typeof TAKES_OVER,
 ): Notice {
-  const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${TAKES_OVER[how]}.`;
-  return notice("sent by earlier runs", ref, text, entry.id ?? "outcome unknown");
-}
-
-export function takenOverMessageOf({ label }: ResourceRef, id: string): string {
-  return `${label}: an earlier run created it as ${id}. This run takes it over and sends nothing for it.`;
+  const { id } = entry;
+  const next = id === undefined ? "looks for it by its mark" : "takes it over";
+  const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${next}.`;
+  return notice("sent by earlier runs", ref, text, id);
 }
 
 export interface MadeObject {
@@ -88,163 +75,108 @@ export interface MadeObject {
 
 /** The error of an `up` that has saved what was sent with other arguments, for the next run to change. */
 export function savedAsSentMessage(all: readonly MadeObject[]): string {
-  const it = agree(all.length, "it", "them");
-  return `${madeOtherwise(all)} Nothing was sent for ${it}: the state now has what was created. Run \`pulumi preview\` to see what follows.`;
+  return `${madeOtherwise(all)} Nothing was sent: the state now has what was created. Run \`pulumi preview\` to see what follows.`;
 }
 
-/** The same in a preview. @param all at least one; several only of a set. */
+/** The same in a preview. */
 export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
-  const it = agree(all.length, "it", "them");
   return [
-    `${madeOtherwise(all)} To take ${it} over, undo the change and run \`pulumi up\`.`,
-    "Or keep the change: this command saves what was created and ends with an error; the next preview then shows updates and replacements:",
+    `${madeOtherwise(all)} To take over what was created, undo the change and run \`pulumi up\`.`,
+    "To keep the change, save what was created; this ends with an error, and the next preview shows what follows:",
     `  ${asTyped("pulumi up --skip-preview --continue-on-error")}`,
   ].join("\n");
 }
 
 function madeOtherwise(all: readonly MadeObject[]): string {
-  const [first] = all;
-  if (first?.ref.member === undefined)
-    return `An earlier run created ${first?.ref.label} as ${first?.id}, with arguments that differ from the program's.`;
-  const those = all.map(({ ref, id }) => `${printable(ref.member ?? "")} (${id})`);
-  return `An earlier run created these events with arguments that differ from the program's: ${listed(those)}.`;
+  const those = all.map(({ ref, id }) => withId(ref.short, id));
+  return `Earlier runs created these with arguments that differ from the program's: ${listed(those)}.`;
 }
 
-/** A resource that the state does not have, and that had an object before. */
-export function formerObjectNotice(kind: Kind, ref: ResourceRef, id: string): Notice {
-  const text = `${ref.label} was ${id} in an earlier run; this creates another ${kind.create.noun}. To keep ${id}, set existingId: ${id}.`;
-  return notice("with an object before", ref, text, id);
+function withId(key: string, id: string): string {
+  return `${key} (${id})`;
 }
 
-export function adoptedOtherwiseNotice(ref: ResourceRef, id: string): Notice {
-  const text = `${ref.label} adopts ${id}, which was made with other arguments. Nothing is sent, so the platform keeps those. Change ${id} on the platform by hand, or declare its arguments.`;
-  return notice("adopted with other arguments", ref, text, id);
+/** What earlier runs have managed may be a new resource's object, perhaps under another name. */
+export function formerObjectNotice(ref: ResourceRef, former: JournalEntry): Notice {
+  const { short } = parseKey(former.key);
+  const text = `${ref.label} is new, but earlier runs managed an object of its name: "${short}" (${former.id}). If it is the same one, ${renameCure(ref, former)}.`;
+  return notice("perhaps managed before", ref, text, former.id);
 }
 
-/** A new resource may be one that earlier runs here have managed under another name. */
-export function likelyRenameNotice(ref: ResourceRef, formerKey: string, id: string): Notice {
-  const { name } = parseKey(formerKey);
-  const cure = isOfCatalog(ref)
-    ? `formerKey: ${JSON.stringify(lastPart(name))}`
-    : `the alias { name: ${JSON.stringify(name)} }`;
-  const text = `${ref.label} is new, and has the platform name of "${name}" (${id}), which earlier runs managed. If it is the same one, add ${cure}, or set existingId: ${id}.`;
-  return notice("perhaps renamed", ref, text, id);
-}
-
-function isOfCatalog({ parentTypes }: ResourceRef): boolean {
-  return parentTypes?.split("$").includes(CATALOG_TYPE) === true;
-}
-
-function lastPart(name: string): string {
-  return name.split(CATALOG_SEPARATOR).at(-1) ?? name;
-}
-
-/** @param abilities which operations are known for its kind. */
-export function adoption(
-  { label, resourceUrn: urn }: ResourceRef,
-  id: string,
-  { read, update }: Abilities,
-): Adoption {
+export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilities): Notice {
   const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
-  return {
-    urn,
-    brief: `${label} (${id === UNKNOWN ? "?" : id})`,
-    what: `adopts ${object}`,
-    sends: sentFor(read, update),
-  };
+  const sends = sentForAdoption(abilities);
+  return notice(`adopted; ${sends}`, ref, `adopts ${object}; ${sends}`, object);
 }
 
-function sentFor(read: boolean, update: boolean): string {
+function sentForAdoption({ read }: Pick<Abilities, "read">): string {
   if (!read) return "nothing is sent";
-  return update
-    ? "it is read, and updated if it differs"
-    : "it is read, and nothing is changed";
+  return "it is read, and updated if it differs and an update is known";
 }
 
 /** What a new object is not created for, in a preview too. All have the same reason. @param all at least one. */
 export function namesakesMessage(all: readonly Namesake[]): string {
   const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
-  const [first] = sorted;
-  if (first === undefined) return "";
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
-  const opens = sorted.map(({ open }) => open);
   return [
-    `${count(all.length, "object isn't", "objects aren't")} created: ${agree(all.length, "an earlier run sent a create with its", "earlier runs sent creates with their")} kind, platform name and advertiser. This run creates nothing new.`,
-    ...cut(
-      lines,
-      MAX_LISTED,
-      (others) =>
-        `  and ${others} more, which \`${asTyped("npx pulumi-advertising pending")}\` lists`,
-    ),
-    ...namesakeAdvice(first, opens),
+    `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create with the same kind, platform name and advertiser. This run creates nothing new.`,
+    ...cut(lines, MAX_LISTED),
+    ...sorted.slice(0, 1).flatMap(({ ref, open }) => sameObjectAdvice(ref, open)),
+    ...openAdvice(sorted.map(({ open }) => open)),
   ].join("\n");
 }
 
 function whatIsOpen(open: OpenCreate): string {
   const { key, id, elsewhere } = open;
   const { label, kind } = parseKey(key);
-  const look = `look in the account for ${describe(kind, open)}`;
   const stack = elsewhere === undefined ? "" : ` of the stack ${elsewhere.stack}`;
-  const created = id === undefined ? "sent" : "created";
-  const outcome = id === undefined ? `, and its outcome is unknown: ${look}` : ` as ${id}`;
-  return `an earlier run${stack} ${created} ${label}${outcome}`;
+  if (id !== undefined) return `an earlier run${stack} created ${label} as ${id}`;
+  return `an earlier run${stack} sent ${label}, and its outcome is unknown: look in the account for ${describe(kind, open)}`;
 }
 
-/** @param first stands for all of them in the advice. */
-function namesakeAdvice({ ref, open }: Namesake, opens: readonly OpenCreate[]): string[] {
-  const known = opens.filter(({ id }) => id !== undefined).map(nameForCommand);
-  const unknown = opens.filter(({ id }) => id === undefined).map(nameForCommand);
-  const isSame = agree(
-    opens.length,
-    "If it is the same object",
-    "If they are the same objects",
-  );
-  const isOther = agree(known.length, "If it is another object", "If they are other objects");
-  return [
-    ...(open.elsewhere === undefined ? [] : otherStackAdvice(open.elsewhere.stack)),
-    `${isSame}: ${renameCure(ref, open)}.`,
-    ...(unknown.length === 0 ? [] : settlingCommands(unknown)),
-    ...(known.length === 0
-      ? []
-      : [
-          `${isOther}, and the former name is gone for good, drop its record:`,
-          `  ${pendingCommandLine("forget", known)}`,
-        ]),
-  ];
+/** Said of the first of several, and stands for all of them. */
+function sameObjectAdvice(ref: ResourceRef, open: OpenCreate): string[] {
+  const same = `If it is the same object: ${renameCure(ref, open)}.`;
+  if (open.elsewhere === undefined) return [same];
+  return [...otherStackAdvice(open.elsewhere.stack), same];
 }
 
-function renameCure(ref: ResourceRef, open: OpenCreate): string {
-  const { key, id = "<its id>", elsewhere } = open;
+function openAdvice(all: readonly OpenCreate[]): string[] {
+  const named = Map.groupBy(all, ({ id }) => id !== undefined);
+  // Of another stack's create, the URN.
+  const names = (isKnown: boolean) =>
+    (named.get(isKnown) ?? []).map(({ key, elsewhere }) => {
+      return elsewhere === undefined ? parseKey(key).short : refOfKey(key, elsewhere.stack).urn;
+    });
+  const lines = named.has(false) ? settlingCommands(names(false)) : [];
+  if (named.has(true))
+    lines.push(
+      "If it is another object, and the former name is gone for good, drop its record:",
+      `  ${pendingCommandLine("forget", names(true))}`,
+    );
+  return lines;
+}
+
+/** How a resource goes on with an object that an earlier run made under another name. */
+function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenCreate): string {
   const adopt = `set existingId: ${id}`;
-  const former = parseKey(key);
-  if (elsewhere !== undefined || former.resource !== ref.resource) return adopt;
+  const { name, member, resource, parentTypes } = parseKey(key);
+  if (elsewhere !== undefined || key === ref.key || resource !== ref.resource) return adopt;
   if (resourceKeyIn(key) === resourceKeyIn(ref.key))
-    return `set formerKey: ${JSON.stringify(former.member)}, or ${adopt}`;
-  if (former.member !== ref.member) return adopt;
-  if (isOfCatalog(ref) && ref.member !== undefined) return adopt;
-  if (isOfCatalog(ref))
-    return `set formerKey: ${JSON.stringify(lastPart(former.name))}, or ${adopt}`;
-  const alias = aliasOf(former, ref);
-  const ofSet = ref.member === undefined ? "" : " to the set";
+    return `set formerKey: ${JSON.stringify(member)}, or ${adopt}`;
+  const isOfCatalog = ref.parentTypes?.split("$").includes(CATALOG_TYPE) === true;
+  if (isOfCatalog && resource === "ConversionEvent")
+    return `set formerKey: ${JSON.stringify(name.split(CATALOG_SEPARATOR).at(-1))}, or ${adopt}`;
+  if (isOfCatalog || member !== ref.member) return adopt;
+  let alias = "an alias with its former name and parent";
+  if (parentTypes === ref.parentTypes) alias = `the alias { name: ${JSON.stringify(name)} }`;
+  const ofSet = member === undefined ? "" : " to the set";
   return `add ${alias}${ofSet}, or ${adopt}`;
-}
-
-function aliasOf({ name, parentTypes }: Place, ref: ResourceRef): string {
-  const named = `name: ${JSON.stringify(name)}`;
-  if (parentTypes === ref.parentTypes) return `the alias { ${named} }`;
-  if (parentTypes === undefined)
-    return `the alias { ${named}, parent: pulumi.rootStackResource }`;
-  return "an alias with its former name and parent";
-}
-
-/** A name in commands: of another stack's create, its URN. */
-function nameForCommand({ key, elsewhere }: OpenCreate): string {
-  return elsewhere === undefined ? parseKey(key).short : refOfKey(key, elsewhere.stack).urn;
 }
 
 /** In a preview, where the name or the advertiser is not known yet. */
 export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
-  const text = `${ref.label} may exist already, and isn't created then: ${whatIsOpen(open)}, perhaps with the same platform name and advertiser. \`${asTyped("npx pulumi-advertising pending")}\` says more.`;
+  const text = `${ref.label} may exist already, and isn't created then: ${whatIsOpen(open)}.`;
   return notice("perhaps open already", ref, text);
 }
 
@@ -253,24 +185,16 @@ export function refusedBeforeMessage({ label }: ResourceRef, refused: string): s
   return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of that resource first.`;
 }
 
-/** What becomes of a replaced object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
+/** What becomes of the state's former object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
 export function replacedNotice(
   kind: Kind,
   ref: ResourceRef,
   { id, isDeleted }: NonNullable<PlannedObject["former"]>,
   then: string,
 ): Notice {
-  const fate = isDeleted
-    ? `${id} will be deleted on the platform (retainOnDelete: false)`
-    : staysLive(kind, id);
-  const sort = `replaced, and ${isDeleted ? "deleted" : "left live"} on the platform`;
-  return notice(sort, ref, `${ref.label} ${then}. ${fate}.`, `${id}; it ${then}`);
-}
-
-/** The program names another object than the state has, perhaps somebody else's. @param then as of {@link replacedNotice}. */
-export function exchangedNotice(ref: ResourceRef, id: string, then: string): Notice {
-  const text = `${ref.label} ${then}, as existingId says. Nothing is created or deleted; ${id} stays live and unmanaged.`;
-  return notice("given another object", ref, text, `${id}; it ${then}`);
+  let fate = staysLive(kind, id);
+  if (isDeleted) fate = `${id} will be deleted on the platform (retainOnDelete: false)`;
+  return notice("replaced", ref, `${ref.label} ${then}. ${fate}.`, id);
 }
 
 /** Of an object that the program names and changes, without a known update. @param changes from `changeMessages`. */
@@ -280,7 +204,7 @@ export function stateOnlyNotice(
   changes: readonly string[],
 ): Notice {
   const told = enumerate(changes);
-  const text = `${ref.label} has existingId: ${id}, and no update is known: only the state changes (${told}). Make the same change to ${id} on the platform by hand, or undo it in the program.`;
+  const text = `${ref.label} has existingId: ${id}, and no update is known: only the state changes (${told}). Make the same change on the platform by hand, or undo it.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
 }
 
@@ -292,12 +216,10 @@ export function secondObjectNotice(
   held: string,
 ): Notice {
   const { id } = entry;
-  const next =
-    id === undefined
-      ? "Look in the account for a second one, which is unmanaged."
-      : `${staysLive(kind, id)}. To use it instead, set existingId: ${id}.`;
-  const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next} To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
-  return notice("also made by earlier runs", ref, text, id ?? "outcome unknown");
+  let next = "Look in the account for a second one";
+  if (id !== undefined) next = staysLive(kind, id);
+  const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next}. To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
+  return notice("also made by earlier runs", ref, text, id);
 }
 
 export function warnOfPlatform(
@@ -310,13 +232,13 @@ export function warnOfPlatform(
 }
 
 export function goneNotice(ref: Shown): Notice {
-  const text = `${ref.label} is no longer on the platform, so it leaves the state: as long as the program declares it, \`pulumi up\` creates another one.`;
+  const text = `${ref.label} is no longer on the platform, so it leaves the state: if the program declares it, \`pulumi up\` creates another one.`;
   return notice("no longer on the platform", ref, text);
 }
 
 /** @param until from when on its absence counts, ISO 8601. */
 export function tooEarlyMessage(label: string, id: string, until: string): string {
-  return `${label}: the platform doesn't find ${id}, but it was just created. It may still appear until ${until}. Run this again after that.`;
+  return `${label}: the platform doesn't find ${id}, but it was just created. Run this again after ${until}.`;
 }
 
 export function tooEarlyNotice(ref: Shown, id: string, until: string): Notice {
@@ -325,49 +247,36 @@ export function tooEarlyNotice(ref: Shown, id: string, until: string): Notice {
 
 /** What becomes of it, the next preview shows. @param changes from `changeMessages`, or just the arguments. */
 export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
-  const text = `${ref.label} was changed on the platform: ${enumerate(changes)}. To keep that, copy the refreshed values into your program.`;
-  return {
-    ...notice("changed on the platform", ref, text),
-    brief: `${ref.label}: ${enumerate(changes)}`,
-  };
+  const told = enumerate(changes);
+  const text = `${ref.label} was changed on the platform: ${told}. To keep that, copy the refreshed values into your program.`;
+  return notice("changed on the platform", ref, text, told);
 }
 
 export function stateForRead(): string {
-  return "advertising:operations has a read now. Updates without a changed argument send nothing: they only add to the state what a refresh needs.";
+  return "advertising:operations has a read now. An update without a changed argument sends nothing: it adds to the state what a refresh needs.";
 }
 
 export function nothingComparedMessage(noun: string): string {
-  return (
-    `A refresh does not compare any ${noun}: advertising:operations has no read for it, so the state stays as it is. ` +
-    "(A refresh uses the configuration of the last `pulumi up`; with --run-program it uses the current one.)"
-  );
+  return `A refresh does not compare any ${noun}: the configuration of the last \`pulumi up\` (with --run-program, the current one) has no read for it in advertising:operations.`;
 }
 
 export function notDeletedMessage(kind: Kind, label: string, id: string, why: string): string {
   return `${label} left the state but was not deleted, because ${why}. ${staysLive(kind, id)}.`;
 }
 
-/** The lines of a plan in their order: an action, what it is called, and what is said of it. */
-const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: string])[] = [
-  ["create", "to create"],
-  ["rename", "to rename", ", and nothing is sent"],
-  ["update", "to update in place"],
-  ["recover", "to look for on the platform"],
-  ["replace", "to replace", ", which makes another live object of each"],
-  [
-    "perhaps replace",
-    "perhaps to replace",
-    ", if values that are not known yet turn out to differ",
-  ],
-  ["adopt", "to adopt"],
-  [
-    "update state only",
-    "to change in the state only",
-    ", since the platform has no known way to update",
-  ],
-  ["retain", "to remove from the state"],
-  ["delete", "to delete on the platform", ", if everything else goes well"],
-];
+/** What an action is called in a plan, in the order of its lines. */
+const PLAN: Partial<Record<ShownAction, string>> = {
+  create: "to create",
+  rename: "to rename",
+  update: "to update in place",
+  recover: "to look for on the platform",
+  replace: "to replace",
+  "perhaps replace": "perhaps to replace",
+  adopt: "to adopt",
+  "update state only": "to change in the state only",
+  retain: "to remove from the state",
+  delete: "to delete on the platform",
+};
 
 /**
  * What an `up` would do with a set, if anything. @param abilities which operations are known for its kind.
@@ -376,44 +285,43 @@ const PLAN: readonly (readonly [action: ShownAction, title: string, detail?: str
 export function planMessage(
   kind: Kind,
   members: readonly PlannedObject[],
-  { read, update }: Abilities,
+  abilities: Pick<Abilities, "read">,
   isKept: (id: string) => boolean = () => false,
 ): string | undefined {
-  const shown = ({ key, formerKey, id, action }: PlannedObject) => {
-    const ids = [...new Set([id, action.do === "adopt" ? action.id : undefined])].filter(
-      (each) => each !== undefined,
+  const byAction = Map.groupBy(members, shownAction);
+  const counts: string[] = [];
+  const lines: string[] = [];
+  for (const [action, title] of Object.entries(PLAN)) {
+    const those = byAction.get(action as ShownAction) ?? [];
+    if (those.length === 0) continue;
+    counts.push(`${those.length} ${title}`);
+    const sends = action === "adopt" ? `; ${sentForAdoption(abilities)}` : "";
+    lines.push(`  ${title}${sends}: ${listed(those.map(shownMember))}`);
+  }
+  if (counts.length === 0) return undefined;
+  const former = members
+    .filter((member) => shownAction(member) !== "perhaps replace")
+    .flatMap((member) => member.former ?? [])
+    .filter(({ id }) => !isKept(id));
+  const gone = former.filter(({ isDeleted }) => isDeleted).map(({ id }) => id);
+  const live = former.filter(({ isDeleted }) => !isDeleted).map(({ id }) => id);
+  counts.push(`${byAction.get("same")?.length ?? 0} unchanged`);
+  lines.push(...renameHints(kind, members, isKept));
+  if (live.length > 0)
+    lines.push(`${staysLive(kind, `Each former object (${idRanges(live)})`)}.`);
+  if (gone.length > 0)
+    lines.push(
+      `At the end, if all goes well, \`pulumi up\` deletes ${idRanges(gone)} on the platform (retainOnDelete: false).`,
     );
-    const keys = formerKey === undefined ? [key] : [formerKey, key];
-    return `${keys.map(printable).join(" → ")}${ids.length === 0 ? "" : ` (${ids.join(" → ")})`}`;
-  };
-  const of = (action: ShownAction) =>
-    members.filter((member) => shownAction(member) === action);
-  const all = PLAN.map(([action, title, detail = ""]) => {
-    const sends = action === "adopt" ? `; ${sentFor(read, update)}` : "";
-    return { title, detail: `${detail}${sends}`, those: of(action).map(shown) };
-  });
-  const parts = all.filter(({ those }) => those.length > 0);
-  if (parts.length === 0) return undefined;
-  const counts = parts.map(({ title, those }) => `${those.length} ${title}`);
-  const leaving = members.filter((member) => shownAction(member) !== "perhaps replace");
-  const former = leaving.flatMap((each) =>
-    each.former === undefined || isKept(each.former.id) ? [] : each.former,
-  );
-  const idsWhere = (isDeleted: boolean) =>
-    former.filter((each) => each.isDeleted === isDeleted).map(({ id }) => id);
-  const gone = idsWhere(true);
-  const live = idsWhere(false);
-  return [
-    `events: ${[...counts, `${of("same").length} unchanged`].join(", ")}`,
-    ...parts.map(({ title, detail, those }) => `  ${title}${detail}: ${listed(those)}`),
-    ...renameHints(kind, members, isKept),
-    live.length > 0 && `${staysLive(kind, `Each former object (${idRanges(live)})`)}.`,
-    gone.length > 0 &&
-      `At the end, \`pulumi up\` deletes ${idRanges(gone)} on the platform (retainOnDelete: false).`,
-    of("replace").length > 0 && howToKeep("one"),
-  ]
-    .filter((line) => line !== false)
-    .join("\n");
+  if (byAction.has("replace")) lines.push(howToKeep("one"));
+  return [`events: ${counts.join(", ")}`, ...lines].join("\n");
+}
+
+/** With its former key and its new id where the program gives it others. */
+function shownMember({ key, formerKey, id, action }: PlannedObject): string {
+  const keys = formerKey === undefined ? key : `${formerKey} → ${key}`;
+  const now = action.do === "adopt" ? action.id : id;
+  return now === undefined ? keys : withId(keys, now);
 }
 
 /** A new key whose event has the platform name of one that leaves is likely that one. Nothing is decided by it. */
@@ -422,174 +330,106 @@ function renameHints(
   members: readonly PlannedObject[],
   isKept: (id: string) => boolean,
 ): string[] {
-  const nameOf = (values: Values) => displayName(kind, values, new Set()) ?? UNKNOWN;
   const removed = members.filter(
     ({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id),
   );
-  const byName = Map.groupBy(removed, ({ olds }) => nameOf(olds));
+  const byName = Map.groupBy(removed, ({ olds }) => olds[kind.nameProperty]);
+  byName.delete(undefined);
   byName.delete(UNKNOWN);
   const hints = members.flatMap(({ key, action, values }) => {
-    const namesakes = byName.get(nameOf(values));
-    return action.do === "create" && namesakes !== undefined
-      ? [renameHint(key, namesakes)]
-      : [];
+    const those = byName.get(values[kind.nameProperty]);
+    if (action.do !== "create" || those === undefined) return [];
+    const names = those.map((each) => withId(each.key, each.id ?? ""));
+    const keys = those.map((each) => JSON.stringify(each.key));
+    return `  ${printable(key)} has the platform name of the removed ${listed(names)}. If it is the same event, set formerKey: ${cut(keys, MAX_LISTED).join(" or ")}.`;
   });
-  return cut(hints, MAX_LISTED, (more) => `  and ${more} more have the name of a removed one`);
+  return cut(hints, MAX_LISTED);
 }
 
-function renameHint(key: string, removed: readonly PlannedObject[]): string {
-  const names = removed.map((each) => `${printable(each.key)} (${each.id})`);
-  const [only] = removed.length === 1 ? removed : [];
-  const cure =
-    only === undefined
-      ? "To go on with one of them, set formerKey to its key."
-      : `To go on with ${only.id}, set formerKey: ${JSON.stringify(only.key)}.`;
-  return `  ${printable(key)} has the platform name of the removed ${enumerate(names, MAX_LISTED)}. ${cure}`;
-}
-
-/** @param left what the `up` has left live and unmanaged. @param now the ids of the members after it. */
-export function leftMessage(
-  kind: Kind,
-  left: readonly LeftLive[],
-  now: ReadonlyMap<string, string>,
-): string | undefined {
+/** @param left what the `up` has left live and unmanaged. */
+export function leftMessage(kind: Kind, left: readonly LeftLive[]): string | undefined {
   if (left.length === 0) return undefined;
-  const inOrder = left.toSorted((a, b) => natural(a.key ?? "", b.key ?? ""));
-  const lines = inOrder.map(({ id, key = "" }) => {
-    const isNow = now.get(key);
-    return isNow === undefined
-      ? `  ${id}, which was ${printable(key)}`
-      : `  ${id}: ${printable(key)} is ${isNow} now`;
-  });
-  const others = idRanges(inOrder.slice(MAX_LISTED).map(({ id }) => id));
+  const those = left.map(({ id, key = "" }) => withId(key, id));
+  const ids = idRanges(left.map(({ id }) => id));
   return [
-    `No longer managed after this run: ${count(left.length, `live ${kind.create.noun}`)}.`,
-    ...cut(lines, MAX_LISTED, (amount) => `  and ${amount} more: ${others}`),
+    `No longer managed after this run: ${count(left.length, `live ${kind.create.noun}`)}, ${ids}.`,
+    `  ${listed(those)}`,
     `${staysLive(kind, "Each")}.`,
   ].join("\n");
 }
 
-/** How many members of an interrupted run were taken over; nothing if none was. */
-export function takenOverMessage(
-  outcomes: Outcomes,
-  { label }: ResourceRef,
-): string | undefined {
-  const those = [...outcomes].flatMap(([key, outcome]) =>
-    outcome.kind === "created" && outcome.isTakenOver
-      ? [`${printable(key)} (${outcome.id})`]
-      : [],
-  );
-  if (those.length === 0) return undefined;
-  return `${label} takes over ${count(those.length, "event")} of earlier runs, and sends nothing for that: ${listed(those)}`;
-}
-
-/** Which members an `up` has adopted; undefined if none was. */
-export function adoptedMessage(
-  members: readonly PlannedObject[],
+/** Which live objects an `up` has adopted, or taken over from earlier runs; undefined if none. */
+export function usedMessage(
+  { label, name }: ResourceRef,
+  objects: readonly Pick<PlannedObject, "key" | "id">[],
   outcomes: Outcomes,
 ): string | undefined {
-  const adopted = members.filter(({ key, id, action }) => {
-    return action.do === "adopt" && action.id !== id && outcomes.get(key)?.kind === "managed";
+  const those = objects.flatMap(({ key, id }) => {
+    const outcome = outcomes.get(key);
+    const isUsed =
+      outcome?.kind === "managed" || (outcome?.kind === "created" && outcome.isTakenOver);
+    return isUsed && outcome.id !== id ? withId(key || name, outcome.id) : [];
   });
-  if (adopted.length === 0) return undefined;
-  const those = adopted.map(
-    ({ key, action }) => `${printable(key)} (${action.do === "adopt" ? action.id : ""})`,
-  );
-  return `adopted ${count(adopted.length, "event")}; nothing was created: ${listed(those)}`;
+  if (those.length === 0) return undefined;
+  return `${label}: adopted or taken over, and no create was sent: ${listed(those)}`;
 }
 
 function listed(items: readonly string[]): string {
-  return cut(items.toSorted(natural), MAX_LISTED).join(", ");
+  return cut(items.map(printable).toSorted(natural), MAX_LISTED).join(", ");
 }
 
 /** What was sent, and nobody knows whether it was carried out. `why`: `existingId` does not resolve it. */
 export interface OpenObject {
-  readonly ref: ResourceRef;
+  readonly ref: Pick<ResourceRef, "short" | "kind">;
   readonly record: Unresolved;
   readonly why?: string | undefined;
 }
 
-/** How an \`up\` of a set ended. */
-export interface SetResult {
-  readonly outcomes: Outcomes;
-  /** Failed deletes. */
-  readonly failedDeletes: readonly FailedDelete[];
-  /** The keys in the state afterwards. */
-  readonly held: ReadonlyMap<string, unknown>;
-}
-
 /** The error for a set in which something failed. */
 export function setFailureMessage(
-  kind: Kind,
   set: ResourceRef,
-  members: readonly PlannedObject[],
-  { outcomes, failedDeletes, held }: SetResult,
+  outcomes: Outcomes,
+  failedDeletes: readonly FailedDelete[],
 ): { readonly text: string; readonly code: string } {
-  const refused: Pick<FailedDelete, "key" | "error">[] = [];
+  const failed: Pick<FailedDelete, "key" | "error">[] = [];
   const open: OpenObject[] = [];
   const asSent: MadeObject[] = [];
   for (const [key, outcome] of outcomes) {
-    if (outcome.kind === "failed") refused.push({ key, error: outcome.error });
-    if (outcome.kind === "unresolved") open.push({ ref: memberRef(set, key), ...outcome });
+    const ref = memberRef(set, key);
+    if (outcome.kind === "failed") failed.push({ key, error: outcome.error });
+    if (outcome.kind === "unresolved") open.push({ ref, ...outcome });
     if (outcome.kind === "created" && outcome.sentAs !== undefined)
-      asSent.push({ ref: memberRef(set, key), id: outcome.id });
+      asSent.push({ ref, id: outcome.id });
   }
-  const failed = [...refused, ...failedDeletes];
-  const declared = members.filter(({ isDeclared }) => isDeclared);
-  const inState = declared.filter(({ key }) => held.has(key)).length;
-  const lines = [
-    `${set.label}: ${inState} of ${count(declared.length, "declared event")} ${agree(declared.length === 1 ? 1 : inState, "is", "are")} in the state.${failed.length > 0 ? " Failed:" : ""}`,
-    ...cut(
-      reasonLines(set, failed),
-      MAX_LISTED,
-      (others) => `  and ${count(others, "more reason")}`,
-    ),
-    ...(refused.length === 0 ? [] : ["The next `pulumi up` sends only what is missing."]),
-    ...(asSent.length === 0 ? [] : [savedAsSentMessage(asSent)]),
-    ...(open.length === 0 ? [] : [unresolvedMembersMessage(kind, open)]),
-  ];
-  const code =
-    open.length > 0
-      ? OutcomeUnknownError.code
-      : (failed[0]?.error.code ?? OutcomeUnknownError.code);
-  return { text: lines.join("\n"), code };
+  failed.push(...failedDeletes);
+  // Each reason once, with all its members.
+  const byReason = Map.groupBy(failed, ({ key, error }) => {
+    const { label } = memberRef(set, key);
+    const text = withCode(error.message, error.code);
+    return text.startsWith(label) ? text.slice(label.length).replace(/^[:\s]+/, "") : text;
+  });
+  const reasons = [...byReason].map(([reason, those]) => {
+    const text = reason.replaceAll("\n", "\n    ");
+    return `  ${listed(those.map(({ key }) => key))}: ${text}`;
+  });
+  const lines = [`${set.label} is incomplete.`, ...cut(reasons, MAX_LISTED)];
+  if (failed.length > 0) lines.push("The next `pulumi up` sends only what is missing.");
+  if (asSent.length > 0) lines.push(savedAsSentMessage(asSent));
+  if (open.length > 0) lines.push(unresolvedMessage(open));
+  const [first] = open.length > 0 ? [] : failed;
+  return { text: lines.join("\n"), code: first?.error.code ?? OutcomeUnknownError.code };
 }
 
-/** Of a set, in a preview too. @param open at least one. */
-export function unresolvedMembersMessage(kind: Kind, open: readonly OpenObject[]): string {
-  const amount = open.length;
-  const them = agree(amount, "it", "them");
-  const line = ({ ref, record, why }: OpenObject) =>
-    [
-      `  ${memberOf("events", ref.member ?? "")}: ${describe(kind.name, record)}`,
-      ...(why === undefined ? [] : [why]),
-      withoutLabel(ref, whatIsKnown(record)),
-    ].join("\n    ");
+/** What stops each run until somebody resolves it, in a preview too. @param open at least one. */
+export function unresolvedMessage(open: readonly OpenObject[]): string {
   const sorted = open.toSorted((a, b) => natural(a.ref.short, b.ref.short));
+  const entries = sorted.map(({ ref, record, why }) => {
+    const name = `  ${printable(ref.short)}: ${describe(ref.kind, record)}`;
+    return joined("\n    ", name, why, record.what, record.searched);
+  });
   return [
-    `The outcome of ${count(amount, kind.create.noun)} is unknown, so nothing is sent for ${them} until you resolve ${them}. Look in the account for:`,
-    ...cut(sorted.map(line), MAX_LISTED, (others) => `  and ${others} more`),
+    `The outcome of ${count(open.length, "create")} is unknown, so nothing is sent before you resolve that. Look in the account for:`,
+    ...cut(entries, MAX_LISTED),
     ...resolveCommands(sorted.map(({ ref }) => ref.short)),
   ].join("\n");
-}
-
-/** A sentence about a member, for use after its key. */
-function withoutLabel({ label }: ResourceRef, sentence: string): string {
-  return sentence.startsWith(label)
-    ? sentence.slice(label.length).replace(/^[:\s]+/, "")
-    : sentence;
-}
-
-/** Each reason once, with all its members. */
-function reasonLines(
-  set: ResourceRef,
-  failed: readonly Pick<FailedDelete, "key" | "error">[],
-): string[] {
-  const groups = Map.groupBy(failed, ({ key, error }) =>
-    withCode(withoutLabel(memberRef(set, key), error.message), error.code),
-  );
-  return [...groups].map(([reason, those]) => {
-    const keys = those.map(({ key }) => printable(key));
-    return `  ${listed(keys)}: ${reason.replaceAll("\n", "\n    ")}`;
-  });
 }

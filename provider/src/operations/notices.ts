@@ -47,12 +47,12 @@ export class UnderWay {
   }
 }
 
-/** So many warnings of a sort are shown one by one; later ones are collected for a moment and shown together. */
-const MAX_WARNINGS = 10;
+/** So many notices of a sort are shown one by one; later ones are collected for a moment and shown together. */
+const MAX_NOTICES = 10;
 const COLLECT_MS = 200;
 
 export interface Notice {
-  /** What such warnings have in common, after "3 more, ". */
+  /** What such notices have in common, after "3 more, ". */
   readonly sort: string;
   readonly urn: string;
   readonly text: string;
@@ -60,27 +60,11 @@ export interface Notice {
   readonly brief: string;
 }
 
-/** A live object that the program names. */
-export interface Adoption {
-  readonly urn: string;
-  /** With its id. */
-  readonly brief: string;
-  /** Such as `adopts 42`. */
-  readonly what: string;
-  /** What is sent for it, such as `nothing is sent`. */
-  readonly sends: string;
-}
-
-/** So many are shown one by one. Then all are one line. */
-const MAX_ADOPTIONS = 5;
-
 export function createMessages(secrets: Secrets, log: TellAt) {
   const said = new Set<string>();
-  const warned = new Map<string, number>();
-  const collected = new Map<string, string[]>();
-  const adopted = new Map<string, Set<string>>();
+  const sorts = new Map<string, { severity: Severity; amount: number; collected: string[] }>();
   let timer: NodeJS.Timeout | undefined;
-  // With `--refresh` the engine asks about each resource twice in one run.
+  // With `--refresh` the engine asks about each resource twice in one run, and about a replaced one anyway.
   const toldAt = new Set<string>();
   const tellAt = (severity: Severity, urn: string, message: string | undefined): void => {
     const text = `${severity} ${urn} ${message}`;
@@ -88,27 +72,27 @@ export function createMessages(secrets: Secrets, log: TellAt) {
     toldAt.add(text);
     void log(severity, urn, secrets.scrub(message));
   };
-  /** Shows collected warnings at once, for callers that know which warning is the last one. */
+  /** Shows collected notices at once, for callers that know which one is the last. */
   const tellCollected = (): void => {
     clearTimeout(timer);
-    timer = undefined;
-    for (const [sends, all] of adopted) {
-      if (all.size > MAX_ADOPTIONS) {
-        tellAt(
-          "info",
-          "",
-          `${all.size} objects are adopted (each: ${sends}): ${[...all].sort(natural).join(", ")}`,
-        );
-        adopted.set(sends, new Set());
-      }
+    for (const [sort, { severity, collected }] of sorts) {
+      if (collected.length === 0) continue;
+      const briefs = collected.splice(0).toSorted(natural);
+      tellAt(severity, "", `${briefs.length} more, ${sort}: ${briefs.join(", ")}`);
     }
-    for (const [sort, more] of collected) {
-      tellAt("warn", "", `${more.length} more, ${sort}: ${more.toSorted(natural).join(", ")}`);
-    }
-    collected.clear();
   };
-  /** Which resource is the last is not always known, so they are shown a moment after the last one so far. */
-  const collect = (): void => {
+  /** A notice that thousands of resources may have. */
+  const tellEach = (severity: Severity, { sort, urn, text, brief }: Notice): void => {
+    if (toldAt.has(`${severity} ${urn} ${text}`)) return;
+    const known = sorts.get(sort) ?? { severity, amount: 0, collected: [] };
+    sorts.set(sort, known);
+    known.amount++;
+    if (known.amount <= MAX_NOTICES) {
+      tellAt(severity, urn, text);
+      return;
+    }
+    known.collected.push(brief);
+    // Which resource is the last is not always known, so they are shown a moment after the last one so far.
     clearTimeout(timer);
     timer = setTimeout(tellCollected, COLLECT_MS);
   };
@@ -121,24 +105,8 @@ export function createMessages(secrets: Secrets, log: TellAt) {
       said.add(topic);
       console.warn(secrets.scrub(message));
     },
-    /** The first ones at their resources. If there are more, all are one line, once no more come. */
-    tellAdopted({ urn, brief, what, sends }: Adoption): void {
-      const all = adopted.get(sends) ?? new Set();
-      adopted.set(sends, all);
-      all.add(brief);
-      if (all.size <= MAX_ADOPTIONS) tellAt("info", urn, `${what}; ${sends}`);
-      else collect();
-    },
-    /** A warning that thousands of resources may have: the first ones are shown one by one, the others counted. */
-    warnEach({ sort, urn, text, brief }: Notice) {
-      const amount = (warned.get(sort) ?? 0) + 1;
-      warned.set(sort, amount);
-      if (amount <= MAX_WARNINGS) return tellAt("warn", urn, text);
-      const more = collected.get(sort) ?? [];
-      collected.set(sort, more);
-      more.push(brief);
-      collect();
-    },
+    informEach: (notice: Notice) => tellEach("info", notice),
+    warnEach: (notice: Notice) => tellEach("warn", notice),
   };
 }
 

@@ -2,7 +2,6 @@
 import { ArgumentsError, hasValue, own, type Values } from "../base/index.js";
 import { adoptedTwice, type Kind, type SetKind } from "../kinds/index.js";
 import {
-  ANY,
   abilitiesOf,
   adoptedBy,
   type Circumstances,
@@ -20,7 +19,6 @@ import {
   isOfKnownAccount,
   kindOf,
   lacksForRead,
-  memberRef,
   objectRef,
   parseKey,
   type ResourceRef,
@@ -30,35 +28,20 @@ import {
   SINGLE,
   type StoredSet,
   UNKNOWN,
-  unresolvedMessage,
 } from "../state/index.js";
-import { previewErrors } from "./check.js";
+import { tellPlan } from "./check.js";
 import {
-  adoption,
-  exchangedNotice,
-  planMessage,
+  adoptionNotice,
   replacedNotice,
   secondObjectNotice,
   stateForRead,
   stateOnlyNotice,
   takeOverNotice,
+  unresolvedMessage,
 } from "./messages.js";
 import { assertSameAccount, ResourceFailure } from "./outcome.js";
 import type { Change, Runtime } from "./runtime.js";
 import { secretIn } from "./secrets.js";
-
-/** @param asked whether its objects are deleted when they leave the state. @param olds its outputs in the state. */
-function circumstancesOf(
-  kind: Kind,
-  { deployment, reading }: Runtime,
-  asked: boolean,
-  olds: Values,
-): Circumstances {
-  return {
-    can: abilitiesOf(kind, reading.settings),
-    deletes: (id) => asked && isOfKnownAccount(olds) && !deployment.mayBeClaimed(kind, id),
-  };
-}
 
 /** What becomes of a resource's objects, and from what that follows. */
 export interface Plan {
@@ -68,6 +51,8 @@ export interface Plan {
   readonly stored: StoredSet;
   readonly declared: DeclaredSet;
   readonly objects: readonly PlannedObject[];
+  /** Arguments that must not be shown. */
+  readonly secret: ReadonlySet<string>;
 }
 
 /** @throws ArgumentsError an alias gives it the state of another type. */
@@ -78,17 +63,24 @@ export function planObjects(
   change: Change,
 ): Plan {
   const { id, olds, news } = change;
+  const { deployment, reading } = runtime;
+  const kind = kindOf(resource);
   assertSameType(resource, change, ref.label);
   // The engine deletes a single resource's object by the option in the state; a set deletes by the option of now.
-  const isSet = "member" in resource;
-  const asked = isSet
-    ? news[DELETES] === true
-    : runtime.deployment.checked(ref.key).deletesInStateAndProgram;
-  const circumstances = circumstancesOf(kindOf(resource), runtime, asked, olds);
+  const asked =
+    resource === kind
+      ? deployment.checked(ref.key).deletesInStateAndProgram
+      : news[DELETES] === true;
+  const circumstances: Circumstances = {
+    can: abilitiesOf(kind, reading.settings),
+    deletes: (object) =>
+      asked && isOfKnownAccount(olds) && !deployment.mayBeClaimed(kind, object),
+  };
   const stored = readStored(resource, id, olds);
   const declared = readDeclared(resource, news);
-  const objects = plannedObjects(kindOf(resource), stored, declared, circumstances);
-  return { circumstances, olds, stored, declared, objects };
+  const objects = plannedObjects(kind, stored, declared, circumstances);
+  const secret = secretIn(resource, runtime, ref.key, news);
+  return { circumstances, olds, stored, declared, objects, secret };
 }
 
 /** An alias may give a resource the state of one of another type, whose id is of another kind. */
@@ -97,8 +89,7 @@ function assertSameType(resource: Kind | SetKind, { id, olds }: Change, label: s
   const argument = "member" in resource ? "events" : resource.nameProperty;
   if (Object.keys(olds).length === 0 || hasValue(own(olds, argument))) return;
   throw new ArgumentsError(
-    `${label}: the state has a resource of another type here, with the id ${id}, and an alias can't change its type. ` +
-      "Nothing was sent. Remove the alias; to go on with a live object, set existingId in its new place.",
+    `${label}: the state has another type's resource here, with the id ${id}. Nothing was sent. An alias can't change the type: remove it, and set existingId to keep a live object.`,
   );
 }
 
@@ -110,62 +101,59 @@ export async function planResource(
   change: Change,
 ): Promise<{ changes: boolean; replaces: string[] }> {
   const { deployment } = runtime;
+  const { olds, news } = change;
   const kind = kindOf(resource);
-  const isSet = "member" in resource;
-  assertSameAccount(runtime, change.olds[ACCOUNT], `The state has ${ref.label}`);
+  assertSameAccount(runtime, olds[ACCOUNT], `The state has ${ref.label}`);
   const plan = planObjects(resource, runtime, ref, change);
-  const { stored, declared, objects } = plan;
-  const [single] = isSet ? [] : objects;
+  const { stored, declared, objects, circumstances } = plan;
+  const [single] = resource === kind ? objects : [];
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
   // nothing is noted or said then.
   const isChecked = deployment.isChecked(ref.key);
-  if (isChecked) noteCreates(resource, runtime, ref, plan);
+  if (isChecked) noteState(resource, runtime, ref, plan);
   if (single !== undefined) {
-    assertNotBlocked(runtime, ref, single);
+    if (single.action.do === "blocked") {
+      const named = deployment.checked(ref.key).inState ?? ref;
+      throw new ResourceFailure(unresolvedMessage([{ ref: named, ...single.action }]));
+    }
     deployment.plannedSingles.set(ref.key, { stored, object: single });
   }
   if (isChecked) {
-    const secret = secretIn(resource, runtime, ref.key, change.news);
-    for (const object of objects)
-      notePlanned(kind, runtime, { ref: objectRef(resource, ref, object.key), object, secret });
     if (single !== undefined) tellSingle(kind, runtime, ref, single);
-    else tellSet(kind, runtime, ref, objects);
+    const error = single === undefined ? tellPlan(resource, runtime, ref, objects) : undefined;
+    if (error !== undefined) throw new ResourceFailure(error.message, undefined, error.code);
   }
+  // Once a read is known, the state takes what a refresh needs, in an update that sends nothing.
+  const preparesRead = circumstances.can.read && isChecked && lacksForRead(olds, news);
+  if (preparesRead) runtime.say(stateForRead());
   // Members that are not known yet are changes too.
   const hasChanges =
     declared.events === undefined || objects.some((object) => shownAction(object) !== "same");
-  return {
-    changes: hasChanges || preparesRead(kind, runtime, ref, change),
-    replaces: single === undefined ? [] : replacesOf(kind, single, change.news),
-  };
+  // The arguments that the engine shows as the cause of a replacement.
+  const replaces: string[] = [];
+  const action = single?.action.do;
+  if (action === "recover") replaces.push(kind.nameProperty);
+  if (action === "replace" || action === "adopt") {
+    replaces.push(...(single?.changed ?? []));
+    if (adoptedBy(news) !== undefined) replaces.push("existingId");
+  }
+  return { changes: hasChanges || preparesRead, replaces };
 }
 
-function assertNotBlocked(
-  { deployment }: Runtime,
-  ref: ResourceRef,
-  { action }: PlannedObject,
-): void {
-  if (action.do !== "blocked") return;
-  throw new ResourceFailure(
-    unresolvedMessage(deployment.checked(ref.key).inState ?? ref, action.record, action.why),
-  );
-}
-
-/** What the state says about creates: which of them were found, and which are still open. */
-function noteCreates(
+/** What the state says about creates, which of them were found and which are open, and about each object. */
+function noteState(
   resource: Kind | SetKind,
   runtime: Runtime,
   ref: ResourceRef,
-  { stored, objects }: Plan,
+  { stored, objects, secret }: Plan,
 ): void {
   const { deployment } = runtime;
   const kind = kindOf(resource);
   const journal = runtime.journal(ref.identity);
-  const found = stored.resolved;
-  deployment.noteSeen(kind, undefined, found);
-  const id = resource === kind ? stored.eventIds.get(SINGLE) : undefined;
-  if (deployment.isUp && found.length > 0)
-    journal.recordSeen({ key: ref.key, id, creates: found });
+  const creates = stored.resolved;
+  deployment.noteSeen(kind, undefined, creates);
+  if (deployment.isUp && creates.length > 0)
+    journal.recordSeen({ key: ref.key, id: stored.eventIds.get(SINGLE), creates });
   for (const { key, id, unresolved, isDeclared } of objects) {
     if (unresolved === undefined) continue;
     const { mark } = unresolved;
@@ -180,6 +168,8 @@ function noteCreates(
     else if (deployment.isUp && id === undefined)
       journal.recordSeen({ key: own.key, creates: [mark] });
   }
+  for (const object of objects)
+    noteObject(kind, runtime, objectRef(resource, ref, object.key), { ...object, secret });
 }
 
 /**
@@ -187,31 +177,29 @@ function noteCreates(
  * state has it. Warns of another one that an earlier run made for it, and of changes the platform is not told.
  * @throws ArgumentsError something else has it.
  */
-function notePlanned(
+function noteObject(
   kind: Kind,
   runtime: Runtime,
-  planned: {
-    readonly ref: ResourceRef;
-    readonly object: PlannedObject;
-    readonly secret: ReadonlySet<string>;
-  },
+  ref: ResourceRef,
+  object: PlannedObject & Pick<Plan, "secret">,
 ): void {
-  const { ref, secret } = planned;
-  const { action, changed, former, id, olds, values } = planned.object;
+  const { action, changed, former, id, olds, values, secret } = object;
   if (id === undefined) return;
   const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const entry = journal.of(ref.key);
-  // The journal has a create of this resource that isn't the state's object, nor known to the state. Warn, unless it was
-  // to replace that object and its outcome is still unknown.
-  const mayHaveMadeAnother =
+  // The journal has a create of this resource that isn't the state's object, nor known to the state.
+  if (
     entry !== undefined &&
     entry.state !== "confirmed" &&
     entry.id !== id &&
-    !deployment.hasSeen(kind, entry);
-  const isUnknownAndNoReplacement = entry?.id === undefined && entry?.replaces !== id; // resolved by the state, which has something
-  if (mayHaveMadeAnother && (action.do === "same" || isUnknownAndNoReplacement))
-    runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
+    !deployment.hasSeen(kind, entry)
+  ) {
+    // Otherwise it was to replace that object, and is taken over or looked for.
+    const isSecond = entry.id === undefined && entry.replaces !== id;
+    if (isSecond || action.do === "same")
+      runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
+  }
   deployment.noteSeen(kind, id, []);
   const { deletes } = deployment.checked(resourceKeyIn(ref.key));
   if (deployment.isUp)
@@ -236,81 +224,17 @@ function tellSingle(
   // What is deleted before its replacement has no other `diff`.
   if (former !== undefined && !deployment.checked(ref.key).deletesInStateAndProgram)
     deployment.noteStaying(kind, former.id);
-  if (action.do === "adopt")
-    runtime.tellAdopted(
-      adoption(ref, action.id ?? UNKNOWN, abilitiesOf(kind, reading.settings)),
-    );
-  if (deployment.isUp) return;
-  if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record, "search"));
-  if (former === undefined || deployment.isClaimedOrAdopted(kind, former.id)) return;
-  if (action.do === "adopt" && !former.isDeleted) {
-    runtime.warnEach(
-      exchangedNotice(ref, former.id, `adopts ${action.id ?? "another object"} instead`),
-    );
-    return;
+  let then = "is replaced";
+  if (action.do === "adopt") {
+    const { id = UNKNOWN } = action;
+    runtime.informEach(adoptionNotice(ref, id, abilitiesOf(kind, reading.settings)));
+    then = "adopts another object";
   }
-  const isPerhaps = action.do === "replace" && action.perhaps;
-  const then = isPerhaps
-    ? "is replaced if values that are not known yet differ"
-    : "is replaced";
+  if (deployment.isUp) return;
+  if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record));
+  if (action.do === "replace" && action.perhaps)
+    then = "is replaced if values that are not known yet differ";
+  if (former === undefined || deployment.isClaimedOrAdopted(kind, former.id)) return;
   const notice = replacedNotice(kind, ref, former, then);
   runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
-}
-
-/** @throws ResourceFailure the `up` would end with these errors. */
-function tellSet(
-  kind: Kind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  members: readonly PlannedObject[],
-): void {
-  runtime.tellCollected();
-  if (runtime.deployment.isUp) return;
-  const fresh = members.filter(
-    ({ action }) => action.do === "create" || (action.do === "replace" && !action.perhaps),
-  );
-  const open = members.flatMap(({ key, action }) => {
-    return action.do === "blocked" ? { ref: memberRef(ref, key), ...action } : [];
-  });
-  const toCreate = fresh.map(({ key, values, id }) => ({
-    ref: memberRef(ref, key),
-    values,
-    held: id,
-  }));
-  const errors = previewErrors(kind, runtime, toCreate, open);
-  const [first] = errors;
-  if (first !== undefined)
-    throw new ResourceFailure(
-      errors.map(({ message }) => message).join("\n"),
-      undefined,
-      first.code,
-    );
-  const abilities = abilitiesOf(kind, runtime.reading.settings);
-  const plan = planMessage(kind, members, abilities, (id) =>
-    runtime.deployment.isClaimedOrAdopted(kind, id),
-  );
-  runtime.tellAt("info", ref.resourceUrn, plan);
-}
-
-/** Once a read is known, the state takes what a refresh needs, in an update that sends nothing. */
-function preparesRead(
-  kind: Kind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  { olds, news }: Change,
-): boolean {
-  const { read } = abilitiesOf(kind, runtime.reading.settings);
-  if (!read || !runtime.deployment.isChecked(ref.key) || !lacksForRead(olds, news))
-    return false;
-  runtime.say(stateForRead());
-  return true;
-}
-
-/** The arguments that the engine shows as the cause of a replacement. */
-function replacesOf(kind: Kind, { action, changed }: PlannedObject, news: Values): string[] {
-  if (action.do === "recover") return [kind.nameProperty];
-  if (action.do !== "replace" && action.do !== "adopt") return [];
-  // A change that has no name is shown at the argument that people know the object by.
-  const names = changed.map((name) => (name === ANY ? kind.nameProperty : name));
-  return adoptedBy(news) === undefined ? names : [...names, "existingId"];
 }

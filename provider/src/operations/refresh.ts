@@ -44,11 +44,16 @@ import {
   stackOf,
   UNRESOLVED,
   type Unresolved,
-  unresolvedMessage,
   writeStored,
 } from "../state/index.js";
 import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
-import { driftNotice, goneNotice, nothingComparedMessage, tooEarlyNotice } from "./messages.js";
+import {
+  driftNotice,
+  goneNotice,
+  nothingComparedMessage,
+  tooEarlyNotice,
+  unresolvedMessage,
+} from "./messages.js";
 import { assertSameAccount, ResourceFailure, sentAsOf } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { secretOfObjects } from "./secrets.js";
@@ -160,7 +165,7 @@ function stillOpen(kind: Kind, properties: Values, open: Unresolved): ResourceFa
   const ref = refInState(kind.name, properties);
   if (ref === undefined) return new ResourceFailure(unnamedCreate(kind, open));
   commandsTake(() => commandTargetOf(stackOf(ref.identity), process.cwd()));
-  return new ResourceFailure(unresolvedMessage(ref, open, NOT_BY_REFRESH));
+  return new ResourceFailure(unresolvedMessage([{ ref, record: open, why: NOT_BY_REFRESH }]));
 }
 
 /** `.get`, for a program that refers to a live object by its id. @throws ArgumentsError if it does not exist. */

@@ -36,14 +36,6 @@ export interface Abilities {
   search(field: string | undefined): boolean;
 }
 
-/** Only the documented operations: nothing but creating. */
-export const NO_ABILITIES: Abilities = {
-  read: false,
-  update: false,
-  delete: false,
-  search: () => false,
-};
-
 export function abilitiesOf(
   kind: Kind,
   settings: Pick<Settings, "operations" | "markField">,
@@ -79,10 +71,7 @@ export type Action =
 /** `rename`: the object stays as it is, under another key of its set. */
 export type ShownAction = Action["do"] | "perhaps replace" | "rename";
 
-export function shownAction({
-  action,
-  formerKey,
-}: Pick<PlannedObject, "action" | "formerKey">): ShownAction {
+export function shownAction({ action, formerKey }: PlannedObject): ShownAction {
   if (action.do === "same" && formerKey !== undefined) return "rename";
   if (action.do === "replace" && action.perhaps) return "perhaps replace";
   return action.do;
@@ -96,7 +85,11 @@ export interface Circumstances {
   override?(action: Action, changed: readonly string[]): Action;
 }
 
-const NO_CIRCUMSTANCES: Circumstances = { can: NO_ABILITIES, deletes: () => false };
+/** Without a known operation but create. */
+const NO_CIRCUMSTANCES: Circumstances = {
+  can: { read: false, update: false, delete: false, search: () => false },
+  deletes: () => false,
+};
 
 export interface PlannedObject {
   /** In its set; empty for a single resource. */
@@ -117,152 +110,93 @@ export interface PlannedObject {
   readonly former: { readonly id: string; readonly isDeleted: boolean } | undefined;
 }
 
-type StoredObject = Pick<
-  PlannedObject,
-  "key" | "formerKey" | "id" | "olds" | "values" | "unresolved"
->;
-
 /** @param before what the state has of a resource. @param declared what the program says of it now. */
 export function plannedObjects(
   kind: Kind,
   before: StoredSet,
   declared: DeclaredSet,
-  circumstances: Circumstances = NO_CIRCUMSTANCES,
+  { can, deletes, override }: Circumstances = NO_CIRCUMSTANCES,
 ): PlannedObject[] {
   const { set: stored, moved } = withFormerKeysApplied(before, declared);
   const entries = declared.events ?? stored.events;
-  const keys = new Set([
-    ...entries.keys(),
-    ...stored.eventIds.keys(),
-    ...stored.unresolved.keys(),
-  ]);
-  return [...keys].map((key) => {
+  const isKnown = declared.events !== undefined && declared.defaults !== UNKNOWN;
+  const keys = [entries, stored.eventIds, stored.unresolved].flatMap((map) => [...map.keys()]);
+  return [...new Set(keys)].map((key) => {
+    const id = stored.eventIds.get(key);
     const isDeclared = entries.has(key);
-    const given = entries.get(key);
-    const entry = asRecord(given);
-    const object: StoredObject = {
+    const entry = asRecord(entries.get(key));
+    const object = {
       key,
       formerKey: moved.get(key),
-      id: stored.eventIds.get(key),
+      id,
+      isDeclared,
       olds: completeArguments(stored, stored.events.get(key) ?? {}),
-      values: completeArguments(declared, entry),
+      entry,
+      values: isDeclared ? completeArguments(declared, entry) : {},
       unresolved: stored.unresolved.get(key),
     };
-    if (!isDeclared) return plannedRemoval({ ...object, values: {} }, circumstances);
-    const isKnown =
-      given !== UNKNOWN && declared.events !== undefined && declared.defaults !== UNKNOWN;
-    const changes = () => changesOf(kind, object, stored.sentAs.get(key), isKnown);
-    return plannedDeclared(kind, circumstances, { ...object, entry }, changes);
+    let changes = NO_CHANGES;
+    if (id !== undefined && isDeclared) {
+      const isEntryKnown = isKnown && entries.get(key) !== UNKNOWN;
+      changes = changesOf(kind, object, stored.sentAs.get(key), isEntryKnown);
+    }
+    const isDeleted = id !== undefined && can.delete && deletes(id);
+    let decided = decide(kind, can, object, changes);
+    if (decided.do === "retain" && isDeleted) decided = { do: "delete" };
+    const action = override?.(decided, changes.names) ?? decided;
+    const leaves =
+      ["replace", "retain", "delete"].includes(action.do) ||
+      (action.do === "adopt" && action.id !== id);
+    const former = id !== undefined && leaves ? { id, isDeleted } : undefined;
+    return { ...object, action, changed: changes.names, former };
   });
 }
 
-function plannedRemoval(
-  object: StoredObject,
-  { can, deletes, override = asDecided }: Circumstances,
-): PlannedObject {
-  const { id, unresolved } = object;
-  const isDeleted = id !== undefined && can.delete && deletes(id);
-  const decided = removal(unresolved, isDeleted);
-  const action = override(decided, []);
-  const plan = { ...object, action, changed: [], isDeclared: false, entry: {} };
-  const leaves = action.do === "retain" || action.do === "delete";
-  if (id === undefined || !leaves) return { ...plan, former: undefined };
-  return { ...plan, former: { id, isDeleted } };
-}
+type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "former">;
 
-function removal(unresolved: Unresolved | undefined, isDeleted: boolean): Action {
-  if (unresolved !== undefined) return { do: "blocked", record: unresolved };
-  return { do: isDeleted ? "delete" : "retain" };
-}
-
-/** @param object with its entry as declared. @param changes not called without an object in the state. */
-function plannedDeclared(
-  kind: Kind,
-  { can, deletes, override = asDecided }: Circumstances,
-  object: StoredObject & Pick<PlannedObject, "entry">,
-  changes: () => Changes,
-): PlannedObject {
-  const { id, entry } = object;
-  const changed = id === undefined ? NO_CHANGES : changes();
-  const decided = decide(kind, can, { ...object, adopts: adoptedBy(entry) }, changed);
-  const action = override(decided, changed.names);
-  const plan = { ...object, action, changed: changed.names, isDeclared: true };
-  const leaves = action.do === "replace" || (action.do === "adopt" && action.id !== id);
-  if (id === undefined || !leaves) return { ...plan, former: undefined };
-  return { ...plan, former: { id, isDeleted: can.delete && deletes(id) } };
-}
-
-const asDecided = (action: Action): Action => action;
-
-/** @param isKnown whether the program's values are known by now. */
+/** @param sentAs what was sent, if the state's arguments do not describe it. @param isKnown whether the program's are known. */
 function changesOf(
   kind: Kind,
-  { olds, values }: StoredObject,
+  { olds, values }: UndecidedObject,
   sentAs: SentAs | undefined,
   isKnown: boolean,
 ): Changes {
-  if (sentAs !== undefined) return changesSince(kind, sentAs, values);
-  if (isKnown) return changesIn(kind, olds, values);
-  const hasSameOwner = isSameValue(ownerIn(kind, olds), ownerIn(kind, values));
-  return {
-    names: argumentNames(kind).filter((name) => name !== kind.owner || !hasSameOwner),
-    perhaps: true,
-  };
+  if (sentAs === undefined && isKnown) return changesIn(kind, olds, values);
+  const perhaps = !isKnown || holdsUnknown(values);
+  if (!perhaps && fingerprintOfBody(kind, values) === sentAs?.body) return NO_CHANGES;
+  // The arguments can't be compared one by one, so all may differ; only the owner is known.
+  const owner = sentAs === undefined ? ownerIn(kind, olds) : sentAs.owner;
+  const hasSameOwner = isSameValue(owner, ownerIn(kind, values));
+  const names = argumentNames(kind).filter((name) => name !== kind.owner || !hasSameOwner);
+  return { names, perhaps };
 }
 
-/** If the state's arguments do not describe an object, only its body and perhaps owner are known: all may differ. */
-function changesSince(kind: Kind, sentAs: SentAs, values: Values): Changes {
-  const perhaps = holdsUnknown(values);
-  if (!perhaps && fingerprintOfBody(kind, values) === sentAs.body) return NO_CHANGES;
-  const isSameOwner =
-    kind.owner === undefined || String(ownerIn(kind, values)) === sentAs.owner;
-  if (!isSameOwner || perhaps) return { names: [ANY], perhaps };
-  return { names: argumentNames(kind).filter((name) => name !== kind.owner), perhaps };
-}
-
-/** @param object `adopts`: what `existingId` names, perhaps the text for unknown values. */
+/** What happens to an object. What is retained may have to be deleted instead. */
 function decide(
   kind: Kind,
   can: Abilities,
-  {
-    id: held,
-    unresolved,
-    values,
-    adopts,
-  }: StoredObject & { readonly adopts: string | undefined },
+  { id: held, unresolved: record, isDeclared, entry, values }: UndecidedObject,
   changed: Changes,
 ): Action {
-  if (unresolved !== undefined)
-    return decideUnresolved(kind, can, { values, adopts }, unresolved);
-  if (adopts === UNKNOWN) {
-    if (held === undefined) return { do: "create" };
-    return { do: "replace", perhaps: true };
+  const adopts = adoptedBy(entry);
+  const isNamed = adopts !== undefined && adopts !== UNKNOWN;
+  // Nothing new is created before an open create is resolved.
+  if (record !== undefined) {
+    const why = isNamed ? resolutionConflict(kind, adopts, values, record) : undefined;
+    if (why !== undefined) return { do: "blocked", record, why };
+    if (adopts !== undefined) return { do: "adopt", id: isNamed ? adopts : undefined };
+    return { do: isDeclared && can.search(record.field) ? "recover" : "blocked", record };
   }
-  if (adopts !== undefined && adopts !== held) return { do: "adopt", id: adopts };
+  if (!isDeclared) return { do: "retain" };
+  if (isNamed && adopts !== held) return { do: "adopt", id: adopts };
   if (held === undefined) return { do: "create" };
+  if (adopts === UNKNOWN) return { do: "replace", perhaps: true };
   if (changed.names.length === 0) return { do: "same" };
-  // Another owner means another object, and a change that has no name can't be told from one.
-  const isOther = changed.names.some((name) => name === ANY || name === kind.owner);
+  // Another owner means another object.
+  const isOther = kind.owner !== undefined && changed.names.includes(kind.owner);
   if (can.update && !isOther) return { do: "update", changed: changed.names };
   if (adopts !== undefined) return { do: "update state only" };
   return { do: "replace", perhaps: changed.perhaps };
-}
-
-/** An earlier create is open: nothing new is created before it is resolved. */
-function decideUnresolved(
-  kind: Kind,
-  can: Abilities,
-  { values, adopts }: { readonly values: Values; readonly adopts: string | undefined },
-  record: Unresolved,
-): Action {
-  if (adopts === UNKNOWN) return { do: "adopt", id: undefined };
-  if (adopts === undefined) {
-    if (can.search(record.field)) return { do: "recover", record };
-    return { do: "blocked", record };
-  }
-  const why = resolutionConflict(kind, adopts, values, record);
-  if (why !== undefined) return { do: "blocked", record, why };
-  return { do: "adopt", id: adopts };
 }
 
 /** Why the object named in the program is not what a create made: a fact contradicts it. @param values the object's. */
@@ -272,16 +206,13 @@ export function resolutionConflict(
   values: Values,
   sent: Unresolved,
 ): string | undefined {
-  const otherwise = contradictingArguments(kind, values, sent);
-  const told = Object.entries(otherwise).map(
+  const facts = Object.entries(contradictingArguments(kind, values, sent)).map(
     ([name, value]) => `${name} ${printable(JSON.stringify(value))}`,
   );
-  const message = (why: string) =>
-    `existingId: ${adopts} does not resolve this create: ${why}. Nothing is adopted until you resolve it.`;
-  if (adopts === sent.replaces)
-    return message(`${adopts} is the object that it was to replace`);
-  if (told.length > 0) return message(`it was sent with ${told.join(", ")}`);
-  return undefined;
+  let why = `it was sent with ${facts.join(", ")}`;
+  if (adopts === sent.replaces) why = `${adopts} is the object that it was to replace`;
+  else if (facts.length === 0) return undefined;
+  return `existingId: ${adopts} does not resolve this create: ${why}. Nothing is adopted until you resolve it.`;
 }
 
 /**
@@ -297,14 +228,11 @@ export function visibleFromMs(
 }
 
 export interface Changes {
-  /** The names of the arguments that differ; {@link ANY} if only the fingerprint of the earlier body is known. */
+  /** The names of the arguments that differ, or may. */
   readonly names: readonly string[];
   /** True if each of them differs only because its value is not known yet. */
   readonly perhaps: boolean;
 }
-
-/** Used instead of a name if it is not known which argument differs. */
-export const ANY = "*";
 
 const NO_CHANGES: Changes = { names: [], perhaps: false };
 
@@ -314,13 +242,13 @@ function argumentNames(kind: Kind): string[] {
 
 /** @param olds may be of another version, or old inputs (`refresh --run-program`). @param news unknown is a change. */
 export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
-  const names = argumentNames(kind).filter(
-    (name) => !isSameArgument(name, own(olds, name), own(news, name)),
-  );
-  return {
-    names,
-    perhaps: names.length > 0 && names.every((name) => holdsUnknown(own(news, name))),
-  };
+  const names = argumentNames(kind).filter((name) => {
+    // Without any additional field there may be an empty object.
+    const none = name === "additionalFields" ? {} : undefined;
+    return !isSameValue(own(olds, name) ?? none, own(news, name) ?? none);
+  });
+  const perhaps = names.length > 0 && names.every((name) => holdsUnknown(own(news, name)));
+  return { names, perhaps };
 }
 
 const MAX_SHOWN = 60;
@@ -342,16 +270,9 @@ export function changeMessages(
     return excerpt(printable(JSON.stringify(value)), MAX_SHOWN);
   };
   return names.map((name) => {
-    if (name === ANY) return "it was created with other arguments";
     if (secret.has(name)) return `${name} (secret)`;
     return `${name} ${shown(name, olds[name])} → ${shown(name, news[name])}`;
   });
-}
-
-function isSameArgument(name: string, old: unknown, now: unknown): boolean {
-  // Without any additional field there may be an empty object.
-  const none = name === "additionalFields" ? {} : undefined;
-  return isSameValue(old ?? none, now ?? none);
 }
 
 /** Whether `value` is or contains the engine's text for a value that is not known yet. */
@@ -366,12 +287,12 @@ export function contradictingArguments(
   values: Values,
   sent: Pick<CreateRecord, "name" | "facts">,
 ): Values {
-  const differs = (property: string, then: unknown) => {
+  const then = Object.entries({ [kind.nameProperty]: sent.name, ...sent.facts });
+  const differing = then.filter(([property, value]) => {
     const now = values[property];
-    return isPlain(now) && now !== UNKNOWN && isPlain(then) && !isSameValue(now, then);
-  };
-  const all = Object.entries({ [kind.nameProperty]: sent.name, ...sent.facts });
-  return Object.fromEntries(all.filter(([property, then]) => differs(property, then)));
+    return isPlain(now) && now !== UNKNOWN && isPlain(value) && !isSameValue(now, value);
+  });
+  return Object.fromEntries(differing);
 }
 
 /** The id that `existingId` names, or the engine's text for unknown values if it is not known yet. */

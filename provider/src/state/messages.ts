@@ -1,8 +1,8 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
-import { asTyped, joined, plainShellWord, printable, shellWord } from "../base/index.js";
+import { agree, asTyped, plainShellWord, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type ParsedKey, stackOption } from "./names.js";
-import type { CreateRecord, Unresolved } from "./stored.js";
+import { stackOption } from "./names.js";
+import type { CreateRecord } from "./stored.js";
 
 /** How many a run's message lists; `pending` lists all of them. */
 export const MAX_LISTED = 20;
@@ -37,11 +37,12 @@ export function pendingCommandLine(
 
 /** The commands that resolve creates of unknown outcome, one for each answer. @param shorts their names in commands. */
 export function settlingCommands(shorts: readonly string[]): string[] {
+  const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((short) => `${short}=<its id>`);
   return [
-    "What is in the account:",
+    `${they} in the account:`,
     `  ${pendingCommandLine("created", ids)}`,
-    "What is not in the account:",
+    `${they} not in the account:`,
     `  ${pendingCommandLine("not-created", shorts)}`,
   ];
 }
@@ -55,25 +56,6 @@ export function resolveCommands(shorts: readonly string[]): string[] {
     `Then run \`${asTyped("pulumi up")}\`. Instead of --created, you can set existingId: <its id> in the program.`,
   );
   return lines;
-}
-
-/** The message of an unresolved create each time that it stops a run. @param why `existingId` does not resolve it. */
-export function unresolvedMessage(
-  { kind, short }: Pick<ParsedKey, "kind" | "short">,
-  record: Unresolved,
-  why?: string,
-): string {
-  return joined(
-    "\n",
-    why,
-    `The create is unresolved, so this run doesn't send it again. Look in the account for ${describe(kind, record)}.`,
-    ...resolveCommands([short]),
-    `What happened: ${whatIsKnown(record)}`,
-  );
-}
-
-export function whatIsKnown({ what, searched }: Unresolved): string {
-  return joined(" ", what, searched);
 }
 
 /** What this machine knows about a create of an earlier run; a run that ended cleanly has reported it. */
