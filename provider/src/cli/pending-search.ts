@@ -67,11 +67,12 @@ export async function searchFor(
       return `${ref.short}: ${why}: check advertising:markField and ${setting}.`;
     }
     const sent = { ...record, at: record.at || now };
-    const finding = await searchByMark(
-      searchContext,
-      { kind, label: ref.short, sent, formerIds },
-      false,
-    );
+    const finding = await searchByMark(searchContext, {
+      kind,
+      label: ref.short,
+      sent,
+      formerIds,
+    });
     if (finding.kind === "found") return { create, id: finding.id };
     if (finding.kind === "not-made") return { create, id: undefined };
     return `${ref.short}: ${secrets.scrub(finding.words)}`;

@@ -134,10 +134,11 @@ export class Journal {
     return record?.state === "closed" ? undefined : record;
   }
 
-  /** An earlier run's create with this mark, under whatever key. */
+  /** An earlier run's open create with this mark, under whatever key. */
   openWithMark(mark: string | undefined): JournalEntry | undefined {
-    if (mark === undefined) return undefined;
-    return this.openAtStart.find((record) => record.mark === mark);
+    return this.openAtStart.find(
+      (record) => record.mark === mark && this.isStillOpen(record.key),
+    );
   }
 
   /** Creates of earlier runs that were open when this run began. Some may have been resolved since. */

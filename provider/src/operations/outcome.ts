@@ -37,9 +37,7 @@ export type Outcome =
   | {
       readonly kind: "created";
       readonly id: string;
-      /** True if an earlier run created it, and no create was sent. */
-      readonly isTakenOver: boolean;
-      /** The sending that made it, if an earlier run did, as `sendingOf` names it. */
+      /** The sending that made it, as `sendingOf` names it, if an earlier run did: it is taken over. */
       readonly sending?: string;
       /** What was sent, if the program changed since: the state has the object as it is; the next run changes it. */
       readonly sentAs?: SentAs;

@@ -136,14 +136,11 @@ export function createRuntime(
     },
     /** Whether this stack's journal has an object twice; or any journal, if the stack is unknown, as in a `destroy`. */
     isShared(kind: Kind, id: string) {
-      const all =
-        journal === undefined
-          ? everyJournal(folder, disk).map(({ records }) => records)
-          : [journal.records];
-      const ours = all.map((records) =>
-        [...records.values()].filter((each) => isSameAccount(each.account)),
-      );
-      return ours.some((records) => isTwiceIn(records, kind.name, id));
+      const all = journal === undefined ? everyJournal(folder, disk) : [journal];
+      return all.some(({ records }) => {
+        const ours = [...records.values()].filter((each) => isSameAccount(each.account));
+        return isTwiceIn(ours, kind.name, id);
+      });
     },
     deleted: deletedObjects(folder, account, isSameAccount, disk),
     /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */

@@ -14,8 +14,6 @@ import {
 } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
-type SentCreate = Pick<CreateRecord, "mark" | "at" | "field">;
-
 export type SearchContext = Pick<Runtime, "reading" | "clock" | "client">;
 
 export type SearchResult =
@@ -26,13 +24,13 @@ export type SearchResult =
   | { readonly kind: "open"; readonly words: string };
 
 /** The growing pauses before each search, because a new object may be found only later. */
-const PAUSES_S = [1, 2, 4, 8, 15];
+const PAUSES_S = [0, 1, 2, 4, 8, 15];
 
 /** A create to search for. */
-export interface Wanted {
+interface Wanted {
   readonly kind: Kind;
   readonly label: string;
-  readonly sent: SentCreate;
+  readonly sent: Pick<CreateRecord, "mark" | "at" | "field">;
   /** Ids its resource has or had, not from this create. */
   readonly formerIds: readonly string[];
 }
@@ -41,7 +39,7 @@ export interface Wanted {
 export async function searchByMark(
   searchContext: SearchContext,
   { kind, label, sent, formerIds }: Wanted,
-  wasJustSent: boolean,
+  wasJustSent = false,
 ): Promise<SearchResult> {
   const { search } = knownOperations(kind, searchContext.reading.settings);
   if (search === undefined || sent.field === undefined)
@@ -50,14 +48,12 @@ export async function searchByMark(
   const dueMs = resendDueMs(sent.at, searchContext);
   const searched = `Searched for ${sent.field} = ${sent.mark}`;
   let answer = "";
-  let searches = 0;
-  for (const pause of wasJustSent ? PAUSES_S : [0, ...PAUSES_S]) {
+  for (const pause of PAUSES_S) {
     try {
       if (pause > 0) await searchContext.clock.sleep(pause * 1000);
       // Determined before the search: an object that is created meanwhile must not count as not made.
       const isDue =
         !wasJustSent && dueMs !== undefined && searchContext.clock.wallMs() >= dueMs;
-      searches++;
       const ids = (await searchContext.client().search(wanted)).filter(
         (id) => !formerIds.includes(id),
       );
@@ -86,7 +82,7 @@ export async function searchByMark(
       : `. From ${new Date(dueMs).toISOString()} on, \`pulumi up\` sends it again if there is none`;
   return {
     kind: "open",
-    words: `${searched} ${count(searches, "time")} until ${until}: ${answer} ${next}${resend}.`,
+    words: `${searched} until ${until}: ${answer} ${next}${resend}.`,
   };
 }
 
