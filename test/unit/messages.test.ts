@@ -221,7 +221,7 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
     tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }], new Map([["buy", "43"]])) ?? "",
   "a set: taken over": () =>
     tell.takenOverMessage(
-      new Map([["buy", { kind: "created", id: "42", sending: "mark at" } as const]]),
+      new Map([["buy", { kind: "created", id: "42", isTakenOver: true } as const]]),
       funnel,
     ) ?? "",
   "a set: adopted by an up": () =>

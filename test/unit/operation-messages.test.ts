@@ -176,7 +176,7 @@ describe("after an `up`", () => {
   const created = (id: string, isTakenOver = false): Outcome => ({
     kind: "created",
     id,
-    ...(isTakenOver && { sending: "mark at" }),
+    isTakenOver,
   });
 
   it("lists objects that are no longer managed, with both ids; of many the ids", () => {
@@ -269,7 +269,7 @@ describe("the error of the whole set", () => {
     const asSent = ["k10", "k2"].map((key) => {
       return [
         key,
-        { kind: "created", id: key.slice(1), sending: "mark at", sentAs: { body: "f" } },
+        { kind: "created", id: key.slice(1), isTakenOver: true, sentAs: { body: "f" } },
       ] as const;
     });
     expect(trouble(asSent, 2, 2, kept).text.split("\n")).toEqual([

@@ -4,14 +4,7 @@
  * answers; what only a journal or Pulumi's record has, by lines of the journal, which the next `up` here goes by. No
  * state is written here: only Pulumi locks and saves.
  */
-import {
-  asTyped,
-  commandsTake,
-  count,
-  enumerate,
-  plainShellWord,
-  UsageError,
-} from "../base/index.js";
+import { asTyped, commandsTake, count, plainShellWord, UsageError } from "../base/index.js";
 import {
   appendLines,
   backendIn,
@@ -27,7 +20,7 @@ import {
   type StackPlace,
   takeOverOpen,
 } from "../journal/index.js";
-import { ACCOUNT, MAX_LISTED, stackOption } from "../state/index.js";
+import { ACCOUNT, stackOption } from "../state/index.js";
 import { type ExportedStack, objectsIn, stackNamesIn } from "./contents.js";
 import { command, isInline, type StackChoice, stackOptionsIn } from "./harness.js";
 import {
@@ -195,7 +188,7 @@ async function readFacts(
 function ownJournal(place: StackPlace) {
   const path = journalPath(place);
   try {
-    return readJournal(path) ?? { records: new Map(), runs: [] };
+    return readJournal(path);
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
@@ -247,13 +240,8 @@ async function takeOverStack(
     throw new Error(`${still}. Its next run handles its open creates:\n  ${up}`);
   }
   for (const each of places.values()) {
-    const { moved, kept } = await takeOverOpen(each, place, { folder });
-    console.log(`Taken over from ${former}: ${count(moved.length, "create")}.`);
-    if (kept.length === 0) continue;
-    const names = enumerate(kept, MAX_LISTED);
-    console.log(
-      `Not taken over, because this stack has open creates of these names too: ${names}.`,
-    );
+    const amount = await takeOverOpen(each, place, { folder });
+    console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
   }
 }
 

@@ -36,7 +36,7 @@ import {
   writeStored,
 } from "../state/index.js";
 import { createBlocker, createToTakeOver } from "./create.js";
-import { hasWork, momentToKeep, ObjectOperations } from "./execute.js";
+import { momentToKeep, ObjectOperations } from "./execute.js";
 import {
   adoptedMessage,
   exchangedNotice,
@@ -92,7 +92,11 @@ export async function createResource(
   ref: ResourceRef,
   inputs: Values,
 ): Promise<{ id: string; outs: Values }> {
-  const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: inputs });
+  const plan = planObjects(resource, runtime, ref, {
+    id: "",
+    olds: {},
+    news: inputs,
+  });
   const work = { ...plan, resource, ref, inputs };
   if ("member" in resource) {
     const id = `set-${randomUUID()}`; // means nothing to the platform
@@ -238,6 +242,8 @@ function tasksOf(
   { resource, ref, stored, inputs, objects }: ResourcePlan,
   secret: ReadonlySet<string>,
 ): ObjectTask[] {
+  const rest = ["same", "retain", "delete"]; // a set deletes last
+  const hasWork = ({ action }: PlannedObject) => !rest.includes(action.do);
   return objects.filter(hasWork).map((object) => {
     const own = objectRef(resource, ref, object.key);
     const replaces = replacedBy(runtime, own, heldId(object));
@@ -245,7 +251,15 @@ function tasksOf(
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
     const mark = markFor(runtime, own, replaces, inputs);
-    return { ...object, ref: own, secret, created: stored.created, replaces, formerIds, mark };
+    return {
+      ...object,
+      ref: own,
+      secret,
+      created: stored.created,
+      replaces,
+      formerIds,
+      mark,
+    };
   });
 }
 
@@ -283,7 +297,16 @@ async function deleteObjects(
       try {
         if (trouble !== undefined) throw trouble;
         const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-        if (await operations.delete({ id, label: own, created }, properties))
+        if (
+          await operations.delete(
+            {
+              id,
+              label: own,
+              created,
+            },
+            properties,
+          )
+        )
           deletedIds.add(id);
       } catch (error) {
         const failure = toAdvertisingError(error);
@@ -374,8 +397,7 @@ function tellCreated(
 ): void {
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome) ?? "";
-  if (outcome?.kind === "created" && outcome.sending !== undefined)
-    say(takenOverMessageOf(ref, id));
+  if (outcome?.kind === "created" && outcome.isTakenOver) say(takenOverMessageOf(ref, id));
   const [former] = unmanaged;
   if (former === undefined || deployment.checked(ref.key).deletesInStateAndProgram) return;
   deployment.noteStaying(kind, former.id); // the engine may still ask for its delete, by the option in the state

@@ -54,7 +54,6 @@ import {
 import {
   assertAccountOfOpen,
   createToTakeOver,
-  isFree,
   namesakeOf,
   wasSentWithOtherArguments,
 } from "./create.js";
@@ -401,4 +400,9 @@ function tellLikelyRename(
     return isSameValue(ownerIn(kind, facts), owner);
   });
   if (found?.id !== undefined) runtime.warnEach(likelyRenameNotice(ref, found.key, found.id));
+}
+
+/** Neither deleted nor something else's, as far as this run knows. */
+function isFree(kind: Kind, { deleted, deployment }: Runtime, id: string): boolean {
+  return !deleted.has(kind.name, id) && !deployment.isClaimedOrAdopted(kind, id);
 }

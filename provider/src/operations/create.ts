@@ -153,7 +153,12 @@ function takeOver(
       `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove the latter, or correct its existingId.`,
     );
   }
-  const outcome = { kind: "created", id, sending: sendingOf(made) } as const;
+  const outcome = {
+    kind: "created",
+    id,
+    isTakenOver: true,
+    sending: sendingOf(made),
+  } as const;
   if (!wasSentWithOtherArguments(kind, values, made)) return outcome;
   return { ...outcome, sentAs: sentAsOf(kind, made) };
 }
@@ -201,7 +206,7 @@ async function sendCreate(
     note(journal.recordCreated(key, id), `${label} was created as ${id}. `);
   const created = (id: string): Outcome => {
     deployment.claim(kind, id, key);
-    return { kind: "created", id };
+    return { kind: "created", id, isTakenOver: false };
   };
   const creating = runtime.client().create({
     operation: kind.create,
@@ -230,7 +235,11 @@ async function sendCreate(
     if (conflict === undefined) return created(answer.id);
     what = `${label} was sent at ${sentAt}. The response names ${answer.id}, which ${conflict}.`;
   }
-  const open = recordOf({ ...record, at: sentAt ?? "", what: runtime.secrets.scrub(what) });
+  const open = recordOf({
+    ...record,
+    at: sentAt ?? "",
+    what: runtime.secrets.scrub(what),
+  });
   const unresolved = (record: Unresolved): Outcome => {
     deployment.unresolved.set(key, record);
     return { kind: "unresolved", record };
@@ -308,7 +317,8 @@ export function namesakeOf(
     if (!runtime.isSameAccount(open.account)) return false;
     if (open.isInState === true) return !deployment.isDeclared(key);
     if (deployment.hasSeen(kind, open)) return false;
-    if (id !== undefined && !isFree(kind, runtime, id)) return false;
+    if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
+    if (id !== undefined && runtime.deleted.has(kind.name, id)) return false;
     if (elsewhere !== undefined) return true;
     return journal.isStillOpen(key) && key !== ref.key && !deployment.isDeclared(key);
   };
@@ -317,11 +327,6 @@ export function namesakeOf(
   const isPerhaps = name === undefined || holdsUnknown(ownerIn(kind, values));
   const [open] = candidates;
   return open && { ref, open, isPerhaps };
-}
-
-/** Neither deleted nor something else's, as far as this run knows. */
-export function isFree(kind: Kind, { deleted, deployment }: Runtime, id: string): boolean {
-  return !deleted.has(kind.name, id) && !deployment.isClaimedOrAdopted(kind, id);
 }
 
 /** A secret owner, or one that is not known yet, may be any. */

@@ -50,11 +50,6 @@ const MAX_UNRESOLVED = 16;
 /** Failures that say nothing about other members. Adopting a wrong object is an error in the arguments. */
 const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, BlockedCreateError, ArgumentsError];
 
-/** Whether an object gets an outcome. (A set deletes last.) */
-export function hasWork({ action }: Pick<ObjectTask, "action">): boolean {
-  return !["same", "retain", "delete"].includes(action.do);
-}
-
 export interface Target {
   readonly id: string;
   readonly label: string;
@@ -125,7 +120,11 @@ export class ObjectOperations {
       case "update state only":
         return this.#adopt(task, id);
       case "blocked":
-        return { kind: "unresolved", record: action.record, why: action.why };
+        return {
+          kind: "unresolved",
+          record: action.record,
+          why: action.why,
+        };
       default:
         throw new Error(`nothing to carry out for ${action.do}`);
     }
@@ -189,7 +188,12 @@ export class ObjectOperations {
     if (entry?.state === "sent") open.push({ ...entry, what: whatHappened(label, entry) });
     for (const record of open) {
       const why = resolutionConflict(kind, id, theirs, record);
-      if (why !== undefined) return { kind: "unresolved", record: recordOf(record), why };
+      if (why !== undefined)
+        return {
+          kind: "unresolved",
+          record: recordOf(record),
+          why,
+        };
     }
     await this.#update({ id, label }, theirs, values, [...differences.keys()]);
     if (entry?.id !== undefined && entry.id !== id && entry.state !== "confirmed")
@@ -210,7 +214,7 @@ export class ObjectOperations {
     if (record === undefined)
       throw new ArgumentsError(
         `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. ` +
-          `Correct existingId, or leave it out. If ${id} was created a short time ago, run this again later.`,
+          `Correct existingId, or leave it out; if ${id} is new, run this again later.`,
       );
     const differences = differencesIn(kind, this.runtime.reading.settings, values, record);
     const wrong = [...differences].filter(
@@ -259,7 +263,7 @@ export class ObjectOperations {
     if (!isOfKnownAccount(properties))
       return "the state does not say which account it belongs to";
     if (deployment.isStaying(kind, id))
-      return "this run can't see that the resource has retainOnDelete: false now and had it before (`--replace` hides that)";
+      return "this run can't see that the resource has, and had, retainOnDelete: false (`--replace` hides that)";
     if (deployment.mayBeClaimed(kind, id) || runtime.isShared(kind, id))
       return "another resource has it, or may adopt it";
     return undefined;

@@ -486,7 +486,7 @@ export function takenOverMessage(
   { label }: ResourceRef,
 ): string | undefined {
   const those = [...outcomes].flatMap(([key, outcome]) =>
-    outcome.kind === "created" && outcome.sending !== undefined
+    outcome.kind === "created" && outcome.isTakenOver
       ? [`${printable(key)} (${outcome.id})`]
       : [],
   );

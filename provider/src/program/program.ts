@@ -133,7 +133,7 @@ function placeOfJournal(): StackPlace | undefined {
 /** Only for messages. If it can't be read, the provider says so, and creates nothing. */
 function recordsAt(place: StackPlace): JournalEntry[] {
   try {
-    return [...(readJournal(journalPath(place))?.records.values() ?? [])];
+    return [...readJournal(journalPath(place)).records.values()];
   } catch {
     return [];
   }
