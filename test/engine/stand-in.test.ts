@@ -146,8 +146,7 @@ function throughStandIn(sandbox: Sandbox) {
       now: () => new Date().toISOString(),
       checkpoints: true,
     };
-    const records =
-      readJournal(journalPath(place, join(folder, "stacks")))?.records ?? new Map();
+    const records = readJournal(journalPath(place, join(folder, "stacks"))).records;
     const { registrations } = programHalf(resources, STACK, settings, records);
     const armed = fault && sandbox.fail(fault);
     const ending =

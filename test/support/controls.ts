@@ -59,8 +59,8 @@ const rows: Row[] = [
   [
     "what an earlier run made is taken over, and not sent",
     "operations/create.ts",
-    "if (entry?.id !== undefined)\n    return takeOver(",
-    "if (entry?.id === null)\n    return takeOver(",
+    "if (entry?.id !== undefined) return takeOver(",
+    "if (entry?.id === null) return takeOver(",
     "sandbox/set",
     "the next run takes over what was created",
   ],

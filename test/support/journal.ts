@@ -67,7 +67,7 @@ export function stackOn(
     disk.mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
     disk.writeFileSync(disk.openSync(to, "a", 0o600), text);
   };
-  const all = () => [...(readJournal(path, disk)?.records.values() ?? [])];
+  const all = () => [...readJournal(path, disk).records.values()];
   const words = () => all().map((each) => `${each.key.split("::")[1]} ${entryLine(each)}`);
   return { disk, path, said, newRun, up, append, all, words };
 }

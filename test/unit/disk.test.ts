@@ -247,7 +247,7 @@ async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Prom
   const disk = new MemoryDisk(image);
   const clock = new HastyClock();
   if (place !== DEV) await takeOverOpen(DEV, place, { folder: FOLDER, disk, clock });
-  const read = readJournal(journalPath(place, FOLDER), disk)?.records ?? new Map();
+  const read = readJournal(journalPath(place, FOLDER), disk).records;
   const run = runOn(disk, clock, place);
   await run.assertUsable();
   for (const [key, allowed] of facts) {

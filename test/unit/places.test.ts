@@ -20,13 +20,9 @@ const placesOf = (...environments: Environment[]) =>
   environments.map((each) => backendIn(each, PROGRAM));
 
 it.each([
-  ["file://~", `file://${homedir()}/`, `file://${homedir()}?no_tmp_dir=true`, " file://~/ "],
+  ["file://~", `file://${homedir()}/`, " file://~/ "],
   ["file://.", "file://./", "file:///programs/tiny", "file://../tiny/."],
-  ["file:///a b", "file:///a b?metadata=skip&create_dir=true&dir_file_mode=0700"],
-  [
-    "s3://bucket?region=eu&profile=x",
-    "s3://bucket/?profile=x&awssdk=v2&region=eu&s3ForcePathStyle=true",
-  ],
+  ["s3://bucket?region=eu&profile=x", "s3://bucket/?profile=x&region=eu"],
   ["s3://bucket/a%20b?endpoint=h%3A1", "s3://bucket/a%20b/?endpoint=h:1"],
   ["https://api.pulumi.com", "https://api.pulumi.com/"],
   [

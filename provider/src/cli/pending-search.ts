@@ -45,11 +45,11 @@ export async function searchUnanswered(
       const setting = `advertising:operations.${kind.create.noun}.search`;
       return `${short}: can't be searched for by its mark: check advertising:markField and ${setting}.`;
     }
-    const wanted = { kind, label: short, sent: { ...record, at: record.at || now }, formerIds };
-    const result = await searchByMark(searchContext, wanted, false);
-    if (result.kind === "open") return `${short}: ${secrets.scrub(result.words)}`;
-    if (result.kind === "found") return { create, id: result.id };
-    return { create };
+    const sent = { ...record, at: record.at || now };
+    const finding = await searchByMark(searchContext, { kind, label: short, sent, formerIds });
+    if (finding.kind === "found") return { create, id: finding.id };
+    if (finding.kind === "not-made") return { create };
+    return `${short}: ${secrets.scrub(finding.words)}`;
   };
 
   try {

@@ -143,7 +143,7 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
 /** @throws JournalError as an `up` has it. */
 function ownRecords(path: string): Records {
   try {
-    return readJournal(path)?.records ?? new Map();
+    return readJournal(path).records;
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
@@ -190,11 +190,8 @@ async function takeOver(
     );
   }
   for (const each of places.values()) {
-    const { moved, kept } = await takeOverOpen(each, place, { folder: journalFolder() });
-    console.log(`Taken over from ${former}: ${count(moved.length, "create")}.`);
-    if (kept.length === 0) continue;
-    const names = enumerate(kept, MAX_LISTED);
-    console.log(`Resolve this stack's own ${names} first, then run this again for the others.`);
+    const amount = await takeOverOpen(each, place, { folder: journalFolder() });
+    console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
   }
 }
 

@@ -90,10 +90,14 @@ function backendOfProject(folder: string): string | undefined {
     return text.includes("backend") ? urlIn(parseProject(text)) : undefined;
   } catch (error) {
     const [reason] = (error as Error).message.split(/:?\n/); // the parser adds an excerpt
-    throw new JournalError(
-      `Nothing was sent: ${path} can't be read: ${reason}. It may name the backend, and without that this run can't find the journal. Correct the file and run this again.`,
-    );
+    throw unknownBackend(`${path} can't be read: ${reason}`, "Correct the file");
   }
+}
+
+function unknownBackend(why: string, cure: string): JournalError {
+  return new JournalError(
+    `Nothing was sent: ${why}. It may name the backend, whose journal this run needs. ${cure}, and run this again.`,
+  );
 }
 
 /** @throws Error with the reason. */
@@ -112,49 +116,27 @@ function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment): strin
   );
   const credentials = jsonIn(readHints(path));
   if (own(credentials, "$pulumiSecureStore") !== undefined)
-    throw new JournalError(
-      `Nothing was sent: ${path} is encrypted, and only Pulumi can read which backend it names. Without that, this run can't find the journal. Set PULUMI_BACKEND_URL to the address that \`pulumi whoami --verbose\` prints, and run this again.`,
+    throw unknownBackend(
+      `${path} is encrypted`,
+      "Set PULUMI_BACKEND_URL to the address that `pulumi whoami --verbose` prints",
     );
   return String(own(credentials, "current") ?? "");
 }
-
-/** They say how a store is used, not which one it is (gocloud.dev v0.46: fileblob, s3blob, aws). */
-const HARMLESS_OPTIONS = [
-  "metadata",
-  "create_dir",
-  "dir_file_mode",
-  "no_tmp_dir",
-  "awssdk",
-  "kmskeyid",
-  "rate_limiter_capacity",
-  "request_checksum_calculation",
-  "response_checksum_validation",
-  "s3ForcePathStyle",
-  "ssetype",
-  "use_path_style",
-];
 
 /** One spelling for what Pulumi takes for one place, without a database's users and passwords. */
 function asSpelled(url: string, folder: string): string {
   const [address = "", ...queries] = url.trim().split("?");
   const options = new URLSearchParams(queries.join("?"));
-  for (const name of [...options.keys()])
-    if (HARMLESS_OPTIONS.includes(name) || /password/i.test(name)) options.delete(name);
+  for (const name of [...options.keys()]) if (/password/i.test(name)) options.delete(name);
   options.sort();
   const query = options.size === 0 ? "" : `?${options}`;
-  return `${address.startsWith(FILE) ? folderIn(address, folder) : addressIn(address)}${query}`;
+  if (!address.startsWith(FILE))
+    return address.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1").replace(/\/+$/, "") + query;
+  const path = resolve(folder, address.slice(FILE.length).replace(/^~(?=\/|$)/, homedir));
+  return `${FILE}${existsSync(path) ? realpathSync(path) : path}${query}`;
 }
 
 const FILE = "file://";
-
-function folderIn(address: string, folder: string): string {
-  const path = resolve(folder, address.slice(FILE.length).replace(/^~(?=\/|$)/, homedir));
-  return `${FILE}${existsSync(path) ? realpathSync(path) : path}`;
-}
-
-function addressIn(address: string): string {
-  return address.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1").replace(/\/+$/, "");
-}
 
 /** `AccountName=a;AccountKey=…;…` */
 const AZURE_CONNECTIONS = [
@@ -183,13 +165,11 @@ function storeSettings(url: string, environment: Environment): string[] {
   return (STORE_VARIABLES[scheme] ?? []).flatMap((name) => {
     const value = environment[name];
     if (!value) return [];
-    return `${name}=${AZURE_CONNECTIONS.includes(name) ? withoutKeys(value) : value}`;
+    if (!AZURE_CONNECTIONS.includes(name)) return `${name}=${value}`;
+    const parts = value.split(";"); // of which some are keys
+    const named = parts.filter((part) =>
+      /^(AccountName|BlobEndpoint|EndpointSuffix)=/.test(part),
+    );
+    return `${name}=${named.join(";")}`;
   });
-}
-
-function withoutKeys(connection: string): string {
-  const parts = connection
-    .split(";")
-    .filter((part) => /^(AccountName|BlobEndpoint|EndpointSuffix)=/.test(part));
-  return parts.join(";");
 }

@@ -77,8 +77,9 @@ export function isTwiceIn(
   kind: Kind["name"],
   id: string,
 ): boolean {
-  const current = [...all].filter(({ state }) => state !== "closed");
-  const those = current.filter((record) => record.id === id || record.replaces === id);
+  const those = [...all].filter(
+    (record) => record.state !== "closed" && [record.id, record.replaces].includes(id),
+  );
   return those.filter(({ key }) => parseKey(key).kind === kind).length > 1;
 }
 
@@ -93,9 +94,9 @@ export function holdersIn(records: readonly JournalEntry[]): Map<string, string>
 }
 
 function isLine(line: unknown): line is JournalLine {
-  const { key, state, id } = asRecord(line);
-  if (typeof key !== "string" || !STATES.some((one) => one === state)) return false;
-  return id === undefined || typeof id === "string";
+  const { key, state, id = "" } = asRecord(line);
+  const isState = STATES.some((each) => each === state);
+  return isState && typeof key === "string" && typeof id === "string";
 }
 
 const FORMAT_NAME = "pulumi-advertising";
@@ -125,12 +126,24 @@ export class DamagedJournal extends Error {}
 
 /**
  * Reads a whole journal, at once and without a lock. An unfinished last line, which a kill leaves, is ignored: nothing
- * was sent on its strength. The first is never unfinished: the file is put in place with it. @returns none without a
- * file. @throws DamagedJournal for anything else unfit; Error for a later version; as {@link readPrivate}.
+ * was sent on its strength. The first is never unfinished: the file is put in place with it. @returns an
+ * empty one without a file. @throws DamagedJournal for anything else unfit; Error for a later version; as {@link readPrivate}.
  */
-export function readJournal(path: string, disk: Disk = systemDisk) {
+export function readJournal(
+  path: string,
+  disk: Disk = systemDisk,
+): StackPlace & {
+  readonly runs: readonly string[];
+  readonly records: Map<string, JournalEntry>;
+} {
   const lines = readPrivate(path, disk)?.split("\n");
-  if (lines === undefined) return undefined;
+  if (lines === undefined)
+    return {
+      stack: "",
+      backend: "",
+      runs: [],
+      records: new Map(),
+    };
   lines.pop(); // empty after a whole last line
   const { journal, version, stack, backend, runs } = asRecord(jsonIn(lines[0]));
   if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line is another file's");
@@ -145,7 +158,12 @@ export function readJournal(path: string, disk: Disk = systemDisk) {
     applyLine(records, line);
   }
   const names = Array.isArray(runs) ? runs.map(String) : [];
-  return { stack: String(stack), backend: String(backend), runs: names, records };
+  return {
+    stack: String(stack),
+    backend: String(backend),
+    runs: names,
+    records,
+  };
 }
 
 /** The journals of all stacks that this machine has, but for those that can't be read: their own runs say so. */

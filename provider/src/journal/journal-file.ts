@@ -19,7 +19,9 @@ import {
   syncFolder,
   systemDisk,
 } from "../files/index.js";
+import { parseKey } from "../state/index.js";
 import {
+  closedLine,
   DamagedJournal,
   isOpen,
   type JournalEntry,
@@ -69,18 +71,18 @@ export class JournalFile {
   async open(): Promise<Map<string, JournalEntry>> {
     const { path } = this;
     const disk = this.#disk;
-    const { say } = this.options;
-    const onWait = (holder: string, leftMs: number) => say?.(waitMessage(holder, leftMs));
+    const onWait = (holder: string, leftMs: number) =>
+      this.options.say?.(
+        `The stack's journal is in use by ${holder}, perhaps an interrupted run that is still ending. ` +
+          `This run waits for it, at most ${Math.ceil(leftMs / 1000)} s more.`,
+      );
     try {
       const lock = await acquireLock(`${path}.lock`, { ...this.options, onWait });
       this.#lock = lock;
       if (this.#isOver) throw new Error("the run has ended");
       disk.rmSync(endedPath(path), { force: true }); // a former run's
       removeLeftovers(path, Date.now(), disk);
-      const { records, runs } = readJournal(path, disk) ?? {
-        records: new Map<string, JournalEntry>(),
-        runs: [],
-      };
+      const { records, runs } = readJournal(path, disk);
       const named = [...new Set([...runs, ...(this.options.runs ?? [])])].slice(-MAX_RUNS);
       replacePrivate(
         path,
@@ -173,14 +175,6 @@ export class JournalFile {
   }
 }
 
-function waitMessage(holder: string, leftMs: number): string {
-  const seconds = Math.ceil(leftMs / 1000);
-  return [
-    `The stack's journal is in use by ${holder}, perhaps an interrupted run that is still ending.`,
-    `This run waits for it, at most ${seconds} s more.`,
-  ].join(" ");
-}
-
 /** Whether a run has this stack's journal now. Changes nothing. */
 export async function isJournalInUse(
   place: StackPlace,
@@ -219,27 +213,29 @@ export async function appendLines(
 
 /**
  * What another stack's journal has open becomes this one's: that stack was renamed, or its backend has another address.
- * Killed in between, both have it, and the same call goes on.
- * @returns the keys that were moved, and those that stay because this stack has another open create under that key.
- * @throws JournalError a run uses one of the two, or it is damaged.
+ * Killed in between, both have it, and the same call goes on. @returns how many creates that are.
+ * @throws JournalError a run uses one of the two, it is damaged, or this stack has another open create under one's key.
  */
-export async function takeOverOpen(former: StackPlace, now: StackPlace, here: Here) {
+export async function takeOverOpen(
+  former: StackPlace,
+  now: StackPlace,
+  here: Here,
+): Promise<number> {
   const file = new JournalFile({ ...here, ...former });
   const open = [...(await file.open()).values()].filter(isOpen);
   try {
-    const known = readJournal(journalPath(now, here.folder), here.disk)?.records;
-    const isOther = ({ key, mark }: JournalEntry) => {
-      const record = known?.get(key);
-      return record !== undefined && isOpen(record) && record.mark !== mark;
-    };
-    const moved = open.filter((record) => !isOther(record));
-    const { runs } = readJournal(file.path, here.disk) ?? { runs: [] };
-    await appendLines(now, moved, here, runs);
-    await file.append(moved.map(({ key }) => ({ key, state: "closed", at: "" })));
-    return {
-      moved: moved.map(({ key }) => key),
-      kept: open.filter(isOther).map(({ key }) => key),
-    };
+    const { records } = readJournal(journalPath(now, here.folder), here.disk);
+    for (const { key, mark } of open) {
+      const own = records.get(key);
+      if (own === undefined || !isOpen(own) || own.mark === mark) continue;
+      throw new JournalError(
+        `Nothing was taken over: this stack has another open create of ${parseKey(key).label}. Resolve that first.`,
+      );
+    }
+    const { runs } = readJournal(file.path, here.disk);
+    await appendLines(now, open, here, runs);
+    await file.append(open.map(({ key }) => closedLine(key)));
+    return open.length;
   } finally {
     file.release();
   }

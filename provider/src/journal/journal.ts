@@ -29,7 +29,6 @@ import type { IsSameAccount } from "../settings/index.js";
 import { objectKey, parseKey, sendingOf } from "../state/index.js";
 import {
   applyLine,
-  CreatesByName,
   closedLine,
   confirmedLine,
   holdersIn,
@@ -68,7 +67,6 @@ export class Journal {
   #openKeys: readonly string[] = [];
   /** By object: the resource or member that has or had it. */
   #holders: Map<string, string> | undefined;
-  #live: CreatesByName | undefined;
   #opening: Promise<void> | undefined;
   #trouble: JournalError | undefined;
   /** What this run has sent, or resolved: its own creates are open for no other one. */
@@ -122,7 +120,7 @@ export class Journal {
   get records(): Map<string, JournalEntry> {
     if (this.#records !== undefined) return this.#records;
     try {
-      return this.#begin(readJournal(this.path, this.options.disk)?.records ?? new Map());
+      return this.#begin(readJournal(this.path, this.options.disk).records);
     } catch (error) {
       this.#trouble ??= journalErrorFrom(this.path, error);
       return this.#begin(new Map());
@@ -134,10 +132,11 @@ export class Journal {
     return record?.state === "closed" ? undefined : record;
   }
 
-  /** An earlier run's create with this mark, under whatever key. */
+  /** An earlier run's open create with this mark, under whatever key. */
   openWithMark(mark: string | undefined): JournalEntry | undefined {
-    if (mark === undefined) return undefined;
-    return this.openAtStart.find((record) => record.mark === mark);
+    return this.openAtStart.find(
+      (record) => record.mark === mark && this.isStillOpen(record.key),
+    );
   }
 
   /** Creates of earlier runs that were open when this run began. Some may have been resolved since. */
@@ -155,9 +154,10 @@ export class Journal {
   /** What runs here have seen live under this platform name, for this account. */
   confirmedNamed(kind: Kind["name"], name: unknown): readonly JournalEntry[] {
     if (typeof name !== "string") return [];
-    const isSeen = ({ state }: JournalEntry) => state === "confirmed" || state === "reported";
-    this.#live ??= new CreatesByName(this.#ours.filter(isSeen));
-    return this.#live.find(kind, name).filter((record) => record.name === name);
+    return this.#ours.filter((record) => {
+      const isSeen = record.state === "confirmed" || record.state === "reported";
+      return isSeen && record.name === name && parseKey(record.key).kind === kind;
+    });
   }
 
   /** Those of this account. */
@@ -216,10 +216,8 @@ export class Journal {
     const isOverriddenByOpen =
       own?.state === "confirmed" && record !== undefined && isOpen(record);
     if (record === undefined || (own !== undefined && !isOverriddenByOpen)) return;
-    for (const line of [{ ...record, key }, closedLine(formerKey)]) {
-      this.#apply(line);
-      this.#unwrittenLines.push(line);
-    }
+    this.#applyUnwritten({ ...record, key });
+    this.#applyUnwritten(closedLine(formerKey));
   }
 
   /** The state holds this. Written with the next line or at the end: if lost, the next `diff` says it again. */
@@ -243,12 +241,8 @@ export class Journal {
   #sawCreate(key: string, create: string, id: string | undefined): void {
     const record = this.openAtStart.find((each) => isCreate(each, create));
     if (record === undefined || record.key === key || !this.isStillOpen(record.key)) return;
-    if (id !== undefined) {
-      this.#see(record.key, id);
-      return;
-    }
-    this.#apply(closedLine(record.key));
-    this.#unwrittenLines.push(closedLine(record.key));
+    if (id !== undefined) this.#see(record.key, id);
+    else this.#applyUnwritten(closedLine(record.key));
   }
 
   /** If another key's record has this object, an alias or `existingId` moved it here: that record is confirmed too. */
@@ -259,16 +253,17 @@ export class Journal {
   }
 
   #see(key: string, id: string, shown: Partial<JournalEntry> = {}): void {
-    const line = { ...this.#confirmedLine(key, id), ...shown };
+    this.#applyUnwritten({ ...this.#confirmedLine(key, id), ...shown });
+  }
+
+  #applyUnwritten(line: JournalLine): void {
     this.#apply(line);
     this.#unwrittenLines.push(line);
   }
 
   #confirmedLine(key: string, id: string): JournalLine {
-    return confirmedLine(
-      { ...this.of(key), key, account: this.options.account || undefined },
-      id,
-    );
+    const account = this.options.account || undefined;
+    return confirmedLine({ ...this.of(key), key, account }, id);
   }
 
   markReturned(key: string): void {

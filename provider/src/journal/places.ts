@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { jsonIn, own } from "../base/index.js";
+import { asRecord, jsonIn } from "../base/index.js";
 import { appendHints, cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { IsSameAccount, Settings } from "../settings/index.js";
@@ -58,16 +58,14 @@ export function deletedObjects(
   disk: Disk = systemDisk,
 ) {
   const path = join(folder, "deleted.lines");
-  /** @returns the object of a line, if it was this account's. */
-  const objectIn = (line: string): string[] => {
-    const text = own(jsonIn(line), "deleted");
-    const [, object, account] =
-      (typeof text === "string" && /^(\S+ \S+) (.*)$/.exec(text)) || [];
-    return object !== undefined && isSameAccount(account) ? [object] : [];
-  };
-  let read: Set<string> | undefined;
+  let read: Set<unknown> | undefined;
   const objects = () => {
-    read ??= new Set(readHints(path, disk).split("\n").flatMap(objectIn));
+    if (read !== undefined) return read;
+    const lines = readHints(path, disk)
+      .split("\n")
+      .map((line) => asRecord(jsonIn(line)));
+    const ours = lines.filter((line) => isSameAccount(line.account));
+    read = new Set(ours.map(({ deleted }) => deleted));
     return read;
   };
   return {
@@ -76,7 +74,7 @@ export function deletedObjects(
       const object = objectKey(kind, id);
       if (objects().has(object)) return;
       objects().add(object);
-      const line = JSON.stringify({ deleted: `${object} ${account}` });
+      const line = JSON.stringify({ deleted: object, account });
       appendHints(path, `\n${line}\n`, disk); // a kill may have left half a line
     },
   };

@@ -3,6 +3,7 @@
  * deletes what has left a set, last and only if everything else went well; and writes the next state.
  */
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import {
   type AdvertisingError,
   count,
@@ -11,13 +12,14 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { displayName, type Kind, type SetKind } from "../kinds/index.js";
-import { type Action, adoptedBy, type PlannedObject } from "../plan/index.js";
+import { displayName, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
+import { adoptedBy, type PlannedObject } from "../plan/index.js";
 import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
   argumentsIn,
   CREATED,
+  completeArguments,
   keptForRead,
   kindOf,
   type LeftLive,
@@ -33,7 +35,7 @@ import {
   writeStored,
 } from "../state/index.js";
 import { createBlocker, createToTakeOver } from "./create.js";
-import { hasWork, momentToKeep, ObjectOperations } from "./execute.js";
+import { momentToKeep, ObjectOperations } from "./execute.js";
 import {
   leftMessage,
   replacedNotice,
@@ -42,7 +44,6 @@ import {
   unresolvedMessage,
   usedMessage,
 } from "./messages.js";
-import { nextState } from "./next-state.js";
 import { progressOf, type Severity } from "./notices.js";
 import {
   assertSameAccount,
@@ -67,14 +68,17 @@ interface ResourcePlan extends Plan {
 
 /** What became of them. */
 interface ApplyResult extends Deletes {
-  readonly tasks: readonly ObjectTask[];
   readonly outcomes: Outcomes;
-  /** Whether nothing failed. */
-  readonly isWell: boolean;
   /** What has left the resource and stays live, unless something else manages it. */
   readonly unmanaged: readonly LeftLive[];
   readonly after: StoredSet;
   readonly outs: Values;
+}
+
+interface Deletes {
+  /** Ids that are deleted here, and those that the engine is going to delete. */
+  readonly deletedIds: ReadonlySet<string>;
+  readonly failedDeletes: readonly FailedDelete[];
 }
 
 /** @throws AdvertisingError, ResourceFailure something failed. */
@@ -84,44 +88,35 @@ export async function createResource(
   ref: ResourceRef,
   inputs: Values,
 ): Promise<{ id: string; outs: Values }> {
-  const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: inputs });
-  const work = { resource, ref, inputs, ...plan };
+  const plan = planObjects(resource, runtime, ref, {
+    id: "",
+    olds: {},
+    news: inputs,
+  });
+  const work = { ...plan, resource, ref, inputs };
   if ("member" in resource) {
     const id = `set-${randomUUID()}`; // means nothing to the platform
     return { id, outs: setOutputs(runtime, work, await applyPlan(runtime, work), id) };
   }
+  // The engine's `create` always makes or adopts an object, and gives no old state.
   const before = runtime.deployment.plannedSingles.get(ref.key);
-  const objects = plan.objects.map((object) => asCreateOrAdopt(object, before?.object));
-  const done = await applyPlan(runtime, {
-    ...work,
-    objects,
-    stored: before?.stored ?? plan.stored,
+  const held = replacedBy(runtime, ref, before?.object.id);
+  const { deletesInStateAndProgram } = runtime.deployment.checked(ref.key);
+  const isDeleted = before?.object.former?.isDeleted ?? deletesInStateAndProgram;
+  const objects = plan.objects.map((object): PlannedObject => {
+    const adopts = adoptedBy(object.entry);
+    return {
+      ...object,
+      action: adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts },
+      unresolved: before?.object.unresolved,
+      former: held === undefined ? undefined : { id: held, isDeleted },
+    };
   });
+  const stored = before?.stored ?? plan.stored;
+  const done = await applyPlan(runtime, { ...work, objects, stored });
   const created = singleOutputs(work, done);
   tellCreated(resource, runtime, ref, done);
   return created;
-}
-
-/**
- * The engine's `create` always makes or adopts an object. It gets no old state, so what the `diff` saw of the replaced
- * object is added.
- */
-function asCreateOrAdopt(
-  object: PlannedObject,
-  before: PlannedObject | undefined,
-): PlannedObject {
-  const adopts = adoptedBy(object.entry);
-  const action: Action = adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts };
-  if (before === undefined) return { ...object, action };
-  const { id, olds, unresolved, former } = before;
-  const isDeleted = former?.isDeleted === true;
-  return {
-    ...object,
-    action,
-    olds,
-    unresolved,
-    former: id === undefined ? undefined : { id, isDeleted },
-  };
 }
 
 /** @returns the next outputs. @throws AdvertisingError, ResourceFailure something failed; a set's has the next outputs. */
@@ -135,12 +130,8 @@ export async function updateResource(
   const open = unresolvedIn(change.olds);
   if (!isSet && open !== undefined)
     throw new ResourceFailure(unresolvedMessage([{ ref, record: open }]));
-  const work = {
-    resource,
-    ref,
-    inputs: change.news,
-    ...planObjects(resource, runtime, ref, change),
-  };
+  const plan = planObjects(resource, runtime, ref, change);
+  const work = { ...plan, resource, ref, inputs: change.news };
   const done = await applyPlan(runtime, work);
   if (isSet) return setOutputs(runtime, work, done, change.id);
   return singleOutputs(work, done).outs;
@@ -153,25 +144,18 @@ export async function deleteResource(
   id: string,
   properties: Values,
 ): Promise<void> {
-  const stored = readStored(resource, id, properties);
-  if (stored.eventIds.size === 0) return; // unresolved, so that the object to delete is not known
+  const { eventIds } = readStored(resource, id, properties);
+  if (eventIds.size === 0) return; // unresolved, so that the object to delete is not known
   // Without its name, because the engine does not say whether that is secret.
   const label = `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
-  if (!("member" in resource)) {
-    await operations.delete({ id, label, created: properties[CREATED] }, properties);
-    return;
-  }
-  const wanted = [...stored.eventIds].map(([key, object]) => ({ key, id: object }));
-  const { deletedIds, failedDeletes } = await deleteMembers(
-    operations,
-    label,
-    wanted,
-    properties,
-  );
+  const wanted = [...eventIds].map(([key, object]) => ({ key, id: object }));
+  const deletes = await deleteObjects(operations, label, wanted, properties);
+  const { deletedIds, failedDeletes } = deletes;
   const [first] = failedDeletes;
   if (first === undefined) return;
+  if (!("member" in resource)) throw first.error;
   const left = idRanges(failedDeletes.map((each) => each.id));
   const done = `${deletedIds.size} of ${count(wanted.length, "event")} deleted. Not deleted: ${left}.`;
   throw new ResourceFailure(
@@ -183,7 +167,7 @@ export async function deleteResource(
 
 /** Makes the objects what is declared, and deletes what has left a set. */
 async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyResult> {
-  const { resource, ref, stored, declared, objects, inputs, circumstances, secret } = work;
+  const { resource, ref, stored, objects, inputs, circumstances, secret } = work;
   const kind = kindOf(resource);
   const operations = new ObjectOperations(kind, runtime);
   const tasks = tasksOf(runtime, work);
@@ -195,6 +179,7 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
     progressOf(tasks.length, runtime.clock, tell),
   );
   const all = [...outcomes.values()];
+  const created = all.filter((outcome) => outcome.kind === "created");
   const journal = runtime.journal(ref.identity);
   for (const { ref: own } of tasks)
     if (outcomes.get(own.member ?? SINGLE)?.kind === "created") journal.markReturned(own.key);
@@ -202,30 +187,35 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
   const at = runtime.now();
   const leaving = objects.flatMap((object): LeftLive[] => {
     const { key } = object;
-    const id = object.id ?? object.former?.id; // in a create only `former` has it
+    const id = heldId(object);
     const isSame = !isRemoved(object) && id === (idAfter(outcomes.get(key)) ?? object.id);
     if (id === undefined || isSame) return [];
     const name = displayName(kind, stored.events.get(key) ?? {}, secret);
     return [withoutUndefined({ id, at, name, key: key || undefined })];
   });
-  const { deletedIds, failedDeletes } = await deleteLeaving(operations, work, leaving, isWell);
+  let deletes: Deletes = { deletedIds: new Set(), failedDeletes: [] };
+  if (resource === kind) {
+    const former = objects.flatMap((object) => object.former ?? []);
+    const byEngine = former.filter(({ isDeleted }) => isDeleted);
+    deletes = { ...deletes, deletedIds: new Set(byEngine.map(({ id }) => id)) };
+  } else if (isWell && circumstances.can.delete) {
+    const wanted = leaving.filter(({ id }) => circumstances.deletes(id));
+    deletes = await deleteObjects(operations, ref.label, wanted, work.olds);
+  }
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
-    action.do === "delete" && (!isWell || failedDeletes.some((each) => each.id === id));
+    action.do === "delete" && (!isWell || deletes.failedDeletes.some((each) => each.id === id));
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
-  const after = nextState({ kind, stored, declared, secret }, remaining, outcomes);
-  if (all.some((outcome) => outcome.kind === "created"))
-    after.created = momentToKeep(runtime) ?? after.created;
+  const after = nextState(work, remaining, outcomes);
+  if (created.length > 0) after.created = momentToKeep(runtime) ?? after.created;
   const resolved = objects
     .filter(({ key }) => !after.unresolved.has(key))
     .flatMap(({ unresolved }) => unresolved ?? []);
-  const takenOver = all
-    .filter((outcome) => outcome.kind === "created")
-    .flatMap(({ sending }) => sending ?? []);
+  const takenOver = created.flatMap(({ sending }) => sending ?? []);
   after.resolved = [...new Set([...stored.resolved, ...resolved.map(sendingOf), ...takenOver])];
   const held = new Set(after.eventIds.values());
   const isUnmanaged = ({ id }: LeftLive) =>
-    !deletedIds.has(id) && !held.has(id) && !runtime.deleted.has(kind.name, id);
+    !deletes.deletedIds.has(id) && !held.has(id) && !runtime.deleted.has(kind.name, id);
   after.left = [...stored.left, ...leaving].filter(isUnmanaged);
   const unmanaged = leaving.filter(
     (each) => isUnmanaged(each) && !runtime.deployment.isClaimedOrAdopted(kind, each.id),
@@ -235,31 +225,36 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
     ...writeStored(resource, after, exactId, runtime.account),
     ...(circumstances.can.read && keptForRead(inputs)),
   });
-  return {
-    outcomes,
-    unmanaged,
-    deletedIds,
-    failedDeletes,
-    after,
-    outs,
-    isWell: isWell && failedDeletes.length === 0,
-    tasks,
-  };
+  return { outcomes, unmanaged, after, outs, ...deletes };
 }
 
-function tasksOf(runtime: Runtime, work: ResourcePlan): ObjectTask[] {
-  const { resource, ref, stored, inputs, secret } = work;
-  return work.objects.filter(hasWork).map((object) => {
-    const { key } = object;
-    const id = object.id ?? object.former?.id; // in a create only `former` has it
-    const own = objectRef(resource, ref, key);
-    const replaces = replacedBy(runtime, own, id);
-    const left = stored.left.filter((each) => (each.key ?? SINGLE) === key);
-    const formerIds = [...left.map((each) => each.id), replaces].filter(
-      (each) => each !== undefined,
-    );
+/** The object that a resource or member has; in a create only `former` has it. */
+function heldId({ id, former }: PlannedObject): string | undefined {
+  return id ?? former?.id;
+}
+
+function tasksOf(
+  runtime: Runtime,
+  { resource, ref, stored, inputs, objects, secret }: ResourcePlan,
+): ObjectTask[] {
+  const rest = ["same", "retain", "delete"]; // a set deletes last
+  const hasWork = ({ action }: PlannedObject) => !rest.includes(action.do);
+  return objects.filter(hasWork).map((object) => {
+    const own = objectRef(resource, ref, object.key);
+    const replaces = replacedBy(runtime, own, heldId(object));
+    const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
+    const formerIds = left.map(({ id }) => id);
+    if (replaces !== undefined) formerIds.push(replaces);
     const mark = markFor(runtime, own, replaces, inputs);
-    return { ...object, ref: own, secret, created: stored.created, replaces, formerIds, mark };
+    return {
+      ...object,
+      ref: own,
+      secret,
+      created: stored.created,
+      replaces,
+      formerIds,
+      mark,
+    };
   });
 }
 
@@ -268,8 +263,8 @@ function stopIfOneIsBlocked(kind: Kind, runtime: Runtime, tasks: readonly Object
   for (const { action, ref, values, replaces, mark } of tasks) {
     const isNew = action.do === "create" || action.do === "replace";
     if (!isNew || createToTakeOver(runtime, ref, replaces, mark) !== undefined) continue;
-    const blocker = createBlocker(kind, runtime, ref, values);
-    if (blocker !== undefined) runtime.deployment.stopNewCreates(ref.label);
+    if (createBlocker(kind, runtime, ref, values) !== undefined)
+      runtime.deployment.firstBlocked ??= ref.label;
   }
 }
 
@@ -277,37 +272,13 @@ function isRemoved({ action }: PlannedObject): boolean {
   return action.do === "retain" || action.do === "delete";
 }
 
-interface Deletes {
-  /** Ids that are deleted here, and those that the engine is going to delete. */
-  readonly deletedIds: ReadonlySet<string>;
-  readonly failedDeletes: readonly FailedDelete[];
-}
-
-async function deleteLeaving(
-  operations: ObjectOperations,
-  { resource, ref, olds, objects, circumstances }: ResourcePlan,
-  leaving: readonly LeftLive[],
-  isWell: boolean,
-): Promise<Deletes> {
-  if (!("member" in resource)) {
-    const former = objects.flatMap((object) => object.former ?? []);
-    return {
-      deletedIds: new Set(former.filter(({ isDeleted }) => isDeleted).map(({ id }) => id)),
-      failedDeletes: [],
-    };
-  }
-  if (!isWell || !circumstances.can.delete) return { deletedIds: new Set(), failedDeletes: [] };
-  const wanted = leaving.filter(({ id }) => circumstances.deletes(id));
-  return deleteMembers(operations, ref.label, wanted, olds);
-}
-
 /**
  * A refused delete does not stop the others; after any other failure no further one begins.
- * @param properties the set's in the state.
+ * @param label the resource's. @param properties the resource's in the state.
  */
-async function deleteMembers(
+async function deleteObjects(
   operations: ObjectOperations,
-  setLabel: string,
+  label: string,
   wanted: readonly Pick<LeftLive, "id" | "key">[],
   properties: Values,
 ): Promise<Deletes> {
@@ -317,11 +288,21 @@ async function deleteMembers(
   let trouble: AdvertisingError | undefined;
   const next = wanted.values();
   const worker = async () => {
-    for (const { id, key = "" } of next) {
+    for (const { id, key = SINGLE } of next) {
       try {
         if (trouble !== undefined) throw trouble;
-        const label = `${memberLabel(setLabel, key)} (${id})`;
-        if (await operations.delete({ id, label, created }, properties)) deletedIds.add(id);
+        const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
+        if (
+          await operations.delete(
+            {
+              id,
+              label: own,
+              created,
+            },
+            properties,
+          )
+        )
+          deletedIds.add(id);
       } catch (error) {
         const failure = toAdvertisingError(error);
         if (!(failure instanceof RefusedError)) trouble ??= failure;
@@ -332,6 +313,53 @@ async function deleteMembers(
   const { maxConcurrentRequests } = operations.runtime.reading.settings;
   await Promise.all(Array.from({ length: maxConcurrentRequests }, worker));
   return { deletedIds, failedDeletes };
+}
+
+/**
+ * What the state has after an `up`, but for what it has left live.
+ * @param objects those that stay.
+ */
+function nextState(
+  { resource, stored, declared, secret }: ResourcePlan,
+  objects: readonly PlannedObject[],
+  outcomes: Outcomes,
+): StoredSet {
+  const { advertiserId, defaults } = declared;
+  const next: StoredSet = {
+    ...stored,
+    advertiserId,
+    defaults,
+    events: new Map(),
+    eventIds: new Map(),
+    sentAs: new Map(),
+    unresolved: new Map(),
+  };
+  for (const { key, action, isDeclared, entry, olds, ...object } of objects) {
+    const outcome = outcomes.get(key);
+    const idNow = idAfter(outcome);
+    if (outcome?.kind === "unresolved") next.unresolved.set(key, outcome.record);
+    else if (idNow === undefined && object.unresolved !== undefined)
+      next.unresolved.set(key, object.unresolved);
+    const id = idNow ?? object.id;
+    if (id === undefined) continue;
+    next.eventIds.set(key, id);
+    next.events.set(key, entry);
+    if (outcome?.kind === "created" && outcome.sentAs !== undefined)
+      next.sentAs.set(key, outcome.sentAs);
+    if (idNow !== undefined || (action.do === "same" && isDeclared)) continue;
+    // Its replacement was not created, or it was not updated: it is what it was.
+    const then = stored.events.get(key) ?? {};
+    const known = stored.sentAs.get(key);
+    const isDescribed =
+      known === undefined && isDeepStrictEqual(olds, completeArguments(declared, then));
+    // An old value may have been secret, and no input of now keeps it so.
+    next.events.set(key, secret.size === 0 ? then : {});
+    if (isDescribed && secret.size === 0) continue;
+    const owner = secret.has("advertiserId") ? undefined : String(stored.advertiserId);
+    const body = fingerprintOfBody(kindOf(resource), olds);
+    next.sentAs.set(key, known ?? withoutUndefined({ body, owner }));
+  }
+  return next;
 }
 
 /** A single resource's id and outputs, or the error with which its call fails. */
@@ -346,10 +374,9 @@ function singleOutputs(
   if (outcome.kind === "unresolved") {
     const { record, why } = outcome;
     // Never only digits, as the platform's ids are.
-    throw new ResourceFailure(unresolvedMessage([{ ref, record, why }]), {
-      id: `unresolved-${record.mark}`,
-      properties,
-    });
+    const id = `unresolved-${record.mark}`;
+    const text = unresolvedMessage([{ ref, record, why }]);
+    throw new ResourceFailure(text, { id, properties });
   }
   const { id } = outcome;
   if (outcome.kind === "created" && outcome.sentAs !== undefined)
@@ -360,45 +387,31 @@ function singleOutputs(
 /** Says what became of a single resource's create beside its id. */
 function tellCreated(
   kind: Kind,
-  runtime: Runtime,
+  { deployment, tellAt, warnEach }: Runtime,
   ref: ResourceRef,
-  { outcomes, tasks }: ApplyResult,
+  { outcomes, unmanaged }: ApplyResult,
 ): void {
-  const { deployment, deleted } = runtime;
   const outcome = outcomes.get(SINGLE);
-  const id = idAfter(outcome);
-  if (outcome?.kind === "created" && outcome.isTakenOver)
-    runtime.tellAt(
-      "info",
-      ref.resourceUrn,
-      usedMessage(ref, [{ key: SINGLE, id: undefined }], outcomes),
-    );
-  const held = tasks[0]?.replaces;
-  if (
-    held === undefined ||
-    held === id ||
-    deployment.isClaimedOrAdopted(kind, held) ||
-    deleted.has(kind.name, held)
-  )
-    return;
-  // The engine has it deleted.
-  if (deployment.checked(ref.key).deletesInStateAndProgram && !deployment.isStaying(kind, held))
-    return;
-  deployment.noteStaying(kind, held); // the engine may still ask for its delete, by the option in the state
-  const now = `is ${id} now`;
-  runtime.warnEach(replacedNotice(kind, ref, { id: held, isDeleted: false }, now));
+  const id = idAfter(outcome) ?? "";
+  if (outcome?.kind === "created" && outcome.isTakenOver) {
+    const text = usedMessage(ref, [{ key: SINGLE, id: undefined }], outcomes);
+    tellAt("info", ref.resourceUrn, text);
+  }
+  const [former] = unmanaged;
+  if (former === undefined || deployment.checked(ref.key).deletesInStateAndProgram) return;
+  deployment.noteStaying(kind, former.id); // the engine may still ask for its delete, by the option in the state
+  const left = { id: former.id, isDeleted: false };
+  warnEach(replacedNotice(kind, ref, left, `is ${id} now`));
 }
 
 /** A set's outputs. @param id of the set. @throws ResourceFailure something failed. */
 function setOutputs(
   runtime: Runtime,
-  work: ResourcePlan,
-  done: ApplyResult,
+  { resource, ref, objects, stored, inputs }: ResourcePlan,
+  { outcomes, unmanaged, deletedIds, failedDeletes, after, outs }: ApplyResult,
   id: string,
 ): Values {
-  const { ref, objects, stored, inputs } = work;
-  const { outcomes, unmanaged, deletedIds, failedDeletes, after, outs } = done;
-  const kind = kindOf(work.resource);
+  const kind = kindOf(resource);
   const tell = (severity: Severity, text: string | undefined) =>
     runtime.tellAt(severity, ref.resourceUrn, text);
   tell("info", usedMessage(ref, objects, outcomes));
@@ -408,16 +421,12 @@ function setOutputs(
       "info",
       `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...deletedIds])}.`,
     );
-  if (done.isWell) return outs;
+  if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble)) return outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);
+  const properties = { ...outs, [PROVIDER]: inputs[PROVIDER] };
+  // Without a member, nothing is saved: the next run creates the set.
   const hasMembers = [stored, after].some(
     (each) => each.eventIds.size + each.unresolved.size > 0,
   );
-  // Without a member, nothing is saved: the next run creates the set.
-  if (!hasMembers) throw new ResourceFailure(text, undefined, code);
-  throw new ResourceFailure(
-    text,
-    { id, properties: { ...outs, [PROVIDER]: inputs[PROVIDER] } },
-    code,
-  );
+  throw new ResourceFailure(text, hasMembers ? { id, properties } : undefined, code);
 }

@@ -55,71 +55,41 @@ import { searchByMark } from "./search.js";
 export async function createOnce(
   kind: Kind,
   runtime: Runtime,
-  create: ObjectTask,
+  task: ObjectTask,
   assertMaySend: () => void,
 ): Promise<Outcome> {
-  const { ref, values, secret, unresolved } = create;
+  const { ref, values, unresolved } = task;
   const { key, label, identity } = ref;
   runtime.client(); // checks the settings first: without them nothing may begin
   const journal = runtime.journal(identity);
   await journal.assertUsable();
   assertAccountOfOpen(runtime, journal);
-  const fields = bodyOf(kind, values);
+  const asked = runtime.deployment.unresolved.get(key);
+  if (asked !== undefined) return { kind: "unresolved", record: asked };
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
-  const entry = createToTakeOver(
-    runtime,
-    ref,
-    create.replaces ?? unresolved?.replaces,
-    create.mark,
-  );
+  const held = task.replaces ?? unresolved?.replaces;
+  const entry = createToTakeOver(runtime, ref, held, task.mark);
   if (entry !== undefined) journal.moveRecord(entry.key, key);
-  if (entry?.id !== undefined)
-    return takeOver(kind, runtime, create, { ...entry, id: entry.id });
-  const open = openIn(label, entry, runtime.deployment.unresolved.get(key) ?? unresolved);
-  let { mark } = create;
-  if (open !== undefined) {
-    const wasJustSent = runtime.deployment.unresolved.has(key);
-    const finding = await searchIfPossible(kind, runtime, create, { open, wasJustSent });
-    if (finding.kind === "unresolved") return finding;
-    if (finding.kind === "found") {
-      const { what: _, searched: __, ...sent } = open;
-      await journal.recordCreated(key, finding.id, { ...sent, account: runtime.account });
-      return takeOver(kind, runtime, create, { ...open, id: finding.id });
-    }
-    if (entry !== undefined) await journal.recordNotCarriedOut(key);
-    runtime.say(
-      `${label} was sent at ${open.at}, but a search finds no object with its mark. This run sends it again.`,
-    );
-    mark = open.mark;
-  } else {
+  if (entry?.id !== undefined) return takeOver(kind, runtime, task, { ...entry, id: entry.id });
+  const open = openIn(label, entry, unresolved);
+  if (open === undefined) {
     const blocker = createBlocker(kind, runtime, ref, values);
-    if (blocker !== undefined) {
-      runtime.deployment.stopNewCreates(label);
-      throw blocker;
-    }
+    if (blocker === undefined) return sendCreate(kind, runtime, task, assertMaySend);
+    runtime.deployment.firstBlocked ??= label;
+    throw blocker;
   }
-  const { account, reading } = runtime;
-  const sent = {
-    key,
-    mark,
-    body: fingerprintOfBody(kind, values),
-    field: reading.settings.markField,
-    account,
-    replaces: create.replaces,
-  };
-  const { deletes } = runtime.deployment.checked(resourceKeyIn(key));
-  const record = {
-    ...sent,
-    ...identifyingIn(kind, values, secret),
-    ...(deletes && { deletes }),
-  };
-  return sendCreate(kind, runtime, create, { record, fields, assertMaySend });
-}
-
-interface Sending {
-  readonly record: Omit<JournalEntry, "state" | "at" | "id">;
-  readonly fields: Values;
-  assertMaySend(this: void): void;
+  const finding = await searchIfPossible(kind, runtime, task, { open });
+  if (finding.kind === "unresolved") return finding;
+  if (finding.kind === "found") {
+    const { what: _, searched: __, ...sent } = open;
+    await journal.recordCreated(key, finding.id, { ...sent, account: runtime.account });
+    return takeOver(kind, runtime, task, { ...open, id: finding.id });
+  }
+  if (entry !== undefined) await journal.recordNotCarriedOut(key);
+  runtime.say(
+    `${label} was sent at ${open.at}, but a search finds no object with its mark. This run sends it again.`,
+  );
+  return sendCreate(kind, runtime, { ...task, mark: open.mark }, assertMaySend);
 }
 
 /** The journal's create of this resource, by key or else by mark, which the run uses or searches for instead of sending. */
@@ -130,27 +100,15 @@ export function createToTakeOver(
   mark?: string,
 ): JournalEntry | undefined {
   const journal = runtime.journal(ref.identity);
-  const byKey = journal.of(ref.key);
-  if (byKey !== undefined && canBeTakenOver(runtime, ref, held, byKey)) return byKey;
-  const byMark = journal.openWithMark(mark);
-  if (byMark === undefined || !journal.isStillOpen(byMark.key)) return undefined;
-  if (!canBeTakenOver(runtime, ref, held, byMark)) return undefined;
-  return byMark;
-}
-
-/** Not what ended cleanly at another account. */
-function canBeTakenOver(
-  runtime: Runtime,
-  ref: ResourceRef,
-  held: string | undefined,
-  entry: JournalEntry,
-): boolean {
-  const { state, id, account } = entry;
-  if (state === "confirmed") return false;
-  if (state === "reported" && !runtime.isSameAccount(account)) return false;
-  if (id === undefined) return true;
-  if (isSuperseded(entry, held)) return false;
-  return id !== held && !runtime.deleted.has(ref.kind, id);
+  return [journal.of(ref.key), journal.openWithMark(mark)].find((entry) => {
+    if (entry === undefined || entry.state === "confirmed") return false;
+    const { state, id, account } = entry;
+    // Not what ended cleanly at another account.
+    if (state === "reported" && !runtime.isSameAccount(account)) return false;
+    if (id === undefined) return true;
+    if (isSuperseded(entry, held)) return false;
+    return id !== held && !runtime.deleted.has(ref.kind, id);
+  });
 }
 
 /** A resource's create of unknown outcome, by the journal and the state: of two sendings the later moment counts. */
@@ -168,17 +126,16 @@ function openIn(
 function ownershipConflict(
   kind: Kind,
   runtime: Runtime,
-  { ref, formerIds }: Pick<ObjectTask, "ref" | "formerIds">,
+  { ref, formerIds }: ObjectTask,
   id: string,
-) {
-  const other = runtime.deployment.holderOf(kind, id);
-  if (other !== undefined && other !== ref.key)
-    return `already belongs to ${parseKey(other).label}`;
+): string | undefined {
   if (formerIds.includes(id)) return "this resource had before";
-  const had = runtime.journal(ref.identity).holderOf(kind.name, id);
-  if (had !== undefined && had !== ref.key) return `already belongs to ${parseKey(had).label}`;
-  if (runtime.deleted.has(kind.name, id)) return "was deleted before";
-  return undefined;
+  const holder =
+    runtime.deployment.holderOf(kind, id) ??
+    runtime.journal(ref.identity).holderOf(kind.name, id);
+  if (holder !== undefined && holder !== ref.key)
+    return `already belongs to ${parseKey(holder).label}`;
+  return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
 }
 
 /** An earlier run made it. A refresh finds out if it still exists. @throws ArgumentsError another resource has it. */
@@ -196,7 +153,12 @@ function takeOver(
       `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove the latter, or correct its existingId.`,
     );
   }
-  const outcome = { kind: "created", id, isTakenOver: true, sending: sendingOf(made) } as const;
+  const outcome = {
+    kind: "created",
+    id,
+    isTakenOver: true,
+    sending: sendingOf(made),
+  } as const;
   if (!wasSentWithOtherArguments(kind, values, made)) return outcome;
   return { ...outcome, sentAs: sentAsOf(kind, made) };
 }
@@ -215,21 +177,35 @@ export function wasSentWithOtherArguments(
 async function sendCreate(
   kind: Kind,
   runtime: Runtime,
-  create: ObjectTask,
-  { record, fields, assertMaySend }: Sending,
+  task: ObjectTask,
+  assertMaySend: () => void,
 ): Promise<Outcome> {
-  const { key, label, identity } = create.ref;
-  const { mark, field } = record;
+  const { ref, values, secret, mark, replaces } = task;
+  const { key, label, identity } = ref;
+  const { account, deployment, reading, say } = runtime;
+  const { markField: field } = reading.settings;
+  const { deletes } = deployment.checked(resourceKeyIn(key));
+  const record = {
+    key,
+    mark,
+    body: fingerprintOfBody(kind, values),
+    field,
+    account,
+    replaces,
+    ...identifyingIn(kind, values, secret),
+    ...(deletes && { deletes }),
+  };
+  const fields = bodyOf(kind, values);
   const journal = runtime.journal(identity);
   let sentAt: string | undefined;
   let conflict: string | undefined;
   // After the sending nothing may fail: a note that can't be written is only reported.
   const note = (writing: Promise<void>, before = "") =>
-    writing.catch((error: Error) => runtime.say(`${before}${error.message}`));
+    writing.catch((error: Error) => say(`${before}${error.message}`));
   const noteCreated = (id: string) =>
     note(journal.recordCreated(key, id), `${label} was created as ${id}. `);
   const created = (id: string): Outcome => {
-    runtime.deployment.claim(kind, id, key);
+    deployment.claim(kind, id, key);
     return { kind: "created", id, isTakenOver: false };
   };
   const creating = runtime.client().create({
@@ -242,35 +218,38 @@ async function sendCreate(
       sentAt = at;
     },
     onCreated: async (id) => {
-      conflict = ownershipConflict(kind, runtime, create, id);
+      conflict = ownershipConflict(kind, runtime, task, id);
       if (conflict === undefined) await noteCreated(id);
     },
   });
   const answer = await creating.catch((error: unknown) => ({ error }));
-  if (!("error" in answer)) {
+  let what: string | undefined;
+  if ("error" in answer) {
+    what = doubtFrom(answer.error, label, sentAt);
+    if (what === undefined) {
+      if (sentAt !== undefined) await note(journal.recordNotCarriedOut(key));
+      throw answer.error;
+    }
+  } else {
     warnOfPlatform(runtime, label, answer.warnings);
     if (conflict === undefined) return created(answer.id);
+    what = `${label} was sent at ${sentAt}. The response names ${answer.id}, which ${conflict}.`;
   }
-  const doubt = unknownOutcomeFrom(answer, { label, sentAt, conflict });
-  if (doubt === undefined) {
-    if (sentAt !== undefined) await note(journal.recordNotCarriedOut(key));
-    throw (answer as { error: unknown }).error;
-  }
-  const sent = recordOf({
+  const open = recordOf({
     ...record,
-    at: doubt.sentAt,
-    what: runtime.secrets.scrub(doubt.what),
+    at: sentAt ?? "",
+    what: runtime.secrets.scrub(what),
   });
-  runtime.deployment.unresolved.set(key, sent);
-  if (conflict !== undefined) return { kind: "unresolved", record: sent };
-  const finding = await searchIfPossible(kind, runtime, create, {
-    open: sent,
-    wasJustSent: true,
-  });
-  if (finding.kind === "unresolved") return finding;
-  if (finding.kind === "not-made") return { kind: "unresolved", record: sent };
+  const unresolved = (record: Unresolved): Outcome => {
+    deployment.unresolved.set(key, record);
+    return { kind: "unresolved", record };
+  };
+  if (conflict !== undefined) return unresolved(open);
+  const finding = await searchIfPossible(kind, runtime, task, { open, wasJustSent: true });
+  if (finding.kind === "not-made") return unresolved(open);
+  if (finding.kind === "unresolved") return unresolved(finding.record);
   await noteCreated(finding.id);
-  runtime.say(
+  say(
     `${label} was created as ${finding.id}: its response was lost, and a search has found it.`,
   );
   return created(finding.id);
@@ -280,44 +259,32 @@ async function sendCreate(
 async function searchIfPossible(
   kind: Kind,
   runtime: Runtime,
-  { ref, formerIds }: ObjectTask,
-  { open, wasJustSent }: { readonly open: Unresolved; readonly wasJustSent: boolean },
+  task: ObjectTask,
+  { open, wasJustSent = false }: { readonly open: Unresolved; readonly wasJustSent?: boolean },
 ) {
-  const { reading, secrets } = runtime;
   const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
-  if (!abilitiesOf(kind, reading.settings).search(open.field)) return unresolved(open);
+  if (!abilitiesOf(kind, runtime.reading.settings).search(open.field)) return unresolved(open);
+  const { ref, formerIds } = task;
   const wanted = { kind, label: ref.label, sent: open, formerIds };
   const finding = await searchByMark(runtime, wanted, wasJustSent);
   if (finding.kind === "not-made") return finding;
   if (finding.kind === "open")
-    return unresolved({ ...open, searched: secrets.scrub(finding.words) });
-  const conflict = ownershipConflict(kind, runtime, { ref, formerIds }, finding.id);
+    return unresolved({ ...open, searched: runtime.secrets.scrub(finding.words) });
+  const conflict = ownershipConflict(kind, runtime, task, finding.id);
   if (conflict === undefined) return finding;
   return unresolved({ ...open, searched: `A search found ${finding.id}, which ${conflict}.` });
 }
 
-/** What is unknown after a response or a failure; undefined if nothing was created. */
-function unknownOutcomeFrom(
-  answer: { readonly id: string } | { readonly error: unknown },
-  sending: {
-    readonly label: string;
-    readonly sentAt: string | undefined;
-    /** Why the response's id can't be this create's object. */
-    readonly conflict: string | undefined;
-  },
-) {
-  const { label, sentAt, conflict } = sending;
-  if (!("error" in answer)) {
-    const what = `${label} was sent at ${sentAt}. The response names ${answer.id}, which ${conflict}.`;
-    return { sentAt: sentAt ?? "", what };
-  }
-  const { error } = answer;
-  if (error instanceof OutcomeUnknownError)
-    return { sentAt: error.sentAt, what: error.message };
+/** What is not known after a create has failed; undefined if nothing was created. */
+function doubtFrom(
+  error: unknown,
+  label: string,
+  sentAt: string | undefined,
+): string | undefined {
+  if (error instanceof OutcomeUnknownError) return error.message;
   if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
   // A defect of this package in reading an answer: to send the create again could make a second object.
-  const what = `${label} was sent at ${sentAt}, and its response could not be classified. ${describeDefect(error)}`;
-  return { sentAt, what };
+  return `${label} was sent at ${sentAt}, and its response could not be classified. ${describeDefect(error)}`;
 }
 
 /** @throws AccountMismatchError what an interrupted run sent to another account is to be resolved there. */

@@ -63,20 +63,10 @@ export class Deployment {
   readonly #checked = new Map<string, Checked>();
   /** The keys of all objects that were asked about; of a set whose events are not known yet, its own. */
   readonly declared = new Set<string>();
-  readonly #begun = new Set<string>();
+  #adoptedText = "";
   /** Objects and creates that a `diff` has shown in the state. */
   readonly #seen = new Set<string>();
   #declares = 0;
-
-  stopNewCreates(label: string): void {
-    this.firstBlocked ??= label;
-  }
-
-  beginOnce(what: string): boolean {
-    const isFirst = !this.#begun.has(what);
-    this.#begun.add(what);
-    return isFirst;
-  }
 
   /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
   noteChecked(key: string, isNew: boolean, was: Checked): void {
@@ -87,8 +77,9 @@ export class Deployment {
 
   /** What the program says of a resource, and of the whole. */
   noteContext({ run, adopted = "", namesakes = [] }: ProgramContext): void {
-    if (adopted !== "" && this.beginOnce(`adopted ${adopted}`))
+    if (adopted !== this.#adoptedText)
       for (const each of adopted.split(",")) this.#adopted.add(each);
+    this.#adoptedText = adopted;
     for (const each of namesakes) this.declared.add(each);
     if (run === undefined) return;
     this.isUp = run.isUp;

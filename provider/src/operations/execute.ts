@@ -50,11 +50,6 @@ const MAX_UNRESOLVED = 16;
 /** Failures that say nothing about other members. Adopting a wrong object is an error in the arguments. */
 const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, BlockedCreateError, ArgumentsError];
 
-/** Whether an object gets an outcome. (A set deletes last.) */
-export function hasWork({ action }: Pick<ObjectTask, "action">): boolean {
-  return !["same", "retain", "delete"].includes(action.do);
-}
-
 export interface Target {
   readonly id: string;
   readonly label: string;
@@ -76,67 +71,60 @@ export class ObjectOperations {
   /** @param tasks with work to do. @returns each outcome, by key. */
   async executeAll(
     tasks: readonly ObjectTask[],
-    onProgress?: () => void,
+    onProgress: () => void,
   ): Promise<Map<string, Outcome>> {
     const { runtime } = this;
     const outcomes = new Map<string, Outcome>();
     let created = 0;
     let unresolved = 0;
     let trouble: string | undefined;
-    const note = ({ ref }: ObjectTask, outcome: Outcome) => {
+    const execute = async (task: ObjectTask) => {
+      const { ref } = task;
       const key = ref.member ?? SINGLE;
+      const assertMaySend = () => {
+        runtime.assertEngine();
+        if (trouble !== undefined)
+          throw new NotSentError(`${ref.label} was not sent, because ${trouble}.`);
+      };
+      const outcome = await runtime
+        .track(() => this.#execute(task, assertMaySend))
+        .catch((error): Outcome => ({ kind: "failed", error: toAdvertisingError(error) }));
       outcomes.set(key, outcome);
-      onProgress?.();
+      onProgress();
       if (outcome.kind === "created") created++;
       // What an earlier run left unresolved says nothing about the platform's state now.
       if (outcome.kind === "unresolved" && runtime.deployment.unresolved.has(ref.key))
         unresolved++;
       if (unresolved >= MAX_UNRESOLVED && unresolved > created)
         trouble ??= `the outcomes of ${unresolved} events before it are unknown`;
-      if (
-        outcome.kind === "failed" &&
-        !ABOUT_ITSELF.some((each) => outcome.error instanceof each)
-      )
+      if (outcome.kind !== "failed") return;
+      if (!ABOUT_ITSELF.some((each) => outcome.error instanceof each))
         trouble ??= `${memberOf("events", key)} failed`;
     };
-    const outcomeOf = async (task: ObjectTask): Promise<Outcome> => {
-      const assertMaySend = () => {
-        runtime.assertEngine();
-        if (trouble !== undefined)
-          throw new NotSentError(`${task.ref.label} was not sent, because ${trouble}.`);
-      };
-      try {
-        return await this.#execute(task, assertMaySend);
-      } catch (error) {
-        return { kind: "failed", error: toAdvertisingError(error) };
-      }
-    };
-    await Promise.all(tasks.map(async (task) => note(task, await outcomeOf(task))));
+    await Promise.all(tasks.map(execute));
     return outcomes;
   }
 
   /** @param assertMaySend throws once nothing more may be sent. */
   async #execute(task: ObjectTask, assertMaySend: () => void): Promise<Outcome> {
-    const { action, values, id = "", olds, created, ref } = task;
+    const { action, values, id = "", olds, ref } = task;
     switch (action.do) {
       case "create":
       case "replace":
       case "recover":
-        return this.runtime.track(() =>
-          createOnce(this.kind, this.runtime, task, assertMaySend),
-        );
+        return createOnce(this.kind, this.runtime, task, assertMaySend);
       case "update":
-        await this.#update(
-          { id, label: ref.label, created },
-          changedFields(this.kind, olds, values, action.changed),
-        );
-        return { kind: "managed", id };
+        return this.#update({ id, label: ref.label }, olds, values, action.changed);
       case "adopt":
         return this.#adopt(task, action.id ?? "");
       case "update state only":
         return this.#adopt(task, id);
       case "blocked":
-        return { kind: "unresolved", record: action.record, why: action.why };
+        return {
+          kind: "unresolved",
+          record: action.record,
+          why: action.why,
+        };
       default:
         throw new Error(`nothing to carry out for ${action.do}`);
     }
@@ -155,20 +143,21 @@ export class ObjectOperations {
     return { kind: this.kind, operation, id, label };
   }
 
-  /** @throws AdvertisingError: it may be sent again. */
-  async #update(target: Target, fields: Record<string, unknown>): Promise<void> {
-    if (Object.keys(fields).length === 0) return;
+  /** @param changed the arguments that differ. @throws AdvertisingError: it may be sent again. */
+  async #update(
+    target: Target,
+    olds: Values,
+    news: Values,
+    changed: readonly string[],
+  ): Promise<Outcome> {
     const { runtime } = this;
-    const warnings = await runtime.track(() =>
-      runtime.client().update(this.#request("update", target), fields),
-    );
-    warnOfPlatform(runtime, target.label, warnings);
-  }
-
-  /** @throws RefusedError if the object is so new that its absence proves nothing. */
-  #assertAbsenceCounts({ id, label, created }: Target): void {
-    const until = this.unprovenUntil(created);
-    if (until !== undefined) throw new RefusedError(tooEarlyMessage(label, id, until));
+    const fields = changedFields(this.kind, olds, news, changed);
+    if (Object.keys(fields).length > 0) {
+      const client = runtime.client();
+      const warnings = await client.update(this.#request("update", target), fields);
+      warnOfPlatform(runtime, target.label, warnings);
+    }
+    return { kind: "managed", id: target.id };
   }
 
   /** Until when an object is too new for its absence to prove anything, ISO 8601; undefined if it is gone. */
@@ -195,17 +184,18 @@ export class ObjectOperations {
       );
     const journal = runtime.journal(identity);
     const entry = journal.of(key);
-    const sent =
-      entry?.state === "sent" ? { ...entry, what: whatHappened(label, entry) } : undefined;
-    for (const record of [unresolved, sent]) {
-      const why = record && resolutionConflict(kind, id, theirs, record);
-      if (record !== undefined && why !== undefined)
-        return { kind: "unresolved", record: recordOf(record), why };
+    const open = unresolved === undefined ? [] : [unresolved];
+    if (entry?.state === "sent") open.push({ ...entry, what: whatHappened(label, entry) });
+    for (const record of open) {
+      const why = resolutionConflict(kind, id, theirs, record);
+      if (why !== undefined)
+        return {
+          kind: "unresolved",
+          record: recordOf(record),
+          why,
+        };
     }
-    await this.#update(
-      { id, label },
-      changedFields(kind, theirs, values, [...differences.keys()]),
-    );
+    await this.#update({ id, label }, theirs, values, [...differences.keys()]);
     if (entry?.id !== undefined && entry.id !== id && entry.state !== "confirmed")
       runtime.say(
         `${label}: an earlier run also created ${entry.id}. ${staysLive(kind, entry.id)}.`,
@@ -224,7 +214,7 @@ export class ObjectOperations {
     if (record === undefined)
       throw new ArgumentsError(
         `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. ` +
-          `Correct existingId, or leave it out. If ${id} was created a short time ago, run this again later.`,
+          `Correct existingId, or leave it out; if ${id} is new, run this again later.`,
       );
     const differences = differencesIn(kind, this.runtime.reading.settings, values, record);
     const wrong = [...differences].filter(
@@ -247,7 +237,7 @@ export class ObjectOperations {
    */
   async delete(target: Target, properties: Values): Promise<boolean> {
     const { kind, runtime } = this;
-    const { id, label } = target;
+    const { id, label, created } = target;
     if (runtime.deployment.isClaimedOrAdopted(kind, id)) return false; // something else manages it
     const blocker = this.#deleteBlocker(id, properties);
     if (blocker !== undefined) {
@@ -258,7 +248,8 @@ export class ObjectOperations {
       const wasThere = await runtime.track(() =>
         runtime.client().delete(this.#request("delete", target)),
       );
-      if (!wasThere) this.#assertAbsenceCounts(target);
+      const until = wasThere ? undefined : this.unprovenUntil(created);
+      if (until !== undefined) throw new RefusedError(tooEarlyMessage(label, id, until));
     }
     runtime.deleted.add(kind.name, id);
     return true;
@@ -272,7 +263,7 @@ export class ObjectOperations {
     if (!isOfKnownAccount(properties))
       return "the state does not say which account it belongs to";
     if (deployment.isStaying(kind, id))
-      return "this run can't see that the resource has retainOnDelete: false now and had it before (`--replace` hides that)";
+      return "this run can't see that the resource has, and had, retainOnDelete: false (`--replace` hides that)";
     if (deployment.mayBeClaimed(kind, id) || runtime.isShared(kind, id))
       return "another resource has it, or may adopt it";
     return undefined;

@@ -9,4 +9,4 @@ export { describeDefect, ResourceFailure } from "./outcome.js";
 export { planResource } from "./plan-resource.js";
 export { readResource } from "./refresh.js";
 export { createRuntime, type Runtime } from "./runtime.js";
-export { resendDueMs, type SearchContext, type SearchResult, searchByMark } from "./search.js";
+export { resendDueMs, searchByMark } from "./search.js";

@@ -18,8 +18,7 @@ import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
 /** One object of a run, a single resource or a member of a set, with what is to be done with it. */
-export interface ObjectTask
-  extends Pick<PlannedObject, "action" | "id" | "olds" | "values" | "unresolved"> {
+export interface ObjectTask extends PlannedObject {
   readonly ref: ResourceRef;
   readonly secret: ReadonlySet<string>;
   /** When it was created at the latest, as the state has it. */
@@ -113,7 +112,17 @@ export function recordOf({
   what,
   searched,
 }: Unresolved): Unresolved {
-  return withoutUndefined({ at, mark, body, field, name, facts, replaces, what, searched });
+  return withoutUndefined({
+    at,
+    mark,
+    body,
+    field,
+    name,
+    facts,
+    replaces,
+    what,
+    searched,
+  });
 }
 
 /** Describes an unexpected error. Its stack is needed for a report, and contains no values. */
@@ -140,7 +149,7 @@ export function assertSameAccount(
       `${has} under the account ${given}, but the settings of this run name ${account}. Nothing was sent.`,
       "  A plain refresh or destroy uses the settings of the last `pulumi up`: run `pulumi up` first, or add --run-program.",
       "  To keep the first account: set advertising:baseUrl and advertising:email back.",
-      "  To use the second account: create a stack for it (`pulumi stack init`), because ids of one account mean nothing in another.",
+      "  To use the second account: create a stack for it (`pulumi stack init`).",
       "  If it is the same platform and account under a new address or e-mail:",
       `    pulumi config set advertising:formerAccount ${shellWord(given)}`,
     ].join("\n"),

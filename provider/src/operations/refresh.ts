@@ -4,14 +4,13 @@
  */
 import {
   ArgumentsError,
-  commandsTake,
+  asTyped,
   own,
   printable,
   UnsupportedError,
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { commandTargetOf } from "../journal/index.js";
 import {
   argumentsFrom,
   differencesIn,
@@ -32,7 +31,6 @@ import {
   IDENTITY,
   inputsFrom,
   kindOf,
-  memberOf,
   objectRef,
   type ResourceRef,
   readStored,
@@ -41,19 +39,11 @@ import {
   type StoredSet,
   secretArgumentsIn,
   sendingOf,
-  stackOf,
   UNRESOLVED,
-  type Unresolved,
   writeStored,
 } from "../state/index.js";
 import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
-import {
-  driftNotice,
-  goneNotice,
-  nothingComparedMessage,
-  tooEarlyNotice,
-  unresolvedMessage,
-} from "./messages.js";
+import { driftNotice, goneNotice, nothingComparedMessage, tooEarlyNotice } from "./messages.js";
 import { assertSameAccount, ResourceFailure, sentAsOf } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { secretOfObjects } from "./secrets.js";
@@ -80,45 +70,6 @@ function refInState(resource: ResourceName, properties: Values): ResourceRef | u
   return refOf(resource, identity);
 }
 
-/** @param properties the resource's. */
-function subjectOf(
-  resource: Kind | SetKind,
-  properties: Values,
-  key: string,
-  target: Omit<Target, "label">,
-): Subject {
-  const ref = refInState(resource.name, properties);
-  if (ref === undefined) {
-    const label = `${kindOf(resource).name} ${target.id}`;
-    if (key === SINGLE) return { ...target, label, resourceUrn: "", secret: undefined };
-    return {
-      ...target,
-      label: `${label} (${memberOf("events", key)})`,
-      resourceUrn: "",
-      secret: undefined,
-    };
-  }
-  const secret = secretOfObjects(resource, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
-  return {
-    ...target,
-    label: `${objectRef(resource, ref, key).label} (${target.id})`,
-    resourceUrn: "",
-    secret,
-  };
-}
-
-const NOT_BY_REFRESH = "A refresh does not find out what became of this create.";
-
-/** Without a known read, the engine does not say whose create it is. */
-function unnamedCreate(kind: Kind, open: Unresolved): string {
-  return [
-    NOT_BY_REFRESH,
-    `The create is unresolved, so this run doesn't send it again. Look in the account for ${describe(kind.name, open)}.`,
-    "To see its name and the commands for an answer:",
-    "  npx pulumi-advertising pending",
-  ].join("\n");
-}
-
 /** @param properties those in the state; for `.get` hardly any. @returns undefined if the object is gone. */
 export async function readResource(
   resource: Kind | SetKind,
@@ -135,7 +86,15 @@ export async function readResource(
   const stored = readStored(resource, id, properties);
   const isAnswered = resolve(kind, runtime, stored);
   const open = stored.unresolved.get(SINGLE);
-  if (!isSet && open !== undefined) throw stillOpen(kind, properties, open);
+  if (!isSet && open !== undefined)
+    throw new ResourceFailure(
+      [
+        "A refresh does not find out what became of this create, so it stays unresolved.",
+        `Look in the account for ${describe(kind.name, open)}.`,
+        "To see its name and the commands for an answer:",
+        `  ${asTyped("npx pulumi-advertising pending")}`,
+      ].join("\n"),
+    );
   const operations = new ObjectOperations(kind, runtime);
   const { read } = operations.can;
   if (!read && !isSet && !isAnswered) runtime.say(nothingComparedMessage(kind.create.noun));
@@ -147,25 +106,13 @@ export async function readResource(
   if (!isAnswered && !isChanged) return { id, props: properties };
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
   const props = withoutUndefined({ ...properties, ...written });
-  const {
-    eventIds: _,
-    [kind.idProperty]: __,
-    sentAs: ___,
-    [UNRESOLVED]: ____,
-    ...args
-  } = argumentsIn(props);
+  const outputs = ["eventIds", kind.idProperty, "sentAs", UNRESOLVED];
+  const args = Object.entries(argumentsIn(props)).filter(([name]) => !outputs.includes(name));
   return {
     id: stored.eventIds.get(SINGLE) ?? id,
     props,
-    inputs: isChanged ? inputsFrom(properties, args) : undefined,
+    inputs: isChanged ? inputsFrom(properties, Object.fromEntries(args)) : undefined,
   };
-}
-
-function stillOpen(kind: Kind, properties: Values, open: Unresolved): ResourceFailure {
-  const ref = refInState(kind.name, properties);
-  if (ref === undefined) return new ResourceFailure(unnamedCreate(kind, open));
-  commandsTake(() => commandTargetOf(stackOf(ref.identity), process.cwd()));
-  return new ResourceFailure(unresolvedMessage([{ ref, record: open, why: NOT_BY_REFRESH }]));
 }
 
 /** `.get`, for a program that refers to a live object by its id. @throws ArgumentsError if it does not exist. */
@@ -210,28 +157,18 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet): boolean {
     if (former !== undefined && former !== id)
       stored.left = [...stored.left, { id: former, key, at: runtime.now() }];
     stored.eventIds.set(key, id);
-    noteSent(kind, stored, key, record);
+    // What was sent is known by its fingerprint, which the next run compares with the program's.
+    const { body, name, facts = {} } = record;
+    if (key !== SINGLE) {
+      const { advertiserId: _, ...told } = facts;
+      stored.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
+    }
+    // The state has a single resource's arguments of the run that saved it, perhaps not of the one that sent it.
+    else if (body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {}))
+      continue;
+    stored.sentAs.set(key, sentAsOf(kind, record));
   }
   return isAnswered;
-}
-
-/** What was sent is known by its fingerprint, which the next run compares with the program's. */
-function noteSent(
-  kind: Kind,
-  stored: StoredSet,
-  key: string,
-  { body, name, facts = {} }: Unresolved,
-): void {
-  if (key === SINGLE) {
-    // The state has the arguments of the run that saved it, perhaps not of the one that sent it.
-    const isAsSent =
-      body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {});
-    if (!isAsSent) stored.sentAs.set(key, sentAsOf(kind, { body, facts }));
-    return;
-  }
-  const { advertiserId: _, ...told } = facts;
-  stored.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
-  stored.sentAs.set(key, sentAsOf(kind, { body, facts }));
 }
 
 /** @returns the next values: the same object if nothing differs; undefined if it is gone. */
@@ -271,6 +208,9 @@ async function refreshObjects(
   properties: Values,
 ): Promise<boolean> {
   const { kind } = operations;
+  const ref = refInState(resource.name, properties);
+  const secret =
+    ref && secretOfObjects(resource, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
   let isChanged = false;
   await Promise.all(
     [...set.eventIds].map(async ([key, id]) => {
@@ -278,7 +218,13 @@ async function refreshObjects(
       const values = completeArguments(set, entry);
       // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
       const isDescribed = !set.sentAs.has(key);
-      const subject = subjectOf(resource, properties, key, { id, created: set.created });
+      const subject: Subject = {
+        id,
+        created: set.created,
+        label: ref ? `${objectRef(resource, ref, key).label} (${id})` : `${kind.name} ${id}`,
+        resourceUrn: "",
+        secret,
+      };
       const now = await refreshed(operations, subject, isDescribed ? values : {});
       if (now === undefined)
         for (const map of [set.events, set.eventIds, set.sentAs]) map.delete(key);

@@ -57,7 +57,11 @@ export function createRuntime(
   }: { readonly disk?: Disk; readonly folder?: string } = {},
 ) {
   // A preview works without a password; a create checks it below.
-  const reading = readSettings({ config, environment, mayLackPassword: true });
+  const reading = readSettings({
+    config,
+    environment,
+    mayLackPassword: true,
+  });
   const { settings } = reading;
   const secrets = secretsIn(reading);
   const messages = createMessages(secrets, log);
@@ -95,19 +99,6 @@ export function createRuntime(
     return journal;
   };
 
-  const newClient = () => {
-    const { problems } = readSettings({ config, environment, mayLackPassword: false });
-    if (problems.length > 0)
-      throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
-    const dependencies = systemDependencies(reading, {
-      cookieFile: cookieFileFor(settings, process.cwd()),
-      tell: messages.say,
-      secrets,
-      log: environment.ADVERTISING_LOG,
-    });
-    return new Client(settings, { ...dependencies, clock: underWay.clock });
-  };
-
   return {
     ...messages,
     reading,
@@ -120,7 +111,21 @@ export function createRuntime(
     runName,
     /** @throws SettingsError */
     client() {
-      client ??= newClient();
+      if (client !== undefined) return client;
+      const { problems } = readSettings({
+        config,
+        environment,
+        mayLackPassword: false,
+      });
+      if (problems.length > 0)
+        throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
+      const dependencies = systemDependencies(reading, {
+        cookieFile: cookieFileFor(settings, process.cwd()),
+        tell: messages.say,
+        secrets,
+        log: environment.ADVERTISING_LOG,
+      });
+      client = new Client(settings, { ...dependencies, clock: underWay.clock });
       return client;
     },
     placeOf,
@@ -136,14 +141,11 @@ export function createRuntime(
     },
     /** Whether this stack's journal has an object twice; or any journal, if the stack is unknown, as in a `destroy`. */
     isShared(kind: Kind, id: string) {
-      const all =
-        journal === undefined
-          ? everyJournal(folder, disk).map(({ records }) => records)
-          : [journal.records];
-      const ours = all.map((records) =>
-        [...records.values()].filter((each) => isSameAccount(each.account)),
-      );
-      return ours.some((records) => isTwiceIn(records, kind.name, id));
+      const all = journal === undefined ? everyJournal(folder, disk) : [journal];
+      return all.some(({ records }) => {
+        const ours = [...records.values()].filter((each) => isSameAccount(each.account));
+        return isTwiceIn(ours, kind.name, id);
+      });
     },
     deleted: deletedObjects(folder, account, isSameAccount, disk),
     /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
@@ -156,16 +158,15 @@ export function createRuntime(
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
       // What a run of the whole program, to its end, has not declared leaves the state; the program process has said so.
-      const hasEnded = journal !== undefined && readHints(endedPath(journal.path), disk) !== "";
-      const isWhole =
-        deployment.isUp && deployment.isWhole && hasEnded && !deployment.hasFailed;
-      const left = [...(journal?.records.keys() ?? [])].filter(
-        (key) => !deployment.isDeclared(key),
+      if (journal === undefined) return;
+      const { isUp, isWhole, hasFailed } = deployment;
+      const hasEnded = readHints(endedPath(journal.path), disk) !== "";
+      const isComplete = isUp && isWhole && hasEnded && !hasFailed;
+      const left = [...journal.records.keys()].filter(
+        (key) => isComplete && !deployment.isDeclared(key),
       );
-      journal?.closeNow(
-        isWhole ? left : [],
-        !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? ""),
-      );
+      const { PULUMI_SKIP_CHECKPOINTS = "" } = environment;
+      journal.closeNow(left, !/^(1|true)$/i.test(PULUMI_SKIP_CHECKPOINTS));
     },
     /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */
     async abandon() {

@@ -14,11 +14,9 @@ import {
 } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
-type SentCreate = Pick<CreateRecord, "mark" | "at" | "field">;
+type SearchContext = Pick<Runtime, "reading" | "clock" | "client">;
 
-export type SearchContext = Pick<Runtime, "reading" | "clock" | "client">;
-
-export type SearchResult =
+type SearchResult =
   | { readonly kind: "found"; readonly id: string }
   /** There is none, and by now there won't be: it was not carried out. */
   | { readonly kind: "not-made" }
@@ -26,13 +24,13 @@ export type SearchResult =
   | { readonly kind: "open"; readonly words: string };
 
 /** The growing pauses before each search, because a new object may be found only later. */
-const PAUSES_S = [1, 2, 4, 8, 15];
+const PAUSES_S = [0, 1, 2, 4, 8, 15];
 
 /** A create to search for. */
-export interface Wanted {
+interface Wanted {
   readonly kind: Kind;
   readonly label: string;
-  readonly sent: SentCreate;
+  readonly sent: Pick<CreateRecord, "mark" | "at" | "field">;
   /** Ids its resource has or had, not from this create. */
   readonly formerIds: readonly string[];
 }
@@ -41,33 +39,35 @@ export interface Wanted {
 export async function searchByMark(
   searchContext: SearchContext,
   { kind, label, sent, formerIds }: Wanted,
-  wasJustSent: boolean,
+  wasJustSent = false,
 ): Promise<SearchResult> {
   const { search } = knownOperations(kind, searchContext.reading.settings);
   if (search === undefined || sent.field === undefined)
     throw new Error("search without the operation");
-  const wanted = { kind, operation: search, field: sent.field, mark: sent.mark, label };
+  const wanted = {
+    kind,
+    operation: search,
+    field: sent.field,
+    mark: sent.mark,
+    label,
+  };
   const dueMs = resendDueMs(sent.at, searchContext);
   const searched = `Searched for ${sent.field} = ${sent.mark}`;
   let answer = "";
-  let searches = 0;
-  for (const pause of wasJustSent ? PAUSES_S : [0, ...PAUSES_S]) {
+  for (const pause of PAUSES_S) {
     try {
       if (pause > 0) await searchContext.clock.sleep(pause * 1000);
       // Determined before the search: an object that is created meanwhile must not count as not made.
       const isDue =
         !wasJustSent && dueMs !== undefined && searchContext.clock.wallMs() >= dueMs;
-      searches++;
       const ids = (await searchContext.client().search(wanted)).filter(
         (id) => !formerIds.includes(id),
       );
       const [id] = ids;
       if (ids.length > 1) {
         const found = `${searched}: found ${count(ids.length, "object")}: ${enumerate(ids)}.`;
-        return {
-          kind: "open",
-          words: `${found} Keep one of them, and remove the others on the platform.`,
-        };
+        const words = `${found} Keep one of them, and remove the others on the platform.`;
+        return { kind: "open", words };
       }
       if (id !== undefined) return { kind: "found", id };
       if (isDue) return { kind: "not-made" };
@@ -79,15 +79,10 @@ export async function searchByMark(
     }
   }
   const until = momentOf(searchContext.clock);
-  const next = "The next `pulumi up`, or `pulumi-advertising pending --search`, looks again";
-  const resend =
-    dueMs === undefined
-      ? ""
-      : `. From ${new Date(dueMs).toISOString()} on, \`pulumi up\` sends it again if there is none`;
-  return {
-    kind: "open",
-    words: `${searched} ${count(searches, "time")} until ${until}: ${answer} ${next}${resend}.`,
-  };
+  let words = `${searched} until ${until}: ${answer} The next \`pulumi up\`, or \`pulumi-advertising pending --search\`, looks again.`;
+  if (dueMs !== undefined)
+    words += ` From ${new Date(dueMs).toISOString()} on, \`pulumi up\` sends it again if there is none.`;
+  return { kind: "open", words };
 }
 
 /** From when a create that no search finds counts as not made; none if never. Its last sending, if unknown, is now. */
@@ -124,12 +119,8 @@ export function markInput(
   const { markField: field } = runtime.reading.settings;
   if (field === undefined) return undefined;
   if (markIn(olds)?.field === field) return String(olds[MARK]);
-  const replaces = replacedBy(
-    runtime,
-    ref,
-    runtime.deployment.plannedSingles.get(ref.key)?.object.id,
-  );
-  return `${field} ${markFor(runtime, ref, replaces)}`;
+  const held = runtime.deployment.plannedSingles.get(ref.key)?.object.id;
+  return `${field} ${markFor(runtime, ref, replacedBy(runtime, ref, held))}`;
 }
 
 /** @param inputs of its resource, whose mark goes before: another machine may spell the backend in another way. */
@@ -140,8 +131,8 @@ export function markFor(
   inputs: Values = {},
 ): string {
   const given = markIn(inputs);
-  const isGiven = given !== undefined && given.field === runtime.reading.settings.markField;
+  const isOurs = given?.field === runtime.reading.settings.markField;
   const { backend, stack } = runtime.placeOf(ref.identity);
   const ofResource = markOf(backend, stack, keyOf(ref.resource, ref));
-  return markOfCreate(isGiven ? given.mark : undefined, ofResource, ref.member, replaces);
+  return markOfCreate(isOurs ? given?.mark : undefined, ofResource, ref.member, replaces);
 }

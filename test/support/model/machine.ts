@@ -74,9 +74,7 @@ export class Machine {
 
   /** @throws Error it is damaged. */
   journal(place: StackPlace): { readonly records: Records; readonly runs: readonly string[] } {
-    return (
-      readJournal(journalPath(place, FOLDER), this.disk) ?? { records: new Map(), runs: [] }
-    );
+    return readJournal(journalPath(place, FOLDER), this.disk);
   }
 }
 

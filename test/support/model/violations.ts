@@ -11,14 +11,14 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what was made is not believed",
     "operations/create.ts",
-    'if (state === "confirmed") return false;',
-    `if (state !== "sent") return false;`,
+    'entry.state === "confirmed"',
+    `entry.state !== "sent"`,
   ],
   [
     "a lost answer: not created",
     "operations/create.ts",
-    "if (error instanceof OutcomeUnknownError)\n    return {",
-    "if (error instanceof OutcomeUnknownError && label === '')\n    return {",
+    "if (error instanceof OutcomeUnknownError) return",
+    "if (error instanceof OutcomeUnknownError && label === '') return",
   ],
   [
     "no guard by name",
@@ -29,7 +29,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what another has is taken over",
     "operations/create.ts",
-    "(id) => {\n      conflict = ownershipConflict(kind, runtime, create, id);",
+    "(id) => {\n      conflict = ownershipConflict(kind, runtime, task, id);",
     "(id) => {\n      conflict = undefined;",
   ],
   [
@@ -60,7 +60,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "a search that finds none: sent again at once",
     "operations/search.ts",
     "if (isDue) return",
-    "if (!wasJustSent) return",
+    "if (ids.length === 0) return",
   ],
   [
     "Pulumi's record of an interrupted update is not read",
