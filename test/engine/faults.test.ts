@@ -41,11 +41,11 @@ describe("an unknown outcome", () => {
       /within 6 s \(advertising:requestTimeoutSeconds\)/,
       true,
     ],
-    ["half a body", halfBody, /status 200, but its body is not whole/, true],
+    ["half a body", halfBody, /status 200\): its body is not whole/, true],
     [
       "307 to another origin",
       { kind: "answer", status: 307, headers: { location: `${elsewhere}/rest/event` } },
-      /got status 307, a redirect, which is never followed/,
+      /got no usable response \(status 307\): its status proves nothing/,
     ],
     [
       "500",

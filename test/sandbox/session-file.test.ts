@@ -613,7 +613,7 @@ describe("long-lived sessions", () => {
       );
       return jar;
     };
-    const store = new SessionStore(settings, dependenciesOf({ cookieFile: file }), logIn);
+    const store = new SessionStore(dependenciesOf({ settings, cookieFile: file }), logIn);
     const [first, second] = [await store.open(url), await store.open(url)];
     await first.keep({ setCookies: ["x_service_cookie=late; Path=/"], headers: {} }, url);
     expect(await second.headers(url)).toEqual({ cookie: "x_service_cookie=second" });

@@ -71,7 +71,8 @@ export class TestClient {
       release();
       await transport.close();
     };
-    this.#client = new Client(this.settings, {
+    this.#client = new Client({
+      settings: this.settings,
       transport: {
         send: (request) => this.clock.during(() => transport.send(request)),
         close: () => transport.close(),

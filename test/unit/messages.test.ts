@@ -11,7 +11,7 @@ import {
   listing,
   resolvedMessage,
 } from "../../provider/src/cli/pending-messages.js";
-import { describeFailure } from "../../provider/src/client/describe-failure.js";
+import { describeFailure } from "../../provider/src/client/request-errors.js";
 import { TransportFailure } from "../../provider/src/client/transport.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/index.js";
 import { DamagedJournal } from "../../provider/src/journal/journal-entry.js";

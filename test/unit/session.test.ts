@@ -2,7 +2,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import type { Attempt } from "../../provider/src/client/decide-retry.js";
 import { Session } from "../../provider/src/client/session.js";
-import { SessionJar, sessionBlocker } from "../../provider/src/client/session-jar.js";
+import { SessionJar, shownCookies } from "../../provider/src/client/session-jar.js";
 import {
   type HttpRequest,
   type HttpResponse,
@@ -33,8 +33,8 @@ function start({ settings, create }: Given) {
   const clock = new FakeClock(START);
   const creates: HttpRequest[] = [];
   let logins = 0;
-  const all = settingsOf({ baseUrl: url.origin, ...settings });
   const dependencies = dependenciesOf({
+    settings: settingsOf({ baseUrl: url.origin, ...settings }),
     transport: {
       send: async (request) => {
         if (request.url.pathname.endsWith("authenticate")) {
@@ -48,7 +48,7 @@ function start({ settings, create }: Given) {
     clock,
     say: () => undefined,
   });
-  const session = new Session(all, dependencies);
+  const session = new Session(dependencies);
   return { session, clock, creates, logins: () => logins, secrets: dependencies.secrets };
 }
 
@@ -228,13 +228,12 @@ it.each([-5, 0, 5])(
     expect(jar.hasSession(event)).toBe(true);
     vi.setSystemTime(Date.now() + 60_000);
     expect(jar.hasSession(event)).toBe(false);
-    const cookies = {
-      setCookies: [`x_service_cookie=1; Path=/; Expires=${date}`],
-      headers: { date: soon },
-    };
-    const over = sessionBlocker(cookies, event, event);
-    expect(over.why).toMatch(
-      /it ends 2026-01-01T00:00:00\.000Z, and now is 2026-01-01T00:15:00\.000Z there$/,
+    const setCookies = [
+      `x_service_cookie=1; Path=/; Expires=${date}`,
+      "y_service_cookie=; Path=/",
+    ];
+    expect(shownCookies({ setCookies, headers: {} })).toBe(
+      `x_service_cookie=…; Expires=${date}; Path=/, y_service_cookie=; Path=/`,
     );
   },
 );

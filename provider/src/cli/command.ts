@@ -94,7 +94,7 @@ async function logInOnce(
     secrets,
   });
   try {
-    const { cure, endsAtMs } = await logInAnew(settings, dependencies);
+    const { cure, endsAtMs } = await logInAnew(dependencies);
     const { email, baseUrl, keepLoggedIn } = settings;
     const loggedIn = `Logged in as ${email} at ${baseUrl} (settings ${origin}), with ${credentials}.`;
     if (cookieFile === undefined) return `${loggedIn}\n${NOT_KEPT}`;

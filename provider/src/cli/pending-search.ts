@@ -54,7 +54,7 @@ export async function searchFor(
     tell: (message) => console.error(message),
   });
   const { transport, clock, secrets } = dependencies;
-  const client = new Client(settings, dependencies);
+  const client = new Client(dependencies);
   const searchContext = { reading, clock, client: () => client };
   const now = momentOf(clock);
 

@@ -105,7 +105,7 @@ export function createRuntime(
       secrets,
       log: environment.ADVERTISING_LOG,
     });
-    return new Client(settings, { ...dependencies, clock: underWay.clock });
+    return new Client({ ...dependencies, clock: underWay.clock });
   };
 
   return {
