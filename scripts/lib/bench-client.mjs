@@ -113,7 +113,7 @@ export async function ourClient({ url, email, password }) {
     mayLackPassword: false,
   });
   const dependencies = systemDependencies(reading, { tell: () => {} });
-  const client = new Client(reading.settings, dependencies);
+  const client = new Client(dependencies);
   const create = (kind, fields) =>
     client.create({
       operation: kindsByName[kind].create,
