@@ -39,7 +39,9 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ project, moduleId }: TestSpecification) => {
       const index = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-      return project.config.sequence.groupOrder * 100 + (index < 0 ? LONGEST.length : index);
+      return (
+        project.config.sequence.groupOrder * 100 + (index < 0 ? LONGEST.length : index)
+      );
     };
     return (await super.sort(files)).toSorted((a, b) => placeOf(a) - placeOf(b));
   }

@@ -28,7 +28,9 @@ export function catalogJsonSchema(
   };
   const written = ({ shape }) =>
     Object.fromEntries(Object.entries(shape).map(([name, rule]) => [name, spelled(rule)]));
-  const defaults = z.strictObject(written(conversionEventSet.sharedRules(WIDEST))).optional();
+  const defaults = z
+    .strictObject(written(conversionEventSet.sharedRules(WIDEST)))
+    .optional();
   const events = z
     .record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST))))
     .optional();

@@ -37,7 +37,9 @@ export function measure(folder) {
 
 /** The names that are declared at the top level of two files or more. */
 function namesDeclaredTwice(files) {
-  const names = files.flatMap((file) => [...new Set(file.statements.flatMap(declaredNames))]);
+  const names = files.flatMap((file) => [
+    ...new Set(file.statements.flatMap(declaredNames)),
+  ]);
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
 }
 
@@ -52,7 +54,9 @@ function sourceFiles(folder) {
 /** The tree of a file, with its path below the folder; an empty one for a generated file. */
 function parse(folder, path) {
   const text = readFileSync(join(folder, path), "utf8");
-  const isGenerated = /generated (by|from)|@generated|do not edit/i.test(text.slice(0, 500));
+  const isGenerated = /generated (by|from)|@generated|do not edit/i.test(
+    text.slice(0, 500),
+  );
   return ts.createSourceFile(path, isGenerated ? "" : text, ts.ScriptTarget.Latest, true);
 }
 
@@ -67,7 +71,9 @@ function codeLines(file) {
     for (let line = lineAt(node.getStart(file)); line <= lineAt(node.getEnd()); line++)
       numbers.add(line);
   }
-  return [...numbers].map((number) => lines[number].trimEnd()).filter((line) => line !== "");
+  return [...numbers]
+    .map((number) => lines[number].trimEnd())
+    .filter((line) => line !== "");
 }
 
 /** All nodes of a tree, punctuation included, comments not. */
@@ -114,11 +120,14 @@ function hasManyParameters(node) {
 /** `const [a, b] = [c, d]`: values that have nothing in common but their line. */
 function isArrayDestructured(node) {
   if (!ts.isVariableDeclaration(node) || node.initializer === undefined) return false;
-  return ts.isArrayBindingPattern(node.name) && ts.isArrayLiteralExpression(node.initializer);
+  return (
+    ts.isArrayBindingPattern(node.name) && ts.isArrayLiteralExpression(node.initializer)
+  );
 }
 
 function isReturnTypeOfFunction(node) {
-  if (!ts.isTypeReferenceNode(node) || node.typeName.getText() !== "ReturnType") return false;
+  if (!ts.isTypeReferenceNode(node) || node.typeName.getText() !== "ReturnType")
+    return false;
   return node.typeArguments?.some(ts.isTypeQueryNode) === true;
 }
 

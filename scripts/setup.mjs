@@ -1,4 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
@@ -76,7 +83,8 @@ function areInstalled() {
 /** Runs npm: the one that started this, where it did. */
 function npm(...args) {
   const { npm_execpath: script, npm_node_execpath: node = process.execPath } = process.env;
-  if (script?.endsWith("npm-cli.js")) return run(node, [script, ...args], { cwd: inRoot() }); // under pnpm or yarn it is theirs
+  if (script?.endsWith("npm-cli.js"))
+    return run(node, [script, ...args], { cwd: inRoot() }); // under pnpm or yarn it is theirs
   return run("npm", args, { cwd: inRoot(), shell: isWindows });
 }
 
@@ -106,7 +114,8 @@ async function buildPackage(node) {
   const { exitCode } = await run(node, [tsc, "--build", "provider"], { cwd: inRoot() });
   if (exitCode !== 0)
     throw new Problem("The package in provider/ does not compile: see the messages above.");
-  for (const file of Object.values(manifest.bin)) chmodSync(inRoot("provider", file), 0o755);
+  for (const file of Object.values(manifest.bin))
+    chmodSync(inRoot("provider", file), 0o755);
   // npm links only commands whose files exist, and at installation dist did not. Without a link, npx asks the registry.
   const areLinked = Object.keys(manifest.bin).every((command) =>
     existsSync(inRoot("node_modules", ".bin", command)),
@@ -117,7 +126,9 @@ async function buildPackage(node) {
 /** What was compiled from sources that are gone would be published with the rest. */
 function removeLeftovers() {
   const compiled = inRoot("provider", "dist");
-  for (const file of existsSync(compiled) ? readdirSync(compiled, { recursive: true }) : []) {
+  for (const file of existsSync(compiled)
+    ? readdirSync(compiled, { recursive: true })
+    : []) {
     const source = inRoot("provider", "src", file.replace(/(\.d)?\.[jt]s$/, ".ts"));
     if (/\.[jt]s$/.test(file) && !existsSync(source)) rmSync(join(compiled, file));
   }

@@ -24,9 +24,20 @@ await runMain(async () => {
 
     count(await succeeds("Lint and format", "@biomejs/biome/bin/biome", "check", "."));
     // What it finds is kept: the next time it checks what has changed.
-    const kept = ["--incremental", "--tsBuildInfoFile", join(localFolder, "types.tsbuildinfo")];
+    const kept = [
+      "--incremental",
+      "--tsBuildInfoFile",
+      join(localFolder, "types.tsbuildinfo"),
+    ];
     count(
-      await succeeds("Types", "typescript/bin/tsc", "--noEmit", "-p", "tsconfig.json", ...kept),
+      await succeeds(
+        "Types",
+        "typescript/bin/tsc",
+        "--noEmit",
+        "-p",
+        "tsconfig.json",
+        ...kept,
+      ),
     );
 
     const report = join(scratch, "report.json");

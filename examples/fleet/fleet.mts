@@ -11,7 +11,9 @@ import { LocalWorkspace, PulumiCommand } from "@pulumi/pulumi/automation/index.j
 
 const PARALLEL = 4;
 const folder = import.meta.dirname;
-const all = Object.keys(JSON.parse(readFileSync(join(folder, "fleet.json"), "utf8")).stacks);
+const all = Object.keys(
+  JSON.parse(readFileSync(join(folder, "fleet.json"), "utf8")).stacks,
+);
 const { values } = parseArgs({
   options: { preview: { type: "boolean" }, only: { type: "string" } },
 });

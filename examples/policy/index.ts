@@ -19,9 +19,14 @@ function forEachEvent(judge: (event: Event, report: ReportViolation) => void) {
       judge(event as Event, report),
     ),
     validateResourceOfType(ConversionEventSet, (set, _args, report) => {
-      const { defaults, events } = set as { defaults?: Event; events?: Record<string, Event> };
+      const { defaults, events } = set as {
+        defaults?: Event;
+        events?: Record<string, Event>;
+      };
       for (const [key, event] of Object.entries(events ?? {})) {
-        judge({ ...defaults, ...event }, (message) => report(`events["${key}"]: ${message}`));
+        judge({ ...defaults, ...event }, (message) =>
+          report(`events["${key}"]: ${message}`),
+        );
       }
     }),
   ];

@@ -21,7 +21,9 @@ describe("the program", () => {
 
   it("looks back for two weeks at most, and credits selected line items only", async () => {
     await import("./index.js");
-    const events = (await mocks.resources()).filter(({ type }) => type === "ConversionEvent");
+    const events = (await mocks.resources()).filter(
+      ({ type }) => type === "ConversionEvent",
+    );
     expect(events).toHaveLength(3);
     for (const { name, outputs } of events) {
       expect(outputs.clickWindow, name).toBeLessThanOrEqual(days(14));

@@ -13,7 +13,8 @@ const texts = new Map(
 const said = document.getElementById("said");
 document.getElementById("filter").addEventListener("input", ({ target }) => {
   const words = target.value.toLowerCase().split(/\s+/);
-  for (const row of rows) row.hidden = !words.every((word) => texts.get(row).includes(word));
+  for (const row of rows)
+    row.hidden = !words.every((word) => texts.get(row).includes(word));
   for (const section of document.querySelectorAll("section"))
     section.hidden = !section.querySelector("[data-row]:not([hidden])");
   said.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} shown`;

@@ -4,7 +4,10 @@
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { createProvider, engineLog, silenceShown, watchEngine } from "./dynamic/index.js";
-import { conversionEventSet as conversionEventSetKind, kindsByName } from "./kinds/index.js";
+import {
+  conversionEventSet as conversionEventSetKind,
+  kindsByName,
+} from "./kinds/index.js";
 import { createRuntime, type Runtime } from "./operations/index.js";
 import { NAMESPACE } from "./settings/index.js";
 
@@ -38,7 +41,11 @@ function configured(): Runtime {
 }
 
 export const advertiser = createProvider(kindsByName.Advertiser, configured, configure);
-export const conversionEventSet = createProvider(conversionEventSetKind, configured, configure);
+export const conversionEventSet = createProvider(
+  conversionEventSetKind,
+  configured,
+  configure,
+);
 export const conversionEvent = createProvider(
   kindsByName.ConversionEvent,
   configured,

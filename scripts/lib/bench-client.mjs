@@ -83,7 +83,9 @@ async function bareUndici({ url, email, password }) {
     .flat()
     .map((line) => line.split(";")[0])
     .join("; ");
-  const advertiser = await post("/rest/advertiser", cookie, { advertiser_name: "Advertiser" });
+  const advertiser = await post("/rest/advertiser", cookie, {
+    advertiser_name: "Advertiser",
+  });
   const advertiserId = advertiser.answer.payload.id;
   return {
     create: async (i) => {
@@ -113,7 +115,7 @@ export async function ourClient({ url, email, password }) {
     mayLackPassword: false,
   });
   const dependencies = systemDependencies(reading, { tell: () => {} });
-  const client = new Client(reading.settings, dependencies);
+  const client = new Client(dependencies);
   const create = (kind, fields) =>
     client.create({
       operation: kindsByName[kind].create,

@@ -8,7 +8,10 @@ export const FIRST_ID = 100_000;
 
 const EVENT = `value: 25, eventTypeId: 0, countUnique: true, clickWindow: 604800, viewWindow: 86400, attribution: "ALL"`;
 
-const singles = (count, { head, advertiserId }) => `const pulumi = require("@pulumi/pulumi");
+const singles = (
+  count,
+  { head, advertiserId },
+) => `const pulumi = require("@pulumi/pulumi");
 ${head}
 const advertiser = new Advertiser("advertiser", { advertiserName: "Advertiser" });
 const advertiserId = ${advertiserId};

@@ -29,7 +29,11 @@ const WAYS = {
     counts: SINGLES,
     settings: CHECKPOINTS_OFF,
   },
-  "the same, does nothing": { program: nothing, counts: SINGLES, settings: CHECKPOINTS_OFF },
+  "the same, does nothing": {
+    program: nothing,
+    counts: SINGLES,
+    settings: CHECKPOINTS_OFF,
+  },
   "a set": { program: set, counts: [100, 1000, 3000, 10_000] },
 };
 /** The size at which a second `up`, a preview and the state are measured too. */
@@ -96,7 +100,8 @@ async function newStack(files, settings = {}) {
   const manifest = JSON.stringify({ name: "bench", private: true });
   const project = `name: bench\nruntime: nodejs\nmain: ${Object.keys(files)[0]}\n`;
   const all = { "Pulumi.yaml": project, "package.json": manifest, ...files };
-  for (const [name, text] of Object.entries(all)) writeFileSync(inStack("program", name), text);
+  for (const [name, text] of Object.entries(all))
+    writeFileSync(inStack("program", name), text);
   const { url, email, password } = sandbox.address;
   const env = {
     ...process.env,
@@ -148,7 +153,10 @@ async function measureStart(rounds) {
     const stack = await newStack(files);
     const seconds = [];
     for (let round = 0; round < rounds; round++) seconds.push(await stack.preview());
-    rows.push([`a preview of one advertiser in ${name}`, `${median(seconds).toFixed(2)} s`]);
+    rows.push([
+      `a preview of one advertiser in ${name}`,
+      `${median(seconds).toFixed(2)} s`,
+    ]);
   }
   return `## The program's start\n\n${table(["", "median"], rows)}`;
 }

@@ -47,7 +47,10 @@ const PACKAGES_A_LINE = 200;
 
 const GIB = 2 ** 30;
 const cores = availableParallelism();
-const memory = Math.min(totalmem(), process.constrainedMemory?.() || Number.POSITIVE_INFINITY); // a container's limit
+const memory = Math.min(
+  totalmem(),
+  process.constrainedMemory?.() || Number.POSITIVE_INFINITY,
+); // a container's limit
 const env = {
   // Collects garbage only from 1 GiB on (10% less work), if two such processes a core, and one more, fit into memory.
   ...(memory >= 2 * GIB * (cores + 1) ? { GOGC: "off", GOMEMLIMIT: "1GiB" } : {}),
@@ -88,7 +91,9 @@ async function build(signal) {
     // The small program is compiled while the large one is downloaded. After that one at a time: each of them keeps all
     // cores busy, and the second finds the standard library compiled.
     const [, ofEngine] = await settled([
-      download(LANGUAGE_HOST, signal).then((packages) => compileInto(LANGUAGE_HOST, packages)),
+      download(LANGUAGE_HOST, signal).then((packages) =>
+        compileInto(LANGUAGE_HOST, packages),
+      ),
       download(ENGINE, signal),
     ]);
     await compileInto(ENGINE, ofEngine);
@@ -148,7 +153,9 @@ async function compile(program, { packages, file, building, signal }) {
   const onOutput = (text) => {
     const before = started;
     started += text.split("\n").length - 1; // Go names each package on a line as it starts with it
-    const [from, to] = [before, started].map((count) => Math.floor(count / PACKAGES_A_LINE));
+    const [from, to] = [before, started].map((count) =>
+      Math.floor(count / PACKAGES_A_LINE),
+    );
     if (to > from)
       console.log(`  ${program.name}: ${to * PACKAGES_A_LINE} of ${packages} packages`);
   };

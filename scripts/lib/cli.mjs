@@ -61,7 +61,9 @@ function holdsFittingCli(folder) {
     (place) => place && existsSync(join(place, programName("pulumi-language-nodejs"))),
   );
   const version = hasLanguageHost ? versionIn(folder) : undefined;
-  return isAtLeast(version, cliVersion) && version.startsWith(`v${cliVersion.split(".")[0]}.`);
+  return (
+    isAtLeast(version, cliVersion) && version.startsWith(`v${cliVersion.split(".")[0]}.`)
+  );
 }
 
 function versionIn(folder) {
@@ -78,7 +80,9 @@ async function canDownload() {
   // This Node.js may not know the proxy that this speaks of; the one of the download does.
   if (process.env.NODE_USE_ENV_PROXY) return true;
   try {
-    const answer = await fetch(INSTALLER, { signal: AbortSignal.timeout(TEN_SECONDS_IN_MS) });
+    const answer = await fetch(INSTALLER, {
+      signal: AbortSignal.timeout(TEN_SECONDS_IN_MS),
+    });
     await answer.body?.cancel();
     if (answer.ok) return true;
     tellUnreachable(`HTTP ${answer.status}`);
@@ -91,7 +95,11 @@ async function canDownload() {
 /** Has the npm package `pulumi` fetch the official release into the folder where it looks. The caller checks for it. */
 async function download(node) {
   console.log(`Pulumi CLI: downloading the official release ${cliVersion} …`);
-  const env = { ...process.env, PULUMI_VERSION: cliVersion, PULUMI_SKIP_UPDATE_CHECK: "true" };
+  const env = {
+    ...process.env,
+    PULUMI_VERSION: cliVersion,
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+  };
   const options = { env, capture: true, timeout: TEN_MINUTES_IN_MS };
   const { exitCode, output } = await run(
     node,
@@ -103,5 +111,7 @@ async function download(node) {
 }
 
 function tellUnreachable(reason) {
-  console.log(`Pulumi CLI: the download of the official release is not reachable (${reason}).`);
+  console.log(
+    `Pulumi CLI: the download of the official release is not reachable (${reason}).`,
+  );
 }

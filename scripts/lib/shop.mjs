@@ -2,7 +2,15 @@ import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { startSandbox } from "pulumi-advertising/sandbox";
-import { inRoot, localFolder, Problem, programName, readJson, run, runMain } from "./base.mjs";
+import {
+  inRoot,
+  localFolder,
+  Problem,
+  programName,
+  readJson,
+  run,
+  runMain,
+} from "./base.mjs";
 
 const STACK = "dev";
 const AGAIN =
@@ -67,7 +75,15 @@ async function pulumiUp({ url, email, password }) {
     copyFileSync(inRoot("Pulumi.yaml"), join(localFolder, "Pulumi.yaml"));
     await pulumi("--cwd", localFolder, "stack", "init", STACK, "--no-select");
   }
-  await pulumi("up", "--yes", "--skip-preview", "--stack", STACK, "--config-file", configFile);
+  await pulumi(
+    "up",
+    "--yes",
+    "--skip-preview",
+    "--stack",
+    STACK,
+    "--config-file",
+    configFile,
+  );
 }
 
 function countOf({ advertisers, events }) {
@@ -82,7 +98,9 @@ function show({ advertisers, events }, created) {
   );
   for (const advertiser of advertisers) {
     console.log(`  advertiser ${advertiser.id}  ${advertiser.advertiser_name}`);
-    for (const event of events.filter(({ advertiser_id }) => advertiser_id === advertiser.id)) {
+    for (const event of events.filter(
+      ({ advertiser_id }) => advertiser_id === advertiser.id,
+    )) {
       console.log(`    event ${event.id}  ${event.event_name}, value ${event.value}`);
     }
   }

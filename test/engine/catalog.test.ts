@@ -35,11 +35,15 @@ exports.are = [catalog, exports, advertising].map((each) => advertising.Catalog.
   const { code, output } = await stack.up();
   expect(code, output).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 3, eventPosts: 5 });
-  expect(sandbox.events.filter(({ click_window }) => click_window === 604_800)).toHaveLength(2);
+  expect(
+    sandbox.events.filter(({ click_window }) => click_window === 604_800),
+  ).toHaveLength(2);
   const idOf = (name: string, value: number) =>
     sandbox.events.find(
       (event) =>
-        event.event_name === name && event.value === value && event.click_window !== 2592000,
+        event.event_name === name &&
+        event.value === value &&
+        event.click_window !== 2592000,
     )?.id;
   const ids: readonly object[] = [
     { buy: expect.any(Number), constructor: expect.any(Number) },
@@ -52,7 +56,11 @@ exports.are = [catalog, exports, advertising].map((each) => advertising.Catalog.
     retainOnDelete?: boolean;
   }[];
   const of = (urn: string) =>
-    urn.split("::").slice(2).join("::").replaceAll("pulumi-nodejs:dynamic/advertising:", "");
+    urn
+      .split("::")
+      .slice(2)
+      .join("::")
+      .replaceAll("pulumi-nodejs:dynamic/advertising:", "");
   expect(
     resources.map(({ urn, protect = false, retainOnDelete }) => [
       of(urn),
@@ -66,6 +74,10 @@ exports.are = [catalog, exports, advertising].map((each) => advertising.Catalog.
     ["advertising:index:Catalog$ConversionEventSet::sets/hats", false, true],
     ["my:index:Shop$advertising:index:Catalog$Advertiser::one/a", true, true],
     ["my:index:Shop$advertising:index:Catalog$ConversionEvent::one/a/buy", true, true],
-    ["my:index:Shop$advertising:index:Catalog$ConversionEvent::one/a/constructor", true, true],
+    [
+      "my:index:Shop$advertising:index:Catalog$ConversionEvent::one/a/constructor",
+      true,
+      true,
+    ],
   ]);
 });

@@ -120,7 +120,9 @@ new advertising.ConversionEvent("e", {
 
   stack.setEnvironment({ ADVERTISING_PASSWORD: sandbox.password });
   expectWarned(await stack.up());
-  expect(sandbox.events).toMatchObject([{ event_name: "of 1", value: 1, alternative_id: "1" }]);
+  expect(sandbox.events).toMatchObject([
+    { event_name: "of 1", value: 1, alternative_id: "1" },
+  ]);
   expect(sandbox).toMatchObject({ logins: 1, creates: 2 });
   expect(await stack.exported()).not.toContain("needle");
 });
@@ -171,7 +173,10 @@ import { names } from "./names.ts";
 const advertiserName: string = await Promise.resolve(names.acme);
 export const id = new advertising.Advertiser("acme", { advertiserName }).advertiserId;`;
   const stack = await newStack(text, { file: "index.ts", sandbox });
-  stack.write("package.json", JSON.stringify({ name: "tiny", private: true, type: "module" }));
+  stack.write(
+    "package.json",
+    JSON.stringify({ name: "tiny", private: true, type: "module" }),
+  );
   stack.write("names.ts", 'export const names = { acme: "Acme" };');
   expect((await stack.up()).code).toBe(0);
   expect([await stack.outputs(), sandbox.creates]).toEqual([{ id: 1 }, 1]);

@@ -6,16 +6,17 @@ import { newStack, program, runProcess, useSandbox } from "../support/stack.js";
 const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
 
 /** The options of a resource, and of the set beside it. */
-const OPTIONS: Readonly<Record<string, { readonly ofEvent: object; readonly ofSet: object }>> =
-  {
-    plain: { ofEvent: {}, ofSet: {} },
-    deleting: { ofEvent: { retainOnDelete: false }, ofSet: { retainOnDelete: false } },
-    replacing: {
-      ofEvent: { replaceOnChanges: ["value"] },
-      ofSet: { replaceOnChanges: ["events"] },
-    },
-    guarded: { ofEvent: {}, ofSet: { retainOnDelete: false, protect: true } },
-  };
+const OPTIONS: Readonly<
+  Record<string, { readonly ofEvent: object; readonly ofSet: object }>
+> = {
+  plain: { ofEvent: {}, ofSet: {} },
+  deleting: { ofEvent: { retainOnDelete: false }, ofSet: { retainOnDelete: false } },
+  replacing: {
+    ofEvent: { replaceOnChanges: ["value"] },
+    ofSet: { replaceOnChanges: ["events"] },
+  },
+  guarded: { ofEvent: {}, ofSet: { retainOnDelete: false, protect: true } },
+};
 const NAMES = Object.keys(OPTIONS);
 /** The id of an object that is on the platform already, for the event or the member that adopts it. */
 const foundId = (name: string, isMember: boolean) =>
@@ -31,7 +32,10 @@ function programOf(isLater: boolean): string {
     const objects = (isMember: boolean): [string, object][] => [
       ["kept", { eventName: `${name} kept ${isMember}`, value: 1 }],
       ["changed", { eventName: `${name} changed ${isMember}`, value }],
-      [isLater ? "renamed" : "former", { eventName: `${name} renamed ${isMember}`, value: 1 }],
+      [
+        isLater ? "renamed" : "former",
+        { eventName: `${name} renamed ${isMember}`, value: 1 },
+      ],
       ...(isLater
         ? ([
             ["added", { eventName: `${name} added ${isMember}`, value: 1 }],

@@ -64,11 +64,14 @@ it("examples/adopt: POSTs only for what does not exist, with the additional fiel
   expect(code, output).toBe(0);
   expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 2 });
   expect(
-    sandbox.requests.filter(({ path }) => path.endsWith("/advertiser")).map(({ body }) => body),
+    sandbox.requests
+      .filter(({ path }) => path.endsWith("/advertiser"))
+      .map(({ body }) => body),
   ).toEqual([{ advertiser_name: "Acme Outlet", active: true }]);
   expect(idsOf(sandbox.advertisers)).toEqual([41, 43]);
   const created = (advertiser: number) =>
-    sandbox.events.find(({ id, advertiser_id }) => id > 43 && advertiser_id === advertiser)?.id;
+    sandbox.events.find(({ id, advertiser_id }) => id > 43 && advertiser_id === advertiser)
+      ?.id;
   expect(await stack.outputs()).toEqual({
     eventIds: [created(41), created(43)],
     adoptedEventId: 42,
@@ -99,7 +102,8 @@ it("npm start, after its set-up: the ids and what lives on the platform; a port 
   expect(first.code, first.output).toBe(0);
   expect(first.output).toContain("7 created");
   expect(first.output).toMatch(/advertiserIds: \{\s+hats\s*: [12]\s+shoes: [12]\s+\}/);
-  const idOf = (name: string) => new RegExp(`event (\\d+) {2}${name},`).exec(first.output)?.[1];
+  const idOf = (name: string) =>
+    new RegExp(`event (\\d+) {2}${name},`).exec(first.output)?.[1];
   const [purchase, landing] = [idOf("Shoes: purchase"), idOf("Shoes: landing page")];
   expect(first.output).toMatch(
     new RegExp(`landing *: ${landing}\\s+purchase *: ${purchase}\\s+signUps *: \\[`),

@@ -26,7 +26,12 @@ const advertiser1 = {
 };
 
 describe("an unknown outcome", () => {
-  type Case = readonly [row: string, fault: FaultRule["with"], told: RegExp, acted?: boolean];
+  type Case = readonly [
+    row: string,
+    fault: FaultRule["with"],
+    told: RegExp,
+    acted?: boolean,
+  ];
   const casesOf = (elsewhere: string): Case[] => [
     ["a reset before it was carried out", { kind: "reset" }, /failed after sending/],
     [
@@ -41,11 +46,11 @@ describe("an unknown outcome", () => {
       /within 6 s \(advertising:requestTimeoutSeconds\)/,
       true,
     ],
-    ["half a body", halfBody, /status 200, but its body is not whole/, true],
+    ["half a body", halfBody, /status 200\): its body is not whole/, true],
     [
       "307 to another origin",
       { kind: "answer", status: 307, headers: { location: `${elsewhere}/rest/event` } },
-      /got status 307, a redirect, which is never followed/,
+      /got no usable response \(status 307\): its status proves nothing/,
     ],
     [
       "500",

@@ -19,7 +19,9 @@ it("a stack that is not there; an apply with one failing stack", async () => {
     !/^(Pulumi\..+\.yaml|node_modules|logs)$/.test(basename(path)); // not of developers' own runs
   cpSync(example, folder, { recursive: true, filter: isOwn });
   const data = join(folder, "fleet.json");
-  const declared = JSON.parse(readFileSync(data, "utf8")) as { stacks: Record<string, object> };
+  const declared = JSON.parse(readFileSync(data, "utf8")) as {
+    stacks: Record<string, object>;
+  };
   const { at, cz } = declared.stacks;
   const whole = JSON.stringify({ ...declared, stacks: { at, cz } });
   writeFileSync(data, whole.replace("Acme Austria", " "));

@@ -16,7 +16,10 @@ it.each([false, true])("with the catalog's sets %s", async (sets) => {
   const objects = { advertisers: [{ id: 1, active: true }, { id: 10 }], events: [] };
   const sandbox = await useSandbox({ objects });
   const stack = await newStack(shop({ a: A, b: A }, sets), { sandbox });
-  stack.write("shop.csv", "key,advertiser,eventName,value\nbuy,Acme,Buy,5\nlook,Acme,Look,0\n");
+  stack.write(
+    "shop.csv",
+    "key,advertiser,eventName,value\nbuy,Acme,Buy,5\nlook,Acme,Look,0\n",
+  );
   await well(stack.up());
   const before = (await stack.outputs()) as {
     ids: Record<string, number>;
@@ -56,12 +59,21 @@ it("after a kill of the first run: what it made is taken over under the new keys
     program(
       `${before}\nexports.ids = new advertising.ConversionEventSet("funnel", { advertiserId: 1, events: ${JSON.stringify(events)} }).eventIds;`,
     );
-  const named = (eventName: string, more: object = {}) => ({ eventName, value: 1, ...more });
+  const named = (eventName: string, more: object = {}) => ({
+    eventName,
+    value: 1,
+    ...more,
+  });
   const stack = await newStack(set({ a: named("A"), b: named("B"), c: named("C") }), {
     sandbox,
     environment,
   });
-  const lost = sandbox.fail({ on: "event", act: true, after: 2, with: { kind: "no-answer" } });
+  const lost = sandbox.fail({
+    on: "event",
+    act: true,
+    after: 2,
+    with: { kind: "no-answer" },
+  });
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
   await stack.cancel();
   expect([sandbox.eventPosts, await stack.resources()]).toEqual([3, []]);
@@ -79,7 +91,9 @@ it("after a kill of the first run: what it made is taken over under the new keys
   expect(output).toContain("--created 'funnel/");
   expect(sandbox.eventPosts).toBe(4);
   const [key = ""] = /(?<=--created 'funnel\/)\w+/.exec(output) ?? [];
-  const id = sandbox.events.find(({ event_name }) => event_name === key[0]?.toUpperCase())?.id;
+  const id = sandbox.events.find(
+    ({ event_name }) => event_name === key[0]?.toUpperCase(),
+  )?.id;
   await well(pendingCommand(stack, "--created", `funnel/${key}=${id}`));
   await well(stack.up());
   const ids = Object.fromEntries(

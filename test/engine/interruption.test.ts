@@ -84,7 +84,12 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
   );
 
   // One of those in flight is never answered; not the first, which the others wait for.
-  const lost = sandbox.fail({ on: "event", act: true, after: 2, with: { kind: "no-answer" } });
+  const lost = sandbox.fail({
+    on: "event",
+    act: true,
+    after: 2,
+    with: { kind: "no-answer" },
+  });
   let atSignal = 0;
   const when = Promise.all([more(), until(() => lost.hits === 1)]).then(() => {
     atSignal = sandbox.creates;
@@ -96,7 +101,9 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
   expect(sandbox.creates).toBeLessThan(EVENTS);
   await expectSaved(pending);
   expect(Object.values(await stack.ids()).filter((id) => id === "?")).toHaveLength(1);
-  const unresolved = (await stack.resources()).find(({ id }) => id?.startsWith("unresolved-"));
+  const unresolved = (await stack.resources()).find(({ id }) =>
+    id?.startsWith("unresolved-"),
+  );
   expect(unresolved?.outputs?.unresolved).toMatchObject({
     what: expect.stringContaining(
       "no whole response came within 4 s (advertising:requestTimeoutSeconds)",

@@ -39,7 +39,8 @@ const SEARCH = {
 const UNTIL_SENT_AGAIN_MS = 3100;
 
 /** As on a new machine: what only Pulumi's record has is answered before the next `up`. */
-const loseDisk = (stack: TestStack) => rmSync(stack.cache, { recursive: true, force: true });
+const loseDisk = (stack: TestStack) =>
+  rmSync(stack.cache, { recursive: true, force: true });
 
 /** Nobody has to look: the search finds out, perhaps only a while later. */
 async function searchUntilWell(run: () => ReturnType<TestStack["up"]>): Promise<void> {
@@ -66,7 +67,12 @@ const KINDS: Kind[] = [
   { what: "single events, checkpoints off", ...singles, environment: OFF },
   { what: "a set", ...set, environment: {} },
   { what: "a set, checkpoints off", ...set, environment: OFF },
-  { what: "single events, and the disk lost", ...singles, environment: {}, losesDisk: true },
+  {
+    what: "single events, and the disk lost",
+    ...singles,
+    environment: {},
+    losesDisk: true,
+  },
   { what: "single events with a search", ...singles, environment: SEARCH },
   {
     what: "a set with a search, and the disk lost",

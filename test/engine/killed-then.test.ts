@@ -22,7 +22,12 @@ it("another login, another checkout of the program, with another value: what was
     environment,
   });
   stack.backendInProject();
-  const lost = sandbox.fail({ on: "event", act: true, after: 1, with: { kind: "no-answer" } });
+  const lost = sandbox.fail({
+    on: "event",
+    act: true,
+    after: 1,
+    with: { kind: "no-answer" },
+  });
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
   await stack.cancel();
   expect(sandbox.creates).toBe(3);

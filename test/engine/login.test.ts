@@ -27,7 +27,8 @@ it("one login with the stack's settings, of which the password is a secret", asy
   expect(output).toContain(
     `Logged in as ${sandbox.email} at ${sandbox.url} (settings of the stack organization/tiny/dev), with advertising:email and advertising:password.`,
   );
-  for (const password of [sandbox.password, "not-used"]) expect(output).not.toContain(password);
+  for (const password of [sandbox.password, "not-used"])
+    expect(output).not.toContain(password);
   expect(code).toBe(0);
   expect(sandbox).toMatchObject({ logins: 1, creates: 0 });
 });

@@ -146,7 +146,9 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   expect(now).toEqual({ ...ids, most: String(sandbox.events.at(-1)?.id), adopted: "9043" });
 
   // A delete comes if somebody takes [retain] away.
-  stack.editState((text) => text.replace(/"retainOnDelete": ?true/, '"retainOnDelete":false'));
+  stack.editState((text) =>
+    text.replace(/"retainOnDelete": ?true/, '"retainOnDelete":false'),
+  );
   const destroyed = await well(stack.destroy());
   expect(destroyed).toContain("[retain]");
   expect(destroyed).toMatch(

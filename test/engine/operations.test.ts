@@ -37,7 +37,8 @@ exports.value = advertising.ConversionEvent.get("got", 3).value;`);
   });
   await well(stack.up());
   const ids = await stack.ids();
-  const named = (name: string) => sandbox.events.find(({ event_name }) => event_name === name);
+  const named = (name: string) =>
+    sandbox.events.find(({ event_name }) => event_name === name);
 
   // The advertiser's id is an Output: a preview knows that it stays.
   stack.program(shop("B", "Buy"));

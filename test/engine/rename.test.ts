@@ -70,7 +70,11 @@ it("an unresolved event and live ones, renamed, moved and removed", async () => 
   // With the alias it is the same one, live ones too.
   const renamed = { "purchase-eu": "Purchase" };
   stack.program(
-    shop(renamed, { "purchase-eu": `{ aliases: [{ name: "purchase" }] }` }, inComponent(ALIAS)),
+    shop(
+      renamed,
+      { "purchase-eu": `{ aliases: [{ name: "purchase" }] }` },
+      inComponent(ALIAS),
+    ),
   );
   const up = await well(stack.up());
   expect(up).not.toMatch(/stays live|No longer declared/);

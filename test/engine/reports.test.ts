@@ -34,7 +34,9 @@ it("ids, leftovers on another machine and from earlier states, a page, and a des
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 5 });
   const idOf = (name: string) =>
     sandbox.events.find(({ event_name }) => event_name === name)?.id;
-  const [changed, gone, a, buy, kept] = ["Changed", "Gone", "A", "Buy", "Hush hush"].map(idOf);
+  const [changed, gone, a, buy, kept] = ["Changed", "Gone", "A", "Buy", "Hush hush"].map(
+    idOf,
+  );
   const { events } = JSON.parse(await run(stack, "report", "ids", "--stack", "dev"));
   expect(events).toEqual({ kept, changed, buy, "funnel/a": a, "funnel/gone": gone });
   const exported = await stack.exported();
@@ -59,7 +61,9 @@ it("ids, leftovers on another machine and from earlier states, a page, and a des
   );
   // A removed resource is known to earlier states: an export, or a checkpoint of the backend.
   const history = join(stack.folder, "backend/.pulumi/history/tiny/dev");
-  const checkpoints = readdirSync(history).filter((name) => name.endsWith(".checkpoint.json"));
+  const checkpoints = readdirSync(history).filter((name) =>
+    name.endsWith(".checkpoint.json"),
+  );
   for (const file of ["before.json", join(history, checkpoints.toSorted()[0] ?? "")]) {
     const all = leftIn(await run(stack, "leftovers", "--format", "json", "--before", file));
     expect(all).toHaveLength(known.length + 1);
@@ -94,5 +98,10 @@ it("ids, leftovers on another machine and from earlier states, a page, and a des
     ...sandbox.events.map(({ id }) => `ConversionEvent ${id}`),
   ];
   expect(listed.toSorted()).toEqual(live.toSorted());
-  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 8, updates: 0, deletes: 0 });
+  expect(sandbox).toMatchObject({
+    advertiserPosts: 1,
+    eventPosts: 8,
+    updates: 0,
+    deletes: 0,
+  });
 });

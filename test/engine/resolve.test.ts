@@ -17,7 +17,10 @@ import {
 
 const COMMAND = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
 
-const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+const objects = {
+  advertisers: [{ id: 1, advertiser_name: "A", active: true }],
+  events: [],
+};
 const config = { "advertising:authMode": "basic" };
 
 /** What the state has, by name: the id or ids; `?` for each create of unknown outcome. */
@@ -58,7 +61,12 @@ event("secret", { value: pulumi.secret(8675309) });
 const events = Object.fromEntries(["a", "b", "c"].map((key) => [key, { eventName: key, value: 1 }]));
 new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   const stack = await newStack(shop, { sandbox, config });
-  sandbox.fail({ on: "event", times: 7, act: true, with: { kind: "close-without-answer" } });
+  sandbox.fail({
+    on: "event",
+    times: 7,
+    act: true,
+    with: { kind: "close-without-answer" },
+  });
   expect((await stack.up("--continue-on-error")).code).not.toBe(0);
   const unknown = {
     "funnel/a": "?",
@@ -173,7 +181,9 @@ it("what only the journal of a killed run has, or only Pulumi's record of it, is
   );
   expect((await stack.up()).output).toContain("pending --take-over dev --stack prod");
   expect(sandbox.eventPosts).toBe(3);
-  const [takeOver = ""] = commandsIn(renamed).filter((each) => each.includes("--take-over"));
+  const [takeOver = ""] = commandsIn(renamed).filter((each) =>
+    each.includes("--take-over"),
+  );
   expect((await typed(stack, takeOver)).output).toMatch(
     /Taken over from dev: 1 create[\s\S]* f: look in the account/,
   );
@@ -241,11 +251,18 @@ new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.
   await well(typed(stack, created.replace("<its id>", id)));
   const known = await stack.run(["up", "--yes", "--stack", "dev"]);
   expect(known.output).toContain(`existingId: ${id}`);
-  const [forget = ""] = commandsIn(known.output).filter((each) => each.includes("--forget"));
+  const [forget = ""] = commandsIn(known.output).filter((each) =>
+    each.includes("--forget"),
+  );
   expect(forget).toContain("--stack dev");
-  expect((await typed(stack, forget)).output).toContain(`Forgotten: lead (created as ${id}).`);
+  expect((await typed(stack, forget)).output).toContain(
+    `Forgotten: lead (created as ${id}).`,
+  );
   stack.program(
-    more("lead-eu").replace('{ eventName: "Lead"', `{ existingId: ${id}, eventName: "Lead"`),
+    more("lead-eu").replace(
+      '{ eventName: "Lead"',
+      `{ existingId: ${id}, eventName: "Lead"`,
+    ),
   );
   const adopted = await well(stack.run(["up", "--yes", "--stack", "dev"]));
   expect(adopted).toContain(`adopts ${id}; nothing is sent`);
@@ -271,8 +288,14 @@ LocalWorkspace.createOrSelectStack({ stackName: "dev", projectName: "inline", pr
   .then((stack) => stack.up({ continueOnError: true }))
   .catch((error) => console.log(error.message));`,
   );
-  const run = () => runProcess("node", ["inline.cjs"], stack.programFolder, stack.environment);
-  sandbox.fail({ on: "event", times: 2, act: true, with: { kind: "close-without-answer" } });
+  const run = () =>
+    runProcess("node", ["inline.cjs"], stack.programFolder, stack.environment);
+  sandbox.fail({
+    on: "event",
+    times: 2,
+    act: true,
+    with: { kind: "close-without-answer" },
+  });
   const { output } = await run();
   expect(output).toContain("Then run `pulumi up`.");
   const printed = commandsIn(output);

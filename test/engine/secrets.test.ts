@@ -80,7 +80,9 @@ it("a refusal that echoes everything, while Node.js and Pulumi log all they can"
   for (const secret of credentials) expect(output).not.toContain(secret);
 
   const sessionFile = filesBelow(stack.cache).find((path) => path.includes("session-"));
-  const cookies = /"value":"([^"]+)"/.exec(readFileSync(sessionFile ?? "", "utf8"))?.slice(1);
+  const cookies = /"value":"([^"]+)"/
+    .exec(readFileSync(sessionFile ?? "", "utf8"))
+    ?.slice(1);
   expect(cookies).toHaveLength(1);
   const texts = [
     output,
@@ -97,7 +99,13 @@ it("a refusal that echoes everything, while Node.js and Pulumi log all they can"
   expect(sandbox.logins).toBe(1);
 });
 
-const needles = ["needle-name", "needle-field", "needle-default", "needle-single", "8675309"];
+const needles = [
+  "needle-name",
+  "needle-field",
+  "needle-default",
+  "needle-single",
+  "8675309",
+];
 const secret = (text: string) => `pulumi.secret(${text})`;
 const entry = `{ eventName: ${secret('"needle-name"')}, value: ${secret("8675309")}, additionalFields: { note: ${secret('"needle-field"')} } }`;
 /** @param ids what is adopted. */

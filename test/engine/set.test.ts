@@ -54,7 +54,11 @@ const shop = new Shop();`;
     options: `{ parent: shop, ${aliases} }`,
   };
   const { id: _, urn, ...others } = events;
-  const changed = { new: { eventName: "N", value: 0 }, ...others, urn: { ...urn, value: 70 } };
+  const changed = {
+    new: { eventName: "N", value: 0 },
+    ...others,
+    urn: { ...urn, value: 70 },
+  };
   stack.program(shop(changed, inComponent));
   const up = await well(stack.previewAndUp());
   expect(up).toContain(

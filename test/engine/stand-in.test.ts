@@ -94,7 +94,9 @@ async function throughPulumi(sandbox: Sandbox) {
     );
     const state = (await stack.deployment()) as unknown as Partial<Deployment>;
     return {
-      calls: told.map(({ call, handler, given }) => JSON.stringify([call, handler, ...given])),
+      calls: told.map(({ call, handler, given }) =>
+        JSON.stringify([call, handler, ...given]),
+      ),
       state,
     };
   };
@@ -266,7 +268,9 @@ it("created, changed, renamed, refused in part, killed, replaced, removed and re
       await players[0](run, resources),
       await players[1](run, resources),
     ];
-    expect(masked(second, model), `run ${index + 1}, ${run.how}`).toEqual(masked(first, real));
+    expect(masked(second, model), `run ${index + 1}, ${run.how}`).toEqual(
+      masked(first, real),
+    );
   }
   expect(model.creates).toBe(real.creates);
 });

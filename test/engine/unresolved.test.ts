@@ -69,9 +69,9 @@ it("every later up stops at it with the same advice; existingId adopts; then rep
   expect(await pending(stack, 2, "--created", "e0=2")).toContain("2 is not the id of");
   await pending(stack, 0, "--created", "e0=3");
   const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
-  expect(await upAndKill(stack, struck(lost), "tree", ["--replace", event?.urn ?? ""])).toBe(
-    true,
-  );
+  expect(
+    await upAndKill(stack, struck(lost), "tree", ["--replace", event?.urn ?? ""]),
+  ).toBe(true);
   await stack.cancel();
   const beside = await upWell(stack);
   expect(beside).toMatch(/The state has 3\. Look in the account for a second one/);
@@ -85,7 +85,8 @@ it("an error hook that asks the engine to create again gets the same answer: one
   const sandbox = await useSandbox({
     objects: { advertisers: [{ id: 1, active: true }], events: [] },
   });
-  for (const on of ["advertiser", "event"] as const) sandbox.fail({ ...LOST, on, times: 9 });
+  for (const on of ["advertiser", "event"] as const)
+    sandbox.fail({ ...LOST, on, times: 9 });
   const stack = await newStack("", { sandbox });
   // Only an inline program's engine takes error hooks (3.259).
   stack.write(

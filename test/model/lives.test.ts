@@ -11,7 +11,9 @@ import { seededRandom } from "../support/random.js";
 const LIVES = Number(process.env.LIVES ?? 300);
 const seed = Number(process.env.SEED ?? 1);
 
-it(`${LIVES} lives of a stack (SEED=${seed})`, { timeout: 60_000 + LIVES * 1000 }, async () => {
+it(`${LIVES} lives of a stack (SEED=${seed})`, {
+  timeout: 60_000 + LIVES * 1000,
+}, async () => {
   for (let life = 0; life < LIVES; life++) {
     const config = configOf(seed + life, seededRandom(~(seed + life)));
     const simulation = new Simulation(config);
@@ -19,9 +21,11 @@ it(`${LIVES} lives of a stack (SEED=${seed})`, { timeout: 60_000 + LIVES * 1000 
       const log =
         process.env.MUTATION === undefined ? ["What happened:", ...simulation.log] : [];
       return expect.fail(
-        [`SEED=${seed + life} LIVES=1: ${error.stack}`, JSON.stringify(config), ...log].join(
-          "\n",
-        ),
+        [
+          `SEED=${seed + life} LIVES=1: ${error.stack}`,
+          JSON.stringify(config),
+          ...log,
+        ].join("\n"),
       );
     });
   }

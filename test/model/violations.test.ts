@@ -61,7 +61,10 @@ it.runIf(LIVES > 0)(
   { timeout: 60_000 + LIVES * 1000 },
   async () => {
     const each = Math.ceil(LIVES / availableParallelism() / 4);
-    const firsts = Array.from({ length: Math.ceil(LIVES / each) }, (_, part) => part * each);
+    const firsts = Array.from(
+      { length: Math.ceil(LIVES / each) },
+      (_, part) => part * each,
+    );
     const failures = await overCores(firsts, async (first) => {
       const lives = Math.min(each, LIVES - first);
       const { code, output } = await runProgram({

@@ -15,7 +15,11 @@ function test(files: readonly string[], names: readonly string[], mutation?: Mut
   const named = names.map((name) => name.replace(/[^\w ,:-]/g, ".")).join("|");
   const args = ["run", ...files.map((file) => `test/${file}.test.ts`), "-t", named];
   const change = mutation === undefined ? {} : { MUTATION: JSON.stringify(mutation) };
-  const environment = { ...(process.env as Record<string, string>), NO_COLOR: "1", ...change };
+  const environment = {
+    ...(process.env as Record<string, string>),
+    NO_COLOR: "1",
+    ...change,
+  };
   return runProcess(
     "node",
     [join(repository, "node_modules/vitest/vitest.mjs"), ...args],
@@ -24,7 +28,9 @@ function test(files: readonly string[], names: readonly string[], mutation?: Mut
   );
 }
 
-it("the source as it is passes the tests of all of them", { timeout: 900_000 }, async () => {
+it("the source as it is passes the tests of all of them", {
+  timeout: 900_000,
+}, async () => {
   const { code, output } = await test(
     [...new Set(chosen.map((each) => each.test))],
     [...new Set(chosen.map(({ named }) => named))],

@@ -210,7 +210,9 @@ it("its commands run by npx, and keep their exit codes", async () => {
     [["advertising-sandbox", "--help"], /^Usage: advertising-sandbox/m, 0],
     [["advertising-sandbox", "--port", "abc"], /port should be >= 0/, 2],
   ] as const) {
-    const { code, output } = await project.exec(...(args as readonly [string, ...string[]]));
+    const { code, output } = await project.exec(
+      ...(args as readonly [string, ...string[]]),
+    );
     expect(output).toMatch(said);
     expect(code, args.join(" ")).toBe(expected);
   }
@@ -231,7 +233,8 @@ it("advertising-sandbox serves, and ends at SIGTERM", async () => {
   const body = JSON.stringify({ email: "ops@example.com", password: "sandbox-password" });
   const headers = { "content-type": "application/json" };
   expect(
-    (await fetch(`${match[1]}/rest/authenticate`, { method: "POST", headers, body })).status,
+    (await fetch(`${match[1]}/rest/authenticate`, { method: "POST", headers, body }))
+      .status,
   ).toBe(200);
   process.kill(pid, "SIGTERM");
   const end = await ended;
@@ -315,7 +318,12 @@ exports.Tracking = class extends pulumi.ComponentResource {
     this.advertiser = new advertising.Advertiser(name, { advertiserName: "Acme" }, { parent: this });
   }
 };`;
-    const workspace = await InstalledProject.workspace(manager, tarball, temporary(), library);
+    const workspace = await InstalledProject.workspace(
+      manager,
+      tarball,
+      temporary(),
+      library,
+    );
     const { programFolder, environment, install } = workspace;
     const text = `
 const { Tracking } = require("tracking");

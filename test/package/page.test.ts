@@ -51,7 +51,9 @@ function resources(events: number): Resource[] {
   const advertisers = Array.from({ length: Math.ceil(events / 100) }, (_, i) =>
     storedAdvertiser(`acme-${i}`, i + 1),
   );
-  const left = { [LEFT_LIVE]: [{ id: "77", name: NAMES[0], at: "2026-03-01T00:00:00.000Z" }] };
+  const left = {
+    [LEFT_LIVE]: [{ id: "77", name: NAMES[0], at: "2026-03-01T00:00:00.000Z" }],
+  };
   return [
     ...advertisers,
     ...Array.from({ length: events }, (_, i) =>
@@ -154,7 +156,15 @@ it("sorts by any column, numbers and windows by what they are, and what is empty
   await sort("Type");
   await sort("Type");
   const [purchase, landing] = ["0 (Purchase)", "1 (LandingPage)"];
-  expect(await cellsOf(page, 5)).toEqual(["2", landing, landing, purchase, purchase, "", ""]);
+  expect(await cellsOf(page, 5)).toEqual([
+    "2",
+    landing,
+    landing,
+    purchase,
+    purchase,
+    "",
+    "",
+  ]);
   await page.context().close();
 });
 
@@ -184,7 +194,9 @@ it("keeps the filter and the headings in sight; on a narrow screen each value ha
 });
 
 it("by keyboard alone: filter, tell how many, go back, copy an id; on paper every event, and no tools", async (context) => {
-  const page = await open(context, 300, { permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await open(context, 300, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
   await page.keyboard.press("Tab");
   await page.keyboard.type("event-29 acme-2");
   const shown = page.locator("section[aria-label=Events] tr[data-row]:visible");
@@ -199,7 +211,9 @@ it("by keyboard alone: filter, tell how many, go back, copy an id; on paper ever
   await expect.poll(() => page.getByRole("status").textContent()).toBe("Copied 10029");
   await page.emulateMedia({ media: "print" });
   expect(await page.locator("td button:visible, input:visible").count()).toBe(0);
-  expect(await page.locator("section[aria-label=Events] th").first().innerText()).toBe("Event");
+  expect(await page.locator("section[aria-label=Events] th").first().innerText()).toBe(
+    "Event",
+  );
   expect(await shown.count()).toBe(302);
   await page.context().close();
 });

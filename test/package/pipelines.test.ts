@@ -110,7 +110,12 @@ const partsOf = (summary: string) =>
 it("apply, keep the session, stop at an unresolved create, go on when it is resolved, and name what left the state", async () => {
   const sandbox = await useSandbox();
   const stack = await stackOf(sandbox);
-  sandbox.fail({ on: "event", act: true, times: 1, with: { kind: "close-without-answer" } });
+  sandbox.fail({
+    on: "event",
+    act: true,
+    times: 1,
+    with: { kind: "close-without-answer" },
+  });
   const lost = await apply(github, stack);
   expect(lost.code).not.toBe(0);
   expect(partsOf(lost.summary)).toEqual([
@@ -123,7 +128,9 @@ it("apply, keep the session, stop at an unresolved create, go on when it is reso
     /### Apply\n```\n[\s\S]*\[ADVERTISING_OUTCOME_UNKNOWN\][\s\S]*?\n```\n/,
   );
   expect(lost.summary).toContain("Its input takes");
-  expect(readFileSync(join(project(), "kept.enc"), "latin1")).not.toContain("service_cookie");
+  expect(readFileSync(join(project(), "kept.enc"), "latin1")).not.toContain(
+    "service_cookie",
+  );
   const sent = sandbox.creates;
 
   const stopped = await apply(github, stack);
@@ -135,8 +142,9 @@ it("apply, keep the session, stop at an unresolved create, go on when it is reso
   expect(sandbox).toMatchObject({ creates: sent, logins: 1 });
 
   const [, name = ""] =
-    /(shop\/\w+\/\w+)/.exec(stopped.output.slice(stopped.output.indexOf("ConversionEvent"))) ??
-    [];
+    /(shop\/\w+\/\w+)/.exec(
+      stopped.output.slice(stopped.output.indexOf("ConversionEvent")),
+    ) ?? [];
   const idOf = (key: string) => {
     const [, advertiser = "", event = ""] = key.split("/");
     const owner = sandbox.advertisers.find((each) =>
@@ -159,7 +167,11 @@ it("apply, keep the session, stop at an unresolved create, go on when it is reso
   writeFileSync(catalog, text.replace(/^ {6}landing: .*\n/m, ""));
   const removed = await apply(github, stack);
   expect(removed.code, removed.output).toBe(0);
-  expect(partsOf(removed.summary)).toEqual(["Before the apply", "Apply", "Live and unmanaged"]);
+  expect(partsOf(removed.summary)).toEqual([
+    "Before the apply",
+    "Apply",
+    "Live and unmanaged",
+  ]);
   expect(removed.summary).toMatch(new RegExp(`ConversionEvent +${gone} .*removed`));
   expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3 });
 });

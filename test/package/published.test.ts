@@ -60,7 +60,8 @@ it("holds package.json, what is compiled, the page's style and script, the schem
 it("names no source map, no test and no place of this machine", () => {
   const telling = [repository, `${homedir()}${sep}`, "sourceMappingURL", "vitest"];
   const wrong = [...files].filter(
-    ([file, text]) => !file.startsWith("docs/") && telling.some((each) => text.includes(each)),
+    ([file, text]) =>
+      !file.startsWith("docs/") && telling.some((each) => text.includes(each)),
   );
   expect(wrong.map(([file]) => file)).toEqual([]);
 });
@@ -109,10 +110,11 @@ it("its types are found and right for each way of resolving modules (attw)", asy
 });
 
 it("its public names are those of public-names.txt; `vitest -u` writes it again, to be reviewed", async () => {
-  const entries = Object.entries(manifestIn(providerFolder).exports).flatMap(([path, entry]) =>
-    typeof entry === "string"
-      ? []
-      : [[path, join(providerFolder, entry.types as string)] as const],
+  const entries = Object.entries(manifestIn(providerFolder).exports).flatMap(
+    ([path, entry]) =>
+      typeof entry === "string"
+        ? []
+        : [[path, join(providerFolder, entry.types as string)] as const],
   );
   const options = {
     module: ts.ModuleKind.NodeNext,
@@ -125,14 +127,19 @@ it("its public names are those of public-names.txt; `vitest -u` writes it again,
   );
   const checker = program.getTypeChecker();
   const lines = entries.flatMap(([path, file]) => {
-    const module = checker.getSymbolAtLocation(program.getSourceFile(file) as ts.SourceFile);
+    const module = checker.getSymbolAtLocation(
+      program.getSourceFile(file) as ts.SourceFile,
+    );
     if (module === undefined) throw new Error(`${relative(repository, file)} is no module`);
     const names = checker.getExportsOfModule(module).map((symbol) => {
       const { flags } =
         symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
       return `${symbol.name}${flags & ts.SymbolFlags.Value ? "" : " (type)"}`;
     });
-    return [`pulumi-advertising${path.slice(1)}`, ...names.sort().map((name) => `  ${name}`)];
+    return [
+      `pulumi-advertising${path.slice(1)}`,
+      ...names.sort().map((name) => `  ${name}`),
+    ];
   });
   await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot("public-names.txt");
 });

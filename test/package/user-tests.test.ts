@@ -54,7 +54,12 @@ it.each(RUNNERS)(
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     writeFileSync(join(folder, FILE), [loading(runner), GOOD, WRONG].join("\n"));
     writeFileSync(join(folder, "none.mjs"), "export default {};");
-    const { code, output } = await runProcess("node", command, folder, projectEnvironment());
+    const { code, output } = await runProcess(
+      "node",
+      command,
+      folder,
+      projectEnvironment(),
+    );
     expect(code, output).toBe(1);
     expect(output).toMatch(/2 failed.*3 passed|pass 3\n.*fail 2/);
     expect(output).not.toMatch(/unhandled|uncaught/i);

@@ -34,7 +34,9 @@ export function makeCertificate({
   const key = privateKey.export({ type: "pkcs8", format: "pem" }) as string;
   const algorithm = sequence(oid("2a8648ce3d040302")); // ecdsa-with-SHA256
   const alternative =
-    host === undefined ? der(0x87, Buffer.from([127, 0, 0, 1])) : der(0x82, Buffer.from(host));
+    host === undefined
+      ? der(0x87, Buffer.from([127, 0, 0, 1]))
+      : der(0x82, Buffer.from(host));
   const extensions = [
     sequence(
       oid("551d13"),

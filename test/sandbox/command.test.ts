@@ -21,9 +21,13 @@ const provider = resolve(import.meta.dirname, "../../provider");
 
 /** Starts the command. `listening` resolves with its address, or with none if it ended instead. */
 function start(...args: string[]) {
-  const child = spawn(process.execPath, [join(provider, "dist/sandbox/command.js"), ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [join(provider, "dist/sandbox/command.js"), ...args],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   onTestFinished(() => void child.kill("SIGKILL"));
   let output = "";
   const ended = once(child, "close").then(([code]) => ({
@@ -172,7 +176,9 @@ describe("commands", () => {
     say("fail any:status-500:always");
     statuses.push((await logIn(sandbox.url)).status);
     say("fail none");
-    expect([...statuses, (await logIn(sandbox.url)).status]).toEqual([503, 503, 200, 500, 200]);
+    expect([...statuses, (await logIn(sandbox.url)).status]).toEqual([
+      503, 503, 200, 500, 200,
+    ]);
   });
 
   it("list: a line each without control characters, or the snapshot as JSON", async () => {
@@ -188,7 +194,9 @@ describe("commands", () => {
   it("edit and delete: an object changes by hand, by the platform's rules, and nothing is counted as a request", async () => {
     const { sandbox, say } = await controlled({ objects });
     const edited = (...assignments: string[]) => {
-      expect(runCommand(sandbox, ["edit", "event", "3", ...assignments])).toMatch(/^event 3 "/);
+      expect(runCommand(sandbox, ["edit", "event", "3", ...assignments])).toMatch(
+        /^event 3 "/,
+      );
       return sandbox.events[0];
     };
     const changes = [
@@ -269,7 +277,11 @@ describe("commands", () => {
     await expect(sendCommand(sandbox.port, ["fial"])).rejects.toThrow('"fial"');
     const headers = { origin: "https://example.com" };
     const body = JSON.stringify(["delete", "event", "3"]);
-    const { status } = await fetch(`${sandbox.url}/sandbox`, { method: "POST", headers, body });
+    const { status } = await fetch(`${sandbox.url}/sandbox`, {
+      method: "POST",
+      headers,
+      body,
+    });
     expect([status, sandbox.events.length, sandbox.logins]).toEqual([400, 1, 0]);
   });
 
@@ -287,8 +299,14 @@ describe("the language of faults", () => {
       { on: "event", with: { kind: "close-without-answer" }, act: true, times: 1 },
     ],
     ["create:reset:3", { on: "create", with: { kind: "reset" }, act: false, times: 3 }],
-    ["any:no-answer:always", { with: { kind: "no-answer" }, times: Number.POSITIVE_INFINITY }],
-    ["event:status-302", { with: expect.objectContaining({ kind: "answer", status: 302 }) }],
+    [
+      "any:no-answer:always",
+      { with: { kind: "no-answer" }, times: Number.POSITIVE_INFINITY },
+    ],
+    [
+      "event:status-302",
+      { with: expect.objectContaining({ kind: "answer", status: 302 }) },
+    ],
   ])("%s is understood", (text, rule) => {
     expect(parseFault(text)).toMatchObject(rule);
   });

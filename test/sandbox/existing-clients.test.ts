@@ -35,7 +35,10 @@ class CookieSession {
     });
     for (const line of answer.headers.getSetCookie()) {
       const [pair = ""] = line.split(";");
-      this.#cookies.set(pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1));
+      this.#cookies.set(
+        pair.slice(0, pair.indexOf("=")),
+        pair.slice(pair.indexOf("=") + 1),
+      );
     }
     return { status: answer.status, body: (await answer.json()) as Body };
   }
@@ -105,12 +108,18 @@ describe("the 2.0 login, and strict creates", () => {
         status: 200,
         body: { success: true, payload: { id: 1 } },
       });
-      const event = { event_name: "Purchase", advertiser_id: idOf(advertiser.body), value: 25 };
+      const event = {
+        event_name: "Purchase",
+        advertiser_id: idOf(advertiser.body),
+        value: 25,
+      };
       expect(await client.post("rest/event/strict", event)).toMatchObject({
         status: 200,
         body: { success: true, message: "event created with ID = 2", payload: { id: 2 } },
       });
-      expect([sandbox.logins, sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([1, 1, 1]);
+      expect([sandbox.logins, sandbox.advertiserPosts, sandbox.eventPosts]).toEqual([
+        1, 1, 1,
+      ]);
       expect(sandbox.events).toMatchObject([
         { id: 2, event_name: "Purchase", attribution: "ALL" },
       ]);
@@ -138,9 +147,10 @@ describe("a client that decides by success alone", () => {
   it("sees each success and each failure", async () => {
     const { sandbox, client, credentials } = await start({ loginsPerMinute: 2 });
     const fails = (path: string, body?: unknown, method?: string) =>
-      expect(call(client, path, body, method), `${method ?? "POST"} ${path}`).rejects.toThrow(
-        Failed,
-      );
+      expect(
+        call(client, path, body, method),
+        `${method ?? "POST"} ${path}`,
+      ).rejects.toThrow(Failed);
 
     await fails("rest/advertiser", { advertiser_name: "Acme" }); // 401: no session
     await fails("rest/authenticate", { ...credentials, password: "wrong" });

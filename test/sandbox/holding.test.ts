@@ -39,7 +39,9 @@ async function start(
   };
   const run = async (program: Program, isUp = true) => {
     const now = new EventEngine(sandbox, at, "any").newRun(options);
-    const errors = (await runProgram(now, program, isUp)).filter((each) => each !== undefined);
+    const errors = (await runProgram(now, program, isUp)).filter(
+      (each) => each !== undefined,
+    );
     now.closeNow();
     return { errors, words: wordsOf(now) };
   };
@@ -50,7 +52,9 @@ async function start(
   return { sandbox, folder, fixture, run, moveAway };
 }
 
-const PAIRS = RESOURCE_FORMS.flatMap((one) => RESOURCE_FORMS.map((other) => ({ one, other })));
+const PAIRS = RESOURCE_FORMS.flatMap((one) =>
+  RESOURCE_FORMS.map((other) => ({ one, other })),
+);
 const EVERY = PAIRS.flatMap((pair) =>
   [false, true].map((isReversed) => ({ ...pair, isReversed })),
 ).flatMap((how) => [false, true].map((isElsewhere) => ({ ...how, isElsewhere })));
@@ -58,7 +62,8 @@ const EVERY = PAIRS.flatMap((pair) =>
 describe.each(EVERY)(
   "$one, and $other; asked in reverse: $isReversed; without the journal: $isElsewhere",
   (how) => {
-    const turned = (...program: Program) => (how.isReversed ? program.toReversed() : program);
+    const turned = (...program: Program) =>
+      how.isReversed ? program.toReversed() : program;
 
     async function two(more?: Values) {
       const started = await start();
@@ -106,9 +111,9 @@ describe.each(EVERY)(
 
     it("an object moves to a new one, the former one is removed, or keeps its place with another object", async () => {
       const { sandbox, fixture, run, a, b, c } = await two();
-      expect((await run(turned(a.gone(), b.is(B), c.is({ existingId: 2 })))).errors).toEqual(
-        [],
-      );
+      expect(
+        (await run(turned(a.gone(), b.is(B), c.is({ existingId: 2 })))).errors,
+      ).toEqual([]);
       const d = fixture(how.one, "d");
       const B2 = { eventName: "B2" };
       const { errors, words } = await run(
@@ -123,12 +128,14 @@ describe.each(EVERY)(
         0,
       ]);
       await run([b.is(B2), d.is(B), c.is()]);
-      expect((await run(turned(b.gone(), c.is(), d.is({ eventName: "D" })))).errors).toEqual(
-        [],
-      );
-      expect([sandbox.events.map(({ id }) => id), sandbox.eventPosts, sandbox.deletes]).toEqual(
-        [[2, 5], 4, 2],
-      );
+      expect(
+        (await run(turned(b.gone(), c.is(), d.is({ eventName: "D" })))).errors,
+      ).toEqual([]);
+      expect([
+        sandbox.events.map(({ id }) => id),
+        sandbox.eventPosts,
+        sandbox.deletes,
+      ]).toEqual([[2, 5], 4, 2]);
     });
   },
 );
@@ -149,7 +156,10 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
       other.is(),
       next === undefined ? a.gone() : a.is(next),
     ]);
-    expect([errors, words]).toEqual([[], expect.stringMatching(/(?:2 stays live|k \(2\))/)]);
+    expect([errors, words]).toEqual([
+      [],
+      expect.stringMatching(/(?:2 stays live|k \(2\))/),
+    ]);
     expect(sandbox).toMatchObject({ deletes: 0, eventPosts: next === undefined ? 2 : 3 });
   });
 
@@ -217,7 +227,9 @@ describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
     await e.up();
     await e.kill({ value: 2 });
     for (const words of [await e.preview(), wordsOf((await e.up()).run)])
-      expect(words.match(/created it as 3\. The state has 2\. 3 stays live/g)).toHaveLength(1);
+      expect(words.match(/created it as 3\. The state has 2\. 3 stays live/g)).toHaveLength(
+        1,
+      );
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 2]);
   });
 });
@@ -240,7 +252,10 @@ describe.each(RESOURCE_FORMS)("what %s has left live", (shape) => {
     await elsewhere.up({ eventName: "C" });
     expect(elsewhere.left).toEqual([left("2", "E"), left("3", "B")]);
     await elsewhere.up({ existingId: 2 });
-    expect([elsewhere.left, sandbox.eventPosts]).toEqual([[left("3", "B"), left("4", "C")], 3]);
+    expect([elsewhere.left, sandbox.eventPosts]).toEqual([
+      [left("3", "B"), left("4", "C")],
+      3,
+    ]);
   });
 
   it.each(["was", "is"])("is listed without its name if that %s secret", async (when) => {

@@ -36,7 +36,12 @@ async function start() {
   };
 }
 
-const eventWith = (args: object) => ({ eventName: "E", advertiserId: 1, value: 1, ...args });
+const eventWith = (args: object) => ({
+  eventName: "E",
+  advertiserId: 1,
+  value: 1,
+  ...args,
+});
 const MEGABYTE = "ä".repeat(512 * 1024);
 
 describe("a name", () => {

@@ -289,7 +289,8 @@ describe("M4: one run at a time", () => {
     expect(fs.readdirSync(dirname(path))).toEqual(
       left.filter((each) => !each.endsWith(".lock")),
     );
-    if (left.includes(basename(path))) expect(fs.readFileSync(path, "utf8")).toBe("another");
+    if (left.includes(basename(path)))
+      expect(fs.readFileSync(path, "utf8")).toBe("another");
   });
 });
 

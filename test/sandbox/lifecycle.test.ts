@@ -46,7 +46,10 @@ it("a targeted destroy, which asks for a `diff` of what depends on its target, g
   const [one, several] = [await event.create(eventInputs), await set.create(setInputs)];
   const { event: later, set: laterSet, told, said } = await nextAfterKill();
   await later.diff(one.id, one.outs ?? {}, { ...eventInputs, advertiserId: UNKNOWN });
-  await laterSet.diff(several.id, several.outs ?? {}, { ...setInputs, advertiserId: UNKNOWN });
+  await laterSet.diff(several.id, several.outs ?? {}, {
+    ...setInputs,
+    advertiserId: UNKNOWN,
+  });
   expect([...told, ...said, sandbox.creates]).toEqual([3]);
 });
 
@@ -54,7 +57,9 @@ it("C1: if the journal can't be written, nothing is sent, and the error says wha
   const { sandbox, advertiser, folder } = await start();
   writeFileSync(join(folder, "stacks"), "");
   const failure = await failureOf(advertiser.create(inputs));
-  expect(failure.message).toMatch(/^Nothing was sent\. The journal .*jsonl.*can't be used: /);
+  expect(failure.message).toMatch(
+    /^Nothing was sent\. The journal .*jsonl.*can't be used: /,
+  );
   expect([failure.id, sandbox.advertiserPosts]).toEqual([undefined, 0]);
 });
 
@@ -102,7 +107,9 @@ it("an `up` reports a take-over once, afterwards", async () => {
 it("ADVERTISING_LOG=debug writes each attempt to standard error: number, status, or why there was no answer", async () => {
   const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   onTestFinished(() => written.mockRestore());
-  const { sandbox, advertiser } = await start({ environment: { ADVERTISING_LOG: "debug" } });
+  const { sandbox, advertiser } = await start({
+    environment: { ADVERTISING_LOG: "debug" },
+  });
   sandbox.fail({
     on: "advertiser",
     with: { kind: "answer", status: 429, headers: { "retry-after": "0" } },

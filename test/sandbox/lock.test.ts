@@ -82,14 +82,17 @@ describe("L2, L3: a holder on this machine", () => {
       "died, and another process has its number now",
       () => lockText(process.pid, { started: "1" }),
     ],
-  ])("that %s loses it at once, also to a caller that does not wait", async (_, content) => {
-    const { folder, path } = newLockPath();
-    writeFileSync(path, content());
-    const clock = new FakeClock();
-    (await take(path, { clock })).release();
-    expect(clock.monotonicMs()).toBe(0);
-    expect(readdirSync(folder)).toEqual([]);
-  });
+  ])(
+    "that %s loses it at once, also to a caller that does not wait",
+    async (_, content) => {
+      const { folder, path } = newLockPath();
+      writeFileSync(path, content());
+      const clock = new FakeClock();
+      (await take(path, { clock })).release();
+      expect(clock.monotonicMs()).toBe(0);
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 
   it.runIf(process.platform === "linux").each<[string, string, string]>([
     ["is stopped keeps it", "T", "kill -STOP $$"],
@@ -98,7 +101,9 @@ describe("L2, L3: a holder on this machine", () => {
     const { path } = newLockPath();
     // Nobody waits for the inner shell, as in a container without an init.
     const script = `sh -c 'read _ <&3; ${does}' & echo $!; exec sleep 600`;
-    const parent = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "ignore", "pipe"] });
+    const parent = spawn("sh", ["-c", script], {
+      stdio: ["ignore", "pipe", "ignore", "pipe"],
+    });
     const [line] = (await once(parent.stdout as Readable, "data")) as [Buffer];
     const pid = Number(line.toString());
     onTestFinished(() => {
@@ -260,12 +265,16 @@ it("L7: the file is never half written, and needs no hard links if the file syst
   });
   await expectWhole();
   expect(seen).toHaveLength(1); // who finds it held writes nothing
-  for (const content of seen) expect(JSON.parse(content)).toHaveProperty("pid", process.pid);
+  for (const content of seen)
+    expect(JSON.parse(content)).toHaveProperty("pid", process.pid);
 
   for (const code of ["EPERM", "ENOTSUP", "ENOSYS"]) {
     replaceIn(fs, {
       linkSync: () => {
-        throw Object.assign(new Error(`${code}: injected, link`), { code, syscall: "link" });
+        throw Object.assign(new Error(`${code}: injected, link`), {
+          code,
+          syscall: "link",
+        });
       },
     });
     await expectWhole();

@@ -46,8 +46,8 @@ function start(
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
   });
-  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((done) =>
-    child.once("close", (code) => done({ code, stdout, stderr })),
+  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>(
+    (done) => child.once("close", (code) => done({ code, stdout, stderr })),
   );
   return { child, ended };
 }
@@ -201,8 +201,12 @@ describe("no session is stored, and the output says so", () => {
   it("cookieFile none: the credentials are checked", async () => {
     const sandbox = await useSandbox();
     const folder = newFolder();
-    const { code, stdout } = await login(sandbox, folder, { ADVERTISING_COOKIE_FILE: "none" });
-    expect(stdout).toContain("The session is not kept, since advertising:cookieFile is none");
+    const { code, stdout } = await login(sandbox, folder, {
+      ADVERTISING_COOKIE_FILE: "none",
+    });
+    expect(stdout).toContain(
+      "The session is not kept, since advertising:cookieFile is none",
+    );
     expect(code).toBe(0);
     expect(sandbox.logins).toBe(1);
     expect(existsSync(join(folder, "cache"))).toBe(false);
@@ -211,12 +215,17 @@ describe("no session is stored, and the output says so", () => {
   it("Ctrl-C while the platform does not answer", async () => {
     const sandbox = await useSandbox();
     const folder = newFolder();
-    const noResponseError = sandbox.fail({ on: "authenticate", with: { kind: "no-answer" } });
+    const noResponseError = sandbox.fail({
+      on: "authenticate",
+      with: { kind: "no-answer" },
+    });
     const { child, ended } = start(sandbox, folder);
     while (noResponseError.hits === 0) await sleep(10);
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ stdout: "", stderr: "" });
     expect(existsSync(join(folder, "session.json"))).toBe(false);
-    expect((await login(sandbox, folder)).code, "the lock that it left is taken over").toBe(0);
+    expect((await login(sandbox, folder)).code, "the lock that it left is taken over").toBe(
+      0,
+    );
   });
 });

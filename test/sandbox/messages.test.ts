@@ -44,7 +44,9 @@ async function closedPort(): Promise<string> {
 
 const failures: Readonly<Record<string, () => Promise<string>>> = {
   async ADVERTISING_LOGIN() {
-    const { advertiser, sandbox } = await start({ settings: { password: "not-the-password" } });
+    const { advertiser, sandbox } = await start({
+      settings: { password: "not-the-password" },
+    });
     const { message } = await failureOf(advertiser.create(acme));
     expect(sandbox.creates).toBe(0);
     return message;
@@ -57,7 +59,11 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
   },
   async ADVERTISING_RATE_LIMITED() {
     const { advertiser, sandbox } = await start();
-    const limited = { kind: "answer", status: 429, headers: { "retry-after": "600" } } as const;
+    const limited = {
+      kind: "answer",
+      status: 429,
+      headers: { "retry-after": "600" },
+    } as const;
     sandbox.fail({ on: "create", with: limited });
     const { message } = await failureOf(advertiser.create(acme));
     expect(sandbox.creates).toBe(1);
@@ -80,7 +86,11 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     const operations = JSON.stringify({ event: { read: "GET rest/event/{id}" } });
     const { event, sandbox } = await start({ settings: { operations } });
     const others = { success: true, payload: [{ id: 7, event_name: "Signup" }] };
-    sandbox.fail({ on: "any", after: 1, with: { kind: "answer", status: 200, body: others } });
+    sandbox.fail({
+      on: "any",
+      after: 1,
+      with: { kind: "answer", status: 200, body: others },
+    });
     const { message } = await failureOf(event.read("2", purchase));
     expect(sandbox.creates).toBe(0);
     return message;

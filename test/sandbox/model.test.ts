@@ -162,13 +162,19 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, {
         });
         try {
           let created = 0;
-          for (const [index, { creates, badOne, faults, expire, isLater }] of steps.entries()) {
+          for (const [
+            index,
+            { creates, badOne, faults, expire, isLater },
+          ] of steps.entries()) {
             if (expire) sandbox.expireSessions();
             if (isLater) client.clock.advance(30_000);
             for (const rule of faults) sandbox.fail(rule);
             const names = Array.from({ length: creates }, (_, n) => `S${index}N${n}`);
-            const endings = await ended(Promise.all(names.map((name) => client.create(name))));
-            if (badOne) endings.push(await client.createEvent("without an advertiser", 10_000));
+            const endings = await ended(
+              Promise.all(names.map((name) => client.create(name))),
+            );
+            if (badOne)
+              endings.push(await client.createEvent("without an advertiser", 10_000));
             sandbox.endFaults();
             for (const [n, name] of names.entries())
               validator(name, endings[n] as Ending, sandbox);
@@ -193,7 +199,10 @@ it(`${RUNS} random sequences: every report is true (SEED=${seed})`, {
     ),
     { numRuns: RUNS, seed, endOnFailure: true },
   );
-  console.log(`${RUNS} sequences (SEED=${seed}), ${posts} POSTs:`, Object.fromEntries(counts));
+  console.log(
+    `${RUNS} sequences (SEED=${seed}), ${posts} POSTs:`,
+    Object.fromEntries(counts),
+  );
   // A run in which hardly anything succeeded, or nothing failed, would prove little.
   for (const kind of ["created", "OutcomeUnknownError", "RefusedError"])
     expect(counts.get(kind) ?? 0).toBeGreaterThan(RUNS / 10);

@@ -127,15 +127,21 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     ["nothing", {}, undefined, { reads: 0, updates: 0 }],
     ["a read", { read }, DIFFERS, { reads: 1 }],
     ["a read and an update", { read, update }, undefined, { reads: 1, updates: 1 }],
-  ])("an adoption of an object that differs, with %s known", async (_, event, words, sent) => {
-    const { sandbox, fixture } = await one(foreign(5));
-    const e = fixture();
-    const { error = "none" } = await e.up({ value: 7, existingId: 2 }, optionsOf({ event }));
-    expect([e.id, error]).toEqual(
-      words === undefined ? ["2", "none"] : [undefined, expect.stringMatching(words)],
-    );
-    expect(sandbox).toMatchObject({ eventPosts: 0, ...sent });
-  });
+  ])(
+    "an adoption of an object that differs, with %s known",
+    async (_, event, words, sent) => {
+      const { sandbox, fixture } = await one(foreign(5));
+      const e = fixture();
+      const { error = "none" } = await e.up(
+        { value: 7, existingId: 2 },
+        optionsOf({ event }),
+      );
+      expect([e.id, error]).toEqual(
+        words === undefined ? ["2", "none"] : [undefined, expect.stringMatching(words)],
+      );
+      expect(sandbox).toMatchObject({ eventPosts: 0, ...sent });
+    },
+  );
 
   it("edited beside its existingId: without a known update only the state changes, and both values are said", async () => {
     const { sandbox, fixture } = await one(foreign(5));
@@ -454,7 +460,10 @@ it.each<[string, Fault]>([
       body: { payload: [{ message: ["Could not load object 2"] }] },
     },
   ],
-  ["others", { kind: "answer", status: 200, body: { payload: [{ id: 7, event_name: "x" }] } }],
+  [
+    "others",
+    { kind: "answer", status: 200, body: { payload: [{ id: 7, event_name: "x" }] } },
+  ],
   ["a login page", sessionRefusal("login-page")],
 ])(
   "R1: a read that is answered with trouble (%s) leaves the object in the state",
@@ -485,9 +494,13 @@ it.each<[string, Fault, RegExp]>([
   "an update or a delete that is answered with %s is an error, and the state keeps what it has",
   async (_, fault, words) => {
     const { event, id, outs, sandbox, next } = await start();
-    for (const on of ["update", "delete"] as const) sandbox.fail({ on, with: fault, times: 9 });
+    for (const on of ["update", "delete"] as const)
+      sandbox.fail({ on, with: fault, times: 9 });
     const updating = await failureOf(event.update(id, outs, { ...inputs, value: 7 }));
-    expect([updating.message, updating.id]).toEqual([expect.stringMatching(words), undefined]);
+    expect([updating.message, updating.id]).toEqual([
+      expect.stringMatching(words),
+      undefined,
+    ]);
     expect((await failureOf(event.delete(id, outs))).message).toMatch(words);
     sandbox.endFaults();
     expect(sandbox).toMatchObject({ eventPosts: 0, events: [{ value: 100 }] });
@@ -572,7 +585,10 @@ describe("delete", () => {
     );
     const { error, run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
     expect([error, wordsOf(run)]).toEqual([undefined, ""]);
-    expect(sandbox.requests.slice(-2).map(({ method }) => method)).toEqual(["POST", "DELETE"]);
+    expect(sandbox.requests.slice(-2).map(({ method }) => method)).toEqual([
+      "POST",
+      "DELETE",
+    ]);
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1, events: [{ id: 3 }] });
     expect(engine.state?.outputs).not.toHaveProperty("__left");
   });

@@ -65,7 +65,11 @@ async function search(
     vi.unstubAllEnvs();
     vi.restoreAllMocks();
   });
-  const facts = { open: creates, inState: new Map(), inJournal: new Map() } as Partial<Facts>;
+  const facts = {
+    open: creates,
+    inState: new Map(),
+    inJournal: new Map(),
+  } as Partial<Facts>;
   const named = creates.flatMap((create) => {
     const id = given[create.ref.short];
     return id === undefined ? [] : [{ create, id }];

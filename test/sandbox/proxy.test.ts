@@ -220,7 +220,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     [
       "407",
       { kind: "refuse", status: 407 },
-      /status 407.*platform\.test: set HTTPS_PROXY to http:\/\/user/,
+      /status 407.*platform\.test: .*set HTTPS_PROXY to http:\/\/user/,
     ],
     ["403", { kind: "refuse", status: 403 }, /status 403.*platform\.test: check its rules/],
     ["405", { kind: "refuse", status: 405 }, /status 405/],
@@ -278,9 +278,11 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
 
   it("created once as soon as the proxy works", async () => {
     const treat = (index: number): Treatment =>
-      ([{ kind: "refuse", status: 503 }, { kind: "reset" }, { kind: "tunnel", cutAfter: 100 }][
-        index
-      ] as Treatment) ?? {
+      ([
+        { kind: "refuse", status: 503 },
+        { kind: "reset" },
+        { kind: "tunnel", cutAfter: 100 },
+      ][index] as Treatment) ?? {
         kind: "tunnel",
       };
     const { sandbox, proxy, client } = await start({
@@ -343,7 +345,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
   });
 
   const isAnother =
-    /does not match certificate.*another host's: check HTTPS_PROXY and advertising:baseUrl/;
+    /does not match certificate.*; check .*HTTPS_PROXY and advertising:baseUrl/;
   it.each<[string, { cert: string; key: string }, RegExp]>([
     [
       "self-signed",
@@ -422,21 +424,25 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
 });
 
 describe("sent through the tunnel, and no answer: one POST, outcome unknown", () => {
-  it.each<{ readonly name: string; readonly fault: FaultRule["with"]; readonly isSlow?: true }>(
-    [
-      { name: "reset", fault: { kind: "reset" } },
-      { name: "closed without an answer", fault: { kind: "close-without-answer" } },
-      { name: "no answer", fault: { kind: "no-answer" }, isSlow: true },
-      { name: "half a body", fault: halfBody },
-    ],
-  )("$name", async ({ fault, isSlow }) => {
+  it.each<{
+    readonly name: string;
+    readonly fault: FaultRule["with"];
+    readonly isSlow?: true;
+  }>([
+    { name: "reset", fault: { kind: "reset" } },
+    { name: "closed without an answer", fault: { kind: "close-without-answer" } },
+    { name: "no answer", fault: { kind: "no-answer" }, isSlow: true },
+    { name: "half a body", fault: halfBody },
+  ])("$name", async ({ fault, isSlow }) => {
     const settings = isSlow ? { requestTimeoutSeconds: 1 } : {};
     const { sandbox, proxy, client } = await start({ client: { settings } });
     sandbox.fail({ on: "create", with: fault, act: true });
     const ending = await client.create();
     expect(ending.kind).toBe("OutcomeUnknownError");
     expect(messageOf(ending)).toContain("was sent at");
-    expect([sandbox.logins, sandbox.creates, sandbox.advertisers.length]).toEqual([1, 1, 1]);
+    expect([sandbox.logins, sandbox.creates, sandbox.advertisers.length]).toEqual([
+      1, 1, 1,
+    ]);
     expect(client.announced).toBe(1);
     // The client goes on with other creates.
     expect(await client.create("B")).toMatchObject({ kind: "created" });
@@ -522,7 +528,7 @@ describe("credentials", () => {
     });
     const ending = await client.create();
     expect(ending.kind).toBe("LoginError");
-    expect(messageOf(ending)).toMatch(/status 407 .*: set \w+ to http:/);
+    expect(messageOf(ending)).toMatch(/status 407 .*, set \w+ to http:/);
     expect([proxy.asked.length, sandbox.requests.length]).toEqual([1, 0]);
     const everything = everythingIn("error" in ending ? ending.error : undefined);
     for (const needle of needles) expect(everything).not.toContain(needle);

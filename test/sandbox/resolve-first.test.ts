@@ -95,7 +95,10 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         expect([fresh.engine.state, other.engine.state]).toEqual([undefined, undefined]);
         // Undone, it goes on; and then the new ones too.
         if (!isLost)
-          expect(await run(fixture("old").is(), fresh.is())).toEqual([undefined, undefined]);
+          expect(await run(fixture("old").is(), fresh.is())).toEqual([
+            undefined,
+            undefined,
+          ]);
         expect(sandbox.eventPosts).toBe(isLost ? 1 : 2);
         expect(journal()).toContain(isLost ? "old sent" : "old reported 2");
       },
@@ -136,13 +139,21 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       await runProgram(killed, [a.is(), b.is()]);
       await killed.kill();
       for (const { engine } of [a, b]) engine.state = undefined;
-      expect(await run(a.is(), c.is())).toEqual([undefined, expect.stringContaining(REFUSED)]);
+      expect(await run(a.is(), c.is())).toEqual([
+        undefined,
+        expect.stringContaining(REFUSED),
+      ]);
       expect([a.id, sandbox.eventPosts]).toEqual(["2", 2]);
       sandbox.fail(LOST);
       // Asked about in any order: what the program declares is known before.
       const errors = await run(d.is(), b.is(), c.is());
       expect(errors).toEqual([expect.stringMatching(/outcome/i), undefined, undefined]);
-      expect([b.id, c.id, d.unresolved?.name, sandbox.eventPosts]).toEqual(["3", "5", "E", 4]);
+      expect([b.id, c.id, d.unresolved?.name, sandbox.eventPosts]).toEqual([
+        "3",
+        "5",
+        "E",
+        4,
+      ]);
     });
 
     it("an alias, or existingId, says that it is the same object", async () => {
@@ -200,7 +211,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     );
     const cookieFile = join(folder, "other.json");
     const { error } = await e.up({}, { cookieFile });
-    expect(error).toContain(`the account ${former}, but the settings of this run name ${now}.`);
+    expect(error).toContain(
+      `the account ${former}, but the settings of this run name ${now}.`,
+    );
     expect(error).toContain("ADVERTISING_ACCOUNT_MISMATCH");
     expect(
       (await e.up({}, { cookieFile, settings: { formerAccount: former } })).error,
@@ -313,7 +326,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       const e = fixture("e");
       await e.up();
       sandbox.fail({ on: "event", with: answeredWith(2) });
-      expect((await e.up({ value: 2 })).error).toContain("2, which this resource had before");
+      expect((await e.up({ value: 2 })).error).toContain(
+        "2, which this resource had before",
+      );
       expect([e.unresolved?.replaces, sandbox.eventPosts]).toEqual(["2", 2]);
     });
   });
@@ -351,7 +366,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
   );
 
   const UPDATES = { settings: operatedSettings({ update: eventOperations.update }) };
-  it.each<[string, RunOptions | undefined, Values, { updates: number; eventPosts: number }]>([
+  it.each<
+    [string, RunOptions | undefined, Values, { updates: number; eventPosts: number }]
+  >([
     ["replaced", undefined, { value: 2 }, { updates: 0, eventPosts: 2 }],
     ["updated, if that is known", UPDATES, { value: 2 }, { updates: 1, eventPosts: 1 }],
     [
@@ -408,7 +425,10 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       expect([e.id, sandbox.eventPosts]).toEqual(["5", 0]);
       if (isOther) expect(error).toMatch(AS_SENT);
       else expect(error).toBeUndefined();
-      expect([(await e.up()).error, sandbox.eventPosts]).toEqual([undefined, isOther ? 1 : 0]);
+      expect([(await e.up()).error, sandbox.eventPosts]).toEqual([
+        undefined,
+        isOther ? 1 : 0,
+      ]);
     },
   );
 
@@ -458,11 +478,17 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     if (shape === "a single event")
       expect(error).toContain("A refresh does not find out what became of");
     expect(e.unresolved?.name).toBe("E");
-    expect((await e.engine.refresh(answering(e.unresolved?.mark, "2"))).error).toBeUndefined();
+    expect(
+      (await e.engine.refresh(answering(e.unresolved?.mark, "2"))).error,
+    ).toBeUndefined();
     expect([e.id, e.unresolved, (await e.up()).error]).toEqual(["2", undefined, undefined]);
     await other.up();
     await other.engine.refresh(answering(other.unresolved?.mark, null));
-    expect([other.id, other.unresolved, sandbox.eventPosts]).toEqual([undefined, undefined, 2]);
+    expect([other.id, other.unresolved, sandbox.eventPosts]).toEqual([
+      undefined,
+      undefined,
+      2,
+    ]);
   });
 
   it("an answer for a replacement leaves the former object on the list of what is live", async () => {
@@ -543,7 +569,12 @@ it("an alias of what is unresolved: the commands name it as the state does, on a
   const old = new SingleObjectFixture("a single event", sandbox, newFolder(), "old");
   sandbox.fail(LOST);
   await old.up();
-  const renamed = new SingleObjectFixture("a single event", sandbox, newFolder(), "renamed");
+  const renamed = new SingleObjectFixture(
+    "a single event",
+    sandbox,
+    newFolder(),
+    "renamed",
+  );
   renamed.engine.state = old.engine.state;
   renamed.engine.declares = { formerKeys: [old.engine.ref.key] };
   expect(await renamed.preview()).toMatch(

@@ -92,7 +92,9 @@ it("an advertiser needs a name; unknown fields are kept", () => {
   const body = JSON.parse(
     '{"advertiser_name":"A","alternative_id":"x","toString":1,"constructor":1,"__proto__":1}',
   );
-  expect(checkAdvertiser(body)).toMatchObject({ fields: { alternative_id: "x", toString: 1 } });
+  expect(checkAdvertiser(body)).toMatchObject({
+    fields: { alternative_id: "x", toString: 1 },
+  });
 });
 
 /** A sandbox that a request reaches, and its log. */
@@ -112,7 +114,10 @@ async function start(options: InstallationOptions = {}) {
       headers: { authorization },
       ...sent,
     });
-    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+    return {
+      status: answer.status,
+      body: (await answer.json()) as Record<string, unknown>,
+    };
   };
   return { sandbox, post, lines };
 }
@@ -134,7 +139,9 @@ describe("over HTTP", () => {
         errors: ["advertiser_id advertiser 1 is not active, or not there"],
       },
     });
-    expect(await post("event", { ...event, advertiser_id: 4 })).toMatchObject({ status: 406 });
+    expect(await post("event", { ...event, advertiser_id: 4 })).toMatchObject({
+      status: 406,
+    });
     expect(await post("event", { ...event, advertiser_id: 2 })).toEqual({
       status: 200,
       body: { success: true, message: "event created with ID = 3", payload: { id: 3 } },
@@ -158,7 +165,9 @@ describe("the log", () => {
     expect(lines).toEqual([
       "POST /rest/authenticate 401",
       "POST /rest/authenticate 200",
-      expect.stringMatching(/^POST \/rest\/advertiser\?… 200, advertiser 1 "[ -~]{50,99}…"$/),
+      expect.stringMatching(
+        /^POST \/rest\/advertiser\?… 200, advertiser 1 "[ -~]{50,99}…"$/,
+      ),
       'POST /rest/event/strict 200, event 2 "Purchase"',
       "POST /rest/event 406",
       expect.stringMatching(/^GET \/rest\/y{73}… 404$/),

@@ -4,7 +4,11 @@ import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import { searchByMark } from "../../provider/src/operations/search.js";
-import type { Fault, FaultRule, SandboxAnswerer } from "../../provider/src/sandbox/index.js";
+import type {
+  Fault,
+  FaultRule,
+  SandboxAnswerer,
+} from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { type InstallationOptions, jsonAnswer } from "../support/installation.js";
@@ -130,7 +134,8 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     sandbox.endFaults();
     const [there, renamed] = [elsewhere(), fixture(undefined, "renamed")];
     renamed.engine.state = structuredClone(e.engine.state);
-    for (const of of [there, renamed]) expect([await up(of), of.id]).toEqual([undefined, "2"]);
+    for (const of of [there, renamed])
+      expect([await up(of), of.id]).toEqual([undefined, "2"]);
     expect(sandbox.eventPosts).toBe(1);
   });
 
@@ -143,7 +148,11 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     await up(there, { value: 2 });
     sandbox.endFaults();
     e.engine.state = structuredClone(there.engine.state);
-    expect([await up(e, { value: 2 }), e.id, sandbox.eventPosts]).toEqual([undefined, "3", 2]);
+    expect([await up(e, { value: 2 }), e.id, sandbox.eventPosts]).toEqual([
+      undefined,
+      "3",
+      2,
+    ]);
   });
 
   it.each<[string, RegExp, FaultRule["with"]]>([
@@ -253,11 +262,16 @@ it("R6: a create that waited for a rate limit counts as not made only from its l
   const firstMs = Date.now();
   await failing; // a second later
   const sent =
-    runtime.journal("tiny/dev::e").of("ConversionEvent::e") ?? expect.fail("nothing is noted");
+    runtime.journal("tiny/dev::e").of("ConversionEvent::e") ??
+    expect.fail("nothing is noted");
   const sentMs = Date.parse(sent.at);
   expect(sentMs).toBeGreaterThan(firstMs);
   const arrivesWithinMs = (5 + 60) * 1000;
-  const still = { ...systemClock, wallMs: () => clock.wallMs(), sleep: async () => undefined };
+  const still = {
+    ...systemClock,
+    wallMs: () => clock.wallMs(),
+    sleep: async () => undefined,
+  };
   for (const [atMs, kind] of [
     [(firstMs + sentMs) / 2 + arrivesWithinMs, "open"],
     [sentMs + arrivesWithinMs, "not-made"],
@@ -282,7 +296,11 @@ describe("C5: the end of a create", () => {
   it.each([
     ["created", undefined, "e created 2"],
     ["of unknown outcome", lost, "e sent"],
-    ["refused", { kind: "answer", status: 406, body: { errors: ["no"] } } as Fault, undefined],
+    [
+      "refused",
+      { kind: "answer", status: 406, body: { errors: ["no"] } } as Fault,
+      undefined,
+    ],
   ])("is noted before the engine gets it: %s", async (_, fault, noted) => {
     const { sandbox, folder } = await start();
     const run = newRun(sandbox, folder);

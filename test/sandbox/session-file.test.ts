@@ -104,7 +104,8 @@ describe("the file", () => {
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 20 });
     const cookie = String(sandbox.requests.at(-1)?.headers.cookie).split("=")[1] ?? "";
     expect(readFileSync(file, "utf8")).toContain(cookie);
-    for (const { secrets } of runs) expect(secrets.scrub(`x ${cookie} y`)).toBe("x [secret] y");
+    for (const { secrets } of runs)
+      expect(secrets.scrub(`x ${cookie} y`)).toBe("x [secret] y");
   });
 
   it("of another mode: a separate login", async () => {
@@ -116,7 +117,12 @@ describe("the file", () => {
 
 describe("the lock", () => {
   /** A live process that holds it, without a heartbeat, until `untilMs` on the clock. */
-  function heldBy(clock: FakeClock, lock: string, untilMs: number, release: () => void): void {
+  function heldBy(
+    clock: FakeClock,
+    lock: string,
+    untilMs: number,
+    release: () => void,
+  ): void {
     writeFileSync(lock, lockText(process.pid));
     clock.beforeWaking = (nowMs) => {
       if (existsSync(lock) && nowMs >= untilMs) release();
@@ -292,12 +298,15 @@ describe("a file that can't be used is left alone, and the run goes on without i
     },
   );
 
-  it.each(["EACCES", "EROFS", "ENOSPC", "EMFILE"])("%s while it is locked", async (code) => {
-    const { sandbox, file, client } = await start();
-    failing("openSync", ".lock", code);
-    expect(await goesOn(sandbox, client())).toContain(`${code} (openSync)`);
-    expect(existsSync(file)).toBe(false);
-  });
+  it.each(["EACCES", "EROFS", "ENOSPC", "EMFILE"])(
+    "%s while it is locked",
+    async (code) => {
+      const { sandbox, file, client } = await start();
+      failing("openSync", ".lock", code);
+      expect(await goesOn(sandbox, client())).toContain(`${code} (openSync)`);
+      expect(existsSync(file)).toBe(false);
+    },
+  );
 
   it.each(["openSync", "writeFileSync", "fsyncSync", "renameSync"] as const)(
     "%s fails while it is written: the old file stays whole, and nothing is left beside it",
@@ -449,7 +458,9 @@ describe("the password", () => {
     expect(endings.map(({ kind }) => kind)).toEqual(
       Array.from({ length: 5 }, () => "LoginError"),
     );
-    expect(messageOf(endings[0])).toContain("Check advertising:email and advertising:password");
+    expect(messageOf(endings[0])).toContain(
+      "Check advertising:email and advertising:password",
+    );
     expect([counts(sandbox), readFileSync(file, "utf8")]).toEqual([
       { logins: 1, creates: 0 },
       before,
@@ -460,11 +471,15 @@ describe("the password", () => {
 
   it("is not in the file, in any spelling or as a fast digest", async () => {
     const { sandbox, folder, file } = await start({ password: PASSWORD });
-    const run = new TestClient(sandbox.url, { cookieFile: file, ...withPassword(PASSWORD) });
+    const run = new TestClient(sandbox.url, {
+      cookieFile: file,
+      ...withPassword(PASSWORD),
+    });
     expect(await run.create()).toMatchObject({ kind: "created" });
     const written = `${fs.readdirSync(folder).join(" ")} ${readFileSync(file, "utf8")}`;
-    const { salt } = (JSON.parse(readFileSync(file, "utf8")) as { verifier: { salt: string } })
-      .verifier;
+    const { salt } = (
+      JSON.parse(readFileSync(file, "utf8")) as { verifier: { salt: string } }
+    ).verifier;
     const salts = [
       Buffer.alloc(0),
       Buffer.from(salt, "base64"),
@@ -487,7 +502,8 @@ describe("the password", () => {
       JSON.stringify(PASSWORD).slice(1, -1),
       "cret & more",
     ];
-    for (const spelling of [...plain, ...spellings]) expect(written).not.toContain(spelling);
+    for (const spelling of [...plain, ...spellings])
+      expect(written).not.toContain(spelling);
   });
 
   it("is not computed in a preview, and once for a run", async () => {
@@ -610,7 +626,7 @@ describe("long-lived sessions", () => {
       );
       return jar;
     };
-    const store = new SessionStore(settings, dependenciesOf({ cookieFile: file }), logIn);
+    const store = new SessionStore(dependenciesOf({ settings, cookieFile: file }), logIn);
     const [first, second] = [await store.open(url), await store.open(url)];
     await first.keep({ setCookies: ["x_service_cookie=late; Path=/"], headers: {} }, url);
     expect(await second.headers(url)).toEqual({ cookie: "x_service_cookie=second" });

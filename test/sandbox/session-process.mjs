@@ -46,7 +46,8 @@ const settings = {
 };
 const said = [];
 const transport = createTransport({ settings });
-const client = new Client(settings, {
+const client = new Client({
+  settings,
   transport,
   clock: systemClock,
   cookieFile,

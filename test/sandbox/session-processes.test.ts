@@ -50,7 +50,8 @@ describe("several processes", () => {
             child.once("error", fail);
             child.once("close", (code, signal) => {
               if (code === 0 || signal === "SIGKILL") done(report);
-              else fail(new Error(`the process ended with ${code ?? signal}: ${complaint}`));
+              else
+                fail(new Error(`the process ended with ${code ?? signal}: ${complaint}`));
             });
           }),
       ),
@@ -119,7 +120,9 @@ describe("several processes", () => {
     expect(sandbox.logins).toBeLessThanOrEqual(3);
     expect(sandbox.logins).toBeGreaterThan(1);
     expect(sandbox.creates).toBeLessThanOrEqual(160);
-    expect(sandbox.requests.filter(({ created }) => created !== undefined)).toHaveLength(80);
+    expect(sandbox.requests.filter(({ created }) => created !== undefined)).toHaveLength(
+      80,
+    );
   });
 
   it("six processes with long-lived sessions: one login", async () => {
@@ -166,7 +169,9 @@ describe("several processes", () => {
 
           resetCounts(sandbox);
           const next = client({ cookieFile: file, settings: { keepLoggedIn } });
-          expect(await next.create(`after-${dieAtCall}`)).toMatchObject({ kind: "created" });
+          expect(await next.create(`after-${dieAtCall}`)).toMatchObject({
+            kind: "created",
+          });
           expect(sandbox.logins).toBeLessThanOrEqual(1);
           expect(sandbox.creates).toBe(1);
           expect(next.said).toEqual([]);
@@ -181,7 +186,9 @@ describe("several processes", () => {
           leftBehind.map(async ({ file, dieAtCall }) => {
             const clock = new FakeClock(Date.now() + 10 * MINUTE);
             const later = client({ cookieFile: file, clock, settings: { keepLoggedIn } });
-            expect(await later.create(`later-${dieAtCall}`)).toMatchObject({ kind: "created" });
+            expect(await later.create(`later-${dieAtCall}`)).toMatchObject({
+              kind: "created",
+            });
             expect(beside(file)).toEqual([]);
           }),
         );

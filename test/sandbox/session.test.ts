@@ -66,7 +66,10 @@ describe("S3: one login", () => {
       { settings: { authMode: "basic", password: "wrong-password" } },
     );
     const kinds = (await client.createMany(20)).map(({ kind }) => kind).sort();
-    expect(kinds).toEqual([...Array.from({ length: 19 }, () => "LoginError"), "RefusedError"]);
+    expect(kinds).toEqual([
+      ...Array.from({ length: 19 }, () => "LoginError"),
+      "RefusedError",
+    ]);
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
   });
 
@@ -189,7 +192,10 @@ describe("S1: a session that has ended", () => {
 
   it("each session ends before its first request: an error after two logins and two POSTs", async () => {
     let now = 0;
-    const { sandbox, client } = await start({ sessionSeconds: 1, clock: () => (now += 2000) });
+    const { sandbox, client } = await start({
+      sessionSeconds: 1,
+      clock: () => (now += 2000),
+    });
     const ending = await client.create();
     expect(ending.kind).toBe("RefusedError");
     expect(messageOf(ending)).toMatch(/Another login doesn't help/);

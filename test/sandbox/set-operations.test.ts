@@ -24,10 +24,14 @@ async function start(
   const engine = new SetEngine(sandbox, newFolder());
   engine.declares = { deletes };
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
-  const options = { settings: { ...operatedSettings(operations), maxWaitSeconds: "0" }, adapt };
+  const options = {
+    settings: { ...operatedSettings(operations), maxWaitSeconds: "0" },
+    adapt,
+  };
   const up = async (declared: Record<string, unknown>) =>
     (await engine.up(declared, options)).error;
-  const sent = (wanted: string) => sandbox.requests.filter(({ method }) => method === wanted);
+  const sent = (wanted: string) =>
+    sandbox.requests.filter(({ method }) => method === wanted);
   const puts = () => sent("PUT").map(({ body }) => body);
   const deleted = () => sent("DELETE").map(({ path }) => Number(path.split("/").at(-1)));
   const live = () => sandbox.events.map(({ event_name }) => event_name).toSorted();
@@ -44,34 +48,41 @@ it("a changed member is updated in place", async () => {
   expect(sandbox).toMatchObject({ eventPosts: 2, updates: 1, deletes: 0 });
 });
 
-describe.each([[[]], [["events"]], [["defaults"]]])("with secret arguments (%j)", (secret) => {
-  it.each([
-    ["refused", refusal, false],
-    ["carried out and got no response", lost, true],
-  ] as const)(
-    "an update that was %s is sent again, whatever was changed, and nothing is replaced",
-    async (_, fault, act) => {
-      const { sandbox, up, puts } = await start();
-      const declare = (value: number, viewWindow: number) =>
-        of(
-          { a: { ...A, value }, b: B },
-          { defaults: { viewWindow }, ...(secret.length > 0 && { __secret: secret }) },
+describe.each([[[]], [["events"]], [["defaults"]]])(
+  "with secret arguments (%j)",
+  (secret) => {
+    it.each([
+      ["refused", refusal, false],
+      ["carried out and got no response", lost, true],
+    ] as const)(
+      "an update that was %s is sent again, whatever was changed, and nothing is replaced",
+      async (_, fault, act) => {
+        const { sandbox, up, puts } = await start();
+        const declare = (value: number, viewWindow: number) =>
+          of(
+            { a: { ...A, value }, b: B },
+            { defaults: { viewWindow }, ...(secret.length > 0 && { __secret: secret }) },
+          );
+        await up(declare(1, 60));
+        for (const news of [declare(5, 60), declare(5, 90)]) {
+          sandbox.fail({ on: "update", act, times: 9, with: fault });
+          expect(await up(news)).toMatch(
+            /busy|ADVERTISING_BAD_ANSWER|ADVERTISING_NOT_SENT/,
+          );
+          sandbox.endFaults();
+          expect(await up(news)).toBeUndefined();
+          const sent = puts().length;
+          expect([await up(news), puts().length]).toEqual([undefined, sent]);
+        }
+        expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+        const now = sandbox.events.map(
+          ({ value, view_window }) => `${value} ${view_window}`,
         );
-      await up(declare(1, 60));
-      for (const news of [declare(5, 60), declare(5, 90)]) {
-        sandbox.fail({ on: "update", act, times: 9, with: fault });
-        expect(await up(news)).toMatch(/busy|ADVERTISING_BAD_ANSWER|ADVERTISING_NOT_SENT/);
-        sandbox.endFaults();
-        expect(await up(news)).toBeUndefined();
-        const sent = puts().length;
-        expect([await up(news), puts().length]).toEqual([undefined, sent]);
-      }
-      expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
-      const now = sandbox.events.map(({ value, view_window }) => `${value} ${view_window}`);
-      expect(now).toEqual(["5 90", "2 90"]);
-    },
-  );
-});
+        expect(now).toEqual(["5 90", "2 90"]);
+      },
+    );
+  },
+);
 
 it.each([true, false])(
   "a secret argument that is removed (its own: %s, or a default) is in no state, and is taken away by the update after a failed one",
@@ -80,7 +91,10 @@ it.each([true, false])(
     const secret = { eventTypeId: 31337 };
     const __secret = [isOwn ? "events" : "defaults"];
     await up(
-      of({ a: { ...A, ...(isOwn && secret) } }, { defaults: isOwn ? {} : secret, __secret }),
+      of(
+        { a: { ...A, ...(isOwn && secret) } },
+        { defaults: isOwn ? {} : secret, __secret },
+      ),
     );
     expect(sandbox.events).toMatchObject([{ event_type_id: 31337 }]);
     const news = of({ a: { ...A, value: 5 } });
@@ -178,7 +192,10 @@ describe("with `retainOnDelete: false` and a known delete", () => {
       deletes,
       5,
     ]);
-    expect(engine.state?.outputs.__left).toMatchObject([{ id: String(a) }, { id: String(b) }]);
+    expect(engine.state?.outputs.__left).toMatchObject([
+      { id: String(a) },
+      { id: String(b) },
+    ]);
     engine.state = waiting;
     engine.declares = declares;
     expect(await up(declared)).toBeUndefined();
@@ -193,7 +210,10 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     await up(of({ a: A, b: B }));
     const { a, b } = engine.eventIds;
     // It moves to another key of the set, and to another resource.
-    engine.declares = { deletes: true, adopted: `ConversionEvent ${a},ConversionEvent ${b}` };
+    engine.declares = {
+      deletes: true,
+      adopted: `ConversionEvent ${a},ConversionEvent ${b}`,
+    };
     expect(await up(of({ c: { ...A, existingId: a } }))).toBeUndefined();
     expect(engine.eventIds).toEqual({ c: a });
     // An id that is not known yet may be this one.

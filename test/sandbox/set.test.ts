@@ -252,7 +252,10 @@ describe("a key is renamed with formerKey, and nothing is sent", () => {
     expect(
       await up({ new: { ...events.new, existingId: sandbox.events[0]?.id } }),
     ).toBeUndefined();
-    expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ new: sandbox.events[0]?.id }, 1]);
+    expect([engine.eventIds, sandbox.eventPosts]).toEqual([
+      { new: sandbox.events[0]?.id },
+      1,
+    ]);
   });
 
   it("with retainOnDelete: false, and nothing is deleted", async () => {

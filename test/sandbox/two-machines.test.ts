@@ -80,7 +80,8 @@ describe.each(RESOURCE_FORMS)(
       there.engine.state = here.engine.state;
       const answers = JSON.stringify({ [String(here.unresolved?.mark)]: "2" });
       expect(
-        (await there.engine.refresh({ environment: { ADVERTISING_ANSWERS: answers } })).error,
+        (await there.engine.refresh({ environment: { ADVERTISING_ANSWERS: answers } }))
+          .error,
       ).toBeUndefined();
       return { sandbox, here, there };
     };

@@ -94,7 +94,7 @@ describe("after five silent seconds", () => {
     });
     expect(kinds(await client.createMany(16))).toEqual(["NotSentError"]);
     expect(client.said).toEqual([
-      `No connection to 127.0.0.1:${port} after 5 s (ECONNREFUSED). Retries end in at most 60 s (advertising:maxWaitSeconds). ` +
+      `No response from 127.0.0.1:${port} after 5 s (ECONNREFUSED). It is tried for at most 80 s (advertising:maxWaitSeconds and requestTimeoutSeconds). ` +
         "Check advertising:baseUrl, the network and the proxy.",
     ]);
   });
@@ -105,20 +105,22 @@ describe("after five silent seconds", () => {
       if (connection.index > 0) connection.reset();
       else hanging.resolve(() => connection.reset());
     });
-    const client = new TestClient(server.url.replace("http:", "https:"), { settings: basic });
+    const client = new TestClient(server.url.replace("http:", "https:"), {
+      settings: basic,
+    });
     const creating = client.create();
     const reset = await hanging.promise;
     client.clock.advance(4999);
     expect(client.said).toEqual([]);
     client.clock.advance(1);
-    const words = `No connection to 127.0.0.1:${server.port} after 5 s. Retries end in at most 120 s (advertising:maxWaitSeconds).`;
+    const words = `No response from 127.0.0.1:${server.port} after 5 s. It is tried for at most 140 s (advertising:maxWaitSeconds and requestTimeoutSeconds).`;
     expect(client.said).toEqual([expect.stringContaining(words)]);
     reset();
     expect(await creating).toMatchObject({ kind: "NotSentError" });
     expect([client.said.length, server.posts.length]).toEqual([1, 0]);
   });
 
-  it("no answer: how long this attempt still waits; what comes sooner is not spoken of", async () => {
+  it("no answer: how long it is tried; what comes sooner is not spoken of", async () => {
     const asked = Promise.withResolvers<() => void>();
     const server = await startRawServer(async (connection) => {
       while ((await connection.readRequest()) !== undefined) {
@@ -136,7 +138,9 @@ describe("after five silent seconds", () => {
     const answer = await asked.promise;
     client.clock.advance(5000);
     expect(client.said).toEqual([
-      `No response from 127.0.0.1:${server.port} after 5 s. This attempt ends in at most 30 s (advertising:requestTimeoutSeconds).`,
+      expect.stringContaining(
+        `No response from 127.0.0.1:${server.port} after 5 s. It is tried for at most 150 s (`,
+      ),
     ]);
     answer();
     expect(await creating).toMatchObject({ kind: "created", id: "2" });
@@ -153,7 +157,9 @@ describe("all wait together", () => {
     expect(postedAt.filter((time) => time === 0).length).toBeLessThanOrEqual(16); // those in flight
     expect(postedAt.filter((time) => time >= 30_000)).toHaveLength(40);
     expect(clock.monotonicMs()).toBeLessThan(31_000);
-    expect(client.said).toEqual(["The platform limits the rate: all requests wait for 30 s."]);
+    expect(client.said).toEqual([
+      "The platform limits the rate: all requests wait for 30 s.",
+    ]);
     expect(server.connections).toBeLessThanOrEqual(32);
   });
 

@@ -3,9 +3,11 @@ import { expect } from "vitest";
 import { Secrets } from "../../provider/src/base/secrets.js";
 import type { ClientDependencies } from "../../provider/src/client/client-dependencies.js";
 import { FakeClock } from "./clock.js";
+import { settingsOf } from "./settings.js";
 
 export function dependenciesOf(more: Partial<ClientDependencies> = {}): ClientDependencies {
   return {
+    settings: settingsOf(),
     transport: { send: () => expect.fail("nothing is sent"), close: async () => undefined },
     clock: new FakeClock(),
     cookieFile: undefined,

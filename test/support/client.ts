@@ -71,7 +71,8 @@ export class TestClient {
       release();
       await transport.close();
     };
-    this.#client = new Client(this.settings, {
+    this.#client = new Client({
+      settings: this.settings,
       transport: {
         send: (request) => this.clock.during(() => transport.send(request)),
         close: () => transport.close(),
@@ -96,7 +97,9 @@ export class TestClient {
 
   /** Creates `count` advertisers at once: `A0`, `A1`, … */
   createMany(count: number): Promise<Ending[]> {
-    return Promise.all(Array.from({ length: count }, (_, index) => this.create(`A${index}`)));
+    return Promise.all(
+      Array.from({ length: count }, (_, index) => this.create(`A${index}`)),
+    );
   }
 
   /** Creates an event. */

@@ -67,5 +67,7 @@ export async function serveComments(
 }
 
 function answer(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  response
+    .writeHead(status, { "content-type": "application/json" })
+    .end(JSON.stringify(body));
 }

@@ -11,7 +11,9 @@ const { join } = require("node:path");
 
 const [, kind = "others"] =
   /@pulumi[\\/]pulumi[\\/]cmd[\\/]([\w-]+)/.exec(process.argv[1] ?? "") ?? [];
-Module.enableCompileCache(join(__dirname, "..", "..", ".pulumi-local", "compile-cache", kind));
+Module.enableCompileCache(
+  join(__dirname, "..", "..", ".pulumi-local", "compile-cache", kind),
+);
 
 /**
  * Whether a test of the repository has its program in JavaScript. Pulumi prepares for TypeScript even then, and maps traces to its own
@@ -44,7 +46,8 @@ Module._load = function (request, parent, ...rest) {
   if (request === SCRIPT_REPORTS && kind === "run")
     return { isInitializedAsync: async () => undefined };
   if (RARELY_USED.some(matches)) return lazyModule((name) => loadNow()[name]);
-  if (matches(RARELY_CALLED)) return lazyModule((name) => lazyFunction(() => loadNow()[name]));
+  if (matches(RARELY_CALLED))
+    return lazyModule((name) => lazyFunction(() => loadNow()[name]));
   return loadNow();
 };
 

@@ -143,8 +143,8 @@ const rows: Row[] = [
   [
     "an object counts as gone only if the operation has found another one",
     "client/client.ts",
-    "if (witness.inFlight.size === 0) throw unusableResponseError(verdict, response);",
-    "if (witness.inFlight.size === 0) return verdict;",
+    'const isProved = verdict.kind === "gone" && proof.hasWorked;',
+    'const isProved = verdict.kind === "gone";',
     "unit/witness",
     "a read that has found nothing yet proves nothing",
   ],
@@ -184,8 +184,8 @@ const rows: Row[] = [
   [
     "an answer that says no anywhere proves no create",
     "client/classify-response.ts",
-    'objectionIn(answer, "created", noun, sent) ?? contradictionIn(data',
-    "contradictionIn(data",
+    "objectionIn(data, SAYS_CREATED, noun, sent) ??\n",
+    "",
     "unit/answers",
     "a create",
   ],

@@ -261,7 +261,10 @@ class MemoryFiles {
 }
 
 /** What is left if the power fails at a moment. @param fates of the changes that were not synced, in their order. */
-export function imageAfter({ names, texts, unsynced }: Moment, fates: readonly Fate[]): Image {
+export function imageAfter(
+  { names, texts, unsynced }: Moment,
+  fates: readonly Fate[],
+): Image {
   const left = new Map(names);
   const held = new Map(texts);
   for (const [index, each] of unsynced.entries()) {

@@ -21,7 +21,9 @@ if (command !== "api")
   throw new Error(`this stands in for \`gh api\` only, not for \`gh ${command}\``);
 const [, name, file] = /^(\w+)=@(.+)$/.exec(values.field ?? "") ?? [];
 const body =
-  file === undefined ? {} : { body: JSON.stringify({ [name]: readFileSync(file, "utf8") }) };
+  file === undefined
+    ? {}
+    : { body: JSON.stringify({ [name]: readFileSync(file, "utf8") }) };
 const method = values.method ?? (file === undefined ? "GET" : "POST");
 
 for (let url = new URL(endpoint, `${process.env.GH_TEST_API}/`).href; url !== undefined; ) {

@@ -127,7 +127,8 @@ class InstallationSessions extends Sessions {
   }
 
   override open(isLongLived: boolean): string[] {
-    const { instanceKey = "sandbox", sessionRequests = Number.POSITIVE_INFINITY } = this.#forms;
+    const { instanceKey = "sandbox", sessionRequests = Number.POSITIVE_INFINITY } =
+      this.#forms;
     this.#requestsLeft = sessionRequests;
     return super
       .open(isLongLived)
@@ -296,7 +297,10 @@ function refuse(
         const [field = "", ...reason] = error.split(" ");
         return [field, [reason.join(" ")]];
       });
-      return changed({ success: false, errors: { [noun]: Object.fromEntries(byField) } }, 400);
+      return changed(
+        { success: false, errors: { [noun]: Object.fromEntries(byField) } },
+        400,
+      );
     }
     case "detail":
       return changed({ success: false, detail: message }, 422);
@@ -375,7 +379,8 @@ function listObjects(
 ): Partial<SandboxAnswer> {
   const records = objects.map((object) => recordOf(forms, noun, object));
   if (forms.recordForm === "list") return changed(records);
-  if (forms.recordForm === "own-name") return changed({ success: true, [`${noun}s`]: records });
+  if (forms.recordForm === "own-name")
+    return changed({ success: true, [`${noun}s`]: records });
   return changed({ success: true, payload: records });
 }
 

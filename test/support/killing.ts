@@ -13,7 +13,9 @@ export type Victims = "tree" | "engine";
 export type Target = "process" | "group";
 
 /** Resolves once each of these faults of the sandbox has met a request. */
-export async function struck(...faults: readonly { readonly hits: number }[]): Promise<void> {
+export async function struck(
+  ...faults: readonly { readonly hits: number }[]
+): Promise<void> {
   while (faults.some(({ hits }) => hits === 0)) await sleep(10);
 }
 
@@ -29,7 +31,8 @@ export async function upAndKill(
 ): Promise<boolean> {
   const { pid, ended } = startUp(stack, args);
   if (await Promise.race([ended.then(() => true), when.then(() => false)])) return false;
-  for (const victim of victims === "engine" ? [pid] : [pid, ...sessionOf(pid)]) kill(victim);
+  for (const victim of victims === "engine" ? [pid] : [pid, ...sessionOf(pid)])
+    kill(victim);
   await ended;
   return true;
 }

@@ -5,15 +5,23 @@ import type { Plugin } from "vitest/config";
 export interface Mutation {
   /** The path below `provider/src`. */
   readonly file: string;
-  /** A text that the file has exactly once. */
+  /** A text that the file has exactly once, however its lines are broken. */
   readonly from: string;
   readonly to: string;
 }
 
 /** @throws Error if the source does not have `from` exactly once. */
 export function mutated(source: string, { file, from, to }: Mutation): string {
-  if (source.split(from).length !== 2) throw new Error(`${file} does not hold once: ${from}`);
-  return source.replace(from, () => to);
+  // A formatter breaks lines at blanks and inside brackets, and ends a broken list with a comma.
+  const tokens = from.match(/\w+|[^\w\s]/g) ?? [];
+  const patterns = tokens.map((token) => {
+    if (/\w/.test(token)) return token;
+    return /[)}\]]/.test(token) ? `,?\\s*\\${token}` : `\\${token}`;
+  });
+  const broken = new RegExp(patterns.join("\\s*"), "g");
+  if (source.match(broken)?.length !== 1)
+    throw new Error(`${file} does not hold once: ${from}`);
+  return source.replace(broken, () => to);
 }
 
 /** Lets vitest load the product with the change in MUTATION (JSON). The files stay as they are. */

@@ -24,7 +24,10 @@ export function operatedSettings(
 }
 
 export function operatedSandbox(options: InstallationOptions = {}): Promise<Sandbox> {
-  const objects = { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] };
+  const objects = {
+    advertisers: [{ id: 1, advertiser_name: "A", active: true }],
+    events: [],
+  };
   return useSandbox({ operations: true, objects, ...options });
 }
 

@@ -15,7 +15,12 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
-import { inheritedEnvironment, inheritedProxies, type RunResult, runProcess } from "./stack.js";
+import {
+  inheritedEnvironment,
+  inheritedProxies,
+  type RunResult,
+  runProcess,
+} from "./stack.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 export const providerFolder = join(repository, "provider");
@@ -23,7 +28,12 @@ export const providerFolder = join(repository, "provider");
 const pnpmFolder = join(repository, ".pulumi-local", "pnpm");
 /** What npm installs for them. */
 const YARN = "@yarnpkg/cli-dist@4.18.1";
-const TOOLS = { npm: undefined, pnpm: "pnpm@12.21.0", yarn: YARN, "yarn, Plug'n'Play": YARN };
+const TOOLS = {
+  npm: undefined,
+  pnpm: "pnpm@12.21.0",
+  yarn: YARN,
+  "yarn, Plug'n'Play": YARN,
+};
 
 type Manager = keyof typeof TOOLS;
 
@@ -47,7 +57,8 @@ export function useTemporaryFolder(): () => string {
     folder = realpathSync(mkdtempSync(join(tmpdir(), "advertising-package-")));
   });
   afterAll(() => {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    if (folder !== undefined)
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   return () => {
     if (folder === undefined) throw new Error("no folder before the first hook");
@@ -82,7 +93,11 @@ export async function extract(tarball: string, into: string): Promise<string> {
 }
 
 async function pack(folder: string, into: string): Promise<string> {
-  const output = await succeed("npm", ["pack", "--silent", "--pack-destination", into], folder);
+  const output = await succeed(
+    "npm",
+    ["pack", "--silent", "--pack-destination", into],
+    folder,
+  );
   return join(into, output.trim().split("\n").at(-1) ?? "");
 }
 
@@ -130,7 +145,12 @@ export class InstalledProject {
    * A workspace with a program in `apps/shop` and a library in `libs/tracking`, whose peer dependency the package is.
    * @returns the program's folder, what its runs have in their environment, and how to reinstall it with more settings.
    */
-  static async workspace(manager: Manager, tarball: string, parent: string, library: string) {
+  static async workspace(
+    manager: Manager,
+    tarball: string,
+    parent: string,
+    library: string,
+  ) {
     const folder = mkdtempSync(join(parent, "workspace-"));
     const tool = await provide(manager, parent);
     const isYarn = manager.startsWith("yarn");
@@ -149,7 +169,10 @@ export class InstalledProject {
         peerDependencies: { "@pulumi/pulumi": "^3.259.0", "pulumi-advertising": "*" },
       },
     }))
-      project.write(join(path, "package.json"), JSON.stringify({ private: true, ...manifest }));
+      project.write(
+        join(path, "package.json"),
+        JSON.stringify({ private: true, ...manifest }),
+      );
     project.write("libs/tracking/index.js", library);
     const install = (settings: string) => project.#install(manager, tool, settings);
     await install(manager === "pnpm" ? 'packages: ["apps/*", "libs/*"]\n' : "");
@@ -272,12 +295,17 @@ export function useStarter(): () => string {
   const project = () => join(temporary(), "starter");
   beforeAll(async () => {
     // Leaves out what developers' own runs put there.
-    const isOwn = (path: string) => !/^(Pulumi\..+\.yaml|node_modules)$/.test(basename(path));
+    const isOwn = (path: string) =>
+      !/^(Pulumi\..+\.yaml|node_modules)$/.test(basename(path));
     cpSync(join(repository, "examples", "starter"), project(), {
       recursive: true,
       filter: isOwn,
     });
-    await succeed("npm", ["install", ...NPM_QUIET, await packProvider(temporary())], project());
+    await succeed(
+      "npm",
+      ["install", ...NPM_QUIET, await packProvider(temporary())],
+      project(),
+    );
   });
   return project;
 }
@@ -290,10 +318,17 @@ async function provide(manager: Manager, parent: string): Promise<string | undef
 }
 
 /** Installs what nothing here depends on in its own folder. @param name of its command. @returns the command's path. */
-export async function installTool(name: string, tool: string, parent: string): Promise<string> {
+export async function installTool(
+  name: string,
+  tool: string,
+  parent: string,
+): Promise<string> {
   const folder = join(parent, name);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "tools", private: true }));
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ name: "tools", private: true }),
+  );
   await succeed("npm", ["install", ...NPM_QUIET, tool], folder);
   return join(folder, "node_modules", ".bin", name);
 }
@@ -317,7 +352,11 @@ async function succeed(
   cwd: string,
   environment = {},
 ): Promise<string> {
-  const environmentOfTools = { ...projectEnvironment(), ...inheritedProxies(), ...environment };
+  const environmentOfTools = {
+    ...projectEnvironment(),
+    ...inheritedProxies(),
+    ...environment,
+  };
   const { code, output } = await runProcess(command, args, cwd, environmentOfTools);
   if (code !== 0)
     throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${output}`);

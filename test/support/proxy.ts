@@ -13,7 +13,11 @@ import { onTestFinished } from "vitest";
 export type Treatment =
   /** @param cutAfter how many of the client's bytes pass before both sides are reset. */
   | { readonly kind: "tunnel"; readonly cutAfter?: number }
-  | { readonly kind: "refuse"; readonly status: number; readonly headers?: readonly string[] }
+  | {
+      readonly kind: "refuse";
+      readonly status: number;
+      readonly headers?: readonly string[];
+    }
   | { readonly kind: "close" | "reset" | "hang" | "garbage" };
 
 export interface ProxyOptions {
@@ -41,7 +45,8 @@ export async function startProxy({
   const forwarded: string[] = [];
   /** How many of the client's bytes arrived for each tunnel. */
   const came: number[] = [];
-  const authorization = credentials && `Basic ${Buffer.from(credentials).toString("base64")}`;
+  const authorization =
+    credentials && `Basic ${Buffer.from(credentials).toString("base64")}`;
   const server: Server =
     certificate === undefined ? createServer() : createSecureServer(certificate);
   server.on("request", ({ url }, answer) => {

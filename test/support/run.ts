@@ -5,7 +5,10 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { createProvider } from "../../provider/src/dynamic/provider.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
-import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
+import {
+  conversionEvent,
+  conversionEventSet,
+} from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
 import type { Severity } from "../../provider/src/operations/notices.js";
 import { createRuntime, type Runtime } from "../../provider/src/operations/runtime.js";
@@ -32,7 +35,13 @@ export function newRun(
   }: RunOptions = {},
 ) {
   const { url: baseUrl, email, password } = platform;
-  const config: Record<string, string> = { baseUrl, email, password, cookieFile, ...settings };
+  const config: Record<string, string> = {
+    baseUrl,
+    email,
+    password,
+    cookieFile,
+    ...settings,
+  };
   const told: {
     readonly severity: Severity;
     readonly urn: string;

@@ -76,7 +76,8 @@ function isMet(condition: string, status: string, values: Environment): boolean 
   const holds = (term: string) => {
     if (term === "" || term === "always()") return true;
     const [, name, operator, text] = /^([\w.]+) (==|!=) '(\w*)'$/.exec(term) ?? [];
-    if (name === undefined) throw new Error(`The runner does not know the condition ${term}`);
+    if (name === undefined)
+      throw new Error(`The runner does not know the condition ${term}`);
     return ((values[name] ?? "") === text) === (operator === "==");
   };
   return (terms.includes("always()") || status === "success") && terms.every(holds);

@@ -4,7 +4,10 @@ import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Ending, messageOf, TestClient, type TestClientOptions } from "./client.js";
 import { type InstallationOptions, useSandbox } from "./installation.js";
 
-export async function start(options: InstallationOptions = {}, client: TestClientOptions = {}) {
+export async function start(
+  options: InstallationOptions = {},
+  client: TestClientOptions = {},
+) {
   const sandbox = await useSandbox(options);
   return { sandbox, client: new TestClient(sandbox.url, client) };
 }

@@ -116,7 +116,9 @@ abstract class Engine {
           this.state.outputs,
         );
         const { initError: _, ...kept } = this.state;
-        const found = inputs && { inputs: { ...carriedBack(inputs), __provider: PROVIDER } };
+        const found = inputs && {
+          inputs: { ...carriedBack(inputs), __provider: PROVIDER },
+        };
         this.state =
           id === ""
             ? undefined
@@ -161,7 +163,8 @@ abstract class Engine {
     const check = async (olds: Values) => {
       const news = { ...declared, __identity: given, __provider: PROVIDER };
       const { inputs, failures = [] } = await provider.check(olds, carried(news));
-      if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("\n"));
+      if (failures.length > 0)
+        throw new Error(failures.map(({ reason }) => reason).join("\n"));
       // Pulumi's provider process puts its reference back in.
       return carriedBack({ ...inputs, __provider: PROVIDER });
     };
@@ -172,7 +175,11 @@ abstract class Engine {
         if (isUp) await this.#create(provider, inputs);
         return [];
       }
-      const { changes, replaces = [] } = await provider.diff(state.id, state.outputs, inputs);
+      const { changes, replaces = [] } = await provider.diff(
+        state.id,
+        state.outputs,
+        inputs,
+      );
       if (replaces.length > 0) inputs = await check({});
       if (!isUp) return [];
       if (replaces.length > 0) {
@@ -205,7 +212,9 @@ abstract class Engine {
   }
 
   #deletes(run: Run, { id, inputs, outputs }: Saved): (() => Promise<void>)[] {
-    return inputs.__delete === true ? [async () => this.provider(run).delete(id, outputs)] : [];
+    return inputs.__delete === true
+      ? [async () => this.provider(run).delete(id, outputs)]
+      : [];
   }
 
   /** The program no longer declares it. */
@@ -355,7 +364,8 @@ export class SingleObjectFixture {
   /** The platform's id in the state. */
   get id(): string | undefined {
     const { engine } = this;
-    const id = engine instanceof SetEngine ? engine.eventIds.k : engine.state?.outputs.eventId;
+    const id =
+      engine instanceof SetEngine ? engine.eventIds.k : engine.state?.outputs.eventId;
     return id === undefined ? undefined : String(id);
   }
 

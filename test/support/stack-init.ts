@@ -61,7 +61,8 @@ export interface StackPlaces {
 export const stateFileIn = (backend: string, project: string) =>
   join(backend, ".pulumi", "stacks", project, `${STACK}.json`);
 const backendFileIn = (backend: string) => join(backend, ".pulumi", "meta.yaml");
-const settingsFileIn = (programFolder: string) => join(programFolder, `Pulumi.${STACK}.yaml`);
+const settingsFileIn = (programFolder: string) =>
+  join(programFolder, `Pulumi.${STACK}.yaml`);
 const nameIn = (project: string) => `organization/${project}/${STACK}`;
 
 function write(path: string, text: string): void {
@@ -106,7 +107,9 @@ async function startKeyServer() {
       ciphertext?: string;
     };
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ data: { plaintext: ciphertext, ciphertext: plaintext } }));
+    response.end(
+      JSON.stringify({ data: { plaintext: ciphertext, ciphertext: plaintext } }),
+    );
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {

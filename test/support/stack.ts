@@ -242,8 +242,10 @@ export class TestStack {
   /** Prints the preview first: one process of Pulumi instead of two. */
   previewAndUp = (...args: string[]) => this.run(["up", "--yes", ...args]);
   preview = (...args: string[]) => this.run(["preview", ...args]);
-  refresh = (...args: string[]) => this.run(["refresh", "--yes", "--skip-preview", ...args]);
-  destroy = (...args: string[]) => this.run(["destroy", "--yes", "--skip-preview", ...args]);
+  refresh = (...args: string[]) =>
+    this.run(["refresh", "--yes", "--skip-preview", ...args]);
+  destroy = (...args: string[]) =>
+    this.run(["destroy", "--yes", "--skip-preview", ...args]);
 
   /** The same stack on another machine, with its own home and cache. */
   async onAnotherMachine(): Promise<TestStack> {
@@ -276,7 +278,11 @@ export class TestStack {
     const { checkpoint } = JSON.parse(
       readFileSync(stateFileIn(this.#backend, this.#project), "utf8"),
     );
-    return JSON.stringify({ version: 3, deployment: checkpoint.latest ?? {} }, undefined, 2);
+    return JSON.stringify(
+      { version: 3, deployment: checkpoint.latest ?? {} },
+      undefined,
+      2,
+    );
   }
 
   /** This package's resources in the state, by URN. */

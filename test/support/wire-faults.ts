@@ -51,7 +51,8 @@ export const slowBody = (msPerByte: number) =>
     writeHead(answer, response, lengthOf(answer));
     let sent = 0;
     const timer = setInterval(() => {
-      if (sent < bytes.length && socket?.writable) socket.write(bytes.subarray(sent, ++sent));
+      if (sent < bytes.length && socket?.writable)
+        socket.write(bytes.subarray(sent, ++sent));
       else socket?.end();
     }, msPerByte);
     socket?.once("close", () => clearInterval(timer));

@@ -153,7 +153,8 @@ export const one: pulumi.Output<number | undefined> = shop.eventIds.apply(
 
 const unknown: unknown = purchase;
 if (Catalog.isInstance(unknown)) unknown.eventIds.apply(Object.keys);
-if (Advertiser.isInstance(unknown)) unknown.advertiserId.apply((id: number) => id.toFixed());
+if (Advertiser.isInstance(unknown))
+  unknown.advertiserId.apply((id: number) => id.toFixed());
 if (ConversionEvent.isInstance(unknown)) unknown.value.apply((value) => value?.toFixed(2));
 // What is known to be declared stays so.
 declare const declared: ConversionEvent | Advertiser;

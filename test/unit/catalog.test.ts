@@ -65,10 +65,9 @@ describe("a cell", () => {
       "countUnique",
       cell,
     ]),
-    ...["7 Days", "3600", "1.5h", "14 Tage", "2 Stunden", "7 jours", "1 heure"].map((cell) => [
-      "clickWindow",
-      cell,
-    ]),
+    ...["7 Days", "3600", "1.5h", "14 Tage", "2 Stunden", "7 jours", "1 heure"].map(
+      (cell) => ["clickWindow", cell],
+    ),
     ...["123456789012345678901234567890", "12"].map((cell) => ["existingId", cell]),
     ["attribution", "whitelist"],
   ])("of %s may be %s", (column = "", cell = "") => {
@@ -144,9 +143,9 @@ describe("a cell", () => {
     expect(cellFindings("segmentId", "", cell)).toEqual(refused("thousands"));
     // YAML and JSON read one with a decimal point as a number, which drops digits.
     if (!/^-?\d+$/.test(cell)) return;
-    expect(findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${cell}`))).toEqual(
-      refused("thousands"),
-    );
+    expect(
+      findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${cell}`)),
+    ).toEqual(refused("thousands"));
   });
 
   it.each<[string, string | number]>([
@@ -275,7 +274,9 @@ describe("YAML and JSON", () => {
     expect(wrong('"value": "1x"')).toContain(
       'error catalog.json:2:121 a/e: value expected a finite number; got the string "1x"; write a plain number',
     );
-    expect(wrong('"value": 1, "value": 1')).toContain("has this key twice: keys must differ");
+    expect(wrong('"value": 1, "value": 1')).toContain(
+      "has this key twice: keys must differ",
+    );
     expect(findingsIn("catalog.json", "")[0]).toMatch(/^error catalog\.json:1:1 /);
   });
 });
@@ -302,7 +303,8 @@ it("a text in YAML and JSON is read as a cell is; a number is what the format sa
     attribution: "WHITELIST",
     clickWindow: 3600,
   };
-  const read = (event: string) => declaredIn("c.yaml", yamlWith(event)).events["acme/purchase"];
+  const read = (event: string) =>
+    declaredIn("c.yaml", yamlWith(event)).events["acme/purchase"];
   expect(read(texts)).toMatchObject(values);
   expect(read("existingId: 0x1F")).toMatchObject({ existingId: 31 });
   const [finding] = findingsIn("c.yaml", yamlWith('existingId: "0017"'));
@@ -351,7 +353,9 @@ it("two keys that look the same are refused, and a key with a character that nob
   expect(key).toContain(
     'error c.csv:3 x/a\\u00a0b: key "a\\u00a0b" is already used at c.csv:2; keys must differ in more than',
   );
-  expect(unseen).toContain('key "c\\u200b" is not valid: expected 1 to 100 characters without');
+  expect(unseen).toContain(
+    'key "c\\u200b" is not valid: expected 1 to 100 characters without',
+  );
 });
 
 describe("CSV", () => {
@@ -640,7 +644,8 @@ describe("events in a CSV file of a YAML catalog", () => {
 
   it("have its defaults and its advertisers", () => {
     expect(
-      declaredIn("catalog.yaml", catalog, { "events.csv": `${HEADER}\nb,acme,B,2\n` }).events,
+      declaredIn("catalog.yaml", catalog, { "events.csv": `${HEADER}\nb,acme,B,2\n` })
+        .events,
     ).toEqual({
       "acme/a": { eventName: "A", value: 1, clickWindow: 604_800 },
       "acme/b": { eventName: "B", value: 2, clickWindow: 604_800 },
@@ -689,7 +694,8 @@ describe("a key that is there twice", () => {
 defaults: { clickWindow: 7d }
 defaults: { viewWindow: 7y }
 `;
-    const wrong = (at: string) => expect.stringMatching(new RegExp(`^error c\\.yaml:${at}`));
+    const wrong = (at: string) =>
+      expect.stringMatching(new RegExp(`^error c\\.yaml:${at}`));
     expect(list(text)).toEqual([
       wrong("6:7 has this key twice: keys must differ"),
       wrong("6:36 has this key twice: keys must differ"),
@@ -742,7 +748,8 @@ describe("JSON", () => {
   });
 
   it("values are advised as in YAML", () => {
-    const event = '"eventName": "E", "value": 1, "eventTypeId": "Landing", "clickWindow": "7x"';
+    const event =
+      '"eventName": "E", "value": 1, "eventTypeId": "Landing", "clickWindow": "7x"';
     const text = `{ "advertisers": { "a": { "advertiserName": "A", "events": { "e": { ${event} } } } } }`;
     expect(told(text)).toEqual([
       expect.stringMatching(/; did you mean LandingPage\?$/),
@@ -767,7 +774,8 @@ describe("what a spreadsheet or a copy has changed is a warning", () => {
       isRounded ? [`warning c.csv:2 a/e: ${column} ${told}`] : [];
     expect(cellFindings("existingId", id)).toEqual(of("existingId"));
     expect(cellFindings("segmentId", id)).toEqual(of("segmentId"));
-    const place = (at: number) => `warning c.yaml:5:${at} acme/purchase: existingId ${told}`;
+    const place = (at: number) =>
+      `warning c.yaml:5:${at} acme/purchase: existingId ${told}`;
     for (const [written, file] of [
       [id, "c.yaml"],
       [`"${id}"`, "c.yaml"],
@@ -805,7 +813,10 @@ describe("what a spreadsheet or a copy has changed is a warning", () => {
     "क्\u200dष",
   ])("but not %s", (name) => {
     expect(
-      findingsIn("c.yaml", yamlWith("").replace("eventName: Purchase", `eventName: "${name}"`)),
+      findingsIn(
+        "c.yaml",
+        yamlWith("").replace("eventName: Purchase", `eventName: "${name}"`),
+      ),
     ).toEqual([]);
   });
 });
@@ -858,11 +869,11 @@ it("a window so short that days were probably meant is a warning", () => {
   ).toEqual([
     "warning c.yaml:1:13 defaults: viewWindow is 1 second; windows are seconds here. If days were meant, write 86400 (1 day)",
   ]);
-  expect(findingsIn("c.csv", `${HEADER},clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n`)).toEqual(
-    [
-      "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are seconds here. If days were meant, write 2592000 (30 days)",
-    ],
-  );
+  expect(
+    findingsIn("c.csv", `${HEADER},clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n`),
+  ).toEqual([
+    "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are seconds here. If days were meant, write 2592000 (30 days)",
+  ]);
 });
 
 describe("catalog.schema.json", () => {

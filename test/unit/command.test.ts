@@ -84,7 +84,9 @@ const FILES = {
   "theirs.json": exportOf([
     storedEvent("b", 2, {}, { inputs: { __identity: "shop/prod::b" } }),
   ]),
-  "ours.json": exportOf([storedEvent("b", 2, {}, { inputs: { __identity: "shop/dev::b" } })]),
+  "ours.json": exportOf([
+    storedEvent("b", 2, {}, { inputs: { __identity: "shop/dev::b" } }),
+  ]),
 };
 
 describe("exit code 2, and in words why", () => {
@@ -120,7 +122,9 @@ describe("exit code 2, and in words why", () => {
   ])("%j was called wrongly", async (args, sentence) => {
     const { code, stdout, stderr } = await runIn(folderWith(FILES), {}, ...args);
     expect(stderr).toContain(`pulumi-advertising: ${sentence}`);
-    expect(stderr).toMatch(/\nSee `npx pulumi-advertising --help` \[ADVERTISING_USAGE\]\n$/);
+    expect(stderr).toMatch(
+      /\nSee `npx pulumi-advertising --help` \[ADVERTISING_USAGE\]\n$/,
+    );
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   });
 
@@ -142,7 +146,10 @@ describe("exit code 2, and in words why", () => {
       ["leftovers", "--state", "other.json"],
       "other.json is not what `pulumi stack export` prints",
     ],
-    [["pending", "--state", "list.json"], "list.json is not what `pulumi stack export` prints"],
+    [
+      ["pending", "--state", "list.json"],
+      "list.json is not what `pulumi stack export` prints",
+    ],
   ])("%j failed", async (args, sentence) => {
     const { code, stdout, stderr } = await runIn(folderWith(FILES), {}, ...args);
     expect(stderr).toContain(`pulumi-advertising: ${sentence}`);
@@ -286,7 +293,8 @@ describe("reports", () => {
       ...FILES,
       "one.checkpoint.json": JSON.stringify({ version: 3, checkpoint }),
     });
-    const ids = (...args: string[]) => runIn(folder, {}, "report", "ids", "--state", ...args);
+    const ids = (...args: string[]) =>
+      runIn(folder, {}, "report", "ids", "--state", ...args);
     const printed = await ids("one.json");
     expect(printed).toMatchObject({ code: 0, stderr: "" });
     expect(JSON.parse(printed.stdout)).toEqual({
@@ -341,7 +349,14 @@ describe("reports", () => {
       storedEvent("open", "unresolved-x"),
     ];
     const folder = folderWith({ "hidden.json": exportOf(resources) });
-    const { code, stderr } = await runIn(folder, {}, "report", "ids", "--state", "hidden.json");
+    const { code, stderr } = await runIn(
+      folder,
+      {},
+      "report",
+      "ids",
+      "--state",
+      "hidden.json",
+    );
     expect(code).toBe(0);
     expect(stderr).toContain("Warning: the ids of the set all are secret");
     expect(stderr).toContain("Warning: no id yet: open\n");
@@ -372,7 +387,9 @@ it("a state in and out through non-blocking pipes, as from npx: it arrives whole
       child.stdin.write(input.slice(0, 9));
       setTimeout(
         () =>
-          child.stdin.end(input.slice(9), () => setTimeout(() => child.stdout.resume(), 100)),
+          child.stdin.end(input.slice(9), () =>
+            setTimeout(() => child.stdout.resume(), 100),
+          ),
         400,
       );
     });

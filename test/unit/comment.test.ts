@@ -59,7 +59,8 @@ const unescaped = (text: string) =>
   text.replace(/&#(\d+);/g, (_, code) => String.fromCodePoint(Number(code)));
 const commentOn = (steps: object[], operations?: object) =>
   unescaped(
-    read({ steps }, operations && { operations: JSON.stringify({ event: operations }) }).text,
+    read({ steps }, operations && { operations: JSON.stringify({ event: operations }) })
+      .text,
   );
 /** How many objects have which fate. */
 const counted = (steps: object[], operations?: object, more: object = {}) => {
@@ -83,7 +84,9 @@ const C = {
 };
 const KNOWN = { update: "PUT rest/event/{id}", delete: "DELETE rest/event/{id}" };
 const secret = event("[secret]");
-const pending = { unresolved: { mark: "m", at: "2026-01-01T00:00:00Z", what: "", body: "f" } };
+const pending = {
+  unresolved: { mark: "m", at: "2026-01-01T00:00:00Z", what: "", body: "f" },
+};
 
 const onlyRead = (id: string) => ({
   ...side(E("a"), id, {}),
@@ -109,7 +112,15 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
   [
     "a secret beside its existingId",
     "1 update state only",
-    [step("update", E("c"), "7", { ...secret, existingId: 7 }, { ...secret, existingId: 7 })],
+    [
+      step(
+        "update",
+        E("c"),
+        "7",
+        { ...secret, existingId: 7 },
+        { ...secret, existingId: 7 },
+      ),
+    ],
   ],
   [
     "a replacement that only the engine was asked for",
@@ -122,7 +133,12 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
     [deleting(C.gone), deleting(C.replaced)],
     KNOWN,
   ],
-  ["no delete is known", "1 replace, 1 retain", [deleting(C.gone), deleting(C.replaced)], {}],
+  [
+    "no delete is known",
+    "1 replace, 1 retain",
+    [deleting(C.gone), deleting(C.replaced)],
+    {},
+  ],
   ["retainOnDelete", "1 retain", [C.gone], KNOWN],
   ["an unchanged resource has it too", "", [same, deleting(C.gone)], KNOWN],
   [
@@ -180,7 +196,11 @@ it.each<[string, object, RegExp]>([
     replace(E("a"), "5", event("A"), event("A", { value: UNKNOWN })),
     /value 1 → not known yet/,
   ],
-  ["long", replace(E("a"), "5", event("A"), event("B".repeat(99))), /eventName "A" → "B{58}…</],
+  [
+    "long",
+    replace(E("a"), "5", event("A"), event("B".repeat(99))),
+    /eventName "A" → "B{58}…</,
+  ],
   [
     "adopts another",
     replace(E("a"), "5", event("A"), event("A", { existingId: 9 })),
@@ -370,9 +390,9 @@ describe("a set", () => {
 
   it("a key that was renamed, and an event that moved out of it, look like renames", () => {
     const events = { ...olds.events, gone: undefined, b: undefined };
-    expect(commentOn([update({ ...events, renamed: entry(1) }, {}, { sentAs: {} })])).toContain(
-      "<code>funnel/renamed</code> is new",
-    );
+    expect(
+      commentOn([update({ ...events, renamed: entry(1) }, {}, { sentAs: {} })]),
+    ).toContain("<code>funnel/renamed</code> is new");
     const own = create(E("own"), event("A"));
     expect(commentOn([update(events, {}, { sentAs: {} }), own])).toContain(
       "<code>own</code> is new",
@@ -403,13 +423,17 @@ it("5,000 changes stay below 60,000 characters, and say how many have no room", 
   expect(text.length).toBeLessThanOrEqual(MAX_CHARACTERS);
   expect(text).toContain("5000 to create, 5000 to leave the state");
   expect(text).toMatch(/… and \d+ more, for which there is no room here/);
-  expect(text.match(/<details/g)?.length ?? 0).toBe(text.match(/<\/details>/g)?.length ?? 0);
+  expect(text.match(/<details/g)?.length ?? 0).toBe(
+    text.match(/<\/details>/g)?.length ?? 0,
+  );
   const errors = Array.from({ length: 500 }, () => ({
     severity: "error",
     message: "<b>".repeat(900),
     urn: ACME,
   }));
-  expect(read({ steps, diagnostics: errors }).text.length).toBeLessThanOrEqual(MAX_CHARACTERS);
+  expect(read({ steps, diagnostics: errors }).text.length).toBeLessThanOrEqual(
+    MAX_CHARACTERS,
+  );
 });
 
 it.each([
@@ -429,7 +453,10 @@ it.each([
 it("names can't be markup, mention people, or turn the reading direction", () => {
   const name = "<script>alert(1)</script> @everyone | `x` **b** \u202egnp.exe\n# heading";
   const diagnostics = [{ severity: "error", message: name, urn: ACME }];
-  const steps = [create(E("a"), event(name)), replace(E("b"), "5", event(name), event("B"))];
+  const steps = [
+    create(E("a"), event(name)),
+    replace(E("b"), "5", event(name), event("B")),
+  ];
   const { text } = read({ steps, diagnostics });
   for (const part of ["<script", "@everyone", "`x`", "**b**", "\u202e", "\n# heading"])
     expect(text).not.toContain(part);
@@ -439,11 +466,15 @@ it("names can't be markup, mention people, or turn the reading direction", () =>
 });
 
 it("nobody can tell a secret from a value that is not known yet", () => {
-  const { text } = read({ steps: [create(E("a"), secret), create(E("b"), event(UNKNOWN))] });
+  const { text } = read({
+    steps: [create(E("a"), secret), create(E("b"), event(UNKNOWN))],
+  });
   expect(unescaped(text).match(/"\(secret or not known yet\)"/g)).toHaveLength(2);
   expect(text).not.toContain(UNKNOWN);
 });
 
 it.each(["", "{}", "[]", "Previewing update (dev):"])("%j is no preview", (text) => {
-  expect(() => readPreview(text)).toThrow("this is not what `pulumi preview --json` prints");
+  expect(() => readPreview(text)).toThrow(
+    "this is not what `pulumi preview --json` prints",
+  );
 });

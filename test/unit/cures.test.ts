@@ -82,7 +82,9 @@ describe("a cure for each reason", () => {
   );
 
   it.skipIf(process.platform !== "linux")("EACCES of a cache folder that is there", () => {
-    replaceIn(fs, { existsSync: (path: string) => path === cacheFolder() || existsSync(path) });
+    replaceIn(fs, {
+      existsSync: (path: string) => path === cacheFolder() || existsSync(path),
+    });
     expect(cureFor(refused("EACCES"), CACHED)).toBe(
       `Make ${CACHED} and its folder writable for you alone (as root: chown -R ${uid} '${cacheFolder()}'), or ${CARRIED}`,
     );
@@ -98,17 +100,20 @@ describe("modes", () => {
     );
   });
 
-  it.skipIf(process.platform !== "linux")("the same of the cache folder: another place", () => {
-    const home = newFolder();
-    vi.stubEnv("XDG_CACHE_HOME", home);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const path = join(cacheFolder(), "a.json");
-    mkdirSync(dirname(path));
-    chmodSync(dirname(path), 0o777);
-    expect(troubleOf(path)).toContain(
-      `keeps no modes (such as CIFS or FAT), ${mounted}, or copy '${cacheFolder()}' into another folder of yours, and name that with XDG_CACHE_HOME`,
-    );
-  });
+  it.skipIf(process.platform !== "linux")(
+    "the same of the cache folder: another place",
+    () => {
+      const home = newFolder();
+      vi.stubEnv("XDG_CACHE_HOME", home);
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const path = join(cacheFolder(), "a.json");
+      mkdirSync(dirname(path));
+      chmodSync(dirname(path), 0o777);
+      expect(troubleOf(path)).toContain(
+        `keeps no modes (such as CIFS or FAT), ${mounted}, or copy '${cacheFolder()}' into another folder of yours, and name that with XDG_CACHE_HOME`,
+      );
+    },
+  );
 
   it("a file that others may read, and whose mode can't be set", () => {
     const path = newFile(0o644);

@@ -205,9 +205,17 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
     "blocked",
   ],
   ["unresolved, and existingId names an object", { ...waiting, wanted: foreign }, "adopt"],
-  ["… with another name", { ...waiting, wanted: { ...foreign, eventName: "B" } }, "blocked"],
+  [
+    "… with another name",
+    { ...waiting, wanted: { ...foreign, eventName: "B" } },
+    "blocked",
+  ],
   ["… with another value", { ...waiting, wanted: { ...foreign, value: 2 } }, "blocked"],
-  ["… with another advertiser", { ...waiting, wanted: foreign, advertiserId: 8 }, "blocked"],
+  [
+    "… with another advertiser",
+    { ...waiting, wanted: foreign, advertiserId: 8 },
+    "blocked",
+  ],
   [
     "… with an advertiser that is not known",
     { ...waiting, wanted: foreign, advertiserId: UNKNOWN },
@@ -360,7 +368,12 @@ describe("the members of a set", () => {
       events({ a: A, c: B }),
       { a: "same", c: "create", b: "retain" },
     ],
-    ["another advertiser", held, { ...held, advertiserId: 8 }, { a: "replace", b: "replace" }],
+    [
+      "another advertiser",
+      held,
+      { ...held, advertiserId: 8 },
+      { a: "replace", b: "replace" },
+    ],
     [
       "another default, which one member overrides",
       held,
@@ -452,7 +465,11 @@ describe("the members of a set", () => {
       a: "update",
       b: "update",
     });
-    const others = plan(held, { ...events({ a: UNKNOWN }), advertiserId: 8 }, circumstances);
+    const others = plan(
+      held,
+      { ...events({ a: UNKNOWN }), advertiserId: 8 },
+      circumstances,
+    );
     expect(others.a).toBe("perhaps replace");
   });
 
@@ -462,7 +479,9 @@ describe("the members of a set", () => {
       const declared = events({ [key]: A });
       const made = { ...declared, eventIds: { [key]: 5 } };
       const all = [plan({}, declared), plan(made, declared), plan(made, events({}))];
-      expect(all).toEqual(["create", "same", "retain"].map((action) => ({ [key]: action })));
+      expect(all).toEqual(
+        ["create", "same", "retain"].map((action) => ({ [key]: action })),
+      );
       expect(plan({}, events({ x: A }))).toEqual({ x: "create" });
     },
   );
@@ -550,7 +569,9 @@ it.each([
 ])(
   "with the setting %j, the absence of an object created at 1 s proves something from %d ms on",
   (setting, fromMs) => {
-    expect(visibleFromMs(1000, { operations: operationsSchema.parse(setting) })).toBe(fromMs);
+    expect(visibleFromMs(1000, { operations: operationsSchema.parse(setting) })).toBe(
+      fromMs,
+    );
   },
 );
 
@@ -560,7 +581,9 @@ it("a changed window is shown in seconds and in the unit that people think in", 
     { clickWindow: 90, viewWindow: 43_200, value: 60 },
   ];
   expect(
-    changeMessages(["clickWindow", "viewWindow", "value"], olds, news, { secret: new Set() }),
+    changeMessages(["clickWindow", "viewWindow", "value"], olds, news, {
+      secret: new Set(),
+    }),
   ).toEqual([
     "clickWindow 604800 (7 days) → 90",
     "viewWindow none → 43200 (12 hours)",

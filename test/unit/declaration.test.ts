@@ -1,7 +1,10 @@
 /** What one constructor call declares: its objects, which include a set's members, and its problems. */
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, it } from "vitest";
-import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
+import {
+  conversionEvent,
+  conversionEventSet,
+} from "../../provider/src/kinds/event-kind.js";
 import { type Call, declare } from "../../provider/src/program/declaration.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import { UNKNOWN } from "../../provider/src/state/index.js";
@@ -49,7 +52,11 @@ describe("a single resource", () => {
 
   it.each<[string, object, string | undefined]>([
     ["a number", { existingId: 9 }, "9"],
-    ["digits that no number holds", { existingId: "90071992547409931" }, "90071992547409931"],
+    [
+      "digits that no number holds",
+      { existingId: "90071992547409931" },
+      "90071992547409931",
+    ],
     ["an Output", { existingId: pulumi.output(9) }, UNKNOWN],
     ["a promise", { existingId: Promise.resolve(9) }, UNKNOWN],
     ["nothing", {}, undefined],
@@ -59,7 +66,11 @@ describe("a single resource", () => {
   });
 
   it.each<[string, unknown, string[]]>([
-    ["a name", [{ name: "old" }, { name: "older", parent: undefined }, "e"], ["old", "older"]],
+    [
+      "a name",
+      [{ name: "old" }, { name: "older", parent: undefined }, "e"],
+      ["old", "older"],
+    ],
     [
       "a URN",
       ["urn:pulumi:dev::shop::pulumi-nodejs:dynamic/advertising:ConversionEvent::old::x"],

@@ -3,7 +3,11 @@ import { expect, it } from "vitest";
 import { advertiser, conversionEvent as event } from "../../provider/src/kinds/index.js";
 import { Deployment } from "../../provider/src/operations/deployment.js";
 import type { PlannedObject } from "../../provider/src/plan/index.js";
-import { type ProgramContext, readStored, UNKNOWN } from "../../provider/src/state/index.js";
+import {
+  type ProgramContext,
+  readStored,
+  UNKNOWN,
+} from "../../provider/src/state/index.js";
 
 const OF_STATE = {
   wasSecret: new Set(["eventName"]),
@@ -16,7 +20,12 @@ const OF_NOTHING = {
   deletes: false,
 };
 
-function check(run: Deployment, key: string, more: Partial<ProgramContext> = {}, isNew = true) {
+function check(
+  run: Deployment,
+  key: string,
+  more: Partial<ProgramContext> = {},
+  isNew = true,
+) {
   run.noteContext({ identity: `shop/dev::${key}`, ...more });
   run.noteChecked(key, isNew, isNew ? OF_NOTHING : OF_STATE);
 }

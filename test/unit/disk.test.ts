@@ -15,7 +15,13 @@ import {
   readJournal,
   takeOverOpen,
 } from "../../provider/src/journal/index.js";
-import { type Fate, type Image, imageAfter, MemoryDisk, type Moment } from "../support/disk.js";
+import {
+  type Fate,
+  type Image,
+  imageAfter,
+  MemoryDisk,
+  type Moment,
+} from "../support/disk.js";
 import { ANY_ACCOUNT, create, DEV, entryLine, FOLDER, PROD } from "../support/journal.js";
 import { seededRandom } from "../support/random.js";
 
@@ -167,7 +173,10 @@ async function renamedLife(): Promise<Life> {
 }
 
 /** Tries every crash of a life. @param check throws if a rule is broken. */
-async function everyCrash(life: Life, check: (image: Image, facts: Facts) => Promise<void>) {
+async function everyCrash(
+  life: Life,
+  check: (image: Image, facts: Facts) => Promise<void>,
+) {
   const counts = { moments: life.moments.length, crashes: 0, disks: 0 };
   const random = seededRandom(seed);
   const checked = new Set<string>();
@@ -217,7 +226,9 @@ function fatesOf({ unsynced }: Moment, random: () => number): Fate[][] {
   );
   const byChance = Array.from({ length: AT_ONCE }, () =>
     choices.map((each) =>
-      each.length === 3 && random() < 0.3 ? random() : (each[Math.floor(random() * 2)] ?? 0),
+      each.length === 3 && random() < 0.3
+        ? random()
+        : (each[Math.floor(random() * 2)] ?? 0),
     ),
   );
   // With few crashes per moment, the random ones include some of each kind.
@@ -237,7 +248,9 @@ const afterRestart = (image: Image): Image =>
         ? { mode, ...(text && { text }) }
         : {
             mode,
-            text: Buffer.from(text.toString().replace('"machine":"', '"machine":"before, ')),
+            text: Buffer.from(
+              text.toString().replace('"machine":"', '"machine":"before, '),
+            ),
           },
     ]),
   );

@@ -53,7 +53,10 @@ it("each TypeScript block compiles", { timeout: 60_000 }, () => {
       files.set(join(repository, "test", nameOf(each.path, index)), code);
   }
   expect(files.size).toBeGreaterThan(2);
-  const config = ts.readConfigFile(join(repository, "tsconfig.json"), ts.sys.readFile).config;
+  const config = ts.readConfigFile(
+    join(repository, "tsconfig.json"),
+    ts.sys.readFile,
+  ).config;
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, repository);
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile, getSourceFile } = host;

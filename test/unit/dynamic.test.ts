@@ -10,7 +10,8 @@ const PLATFORM = { url: "https://x.example", email: "a@b.c", password: "geheim-p
 const ACCOUNT = "x.example a@b.c";
 const AT = "2026-01-01T00:00:00.000Z";
 const ARGUMENTS = { advertiserId: 1, eventName: "Signup", value: 1.5 };
-const PROVIDER = 'exports.handler=()=>require("pulumi-advertising/handlers").conversionEvent';
+const PROVIDER =
+  'exports.handler=()=>require("pulumi-advertising/handlers").conversionEvent';
 const inputs = { ...ARGUMENTS, __identity: "shop/dev::signup", __provider: PROVIDER };
 const outputs = { ...ARGUMENTS, __at: ACCOUNT, eventId: 6 };
 const sent = { name: "Signup", facts: { advertiserId: 1, value: 1.5 } };
@@ -69,7 +70,9 @@ describe("what leaves after a failure", () => {
     const refused = await shown(run.event.create(inputs));
     const { toString: _, ...shownOfIt } = refused;
     expect(shownOfIt).toEqual({ message, stack: SHOWN, text: SHOWN });
-    expect(await shown(run.event.update("unresolved-m-1", unresolved, inputs))).toMatchObject({
+    expect(
+      await shown(run.event.update("unresolved-m-1", unresolved, inputs)),
+    ).toMatchObject({
       stack: SHOWN,
     });
     expect(run.posts()).toBe(1);
@@ -127,7 +130,10 @@ describe("an error that the engine saves", () => {
   it("has the id and the properties of a resource of unknown outcome, and its provider", async () => {
     const lost = new OutcomeUnknownError(`It was sent with ${PLATFORM.password}.`, AT);
     const run = runWith(fails(lost));
-    const error = (await shown(run.event.create(inputs))) as unknown as Record<string, unknown>;
+    const error = (await shown(run.event.create(inputs))) as unknown as Record<
+      string,
+      unknown
+    >;
     const { mark } = (error.properties as { unresolved: { mark: string } }).unresolved;
     expect(error).toMatchObject({
       id: `unresolved-${mark}`,

@@ -10,9 +10,13 @@ const limits = { maxWindowSeconds: 2_592_000, markField: undefined };
 const E = { eventName: "E", value: 1 };
 
 const check = (args: object) =>
-  validate({ advertiserId: 1, events: { e: E }, ...args }, conversionEventSet.rules(limits), {
-    isUnknown: holdsUnknown,
-  });
+  validate(
+    { advertiserId: 1, events: { e: E }, ...args },
+    conversionEventSet.rules(limits),
+    {
+      isUnknown: holdsUnknown,
+    },
+  );
 const paths = (args: object) => check(args).problems.map(({ property }) => property);
 
 describe("what is wrong", () => {
@@ -147,7 +151,10 @@ it("an id that a spreadsheet has rounded, and a name with a character that nobod
   ]);
   expect(
     warningsIn(advertiser, { advertiserName: "Ac\u00adme", existingId: rounded }),
-  ).toMatchObject([{ property: "advertiserName" }, { property: "existingId", reason: told }]);
+  ).toMatchObject([
+    { property: "advertiserName" },
+    { property: "existingId", reason: told },
+  ]);
 });
 
 it("short windows are warned of, in defaults and in each entry", () => {
@@ -157,7 +164,10 @@ it("short windows are warned of, in defaults and in each entry", () => {
       property: "defaults.viewWindow",
       reason: expect.stringContaining("is 1 second; windows are seconds here."),
     },
-    { property: 'events["a"].clickWindow', reason: expect.stringContaining("write 2592000") },
+    {
+      property: 'events["a"].clickWindow',
+      reason: expect.stringContaining("write 2592000"),
+    },
   ]);
 });
 

@@ -3,7 +3,10 @@ import * as pulumi from "@pulumi/pulumi";
 import { expect, it } from "vitest";
 import { saidOnce } from "../../provider/src/base/index.js";
 import { describeAlike } from "../../provider/src/catalog/written.js";
-import { conversionEvent, conversionEventSet } from "../../provider/src/kinds/event-kind.js";
+import {
+  conversionEvent,
+  conversionEventSet,
+} from "../../provider/src/kinds/event-kind.js";
 import { type Declaration, declare } from "../../provider/src/program/declaration.js";
 import { programError } from "../../provider/src/program/findings.js";
 import { catalogFindings } from "../support/catalogs.js";
@@ -59,17 +62,20 @@ it.each([
 it.each([
   [2, []],
   [3000, ["  and 2900 more"]],
-])("in %i events of a program it has a section each, of many the first 100", (amount, more) => {
-  const wrong = upTo(amount).map((each) => event(`e${each}`, { value: `${each},5` }));
-  const sections = upTo(Math.min(amount, 100)).flatMap((each) => [
-    `  ConversionEvent "e${each}":`,
-    `    value expected a finite number; got the string "${each},5"`,
-  ]);
-  const all = [`${amount} problems; nothing was sent.`, ...sections, ...more].join("\n");
-  expect(judged(...wrong).join("\n")).toBe(
-    `${all} (node_modules/pulumi-advertising/docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]`,
-  );
-});
+])(
+  "in %i events of a program it has a section each, of many the first 100",
+  (amount, more) => {
+    const wrong = upTo(amount).map((each) => event(`e${each}`, { value: `${each},5` }));
+    const sections = upTo(Math.min(amount, 100)).flatMap((each) => [
+      `  ConversionEvent "e${each}":`,
+      `    value expected a finite number; got the string "${each},5"`,
+    ]);
+    const all = [`${amount} problems; nothing was sent.`, ...sections, ...more].join("\n");
+    expect(judged(...wrong).join("\n")).toBe(
+      `${all} (node_modules/pulumi-advertising/docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]`,
+    );
+  },
+);
 
 it("in events of a set it is one line", () => {
   const wrong = upTo(50).map((each): [string, object] => [
@@ -82,7 +88,10 @@ it("in events of a set it is one line", () => {
   };
   expect(
     judged(
-      declare({ kind: conversionEventSet, name: "funnel", args, options: {} }, settingsOf()),
+      declare(
+        { kind: conversionEventSet, name: "funnel", args, options: {} },
+        settingsOf(),
+      ),
     ),
   ).toEqual([
     "2 problems; nothing was sent.",

@@ -16,7 +16,8 @@ class Fake extends pulumi.CustomResource {
   declare readonly advertiserId: pulumi.Output<number>;
 }
 const advertiser = () => new Fake(typeTokenOf("Advertiser"), "acme", { advertiserId: 41 });
-const event = () => new Fake(typeTokenOf("ConversionEvent"), "purchase", { advertiserId: 41 });
+const event = () =>
+  new Fake(typeTokenOf("ConversionEvent"), "purchase", { advertiserId: 41 });
 const bucket = () => new Fake("aws:s3/bucket:Bucket", "logs", {});
 const component = () => new pulumi.ComponentResource("my:shop:Shop", "shop");
 
@@ -40,7 +41,9 @@ describe("an Advertiser as advertiserId", () => {
 
   it("in an Output is left to Pulumi, which passes on its id", () => {
     const later = pulumi.output(advertiser());
-    expect(idsOf(conversionEvent, { ...others, advertiserId: later }).advertiserId).toBe(later);
+    expect(idsOf(conversionEvent, { ...others, advertiserId: later }).advertiserId).toBe(
+      later,
+    );
   });
 
   it("leaves secrets secret", async () => {

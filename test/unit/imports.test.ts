@@ -15,7 +15,14 @@ const without = (modules: readonly string[], ...others: string[]) =>
 const MAY_IMPORT: Record<string, readonly string[]> = {
   ...Object.fromEntries(MODULES.map((module) => [module, beforeIn(module)])),
   plan: without(beforeIn("plan"), "files", "journal", "client"),
-  catalog: without(beforeIn("catalog"), "client", "operations", "dynamic", "journal", "state"),
+  catalog: without(
+    beforeIn("catalog"),
+    "client",
+    "operations",
+    "dynamic",
+    "journal",
+    "state",
+  ),
   program: without(beforeIn("program"), "client", "operations", "dynamic"),
   cli: without(MODULES, "program", "dynamic"),
   testing: without(MODULES, "client", "operations", "dynamic", "journal"),
@@ -31,7 +38,9 @@ const files = readdirSync(source, { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll(sep, "/"));
 const imports = files.flatMap((file) => {
   const text = readFileSync(join(source, file), "utf8");
-  const found = text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^;"]*?from\s+)?"([^"]+)"/gm);
+  const found = text.matchAll(
+    /^(?:import|export)\s+(type\s)?(?:[^;"]*?from\s+)?"([^"]+)"/gm,
+  );
   return [...found].map(([, type, name = ""]) => {
     const path = relative(source, resolve(source, file, "..", name))
       .replaceAll(sep, "/")
@@ -40,7 +49,8 @@ const imports = files.flatMap((file) => {
     return { file, target: isOurs ? path : name, isOurs, isType: type !== undefined };
   });
 });
-const moduleOf = (file: string) => (file.includes("/") ? file.slice(0, file.indexOf("/")) : "");
+const moduleOf = (file: string) =>
+  file.includes("/") ? file.slice(0, file.indexOf("/")) : "";
 
 it("a module imports only modules before it, through their index.ts", () => {
   expect(imports.length).toBeGreaterThan(200);
@@ -57,7 +67,8 @@ it("there are no import cycles, of types either", () => {
   const circles: string[] = [];
   const done = new Set<string>();
   const visit = (file: string, way: readonly string[]): void => {
-    if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file].join(" > "));
+    if (way.includes(file))
+      circles.push([...way.slice(way.indexOf(file)), file].join(" > "));
     if (way.includes(file) || done.has(file)) return;
     for (const each of imports)
       if (each.isOurs && each.file === file) visit(each.target, [...way, file]);

@@ -148,7 +148,10 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       next.recordSeen({ key: A, id: "1" });
       next.markReturned(B); // taken over, and saved by a run with checkpoints
     });
-    expect([words(), newRun().openAtStart]).toEqual([["a confirmed 1", "b reported 2"], []]);
+    expect([words(), newRun().openAtStart]).toEqual([
+      ["a confirmed 1", "b reported 2"],
+      [],
+    ]);
   });
 
   it("at a clean end only what this engine was given is reported", async () => {
@@ -156,7 +159,9 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     await up(async (run) => {
       await Promise.all([A, B, C].map((key) => run.recordSending(create(key))));
       run.recordSeen({ key: A, id: "9" }); // asked again, of the state that it began with
-      await Promise.all([A, B, C].map((key, index) => run.recordCreated(key, String(index))));
+      await Promise.all(
+        [A, B, C].map((key, index) => run.recordCreated(key, String(index))),
+      );
       run.markReturned(A);
       expect(run.openAtStart).toEqual([]); // its own
     });
@@ -309,7 +314,9 @@ describe("M4: two runs of one stack", () => {
       for (let count = 0; count < turns; count++) await undefined;
       run.closeNow([]);
       await opening;
-      await expect(run.recordSending(create(B))).rejects.toThrow(/the run has ended|took over/);
+      await expect(run.recordSending(create(B))).rejects.toThrow(
+        /the run has ended|took over/,
+      );
       await newRun().assertUsable();
       expect(words()).toEqual(["a sent"]);
     }
@@ -342,7 +349,9 @@ describe("what others ask of it", () => {
       await run.recordNotCarriedOut(C);
       await run.recordSending(create("Advertiser::d", "40"));
     });
-    const holders = ["42", "43", "40", "1"].map((id) => newRun().holderOf("Advertiser", id));
+    const holders = ["42", "43", "40", "1"].map((id) =>
+      newRun().holderOf("Advertiser", id),
+    );
     expect(holders).toEqual([B, A, "Advertiser::d", undefined]);
     expect(newRun().holderOf("ConversionEvent", "42")).toBeUndefined();
     expect(
@@ -358,7 +367,10 @@ describe("what others ask of it", () => {
     expect(newRun().openAtStart).toMatchObject([
       { key: KEY, account: "platform.example a@example.com" },
     ]);
-    await appendLines(DEV, [{ key: KEY, state: "closed", at: AT }], { folder: FOLDER, disk });
+    await appendLines(DEV, [{ key: KEY, state: "closed", at: AT }], {
+      folder: FOLDER,
+      disk,
+    });
     expect([newRun().of(KEY), newRun().openAtStart]).toEqual([undefined, []]);
     append("unfinished");
     await up(nothing); // writes it anew
@@ -367,10 +379,12 @@ describe("what others ask of it", () => {
 
   it("three stacks of one name in three backends share nothing, and find what is open in the project's others", async () => {
     const { disk, append } = stackOn();
-    const places = ["file:///a", "s3://bucket", "https://api.pulumi.com"].map((backend) => ({
-      ...DEV,
-      backend,
-    }));
+    const places = ["file:///a", "s3://bucket", "https://api.pulumi.com"].map(
+      (backend) => ({
+        ...DEV,
+        backend,
+      }),
+    );
     for (const [index, place] of places.entries()) {
       const { up, newRun } = stackOn(disk, place);
       const before = places.slice(0, index).map((elsewhere) => ({ elsewhere, key: KEY }));

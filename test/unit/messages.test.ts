@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { commandsTake, RefusedError } from "../../provider/src/base/index.js";
 import { heldMessage, listing, resolvedMessage } from "../../provider/src/cli/pending.js";
-import { describeFailure } from "../../provider/src/client/describe-failure.js";
+import { describeFailure } from "../../provider/src/client/request-errors.js";
 import { TransportFailure } from "../../provider/src/client/transport.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/index.js";
 import { DamagedJournal } from "../../provider/src/journal/journal-entry.js";
@@ -27,7 +27,10 @@ const AT = "2026-01-01T00:00:00.000Z";
 const STACK = "organization/shop/dev";
 const purchase = refOf("ConversionEvent", "shop/dev::purchase");
 const inSet = refOfKey('ConversionEventSet::funnel["buy"]', STACK);
-const inCatalog = refOfKey("ConversionEvent::advertising:index:Catalog$::shop/acme/buy", STACK);
+const inCatalog = refOfKey(
+  "ConversionEvent::advertising:index:Catalog$::shop/acme/buy",
+  STACK,
+);
 const facts = { advertiserId: 7, value: 25 };
 const NO_ABILITIES = abilitiesOf(event, { operations: undefined, markField: undefined });
 const ABLE = { ...NO_ABILITIES, read: true, update: true };
@@ -99,7 +102,9 @@ const openCreate = {
   record,
   known: "journal",
 } as const;
-const FACTS = { open: [], elsewhere: [], made: [] } as unknown as Parameters<typeof listing>[0];
+const FACTS = { open: [], elsewhere: [], made: [] } as unknown as Parameters<
+  typeof listing
+>[0];
 const disk = (code: string) =>
   Object.assign(new Error(`${code}: it failed`), { code, path: "/cache/x" });
 const failure = (code: string, sent = false) =>
@@ -170,15 +175,19 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
   "an adoption": () => tell.adoptionNotice(purchase, "4711", NO_ABILITIES).text,
   "an adoption, with a known read and update": () =>
     tell.adoptionNotice(purchase, "4711", ABLE).text,
-  "only the state changes": () => tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"]).text,
+  "only the state changes": () =>
+    tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"]).text,
   "a preview of a replacement": () =>
-    tell.replacedNotice(event, purchase, { id: "42", isDeleted: false }, "is replaced").text,
+    tell.replacedNotice(event, purchase, { id: "42", isDeleted: false }, "is replaced")
+      .text,
   "a preview of a replacement that deletes": () =>
     tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is replaced").text,
   "a set: a new key with the name of a removed one": () =>
     planned(HELD, { events: { purchase: { eventName: "Buy", value: 1 } } }),
   "a set: a renamed key": () =>
-    planned(HELD, { events: { purchase: { eventName: "Buy", value: 1, formerKey: "buy" } } }),
+    planned(HELD, {
+      events: { purchase: { eventName: "Buy", value: 1, formerKey: "buy" } },
+    }),
   "a set: adopted": () =>
     planned({}, { events: { buy: { eventName: "Buy", value: 1, existingId: 4711 } } }),
   "a set: removed, with a known delete": () => planned(HELD, { events: {} }, true),
@@ -200,7 +209,8 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
       "42",
       "the platform has no known way to delete",
     ),
-  "what a set leaves": () => tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }]) ?? "",
+  "what a set leaves": () =>
+    tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }]) ?? "",
   "adopted, and taken over": () =>
     tell.usedMessage(
       funnel,
@@ -242,8 +252,10 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
     heldMessage({ ref: purchase, record, held: "42" } as never),
   "a damaged journal": () =>
     journalErrorFrom("/cache/x.jsonl", new DamagedJournal("line 3 is not JSON")).message,
-  "a journal on a full disk": () => journalErrorFrom("/cache/x.jsonl", disk("ENOSPC")).message,
-  "a journal of another user": () => journalErrorFrom("/cache/x.jsonl", disk("EACCES")).message,
+  "a journal on a full disk": () =>
+    journalErrorFrom("/cache/x.jsonl", disk("ENOSPC")).message,
+  "a journal of another user": () =>
+    journalErrorFrom("/cache/x.jsonl", disk("EACCES")).message,
   "no connection, cause by cause": () =>
     [
       ...[

@@ -30,7 +30,9 @@ const NAMES = [
   "🛒",
 ];
 const PARENTS = [undefined, CATALOG, `shop:Brand$${CATALOG}`, "x:y:z"];
-const PLACES = NAMES.flatMap((name) => PARENTS.map((parentTypes) => ({ name, parentTypes })));
+const PLACES = NAMES.flatMap((name) =>
+  PARENTS.map((parentTypes) => ({ name, parentTypes })),
+);
 
 it.each(PLACES)("$name in $parentTypes", ({ name, parentTypes }) => {
   for (const organization of ["organization", "acme"]) {
@@ -38,7 +40,10 @@ it.each(PLACES)("$name in $parentTypes", ({ name, parentTypes }) => {
     const text = identityText(stack, { parentTypes, name });
     expect(stackOf(text)).toBe(stack);
     expect(refOf("Advertiser", text)).toMatchObject({ parentTypes, name, identity: text });
-    const [single, set] = [refOf("ConversionEvent", text), refOf("ConversionEventSet", text)];
+    const [single, set] = [
+      refOf("ConversionEvent", text),
+      refOf("ConversionEventSet", text),
+    ];
     expect([keyOfUrn("ConversionEvent", single.urn), resourceKeyIn(single.key)]).toEqual([
       single.key,
       single.key,
@@ -96,7 +101,11 @@ it("in a program, before anything is registered: with the types of all parents, 
     id: `${name}-id`,
     state: inputs,
   });
-  await pulumi.runtime.setMocks({ newResource, call: ({ inputs }) => inputs }, "shop", "dev");
+  await pulumi.runtime.setMocks(
+    { newResource, call: ({ inputs }) => inputs },
+    "shop",
+    "dev",
+  );
   const outer = new pulumi.ComponentResource("my:index:Outer", "outer");
   const inner = new pulumi.ComponentResource("my:Inner", "inner", {}, { parent: outer });
   expect(stackOfProgram()).toBe("organization/shop/dev");

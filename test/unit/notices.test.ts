@@ -1,7 +1,11 @@
 /** Messages, not too often, and progress on a clock of its own; and the end of the work once the engine is gone. */
 import { describe, expect, it, vi } from "vitest";
 import { NotSentError, Secrets } from "../../provider/src/base/index.js";
-import { createMessages, progressOf, UnderWay } from "../../provider/src/operations/notices.js";
+import {
+  createMessages,
+  progressOf,
+  UnderWay,
+} from "../../provider/src/operations/notices.js";
 import { FakeClock } from "../support/clock.js";
 
 describe("messages", () => {
@@ -31,7 +35,12 @@ describe("messages", () => {
   it("of one sort: the first ten are shown, the others counted, in the order in which people count", () => {
     const { warnEach, tellCollected, log } = start();
     for (let at = 0; at < 22; at++)
-      warnEach({ sort: "gone", urn: `urn${at}`, text: `e${at} is gone`, brief: `e${21 - at}` });
+      warnEach({
+        sort: "gone",
+        urn: `urn${at}`,
+        text: `e${at} is gone`,
+        brief: `e${21 - at}`,
+      });
     warnEach({ sort: "changed", urn: "urn", text: "x was changed", brief: "x" });
     expect(log).toHaveLength(11);
     tellCollected(); // a moment later it comes by itself
@@ -91,7 +100,9 @@ it("once the engine is gone, work under way ends, sleepers wake up, and nothing 
   const sleeping = underWay.clock.sleep(3_600_000);
   const ended = underWay.end().then(() => steps.push("ended"));
   await expect(sleeping).rejects.toThrow(NotSentError);
-  await expect(underWay.track(async () => steps.push("begun"))).rejects.toThrow(NotSentError);
+  await expect(underWay.track(async () => steps.push("begun"))).rejects.toThrow(
+    NotSentError,
+  );
   answer();
   await expect(work).rejects.toThrow(NotSentError);
   await ended;

@@ -10,7 +10,11 @@ import {
   usedMessage,
 } from "../../provider/src/operations/messages.js";
 import type { FailedDelete, Outcome } from "../../provider/src/operations/outcome.js";
-import { type Abilities, abilitiesOf, plannedObjects } from "../../provider/src/plan/index.js";
+import {
+  type Abilities,
+  abilitiesOf,
+  plannedObjects,
+} from "../../provider/src/plan/index.js";
 import {
   memberRef,
   readDeclaredSet,
@@ -67,7 +71,14 @@ describe("a preview says what becomes of each key", () => {
       "and which objects stay live",
       NO_ABILITIES,
       { f: OPEN },
-      { a: A, b: CHANGED, c: { ...A, existingId: 9 }, d: A, e: { ...A, existingId: 8 }, f: A },
+      {
+        a: A,
+        b: CHANGED,
+        c: { ...A, existingId: 9 },
+        d: A,
+        e: { ...A, existingId: 8 },
+        f: A,
+      },
       [],
       [
         "events: 1 to create, 1 to replace, 2 to adopt, 1 to remove from the state, 1 unchanged",
@@ -190,7 +201,8 @@ describe("after an `up`", () => {
         key,
         at: String(at),
       }));
-    const told = (amount: number) => leftMessage(conversionEvent, left(amount))?.split("\n");
+    const told = (amount: number) =>
+      leftMessage(conversionEvent, left(amount))?.split("\n");
     expect(told(3)).toEqual([
       "No longer managed after this run: 3 live events, 1–3.",
       "  k0 (1), k1 (2), k2 (3)",
@@ -290,9 +302,9 @@ describe("the error of the whole set", () => {
       ...resolveCommands([`funnel/it's "a"`, "funnel/k10"]),
     ]);
     const all = trouble(keys(500).map((key) => open(key))).text;
-    expect([...all.matchAll(/^ {2}funnel\/k(\d+):/gm)].map(([, at]) => Number(at))).toEqual([
-      ...Array(20).keys(),
-    ]);
+    expect([...all.matchAll(/^ {2}funnel\/k(\d+):/gm)].map(([, at]) => Number(at))).toEqual(
+      [...Array(20).keys()],
+    );
     expect(all).toContain("and 480 more\n");
     expect(commandsIn(all).map((line) => line.match(/--/g)?.length)).toEqual([20, 20]);
   });

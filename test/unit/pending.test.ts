@@ -132,7 +132,13 @@ describe("what is pending", () => {
       [],
       ["created", "reported", "confirmed", "closed"].map(made),
     ],
-    ["one that only Pulumi's record has", ["buy (record)"], [], undefined, [creating("buy")]],
+    [
+      "one that only Pulumi's record has",
+      ["buy (record)"],
+      [],
+      undefined,
+      [creating("buy")],
+    ],
     [
       "the journal has no line about it, but others",
       ["buy (record)"],
@@ -301,7 +307,9 @@ describe("what is pending", () => {
   it("of what this machine sent, and another one was about to send later with other arguments, has what both share", () => {
     const others = [creating("buy", { eventName: "Other" })];
     const { open } = facts([], [record(BUY, "sent")], others);
-    expect(open).toMatchObject([{ known: "record", record: { name: undefined, body: "" } }]);
+    expect(open).toMatchObject([
+      { known: "record", record: { name: undefined, body: "" } },
+    ]);
     const two = facts([], undefined, [...others, creating("buy", { value: 2 })]).open;
     expect(two.map(({ record }) => record.facts)).toEqual([{ advertiserId: 1 }]);
   });
@@ -401,7 +409,10 @@ describe("answers", () => {
       { created: ["buy=1x"] },
       '--created takes X=ID with a number from 1 up as ID; got "buy=1x"',
     ],
-    [{ created: ["buy=0"] }, '--created takes X=ID with a number from 1 up as ID; got "buy=0"'],
+    [
+      { created: ["buy=0"] },
+      '--created takes X=ID with a number from 1 up as ID; got "buy=0"',
+    ],
     [{ created: ["buy"] }, '--created takes X=ID with a number from 1 up as ID; got "buy"'],
     [{ created: ["funnel=4711"] }, '4711 can\'t be both "funnel/b" and "funnel/a"'],
     [{ created: ["buy=4711"], "not-created": ["buy"] }, '"buy" is given two answers'],
@@ -410,7 +421,10 @@ describe("answers", () => {
       { created: ["buy=9"] },
       '9 is not the id of "buy": an earlier run created it as "made". If there is no other object, it was not created: --not-created \'buy\'',
     ],
-    [{ created: ["buy=10"] }, '10 is not the id of "buy": an earlier run created it as "seen"'],
+    [
+      { created: ["buy=10"] },
+      '10 is not the id of "buy": an earlier run created it as "seen"',
+    ],
     [
       { created: ["buy=3"] },
       '3 is not the id of "buy": it is an object that this resource has or had before',
@@ -453,7 +467,8 @@ describe("one create under several names", () => {
     expect(known.open.map(({ ref }) => ref.short)).toEqual(["buy-eu"]);
     for (const name of ["buy", "buy-eu", E("buy"), E("buy-eu")])
       expect(
-        readAnswers({ created: [`${name}=5`], "not-created": [], forget: [] }, known).answers,
+        readAnswers({ created: [`${name}=5`], "not-created": [], forget: [] }, known)
+          .answers,
       ).toMatchObject([{ create: { ref: { short: "buy-eu" } }, id: "5" }]);
   });
 
@@ -494,7 +509,9 @@ describe("one create under several names", () => {
     expect(words({ "not-created": ["buy"] })).toEqual([
       "buy is resolved already: the state has what became of it.",
     ]);
-    expect(() => words({ created: ["other=4"] })).toThrow(/"other" is not a pending create/);
+    expect(() => words({ created: ["other=4"] })).toThrow(
+      /"other" is not a pending create/,
+    );
   });
 
   it("what the journal has as sent, and the state has by another create, stops no up any more", () => {
@@ -513,7 +530,9 @@ describe("one create under several names", () => {
   it("what only Pulumi's record has is noted, before a refresh drops that record", () => {
     const open = storedEvent("buy", "unresolved-m", unresolved("m"));
     const { length } = facts([open], [], [creating("lead")]).open;
-    const lines = recordedLines(facts([open], [], [creating("lead")])).map(({ line }) => line);
+    const lines = recordedLines(facts([open], [], [creating("lead")])).map(
+      ({ line }) => line,
+    );
     expect([length, lines]).toMatchObject([
       2,
       [{ key: "ConversionEvent::lead", state: "sent", name: "lead" }],
@@ -566,9 +585,16 @@ describe("on the machine whose run was interrupted", () => {
 
 it("a set's run without a changed argument has the name of an earlier run: what it may have sent is asked about", () => {
   const inputs = { ...updating(events).resource.inputs, __run: `${BEFORE} ours` };
-  const operation = { ...updating(events), resource: { ...updating(events).resource, inputs } };
+  const operation = {
+    ...updating(events),
+    resource: { ...updating(events).resource, inputs },
+  };
   const before = (run: string) =>
-    storedSet("funnel", { events, eventIds: { a: 1 } }, { inputs: { ...inputs, __run: run } });
+    storedSet(
+      "funnel",
+      { events, eventIds: { a: 1 } },
+      { inputs: { ...inputs, __run: run } },
+    );
   const asked = (run: string) =>
     facts([before(run)], [], [operation]).open.map(({ ref }) => ref.short);
   expect([asked(`${BEFORE} ours`), asked(`${BEFORE} theirs`)]).toEqual([["funnel/b"], []]);
@@ -576,7 +602,10 @@ it("a set's run without a changed argument has the name of an earlier run: what 
 
 describe("another stack of the project", () => {
   const there = { backend: "file:///x", stack: "organization/shop/old" };
-  const open = { ...record("ConversionEvent::buy", "created", { id: "5" }), elsewhere: there };
+  const open = {
+    ...record("ConversionEvent::buy", "created", { id: "5" }),
+    elsewhere: there,
+  };
 
   it("its open creates are listed by their URN, unless this stack's state has the object", () => {
     const { elsewhere, open: own } = facts([], [], [], [open]);
@@ -588,8 +617,16 @@ describe("another stack of the project", () => {
   });
 
   it("a name is this stack's before it is the other one's", () => {
-    const known = facts([storedEvent("buy", "unresolved-m", unresolved("m"))], [], [], [open]);
-    const { answers } = readAnswers({ created: [], "not-created": ["buy"], forget: [] }, known);
+    const known = facts(
+      [storedEvent("buy", "unresolved-m", unresolved("m"))],
+      [],
+      [],
+      [open],
+    );
+    const { answers } = readAnswers(
+      { created: [], "not-created": ["buy"], forget: [] },
+      known,
+    );
     expect(answers.map(({ create }) => create.elsewhere)).toEqual([undefined]);
   });
 });

@@ -30,7 +30,10 @@ it.each([
     "postgres://ann:pa$$@ss@db.example/states",
     "postgres://bob@db.example/states",
   ],
-  ["postgres:///states?host=db", "postgres:///states?host=db&password=pa$$&sslpassword=pa$$"],
+  [
+    "postgres:///states?host=db",
+    "postgres:///states?host=db&password=pa$$&sslpassword=pa$$",
+  ],
 ])("%s in other spellings is one place, and tells no secret", (...urls) => {
   const places = placesOf(...urls.map((PULUMI_BACKEND_URL) => ({ PULUMI_BACKEND_URL })));
   expect(new Set(places).size).toBe(1);
@@ -93,7 +96,11 @@ it.each<[what: string, ...Environment[]]>([
     url("gs://state"),
     url("gs://state", { STORAGE_EMULATOR_HOST: "127.0.0.1:1" }),
   ],
-  ["PostgreSQL's host", url("postgres:///states"), url("postgres:///states", { PGHOST: "db" })],
+  [
+    "PostgreSQL's host",
+    url("postgres:///states"),
+    url("postgres:///states", { PGHOST: "db" }),
+  ],
 ])("backends that differ in %s are different places", (_, ...environments) => {
   const places = placesOf(...environments);
   expect(new Set(places).size).toBe(places.length);
@@ -132,7 +139,8 @@ function projectWith(files: Record<string, string>) {
   mkdirSync(program);
   writeFileSync(join(home, "mine.json"), '{"current":"https://api.pulumi.com"}');
   symlinkSync("mine.json", join(home, "credentials.json")); // as people do who keep such files elsewhere
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text);
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(project, name), text);
   return {
     home,
     project,
@@ -160,7 +168,10 @@ const JSON_FILE = '{"name":"x","backend":{"url":"s3://ours"}}';
 it.each<[what: string, Record<string, string>, expected?: string]>([
   ["block style", { "Pulumi.yaml": BLOCK }],
   ["flow style", { "Pulumi.yaml": 'name: x\nbackend: { url: "s3://ours" }\n' }],
-  ["flow style over lines", { "Pulumi.yaml": "name: x\nbackend: {\n  url: s3://ours\n}\n" }],
+  [
+    "flow style over lines",
+    { "Pulumi.yaml": "name: x\nbackend: {\n  url: s3://ours\n}\n" },
+  ],
   [
     "a blank line and comments",
     { "Pulumi.yaml": "backend: # ours\n\n  # here\n  other: 1\n  url: 's3://ours' # x\n" },
@@ -168,7 +179,10 @@ it.each<[what: string, Record<string, string>, expected?: string]>([
   ["quoted keys", { "Pulumi.yaml": '"backend":\n  "url": s3://ours\n' }],
   ["an anchor", { "Pulumi.yaml": "x: &a\n  url: s3://ours\nbackend: *a\n" }],
   ["a merged key", { "Pulumi.yaml": "x: &a\n  url: s3://ours\nbackend:\n  <<: *a\n" }],
-  ["CRLF and a byte order mark", { "Pulumi.yaml": `\uFEFF${BLOCK.replaceAll("\n", "\r\n")}` }],
+  [
+    "CRLF and a byte order mark",
+    { "Pulumi.yaml": `\uFEFF${BLOCK.replaceAll("\n", "\r\n")}` },
+  ],
   [
     "a query and a blank",
     { "Pulumi.yaml": "backend:\n  url: s3://ours?prefix=a b&endpoint=h\n" },
@@ -184,7 +198,10 @@ it.each<[what: string, Record<string, string>, expected?: string]>([
     "JSON before YAML",
     { "Pulumi.json": JSON_FILE, "Pulumi.yaml": BLOCK.replace("ours", "other") },
   ],
-  [".yaml before .yml", { "Pulumi.yaml": BLOCK, "Pulumi.yml": BLOCK.replace("ours", "other") }],
+  [
+    ".yaml before .yml",
+    { "Pulumi.yaml": BLOCK, "Pulumi.yml": BLOCK.replace("ours", "other") },
+  ],
   [
     "a project without it",
     { "Pulumi.yaml": "name: x\n", "Pulumi.yml": BLOCK },
@@ -264,14 +281,18 @@ it("sessions of one account share a file in any spelling; others have their own"
   expect(new Set([...same, ...others.map(file)]).size).toBe(5);
   expect(file({ cookieFile: "none" })).toBeUndefined();
   expect(file({ cookieFile: "here.json" })).toBe("/program/here.json");
-  expect(file({ cookieFile: "~/ads/session.json" })).toBe(join(homedir(), "ads/session.json"));
+  expect(file({ cookieFile: "~/ads/session.json" })).toBe(
+    join(homedir(), "ads/session.json"),
+  );
   expect(file({ cookieFile: "a~/b.json" })).toBe("/program/a~/b.json");
 });
 
 it("deleted objects are known to later runs of the account; of a torn or unusable file less is known", () => {
   const folder = newFolder();
   const objectsOf = (account: string, former?: string, at = folder) =>
-    deletedObjects(at, account, (recorded) => [account, former].includes(recorded as string));
+    deletedObjects(at, account, (recorded) =>
+      [account, former].includes(recorded as string),
+    );
   const known = (account = "a", former?: string) =>
     ["1", "2"].map((id) => objectsOf(account, former).has("ConversionEvent", id));
   objectsOf("a").add("ConversionEvent", "1");

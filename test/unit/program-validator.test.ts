@@ -28,7 +28,12 @@ function declared(
 /** @param adopts by key; `undefined` for a set whose events are not known yet. */
 function aSet(adopts: Record<string, string | undefined> | undefined): ResourceDeclaration {
   const objects = Object.entries(adopts ?? {}).map(([key, id]) => {
-    return { key: memberOf(FUNNEL, key), formerKeys: [], adopts: id, named: "ConversionEvent" };
+    return {
+      key: memberOf(FUNNEL, key),
+      formerKeys: [],
+      adopts: id,
+      named: "ConversionEvent",
+    };
   });
   return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
 }
@@ -36,7 +41,12 @@ function aSet(adopts: Record<string, string | undefined> | undefined): ResourceD
 const journal = (
   ...records: (Partial<JournalEntry> & Pick<JournalEntry, "key" | "state">)[]
 ): JournalEntry[] =>
-  records.map((each) => ({ at: "2026-01-01T00:00:00.000Z", mark: "m", body: "b", ...each }));
+  records.map((each) => ({
+    at: "2026-01-01T00:00:00.000Z",
+    mark: "m",
+    body: "b",
+    ...each,
+  }));
 const live = (key: string, id: string, name?: string) =>
   ({ key, state: "confirmed", id, name }) as const;
 
@@ -251,7 +261,10 @@ describe("what leaves", () => {
   });
 
   it("a set that is declared says itself what left it; one that is gone leaves with all", () => {
-    const records = journal(live(memberOf(FUNNEL, "a"), "1"), live(memberOf(FUNNEL, "b"), "2"));
+    const records = journal(
+      live(memberOf(FUNNEL, "a"), "1"),
+      live(memberOf(FUNNEL, "b"), "2"),
+    );
     expect(atEnd(records, [aSet({ a: undefined })])).toEqual([]);
     expect(atEnd(records, [declared(event("a"))])).toEqual([
       leaves("funnel/a (1), funnel/b (2)"),

@@ -8,14 +8,17 @@ const now = Date.parse("2026-01-01T00:00:00Z");
 const question = { attemptNumber: 1, idempotent: false, wallClockMs: now, random: 0 };
 
 describe("a create is sent again only if it was certainly not acted upon", () => {
-  it.each(["ENOTFOUND", "ECONNREFUSED", "UND_ERR_CONNECT_TIMEOUT", "ECONNRESET", "ETIMEDOUT"])(
-    "%s before sending: again",
-    (code) => {
-      expect(
-        decideRetry({ ...question, attempt: new TransportFailure(code, false, "x") }).kind,
-      ).toBe("again");
-    },
-  );
+  it.each([
+    "ENOTFOUND",
+    "ECONNREFUSED",
+    "UND_ERR_CONNECT_TIMEOUT",
+    "ECONNRESET",
+    "ETIMEDOUT",
+  ])("%s before sending: again", (code) => {
+    expect(
+      decideRetry({ ...question, attempt: new TransportFailure(code, false, "x") }).kind,
+    ).toBe("again");
+  });
 
   it.each([
     "ECONNRESET",
@@ -56,14 +59,20 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
       noProxy: "",
       secrets: [],
     };
-    const refusal = new TunnelFailure(new Error(`Proxy response (${status}) !== 200`), proxy);
+    const refusal = new TunnelFailure(
+      new Error(`Proxy response (${status}) !== 200`),
+      proxy,
+    );
     const failure = new TransportFailure("UND_ERR_ABORTED", false, "x", refusal);
     expect(decideRetry({ ...question, attempt: failure }).kind).toBe(kind);
   });
 
-  it.each([200, 400, 401, 403, 408, 500, 502, 503, 504, 307])("status %i: never", (status) => {
-    expect(decideRetry({ ...question, attempt: answer(status) }).kind).toBe("done");
-  });
+  it.each([200, 400, 401, 403, 408, 500, 502, 503, 504, 307])(
+    "status %i: never",
+    (status) => {
+      expect(decideRetry({ ...question, attempt: answer(status) }).kind).toBe("done");
+    },
+  );
 
   it("after 429, or a 503 that names a time: again after a wait", () => {
     expect(
@@ -115,7 +124,10 @@ describe("Retry-After", () => {
     ["a date", { "retry-after": "Thu, 01 Jan 2026 00:00:30 GMT" }, 30_000],
     [
       "a date by the answer's own clock",
-      { "retry-after": "Thu, 01 Jan 2026 05:00:30 GMT", date: "Thu, 01 Jan 2026 05:00:00 GMT" },
+      {
+        "retry-after": "Thu, 01 Jan 2026 05:00:30 GMT",
+        date: "Thu, 01 Jan 2026 05:00:00 GMT",
+      },
       30_000,
     ],
     ["a date in the past", { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT" }, 0],

@@ -154,7 +154,9 @@ it("a random secret is removed in one spelling, whatever is around it", () => {
 });
 
 it("a random secret is removed in Base64, whatever is encoded with it", () => {
-  const long = fc.string({ minLength: 6, maxLength: 20 }).filter((text) => /\S{4}/.test(text));
+  const long = fc
+    .string({ minLength: 6, maxLength: 20 })
+    .filter((text) => /\S{4}/.test(text));
   const around = fc.string({ maxLength: 9 });
   fc.assert(
     fc.property(

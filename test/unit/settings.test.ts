@@ -65,7 +65,11 @@ describe("defaults and sources", () => {
       ADVERTISING_PASSWORD: "[1]",
     };
     const { settings, credentials } = read(rest, environment);
-    expect(settings).toMatchObject({ email: "key@b.c", authMode: "basic", password: "[1]" });
+    expect(settings).toMatchObject({
+      email: "key@b.c",
+      authMode: "basic",
+      password: "[1]",
+    });
     expect(credentials).toBe("advertising:email and ADVERTISING_PASSWORD");
   });
 });
@@ -171,7 +175,9 @@ describe("a value", () => {
       const { password: _, ...rest } = complete;
       for (const mayLackPassword of [true, false]) {
         const configured = read({ ...rest, password }, {}, { mayLackPassword });
-        expect(configured.problems).toEqual([{ source: "advertising:password", ...problem }]);
+        expect(configured.problems).toEqual([
+          { source: "advertising:password", ...problem },
+        ]);
         const inEnvironment = read(
           rest,
           { ADVERTISING_PASSWORD: password },
@@ -216,7 +222,9 @@ describe("a value", () => {
 
   it("of baseUrl can't be a structured one, whose content is not shown", () => {
     const { problems } = read({ ...complete, baseUrl: '{"x":"geheim"}' });
-    expect(problems).toMatchObject([{ reason: expect.stringMatching(/got another value$/) }]);
+    expect(problems).toMatchObject([
+      { reason: expect.stringMatching(/got another value$/) },
+    ]);
   });
 });
 
@@ -297,7 +305,10 @@ describe("operations", () => {
   it("are read as data: method, path, and whether a request may be repeated", () => {
     const { settings, problems } = operations(
       {
-        event: { read: "get /rest/event/{id}", search: "GET rest/event?alternative_id={mark}" },
+        event: {
+          read: "get /rest/event/{id}",
+          search: "GET rest/event?alternative_id={mark}",
+        },
       },
       { markField: "alternative_id" },
     );
@@ -355,7 +366,8 @@ describe("operations", () => {
     });
     expect(
       problems.map(
-        ({ source, reason }) => `${source.replace("advertising:operations.", "")} ${reason}`,
+        ({ source, reason }) =>
+          `${source.replace("advertising:operations.", "")} ${reason}`,
       ),
     ).toEqual([
       'advertiser expected an object of read, update, delete, search; got the string "GET"',
@@ -455,8 +467,14 @@ describe("the proxy", () => {
     expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a, .b *.c:8" }).proxy?.noProxy).toBe(
       "a, .b *.c:8",
     );
-    expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a", no_proxy: "" }).proxy?.noProxy).toBe("");
-    for (const baseUrl of ["http://localhost:8787", "https://127.1.2.3", "http://[::1]:8787"])
+    expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a", no_proxy: "" }).proxy?.noProxy).toBe(
+      "",
+    );
+    for (const baseUrl of [
+      "http://localhost:8787",
+      "https://127.1.2.3",
+      "http://[::1]:8787",
+    ])
       expect(proxyOf({ HTTPS_PROXY: "nonsense" }, baseUrl)).toMatchObject({
         proxy: undefined,
         problems: [],
@@ -491,7 +509,10 @@ describe("the proxy", () => {
       "http://us%65r:p%61ss%40@p.test",
       ["pass@", "p%61ss%40", "user:pass@", "us%65r:p%61ss%40"],
     ],
-    ["http://m%C3%BCller:x%2Fy@p.test", ["x/y", "x%2Fy", "müller:x/y", "m%C3%BCller:x%2Fy"]],
+    [
+      "http://m%C3%BCller:x%2Fy@p.test",
+      ["x/y", "x%2Fy", "müller:x/y", "m%C3%BCller:x%2Fy"],
+    ],
     ["http://token@p.test", ["token", "token:"]],
   ])(
     "%s has these secrets; a user name beside a password stays readable",

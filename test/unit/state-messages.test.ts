@@ -11,7 +11,12 @@ import {
 import { commandsIn } from "../support/printed-commands.js";
 
 const AT = "2026-01-01T00:00:00.000Z";
-const record = { at: AT, mark: "m", body: "f", what: "It was sent, and the connection ended." };
+const record = {
+  at: AT,
+  mark: "m",
+  body: "f",
+  what: "It was sent, and the connection ended.",
+};
 const facts = { advertiserId: 7, value: 1 };
 /** The words that a POSIX shell reads in a line. */
 function wordsOf(line: string): string[] {
@@ -37,9 +42,9 @@ it.each([
 describe("the ways out", () => {
   it("of one create", () => {
     expect(resolveCommands(["purchase"])).toEqual([
-      "What is in the account:",
+      "If it is in the account:",
       "  npx pulumi-advertising pending --created 'purchase=<its id>'",
-      "What is not in the account:",
+      "If it is not in the account:",
       "  npx pulumi-advertising pending --not-created 'purchase'",
       expect.stringMatching(/^Then run `pulumi up`\..* existingId: <its id> /),
     ]);
@@ -51,8 +56,8 @@ describe("the ways out", () => {
       20, 20,
     ]);
     expect(lines.filter((line) => !line.startsWith("  "))).toEqual([
-      "What is in the account:",
-      "What is not in the account:",
+      "For those that are in the account:",
+      "For those that are not in the account:",
       "The same for 2980 more, which `pending` lists.",
       expect.stringMatching(/^Then run `pulumi up`\..* existingId: <its id> /),
     ]);
@@ -67,7 +72,12 @@ describe("the ways out", () => {
     "-x; rm y",
     'funnel/it\'s "a" $b',
   ])("pass the name %s unchanged", (name) => {
-    const pending = (...args: string[]) => ["npx", "pulumi-advertising", "pending", ...args];
+    const pending = (...args: string[]) => [
+      "npx",
+      "pulumi-advertising",
+      "pending",
+      ...args,
+    ];
     expect(commandsIn(resolveCommands([name]).join("\n")).map(wordsOf)).toEqual([
       pending("--created", `${name}=<its id>`),
       pending("--not-created", name),
@@ -79,7 +89,9 @@ it("what this machine knows of a create", () => {
   expect(whatHappened("X", { at: AT })).toBe(
     `X: an earlier run sent it at ${AT}, and its outcome is unknown.`,
   );
-  expect(whatHappened("X", { at: AT, id: "5" })).toBe("X: an interrupted run created it as 5.");
+  expect(whatHappened("X", { at: AT, id: "5" })).toBe(
+    "X: an interrupted run created it as 5.",
+  );
   expect(whatHappened("X", { at: AT, id: "5", state: "reported" })).toBe(
     "X: an earlier run created it as 5.",
   );

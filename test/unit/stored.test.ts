@@ -104,14 +104,12 @@ it("what is not there, or has another shape, is nothing", () => {
   const left = [{ id: "3", at: "2026-11-20T20:00:00.000Z" }];
   expect(leftLiveIn({ __left: left })).toEqual(left);
   expect(leftLiveIn({ __left: {} })).toEqual([]);
-  expect([...secretArgumentsIn({ __secret: ["value"] }), ...secretArgumentsIn({})]).toEqual([
-    "value",
-  ]);
-  expect([{ [ACCOUNT]: "x y" }, { [ACCOUNT]: 5 }, undefined].map(isOfKnownAccount)).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  expect([...secretArgumentsIn({ __secret: ["value"] }), ...secretArgumentsIn({})]).toEqual(
+    ["value"],
+  );
+  expect([{ [ACCOUNT]: "x y" }, { [ACCOUNT]: 5 }, undefined].map(isOfKnownAccount)).toEqual(
+    [true, false, false],
+  );
   const context = { identity: "shop/dev::a", run: { isUp: true, resources: 1 } };
   expect(readProgramContext(context)).toBe(context);
   expect(readProgramContext("shop/dev::a")).toEqual({ identity: "shop/dev::a" });

@@ -53,10 +53,16 @@ it("what could make a terminal show something else is a space", () => {
 });
 
 it("a printed command takes the stack that it is about", () => {
-  commandsTake(() => ({ options: [{ option: "--stack", value: "my dev" }], isInline: false }));
+  commandsTake(() => ({
+    options: [{ option: "--stack", value: "my dev" }],
+    isInline: false,
+  }));
   expect(asTyped("pulumi up")).toBe("pulumi up --stack 'my dev'");
   // Pulumi's command line can't run an inline program.
-  commandsTake(() => ({ options: [{ option: "--stack", value: "o/p/dev" }], isInline: true }));
+  commandsTake(() => ({
+    options: [{ option: "--stack", value: "o/p/dev" }],
+    isInline: true,
+  }));
   expect(["pulumi up", "pulumi cancel"].map(asTyped)).toEqual([
     "pulumi up",
     "pulumi cancel --stack o/p/dev",

@@ -49,7 +49,8 @@ function ids(
   );
 }
 
-const page = (resources: readonly Resource[], time = TIME) => pageOf(stateOf(resources, time));
+const page = (resources: readonly Resource[], time = TIME) =>
+  pageOf(stateOf(resources, time));
 
 describe("ids", () => {
   it("json, in which an id that no number can hold is text, and __proto__ is a key like any other", () => {
@@ -171,7 +172,9 @@ describe("the page", () => {
       ">replaced, or removed from its set<",
     ];
     for (const part of parts) expect(text).toContain(part);
-    expect(text).toContain(`0 advertisers, 2 events, 1 unresolved, state of 2026-03-02 10:00<`);
+    expect(text).toContain(
+      `0 advertisers, 2 events, 1 unresolved, state of 2026-03-02 10:00<`,
+    );
     expect(page([], "")).toContain("0 advertisers, 0 events, 0 unresolved<");
   });
 });
@@ -258,7 +261,10 @@ describe("left live", () => {
     ];
     expect(
       inShort(
-        stateOf([storedEvent("buy", 9, { [LEFT_LIVE]: [{ ...NOTED, id: "8" }] }), ...again]),
+        stateOf([
+          storedEvent("buy", 9, { [LEFT_LIVE]: [{ ...NOTED, id: "8" }] }),
+          ...again,
+        ]),
         [before],
       ),
     ).toEqual([

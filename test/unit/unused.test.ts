@@ -39,7 +39,8 @@ it("each exported value is used by another file, and each exported type there or
       ? []
       : [...text.matchAll(exported)].flatMap(([, what = "", name = ""]) => {
           if ((usersOf.get(name)?.size ?? 0) > 1) return [];
-          const timesAtHome = wordsOf.get(path)?.filter((word) => word === name).length ?? 0;
+          const timesAtHome =
+            wordsOf.get(path)?.filter((word) => word === name).length ?? 0;
           return /interface|type/.test(what) && timesAtHome > 1 ? [] : [`${path}: ${name}`];
         }),
   );

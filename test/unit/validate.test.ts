@@ -14,7 +14,9 @@ import { UNKNOWN } from "../../provider/src/state/stored.js";
 /** As in `operations/check.ts`. */
 function holdsUnknown(value: unknown): boolean {
   if (value === UNKNOWN) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
+  return (
+    typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown)
+  );
 }
 
 const processes: [
@@ -38,9 +40,13 @@ function check(
   args: object,
   { isUnknown = holdsUnknown, markField = undefined as string | undefined } = {},
 ) {
-  return validate({ ...needed.get(schema), ...args }, schema.rules({ ...limits, markField }), {
-    isUnknown,
-  });
+  return validate(
+    { ...needed.get(schema), ...args },
+    schema.rules({ ...limits, markField }),
+    {
+      isUnknown,
+    },
+  );
 }
 
 const fieldsOf = (additionalFields: unknown, reading = {}) =>
@@ -52,7 +58,11 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
     it("must not set the mark's field, and the message says why", () => {
       const additionalFields = { alternative_id: "mine" };
       expect(check(schema, { additionalFields }).problems).toEqual([]);
-      const { problems } = check(schema, { additionalFields }, { markField: "alternative_id" });
+      const { problems } = check(
+        schema,
+        { additionalFields },
+        { markField: "alternative_id" },
+      );
       expect(problems).toEqual([
         {
           property: "additionalFields",
@@ -82,12 +92,15 @@ describe.each(processes)(
     it("does not keep the known names from being checked", () => {
       for (const name of ["event_name", "alternative_id", ""]) {
         expect(
-          fieldsOf({ x: unknown(), [name]: "v" }, { isUnknown, markField: "alternative_id" })
-            .problems,
+          fieldsOf(
+            { x: unknown(), [name]: "v" },
+            { isUnknown, markField: "alternative_id" },
+          ).problems,
           name,
         ).toMatchObject([{ property: "additionalFields" }]);
         expect(
-          fieldsOf({ [name]: unknown() }, { isUnknown, markField: "alternative_id" }).problems,
+          fieldsOf({ [name]: unknown() }, { isUnknown, markField: "alternative_id" })
+            .problems,
           name,
         ).toMatchObject([{ property: "additionalFields" }]);
       }
@@ -95,7 +108,9 @@ describe.each(processes)(
 
     it("does not keep the known values from being checked", () => {
       for (const value of [() => 1, Number.NaN, { deep: [Symbol("s")] }, new Date(0)]) {
-        expect(fieldsOf({ x: unknown(), y: value }, { isUnknown }).problems).toHaveLength(1);
+        expect(fieldsOf({ x: unknown(), y: value }, { isUnknown }).problems).toHaveLength(
+          1,
+        );
       }
       expect(
         check(conversionEvent, { eventName: [unknown()] }, { isUnknown }).problems,
@@ -109,7 +124,11 @@ describe.each(processes)(
         { isUnknown },
       );
       expect(problems).toEqual([]);
-      const fields = values.additionalFields as { a: unknown; list: unknown[]; deep: object };
+      const fields = values.additionalFields as {
+        a: unknown;
+        list: unknown[];
+        deep: object;
+      };
       expect(fields.a).toBe(a);
       expect(fields.list[1]).toBe(b);
       expect(fields.list).toHaveLength(3);
@@ -127,7 +146,10 @@ describe("undefined", () => {
       deep: { gone: undefined, list: [undefined, { gone: undefined }] },
     });
     expect(problems).toEqual([]);
-    expect(values.additionalFields).toStrictEqual({ kept: null, deep: { list: [null, {}] } });
+    expect(values.additionalFields).toStrictEqual({
+      kept: null,
+      deep: { list: [null, {}] },
+    });
     expect(fieldsOf({ active: undefined }).values.additionalFields).toStrictEqual({});
   });
 });

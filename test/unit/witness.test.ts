@@ -20,7 +20,7 @@ function clientOf(respond: (request: string) => Response | Promise<Response>): C
   };
   const transport = { send, close: async () => undefined };
   const settings = settingsOf({ baseUrl: "https://platform.example", authMode: "basic" });
-  return new Client(settings, dependenciesOf({ transport }));
+  return new Client(dependenciesOf({ settings, transport }));
 }
 
 function target(method: "GET" | "DELETE", id: string) {
@@ -86,7 +86,10 @@ it.each([
       (error) => error.code,
     );
     expect(
-      await Promise.race([missing, new Promise((resolve) => setImmediate(resolve, "waits"))]),
+      await Promise.race([
+        missing,
+        new Promise((resolve) => setImmediate(resolve, "waits")),
+      ]),
     ).toBe("waits");
     slow.resolve(response);
     await found;

@@ -23,7 +23,9 @@ it("GitLab: only this project's merge requests, and an apply on the default bran
     '$CI_PIPELINE_SOURCE == "merge_request_event" && $CI_MERGE_REQUEST_SOURCE_PROJECT_ID == $CI_PROJECT_ID',
     "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH",
   ]);
-  expect(ON_GITLAB.apply.rules).toEqual([{ if: "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH" }]);
+  expect(ON_GITLAB.apply.rules).toEqual([
+    { if: "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH" },
+  ]);
 });
 
 /** What happens to the second of three jobs, and the journal that the third one has. */
@@ -32,7 +34,11 @@ const SECOND: readonly (readonly [string, Fate, readonly string[]])[] = [
   ["fails at npm ci", { fails: "npm ci" }, ["1", "3"]],
   ["has another key", { key: "another key" }, ["1", "3"]],
   ["has no key", { key: "" }, ["1", "3"]],
-  ["stops at an unresolved create", { fails: "npx pulumi-advertising pending" }, ["1", "3"]],
+  [
+    "stops at an unresolved create",
+    { fails: "npx pulumi-advertising pending" },
+    ["1", "3"],
+  ],
   ["fails at its up", { fails: "pulumi up" }, ["1", "2", "3"]],
   ["is cancelled in its up", { isKilled: true }, ["1", "2", "3"]],
   [

@@ -88,7 +88,8 @@ export class Secrets {
     for (let length = 1; length <= BEGINNING; length++) {
       const spellings = this.#spellings.get(folded.slice(start, start + length)) ?? [];
       for (const spelling of spellings) {
-        if (folded.startsWith(spelling, start)) longest = Math.max(longest, spelling.length);
+        if (folded.startsWith(spelling, start))
+          longest = Math.max(longest, spelling.length);
       }
     }
     return longest;
@@ -120,18 +121,26 @@ function spelled(text: string): string[] {
   const bytes = Buffer.from(text);
   const json = JSON.stringify(text).slice(1, -1);
   const percent = encodeURIComponent(text.toWellFormed());
-  const strict = percent.replace(/[!'()*~]/g, (each) => `%${each.charCodeAt(0).toString(16)}`);
+  const strict = percent.replace(
+    /[!'()*~]/g,
+    (each) => `%${each.charCodeAt(0).toString(16)}`,
+  );
   const ascii = json.replace(
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-  const marks = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  const marks = text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;");
   const html = marks.replaceAll('"', "&quot;");
   return [
     ...[text, bytes.toString("hex"), ...base64Of(bytes)],
     ...[percent, strict].flatMap((each) => [each, each.replaceAll("%20", "+")]),
     ...[json, ascii].flatMap((each) => [each, each.replaceAll("/", "\\/")]),
-    ...["'", "&#39;", "&#039;", "&#x27;"].map((apostrophe) => html.replaceAll("'", apostrophe)),
+    ...["'", "&#39;", "&#039;", "&#x27;"].map((apostrophe) =>
+      html.replaceAll("'", apostrophe),
+    ),
   ];
 }
 

@@ -60,7 +60,10 @@ export function cut(
 }
 
 /** Joins names, as `a, b and c`. @param most more than these are counted: `a, b and 3 more`. @default all */
-export function enumerate(items: readonly string[], most = Number.POSITIVE_INFINITY): string {
+export function enumerate(
+  items: readonly string[],
+  most = Number.POSITIVE_INFINITY,
+): string {
   const names = cut(items, most, (others) => `${others} more`);
   const last = names.at(-1) ?? "";
   if (names.length < 2) return last;
@@ -68,7 +71,10 @@ export function enumerate(items: readonly string[], most = Number.POSITIVE_INFIN
 }
 
 /** Joins the parts of a sentence that there are. */
-export function joined(separator: string, ...parts: readonly (string | undefined)[]): string {
+export function joined(
+  separator: string,
+  ...parts: readonly (string | undefined)[]
+): string {
   return parts.filter((part) => part !== undefined && part !== "").join(separator);
 }
 
@@ -96,7 +102,9 @@ export function saidOnce<T>(
 
 /** A sentence without its values: equal for two with the same reason. */
 export function withoutValues(sentence: string): string {
-  return sentence.replaceAll(/"(?:[^"\\]|\\.)*"/g, '""').replaceAll(/-?\d+(?:[.,]\d+)*/g, "0");
+  return sentence
+    .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
+    .replaceAll(/-?\d+(?:[.,]\d+)*/g, "0");
 }
 
 /** Ids in numeric order, neighbours together: `3, 7–12`. */
@@ -104,7 +112,8 @@ export function idRanges(ids: readonly string[]): string {
   const ranges: { readonly first: string; last: string }[] = [];
   for (const id of [...new Set(ids)].sort(natural)) {
     const current = ranges.at(-1);
-    if (current !== undefined && BigInt(current.last) + 1n === BigInt(id)) current.last = id;
+    if (current !== undefined && BigInt(current.last) + 1n === BigInt(id))
+      current.last = id;
     else ranges.push({ first: id, last: id });
   }
   return ranges

@@ -62,7 +62,10 @@ export class CatalogValidator {
     const defaults = new Map(advertisers.map((each) => [each.written.key, each.defaults]));
     const events = written.events.map((event) => {
       const args = this.#event(event, defaults);
-      return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
+      return {
+        event,
+        args: mergedWith(defaults.get(event.advertiser) ?? shared, args),
+      };
     });
     for (const { event, args } of events) this.#formerKey(event, args.formerKey);
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
@@ -95,7 +98,11 @@ export class CatalogValidator {
 
   #shared(written: Written | undefined): Values {
     if (written === undefined) return {};
-    return this.#values(written, conversionEventSet.sharedRules(this.limits), conversionEvent);
+    return this.#values(
+      written,
+      conversionEventSet.sharedRules(this.limits),
+      conversionEvent,
+    );
   }
 
   #advertiser(written: WrittenAdvertiser): Values {
@@ -183,7 +190,9 @@ export class CatalogValidator {
   #warnOfMisspeltAdvertisers(): void {
     const byName = Map.groupBy(this.written.events, ({ advertiser: name }) => name);
     const known: string[] = [];
-    for (const [name, events] of [...byName].toSorted(([, a], [, b]) => b.length - a.length)) {
+    for (const [name, events] of [...byName].toSorted(
+      ([, a], [, b]) => b.length - a.length,
+    )) {
       const meant = known.find((other) => isAlmost(name, other));
       known.push(name);
       const [event] = events;
@@ -266,8 +275,13 @@ function wordsThatTell(name: string): string {
     .join();
 }
 
-function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFinding): number {
-  return a.file.localeCompare(b.file) || a.line - b.line || (a.column ?? 0) - (b.column ?? 0);
+function inOrderOfFile(
+  { source: a }: CatalogFinding,
+  { source: b }: CatalogFinding,
+): number {
+  return (
+    a.file.localeCompare(b.file) || a.line - b.line || (a.column ?? 0) - (b.column ?? 0)
+  );
 }
 
 /** Equal for keys that differ in nothing but case or in the form of their letters. */

@@ -70,7 +70,8 @@ export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
 
 /** What a text is that is no value of any kind, such as the error of a spreadsheet. */
 export function mistakeIn(text: string): string | undefined {
-  if (text.startsWith("=")) return `the formula ${quoted(text)}: write the value that it has`;
+  if (text.startsWith("="))
+    return `the formula ${quoted(text)}: write the value that it has`;
   if (!ERROR_VALUE.test(text)) return undefined;
   return `the spreadsheet's error ${quoted(text)}: write the value that is meant`;
 }

@@ -45,7 +45,10 @@ export interface WrittenCatalog {
 
 export interface CatalogContent {
   /** Those without an error. Without `args`: one that lives already and is no resource; its key is its id. */
-  readonly advertisers: readonly { readonly key: string; readonly args: Values | undefined }[];
+  readonly advertisers: readonly {
+    readonly key: string;
+    readonly args: Values | undefined;
+  }[];
   /** Those without an error, of advertisers without one. `args`: with the catalog's defaults, not the platform's. */
   readonly events: readonly {
     readonly key: string;
@@ -72,7 +75,12 @@ export function errorAt(
 }
 
 /** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …`; in a CSV file the property is the column. */
-export function describeFinding({ source, subject, property, reason }: CatalogFinding): string {
+export function describeFinding({
+  source,
+  subject,
+  property,
+  reason,
+}: CatalogFinding): string {
   const about = subject && `${withEscapes(subject)}:`;
   return joined(" ", placeOf(source), about, property, reason);
 }

@@ -29,7 +29,13 @@ export function readYamlCatalog(
   const document = parseDocument(text, {
     schema: format === "json" ? "json" : "core",
     // A number above 2^53 would lose digits. A key is the text that was written, as in CSV: `007`, `1.10`, `true`.
-    ...{ lineCounter, merge: true, prettyErrors: false, intAsBigInt: true, stringKeys: true },
+    ...{
+      lineCounter,
+      merge: true,
+      prettyErrors: false,
+      intAsBigInt: true,
+      stringKeys: true,
+    },
   });
   const placeAt = (offset: number): Source => {
     const { line, col } = lineCounter.linePos(offset);
@@ -50,7 +56,10 @@ export function readYamlCatalog(
   if (problems.some(({ code }) => code !== "DUPLICATE_KEY"))
     return { file, events: [], findings };
   try {
-    const data: unknown = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: smallIntegers });
+    const data: unknown = document.toJS({
+      maxAliasCount: MAX_ALIASES,
+      reviver: smallIntegers,
+    });
     const placeOf = (path: Path) => placeAt(offsetIn(document.contents, path));
     return new YamlReader(file, placeOf, findings).read(data ?? {});
   } catch (error) {
@@ -149,7 +158,11 @@ class YamlReader {
     for (const member of this.#members([], "", "advertisers", top.advertisers)) {
       const { path, subject: advertiser } = member;
       const { defaults, events: own, ...given } = member.given;
-      const shared = this.#fields([...path, "defaults"], `${advertiser} defaults`, defaults);
+      const shared = this.#fields(
+        [...path, "defaults"],
+        `${advertiser} defaults`,
+        defaults,
+      );
       advertisers.push({ ...member, given, defaults: shared });
       for (const event of this.#members(path, advertiser, "events", own))
         events.push({ ...event, advertiser });
@@ -170,7 +183,12 @@ class YamlReader {
 
   /** The objects by key below `name`. @param owner the subject that they belong to; empty at the top. */
   #members(above: Path, owner: string, name: keyof typeof SHAPES, value: unknown) {
-    const all = this.#object([...above, name], owner || name, value ?? {}, `${name} by key`);
+    const all = this.#object(
+      [...above, name],
+      owner || name,
+      value ?? {},
+      `${name} by key`,
+    );
     return Object.entries(all ?? {}).flatMap(([key, member]) => {
       const path = [...above, name, key];
       const subject = joined("/", owner, key.normalize("NFC"));
@@ -193,7 +211,12 @@ class YamlReader {
     return { subject, key: (path.at(-1) ?? "").normalize("NFC"), given, sourceOf };
   }
 
-  #object(path: Path, subject: string, value: unknown, expected: string): Values | undefined {
+  #object(
+    path: Path,
+    subject: string,
+    value: unknown,
+    expected: string,
+  ): Values | undefined {
     if (isContainer(value) && !Array.isArray(value)) return value as Values;
     this.#report(path, subject, `expected ${expected}; got ${show(value)}`);
     return undefined;

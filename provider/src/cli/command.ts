@@ -85,7 +85,7 @@ async function logInOnce(
     secrets,
   });
   try {
-    const { cure, endsAtMs } = await logInAnew(settings, dependencies);
+    const { cure, endsAtMs } = await logInAnew(dependencies);
     const { email, baseUrl, keepLoggedIn } = settings;
     const loggedIn = `Logged in as ${email} at ${baseUrl} (settings ${origin}), with ${credentials}.`;
     if (cookieFile === undefined)
@@ -176,7 +176,9 @@ async function main([name = "", ...rest]: readonly string[]): Promise<number> {
   }
   // The package's own, two folders above the compiled file.
   if (name === "--version")
-    return say(JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")).version);
+    return say(
+      JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")).version,
+    );
   return chosen<Command>(COMMANDS, name, "command").run(rest);
 }
 

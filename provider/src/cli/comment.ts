@@ -99,7 +99,10 @@ function withoutSecrets(state: Resource | undefined): Resource | undefined {
 }
 
 /** What becomes of each object of a resource; none if it is not one of ours. */
-function plannedIn({ op, urn, oldState, newState }: Step, settings: Settings): ObjectChange[] {
+function plannedIn(
+  { op, urn, oldState, newState }: Step,
+  settings: Settings,
+): ObjectChange[] {
   const type = (newState ?? oldState)?.type ?? "";
   const set = setOfType(type);
   const resource = set ?? kindOfType(type);
@@ -130,12 +133,22 @@ function plannedIn({ op, urn, oldState, newState }: Step, settings: Settings): O
   });
   return objects.map((object) => {
     const { key } = object;
-    return { ...object, kind, name: set === undefined ? name : memberInReports(name, key) };
+    return {
+      ...object,
+      kind,
+      name: set === undefined ? name : memberInReports(name, key),
+    };
   });
 }
 
 /** The object that the program goes on with, if its id is known. */
-function heldBy({ kind, action, id, isDeclared, former }: ObjectChange): string | undefined {
+function heldBy({
+  kind,
+  action,
+  id,
+  isDeclared,
+  former,
+}: ObjectChange): string | undefined {
   if (action.do === "adopt") return objectKey(kind.name, action.id ?? "");
   if (!isDeclared || former !== undefined) return undefined;
   return objectKey(kind.name, id ?? "");
@@ -204,7 +217,9 @@ export function commentOf(preview: string) {
 function renamesAmong(changes: readonly ObjectChange[]): string[] {
   const nameIn = (kind: Kind, values: Values) =>
     `${kind.name} ${values[kind.nameProperty]}`.replace(SECRET_TEXT, UNKNOWN);
-  const gone = changes.filter(({ isDeclared, former }) => !isDeclared && former !== undefined);
+  const gone = changes.filter(
+    ({ isDeclared, former }) => !isDeclared && former !== undefined,
+  );
   const byName = Map.groupBy(gone, ({ kind, olds }) => nameIn(kind, olds));
   return changes.flatMap(({ kind, name, action, values }) => {
     if (action.do !== "create") return [];

@@ -104,7 +104,9 @@ function storedIn(resource: Resource): ExportedObject[] {
   const of = set ?? kindOfType(type);
   if (of === undefined) return [];
   const kind = kindOf(of);
-  const plain = JSON.stringify(outputs, (_, value) => (isSecret(value) ? "(secret)" : value));
+  const plain = JSON.stringify(outputs, (_, value) =>
+    isSecret(value) ? "(secret)" : value,
+  );
   const stored = readStored(of, resourceId, JSON.parse(plain));
   const { events, eventIds, unresolved } = stored;
   const resourceKey = keyOfUrn(of.name, urn);

@@ -30,11 +30,18 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: {
   readonly run: (values: ParsedValues<O>, word: string) => Promise<number>;
 }): Command {
   const { help, takes, run } = declaration;
-  const options = { ...declaration.options, help: { type: "boolean", short: "h" } } as const;
+  const options = {
+    ...declaration.options,
+    help: { type: "boolean", short: "h" },
+  } as const;
   return {
     help,
     run: async (args) => {
-      const { values, positionals } = parsedArguments([...args], options, takes !== undefined);
+      const { values, positionals } = parsedArguments(
+        [...args],
+        options,
+        takes !== undefined,
+      );
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
       if (isHelpWanted === true) return say(help);
       commandsAreAbout(given);
@@ -87,7 +94,11 @@ export function say(sentence: string): number {
 }
 
 /** One of several that are known by their names: a command, a report, a format. @throws UsageError that names all. */
-export function chosen<T>(known: Readonly<Record<string, T>>, name: string, noun: string): T {
+export function chosen<T>(
+  known: Readonly<Record<string, T>>,
+  name: string,
+  noun: string,
+): T {
   const [, found] = Object.entries(known).find(([each]) => each === name) ?? [];
   if (found !== undefined) return found;
   const names = enumerate(Object.keys(known));

@@ -69,7 +69,10 @@ export interface Leftover {
 }
 
 /** @param earlier states of this stack: they show what was removed. @returns what the state does not have (again). */
-export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]): Leftover[] {
+export function leftoversOf(
+  now: ExportedStack,
+  earlier: readonly ExportedStack[],
+): Leftover[] {
   const objects = objectsIn(now.resources);
   const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
   found.push(...objects.filter(isReplaced).map((each) => formerly(each, "replaced")));
@@ -81,7 +84,9 @@ export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[
   const held = new Set(current.map(({ kind, id = "" }) => objectKey(kind.name, id)));
   const left = found.filter(({ kind, id }) => id !== "" && !held.has(objectKey(kind, id)));
   // What is said first of an object counts.
-  const first = new Map(left.toReversed().map((each) => [objectKey(each.kind, each.id), each]));
+  const first = new Map(
+    left.toReversed().map((each) => [objectKey(each.kind, each.id), each]),
+  );
   return inNaturalOrder(first.values(), ({ kind, key, id }) => `${kind} ${key} ${id}`);
 }
 
@@ -99,7 +104,10 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, why: string) {
   const left: Leftover = { kind: kind.name, id, name, key, at: "", why };
   if (resource.retainOnDelete === true) return left;
-  return { ...left, why: `${why}; live only if it is not deleted (retainOnDelete was off)` };
+  return {
+    ...left,
+    why: `${why}; live only if it is not deleted (retainOnDelete was off)`,
+  };
 }
 
 const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;

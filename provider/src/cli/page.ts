@@ -40,7 +40,14 @@ export function pageOf(state: ExportedStack): string {
       title: "Left live",
       about: "Live, and no longer managed by this stack. Tags keep firing their ids.",
       rows: leftoversOf(state, []).map(({ key, kind, name, id, why, at }) => {
-        return { Resource: key, Kind: kind, Name: name, Id: id, Why: why, Since: moment(at) };
+        return {
+          Resource: key,
+          Kind: kind,
+          Name: name,
+          Id: id,
+          Why: why,
+          Since: moment(at),
+        };
       }),
     },
   ];

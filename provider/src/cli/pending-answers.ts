@@ -42,7 +42,11 @@ export function readAnswers(
     else if (answer.conflict !== undefined) faults.push(answer.conflict);
     else answers.set(urn, answer);
   };
-  const meantBy = (name: string, all: readonly Create[], id?: string): readonly Create[] => {
+  const meantBy = (
+    name: string,
+    all: readonly Create[],
+    id?: string,
+  ): readonly Create[] => {
     const found = calledIn(all, name, facts);
     const resources = new Set(found.map(({ ref }) => ref.resourceUrn));
     if (resources.size === 1) return found;
@@ -71,7 +75,8 @@ export function readAnswers(
   // What is open comes before what the journal has of the same.
   const all = new Map([...facts.notes, ...creates].map((each) => [each.ref.urn, each]));
   for (const name of typed.forget)
-    for (const create of meantBy(name, [...all.values()])) add({ create, isForgotten: true });
+    for (const create of meantBy(name, [...all.values()]))
+      add({ create, isForgotten: true });
   if (faults.length > 0) throw new Error(`nothing was resolved: ${faults.join("; ")}`);
   return { answers: [...answers.values()], known };
 }
@@ -104,7 +109,11 @@ function isResolved(name: string, id: string | undefined, facts: Facts): boolean
 }
 
 /** @param others answers that count. */
-export function withVerdict(answer: Answer, facts: Facts, others: readonly Answer[]): Answer {
+export function withVerdict(
+  answer: Answer,
+  facts: Facts,
+  others: readonly Answer[],
+): Answer {
   const { create, id } = answer;
   if (id === undefined) return answer;
   const { ref, record, formerIds = [] } = create;
@@ -116,7 +125,10 @@ export function withVerdict(answer: Answer, facts: Facts, others: readonly Answe
   }
   const not = (why: string): Answer => {
     const cure = `If there is no other object, it was not created: --not-created ${shellWord(short)}`;
-    return { ...answer, conflict: `${id} is not the id of "${short}": ${why}. ${cure}` };
+    return {
+      ...answer,
+      conflict: `${id} is not the id of "${short}": ${why}. ${cure}`,
+    };
   };
   const holder = facts.inState.get(objectKey(kind, id));
   if (formerIds.includes(id) || holder?.key === key)
@@ -125,7 +137,9 @@ export function withVerdict(answer: Answer, facts: Facts, others: readonly Answe
   const makers = facts.inJournal.get(objectKey(kind, id)) ?? [];
   const [maker] = makers;
   // A later run may have taken it over or adopted it, and was interrupted too.
-  const isOwn = makers.some((note) => note.ref.key === key || note.record.mark === record.mark);
+  const isOwn = makers.some(
+    (note) => note.ref.key === key || note.record.mark === record.mark,
+  );
   if (maker === undefined || isOwn) return answer;
   return not(`an earlier run created it as "${maker.ref.short}"`);
 }
@@ -157,8 +171,12 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   }
   const at = momentOf(systemClock);
   const isSame = (note: Create) => note.record.mark === record.mark;
-  const others = notes.filter((note) => isUnseen(note) && isSame(note) && note.ref.key !== key);
-  const lines: PlacedLine[] = others.map(({ ref }) => ({ line: closedLine(ref.key, at) }));
+  const others = notes.filter(
+    (note) => isUnseen(note) && isSame(note) && note.ref.key !== key,
+  );
+  const lines: PlacedLine[] = others.map(({ ref }) => ({
+    line: closedLine(ref.key, at),
+  }));
   const hasOther = notes.some(
     (note) => note.ref.key === key && note.record.id !== undefined && !isSame(note),
   );

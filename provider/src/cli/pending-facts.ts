@@ -97,7 +97,9 @@ export function factsIn(
   const notes = [...own.values()].map(noteOf);
   const unseen = [...notes.filter(isUnseen), ...others.map(noteOf)];
   const left = unseen.filter((note) => !state.isSeen(note));
-  const missing = left.filter((note) => note.elsewhere === undefined && state.isMissing(note));
+  const missing = left.filter(
+    (note) => note.elsewhere === undefined && state.isMissing(note),
+  );
   const missingByKey = new Map(missing.map((note) => [note.ref.key, note.record]));
 
   const open = new Map<string, Create>();
@@ -113,7 +115,7 @@ export function factsIn(
   }
   for (const note of missing)
     if (note.record.state === "sent")
-      open.set(note.ref.key, mergedWith(note, open.get(note.ref.key)));
+      open.set(note.ref.key, joinedRecords(note, open.get(note.ref.key)));
   for (const each of state.unresolved) open.set(each.ref.key, each);
   // What was only adopted here says nothing about who created it.
   const createdHere = notes.filter(
@@ -125,7 +127,8 @@ export function factsIn(
   return {
     place,
     isAsked:
-      open.size > 0 || elsewhere.some((note) => names.includes(note.elsewhere?.stack ?? "")),
+      open.size > 0 ||
+      elsewhere.some((note) => names.includes(note.elsewhere?.stack ?? "")),
     isRecorded: stack.pending.some(({ type }) => type === "creating"),
     open: byName(open.values()).map((each) => {
       return { ...each, formerIds: state.formerIdsOf(each) };
@@ -136,7 +139,9 @@ export function factsIn(
       .filter((note) => state.isSeen(note))
       .map((note) => ({ ...note, held: state.heldInstead(note) })),
     notes,
-    inState: new Map(state.current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref])),
+    inState: new Map(
+      state.current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref]),
+    ),
     inJournal: Map.groupBy(createdHere, ({ ref, record: { id = "" } }) =>
       objectKey(ref.kind, id),
     ),
@@ -232,18 +237,20 @@ function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Record
     for (const each of sentIn(type, resource, byUrn.get(resource.urn), place)) {
       const before = all.get(each.ref.key);
       const runs = [...(before?.runs ?? []), ...each.runs];
-      all.set(each.ref.key, { ...mergedWith(each, before), runs });
+      all.set(each.ref.key, { ...joinedRecords(each, before), runs });
     }
   return all;
 }
 
 /** Of two that differ, nobody knows which one was sent: it is known by what they share. */
-function mergedWith<T extends Create>(create: T, other: Create | undefined): T {
+function joinedRecords<T extends Create>(create: T, other: Create | undefined): T {
   const { body, name, facts = {} } = create.record;
   // Of a body with secrets nobody knows.
   if (other === undefined || (body !== "" && body === other.record.body)) return create;
   const { record: former } = other;
-  const shared = Object.entries(facts).filter(([key, value]) => former.facts?.[key] === value);
+  const shared = Object.entries(facts).filter(
+    ([key, value]) => former.facts?.[key] === value,
+  );
   const record = { ...create.record, body: "", facts: Object.fromEntries(shared) };
   if (name !== former.name) record.name = undefined;
   return { ...create, record, known: "record" };
@@ -284,7 +291,10 @@ function sentIn(
     const member = set && key;
     const markFor = (replaces: string | undefined) =>
       markOfCreate(given?.mark, ofResource, member, replaces);
-    const ref = refAt(member === undefined ? resourceKey : memberOf(resourceKey, member), urn);
+    const ref = refAt(
+      member === undefined ? resourceKey : memberOf(resourceKey, member),
+      urn,
+    );
     const secret = new Set(Object.keys(values).filter((name) => holdsSecret(values[name])));
     const record = {
       at: "",

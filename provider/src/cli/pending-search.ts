@@ -32,7 +32,7 @@ export async function searchUnanswered(
     tell: (message) => console.error(message),
   });
   const { transport, clock, secrets } = dependencies;
-  const client = new Client(settings, dependencies);
+  const client = new Client(dependencies);
   const searchContext = { reading, clock, client: () => client };
   const now = momentOf(clock);
 
@@ -46,7 +46,12 @@ export async function searchUnanswered(
       return `${short}: can't be searched for by its mark: check advertising:markField and ${setting}.`;
     }
     const sent = { ...record, at: record.at || now };
-    const finding = await searchByMark(searchContext, { kind, label: short, sent, formerIds });
+    const finding = await searchByMark(searchContext, {
+      kind,
+      label: short,
+      sent,
+      formerIds,
+    });
     if (finding.kind === "found") return { create, id: finding.id };
     if (finding.kind === "not-made") return { create };
     return `${short}: ${secrets.scrub(finding.words)}`;
@@ -54,7 +59,9 @@ export async function searchUnanswered(
 
   try {
     // Nobody has noted when these were sent: perhaps just now.
-    const isUndated = open.some(({ record }) => record.at === "" && record.field !== undefined);
+    const isUndated = open.some(
+      ({ record }) => record.at === "" && record.field !== undefined,
+    );
     const dueMs = resendDueMs(now, searchContext);
     if (isUndated && dueMs !== undefined) {
       const until = new Date(dueMs).toISOString();

@@ -4,7 +4,14 @@
  * answers; what only a journal or Pulumi's record has, by lines of the journal, which the next `up` here goes by. No
  * state is written here: only Pulumi locks and saves.
  */
-import { asTyped, count, cut, enumerate, plainShellWord, UsageError } from "../base/index.js";
+import {
+  asTyped,
+  count,
+  cut,
+  enumerate,
+  plainShellWord,
+  UsageError,
+} from "../base/index.js";
 import {
   appendLines,
   backendIn,
@@ -84,7 +91,8 @@ export const pendingCommand = command({
   },
   run: async ({ search, "take-over": former, stack, cwd, state, ...typed }) => {
     const choice = { stack, cwd, state };
-    const isChange = search || former !== undefined || Object.values(typed).flat().length > 0;
+    const isChange =
+      search || former !== undefined || Object.values(typed).flat().length > 0;
     if (state !== undefined && isChange)
       throw new UsageError("--state only looks; to resolve, leave it out");
     let facts = await readFacts(choice);
@@ -93,7 +101,9 @@ export const pendingCommand = command({
     if (place.stack !== "")
       commandsAreAbout({ stack: stack ?? stackOption(place.stack).value, cwd });
     if (await isJournalInUse(place, journalFolder()))
-      console.log("A run of this stack is under way here. Let it end, then run this again.");
+      console.log(
+        "A run of this stack is under way here. Let it end, then run this again.",
+      );
     else if (state === undefined) await bringUpToDate(facts);
     if (former !== undefined) {
       await takeOver(former, facts, choice);
@@ -132,7 +142,9 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
   if (stack === undefined)
-    throw new Error("`pulumi stack --show-name` names no stack: select one, or add --stack");
+    throw new Error(
+      "`pulumi stack --show-name` names no stack: select one, or add --stack",
+    );
   const place = { backend: backendIn(process.env, programFolder(choice)), stack };
   const own = ownRecords(journalPath(place));
   const runs = everyJournal(journalFolder()).flatMap((journal) => journal.runs);
@@ -161,7 +173,10 @@ async function bringUpToDate({ outdated, place }: Facts): Promise<void> {
 }
 
 async function writeLines(place: StackPlace, all: readonly PlacedLine[]): Promise<void> {
-  const here = { folder: journalFolder(), say: (message: string) => console.error(message) };
+  const here = {
+    folder: journalFolder(),
+    say: (message: string) => console.error(message),
+  };
   const byJournal = Map.groupBy(all, ({ elsewhere = place }) => journalPath(elsewhere));
   for (const placed of byJournal.values()) {
     const lines = placed.map(({ line }) => line);
@@ -175,7 +190,8 @@ async function takeOver(
   { elsewhere, place }: Facts,
   choice: StackChoice,
 ): Promise<void> {
-  const isMeant = ({ stack }: StackPlace) => [stack, stackOption(stack).value].includes(former);
+  const isMeant = ({ stack }: StackPlace) =>
+    [stack, stackOption(stack).value].includes(former);
   const meant = elsewhere.flatMap((create) => create.elsewhere ?? []).filter(isMeant);
   const places = new Map(meant.map((each) => [journalPath(each), each]));
   if (places.size === 0)
@@ -295,7 +311,9 @@ function whatIsKnown({ ref, record }: Create): string {
 
 function namesOf(open: readonly Create[]): string[] {
   const byShort = Map.groupBy(open, ({ ref }) => ref.short);
-  return open.map(({ ref }) => (byShort.get(ref.short)?.length === 1 ? ref.short : ref.urn));
+  return open.map(({ ref }) =>
+    byShort.get(ref.short)?.length === 1 ? ref.short : ref.urn,
+  );
 }
 
 /** @param creates of one other stack of the project. */

@@ -4,7 +4,14 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { asRecord, enumerate, jsonIn, listIn, printable, UsageError } from "../base/index.js";
+import {
+  asRecord,
+  enumerate,
+  jsonIn,
+  listIn,
+  printable,
+  UsageError,
+} from "../base/index.js";
 import { parseProject, projectFileOf } from "../journal/index.js";
 import {
   accountMatcher,
@@ -16,7 +23,10 @@ import {
 import { type ExportedStack, readExport } from "./contents.js";
 import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
 
-export const STACK_OPTIONS = { stack: { type: "string" }, cwd: { type: "string" } } as const;
+export const STACK_OPTIONS = {
+  stack: { type: "string" },
+  cwd: { type: "string" },
+} as const;
 
 export const STACK_HELP = `  --stack NAME           default: the selected stack
   --cwd FOLDER           the program's folder`;
@@ -55,10 +65,14 @@ async function pulumi(args: readonly string[], choice: StackChoice, environment 
 
 async function run(args: readonly string[], choice: StackChoice, environment: object) {
   const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
-  const running = promisify(execFile)("pulumi", [...args, ...options, "--non-interactive"], {
-    maxBuffer: 1024 ** 3,
-    env: { ...process.env, ...environment },
-  });
+  const running = promisify(execFile)(
+    "pulumi",
+    [...args, ...options, "--non-interactive"],
+    {
+      maxBuffer: 1024 ** 3,
+      env: { ...process.env, ...environment },
+    },
+  );
   running.child.stdin?.end();
   try {
     return (await running).stdout;
@@ -85,7 +99,9 @@ export async function stateOf({ state, ...choice }: StateChoice): Promise<Export
   if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
   const options = stackOptionsIn(choice).map(({ option }) => option);
   if (options.length > 0)
-    throw new UsageError(`--state already says which state: leave out ${enumerate(options)}`);
+    throw new UsageError(
+      `--state already says which state: leave out ${enumerate(options)}`,
+    );
   return readExport(await textOf(state), state);
 }
 
@@ -110,7 +126,10 @@ export async function stackName(choice: StackChoice): Promise<string | undefined
 }
 
 /** `<organization>/<project>/<stack>` of the project's stacks. @param stack one. @throws Error in Pulumi's words. */
-export async function existingStacks(choice: StackChoice, stack: string): Promise<string[]> {
+export async function existingStacks(
+  choice: StackChoice,
+  stack: string,
+): Promise<string[]> {
   const [organization = "", project = ""] = stack.split("/");
   const stacks = listIn<{ readonly name?: unknown }>(
     jsonIn(await pulumi(["stack", "ls", "--json"], choice)),
@@ -123,7 +142,9 @@ export async function existingStacks(choice: StackChoice, stack: string): Promis
 }
 
 /** Whether two recorded accounts are one, as the stack's settings say. */
-export async function accountComparer(choice: StackChoice): Promise<typeof mayBeSameAccount> {
+export async function accountComparer(
+  choice: StackChoice,
+): Promise<typeof mayBeSameAccount> {
   const printed = await pulumi(["config", "--json"], choice).catch(() => "");
   const isOurs = accountMatcher(readingIn(printed).settings);
   return (one, other) => mayBeSameAccount(one, other) || (isOurs(one) && isOurs(other));
@@ -141,7 +162,8 @@ export async function readingOf(choice: StackChoice): Promise<CommandSettings> {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
   if (stack === undefined && stackOptionsIn(choice).length === 0) {
-    const origin = "of the environment, because `pulumi stack` found no selected stack here";
+    const origin =
+      "of the environment, because `pulumi stack` found no selected stack here";
     return { reading: readingIn(""), origin };
   }
   const printed = await pulumi(["config", "--json", "--show-secrets"], choice);

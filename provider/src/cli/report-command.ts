@@ -7,13 +7,35 @@ import { advertiser, conversionEvent, type Kind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import { MAX_LISTED } from "../state/index.js";
 import { commentOf } from "./comment.js";
-import { advertiserKeys, currentObjectsIn, type ExportedObject, shown } from "./contents.js";
-import { type Command, chosen, command, csvOf, jsonOf, say, textOf, write } from "./harness.js";
+import {
+  advertiserKeys,
+  currentObjectsIn,
+  type ExportedObject,
+  shown,
+} from "./contents.js";
+import {
+  type Command,
+  chosen,
+  command,
+  csvOf,
+  jsonOf,
+  say,
+  textOf,
+  write,
+} from "./harness.js";
 import { pageOf } from "./page.js";
 import { STACK_HELP, STACK_OPTIONS, stateOf } from "./pulumi.js";
 
-const NAMES = ["id", "key", "eventName", "advertiserId", "eventTypeId", "segmentId", "value"];
-const PLACEHOLDERS = `{${NAMES.join("}, {")}}`;
+const EVENT_ARGUMENTS = [
+  "id",
+  "key",
+  "eventName",
+  "advertiserId",
+  "eventTypeId",
+  "segmentId",
+  "value",
+];
+const PLACEHOLDERS = `{${EVENT_ARGUMENTS.join("}, {")}}`;
 
 const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 
@@ -114,7 +136,10 @@ export const ID_FORMATS: Readonly<Record<string, IdFormat>> = {
       const tag = kind === conversionEvent ? addressOf(each) : "";
       return [kind.name, key, id, name, keys.get(owner) ?? "", owner, tag];
     });
-    return csvOf([["kind", "key", "id", "name", "advertiser", "advertiserId", "tag"], ...rows]);
+    return csvOf([
+      ["kind", "key", "id", "name", "advertiser", "advertiserId", "tag"],
+      ...rows,
+    ]);
   },
 };
 
@@ -123,7 +148,7 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 /** @param template with names in braces. @returns an event's address. @throws UsageError */
 export function addressesBy(template: string): AddressOf {
   for (const [placeholder, name = ""] of template.matchAll(PLACEHOLDER))
-    if (!NAMES.includes(name))
+    if (!EVENT_ARGUMENTS.includes(name))
       throw new UsageError(`--template knows ${PLACEHOLDERS}; got ${placeholder}`);
   return ({ id, key, values }) => {
     const all: Values = { ...values, id, key };

@@ -1,8 +1,7 @@
 /**
  * What a response proves about its request. An outcome follows only from what its function asks for, never from the
  * absence of bad words: an object that wrongly counts as gone, or a create that wrongly counts as refused, is created a
- * second time. What proves nothing is unknown for a create, and an error for anything else. Status, flags, ids and
- * lists decide; a sentence never does. Pure.
+ * second time. What proves nothing is unclear. Status, flags, ids and lists decide; a sentence never does. Pure.
  *
  * created   200 or 201, exactly one positive id, no objection, and no own name or advertiser other than was sent
  * refused   4xx but 408 and 499; a documented no; 301 to 303 to an address without a number: certainly not carried out
@@ -12,12 +11,20 @@
  *           another object in this run, which the caller knows
  * none      of a search, an empty list, and nothing beside it that is not known to be harmless
  */
-import { enumerate, excerpt, own, type Values } from "../base/index.js";
+import {
+  asRecord,
+  canonicalJson,
+  enumerate,
+  excerpt,
+  own,
+  type Values,
+} from "../base/index.js";
 import type { Kind, Operation } from "../kinds/index.js";
 import { formsOf } from "../rules/index.js";
 import {
-  anyPart,
+  beginsWithError,
   folded,
+  hasSuccess,
   idIn,
   idsIn,
   type Leaf,
@@ -26,24 +33,17 @@ import {
   type ParsedResponse,
   recordsIn,
   saysRefused,
-  shapeOf,
   WRAPPERS,
+  YES,
 } from "./answer.js";
-import { type Act, isNullOrEmpty, isYes, objectionIn } from "./objection.js";
-import { redirectOf } from "./session-problem.js";
+import { leadsToLogin } from "./session-problem.js";
 
 export type WireRecord = Values;
 
-export type CreateVerdict =
-  | { readonly kind: "created"; readonly id: string }
+export type Trouble =
   /** It was surely not acted upon. */
   | { readonly kind: "refused" }
-  /** It was created or perhaps created, and its id is not known for certain. */
-  | { readonly kind: "unknown"; readonly reason: string };
-
-/** The platform did not carry out the request, or did not say clearly that it did. */
-export type Trouble =
-  | { readonly kind: "refused" }
+  /** It was carried out or not; a create's id is not known for certain. */
   | { readonly kind: "unclear"; readonly reason: string };
 
 export type Verdict =
@@ -58,82 +58,84 @@ export interface LiveObject {
   readonly id: string;
 }
 
+/** What was to be done, as names under which a response may say whether it was. */
+const SAYS_CREATED = /^(is_?)?(created|saved)$|^count$|^affected/i;
+const SAYS_CHANGED = /^(is_?)?(updated|changed|modified|saved)$|^count$|^affected/i;
+const SAYS_DELETED = /^(is_?)?(deleted|removed)$|^count$|^affected/i;
+
 export function classifyCreate(
   answer: ParsedResponse,
   { noun }: Pick<Operation, "noun">,
   sent: Values,
-): CreateVerdict {
-  const { status, data } = answer;
-  const unknown = (reason: string): CreateVerdict => ({
-    kind: "unknown",
-    reason: `status ${status}${reason}`,
-  });
+): { readonly kind: "created"; readonly id: string } | Trouble {
+  const { data } = answer;
   if (isRefused(answer, noun)) return { kind: "refused" };
-  // 307 and 308 ask for the same POST elsewhere, and what the first address did with it is not known; nor is it if the
-  // response points to what may be the new object.
-  if (status >= 300 && status < 400) return unknown(", a redirect, which is never followed");
-  if (status < 200 || status >= 300) return unknown("");
-  const unreadable = unreadableIn(answer);
-  if (unreadable !== undefined) return unknown(`, but ${unreadable}`);
   const id = idIn(data, noun);
-  if (id === undefined) {
-    const ids = idsIn(data, noun).filter((text) => /^\d{1,30}$/.test(text));
-    if (ids.length === 0) return unknown(`, but without a readable id (${shapeOf(data)})`);
-    return unknown(`, with the id ${enumerate(ids, 10)}: not clearly the id of one new object`);
+  const doubt =
+    unusable(answer) ??
+    objectionIn(data, SAYS_CREATED, noun, sent) ??
+    contradictionIn(data, noun, sent);
+  if (doubt === undefined && id !== undefined) return { kind: "created", id };
+  const ids = idsIn(data, noun).filter((text) => /^\d{1,30}$/.test(text));
+  if (ids.length > 0) {
+    const why = doubt ?? "it is not clearly about one new object";
+    return unclear(`${why}, and has the id ${enumerate(ids, 10)}`);
   }
-  // 202 and 207 only say that something may have succeeded.
-  if (status !== 200 && status !== 201)
-    return unknown(`, with the id ${id}: that is not the status of an object that was created`);
-  const objection =
-    objectionIn(answer, "created", noun, sent) ?? contradictionIn(data, noun, sent);
-  if (objection !== undefined) return unknown(`, with the id ${id}, but ${objection}`);
-  return { kind: "created", id };
+  const names = Object.keys(asRecord(data)).filter((key) => /^\w{1,40}$/.test(key));
+  const shape = names.slice(0, 10).join(", ") || "none";
+  return unclear(doubt ?? `it has no readable id (its fields: ${shape})`);
 }
 
-export function classifyUpdate(
+/** @param sent the fields of an update; absent for a delete. */
+export function classifyChange(
   answer: ParsedResponse,
-  target: LiveObject,
-  sent: Values,
+  { kind, id }: LiveObject,
+  sent?: Values,
 ): Verdict {
-  const { noun } = target.kind.create;
-  if (isEmptySuccess(answer)) return { kind: "done" };
-  const trouble = troubleIn(answer, noun) ?? changeTrouble(answer, target, "changed", sent);
+  const { noun } = kind.create;
+  const { status, data, broken } = answer;
+  const isEmpty = answer.kind === "empty" && broken === undefined;
+  if (isEmpty && (status === 200 || status === 204)) return { kind: "done" };
+  if (sent === undefined && isNotFound(answer, noun)) return { kind: "gone" };
+  const trouble = troubleIn(answer, noun);
   if (trouble !== undefined) return trouble;
-  const [record] = recordsIn(answer.data, noun);
-  const isAsSent = (name: string) => isSame(own(record, name), sent[name]);
-  if (record !== undefined && Object.keys(sent).every(isAsSent)) return { kind: "done" };
-  return classifySuccess(answer, noun);
-}
-
-export function classifyDelete(answer: ParsedResponse, target: LiveObject): Verdict {
-  const { noun } = target.kind.create;
-  if (isEmptySuccess(answer)) return { kind: "done" };
-  if (isNotFound(answer, noun)) return { kind: "gone" };
-  return (
-    troubleIn(answer, noun) ??
-    changeTrouble(answer, target, "deleted") ??
-    classifySuccess(answer, noun)
+  const objection = objectionIn(
+    data,
+    sent === undefined ? SAYS_DELETED : SAYS_CHANGED,
+    noun,
+    sent,
   );
+  if (objection !== undefined) return unclear(objection);
+  const other = idsIn(data, noun).find((found) => found !== id);
+  if (other !== undefined) {
+    const shown = excerpt(other, 30);
+    const look = `look in the account for an object ${shown} that nothing manages`;
+    return unclear(`it has another id: ${look}, and check advertising:operations`);
+  }
+  const [record] = recordsIn(data, noun);
+  const fields = Object.entries(record === undefined ? {} : (sent ?? {}));
+  const isAsSent = fields.every(([name, value]) => isSame(own(record, name), value));
+  if (hasSuccess(data, YES, noun) || (fields.length > 0 && isAsSent))
+    return { kind: "done" };
+  return unclear("it does not say that it was done");
 }
 
 export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): Verdict {
   const { noun } = kind.create;
-  const isNothing = (value: unknown) => value === null || Array.isArray(value);
-  if (isNotFound(answer, noun) || hasOnly(answer, noun, isNothing)) return { kind: "gone" };
+  if (isNotFound(answer, noun)) return { kind: "gone" };
   const trouble = troubleIn(answer, noun);
   if (trouble !== undefined) return trouble;
-  const records = recordsIn(answer.data, noun);
-  if (records.length === 0) return unclearBecause("it has no object with an id");
+  const isNothing = (value: unknown) => value === null || Array.isArray(value);
+  if (hasOnly(answer, noun, isNothing)) return { kind: "gone" };
   // Some servers ignore an unknown filter, and send other objects. An object of another kind may have the same id.
   const nameField = kind.wireNames[kind.nameProperty] ?? "";
-  const isOfKind = (record: Values) =>
-    Object.hasOwn(record, nameField) || Object.hasOwn(record, `${noun}_id`);
-  const [record, ...others] = records.filter(
-    (found) => ownIdOf(found, noun) === id && isOfKind(found),
+  const [record, ...others] = recordsIn(answer.data, noun).filter(
+    (found) =>
+      ownIdOf(found, noun) === id &&
+      [nameField, `${noun}_id`].some((name) => Object.hasOwn(found, name)),
   );
-  if (record === undefined || others.length > 0)
-    return unclearBecause("it has another object, or more than one");
-  return { kind: "done", record };
+  if (record !== undefined && others.length === 0) return { kind: "done", record };
+  return unclear("it is not about exactly this object");
 }
 
 /** Filters are often patterns, or ignored: listed objects are compared here, and only an empty list means none. */
@@ -145,17 +147,16 @@ export function classifySearch(
 ): { readonly kind: "listed"; readonly ids: readonly string[] } | Trouble {
   const trouble = troubleIn(answer, noun);
   if (trouble !== undefined) return trouble;
-  const records = recordsIn(answer.data, noun);
-  const found = records.filter((record) => own(record, field) === mark);
-  const ids = found.flatMap((record) => ownIdOf(record, noun) ?? []);
-  if (ids.length > 0 || hasOnly(answer, noun, Array.isArray))
-    return { kind: "listed", ids: [...new Set(ids)] };
-  if (records.length > 0)
-    return unclearBecause("it has other objects: is the filter known there?");
-  return unclearBecause("it has no list of objects with ids");
+  const found = recordsIn(answer.data, noun).filter(
+    (record) => own(record, field) === mark,
+  );
+  const ids = new Set(found.flatMap((record) => ownIdOf(record, noun) ?? []));
+  if (ids.size > 0 || hasOnly(answer, noun, Array.isArray))
+    return { kind: "listed", ids: [...ids] };
+  return unclear("it lists neither this mark nor nothing: is the filter known there?");
 }
 
-function unclearBecause(reason: string): Trouble {
+function unclear(reason: string): Trouble {
   return { kind: "unclear", reason };
 }
 
@@ -165,22 +166,20 @@ function isRefused(answer: ParsedResponse, noun: string): boolean {
   if (status >= 400 && status < 500) return status !== 408 && status !== 499;
   if (status === 200 || status === 201)
     return broken === undefined && saysRefused(answer, noun);
-  return redirectOf(answer) === "login";
+  return leadsToLogin(answer);
 }
 
 /** The trouble that the status, a flag or the kind of body shows, before the data is read. */
 function troubleIn(answer: ParsedResponse, noun: string): Trouble | undefined {
-  const { status, broken } = answer;
-  const unreadable = unreadableIn(answer);
-  if (broken !== undefined) return unclearBecause(String(unreadable));
-  if (isRefused(answer, noun)) return { kind: "refused" };
-  if (status !== 200 && status !== 201) return unclearBecause(`status ${status}`);
-  if (unreadable !== undefined) return unclearBecause(unreadable);
-  return undefined;
+  if (answer.broken === undefined && isRefused(answer, noun)) return { kind: "refused" };
+  const reason = unusable(answer);
+  return reason === undefined ? undefined : unclear(reason);
 }
 
-function unreadableIn({ kind, broken }: ParsedResponse): string | undefined {
+/** Why a response says nothing. 202 and 207 only say that something may have succeeded. */
+function unusable({ status, kind, broken }: ParsedResponse): string | undefined {
   if (broken !== undefined) return `its body is not whole or not readable (${broken})`;
+  if (status !== 200 && status !== 201) return "its status proves nothing";
   return {
     json: undefined,
     empty: "it is empty",
@@ -189,36 +188,57 @@ function unreadableIn({ kind, broken }: ParsedResponse): string | undefined {
   }[kind];
 }
 
-function isEmptySuccess({ status, kind, broken }: ParsedResponse): boolean {
-  return kind === "empty" && broken === undefined && (status === 200 || status === 204);
-}
-
 /** A page may be any server's, and one that holds an object doesn't say that there is none. */
 function isNotFound({ status, kind, data, broken }: ParsedResponse, noun: string): boolean {
   if (status !== 404 && status !== 410) return false;
   return broken === undefined && kind !== "html" && recordsIn(data, noun).length === 0;
 }
 
-function classifySuccess({ data }: ParsedResponse, noun: string): Verdict {
-  if (anyPart(data, noun, (part) => isYes(own(part, "success")))) return { kind: "done" };
-  return unclearBecause("it does not say that it was done");
+const FLAG = /^(is_?)?(success(ful)?|ok)$/i;
+const STATE = /^(status|result|outcome)(_?code)?$/i;
+const FAILED =
+  /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
+const UNFINISHED = /^(0|queued|pending|accepted|scheduled|processing|in[ _]progress)$/i;
+const ERROR = /^(errors?(_?(code|message|description))?|failed|failures?)$/i;
+const WARNING = /^\s*WARNING/i;
+
+/**
+ * Where a response says no, or makes one doubt, at any depth, though its status is that of a success.
+ * @param sent a request's values, because the name of an event may begin with "ERROR".
+ */
+function objectionIn(
+  data: unknown,
+  done: RegExp,
+  noun: string,
+  sent: Values = {},
+): string | undefined {
+  // Of an object, the state is its own, such as "pending".
+  const isRecord = ownIdOf(data, noun) !== undefined;
+  const echoes = leavesOf(sent).map(({ value }) => value);
+  const objection = leavesOf(data).find(
+    (leaf) =>
+      saysNo(leaf, done, isRecord) ||
+      (beginsWithError(leaf.value) && !echoes.includes(leaf.value)),
+  );
+  if (objection === undefined) return undefined;
+  const names = objection.path.filter((name) => /^\w{1,40}$/.test(name)).join(".");
+  return `its ${names || "text"} says no`;
 }
 
-/** What makes one doubt that an object was changed or deleted: an objection, or another object's id. */
-function changeTrouble(
-  answer: ParsedResponse,
-  { kind, id }: LiveObject,
-  act: Act,
-  sent: Values = {},
-): Trouble | undefined {
-  const { noun } = kind.create;
-  const objection = objectionIn(answer, act, noun, sent);
-  if (objection !== undefined) return unclearBecause(objection);
-  const other = idsIn(answer.data, noun).find((found) => found !== id);
-  if (other === undefined) return undefined;
-  const shown = excerpt(other, 30);
-  const look = `look in the account for an object ${shown} that nothing manages, and check advertising:operations`;
-  return unclearBecause(`the id ${shown} in it proves nothing about this object: ${look}`);
+/** Whether a value says that something went wrong, or not yet right, by its name and those around it. */
+function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean): boolean {
+  const name = path.at(-1) ?? "";
+  const text = String(value).trim();
+  if (FLAG.test(name)) return !YES.test(text);
+  if (done.test(name) && /^(0|false)$/.test(text)) return true;
+  const isOuter = path.length === 1;
+  if (STATE.test(name))
+    return FAILED.test(text) || (isOuter && !isRecord && UNFINISHED.test(text));
+  if (isOuter && name === "payload" && (value === null || Array.isArray(value)))
+    return true;
+  if (WARNING.test(text) || WARNING.test(String(own(parent, "message")))) return false;
+  const isNothing = typeof value === "object" || /^(false|0|none|)$/.test(text);
+  return path.some((part) => ERROR.test(part)) && !isNothing;
 }
 
 /** Whether the object of a response has another name or advertiser than was sent. */
@@ -226,52 +246,50 @@ function contradictionIn(data: unknown, noun: string, sent: Values): string | un
   const [record] = recordsIn(data, noun);
   const field = [`${noun}_name`, "advertiser_id"].find((name) => {
     const theirs = own(record, name) ?? undefined;
-    return theirs !== undefined && own(sent, name) !== undefined && !isSame(theirs, sent[name]);
+    return (
+      theirs !== undefined && own(sent, name) !== undefined && !isSame(theirs, sent[name])
+    );
   });
   return field && `its ${field} is not what was sent`;
 }
 
 /** Whether an answered value may stand for the sent one, like "25.00" for 25. A field sent as null is absent then. */
 function isSame(theirs: unknown, ours: unknown): boolean {
-  const plain = (value: unknown) =>
-    folded((JSON.stringify(value ?? null) ?? "").replace(/^"|"$/g, ""));
+  const plain = (value: unknown) => folded(canonicalJson(value).replaceAll('"', ""));
   return formsOf(theirs).some((form) => plain(form) === plain(ours));
 }
 
-/** What may be beside an empty list: a name, in small letters and without separators, and its values. */
-const HARMLESS: readonly (readonly [name: RegExp, value: RegExp])[] = [
-  [/^(is)?(success(ful)?|ok)$/, /^(true|1)$/],
-  [/^(status(code)?|code|result|messages?|msg|detail)$/, /^(ok|success|200)$/],
-  [
-    /^(errors?|warnings?|error(code|message)|messages?|(has)?more|next|prev(ious)?|meta|links)$/,
-    /^(false|0|none|null|)$/,
-  ],
-  [/^((total|count|found|results|records)(count|results|records)?|offset)$/, /^0$/],
-  [/^(current|last|total)?pages?$/, /^[01]$/],
-  [/^limit$/, /^[1-9]\d*$/],
+/** What may be beside an empty list: a name, in small letters and without separators, and its value. */
+const HARMLESS = [
+  /^(is)?(success(ful)?|ok)=(true|1)$/,
+  /^(status(code)?|code|result|messages?|msg|detail)=(ok|success|200)$/,
+  /^(errors?|warnings?|error(code|message)|messages?)=(false|0|none)?$/,
+  /^((has)?more|next|prev(ious)?|meta|links)=(false|0)?$/,
+  /^(total|count|found|results|records|offset)+=0$/,
+  /^(current|last|total)?pages?=[01]$/,
+  /^limit=[1-9]\d*$/,
 ];
 
 /** Whether a 200 has nothing (as `isNothing` tests) in place of objects, and all else in it is harmless. */
 function hasOnly(
-  answer: ParsedResponse,
+  { status, data }: ParsedResponse,
   noun: string,
   isNothing: (value: unknown) => boolean,
 ): boolean {
-  const { status, kind, data, broken } = answer;
-  if (status !== 200 || kind !== "json" || broken !== undefined) return false;
   const places = [...WRAPPERS, noun, `${noun}s`];
-  const isInPlace = ({ path, value, isEntry }: Leaf) =>
+  const isInPlace = ({ path, value, parent }: Leaf) =>
     typeof value === "object" &&
-    !isEntry &&
+    !Array.isArray(parent) &&
     path.length <= 3 &&
     path.every((name) => places.includes(name));
   const leaves = leavesOf(data);
   const hasNothing = leaves.some((leaf) => isInPlace(leaf) && isNothing(leaf.value));
-  return hasNothing && leaves.every((leaf) => isInPlace(leaf) || isHarmless(leaf));
+  const others = leaves.filter((leaf) => !isInPlace(leaf));
+  return status === 200 && hasNothing && others.every(isHarmless);
 }
 
 function isHarmless({ path, value }: Leaf): boolean {
   const name = (path.at(-1) ?? "").toLowerCase().replace(/[_-]/g, "");
-  const text = isNullOrEmpty(value) ? "" : String(value).trim().toLowerCase();
-  return HARMLESS.some(([names, values]) => names.test(name) && values.test(text));
+  const text = typeof value === "object" ? "" : String(value).trim().toLowerCase();
+  return HARMLESS.some((harmless) => harmless.test(`${name}=${text}`));
 }

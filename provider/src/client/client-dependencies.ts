@@ -1,12 +1,13 @@
-/** What the client needs from outside, apart from its settings. Each part of it gets the same. */
+/** What the client needs from outside. Each part of it gets the same. */
 import { appendFileSync } from "node:fs";
 import { type Clock, momentOf, Secrets, systemClock } from "../base/index.js";
-import type { SettingsReading } from "../settings/index.js";
+import type { Settings, SettingsReading } from "../settings/index.js";
 import { createTransport, type Transport } from "./transport.js";
 
 type ClientSettings = Pick<SettingsReading, "settings" | "proxy">;
 
 export interface ClientDependencies {
+  readonly settings: Settings;
   readonly transport: Transport;
   readonly clock: Clock;
   /** Where the session is kept between runs; `undefined`: in memory. Not used with Basic credentials: they have no session. */
@@ -23,8 +24,7 @@ export interface ClientDependencies {
 
 export function secretsIn({ settings, proxy }: ClientSettings): Secrets {
   const secrets = new Secrets();
-  secrets.add(settings.password);
-  for (const spelling of proxy?.secrets ?? []) secrets.add(spelling);
+  for (const secret of [settings.password, ...(proxy?.secrets ?? [])]) secrets.add(secret);
   return secrets;
 }
 
@@ -43,11 +43,21 @@ export function systemDependencies(
 ): ClientDependencies {
   const { cookieFile, tell, log = process.env.ADVERTISING_LOG } = options;
   const { secrets = secretsIn(reading) } = options;
-  const { credentials } = reading;
+  const { credentials, settings } = reading;
   const transport = createTransport(reading);
   const say = (message: string) => tell(secrets.scrub(message));
   const onAttempt = debugLog(log, secrets, say);
-  return { transport, clock: systemClock, cookieFile, credentials, secrets, say, onAttempt };
+  const clock = systemClock;
+  return {
+    settings,
+    transport,
+    clock,
+    cookieFile,
+    credentials,
+    secrets,
+    say,
+    onAttempt,
+  };
 }
 
 /**
@@ -55,24 +65,21 @@ export function systemDependencies(
  * is `debug` (standard error) or `debug:<file>`. @returns what to call with each attempt; nothing if the log is off.
  */
 function debugLog(
-  setting: string | undefined,
+  setting = "",
   secrets: Secrets,
   say: ClientDependencies["say"],
 ): ClientDependencies["onAttempt"] {
-  if (setting === undefined || setting === "") return undefined;
+  if (setting === "") return undefined;
   const file = /^debug:(.+)$/.exec(setting)?.[1];
   if (setting !== "debug" && file === undefined) {
-    say(`ADVERTISING_LOG is not understood: it takes debug or debug:<file>.`);
+    say("ADVERTISING_LOG is not understood: it takes debug or debug:<file>.");
     return undefined;
   }
   return (words) => {
     const line = `${momentOf(systemClock)} ${secrets.scrub(words)}\n`; // an installation's path may hold a secret
-    if (file === undefined) {
-      process.stderr.write(line);
-      return;
-    }
     try {
-      appendFileSync(file, line, { mode: 0o600 });
+      if (file === undefined) process.stderr.write(line);
+      else appendFileSync(file, line, { mode: 0o600 });
     } catch (error) {
       say(`The debug log ${file} can't be written: ${(error as Error).message}`); // printed once, as equal messages are
     }

@@ -4,14 +4,12 @@
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
-import type { Settings } from "../settings/index.js";
 import type { ParsedResponse } from "./answer.js";
 import {
+  classifyChange,
   classifyCreate,
-  classifyDelete,
   classifyRead,
   classifySearch,
-  classifyUpdate,
   type LiveObject,
   type Trouble,
   type Verdict,
@@ -22,17 +20,20 @@ import { noResponseError, refusal, unusableResponseError } from "./request-error
 import { type BeforeSend, Session } from "./session.js";
 import { saidIn, warningsOf } from "./words.js";
 
-interface Request {
+interface Target {
   readonly operation: Operation;
+  /** The resource, for messages: `ConversionEvent "purchase"`. */
+  readonly label: string;
+}
+
+interface Request extends Target {
   readonly values?: Readonly<Record<string, string>>;
   /** The request's fields in wire names; absent for a request without a body. */
   readonly fields?: Values;
-  /** The resource, for messages: `ConversionEvent "purchase"`. */
-  readonly label: string;
   readonly beforeSend?: BeforeSend;
 }
 
-interface CreateRequest extends Omit<Request, "values"> {
+interface CreateRequest extends Target {
   readonly fields: Values;
   readonly beforeSend: BeforeSend;
   /** Awaited as soon as the id is known, before anything else that may take time. Must not fail. */
@@ -45,10 +46,10 @@ export interface Created {
   readonly warnings: readonly string[];
 }
 
-type ObjectRequest = LiveObject & Pick<Request, "operation" | "label">;
+type ObjectRequest = LiveObject & Target;
 
 /** For the object of a create, which has the mark in the field. */
-interface SearchRequest extends Pick<Request, "operation" | "label"> {
+interface SearchRequest extends Target {
   readonly kind: Kind;
   readonly field: string;
   readonly mark: string;
@@ -61,16 +62,14 @@ interface OperationProof {
 }
 
 export class Client {
-  readonly #settings: Settings;
   readonly #dependencies: ClientDependencies;
   readonly #session: Session;
   /** By method and path: "not found" may also mean that the path does not exist. */
-  readonly #witnesses = new Map<string, OperationProof>();
+  readonly #proofs = new Map<string, OperationProof>();
 
-  constructor(settings: Settings, dependencies: ClientDependencies) {
-    this.#settings = settings;
+  constructor(dependencies: ClientDependencies) {
     this.#dependencies = dependencies;
-    this.#session = new Session(settings, dependencies);
+    this.#session = new Session(dependencies);
   }
 
   /**
@@ -83,11 +82,13 @@ export class Client {
     const verdict = classifyCreate(answer, request.operation, request.fields);
     if (verdict.kind === "created") await onCreated(verdict.id);
     await kept;
-    if (verdict.kind === "created") return { id: verdict.id, warnings: warningsOf(response) };
+    if (verdict.kind === "created")
+      return { id: verdict.id, warnings: warningsOf(response) };
     // A login page has no id, but it proves that the create got no further than the session.
     if (verdict.kind === "refused" || session !== "accepted") throw refusal(response);
+    const got = `no usable response (status ${answer.status}): ${verdict.reason}`;
     throw new OutcomeUnknownError(
-      `${what} was sent at ${sentAt}, and got ${verdict.reason}.${saidIn(response)}`,
+      `${what} was sent at ${sentAt}, and got ${got}.${saidIn(response)}`,
       sentAt,
     );
   }
@@ -103,14 +104,10 @@ export class Client {
    * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
   async update(target: ObjectRequest, fields: Values): Promise<string[]> {
-    const request = {
-      operation: target.operation,
-      label: target.label,
-      values: { id: target.id },
-      fields,
-    };
-    const { verdict, response } = await this.#classified(request, (answer) =>
-      classifyUpdate(answer, target, fields),
+    const { operation, label, id } = target;
+    const { verdict, response } = await this.#classified(
+      { operation, label, values: { id }, fields },
+      (answer) => classifyChange(answer, target, fields),
     );
     if (verdict.kind === "done") return warningsOf(response);
     throw unusableResponseError(verdict, response);
@@ -118,21 +115,17 @@ export class Client {
 
   /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
   async delete(target: ObjectRequest): Promise<boolean> {
-    const verdict = await this.#find(target, (answer) => classifyDelete(answer, target));
+    const verdict = await this.#find(target, (answer) => classifyChange(answer, target));
     return verdict.kind === "done";
   }
 
   /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if nothing is known. */
-  async search({
-    kind,
-    operation,
-    field,
-    mark,
-    label,
-  }: SearchRequest): Promise<readonly string[]> {
-    const request = { operation, values: { mark }, label };
-    const classify = (answer: ParsedResponse) => classifySearch(answer, kind, field, mark);
-    const { verdict, response } = await this.#classified(request, classify);
+  async search(request: SearchRequest): Promise<readonly string[]> {
+    const { kind, field, mark, operation, label } = request;
+    const { verdict, response } = await this.#classified(
+      { operation, label, values: { mark } },
+      (answer) => classifySearch(answer, kind, field, mark),
+    );
     if (verdict.kind === "listed") return verdict.ids;
     throw unusableResponseError(verdict, response);
   }
@@ -142,29 +135,22 @@ export class Client {
     { operation, id, label }: ObjectRequest,
     classify: (answer: ParsedResponse) => Verdict,
   ) {
-    const witness = this.#witnessOf(operation);
+    const key = `${operation.method} ${operation.path}`;
+    const proof = this.#proofs.get(key) ?? { hasWorked: false, inFlight: new Set() };
+    this.#proofs.set(key, proof);
     const request = this.#classified({ operation, values: { id }, label }, classify);
     const finding = request.then(({ verdict }) => {
-      witness.hasWorked ||= verdict.kind === "done";
+      proof.hasWorked ||= verdict.kind === "done";
     });
-    witness.inFlight.add(finding);
-    await finding.finally(() => witness.inFlight.delete(finding));
+    proof.inFlight.add(finding);
+    await finding.finally(() => proof.inFlight.delete(finding));
     const { verdict, response } = await request;
-    if (verdict.kind !== "done" && verdict.kind !== "gone")
-      throw unusableResponseError(verdict, response);
-    while (verdict.kind === "gone" && !witness.hasWorked) {
-      // Requests in flight may still show that the operation works.
-      if (witness.inFlight.size === 0) throw unusableResponseError(verdict, response);
-      await Promise.race(witness.inFlight).catch(() => undefined);
-    }
-    return verdict;
-  }
-
-  #witnessOf({ method, path }: Operation): OperationProof {
-    const key = `${method} ${path}`;
-    const witness = this.#witnesses.get(key) ?? { hasWorked: false, inFlight: new Set() };
-    this.#witnesses.set(key, witness);
-    return witness;
+    // Requests in flight may still show that the operation works.
+    while (verdict.kind === "gone" && !proof.hasWorked && proof.inFlight.size > 0)
+      await Promise.race(proof.inFlight).catch(() => undefined);
+    const isProved = verdict.kind === "gone" && proof.hasWorked;
+    if (verdict.kind === "done" || isProved) return verdict;
+    throw unusableResponseError(verdict, response);
   }
 
   /** A request that the session refused proves nothing about the object, so its response is not classified. */
@@ -172,26 +158,16 @@ export class Client {
     const response = await this.#request(request);
     await response.kept;
     const refused: Trouble = { kind: "refused" };
-    return {
-      response,
-      verdict: response.session === "accepted" ? classify(response.answer) : refused,
-    };
+    const verdict = response.session === "accepted" ? classify(response.answer) : refused;
+    return { response, verdict };
   }
 
   async #request({ operation, values, fields, label, beforeSend }: Request) {
     const { method, idempotent } = operation;
-    const url = addressOf(operation, this.#settings.baseUrl, values);
+    const url = addressOf(operation, this.#dependencies.settings.baseUrl, values);
     const body = fields === undefined ? undefined : JSON.stringify(fields);
-    const { credentials, secrets } = this.#dependencies;
     const what = `${label}: ${method} ${url.href}`;
-    const request = {
-      operation,
-      fields: fields ?? {},
-      what,
-      settings: this.#settings,
-      credentials,
-      secrets,
-    };
+    const request = { ...this.#dependencies, operation, fields: fields ?? {}, what };
     let sentAt = "";
     const noteSending = async (at: string) => {
       await beforeSend?.(at);

@@ -14,11 +14,11 @@ interface RetryQuestion {
   readonly random: number;
 }
 
-type RetryDecision =
-  | { readonly kind: "done" }
-  | { readonly kind: "again"; readonly delayMs: number }
-  /** The platform asks for quiet: all requests wait. */
-  | { readonly kind: "limited"; readonly delayMs: number };
+interface RetryDecision {
+  /** `limited`: the platform asks for quiet, and all requests wait. */
+  readonly kind: "done" | "again" | "limited";
+  readonly delayMs: number;
+}
 
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 20_000;
@@ -27,54 +27,42 @@ const FIRST_LIMIT_BACKOFF_MS = 1000;
 /** How often a repeatable request is tried while its outcome is unknown. Few times, because logins are rate limited. */
 const MAX_IDEMPOTENT_ATTEMPTS = 3;
 
-const CERTIFICATE_CODE =
-  /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH)/;
-/** In TLS 1.3 it comes after the request was written. */
-const WANTS_CERTIFICATE = /CERTIFICATE_REQUIRED$/;
-
-/** Whether a failure is about a certificate or TLS, so that another attempt would fail too. */
-function isCertificateFailure({ code, message }: TransportFailure): boolean {
-  return CERTIFICATE_CODE.test(code) || /certificate|SSL routines/i.test(message);
-}
+/** About a certificate or TLS, so that another attempt would fail too. */
+const TLS_FAILURE =
+  /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|UNABLE_TO|HOSTNAME_|INVALID_|PATH_LENGTH)|SELF_SIGNED|certificate|SSL routines/i;
 
 export function decideRetry(question: RetryQuestion): RetryDecision {
   const { attempt, attemptNumber, idempotent, random, wallClockMs } = question;
   const mayRepeat = idempotent && attemptNumber < MAX_IDEMPOTENT_ATTEMPTS;
-  const done: RetryDecision = { kind: "done" };
-  const again = (firstMs: number): RetryDecision => {
-    return { kind: "again", delayMs: backoffMs(firstMs, attemptNumber, random) };
+  const done = { kind: "done", delayMs: 0 } as const;
+  /** Doubles with each attempt up to a limit, less a random part up to a half, so that many don't come back at once. */
+  const backoffMs = (firstMs: number) => {
+    const full = Math.min(MAX_BACKOFF_MS, firstMs * 2 ** (attemptNumber - 1));
+    return Math.round(full * (1 - random / 2));
   };
 
   if (attempt instanceof TransportFailure) {
-    const { sent, code, tunnel } = attempt;
+    const { sent, code, message, tunnel } = attempt;
+    if (TLS_FAILURE.test(`${code} ${message}`)) return done;
     // It may have been carried out.
-    if (sent && mayRepeat && !WANTS_CERTIFICATE.test(code)) return again(FIRST_BACKOFF_MS);
-    if (sent) return done;
+    if (sent && !mayRepeat) return done;
     // A proxy's refusal is final, because of credentials or rules, unless it reports a failure.
     if (tunnel?.status !== undefined && tunnel.status < 500) return done;
-    if (isCertificateFailure(attempt)) return done;
-    // It was certainly not carried out: undici had not begun to write (there was no onRequestStart).
-    return again(FIRST_BACKOFF_MS);
+    // If it was not sent, it was certainly not carried out: undici had not begun to write (there was no onRequestStart).
+    return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS) };
   }
 
   const { status, headers } = attempt;
   const retryAfter = retryAfterMs(headers, wallClockMs);
+  const delayMs = backoffMs(FIRST_LIMIT_BACKOFF_MS);
   // Assumption: a request with a 429, or a 503 that names a time, was refused before anything was done.
   if (status === 429 || (status === 503 && retryAfter !== undefined)) {
     const askedMs = retryAfter ?? 0;
-    if (askedMs >= FIRST_LIMIT_BACKOFF_MS) return { kind: "limited", delayMs: askedMs };
     // 0 seconds must not cause a busy loop.
-    const leastMs = backoffMs(FIRST_LIMIT_BACKOFF_MS, attemptNumber, random);
-    return { kind: "limited", delayMs: Math.max(askedMs, leastMs) };
+    const isLong = askedMs >= FIRST_LIMIT_BACKOFF_MS;
+    return { kind: "limited", delayMs: isLong ? askedMs : delayMs };
   }
-  if (status >= 500 && mayRepeat) return again(FIRST_LIMIT_BACKOFF_MS);
-  return done;
-}
-
-/** Doubles with each attempt up to a limit, less a random part up to a half, so that many don't come back at once. */
-function backoffMs(firstMs: number, attemptNumber: number, random: number): number {
-  const full = Math.min(MAX_BACKOFF_MS, firstMs * 2 ** Math.min(attemptNumber - 1, 20));
-  return Math.round(full * (1 - random / 2));
+  return status >= 500 && mayRepeat ? { kind: "again", delayMs } : done;
 }
 
 /** The longest Retry-After: longer than any wait, and short enough to add to a date. */
@@ -90,10 +78,10 @@ export function retryAfterMs(
   wallClockMs: number,
 ): number | undefined {
   const value = headers["retry-after"]?.trim() ?? "";
-  if (/^\d+(\.\d+)?$/.test(value)) return Math.min(MAX_RETRY_AFTER_MS, Number(value) * 1000);
+  if (/^\d+(\.\d+)?$/.test(value))
+    return Math.min(MAX_RETRY_AFTER_MS, Number(value) * 1000);
   const until = Date.parse(value);
   if (!/[a-z]{3}/i.test(value) || Number.isNaN(until)) return undefined;
-  const answered = Date.parse(headers.date ?? "");
-  const from = Number.isNaN(answered) ? wallClockMs : answered;
+  const from = Date.parse(headers.date ?? "") || wallClockMs;
   return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, until - from));
 }

@@ -4,13 +4,13 @@ import {
   BadAnswerError,
   NotSentError,
   OutcomeUnknownError,
+  printable,
   RateLimitedError,
   RefusedError,
 } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
 import type { Verdict } from "./classify-response.js";
-import { describeFailure } from "./describe-failure.js";
 import { WaitBudgetExceeded } from "./retry.js";
 import type { SessionVerdict } from "./session-problem.js";
 import { TransportFailure } from "./transport.js";
@@ -44,40 +44,43 @@ const MAX_REFUSAL_CHARACTERS = 4000;
 
 export function refusal(answered: Answered): RefusedError {
   const { answer, what, operation } = answered;
-  const { status } = answer;
   const words = wordsOf(answered);
   const sentences = ["the response does not say why."];
   if (words.length > 0) sentences[0] = asSentence(words, MAX_REFUSAL_CHARACTERS);
   if (!operation.idempotent) sentences.push(NOTHING_CREATED);
-  if (status >= 300 && status < 400)
-    sentences.push("Redirects are never followed: check advertising:baseUrl.");
-  const advice = adviceOn(answered, words);
-  if (advice !== undefined) sentences.push(advice);
-  return new RefusedError(`${what} was refused with status ${status}: ${sentences.join(" ")}`);
+  sentences.push(...adviceOn(answered, words));
+  const refused = `${what} was refused with status ${answer.status}`;
+  return new RefusedError(`${refused}: ${sentences.join(" ")}`);
 }
 
-function adviceOn(answered: Answered, words: readonly string[]): string | undefined {
+function adviceOn(answered: Answered, words: readonly string[]): string[] {
   const { answer, operation, fields, session, settings, credentials } = answered;
   if (session !== "accepted" && settings.authMode === "basic")
-    return `Check ${credentials}, and whether this installation takes Basic credentials.`;
+    return [`Check ${credentials}, and whether this installation takes Basic credentials.`];
   if (session !== "accepted")
-    return "Another login doesn't help. Ask the administrator whether the account may do this, and whether sessions are valid there.";
-  const isNotFound = [404, 405, 410].includes(answer.status);
+    return [
+      "Another login doesn't help. Ask the administrator whether the account may do this, and whether sessions are valid there.",
+    ];
+  const isElsewhere = [301, 302, 303, 404, 405, 410].includes(answer.status);
   // The words of a refused read or delete, which have no fields, may mean that there is no object. They decide nothing.
   const isWithoutFields = Object.keys(fields).length === 0;
-  if (operation.path.includes("{id}") && (isNotFound || isWithoutFields)) return IF_ABSENT;
-  if (isNotFound && operation.idempotent) return "Check advertising:operations.";
-  if (isNotFound) return "Check advertising:baseUrl, its path included.";
+  if (operation.path.includes("{id}") && (isElsewhere || isWithoutFields))
+    return [IF_ABSENT];
+  if (isElsewhere && operation.idempotent) return ["Check advertising:operations."];
+  if (isElsewhere) return ["Check advertising:baseUrl, its path included."];
   const isOfAdvertiser = operation.fields.includes("advertiser_id");
-  if (isOfAdvertiser && words.some((word) => IS_INACTIVE.test(word))) return ACTIVATE;
-  return undefined;
+  return isOfAdvertiser && words.some((word) => IS_INACTIVE.test(word)) ? [ACTIVATE] : [];
 }
 
 /** The error of a read, update, delete or search that proved nothing, or that was refused. */
-export function unusableResponseError(verdict: Verdict, answered: Answered): AdvertisingError {
+export function unusableResponseError(
+  verdict: Verdict,
+  answered: Answered,
+): AdvertisingError {
   const { answer, what, operation } = answered;
   const { status } = answer;
-  if (verdict.kind === "refused" || status === 404 || status === 410) return refusal(answered);
+  if (verdict.kind === "refused" || status === 404 || status === 410)
+    return refusal(answered);
   const got = `${what} got no usable response (status ${status})`;
   if (verdict.kind !== "unclear") {
     const nothing = "it has no object, and nothing shows that this operation works";
@@ -104,8 +107,78 @@ export function noResponseError(
   if (!(error instanceof TransportFailure)) return error;
   const cause = describeFailure(error, url);
   if (!error.sent)
-    return new NotSentError(`${what} was not sent: ${cause}.${otherwise}`, { cause: error });
+    return new NotSentError(`${what} was not sent: ${cause}.${otherwise}`, {
+      cause: error,
+    });
   const message = `${what} was sent at ${sentAt}, but ${cause}.`;
-  if (!operation.idempotent) return new OutcomeUnknownError(message, sentAt, { cause: error });
+  if (!operation.idempotent)
+    return new OutcomeUnknownError(message, sentAt, { cause: error });
   return new BadAnswerError(`${message} Run it again.`, { cause: error });
+}
+
+/** What to do next, by what a failure says. `{address}` stands for the settings that have the addresses. */
+const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
+  [
+    /wrong.version.number|packet length too long/i,
+    "it does not speak TLS: check the scheme and the port of {address}",
+  ],
+  [
+    /NO_APPLICATION_PROTOCOL/i,
+    "it offers no HTTP/1.1, perhaps HTTP/2 only: switch HTTP/1.1 on there, or check {address}",
+  ],
+  // In TLS 1.2 the alert may also mean that there is no common cipher.
+  [
+    /CERTIFICATE_REQUIRED|ALERT_HANDSHAKE_FAILURE|\b(ssl|tls|client) certificate/i,
+    "it probably asks for a client certificate, which this package can't send: set {address} to " +
+      "a proxy that adds it (http://localhost:…)",
+  ],
+  [
+    /protocol.version|UNSUPPORTED_PROTOCOL|NO_SHARED_CIPHER|HANDSHAKE_FAILURE/i,
+    "TLS 1.2 or newer is needed there",
+  ],
+  [
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/,
+    "its authority is not known here: put the authority's certificate into a file, and name that " +
+      "with NODE_EXTRA_CA_CERTS",
+  ],
+  [
+    /certificate|^CERT_|ALTNAME_INVALID|UNRECOGNIZED_NAME/i,
+    "check this machine's clock and {address}; otherwise the certificate has to be fixed there",
+  ],
+];
+
+export function nextStep(
+  detail: string,
+  address = "advertising:baseUrl",
+): string | undefined {
+  const step = NEXT_STEPS.find(([pattern]) => pattern.test(detail))?.[1];
+  return step?.replace("{address}", address);
+}
+
+/** Why a request got no response: one clause, such as `could not connect to x:443 (ECONNREFUSED …); check …`. */
+export function describeFailure(failure: TransportFailure, { host }: URL): string {
+  const { code, sent, tunnel } = failure;
+  const message = printable(failure.message);
+  if (code === "ADVERTISING_TOO_LATE") return message;
+  const isInMessage = code.startsWith("ADVERTISING_") || message.includes(code);
+  const detail = isInMessage ? message : `${code}: ${message}`;
+  if (sent) {
+    const step = nextStep(detail);
+    const failed = `the connection to ${host} failed after sending (${detail})`;
+    return step === undefined ? failed : `${failed}; ${step}`;
+  }
+  let way = "";
+  let address = "advertising:baseUrl";
+  if (tunnel !== undefined) {
+    const { status, variable } = tunnel;
+    const proxy = `the proxy ${tunnel.host} (${variable})`;
+    if (status !== undefined) {
+      const login = `if it wants a login, set ${variable} to http://user:password@host:port`;
+      return `${proxy} returned status ${status} when asked for a connection to ${host}: check its rules; ${login}`;
+    }
+    way = ` through ${proxy}`;
+    address = `${variable} and advertising:baseUrl`;
+  }
+  const step = nextStep(detail, address) ?? `check ${address}, the network and firewalls`;
+  return `could not connect to ${host}${way} (${detail}); ${step}`;
 }

@@ -2,7 +2,6 @@
  * Sends a request, waits if waiting helps, and keeps the limits for requests at once and for the total wait. All
  * requests of a process share one instance, so that they wait for a rate limit together.
  */
-import type { Settings } from "../settings/index.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { type Attempt, decideRetry } from "./decide-retry.js";
 import { type HttpRequest, type HttpResponse, TransportFailure } from "./transport.js";
@@ -30,116 +29,124 @@ export interface SendOptions {
   readonly needsNoSlot?: boolean;
 }
 
+const STALL_REPORT_MS = 5000;
+
 export class RetryingSender {
   readonly #dependencies: ClientDependencies;
-  readonly #maxWaitMs: number;
   readonly #slots: Semaphore;
-  readonly #sender: StallReporter;
   #underWay = 0;
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
   #pausedUntilMs = 0;
+  /** Cancels the report that nothing comes back; absent while something does. */
+  #cancelReport: (() => void) | undefined;
+  /** Why the last attempt got no response. */
+  #lastCode = "";
 
-  constructor(settings: Settings, dependencies: ClientDependencies) {
+  constructor(dependencies: ClientDependencies) {
     this.#dependencies = dependencies;
-    this.#maxWaitMs = settings.maxWaitSeconds * 1000;
-    this.#slots = new Semaphore(settings.maxConcurrentRequests);
-    this.#sender = new StallReporter(settings, dependencies);
+    this.#slots = new Semaphore(dependencies.settings.maxConcurrentRequests);
   }
 
   /** The total time that one request may wait, however often it is passed to {@link sendWithRetry}. */
   waitBudget(): WaitBudget {
-    return { leftMs: this.#maxWaitMs };
+    return { leftMs: this.#dependencies.settings.maxWaitSeconds * 1000 };
   }
 
   /** @throws {TransportFailure} if no status line came. @throws {WaitBudgetExceeded} if the rate limit outlasts the budget. */
-  async sendWithRetry(attemptOnce: AttemptOnce, options: SendOptions): Promise<HttpResponse> {
+  async sendWithRetry(
+    attemptOnce: AttemptOnce,
+    options: SendOptions,
+  ): Promise<HttpResponse> {
     this.#underWay++;
     try {
       return await this.#sendWithRetry(attemptOnce, options);
     } finally {
       this.#underWay--;
-      if (this.#underWay === 0) this.#sender.end();
+      if (this.#underWay === 0) this.#endStall();
     }
   }
 
-  async #sendWithRetry(attemptOnce: AttemptOnce, options: SendOptions): Promise<HttpResponse> {
-    const { waitBudget } = options;
-    for (let attemptNumber = 1; ; attemptNumber++) {
-      const result = await this.#attempt(attemptOnce, options, attemptNumber);
-      const { attempt, decision } = result;
-      if (decision.kind === "limited") continue; // the shared wait comes before the next attempt
-      if (decision.kind === "again") {
-        // A connection attempt that timed out has also used up the budget.
-        waitBudget.leftMs -= result.durationMs;
-        if (decision.delayMs <= waitBudget.leftMs) {
-          await this.#waitWithinBudget(waitBudget, decision.delayMs);
-          continue;
-        }
-      }
-      if (attempt instanceof TransportFailure) throw attempt;
-      return attempt;
-    }
-  }
-
-  async #attempt(attemptOnce: AttemptOnce, options: SendOptions, attemptNumber: number) {
+  async #sendWithRetry(
+    attemptOnce: AttemptOnce,
+    { idempotent, waitBudget, needsNoSlot = false }: SendOptions,
+  ): Promise<HttpResponse> {
     const { clock } = this.#dependencies;
-    const { idempotent, waitBudget, needsNoSlot } = options;
+    let attemptNumber = 1;
     let durationMs = 0;
     const transmit = async (request: HttpRequest) => {
       const begin = clock.monotonicMs();
-      const attempt = await this.#sender.sendReporting(request);
+      const attempt = await this.#sendReporting(request);
       durationMs = clock.monotonicMs() - begin;
-      this.#log(request, attempt, attemptNumber, durationMs);
+      const took = `${outcomeOf(attempt)} after ${Math.round(durationMs)} ms`;
+      const { method, url } = request;
+      this.#dependencies.onAttempt?.(
+        `${method} ${url.pathname} attempt ${attemptNumber}: ${took}`,
+      );
       return attempt;
     };
     for (;;) {
       // While it waits for the rate limit it has no slot.
       const quietMs = this.#quietMs();
       if (quietMs > 0) await this.#waitWithinBudget(waitBudget, Math.max(1, quietMs));
-      if (needsNoSlot !== true) await this.#slots.acquire();
+      if (!needsNoSlot) await this.#slots.acquire();
+      let attempt: Attempt | undefined;
+      let delayMs = 0;
       try {
         if (this.#quietMs() > 0) continue;
-        const attempt = await attemptOnce(transmit);
+        attempt = await attemptOnce(transmit);
         if (attempt === undefined) continue;
-        const wallClockMs = clock.wallMs();
-        const random = Math.random();
-        const decision = decideRetry({
-          attempt,
-          attemptNumber,
-          idempotent,
-          wallClockMs,
-          random,
-        });
+        const now = { wallClockMs: clock.wallMs(), random: Math.random() };
+        const decision = decideRetry({ attempt, attemptNumber, idempotent, ...now });
+        attemptNumber++;
         // Still in its slot, so that no other request sends in it before all know about the wait.
-        if (decision.kind === "limited") this.#pauseAll(decision.delayMs, waitBudget.leftMs);
-        return { attempt, decision, durationMs };
+        if (decision.kind === "limited") {
+          this.#pauseAll(decision.delayMs, waitBudget.leftMs);
+          continue;
+        }
+        // A connection attempt that timed out has also used up the budget.
+        if (decision.kind === "again") waitBudget.leftMs -= durationMs;
+        const isAgain = decision.kind === "again" && decision.delayMs <= waitBudget.leftMs;
+        if (!isAgain && attempt instanceof TransportFailure) throw attempt;
+        if (!isAgain) return attempt as HttpResponse;
+        delayMs = decision.delayMs;
       } finally {
-        if (needsNoSlot !== true) this.#slots.release();
+        if (!needsNoSlot) this.#slots.release();
       }
+      await this.#waitWithinBudget(waitBudget, delayMs);
     }
   }
 
-  #log(
-    { method, url }: HttpRequest,
-    attempt: Attempt,
-    attemptNumber: number,
-    durationMs: number,
-  ) {
-    const { onAttempt } = this.#dependencies;
-    if (onAttempt === undefined) return;
-    const took = `after ${Math.round(durationMs)} ms`;
-    onAttempt(
-      `${method} ${url.pathname} attempt ${attemptNumber}: ${outcomeOf(attempt)} ${took}`,
-    );
+  /** Sends, and says once that nothing has come back for a while, and for how long it is tried. */
+  async #sendReporting(request: HttpRequest): Promise<Attempt> {
+    const { clock, say, transport, settings } = this.#dependencies;
+    const { maxWaitSeconds, requestTimeoutSeconds } = settings;
+    this.#cancelReport ??= clock.alarm(STALL_REPORT_MS, () => {
+      const cause = this.#lastCode === "" ? "" : ` (${this.#lastCode})`;
+      say(
+        `No response from ${request.url.host} after ${STALL_REPORT_MS / 1000} s${cause}. It is ` +
+          `tried for at most ${maxWaitSeconds + requestTimeoutSeconds} s (advertising:maxWaitSeconds ` +
+          "and requestTimeoutSeconds). Check advertising:baseUrl, the network and the proxy.",
+      );
+    });
+    const attempt = await transport.send(request);
+    if (attempt instanceof TransportFailure) this.#lastCode = attempt.code;
+    else this.#endStall();
+    return attempt;
+  }
+
+  #endStall(): void {
+    this.#cancelReport?.();
+    this.#cancelReport = undefined;
+    this.#lastCode = "";
   }
 
   async #waitWithinBudget(waitBudget: WaitBudget, delayMs: number): Promise<void> {
-    const { clock } = this.#dependencies;
+    const { clock, settings } = this.#dependencies;
     if (delayMs > waitBudget.leftMs) {
       const from = new Date(clock.wallMs() + delayMs).toISOString();
       throw new WaitBudgetExceeded(
         `the platform limits the rate until ${from}, which is longer ` +
-          `than advertising:maxWaitSeconds (${this.#maxWaitMs / 1000} s) allows`,
+          `than advertising:maxWaitSeconds (${settings.maxWaitSeconds} s) allows`,
       );
     }
     waitBudget.leftMs -= delayMs;
@@ -156,57 +163,10 @@ export class RetryingSender {
     if (until <= this.#pausedUntilMs) return;
     const isNewWait = this.#quietMs() <= 0;
     this.#pausedUntilMs = until;
-    if (!isNewWait || delayMs > budgetMs) return;
-    say(`The platform limits the rate: all requests wait for ${Math.ceil(delayMs / 1000)} s.`);
-  }
-}
-
-const STALL_REPORT_MS = 5000;
-
-/** Says once that nothing has come back for a while, and for how long it is tried. */
-class StallReporter {
-  /** Absent while something comes back. */
-  #cancel: (() => void) | undefined;
-  #isConnected = false;
-  /** Why the last attempt found no connection. */
-  #code = "";
-
-  constructor(
-    private readonly settings: Settings,
-    private readonly dependencies: ClientDependencies,
-  ) {}
-
-  async sendReporting(request: HttpRequest): Promise<Attempt> {
-    const { clock, say, transport } = this.dependencies;
-    this.#cancel ??= clock.alarm(STALL_REPORT_MS, () => say(this.#message(request.url.host)));
-    const onStart = () => {
-      this.#isConnected = true;
-    };
-    const attempt = await transport.send({ ...request, onStart });
-    if (attempt instanceof TransportFailure) this.#code = attempt.code;
-    else this.end();
-    return attempt;
-  }
-
-  end(): void {
-    this.#cancel?.();
-    this.#cancel = undefined;
-    this.#isConnected = false;
-    this.#code = "";
-  }
-
-  #message(host: string): string {
-    const { requestTimeoutSeconds, maxWaitSeconds } = this.settings;
-    const after = `after ${STALL_REPORT_MS / 1000} s`;
-    if (this.#isConnected) {
-      const end = `This attempt ends in at most ${requestTimeoutSeconds} s (advertising:requestTimeoutSeconds)`;
-      return `No response from ${host} ${after}. ${end}.`;
-    }
-    const cause = this.#code === "" ? "" : ` (${this.#code})`;
-    return (
-      `No connection to ${host} ${after}${cause}. Retries end in at most ${maxWaitSeconds} s ` +
-      "(advertising:maxWaitSeconds). Check advertising:baseUrl, the network and the proxy."
-    );
+    if (isNewWait && delayMs <= budgetMs)
+      say(
+        `The platform limits the rate: all requests wait for ${Math.ceil(delayMs / 1000)} s.`,
+      );
   }
 }
 

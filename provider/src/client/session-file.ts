@@ -20,7 +20,7 @@ import {
   UntrustedFile,
   withLock,
 } from "../files/index.js";
-import { accountOf, type Settings } from "../settings/index.js";
+import { accountOf } from "../settings/index.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { type CookieResponse, SessionJar } from "./session-jar.js";
 
@@ -39,10 +39,10 @@ const formatSchema = z.object({
   keepLoggedIn: z.boolean(),
   verifier: z.object({ salt: z.base64(), hash: z.base64() }),
   stamp: z.string().min(1),
-  jar: z.unknown(),
+  jar: z.unknown().transform(SessionJar.from).pipe(z.instanceof(SessionJar)),
 });
 
-type Stored = Omit<z.infer<typeof formatSchema>, "jar"> & { readonly jar: SessionJar };
+type Stored = z.infer<typeof formatSchema>;
 
 export interface Login {
   /** With Basic credentials there is no other login. */
@@ -56,24 +56,17 @@ export interface Login {
 
 type Opened = Pick<Stored, "jar" | "stamp"> & Pick<Login, "isRestored">;
 
-/** Cookies that a response brought, and from where. */
-interface Arrival {
-  readonly response: CookieResponse;
-  readonly url: URL;
-}
-
 export class SessionStore {
   /** What would make the file usable again, as a clause, once it turned out not to be. */
   cure: string | undefined;
   /** Absent if there is none, and once it turned out not to be usable. */
   #path: string | undefined;
   #current: Opened | undefined;
-  /** The cookies of that login that are not in the file yet, in the order of their arrival. */
-  #unsaved: Arrival[] = [];
+  /** The cookies of that login that are not in the file yet, in the order of their arrival, and from where. */
+  #unsaved: (readonly [CookieResponse, from: URL])[] = [];
   #saving = Promise.resolve();
 
   constructor(
-    private readonly settings: Settings,
     private readonly dependencies: ClientDependencies,
     private readonly logIn: (url: URL) => Promise<SessionJar>,
   ) {
@@ -85,71 +78,70 @@ export class SessionStore {
    * @param isAnew whether it must be a new one.
    */
   async open(url: URL, isAnew = false): Promise<Opened & Login> {
-    const ended = this.#current?.stamp;
-    const logInNow = async () => ({
+    const { baseUrl, email, keepLoggedIn } = this.dependencies.settings;
+    const restore = async () => (isAnew ? undefined : this.#restore(url));
+    const logInNow = async (): Promise<Opened> => ({
       jar: await this.logIn(url),
       stamp: randomUUID(),
       isRestored: false,
     });
-    const restore = async (): Promise<Opened | undefined> => {
-      const stored = this.#read();
-      if (
-        stored === undefined ||
-        isAnew ||
-        stored.stamp === ended ||
-        !stored.jar.hasSession(url)
-      )
-        return undefined;
-      // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
-      const { jar, stamp, verifier } = stored;
-      if ((await this.#hash(verifier.salt)) !== verifier.hash) return undefined;
-      return { jar, stamp, isRestored: true };
-    };
-    let session = await this.#attempt(restore);
-    if (session === undefined) {
+    let opened = await this.#attempt(restore);
+    if (opened === undefined) {
       await this.#locked(async (lock) => {
-        session = await restore(); // another process may have logged in while this one waited for the lock
-        if (session !== undefined) return;
+        opened = await restore(); // another process may have logged in while this one waited for the lock
+        if (opened !== undefined) return;
         const salt = randomBytes(BYTES).toString("base64");
         const hash = await this.#hash(salt); // before the login, which must not be lost
-        session = await logInNow();
-        const { baseUrl, email, keepLoggedIn } = this.settings;
-        const { jar, stamp } = session;
-        const account = { baseUrl, email, keepLoggedIn };
-        const head = {
+        opened = await logInNow();
+        const stored: Stored = {
           session: "pulumi-advertising",
           version: SESSION_FILE_VERSION,
-          ...account,
-        } as const;
-        this.#write({ ...head, verifier: { salt, hash }, stamp, jar }, lock);
+          baseUrl,
+          email,
+          keepLoggedIn,
+          verifier: { salt, hash },
+          stamp: opened.stamp,
+          jar: opened.jar,
+        };
+        this.#write(stored, lock);
       });
     }
-    const opened = session ?? (await logInNow());
+    const session = opened ?? (await logInNow());
     this.#unsaved = [];
-    this.#current = opened;
-    this.#mask(opened.jar);
-    const { keepLoggedIn } = this.settings;
+    this.#current = session;
+    this.#mask(session.jar);
     return {
-      ...opened,
+      ...session,
       isBasic: false,
       headers: async (to) => {
         // Another process may have stored newer cookies of a long-lived session, and every answer may bring newer ones.
-        if (keepLoggedIn) await this.#attempt(() => this.#merge(opened));
-        return { cookie: opened.jar.header(to) };
+        if (keepLoggedIn) await this.#attempt(() => this.#merge(session));
+        return { cookie: session.jar.header(to) };
       },
       keep: async (response, from) => {
         if (keepLoggedIn && response.setCookies.length > 0)
-          await this.#keep(opened, { response, url: from });
+          await this.#keep(session, response, from);
       },
     };
   }
 
-  async #keep(session: Opened, arrival: Arrival): Promise<void> {
-    session.jar.store(arrival.response, arrival.url); // at once for this process, whatever happens to the file
+  /** The stored session, if it is of another login than the last one. */
+  async #restore(url: URL): Promise<Opened | undefined> {
+    const stored = this.#read();
+    if (stored === undefined) return undefined;
+    const { jar, stamp, verifier } = stored;
+    if (stamp === this.#current?.stamp || !jar.hasSession(url)) return undefined;
+    // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
+    if ((await this.#hash(verifier.salt)) !== verifier.hash) return undefined;
+    return { jar, stamp, isRestored: true };
+  }
+
+  async #keep(session: Opened, response: CookieResponse, from: URL): Promise<void> {
+    session.jar.store(response, from); // at once for this process, whatever happens to the file
     this.#mask(session.jar);
     // An answer of an ended login comes too late.
     if (session !== this.#current || this.#path === undefined) return;
-    this.#unsaved.push(arrival);
+    this.#unsaved.push([response, from]);
     const save = (lock: Lock) => {
       const stored = this.#current && this.#merge(this.#current);
       if (stored !== undefined) this.#write(stored, lock);
@@ -165,8 +157,8 @@ export class SessionStore {
   /** Fills the jar from the file, then with unsaved cookies. @returns what to write, if the file is of this login. */
   #merge(session: Opened): Stored | undefined {
     const stored = this.#read();
-    if (stored === undefined || stored.stamp !== session.stamp) return undefined;
-    for (const { response, url } of this.#unsaved) stored.jar.store(response, url);
+    if (stored?.stamp !== session.stamp) return undefined;
+    for (const [response, from] of this.#unsaved) stored.jar.store(response, from);
     session.jar.replaceWith(stored.jar);
     this.#mask(session.jar);
     return stored;
@@ -174,11 +166,11 @@ export class SessionStore {
 
   /** @returns `undefined` if absent, damaged or of another mode. @throws UntrustedFile; LoginError for a later version. */
   #read(): Stored | undefined {
-    const { settings } = this;
+    const { settings, say } = this.dependencies;
     const path = this.#path ?? "";
     const text = readPrivate(path);
     if (text === undefined) return undefined;
-    const data = jsonIn(text.replace(/^\ufeff/, ""));
+    const data = jsonIn(text.trim()); // without a byte order mark
     const version = own(data, "version");
     if (typeof version === "number" && version > SESSION_FILE_VERSION) {
       throw new LoginError(
@@ -187,41 +179,34 @@ export class SessionStore {
       );
     }
     const { data: stored } = formatSchema.safeParse(data);
-    const jar = SessionJar.from(stored?.jar);
-    if (stored === undefined || jar === undefined) {
-      this.dependencies.say(`The cookie file ${path} is damaged; the next login replaces it.`);
+    if (stored === undefined) {
+      say(`The cookie file ${path} is damaged; the next login replaces it.`);
       return undefined;
     }
     if (accountOf(stored) !== accountOf(settings))
       throw new UntrustedFile(
         "it has another account's session; give each account a file of its own",
       );
-    if (stored.keepLoggedIn !== settings.keepLoggedIn) return undefined;
-    return { ...stored, jar };
+    return stored.keepLoggedIn === settings.keepLoggedIn ? stored : undefined;
   }
 
   #write(stored: Stored, lock: Lock): void {
     const path = this.#path ?? "";
-    replacePrivate(
-      path,
-      JSON.stringify({ ...stored, jar: stored.jar.toJSON() }),
-      systemDisk,
-      lock.assertHeld,
-    );
+    replacePrivate(path, JSON.stringify(stored), systemDisk, lock.assertHeld);
     removeLeftovers(path, this.dependencies.clock.wallMs(), systemDisk);
   }
 
   /** Runs in a separate thread, so that requests go on meanwhile. */
   async #hash(salt: string): Promise<string> {
-    try {
-      const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
-      return (
-        await derive(this.settings.password ?? "", Buffer.from(salt, "base64"), BYTES, COST)
-      ).toString("base64");
-    } catch (error) {
+    const { password = "" } = this.dependencies.settings;
+    const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
+    const hash = await derive(password, Buffer.from(salt, "base64"), BYTES, COST).catch(
       // For example because scrypt is not allowed on this machine.
-      throw new UntrustedFile(`its password can't be checked (${(error as Error).message})`);
-    }
+      ({ message }: Error) => {
+        throw new UntrustedFile(`its password can't be checked (${message})`);
+      },
+    );
+    return hash.toString("base64");
   }
 
   #mask(jar: SessionJar): void {
@@ -229,13 +214,10 @@ export class SessionStore {
   }
 
   #locked(work: (lock: Lock) => void | Promise<void>): Promise<void> {
-    const { maxWaitSeconds, requestTimeoutSeconds } = this.settings;
+    const { settings, clock } = this.dependencies;
     // Another process's login may have to wait for the rate limit, as long as this one would.
-    const options = {
-      clock: this.dependencies.clock,
-      maxWaitMs: (maxWaitSeconds + requestTimeoutSeconds) * 1000,
-    };
-    return this.#attempt(() => withLock(`${this.#path}.lock`, options, work));
+    const maxWaitMs = (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000;
+    return this.#attempt(() => withLock(`${this.#path}.lock`, { clock, maxWaitMs }, work));
   }
 
   /** Runs `work` with the file. If the file is the trouble, the run goes on without it. */
@@ -247,10 +229,10 @@ export class SessionStore {
       const { code, syscall, message } = error as NodeJS.ErrnoException;
       const isOfFiles = error instanceof UntrustedFile;
       if (!isOfFiles && (code === undefined || syscall === undefined)) throw error;
-      const cure = cureFor(error, this.#path);
-      this.cure = cure ?? "Fix that";
-      const why = isOfFiles ? message : `${code} (${syscall})`;
-      this.#abandon(`is not used: ${why}${cure === undefined ? "" : `. ${cure}`}`);
+      this.cure = cureFor(error, this.#path) ?? "Fix that";
+      this.#abandon(
+        `is not used: ${isOfFiles ? message : `${code} (${syscall})`}. ${this.cure}`,
+      );
       return undefined;
     }
   }

@@ -1,8 +1,8 @@
 /**
- * Whether a response says that the session is the trouble. The response to an expired session is undocumented: all ways
+ * Whether a response says that the session is the trouble. The response to an expired session is undocumented: the ways
  * of services of this kind are recognised. Pure.
  */
-import { anyPart, isFlaggedNo, isSpoken, leavesOf, type ParsedResponse } from "./answer.js";
+import { hasSuccess, isSpoken, leavesOf, NO, type ParsedResponse } from "./answer.js";
 
 /**
  * Whether the session let a request through. `ended`: it is to be sent again, on another login; `refused`: that did not
@@ -27,21 +27,17 @@ const ABOUT_SYNTAX =
 const STATUS_PHRASE =
   /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
 /** Quoted parts of a sentence are left out: the name of an event may be "Login". */
-const QUOTED_WORDS =
-  /(?<=.)("[^"]{0,200}"|\u201c[^\u201d]{0,200}\u201d|`[^`]{0,200}`|(?<!\w)'[^']{0,200}'(?!\w))/g;
-const HTML_PAGE = /^\s*\ufeff?\s*<(!doctype html|html)\b/i;
-const PASSWORD_FIELD = /<input\b[^<>]*\btype\s*=\s*["']?password/i;
+const QUOTED = /"[^"]*"|(?<!\w)'[^']*'(?!\w)/g;
+const LOGIN_PAGE =
+  /^\s*<(!doctype html|html)\b.*<input\b[^<>]*\btype\s*=\s*["']?password/is;
 
 export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undefined {
-  const { status, kind, body, broken } = answer;
-  const redirect = redirectOf(answer);
-  if (redirect === "login") return "clear";
-  if (redirect !== undefined || ![200, 401, 403].includes(status)) return undefined;
-  const isPage = kind === "html" && broken === undefined && HTML_PAGE.test(body);
-  if (isPage && PASSWORD_FIELD.test(body)) return "clear";
+  const { status, body, data, broken } = answer;
+  if (leadsToLogin(answer)) return "clear";
+  if (![200, 401, 403].includes(status)) return undefined;
+  if (broken === undefined && LOGIN_PAGE.test(body)) return "clear";
   // An `ERROR:` entry does not count: what it stands beside may have been carried out, and would be sent again.
-  const isRefused = kind === "json" && anyPart(answer.data, undefined, isFlaggedNo);
-  if (status === 200 && !isRefused) return undefined;
+  if (status === 200 && !hasSuccess(data, NO)) return undefined;
   const words = spokenIn(answer);
   if (words.some(isAboutALogin)) return "clear";
   const isBare = words.every((text) => STATUS_PHRASE.test(text));
@@ -51,51 +47,29 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
   return status === 401 ? "clear" : "bare";
 }
 
-/** The words of an answer without what it quotes; codes such as `session_expired` and `NotLoggedIn` as words. */
+/** The words of an answer without what it quotes; a code such as `session_expired` or `NotLoggedIn` as words. */
 function spokenIn({ kind, data, body, broken }: ParsedResponse): string[] {
   if (broken !== undefined || kind === "html") return [];
-  const root = kind === "json" ? data : body;
-  const spoken = leavesOf(root).filter(
-    (leaf) => typeof leaf.value === "string" && isSpoken(leaf),
-  );
+  const leaves = leavesOf(kind === "json" ? data : body);
+  const spoken = leaves.filter((leaf) => typeof leaf.value === "string" && isSpoken(leaf));
   return spoken.map(({ value }) => {
-    const text = String(value).replaceAll(QUOTED_WORDS, " ");
-    if (/\s/.test(text)) return text.replace(CAPITALS, asWords);
-    return asWords(text);
+    const text = String(value).replaceAll(QUOTED, " ");
+    // In a sentence, names with `_` may be those of fields.
+    if (/\s/.test(text)) return text;
+    return text.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
   });
 }
-
-/** In a sentence other names with `_` stay whole, because they may be those of fields. */
-const CAPITALS = /\b[A-Z]+_[A-Z\d_]+\b/g;
-const asWords = (code: string) => code.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
 
 function isAboutALogin(text: string): boolean {
   return ABOUT_A_LOGIN.test(text) || (/\btoken\b/i.test(text) && !ABOUT_SYNTAX.test(text));
 }
 
-/** Statuses after which a client sends a GET. (307 and 308 ask for the same POST elsewhere.) */
-const SEE_ELSEWHERE = [301, 302, 303];
-/** The base for relative locations, which most are. */
-const NOWHERE = "https://nowhere.invalid";
-
 /**
- * Where an answer leads, for the session and for the judgement of a create. No redirect is ever followed.
- * @returns `undefined` if the answer is no redirect; `object` if its address has a number, as from services that carried out a
- *   create and want the browser to show it; otherwise `login`, an assumption: a login page may have any name.
+ * Whether an answer redirects to a login. Assumed of every redirect that a client follows with a GET, as a login page
+ * may have any name; but not where the address has a number, as from services that want to show what they created.
+ * (307 and 308 ask for the same POST elsewhere.) No redirect is ever followed.
  */
-export function redirectOf({
-  status,
-  headers,
-}: ParsedResponse): "login" | "object" | undefined {
-  if (!SEE_ELSEWHERE.includes(status)) return undefined;
-  const { location = "" } = headers;
-  const target = URL.canParse(location, NOWHERE) ? new URL(location, NOWHERE) : undefined;
-  const segments = target?.pathname.split("/").filter((segment) => segment !== "") ?? [];
-  if (segments.some((segment) => /^(log|sign)[-_]?(in|on)(\.\w+)?$/i.test(segment)))
-    return "login";
-  // `…/123` or `…/123/edit`. The request's own path always ends with two words.
-  const isNumbered = segments.slice(-2).some((segment) => /^\d+(;|$)/.test(segment));
-  return isNumbered || /[?&](\w+_)?id=\d+(&|$)/i.test(target?.search ?? "")
-    ? "object"
-    : "login";
+export function leadsToLogin({ status, headers }: ParsedResponse): boolean {
+  if (![301, 302, 303].includes(status)) return false;
+  return !/^[^?]*\/\d+(?![\w.:-])|[?&](\w+_)?id=\d/i.test(headers.location ?? "");
 }

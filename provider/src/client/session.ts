@@ -15,11 +15,10 @@
  * S6. Storing an answer's cookies neither delays nor changes it: a create is reported whatever happens to a file.
  */
 import { LoginError } from "../base/index.js";
-import type { Settings } from "../settings/index.js";
 import { type ParsedResponse, parseResponse } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import type { Attempt } from "./decide-retry.js";
-import { type Authenticate, credentialsOf } from "./login.js";
+import { credentialsOf } from "./login.js";
 import {
   type AttemptOnce,
   RetryingSender,
@@ -65,7 +64,7 @@ const YOUNG_MS = 60_000;
 export class Session {
   readonly #clock: ClientDependencies["clock"];
   readonly #sender: RetryingSender;
-  readonly #openLogin: Authenticate;
+  readonly #openLogin: (url: URL) => Promise<Login>;
   #current: ActiveLogin | undefined;
   /** The number of requests in flight, and of refused ones that are to be sent again. */
   #underWay = 0;
@@ -77,14 +76,17 @@ export class Session {
   /** Refusals that a new login did not cure. */
   readonly #incurable = new Set<string>();
 
-  constructor(settings: Settings, dependencies: ClientDependencies) {
+  constructor(dependencies: ClientDependencies) {
     this.#clock = dependencies.clock;
-    this.#sender = new RetryingSender(settings, dependencies);
-    this.#openLogin = credentialsOf(settings, dependencies, this.#sender);
+    this.#sender = new RetryingSender(dependencies);
+    this.#openLogin = credentialsOf(dependencies, this.#sender);
   }
 
   /** @throws LoginError, TransportFailure, WaitBudgetExceeded, and what `beforeSend` throws */
-  async sendOnLogin(request: SessionRequest, beforeSend: BeforeSend): Promise<SessionResponse> {
+  async sendOnLogin(
+    request: SessionRequest,
+    beforeSend: BeforeSend,
+  ): Promise<SessionResponse> {
     const waitBudget = this.#sender.waitBudget();
     const first = await this.#sendOnLogin(request, beforeSend, waitBudget, false);
     if (first.session !== "ended") return first;
@@ -208,7 +210,13 @@ export class Session {
     const logIn = async () => {
       const login = await this.#openLogin(url);
       const openedAtMs = this.#clock.monotonicMs();
-      this.#current = { login, openedAtMs, accepted: 0, inFlight: 0, lastConnectFailed: false };
+      this.#current = {
+        login,
+        openedAtMs,
+        accepted: 0,
+        inFlight: 0,
+        lastConnectFailed: false,
+      };
       this.#loggingIn = undefined;
     };
     this.#loggingIn = logIn(); // stays if it fails, and is asked no more

@@ -36,8 +36,6 @@ export interface HttpRequest {
   readonly body?: string | undefined;
   /** When its sending was noted, by the wall clock; absent if it is not noted. */
   readonly notedAtMs?: number;
-  /** Called once there is a connection, and its first byte may leave. */
-  readonly onStart?: () => void;
 }
 
 export interface HttpResponse {
@@ -84,7 +82,10 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  */
 const MAX_IDLE_MS = 1000;
 
-const JSON_BOTH_WAYS = { "content-type": "application/json", accept: "application/json" };
+const JSON_BOTH_WAYS = {
+  "content-type": "application/json",
+  accept: "application/json",
+};
 
 export function createTransport(
   { settings, proxy }: Pick<SettingsReading, "settings" | "proxy">,
@@ -118,12 +119,12 @@ export function createTransport(
     agent = agentOf(0);
   }
   function send(request: HttpRequest): Promise<HttpResponse | TransportFailure> {
-    const { method, url, body = null, notedAtMs = Number.POSITIVE_INFINITY, onStart } = request;
+    const { method, url, body = null, notedAtMs = Number.POSITIVE_INFINITY } = request;
     const headers = { ...JSON_BOTH_WAYS, ...request.headers };
     const path = `${url.pathname}${url.search}`;
     const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
     return new Promise((resolve) => {
-      const exchange = new HttpExchange(timeoutMs, isTooLate, resolve, onStart);
+      const exchange = new HttpExchange(timeoutMs, isTooLate, resolve);
       agent.dispatch(
         { origin: url.origin, path, method, headers, body, idempotent: false },
         exchange,
@@ -146,7 +147,6 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     readonly timeoutMs: number,
     readonly isTooLate: () => boolean,
     readonly resolve: (result: Promise<HttpResponse> | TransportFailure) => void,
-    readonly onStart?: () => void,
   ) {
     this.#timer = setTimeout(() => {
       this.#timedOut = true;
@@ -162,7 +162,6 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     }
     this.#controller = controller;
     this.#sent = true;
-    this.onStart?.();
   }
 
   onResponseStart(
@@ -192,7 +191,10 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     else this.resolve(this.#failure(new Error("the connection ended without a response")));
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+  onResponseError(
+    _controller: Dispatcher.DispatchController | undefined,
+    error: Error,
+  ): void {
     clearTimeout(this.#timer);
     const failure = this.#failure(error);
     // After a status line the status decides, and the body counts as broken.

@@ -1,6 +1,6 @@
 /**
  * The platform's own words in a response. Where a refusal may have words they are always shown, except values that were
- * sent and all below names that sound secret. Of other JSON only names are shown, of a page the visible text. Texts are
+ * sent and all below names that sound secret. Of other JSON only names are shown, of a page the title. Texts are
  * scrubbed of secrets before they are cut. Pure.
  */
 import { excerpt, printable, type Secrets, type Values } from "../base/index.js";
@@ -25,19 +25,35 @@ const MAX_WORDS_CHARACTERS = 500;
 const PLAIN_NAME =
   /^(messages?|msg|errors?|warnings?|detail|description|reason|title|non_field_errors|payload|data|result|\d+)$/i;
 const SHOWN_NAME = /^[\p{L}\p{N}_.$@[\]-]{1,60}$/u;
+const SECRET_NAME =
+  /passw|pwd|secret|token|cookie|session|credential|authoriz|csrf|jwt|api[-_ ]?key|^(auth|sid|pin|otp)$/i;
 
 /** @returns each sentence once, safe to show, after the field or path that it is about. */
-export function wordsOf(quotable: Quotable): string[] {
-  const { answer, secrets } = quotable;
+export function wordsOf({ answer, operation, fields, secrets }: Quotable): string[] {
+  const { kind, data, body, broken } = answer;
   // At its cut there may be half of a secret, which could not be recognised.
-  if (answer.broken !== undefined || answer.kind === "empty") return [];
-  if (answer.data !== undefined) return wordsIn(quotable);
-  return [safe(visibleText(quotable), secrets)].filter(Boolean);
+  if (broken !== undefined) return [];
+  const echoes = new Set(leavesOf(fields).map(({ value }) => folded(String(value))));
+  if (kind !== "json") {
+    const text = visibleText(secrets.scrub(body));
+    return text === "" || echoes.has(folded(text)) ? [] : [safe(text, secrets)];
+  }
+  const known = [...operation.fields, ...Object.keys(fields)];
+  const spoken = leavesOf(data).filter((leaf) => {
+    const text = typeof leaf.value === "string" ? leaf.value.trim() : "";
+    if (!/\p{L}/u.test(text) || /^(true|false)$/i.test(text)) return false;
+    const isSecret = leaf.path.some((name) => SECRET_NAME.test(name));
+    return !isSecret && isSpoken(leaf, known) && !echoes.has(folded(text));
+  });
+  const sentences = spoken.slice(0, MAX_WORDS).map(({ path, value }) => {
+    const names = path.filter((name) => !PLAIN_NAME.test(name) && SHOWN_NAME.test(name));
+    return safe([names.join("."), value].filter(Boolean).join(": "), secrets);
+  });
+  return [...new Set(sentences)];
 }
 
 export function warningsOf(quotable: Quotable): string[] {
-  if (!quotable.answer.body.includes("WARNING")) return []; // as after nearly every create
-  return wordsIn(quotable).filter((word) => word.includes("WARNING"));
+  return wordsOf(quotable).filter((word) => word.includes("WARNING"));
 }
 
 /** The words of an unclear answer, which may be any server's, after a space; empty if there are none. */
@@ -52,30 +68,6 @@ export function asSentence(words: readonly string[], maxCharacters: number): str
   return sentence.replace(/([.!?])\.$/, "$1").replace(/([.!?:;,]); /g, "$1 ");
 }
 
-function wordsIn({ answer, operation, fields, secrets }: Quotable): string[] {
-  const known = [...operation.fields, ...Object.keys(fields)];
-  const echoes = echoesOf(fields);
-  const words = new Set<string>();
-  for (const leaf of leavesOf(answer.data)) {
-    const { path, value, isSecret } = leaf;
-    if (words.size >= MAX_WORDS) break;
-    if (typeof value !== "string" || isSecret || !/\p{L}/u.test(value)) continue;
-    if (
-      !isSpoken(leaf, known) ||
-      echoes.has(folded(value)) ||
-      /^\s*(true|false)\s*$/i.test(value)
-    )
-      continue;
-    const names = path.filter((name) => !PLAIN_NAME.test(name) && SHOWN_NAME.test(name));
-    words.add(safe([names.join("."), value].filter(Boolean).join(": "), secrets));
-  }
-  return [...words];
-}
-
-function echoesOf(sent: Values): ReadonlySet<string> {
-  return new Set(leavesOf(sent).map(({ value }) => folded(String(value))));
-}
-
 /** `password=…`, `token: "…"` in a text: an unknown secret. A sentence ("password: is too short") stays. */
 const NAMED_SECRET =
   /((?:passw(?:or)?d|pwd|secret|(?<!unexpected )token|cookie|session[-_ ]?id|api[-_ ]?key|authorization)[\w-]{0,30}["']?\s{0,3}(?:=|:(?=\s{0,3}(?:["']|(?:basic|bearer) |[^\s,;]{0,99}[\d=])))\s{0,3})(?:"[^"]*"?|'[^']*'?|(?:basic |bearer )?[^\s,&<>"']+)/gi;
@@ -85,20 +77,9 @@ function safe(text: string, secrets: Quotable["secrets"]): string {
   return excerpt(printable(masked), MAX_WORDS_CHARACTERS);
 }
 
-const MARKUP = /<\/[a-z]|^\s*<[a-z!?]/i;
-const HIDDEN =
-  /<(script|style|template|svg|textarea|select)\b[\s\S]*?(<\/\1\s*>|$)|<!--[\s\S]*?(-->|$)/gi;
-/** A tag; an attribute's quoted value may contain `>`. */
-const TAG = /<[a-z!?/](?:[^<>"']|"[^"<]*"|'[^'<]*'|["'])*>?/gi;
-
-/** The text of a page, XML or plain lines. Secrets are masked first: one may hold a line's end, or look like a tag. */
-function visibleText({ answer, fields, secrets }: Quotable): string {
-  const echoes = echoesOf(fields);
-  const visible = secrets.scrub(answer.body.replace(/^\ufeff/, "")).replace(HIDDEN, " ");
-  const isMarkup = answer.kind === "html" || MARKUP.test(visible);
-  const parts = visible.split(isMarkup ? TAG : /\r?\n/).map((part) => part.trim());
-  const shown = new Set(parts.filter((part) => part !== "" && !echoes.has(folded(part))));
-  const text = [...shown].join(" ");
-  if (!/<(html|head|body|title)\b|<!doctype/i.test(visible)) return text;
-  return ["an HTML page", text].filter(Boolean).join(": ");
+/** A page's title, or else a text without tags. @param text without secrets: one may look like a tag. */
+function visibleText(text: string): string {
+  const title = /<title\b[^<>]*>([^<]*)/i.exec(text)?.[1];
+  if (title !== undefined) return `an HTML page: ${title}`;
+  return text.replace(/(<[^<>]*>|\s)+/g, " ").trim();
 }

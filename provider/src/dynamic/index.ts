@@ -19,7 +19,9 @@ export function engineLog(address: string | undefined): TellAt {
   if (address !== undefined) getStore().settings.options.engineAddr ??= address;
   return async (severity, urn, message) => {
     // The only part of a resource that Pulumi's log reads.
-    const resource = { urn: { promise: async () => urn } } as unknown as pulumi.Resource;
+    const resource = {
+      urn: { promise: async () => urn },
+    } as unknown as pulumi.Resource;
     await pulumi.log[severity](message, resource);
   };
 }

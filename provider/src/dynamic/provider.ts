@@ -45,7 +45,8 @@ export function createProvider(
   /** @throws ArgumentsError it was not declared with this package's classes. */
   const refIn = (inputs: Values) => {
     const context = readProgramContext(own(inputs, IDENTITY));
-    if (context !== undefined) return { ref: refOf(resource.name, context.identity), context };
+    if (context !== undefined)
+      return { ref: refOf(resource.name, context.identity), context };
     throw new ArgumentsError(
       `This ${resource.name} was not declared with a class of pulumi-advertising: nothing is sent for it.`,
     );
@@ -64,7 +65,10 @@ export function createProvider(
         const { inputs, failures } = await check(resource, runtime(), ref, request);
         // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the
         // property that is named, even a secret one: so none is named.
-        return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
+        return {
+          inputs,
+          failures: failures.map((reason) => ({ property: "", reason })),
+        };
       });
     },
 
@@ -90,7 +94,9 @@ export function createProvider(
     async update(id: string, olds: Values, news: Values): Promise<dynamic.UpdateResult> {
       return guarded(async () => {
         const change = { id, olds, news };
-        return { outs: await updateResource(resource, runtime(), refIn(news).ref, change) };
+        return {
+          outs: await updateResource(resource, runtime(), refIn(news).ref, change),
+        };
       });
     },
 

@@ -90,7 +90,10 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   const { clock = systemClock, maxWaitMs = 30_000, disk = systemDisk } = options;
   let { onWait } = options;
   makePrivateFolder(dirname(path), disk);
-  const content = JSON.stringify({ ...processIdentity(process.pid), unique: randomUUID() });
+  const content = JSON.stringify({
+    ...processIdentity(process.pid),
+    unique: randomUUID(),
+  });
   const deadline = clock.monotonicMs() + maxWaitMs;
   let seen = { sign: "", sinceMs: 0 };
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
@@ -239,7 +242,12 @@ function fateOf(holder: string | undefined): "alive" | "dead" | "elsewhere" {
 }
 
 export function processIdentity(pid: number) {
-  return { host: hostname(), machine: machineOf(), pid, started: statusOf(pid)?.started };
+  return {
+    host: hostname(),
+    machine: machineOf(),
+    pid,
+    started: statusOf(pid)?.started,
+  };
 }
 
 let machine: string | undefined;

@@ -32,7 +32,9 @@ export type Records = ReadonlyMap<string, JournalEntry>;
 
 /** A create whose object its own stack's state may lack. */
 export function isOpen({ state, unsaved }: JournalEntry): boolean {
-  return state === "sent" || state === "created" || (state === "reported" && unsaved === true);
+  return (
+    state === "sent" || state === "created" || (state === "reported" && unsaved === true)
+  );
 }
 
 /** The same for another stack. There, a run that ended cleanly has saved its state. */
@@ -68,7 +70,10 @@ export function applyLine(records: Map<string, JournalEntry>, line: JournalLine)
   const startsAfresh = line.state === "sent" || line.state === "confirmed";
   const isAfresh = startsAfresh || before?.state === "closed";
   const start = { at: "", mark: "", body: "" };
-  records.set(line.key, isAfresh ? { ...start, ...line } : { ...start, ...before, ...line });
+  records.set(
+    line.key,
+    isAfresh ? { ...start, ...line } : { ...start, ...before, ...line },
+  );
 }
 
 /** Whether an object is in two places: a run of some targets moved or replaced it, and may have left it in both. */
@@ -116,7 +121,10 @@ export function journalText(
   const kept = [...records].filter(
     ({ state, at, id }) => state !== "closed" || at !== "" || id !== undefined,
   );
-  return [{ journal: FORMAT_NAME, version: VERSION, stack, backend, provider, runs }, ...kept]
+  return [
+    { journal: FORMAT_NAME, version: VERSION, stack, backend, provider, runs },
+    ...kept,
+  ]
     .map(lineOf)
     .join("");
 }
@@ -214,7 +222,8 @@ export class CreatesByName {
 
   /** Those of an unknown or secret name are found by any name. @param name undefined if it is not known yet. */
   find(kind: Kind["name"], name: string | undefined): readonly OpenCreate[] {
-    if (name === undefined) return this.#all.filter(({ key }) => parseKey(key).kind === kind);
+    if (name === undefined)
+      return this.#all.filter(({ key }) => parseKey(key).kind === kind);
     const unnamed = this.#byName.get(nameKey(kind, undefined)) ?? [];
     return [...(this.#byName.get(nameKey(kind, name)) ?? []), ...unnamed];
   }

@@ -170,7 +170,9 @@ export class JournalFile {
     const opened = this.#disk.fstatSync(this.#file);
     const found = this.#disk.lstatSync(this.path, { throwIfNoEntry: false });
     if (found?.ino !== opened.ino || found.dev !== opened.dev)
-      throw new Error("it was removed while this run was using it, and nothing more is sent");
+      throw new Error(
+        "it was removed while this run was using it, and nothing more is sent",
+      );
     return this.#file;
   }
 }

@@ -280,7 +280,12 @@ export class Journal {
       [...keys].flatMap((key) => this.of(key) ?? []);
     const made = recordsOf(this.#returnedKeys).filter(isOpen);
     const reported = made.map(
-      ({ key, id }): JournalLine => ({ key, state: "reported", id, unsaved: !hasCheckpoints }),
+      ({ key, id }): JournalLine => ({
+        key,
+        state: "reported",
+        id,
+        unsaved: !hasCheckpoints,
+      }),
     );
     const leaving = recordsOf(left).filter((record) => !isOpen(record));
     this.#file.endNow([

@@ -6,7 +6,13 @@ import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { asRecord, jsonIn } from "../base/index.js";
-import { appendHints, cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
+import {
+  appendHints,
+  cacheFolder,
+  type Disk,
+  readHints,
+  systemDisk,
+} from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { IsSameAccount, Settings } from "../settings/index.js";
 import { objectKey } from "../state/index.js";
@@ -18,7 +24,12 @@ export function cookieFileFor(settings: Settings, folder: string): string | unde
   if (cookieFile !== undefined)
     return resolve(folder, cookieFile.replace(/^~(?=[/\\]|$)/, homedir));
   const address = baseUrl.replace(/^http:/, "https:"); // plain HTTP is for a loopback address alone
-  const name = digestOf(address, email.toLowerCase(), String(keepLoggedIn), authenticatePath);
+  const name = digestOf(
+    address,
+    email.toLowerCase(),
+    String(keepLoggedIn),
+    authenticatePath,
+  );
   return join(cacheFolder(), `session-${name}.json`);
 }
 

@@ -26,7 +26,8 @@ export function differencesIn(
     const ours = values[property];
     if (!hasValue(ours) || !Object.hasOwn(record, field)) continue;
     const theirs = asAccepted(rules[property], record[field]);
-    if (!isSameValue(ours, theirs ?? defaultOf(rules[property]))) found.set(property, theirs);
+    if (!isSameValue(ours, theirs ?? defaultOf(rules[property])))
+      found.set(property, theirs);
   }
   const ours = asRecord(values.additionalFields);
   // A field that the answer does not have is as it was sent.

@@ -13,7 +13,12 @@ import {
   quoted,
   type Values,
 } from "../base/index.js";
-import { type Problem, type Rules, type ValidationOptions, validate } from "../rules/index.js";
+import {
+  type Problem,
+  type Rules,
+  type ValidationOptions,
+  validate,
+} from "../rules/index.js";
 import type { KindName, ResourceName, SetName } from "./vocabulary.js";
 
 /** The full type token of a resource: a contract with every stored state. */
@@ -66,7 +71,8 @@ export function checkArguments(
     const formerKey = own(event, "formerKey");
     if (typeof formerKey !== "string") continue;
     const property = `${memberPath(key)}.formerKey`;
-    if (taken.has(formerKey)) conflicts.push({ property, reason: formerKeyTaken(formerKey) });
+    if (taken.has(formerKey))
+      conflicts.push({ property, reason: formerKeyTaken(formerKey) });
     taken.add(formerKey);
   }
   return { values, problems: [...problems, ...conflicts] };
@@ -172,7 +178,10 @@ export type OptionalOperation = keyof typeof OPTIONAL_OPERATIONS;
 export type KnownOperations = Readonly<Partial<Record<OptionalOperation, Operation>>>;
 
 /** `POST rest/<noun>`: the one operation that is known of every kind. */
-export function createOf(noun: string, wireNames: Readonly<Record<string, string>>): Operation {
+export function createOf(
+  noun: string,
+  wireNames: Readonly<Record<string, string>>,
+): Operation {
   return {
     method: "POST",
     path: `rest/${noun}`,
@@ -195,7 +204,10 @@ export function addressOf(
 }
 
 /** The request's fields under their wire names; optional ones only where they were given or have a default. */
-export function bodyOf({ wireNames, exactIds }: Kind, values: Values): Record<string, unknown> {
+export function bodyOf(
+  { wireNames, exactIds }: Kind,
+  values: Values,
+): Record<string, unknown> {
   const fields: Record<string, unknown> = {
     ...(values.additionalFields as Values | undefined),
   };

@@ -42,7 +42,8 @@ const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a)$/i;
 
 function oddName(name: unknown): string | undefined {
   if (typeof name !== "string") return undefined;
-  if (hasStray(name)) return `${quoted(name)} has a character that nobody sees: is it meant?`;
+  if (hasStray(name))
+    return `${quoted(name)} has a character that nobody sees: is it meant?`;
   return NO_NAME.test(name) ? `is "${name}": is that a name?` : undefined;
 }
 

@@ -182,7 +182,8 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
   const created = all.filter((outcome) => outcome.kind === "created");
   const journal = runtime.journal(ref.identity);
   for (const { ref: own } of tasks)
-    if (outcomes.get(own.member ?? SINGLE)?.kind === "created") journal.markReturned(own.key);
+    if (outcomes.get(own.member ?? SINGLE)?.kind === "created")
+      journal.markReturned(own.key);
   const isWell = !all.some(isTrouble);
   const at = runtime.now();
   const leaving = objects.flatMap((object): LeftLive[] => {
@@ -204,7 +205,8 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
   }
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
-    action.do === "delete" && (!isWell || deletes.failedDeletes.some((each) => each.id === id));
+    action.do === "delete" &&
+    (!isWell || deletes.failedDeletes.some((each) => each.id === id));
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
   const after = nextState(work, remaining, outcomes);
   if (created.length > 0) after.created = momentToKeep(runtime) ?? after.created;
@@ -212,7 +214,9 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
     .filter(({ key }) => !after.unresolved.has(key))
     .flatMap(({ unresolved }) => unresolved ?? []);
   const takenOver = created.flatMap(({ sending }) => sending ?? []);
-  after.resolved = [...new Set([...stored.resolved, ...resolved.map(sendingOf), ...takenOver])];
+  after.resolved = [
+    ...new Set([...stored.resolved, ...resolved.map(sendingOf), ...takenOver]),
+  ];
   const held = new Set(after.eventIds.values());
   const isUnmanaged = ({ id }: LeftLive) =>
     !deletes.deletedIds.has(id) && !held.has(id) && !runtime.deleted.has(kind.name, id);
@@ -259,7 +263,11 @@ function tasksOf(
 }
 
 /** All are checked before any is sent: of a renamed set, no event goes out beside those that are blocked. */
-function stopIfOneIsBlocked(kind: Kind, runtime: Runtime, tasks: readonly ObjectTask[]): void {
+function stopIfOneIsBlocked(
+  kind: Kind,
+  runtime: Runtime,
+  tasks: readonly ObjectTask[],
+): void {
   for (const { action, ref, values, replaces, mark } of tasks) {
     const isNew = action.do === "create" || action.do === "replace";
     if (!isNew || createToTakeOver(runtime, ref, replaces, mark) !== undefined) continue;

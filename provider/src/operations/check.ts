@@ -251,7 +251,9 @@ export function tellPlan(
   if (errors.length > 0) return new BlockedCreateError(errors.join("\n"));
   if (resource === kind) return undefined;
   const others = objects.filter((object) => !takenOver.has(object));
-  const plan = planMessage(kind, others, can, (id) => deployment.isClaimedOrAdopted(kind, id));
+  const plan = planMessage(kind, others, can, (id) =>
+    deployment.isClaimedOrAdopted(kind, id),
+  );
   runtime.tellAt("info", ref.resourceUrn, plan);
   return undefined;
 }

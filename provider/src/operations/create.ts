@@ -70,7 +70,8 @@ export async function createOnce(
   const held = task.replaces ?? unresolved?.replaces;
   const entry = createToTakeOver(runtime, ref, held, task.mark);
   if (entry !== undefined) journal.moveRecord(entry.key, key);
-  if (entry?.id !== undefined) return takeOver(kind, runtime, task, { ...entry, id: entry.id });
+  if (entry?.id !== undefined)
+    return takeOver(kind, runtime, task, { ...entry, id: entry.id });
   const open = openIn(label, entry, unresolved);
   if (open === undefined) {
     const blocker = createBlocker(kind, runtime, ref, values);
@@ -245,7 +246,10 @@ async function sendCreate(
     return { kind: "unresolved", record };
   };
   if (conflict !== undefined) return unresolved(open);
-  const finding = await searchIfPossible(kind, runtime, task, { open, wasJustSent: true });
+  const finding = await searchIfPossible(kind, runtime, task, {
+    open,
+    wasJustSent: true,
+  });
   if (finding.kind === "not-made") return unresolved(open);
   if (finding.kind === "unresolved") return unresolved(finding.record);
   await noteCreated(finding.id);
@@ -260,10 +264,14 @@ async function searchIfPossible(
   kind: Kind,
   runtime: Runtime,
   task: ObjectTask,
-  { open, wasJustSent = false }: { readonly open: Unresolved; readonly wasJustSent?: boolean },
+  {
+    open,
+    wasJustSent = false,
+  }: { readonly open: Unresolved; readonly wasJustSent?: boolean },
 ) {
   const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
-  if (!abilitiesOf(kind, runtime.reading.settings).search(open.field)) return unresolved(open);
+  if (!abilitiesOf(kind, runtime.reading.settings).search(open.field))
+    return unresolved(open);
   const { ref, formerIds } = task;
   const wanted = { kind, label: ref.label, sent: open, formerIds };
   const finding = await searchByMark(runtime, wanted, wasJustSent);
@@ -272,7 +280,10 @@ async function searchIfPossible(
     return unresolved({ ...open, searched: runtime.secrets.scrub(finding.words) });
   const conflict = ownershipConflict(kind, runtime, task, finding.id);
   if (conflict === undefined) return finding;
-  return unresolved({ ...open, searched: `A search found ${finding.id}, which ${conflict}.` });
+  return unresolved({
+    ...open,
+    searched: `A search found ${finding.id}, which ${conflict}.`,
+  });
 }
 
 /** What is not known after a create has failed; undefined if nothing was created. */
@@ -323,7 +334,9 @@ export function namesakeOf(
     return journal.isStillOpen(key) && key !== ref.key && !deployment.isDeclared(key);
   };
   const found = runtime.openCreates(ref.identity).find(kind.name, name);
-  const candidates = found.filter((open) => hasSameOwner(kind, open, values) && isOther(open));
+  const candidates = found.filter(
+    (open) => hasSameOwner(kind, open, values) && isOther(open),
+  );
   const isPerhaps = name === undefined || holdsUnknown(ownerIn(kind, values));
   const [open] = candidates;
   return open && { ref, open, isPerhaps };

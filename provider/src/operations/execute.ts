@@ -48,7 +48,12 @@ import type { Runtime } from "./runtime.js";
 const MAX_UNRESOLVED = 16;
 
 /** Failures that say nothing about other members. Adopting a wrong object is an error in the arguments. */
-const ABOUT_ITSELF = [RefusedError, OutcomeUnknownError, BlockedCreateError, ArgumentsError];
+const ABOUT_ITSELF = [
+  RefusedError,
+  OutcomeUnknownError,
+  BlockedCreateError,
+  ArgumentsError,
+];
 
 export interface Target {
   readonly id: string;
@@ -175,7 +180,9 @@ export class ObjectOperations {
     const { kind, runtime } = this;
     const { ref, values, unresolved } = task;
     const { label, key, identity } = ref;
-    const differences: Differences = this.can.read ? await this.#compare(task, id) : new Map();
+    const differences: Differences = this.can.read
+      ? await this.#compare(task, id)
+      : new Map();
     const theirs = withDifferences({ ...values }, differences);
     const other = runtime.deployment.claim(kind, id, key);
     if (other !== undefined)
@@ -200,7 +207,9 @@ export class ObjectOperations {
       runtime.say(
         `${label}: an earlier run also created ${entry.id}. ${staysLive(kind, entry.id)}.`,
       );
-    await journal.recordAdopted(key, id).catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
+    await journal
+      .recordAdopted(key, id)
+      .catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
     return { kind: "managed", id };
   }
 
@@ -293,7 +302,8 @@ function changedFields(
   const before = asRecord(olds.additionalFields);
   const after = asRecord(news.additionalFields);
   for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    if (!isDeepStrictEqual(before[field], after[field])) fields[field] = after[field] ?? null;
+    if (!isDeepStrictEqual(before[field], after[field]))
+      fields[field] = after[field] ?? null;
   }
   return fields;
 }

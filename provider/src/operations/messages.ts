@@ -54,7 +54,12 @@ function notice(
   text: string,
   detail?: string,
 ): Notice {
-  return { sort, urn, text, brief: detail === undefined ? label : `${label} (${detail})` };
+  return {
+    sort,
+    urn,
+    text,
+    brief: detail === undefined ? label : `${label} (${detail})`,
+  };
 }
 
 /** In a preview: what an `up` does with an earlier run's create. */
@@ -146,7 +151,9 @@ function openAdvice(all: readonly OpenCreate[]): string[] {
   // Of another stack's create, the URN.
   const names = (isKnown: boolean) =>
     (named.get(isKnown) ?? []).map(({ key, elsewhere }) => {
-      return elsewhere === undefined ? parseKey(key).short : refOfKey(key, elsewhere.stack).urn;
+      return elsewhere === undefined
+        ? parseKey(key).short
+        : refOfKey(key, elsewhere.stack).urn;
     });
   const lines = named.has(false) ? settlingCommands(names(false)) : [];
   if (named.has(true))
@@ -158,7 +165,10 @@ function openAdvice(all: readonly OpenCreate[]): string[] {
 }
 
 /** How a resource goes on with an object that an earlier run made under another name. */
-function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenCreate): string {
+function renameCure(
+  ref: ResourceRef,
+  { key, id = "<its id>", elsewhere }: OpenCreate,
+): string {
   const adopt = `set existingId: ${id}`;
   const { name, member, resource, parentTypes } = parseKey(key);
   if (elsewhere !== undefined || key === ref.key || resource !== ref.resource) return adopt;
@@ -169,7 +179,8 @@ function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenC
     return `set formerKey: ${JSON.stringify(name.split(CATALOG_SEPARATOR).at(-1))}, or ${adopt}`;
   if (isOfCatalog || member !== ref.member) return adopt;
   let alias = "an alias with its former name and parent";
-  if (parentTypes === ref.parentTypes) alias = `the alias { name: ${JSON.stringify(name)} }`;
+  if (parentTypes === ref.parentTypes)
+    alias = `the alias { name: ${JSON.stringify(name)} }`;
   const ofSet = member === undefined ? "" : " to the set";
   return `add ${alias}${ofSet}, or ${adopt}`;
 }
@@ -242,7 +253,11 @@ export function tooEarlyMessage(label: string, id: string, until: string): strin
 }
 
 export function tooEarlyNotice(ref: Shown, id: string, until: string): Notice {
-  return notice("just created, and not found yet", ref, tooEarlyMessage(ref.label, id, until));
+  return notice(
+    "just created, and not found yet",
+    ref,
+    tooEarlyMessage(ref.label, id, until),
+  );
 }
 
 /** What becomes of it, the next preview shows. @param changes from `changeMessages`, or just the arguments. */
@@ -260,7 +275,12 @@ export function nothingComparedMessage(noun: string): string {
   return `A refresh does not compare any ${noun}: the configuration of the last \`pulumi up\` (with --run-program, the current one) has no read for it in advertising:operations.`;
 }
 
-export function notDeletedMessage(kind: Kind, label: string, id: string, why: string): string {
+export function notDeletedMessage(
+  kind: Kind,
+  label: string,
+  id: string,
+  why: string,
+): string {
   return `${label} left the state but was not deleted, because ${why}. ${staysLive(kind, id)}.`;
 }
 
@@ -417,7 +437,10 @@ export function setFailureMessage(
   if (asSent.length > 0) lines.push(savedAsSentMessage(asSent));
   if (open.length > 0) lines.push(unresolvedMessage(open));
   const [first] = open.length > 0 ? [] : failed;
-  return { text: lines.join("\n"), code: first?.error.code ?? OutcomeUnknownError.code };
+  return {
+    text: lines.join("\n"),
+    code: first?.error.code ?? OutcomeUnknownError.code,
+  };
 }
 
 /** What stops each run until somebody resolves it, in a preview too. @param open at least one. */

@@ -1,7 +1,13 @@
 /** Messages, scrubbed and not too often; progress of long work; and work that ends once the engine is gone. */
 import { setTimeout } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Clock, NotSentError, natural, type Secrets, systemClock } from "../base/index.js";
+import {
+  type Clock,
+  NotSentError,
+  natural,
+  type Secrets,
+  systemClock,
+} from "../base/index.js";
 
 export type Severity = "info" | "warn";
 
@@ -62,7 +68,10 @@ export interface Notice {
 
 export function createMessages(secrets: Secrets, log: TellAt) {
   const said = new Set<string>();
-  const sorts = new Map<string, { severity: Severity; amount: number; collected: string[] }>();
+  const sorts = new Map<
+    string,
+    { severity: Severity; amount: number; collected: string[] }
+  >();
   let timer: NodeJS.Timeout | undefined;
   // With `--refresh` the engine asks about each resource twice in one run, and about a replaced one anyway.
   const toldAt = new Set<string>();

@@ -133,7 +133,9 @@ export function describeDefect(error: unknown): string {
 
 /** A failure in the form of an outcome. An unexpected one must not prevent the report of the others' outcomes. */
 export function toAdvertisingError(error: unknown): AdvertisingError {
-  return error instanceof AdvertisingError ? error : new InternalError(describeDefect(error));
+  return error instanceof AdvertisingError
+    ? error
+    : new InternalError(describeDefect(error));
 }
 
 /** @param has begins the message. @throws AccountMismatchError: this run would create objects at the wrong account. */

@@ -84,7 +84,11 @@ export function planObjects(
 }
 
 /** An alias may give a resource the state of one of another type, whose id is of another kind. */
-function assertSameType(resource: Kind | SetKind, { id, olds }: Change, label: string): void {
+function assertSameType(
+  resource: Kind | SetKind,
+  { id, olds }: Change,
+  label: string,
+): void {
   // An argument that all resources of the type have, and no others.
   const argument = "member" in resource ? "events" : resource.nameProperty;
   if (Object.keys(olds).length === 0 || hasValue(own(olds, argument))) return;
@@ -120,15 +124,18 @@ export async function planResource(
   }
   if (isChecked) {
     if (single !== undefined) tellSingle(kind, runtime, ref, single);
-    const error = single === undefined ? tellPlan(resource, runtime, ref, objects) : undefined;
-    if (error !== undefined) throw new ResourceFailure(error.message, undefined, error.code);
+    const error =
+      single === undefined ? tellPlan(resource, runtime, ref, objects) : undefined;
+    if (error !== undefined)
+      throw new ResourceFailure(error.message, undefined, error.code);
   }
   // Once a read is known, the state takes what a refresh needs, in an update that sends nothing.
   const preparesRead = circumstances.can.read && isChecked && lacksForRead(olds, news);
   if (preparesRead) runtime.say(stateForRead());
   // Members that are not known yet are changes too.
   const hasChanges =
-    declared.events === undefined || objects.some((object) => shownAction(object) !== "same");
+    declared.events === undefined ||
+    objects.some((object) => shownAction(object) !== "same");
   // The arguments that the engine shows as the cause of a replacement.
   const replaces: string[] = [];
   const action = single?.action.do;
@@ -169,7 +176,10 @@ function noteState(
       journal.recordSeen({ key: own.key, creates: [mark] });
   }
   for (const object of objects)
-    noteObject(kind, runtime, objectRef(resource, ref, object.key), { ...object, secret });
+    noteObject(kind, runtime, objectRef(resource, ref, object.key), {
+      ...object,
+      secret,
+    });
 }
 
 /**
@@ -203,7 +213,12 @@ function noteObject(
   deployment.noteSeen(kind, id, []);
   const { deletes } = deployment.checked(resourceKeyIn(ref.key));
   if (deployment.isUp)
-    journal.recordSeen({ key: ref.key, id, deletes, ...identifyingIn(kind, olds, secret) });
+    journal.recordSeen({
+      key: ref.key,
+      id,
+      deletes,
+      ...identifyingIn(kind, olds, secret),
+    });
   const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
   if (other !== undefined)
     throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);

@@ -43,7 +43,12 @@ import {
   writeStored,
 } from "../state/index.js";
 import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
-import { driftNotice, goneNotice, nothingComparedMessage, tooEarlyNotice } from "./messages.js";
+import {
+  driftNotice,
+  goneNotice,
+  nothingComparedMessage,
+  tooEarlyNotice,
+} from "./messages.js";
 import { assertSameAccount, ResourceFailure, sentAsOf } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { secretOfObjects } from "./secrets.js";
@@ -107,7 +112,9 @@ export async function readResource(
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
   const props = withoutUndefined({ ...properties, ...written });
   const outputs = ["eventIds", kind.idProperty, "sentAs", UNRESOLVED];
-  const args = Object.entries(argumentsIn(props)).filter(([name]) => !outputs.includes(name));
+  const args = Object.entries(argumentsIn(props)).filter(
+    ([name]) => !outputs.includes(name),
+  );
   return {
     id: stored.eventIds.get(SINGLE) ?? id,
     props,
@@ -195,7 +202,8 @@ async function refreshed(
   if (differences.size === 0) return values;
   const names = [...differences.keys()];
   const now = withDifferences(values, differences);
-  const changes = secret === undefined ? names : changeMessages(names, values, now, { secret });
+  const changes =
+    secret === undefined ? names : changeMessages(names, values, now, { secret });
   runtime.warnEach(driftNotice(subject, changes));
   return now;
 }
@@ -221,7 +229,9 @@ async function refreshObjects(
       const subject: Subject = {
         id,
         created: set.created,
-        label: ref ? `${objectRef(resource, ref, key).label} (${id})` : `${kind.name} ${id}`,
+        label: ref
+          ? `${objectRef(resource, ref, key).label} (${id})`
+          : `${kind.name} ${id}`,
         resourceUrn: "",
         secret,
       };
@@ -241,7 +251,11 @@ async function refreshObjects(
 }
 
 /** The changed arguments; `null` for one that no longer has a value. */
-function changedIn(values: Values, now: Values, { advertiserId: shared }: StoredSet): Values {
+function changedIn(
+  values: Values,
+  now: Values,
+  { advertiserId: shared }: StoredSet,
+): Values {
   const changed = Object.keys(values).filter((name) => now[name] !== values[name]);
   const own = changed.filter((name) => name !== "advertiserId" || shared === undefined);
   return Object.fromEntries(own.map((name) => [name, now[name] ?? null]));

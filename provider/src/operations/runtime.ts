@@ -125,7 +125,7 @@ export function createRuntime(
         secrets,
         log: environment.ADVERTISING_LOG,
       });
-      client = new Client(settings, { ...dependencies, clock: underWay.clock });
+      client = new Client({ ...dependencies, clock: underWay.clock });
       return client;
     },
     placeOf,

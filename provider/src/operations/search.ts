@@ -1,5 +1,11 @@
 /** Searches the platform for the object of a create of unknown outcome, by the mark that it was sent with. */
-import { AdvertisingError, count, enumerate, momentOf, type Values } from "../base/index.js";
+import {
+  AdvertisingError,
+  count,
+  enumerate,
+  momentOf,
+  type Values,
+} from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { visibleFromMs } from "../plan/index.js";
 import { knownOperations } from "../settings/index.js";

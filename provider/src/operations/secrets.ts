@@ -27,7 +27,10 @@ export function secretIn(
 ): ReadonlySet<string> {
   const names = secretArgumentsIn(inputs);
   for (const name of names) registerSecrets(own(inputs, name), secrets);
-  return secretOfObjects(resource, new Set([...names, ...deployment.checked(key).wasSecret]));
+  return secretOfObjects(
+    resource,
+    new Set([...names, ...deployment.checked(key).wasSecret]),
+  );
 }
 
 /** With any secret in a set's `events` or `defaults`, no argument of its members is shown. */

@@ -120,7 +120,9 @@ export function plannedObjects(
   const { set: stored, moved } = withFormerKeysApplied(before, declared);
   const entries = declared.events ?? stored.events;
   const isKnown = declared.events !== undefined && declared.defaults !== UNKNOWN;
-  const keys = [entries, stored.eventIds, stored.unresolved].flatMap((map) => [...map.keys()]);
+  const keys = [entries, stored.eventIds, stored.unresolved].flatMap((map) => [
+    ...map.keys(),
+  ]);
   return [...new Set(keys)].map((key) => {
     const id = stored.eventIds.get(key);
     const isDeclared = entries.has(key);
@@ -185,7 +187,10 @@ function decide(
     const why = isNamed ? resolutionConflict(kind, adopts, values, record) : undefined;
     if (why !== undefined) return { do: "blocked", record, why };
     if (adopts !== undefined) return { do: "adopt", id: isNamed ? adopts : undefined };
-    return { do: isDeclared && can.search(record.field) ? "recover" : "blocked", record };
+    return {
+      do: isDeclared && can.search(record.field) ? "recover" : "blocked",
+      record,
+    };
   }
   if (!isDeclared) return { do: "retain" };
   if (isNamed && adopts !== held) return { do: "adopt", id: adopts };
@@ -278,7 +283,9 @@ export function changeMessages(
 /** Whether `value` is or contains the engine's text for a value that is not known yet. */
 export function holdsUnknown(value: unknown): boolean {
   if (value === UNKNOWN) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown);
+  return (
+    typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown)
+  );
 }
 
 /** What a create was sent with, by argument, where these values contradict it. What is not plain is not known yet. */

@@ -65,7 +65,11 @@ export class Catalog extends pulumi.ComponentResource {
    * @param options Pulumi's own; `protect`, `parent` and `aliases` reach its resources as with any component. So does
    *   `retainOnDelete: false`, each resource of a kind for which a delete is known.
    */
-  constructor(name: string, args: CatalogArgs, options: pulumi.ComponentResourceOptions = {}) {
+  constructor(
+    name: string,
+    args: CatalogArgs,
+    options: pulumi.ComponentResourceOptions = {},
+  ) {
     const { content, sets, validated, deleting } = declareFile(name, { ...args }, options);
     // It is registered no sooner than its resources are: once the whole program was found good.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: validated }));
@@ -86,11 +90,19 @@ export class Catalog extends pulumi.ComponentResource {
     }
     const byKey = Map.groupBy(content.events, ({ key }) => key);
     const eventIds: Record<string, pulumi.Output<number>> = {};
-    for (const [owner, events] of Map.groupBy(content.events, (event) => event.advertiser)) {
+    for (const [owner, events] of Map.groupBy(
+      content.events,
+      (event) => event.advertiser,
+    )) {
       const prefix = resourceName(name, owner);
       const advertiserId = advertiserIds[owner];
-      const entries = Object.fromEntries(events.map(({ key, args: entry }) => [key, entry]));
-      const ofSet = { advertiserId, events: entries } as unknown as ConversionEventSetArgs;
+      const entries = Object.fromEntries(
+        events.map(({ key, args: entry }) => [key, entry]),
+      );
+      const ofSet = {
+        advertiserId,
+        events: entries,
+      } as unknown as ConversionEventSetArgs;
       const eventOptions = optionsOf(conversionEvent);
       const set = sets ? new ConversionEventSet(prefix, ofSet, eventOptions) : undefined;
       for (const { key, args: entry } of events) {
@@ -101,9 +113,14 @@ export class Catalog extends pulumi.ComponentResource {
         eventIds[isUnique ? key : resourceName(owner, key)] = id;
       }
     }
-    this.advertiserIds = pulumi.output(advertiserIds) as pulumi.Output<Record<string, number>>;
+    this.advertiserIds = pulumi.output(advertiserIds) as pulumi.Output<
+      Record<string, number>
+    >;
     this.eventIds = pulumi.output(eventIds);
-    this.registerOutputs({ advertiserIds: this.advertiserIds, eventIds: this.eventIds });
+    this.registerOutputs({
+      advertiserIds: this.advertiserIds,
+      eventIds: this.eventIds,
+    });
   }
 
   /** Whether `value` is a Catalog, of whichever copy of this package. */
@@ -121,7 +138,8 @@ function declareEvent(
   const aliases =
     formerKey === undefined ? [] : [{ name: resourceName(prefix, String(formerKey)) }];
   const all = args as unknown as ConversionEventArgs;
-  return new ConversionEvent(resourceName(prefix, key), all, { ...options, aliases }).eventId;
+  return new ConversionEvent(resourceName(prefix, key), all, { ...options, aliases })
+    .eventId;
 }
 
 function resourceName(...parts: readonly string[]): string {
@@ -134,7 +152,9 @@ const NOTHING: CatalogContent = { advertisers: [], events: [], findings: [] };
 function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const program = currentProgram();
   const { settings } = program.reading;
-  const { values, problems } = validate(args, CATALOG_RULES, { isUnknown: () => false });
+  const { values, problems } = validate(args, CATALOG_RULES, {
+    isUnknown: () => false,
+  });
   const { file } = values;
   const content =
     typeof file === "string" ? readCatalog(file, process.cwd(), settings) : NOTHING;

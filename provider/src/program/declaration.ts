@@ -94,7 +94,10 @@ function membersOf(
   });
 }
 
-function declaredObject(kind: Kind, values: Values): Pick<DeclaredObject, "named" | "adopts"> {
+function declaredObject(
+  kind: Kind,
+  values: Values,
+): Pick<DeclaredObject, "named" | "adopts"> {
   const { existingId } = values;
   const named = `${kind.name} ${displayName(kind, values, new Set()) ?? ""}`;
   if (!hasValue(existingId)) return { named, adopts: undefined };
@@ -109,7 +112,8 @@ function formerKeysOf({ kind, name, options }: Call): string[] {
     }
     const { name: formerName = name, parent = options.parent, parentUrn } = asRecord(alias);
     const isParentKnown = parent === undefined || isResource(parent);
-    if (typeof formerName !== "string" || !isParentKnown || parentUrn !== undefined) return [];
+    if (typeof formerName !== "string" || !isParentKnown || parentUrn !== undefined)
+      return [];
     return [keyOf(kind.name, { parentTypes: typesOf(parent), name: formerName })];
   });
 }

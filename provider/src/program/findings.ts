@@ -73,7 +73,10 @@ export function programError(
 /** Pulumi would put a property's name before the message, and shows the stack in some of its own, if there is one. */
 function runError(message: string): pulumi.RunError {
   const error = Object.assign(new pulumi.RunError(message), { stack: "" });
-  return Object.defineProperty(error, "message", { get: () => message, set: () => undefined });
+  return Object.defineProperty(error, "message", {
+    get: () => message,
+    set: () => undefined,
+  });
 }
 
 /** Where any copy finds the folders of the others, whatever its version: so this form is a contract. */

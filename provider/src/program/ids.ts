@@ -2,7 +2,13 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
-import { DescribedInvalidValue, exactId, isPlatformId, LIVE_ID, show } from "../rules/index.js";
+import {
+  DescribedInvalidValue,
+  exactId,
+  isPlatformId,
+  LIVE_ID,
+  show,
+} from "../rules/index.js";
 
 /** Deeper than any request field: a value that holds itself ends here, and its rule refuses it. */
 const MAX_NESTING = 20;

@@ -95,7 +95,8 @@ class Program {
   #assertGood(findings: readonly Finding[]): void {
     const wrong = findings.filter(({ lines }) => lines.length > 0);
     // What earlier batches declare may be live by now.
-    const consequence = "nothing that was declared together with this was registered or sent";
+    const consequence =
+      "nothing that was declared together with this was registered or sent";
     if (this.reading.problems.length + wrong.length > 0)
       throw programError(this.reading, wrong, consequence);
   }
@@ -105,7 +106,10 @@ class Program {
     if (this.#isRefused || this.#isUnderTest) return;
     try {
       const stack = place.stackOfProgram();
-      const path = journalPath({ backend: backendIn(process.env, process.cwd()), stack });
+      const path = journalPath({
+        backend: backendIn(process.env, process.cwd()),
+        stack,
+      });
       // Several programs may share the process.
       commandsTake(() => commandTargetOf(stack, process.cwd()));
       const isSame = accountMatcher(this.reading.settings);
@@ -173,7 +177,9 @@ function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {
     config: (key) => config.get(key),
     // A test has the same result on every machine.
     environment: isUnderTest ? {} : process.env,
-    keys: all.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length)),
+    keys: all
+      .filter((key) => key.startsWith(prefix))
+      .map((key) => key.slice(prefix.length)),
     // Tests set plain texts.
     isSecret: (key) => isUnderTest || isConfigSecret(`${prefix}${key}`),
     mayLackPassword: pulumi.runtime.isDryRun() && !isUnderTest,
@@ -187,7 +193,12 @@ const { isConfigSecret } = pulumi.runtime as unknown as {
 };
 
 /** The provider checks its id. */
-const ONLY_READ: Declaration = { title: "", lines: [], warnings: [], resource: undefined };
+const ONLY_READ: Declaration = {
+  title: "",
+  lines: [],
+  warnings: [],
+  resource: undefined,
+};
 
 /**
  * What a resource class hands to Pulumi's own constructor. No base class is in between: Pulumi counts constructors to
@@ -206,7 +217,8 @@ export function registrationOf(
   const { id, parent } = merged;
   const given = idsOf(kind, { ...args });
   const call = { kind, name, args: given, options: merged };
-  const declaration = id === undefined ? declare(call, program.reading.settings) : ONLY_READ;
+  const declaration =
+    id === undefined ? declare(call, program.reading.settings) : ONLY_READ;
   const context = program.add(declaration);
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));

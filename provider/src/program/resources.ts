@@ -101,7 +101,8 @@ type Referred<Resource, IdProperty extends keyof Resource> = pulumi.CustomResour
     OutputOf<Resource[Name]> | (Name extends IdProperty ? never : undefined)
   >;
 };
-type OutputOf<Property> = Property extends pulumi.OutputInstance<infer Value> ? Value : never;
+type OutputOf<Property> =
+  Property extends pulumi.OutputInstance<infer Value> ? Value : never;
 
 /** What {@link Advertiser.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
 export type AdvertiserReference = Referred<Advertiser, "advertiserId">;
@@ -190,7 +191,11 @@ export class ConversionEvent extends pulumi.CustomResource {
   declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
 
   /** @param name in the stack, unique among events. @param options Pulumi's own; default `retainOnDelete: true`. */
-  constructor(name: string, args: ConversionEventArgs, options?: pulumi.CustomResourceOptions) {
+  constructor(
+    name: string,
+    args: ConversionEventArgs,
+    options?: pulumi.CustomResourceOptions,
+  ) {
     const resume = pauseStackTraces(ConversionEvent);
     try {
       super(...registrationOf(conversionEvent, name, args, options));
@@ -242,7 +247,8 @@ export interface ConversionEventSetArgs {
    * replaces each of those events. `additionalFields` are merged, and those of the entry count before these.
    */
   defaults?: pulumi.Input<
-    Omit<ConversionEventEntry, "eventName" | "value" | "existingId" | "formerKey"> | undefined
+    | Omit<ConversionEventEntry, "eventName" | "value" | "existingId" | "formerKey">
+    | undefined
   >;
   /**
    * The events by key, an event's identity within the set: 1 to 100 characters, no control characters, none that Pulumi
@@ -339,7 +345,10 @@ export function validate(
   if (found === undefined) {
     const names = kinds.map(({ name }) => `"${name}"`).join(", ");
     throw new ArgumentsError(
-      withPage(`validate: expected one of ${names}; got ${show(kind)}`, ArgumentsError.code),
+      withPage(
+        `validate: expected one of ${names}; got ${show(kind)}`,
+        ArgumentsError.code,
+      ),
     );
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;

@@ -16,7 +16,14 @@ interface Described {
   readonly names?: Readonly<Record<string, number | string>>;
 }
 
-export type Form = "text" | "number" | "truth" | "id" | "seconds" | "named number" | "choice";
+export type Form =
+  | "text"
+  | "number"
+  | "truth"
+  | "id"
+  | "seconds"
+  | "named number"
+  | "choice";
 
 /** A zod schema that says in words what it expects. @param expected completes the sentence "expected …", for users. */
 export function expecting<T extends z.ZodType>(
@@ -49,7 +56,9 @@ export function nameRule(most: number | undefined, but = "") {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
   const expected = `a string of ${bounds}, not blank, without control characters`;
   const pattern = `^${but}(?=[^]*[^\\s\\p{Cf}])[^\\p{Cc}\\p{Cs}]{1,${most ?? ""}}$`;
-  return expecting(expected, z.string().regex(new RegExp(pattern, "u")), { form: "text" });
+  return expecting(expected, z.string().regex(new RegExp(pattern, "u")), {
+    form: "text",
+  });
 }
 
 const ID = /^(0|[1-9]\d{0,29})$/;
@@ -86,7 +95,9 @@ export function exactId(digits: string): number | string {
 
 const withoutMinusZero = z.number().transform((number) => number || 0);
 /** A finite double; -0 is 0, since JSON and the state know just one zero. */
-export const finiteNumber = expecting("a finite number", withoutMinusZero, { form: "number" });
+export const finiteNumber = expecting("a finite number", withoutMinusZero, {
+  form: "number",
+});
 
 export const booleanRule = expecting("true or false", z.boolean(), { form: "truth" });
 
@@ -175,7 +186,8 @@ export function asSent(
     if (!isContainer(part)) return isUnknown(part) ? unknownAs(part) : part;
     if (holders.length >= MAX_FIELD_DEPTH || holders.includes(part)) return NEVER_JSON;
     const inside = [...holders, part];
-    if (Array.isArray(part)) return Array.from(part, (entry) => copy(entry ?? null, inside));
+    if (Array.isArray(part))
+      return Array.from(part, (entry) => copy(entry ?? null, inside));
     // zod would drop a field __proto__ without a word.
     if (Object.keys(part).some((name) => name === "__proto__" || !name.isWellFormed()))
       return NEVER_JSON;
@@ -211,7 +223,8 @@ export function formsOf(value: unknown): unknown[] {
   if (text !== undefined && /^-?\d+(\.\d+)?$/.test(text)) {
     const digits = text.replace(/\.0+$/, "");
     // Beyond a number's precision the digits are the value.
-    if (digits.includes(".") || Number.isSafeInteger(Number(digits))) forms.push(Number(text));
+    if (digits.includes(".") || Number.isSafeInteger(Number(digits)))
+      forms.push(Number(text));
     forms.push(digits);
   }
   if (value === 1 || text === "1" || text?.toLowerCase() === "true") forms.push(true);

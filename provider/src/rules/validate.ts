@@ -68,7 +68,11 @@ class Walk {
     const values: Record<string, unknown> = {};
     for (const property in shape) {
       const at = joined(".", path, property);
-      const value = this.#value(at, given[property] ?? undefined, shape[property] as z.ZodType);
+      const value = this.#value(
+        at,
+        given[property] ?? undefined,
+        shape[property] as z.ZodType,
+      );
       if (value !== undefined) values[property] = value;
     }
     for (const property of Object.keys(given)) {
@@ -122,7 +126,8 @@ class Walk {
     const isData = isContainer(value);
     // Any part of a value may be null.
     const parsed = rule.safeParse(isData ? asSent(value, isUnknown, () => null) : value);
-    if (parsed.success) return isData ? asSent(value, isUnknown, (part) => part) : parsed.data;
+    if (parsed.success)
+      return isData ? asSent(value, isUnknown, (part) => part) : parsed.data;
     this.#found(path, this.#reasonFor(path, value, rule, parsed.error.issues));
     return undefined;
   }
@@ -141,7 +146,9 @@ class Walk {
     if (this.#isSecret(path))
       return `${expected}; got ${joined(", ", "a secret value that does not fit", place)}`;
     // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
-    const own = issues.find(({ code, message }) => code === "custom" && message !== NO_WORDS);
+    const own = issues.find(
+      ({ code, message }) => code === "custom" && message !== NO_WORDS,
+    );
     if (issues.length === 1 && own !== undefined) return own.message;
     const isSeconds = described(rule).form === "seconds" && typeof value === "number";
     const got = `got ${joined(", ", isSeconds ? withUnit(value) : show(value), place)}`;

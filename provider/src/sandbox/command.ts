@@ -28,7 +28,10 @@ const OPTIONS = {
 } as const;
 
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  const { values, positionals } = parseArgs({
+    options: OPTIONS,
+    allowPositionals: true,
+  });
   const { port, "latency-ms": latencyMs = "0", operations = false, json, help } = values;
   if (help) return console.log(HELP);
   if (positionals.length === 0)

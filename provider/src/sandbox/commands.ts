@@ -118,7 +118,10 @@ function isNoun(word: string | undefined): word is Noun {
 }
 
 /** @throws Error for a command that can't be carried out. */
-export function runCommand(sandbox: Sandbox, [name = "", ...words]: readonly string[]): string {
+export function runCommand(
+  sandbox: Sandbox,
+  [name = "", ...words]: readonly string[],
+): string {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   const message = command?.(sandbox, words);
   if (message !== undefined) return message;
@@ -144,11 +147,12 @@ export function answerCommand(
 /** Sends a command to a sandbox in another process on this machine. @throws Error */
 export async function sendCommand(port: number, words: readonly string[]): Promise<string> {
   const url = `http://127.0.0.1:${port}${CONTROL_PATH}`;
-  const response = await fetch(url, { method: "POST", body: JSON.stringify(words) }).catch(
-    () => {
-      throw new Error(`no sandbox answers on port ${port}`);
-    },
-  );
+  const response = await fetch(url, {
+    method: "POST",
+    body: JSON.stringify(words),
+  }).catch(() => {
+    throw new Error(`no sandbox answers on port ${port}`);
+  });
   const message = await response.text();
   if (!response.ok) throw new Error(message);
   return message;

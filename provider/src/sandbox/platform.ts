@@ -71,7 +71,8 @@ export class Platform {
     if (operation === undefined || noun === undefined)
       return failure(404, `there is no ${request.method} ${request.path}`);
     const cookies = this.#admit(request);
-    if (cookies === undefined) return failure(401, "Your session has expired. Please log in.");
+    if (cookies === undefined)
+      return failure(401, "Your session has expired. Please log in.");
     const answer =
       operation === noun
         ? this.#create(noun, request, body)
@@ -99,7 +100,10 @@ export class Platform {
     if (email !== this.options.email || password !== this.options.password)
       return failure(401, "the e-mail or the password is wrong");
     const message = "Authentication successful: the session cookie was set";
-    return success({ message }, { "set-cookie": this.sessions.open(keep_logged_in === true) });
+    return success(
+      { message },
+      { "set-cookie": this.sessions.open(keep_logged_in === true) },
+    );
   }
 
   /** @returns the cookies for the answer; `undefined` without good credentials. */
@@ -124,7 +128,10 @@ export class Platform {
       const errors = this.change(noun, object, body);
       if (errors.length > 0) return json(406, { success: false, errors });
     }
-    return success({ message: `${noun} ${operation}d with ID = ${id}`, payload: { id } });
+    return success({
+      message: `${noun} ${operation}d with ID = ${id}`,
+      payload: { id },
+    });
   }
 
   #create(noun: Noun, request: SandboxRequest, body: Values): SandboxAnswer {

@@ -46,5 +46,8 @@ export function checkFields(
   const { advertiser_id: id } = fields;
   const isActive = (advertisers.get(Number(id)) ?? { active: false }).active !== false;
   if (noun === "advertiser" || isActive) return { fields, errors: [] };
-  return { fields, errors: [`advertiser_id advertiser ${id} is not active, or not there`] };
+  return {
+    fields,
+    errors: [`advertiser_id advertiser ${id} is not active, or not there`],
+  };
 }

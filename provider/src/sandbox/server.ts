@@ -53,7 +53,9 @@ export class Sandbox {
     this.email = this.#options.email;
     this.password = this.#options.password;
     this.#platform = new Platform(this.#options, sessions ?? new Sessions(this.#options));
-    this.server = createServer((incoming, response) => void this.#receive(incoming, response));
+    this.server = createServer(
+      (incoming, response) => void this.#receive(incoming, response),
+    );
     // A client may go away at any time.
     this.server.on("connection", (socket) => socket.on("error", () => undefined));
   }
@@ -156,7 +158,9 @@ export class Sandbox {
     };
     this.requests.push(request);
     if (operation !== undefined) this[COUNTERS[operation]]++;
-    const fault = this.#faults.find((each) => operation !== undefined && each.takes(operation));
+    const fault = this.#faults.find(
+      (each) => operation !== undefined && each.takes(operation),
+    );
     const body = await text(incoming).catch(() => undefined);
     if (body === undefined) return; // The client went away before it had sent all.
     request.body = jsonIn(body) ?? body;

@@ -33,12 +33,17 @@ export class Sessions {
     if (!isLongLived) return cookies;
     const login = newToken();
     this.logins.add(login);
-    return [...cookies, `${LOGIN}=${login}; Path=/; HttpOnly; Max-Age=${LONG_LIVED_SECONDS}`];
+    return [
+      ...cookies,
+      `${LOGIN}=${login}; Path=/; HttpOnly; Max-Age=${LONG_LIVED_SECONDS}`,
+    ];
   }
 
   /** @returns the Set-Cookie headers for a request with these cookies; `undefined` if it needs a login first. */
   admit(cookieHeader = ""): string[] | undefined {
-    const pairs = cookieHeader.split("; ").map((pair) => pair.split("=") as [string, string]);
+    const pairs = cookieHeader
+      .split("; ")
+      .map((pair) => pair.split("=") as [string, string]);
     const cookies = new Map(pairs);
     const login = cookies.get(LOGIN) ?? "";
     if (this.logins.has(login)) return this.rotate(login);

@@ -1,5 +1,9 @@
 /** `settings/`. It reads no files and no environment itself, and no secret value is shown. */
-export { knownOperations, type Operations, operationsSchema } from "./operations-setting.js";
+export {
+  knownOperations,
+  type Operations,
+  operationsSchema,
+} from "./operations-setting.js";
 export type { ProxySetting } from "./proxy.js";
 export {
   describeSettingProblem,

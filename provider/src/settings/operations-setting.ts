@@ -85,7 +85,11 @@ function operation({ noun, fields }: Operation, name: OptionalOperation) {
 const BASE = "https://installation.invalid/base";
 
 /** @param filled the path with a value in its placeholder. */
-function faultIn(path: string, filled: string, method: string | undefined): string | undefined {
+function faultIn(
+  path: string,
+  filled: string,
+  method: string | undefined,
+): string | undefined {
   const address = `${BASE}/${filled}`;
   const isPlain = URL.canParse(address) && new URL(address).href === address;
   // What a server or an address may understand in another way: other hosts, dots, empty segments, encoded separators.

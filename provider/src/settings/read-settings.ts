@@ -98,7 +98,9 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   const { raw, belongsInConfig, label } = givenIn(source, key);
   const { schema, expected, secret, structured, required } = SETTINGS[key];
   const command = commandFor(key);
-  const refused = (reason: string) => ({ problems: [{ source: label, reason, command }] });
+  const refused = (reason: string) => ({
+    problems: [{ source: label, reason, command }],
+  });
   if (raw === undefined) {
     const variable = environmentNameOf(key);
     const note = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
@@ -108,7 +110,8 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
     return refused(`is required (or ${variable}): ${expected}`);
   }
   // A login with it would be spent in vain.
-  if (secret && /[\r\n]$/.test(raw)) return refused("ends in a line end, which no login takes");
+  if (secret && /[\r\n]$/.test(raw))
+    return refused("ends in a line end, which no login takes");
   // Pulumi hands programs what `pulumi config set --path` made as JSON text.
   const data = structured === undefined ? raw : (structureIn(raw) ?? raw);
   const { data: value, error } = schema.safeParse(data);
@@ -142,7 +145,8 @@ function remove(words: string): string {
 /** A search looks for the mark that `markField` puts into each create. */
 function searchesWithoutField({ operations, markField }: Settings): SettingProblem[] {
   const known = Object.values(operations?.of ?? {});
-  if (markField !== undefined || known.every(({ search }) => search === undefined)) return [];
+  if (markField !== undefined || known.every(({ search }) => search === undefined))
+    return [];
   const reason = `has a search, which needs ${NAMESPACE}:markField, where each create carries its mark`;
   return [{ source: `${NAMESPACE}:operations`, reason, command: commandFor("markField") }];
 }
@@ -174,7 +178,8 @@ const QUOTED = /^(?:(["'`]).+\1|“.+”|‘.+’)$/;
 /** A real password may be in quotes, so they stop nothing. Tools that read files of variables often leave them there. */
 function passwordWarnings(source: SettingsSource): string[] {
   const { raw = "", belongsInConfig, label } = givenIn(source, "password");
-  const isInClear = belongsInConfig && raw !== "" && source.isSecret?.("password") === false;
+  const isInClear =
+    belongsInConfig && raw !== "" && source.isSecret?.("password") === false;
   const reasons: string[] = [];
   if (isInClear) reasons.push("is stored in plain text. To encrypt it");
   if (QUOTED.test(raw))

@@ -61,7 +61,10 @@ const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
 const digits = z.string().regex(/^\s*\d{1,12}\s*$/);
 
 function whole(what: string, min: number, max: number, byDefault: number) {
-  const schema = digits.transform(Number).pipe(z.int().min(min).max(max)).default(byDefault);
+  const schema = digits
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .default(byDefault);
   return { schema, expected: `${what} from ${min} to ${withUnit(max)}` };
 }
 
@@ -181,6 +184,11 @@ export function accountMatcher(
   settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">,
 ): IsSameAccount {
   const account = accountOf(settings);
-  const known = new Set<unknown>([undefined, "", account, ...(settings.formerAccount ?? [])]);
+  const known = new Set<unknown>([
+    undefined,
+    "",
+    account,
+    ...(settings.formerAccount ?? []),
+  ]);
   return (recorded) => account === "" || known.has(recorded);
 }

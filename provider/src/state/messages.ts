@@ -31,7 +31,9 @@ export function pendingCommandLine(
   option: "created" | "not-created" | "forget",
   names: readonly string[],
 ): string {
-  const options = names.slice(0, MAX_LISTED).map((name) => `--${option} ${shellWord(name)}`);
+  const options = names
+    .slice(0, MAX_LISTED)
+    .map((name) => `--${option} ${shellWord(name)}`);
   return asTyped(`npx pulumi-advertising pending ${options.join(" ")}`);
 }
 

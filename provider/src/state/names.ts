@@ -118,7 +118,11 @@ export function refOf(resource: ResourceName, identity: string): ResourceRef {
 }
 
 export function memberRef(set: ResourceRef, member: string): ResourceRef {
-  return { ...set, ...parsed(set.resource, set, member), urn: memberOf(set.urn, member) };
+  return {
+    ...set,
+    ...parsed(set.resource, set, member),
+    urn: memberOf(set.urn, member),
+  };
 }
 
 /** @param stackPath `<organization>/<project>/<stack>` */

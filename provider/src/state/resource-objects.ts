@@ -41,7 +41,9 @@ export function objectRef(
 
 /** Without hidden properties, whose names begin with two underscores. */
 export function argumentsIn(inputs: Values): Values {
-  return Object.fromEntries(Object.entries(inputs).filter(([name]) => !name.startsWith("__")));
+  return Object.fromEntries(
+    Object.entries(inputs).filter(([name]) => !name.startsWith("__")),
+  );
 }
 
 /** A set as it is declared: checked inputs, of which any may not be known yet; then there are no events. */
@@ -61,17 +63,27 @@ export function readDeclared(
 ): DeclaredSet {
   if ("member" in resource) return readDeclaredSet(inputs ?? {});
   const events = new Map(inputs && [[SINGLE, argumentsIn(inputs)]]);
-  return { advertiserId: undefined, defaults: undefined, events, formerKeys: new Map() };
+  return {
+    advertiserId: undefined,
+    defaults: undefined,
+    events,
+    formerKeys: new Map(),
+  };
 }
 
-export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values): DeclaredSet {
+export function readDeclaredSet({
+  advertiserId,
+  defaults = {},
+  events,
+}: Values): DeclaredSet {
   const entries = new Map<string, unknown>();
   const formerKeys = new Map<string, string>();
   for (const [key, entry] of Object.entries(asRecord(events))) {
     // A former key says where an event comes from, and is no argument of it.
     const { formerKey, ...others } = asRecord(entry);
     entries.set(key, formerKey === undefined ? entry : others);
-    if (typeof formerKey === "string" && formerKey !== UNKNOWN) formerKeys.set(key, formerKey);
+    if (typeof formerKey === "string" && formerKey !== UNKNOWN)
+      formerKeys.set(key, formerKey);
   }
   const isKnown = events !== UNKNOWN;
   return { advertiserId, defaults, events: isKnown ? entries : undefined, formerKeys };
@@ -127,7 +139,9 @@ export function readStoredSet(outputs: Values): StoredSet {
 }
 
 function mapOf<T>(stored: unknown, read: (value: unknown) => T): Map<string, T> {
-  return new Map(Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)]));
+  return new Map(
+    Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)]),
+  );
 }
 
 /**
@@ -174,7 +188,10 @@ export function writeStored(
  * its new key stays what it is: a `formerKey` may remain in the program.
  * @returns also which former key each moved event had, by its new key.
  */
-export function withFormerKeysApplied(stored: StoredSet, { events, formerKeys }: DeclaredSet) {
+export function withFormerKeysApplied(
+  stored: StoredSet,
+  { events, formerKeys }: DeclaredSet,
+) {
   const isStored = (key: string) => stored.eventIds.has(key) || stored.unresolved.has(key);
   const moved = new Map(
     [...formerKeys].filter(
@@ -209,7 +226,13 @@ export function completeArguments(
   }
   const shared = asRecord(defaults);
   const additionalFields = mergedFields(shared.additionalFields, entry.additionalFields);
-  const event = { ...shared, ...entry, existingId: null, advertiserId, additionalFields };
+  const event = {
+    ...shared,
+    ...entry,
+    existingId: null,
+    advertiserId,
+    additionalFields,
+  };
   return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
 }
 

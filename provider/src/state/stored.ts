@@ -108,7 +108,9 @@ export const RUN = "__run";
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-export function secretArgumentsIn({ [SECRET_ARGUMENTS]: names }: Values): ReadonlySet<string> {
+export function secretArgumentsIn({
+  [SECRET_ARGUMENTS]: names,
+}: Values): ReadonlySet<string> {
   return new Set(listIn<string>(names));
 }
 
@@ -116,7 +118,9 @@ export function secretArgumentsIn({ [SECRET_ARGUMENTS]: names }: Values): Readon
 export function keptForRead(inputs: Values): Values {
   const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN];
   const kept = names.filter((name) => inputs[name] !== undefined);
-  return { [HIDDEN_INPUTS]: Object.fromEntries(kept.map((name) => [name, inputs[name]])) };
+  return {
+    [HIDDEN_INPUTS]: Object.fromEntries(kept.map((name) => [name, inputs[name]])),
+  };
 }
 
 /** What {@link keptForRead} has kept in the outputs of a resource, if anything. */

@@ -72,7 +72,8 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
       newResource(args) {
         const { name: id, inputs } = args;
         const resource = platform.register(args);
-        if (resource === undefined) return others?.newResource(args) ?? { id, state: inputs };
+        if (resource === undefined)
+          return others?.newResource(args) ?? { id, state: inputs };
         registered.push(resource);
         const state: Record<string, unknown> = { ...resource.outputs };
         for (const name of Object.keys(inputs)) {
@@ -138,7 +139,12 @@ class MockPlatform {
    * nobody can handle of each error that a mock throws, so what is wrong is kept for {@link assertGood}.
    * @returns `undefined` for a resource of another package.
    */
-  register({ type, name, inputs, id: read }: MockResourceArgs): DeclaredResource | undefined {
+  register({
+    type,
+    name,
+    inputs,
+    id: read,
+  }: MockResourceArgs): DeclaredResource | undefined {
     const kind = kindOfType(type) ?? setOfType(type);
     if (kind === undefined) return undefined;
     const { settings } = currentProgram().reading;
@@ -150,12 +156,17 @@ class MockPlatform {
       const checked = checkArguments(kind, Object.fromEntries(plain), settings, READING);
       const { values, problems } = checked;
       const title = labelOf(kind.name, name);
-      if (problems.length > 0) this.#findings.push({ title, lines: problemMessages(problems) });
+      if (problems.length > 0)
+        this.#findings.push({ title, lines: problemMessages(problems) });
       outputs = values;
     }
     if ("idProperty" in kind) {
       const id = read || this.#idOf(outputs);
-      return { ...declared, id, outputs: { ...outputs, [kind.idProperty]: exactId(id) } };
+      return {
+        ...declared,
+        id,
+        outputs: { ...outputs, [kind.idProperty]: exactId(id) },
+      };
     }
     const defaults = { ...kind.defaultsIn(settings), ...asRecord(outputs.defaults) };
     const entries = [...(readDeclaredSet(outputs).events ?? [])];

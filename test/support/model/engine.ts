@@ -112,7 +112,9 @@ class Work {
   ) {
     this.resources = [...before.resources];
     // The engine keeps pending creates until a command clears them.
-    this.#pending = (before.pending_operations ?? []).filter(({ type }) => type === "creating");
+    this.#pending = (before.pending_operations ?? []).filter(
+      ({ type }) => type === "creating",
+    );
   }
 
   get ended(): Ended {
@@ -191,7 +193,9 @@ export async function up(
   ): Promise<(() => Promise<void>) | undefined> => {
     const { type, urn, owner, retainOnDelete, aliases } = resource;
     const old = [urn, ...aliases]
-      .map((name) => before.resources.find((each) => each.urn === name && each.delete !== true))
+      .map((name) =>
+        before.resources.find((each) => each.urn === name && each.delete !== true),
+      )
       .find(Boolean);
     work.reached.add(urn);
     if (old !== undefined) work.reached.add(old.urn);
@@ -260,7 +264,12 @@ export async function up(
         inputs,
         async () => {
           const { outs } = await face.update(from.id ?? "", from.outputs, { ...inputs });
-          return { ...base, inputs, id: from.id ?? "", outputs: withProvider(outs, inputs) };
+          return {
+            ...base,
+            inputs,
+            id: from.id ?? "",
+            outputs: withProvider(outs, inputs),
+          };
         },
         (now) => work.put(from, now),
       );
@@ -327,7 +336,10 @@ async function deleteUnreached(work: Work): Promise<void> {
     work.options.leaves?.(resource);
     await work.step({ type: "deleting", resource }, async () => {
       if (resource.retainOnDelete !== true)
-        await faceOf(work.options.faces, resource).delete(resource.id ?? "", resource.outputs);
+        await faceOf(work.options.faces, resource).delete(
+          resource.id ?? "",
+          resource.outputs,
+        );
       work.drop(resource);
     });
   }

@@ -145,7 +145,11 @@ export class Life {
     const { knowing } = simulation.stack;
     if (knowing !== undefined && knowing !== machine) await simulation.answer(machine);
     simulation.check();
-    const wish = { kill: this.#kill(), faults: this.#faults(), concurrent: this.#chance(0.5) };
+    const wish = {
+      kill: this.#kill(),
+      faults: this.#faults(),
+      concurrent: this.#chance(0.5),
+    };
     simulation.log.push(`${how} on ${machine} ${JSON.stringify(wish)}`, ...this.#text());
     const done = await simulation.run(how, machine, wish);
     if (how === "refresh" || done?.errors.length !== 0) return;
@@ -238,7 +242,9 @@ export class Life {
           ? { ...each, aliases: aliases.filter((one) => !isTaken(each)(one)) }
           : each;
       })
-      .toSorted((a, b) => Number(b.type === "Advertiser") - Number(a.type === "Advertiser"));
+      .toSorted(
+        (a, b) => Number(b.type === "Advertiser") - Number(a.type === "Advertiser"),
+      );
   }
 
   /** A name on the platform. */
@@ -256,7 +262,9 @@ export class Life {
     const { program } = stack;
     if (config.search)
       return program.length < 9 ? `${this.#pick(NAMES[type])}${++this.#names}` : undefined;
-    const used = new Set(program.filter((each) => each.type === type).map(({ name }) => name));
+    const used = new Set(
+      program.filter((each) => each.type === type).map(({ name }) => name),
+    );
     return this.#pick(NAMES[type].filter((name) => !used.has(name)));
   }
 
@@ -264,7 +272,9 @@ export class Life {
     const own = this.simulation.stack.program
       .filter(({ type }) => type === "Advertiser")
       .map(({ name }) => name);
-    return this.#pick([...own, ...own, this.simulation.platform.objects[0]?.id ?? ""]) ?? "";
+    return (
+      this.#pick([...own, ...own, this.simulation.platform.objects[0]?.id ?? ""]) ?? ""
+    );
   }
 
   #add(
@@ -294,7 +304,9 @@ export class Life {
       known ?? this.#add("ConversionEventSet", this.#owner(), { events: {} }) ?? sets[0];
     const free = freeKeys(into);
     const key =
-      this.simulation.config.search && free.length > 0 ? `k${++this.#names}` : this.#pick(free);
+      this.simulation.config.search && free.length > 0
+        ? `k${++this.#names}`
+        : this.#pick(free);
     const entry = { eventName: this.#name(), value: this.#value(), self: ++this.#names };
     if (into !== undefined && key !== undefined)
       this.#set(into, { ...into, events: { ...into.events, [key]: entry } });
@@ -309,7 +321,10 @@ export class Life {
       ...each,
       ...(each.events && {
         events: Object.fromEntries(
-          Object.entries(each.events).map(([key, { existingId, ...entry }]) => [key, entry]),
+          Object.entries(each.events).map(([key, { existingId, ...entry }]) => [
+            key,
+            entry,
+          ]),
         ),
       }),
     }));
@@ -445,7 +460,8 @@ export class Life {
       throw new Violation("a create is unresolved after an up without errors");
     for (const { key, kind, name, value, existingId } of simulation.stack.wanted) {
       const object = held.get(key);
-      if (object === undefined) throw new Violation(`${key} is declared, and not in the state`);
+      if (object === undefined)
+        throw new Violation(`${key} is declared, and not in the state`);
       held.delete(key);
       // Somebody was told of both, and said that it is this one.
       if (simulation.unsure.has(parseKey(key).short) || existingId !== undefined) continue;

@@ -63,7 +63,9 @@ export class Machine {
   after(fates: (() => number) | undefined): void {
     const moment = this.disk.moment();
     if (fates !== undefined)
-      this.disk = new MemoryDisk(withoutLocks(imageAfter(moment, moment.unsynced.map(fates))));
+      this.disk = new MemoryDisk(
+        withoutLocks(imageAfter(moment, moment.unsynced.map(fates))),
+      );
     for (const path of lockPaths(this.disk)) this.disk.rmSync(path);
   }
 
@@ -73,7 +75,10 @@ export class Machine {
   }
 
   /** @throws Error it is damaged. */
-  journal(place: StackPlace): { readonly records: Records; readonly runs: readonly string[] } {
+  journal(place: StackPlace): {
+    readonly records: Records;
+    readonly runs: readonly string[];
+  } {
     return readJournal(journalPath(place, FOLDER), this.disk);
   }
 }

@@ -6,7 +6,10 @@ import type * as pulumi from "../../../provider/src/cli/pulumi.js";
 import type { Disk } from "../../../provider/src/files/index.js";
 import type * as store from "../../../provider/src/journal/index.js";
 
-Object.assign(process.env, { XDG_CACHE_HOME: "/cache", PULUMI_BACKEND_URL: "file:///backend" });
+Object.assign(process.env, {
+  XDG_CACHE_HOME: "/cache",
+  PULUMI_BACKEND_URL: "file:///backend",
+});
 
 interface Here {
   readonly folder: string;
@@ -49,8 +52,9 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
     openElsewhere: (
       ...[place, folder, disk = acting.here.disk]: Parameters<typeof all.openElsewhere>
     ) => all.openElsewhere(place, folder, disk),
-    everyJournal: (...[folder, disk = acting.here.disk]: Parameters<typeof all.everyJournal>) =>
-      all.everyJournal(folder, disk),
+    everyJournal: (
+      ...[folder, disk = acting.here.disk]: Parameters<typeof all.everyJournal>
+    ) => all.everyJournal(folder, disk),
     takeOverOpen: (...[former, now]: Parameters<typeof all.takeOverOpen>) =>
       all.takeOverOpen(former, now, acting.here),
   };

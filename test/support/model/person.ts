@@ -50,7 +50,9 @@ export class Person {
       text = done?.errors.join("\n") ?? "";
       if (text === "") return this.#count();
       if (messages === MOST) throw new Violation(`not on after ${MOST} messages`);
-      const bare = commandsIn(text).find((line) => !line.includes(` --stack ${stack.name}`));
+      const bare = commandsIn(text).find(
+        (line) => !line.includes(` --stack ${stack.name}`),
+      );
       if (bare !== undefined && !bare.startsWith("pulumi up"))
         throw new Violation(`${bare} does not name its stack`);
     }
@@ -82,7 +84,11 @@ export class Person {
       const made = this.#madeFor(namesake);
       const isSame = made !== undefined && made.self === wanted?.self;
       if (there !== undefined) visits ??= this.#visited(namesake);
-      else if (isSame && (id !== undefined || this.random() < 0.5) && this.#rename(namesake))
+      else if (
+        isSame &&
+        (id !== undefined || this.random() < 0.5) &&
+        this.#rename(namesake)
+      )
         edited.add(label);
     }
     if (edited.size > 0) return "";
@@ -111,10 +117,12 @@ export class Person {
       return name;
     };
     let last = "";
-    for (const line of commands) last = (await this.#answer(line, "created", truth)) ?? last;
+    for (const line of commands)
+      last = (await this.#answer(line, "created", truth)) ?? last;
     for (const line of commands)
       last = (await this.#answer(line, "not-created", isNot)) ?? last;
-    for (const line of commands) last = (await this.#answer(line, "forget", forgotten)) ?? last;
+    for (const line of commands)
+      last = (await this.#answer(line, "forget", forgotten)) ?? last;
     return asking(last);
   }
 
@@ -127,7 +135,8 @@ export class Person {
     if (!line.includes(` --${option} `)) return undefined;
     const words = wordsIn(line);
     const said = words.flatMap((word, index) => {
-      if (words[index - 1] === `--${option}`) return say(word.replace("=<its id>", "")) ?? "";
+      if (words[index - 1] === `--${option}`)
+        return say(word.replace("=<its id>", "")) ?? "";
       return word;
     });
     const isLeft = (word: string, index: number) =>
@@ -193,7 +202,10 @@ export class Person {
       isNew && of === resource.type && formerMember === member && name !== resource.name;
     const isFree = !stack.program.some((each) => each.type === of && each.name === name);
     if (isAlias && isFree && (id === undefined || this.random() < 0.5))
-      return put({ ...resource, aliases: [...new Set([name, ...(resource.aliases ?? [])])] });
+      return put({
+        ...resource,
+        aliases: [...new Set([name, ...(resource.aliases ?? [])])],
+      });
     const entry = resource.events?.[member ?? ""];
     if (member !== undefined && entry !== undefined) {
       const isKey =

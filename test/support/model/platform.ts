@@ -161,7 +161,8 @@ export class Platform {
           const delayMs = broken === "late" ? LATE_MS : 0;
           const { stack, place } = sender;
           const of = { stack, place, key, at, self: sender.selfOf(key) };
-          const made = broken === "undone" ? undefined : this.make(kind, fields, of, delayMs);
+          const made =
+            broken === "undone" ? undefined : this.make(kind, fields, of, delayMs);
           process.moment();
           if (made === undefined || broken === "lost" || broken === "late")
             throw new OutcomeUnknownError(
@@ -169,7 +170,8 @@ export class Platform {
               at,
             );
           const id =
-            (broken === "another's id" ? sender.knownOther(kind, key) : undefined) ?? made.id;
+            (broken === "another's id" ? sender.knownOther(kind, key) : undefined) ??
+            made.id;
           await onCreated(id);
           return { id, warnings: [] };
         }

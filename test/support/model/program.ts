@@ -81,7 +81,10 @@ export function programHalf(
   const batch = program.map((declared) => {
     const owner = ownerOf(program, declared);
     const advertiserId = owner === undefined ? declared.advertiser : Promise.resolve(); // known later
-    const options = { retainOnDelete: declared.deletes !== true, aliases: aliasesOf(declared) };
+    const options = {
+      retainOnDelete: declared.deletes !== true,
+      aliases: aliasesOf(declared),
+    };
     const call = {
       kind: KINDS[declared.type],
       name: declared.name,
@@ -182,7 +185,15 @@ export interface Wanted {
 
 export function objectsOf(program: readonly Declared[]): Wanted[] {
   return program.flatMap((resource): Wanted[] => {
-    const { type, events, platformName = "", value, existingId, self, aliases = [] } = resource;
+    const {
+      type,
+      events,
+      platformName = "",
+      value,
+      existingId,
+      self,
+      aliases = [],
+    } = resource;
     const { key, label } = refIn("any", resource);
     const own = [key, ...aliases.map((name) => refIn("any", { type, name }).key)];
     if (type !== "ConversionEventSet") {

@@ -241,7 +241,8 @@ export class Simulation {
       /^ {2}(\S+): look in the account for .*, or for /gm,
     ))
       this.unsure.add(short);
-    for (const [word] of text.matchAll(/N\d+|\S+ \(outcome unknown\)/g)) this.#said.add(word);
+    for (const [word] of text.matchAll(/N\d+|\S+ \(outcome unknown\)/g))
+      this.#said.add(word);
     for (const id of this.idsIn(text)) this.#said.add(id);
   }
 
@@ -287,7 +288,13 @@ export class Simulation {
           (each) => each.key !== key && isHolding(each) && parseKey(each.key).kind === kind,
         )?.id,
       validator: (key: string, kind: Kind["name"], fields: Values) =>
-        this.#classifyCreate(key, kind, fields, { stack, before, program, records, elsewhere }),
+        this.#classifyCreate(key, kind, fields, {
+          stack,
+          before,
+          program,
+          records,
+          elsewhere,
+        }),
     });
     let saves = 0;
     const save = (deployment: Deployment) => {
@@ -312,7 +319,9 @@ export class Simulation {
       leaves,
     };
     const ending =
-      how === "refresh" ? refresh(before, run) : this.#up(program, records, before, run, tell);
+      how === "refresh"
+        ? refresh(before, run)
+        : this.#up(program, records, before, run, tell);
     const ended = await Promise.race([process.death, ending]);
     ending.catch(() => undefined);
     let isKilled = ended === "killed";
@@ -332,7 +341,8 @@ export class Simulation {
     this.assertGood();
     // A run that saves drops Pulumi's record of an interrupted update: only this machine knows of it from now on.
     const isCleared =
-      before.pending_operations?.some(({ type }) => type === "updating") === true && saves > 0;
+      before.pending_operations?.some(({ type }) => type === "updating") === true &&
+      saves > 0;
     const isWell = how === "up" && ended !== "killed" && ended.errors.length === 0;
     if (isCleared && !isWell) stack.onlyOn = machineNumber;
     if (isWell) this.#releaseSaid(records);
@@ -343,7 +353,9 @@ export class Simulation {
     counts.kills++;
     this.log.push(`    killed (${kill?.how})`);
     machine.after(
-      kill?.how === "power" ? () => Math.min(1, Math.floor(this.random() * 4) / 3) : undefined,
+      kill?.how === "power"
+        ? () => Math.min(1, Math.floor(this.random() * 4) / 3)
+        : undefined,
     );
     stack.knowing = machineNumber;
     return undefined;
@@ -425,7 +437,9 @@ export class Simulation {
     const places = this.stacks
       .flatMap((each) => each.places)
       .filter((place) => place !== stack.place);
-    const all = places.flatMap((place) => [...this.machines[machine].records(place).values()]);
+    const all = places.flatMap((place) => [
+      ...this.machines[machine].records(place).values(),
+    ]);
     return all.filter(({ state }) => state === "sent" || state === "created");
   }
 
@@ -478,7 +492,8 @@ export class Simulation {
       ...unresolvedKeys(run.before),
     ]);
     const keys = same.some((each) => stored.has(each)) ? same : named;
-    const isOurs = (other: string | undefined) => other !== undefined && keys.includes(other);
+    const isOurs = (other: string | undefined) =>
+      other !== undefined && keys.includes(other);
     this.#releaseLetGo(stack, held);
     stack.letGo.delete(key);
     const adopted = new Set(objects.map(({ existingId }) => existingId));
@@ -617,7 +632,8 @@ export class Simulation {
       if (!isHeld && !isNoted && !left.has(id) && !this.#said.has(id) && !isUnknown)
         throw new Violation(`${this.platform.textOf(made)} is lost, and was never said`);
       // Its resource has another one, and people know of it.
-      if (!isHeld && !isNoted && held.some((each) => each.key === key)) this.released.add(made);
+      if (!isHeld && !isNoted && held.some((each) => each.key === key))
+        this.released.add(made);
     }
   }
 
@@ -649,13 +665,17 @@ export class Simulation {
     );
     const there = this.platform
       .madeFor(stack.id)
-      .filter((each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each));
+      .filter(
+        (each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each),
+      );
     const called = there.filter(({ key }) => isCalled(key));
     const sent = [...unresolved, ...entry];
     const isSent = ({ at, fields }: Made) =>
       sent.some(
         (each) =>
-          each.at === at && each.name === nameIn(fields) && each.facts?.value === fields.value,
+          each.at === at &&
+          each.name === nameIn(fields) &&
+          each.facts?.value === fields.value,
       );
     // What only Pulumi's record of an interrupted run has, a message describes by that.
     const recorded = (stack.state.pending_operations ?? []).map(
@@ -679,7 +699,9 @@ export class Simulation {
   /** Somebody else has answered. */
   #heldAs({ state }: Stack, isCalled: (key: string) => boolean): Made | undefined {
     const held = heldIn(state).find(({ key, isToGo }) => isCalled(key) && !isToGo);
-    return this.platform.objects.find(({ kind, id }) => objectKey(kind, id) === held?.object);
+    return this.platform.objects.find(
+      ({ kind, id }) => objectKey(kind, id) === held?.object,
+    );
   }
 
   isHeld({ kind, id }: Made): boolean {
@@ -705,7 +727,10 @@ export class Simulation {
     counts.commands++;
     this.say(`  pending ${args.join(" ")} on ${machine}`);
     // A command has no engine beside it.
-    const process = new Process(this.machines[machine], kill && { ...kill, how: "process" });
+    const process = new Process(
+      this.machines[machine],
+      kill && { ...kill, how: "process" },
+    );
     const act = () => this.#act(process);
     act();
     let inner: Promise<unknown> = Promise.resolve();
@@ -713,7 +738,10 @@ export class Simulation {
       refresh: async (urns, environment) => {
         process.moment();
         const answers = String(own(environment, "ADVERTISING_ANSWERS"));
-        const refreshing = this.run("refresh", machine, { answers, targets: new Set(urns) });
+        const refreshing = this.run("refresh", machine, {
+          answers,
+          targets: new Set(urns),
+        });
         inner = refreshing;
         const done = await refreshing;
         act();
@@ -790,7 +818,8 @@ export class Simulation {
     );
     return [...asked].map((short) => {
       const made = this.truthOf(short);
-      const isNone = made === undefined || text.includes(`not ${made.id}, which it replaces`);
+      const isNone =
+        made === undefined || text.includes(`not ${made.id}, which it replaces`);
       return isNone ? ["--not-created", short] : ["--created", `${short}=${made.id}`];
     });
   }
@@ -803,7 +832,9 @@ export class Simulation {
 
   /** @returns what puts everything back as it is now, but for what has been logged. */
   keep(): () => void {
-    const kept = [this.platform, ...this.machines, ...this.stacks].map((each) => each.keep());
+    const kept = [this.platform, ...this.machines, ...this.stacks].map((each) =>
+      each.keep(),
+    );
     const { released, unsure, changedElsewhere } = this;
     const sets = [this.#said, released, unsure, changedElsewhere] as Set<unknown>[];
     const items = sets.map((set) => [...set]);
@@ -836,7 +867,13 @@ export function heldIn({ resources }: Pick<Deployment, "resources">): Held[] {
   return objectsOfState({ resources }).flatMap(({ kind, id, ref, resource }) =>
     id === undefined
       ? []
-      : [{ object: objectKey(kind.name, id), key: ref.key, isToGo: resource.delete === true }],
+      : [
+          {
+            object: objectKey(kind.name, id),
+            key: ref.key,
+            isToGo: resource.delete === true,
+          },
+        ],
   );
 }
 
@@ -846,7 +883,9 @@ function objectsOfState({ resources }: Pick<Deployment, "resources">) {
 
 export function unresolvedKeys(state: Pick<Deployment, "resources">): Set<string> {
   return new Set(
-    objectsOfState(state).flatMap(({ record, ref }) => (record === undefined ? [] : [ref.key])),
+    objectsOfState(state).flatMap(({ record, ref }) =>
+      record === undefined ? [] : [ref.key],
+    ),
   );
 }
 
@@ -865,7 +904,9 @@ function hasOwner(
   { advertiserId }: Readonly<Record<string, unknown>>,
   fields: Values,
 ): boolean {
-  return advertiserId === undefined || String(advertiserId) === String(fields.advertiser_id);
+  return (
+    advertiserId === undefined || String(advertiserId) === String(fields.advertiser_id)
+  );
 }
 
 /** Whether a command may call it so. */
@@ -889,7 +930,9 @@ function keysOfOperation(resource: {
   urn: string;
   aliases?: readonly string[];
 }): string[] {
-  return [resource.urn, ...(resource.aliases ?? [])].map((each) => keyOf(resource.type, each));
+  return [resource.urn, ...(resource.aliases ?? [])].map((each) =>
+    keyOf(resource.type, each),
+  );
 }
 
 function isSame(made: Values, fields: Values): boolean {
