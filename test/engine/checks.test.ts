@@ -144,7 +144,7 @@ module.exports = (async () => {
   const report = output.slice(output.indexOf("Diagnostics:"));
   expect(report).toContain("2 problems");
   expect(report).toContain(
-    "nothing that was declared together with these was registered or sent",
+    "nothing that was declared together with this was registered or sent",
   );
   expect(report).toMatch(/"late-1":\s+advertiserName/);
   expect(report).toMatch(

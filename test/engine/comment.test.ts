@@ -122,11 +122,11 @@ it("where an update, a delete and a read are known", async () => {
   );
   const amountOf = (sentence: RegExp) => Number(sentence.exec(output)?.[1] ?? 0);
   const [creates, adopts, updates] = [
-    /(\d+) create/,
-    /(\d+) adopt/,
-    /(\d+) update\b(?! state)/,
+    /(\d+) to create/,
+    /(\d+) to adopt/,
+    /(\d+) to update/,
   ].map(amountOf);
-  const replaces = amountOf(/(\d+) replace/) + amountOf(/(\d+) perhaps replace/);
+  const replaces = amountOf(/(\d+) to replace,/) + amountOf(/(\d+) to replace if/);
   expect([creates, adopts], output).toEqual([NAMES.length * 4, NAMES.length * 2]);
   expect(replaces + (updates ?? 0), output).toBe(NAMES.length * 2 + 3);
 

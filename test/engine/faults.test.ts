@@ -55,13 +55,13 @@ describe("an unknown outcome", () => {
     [
       "500",
       { kind: "answer", status: 500, body: { message: "internal" } },
-      /got status 500.*internal/,
+      /\(status 500\): its status.*internal/,
       true,
     ],
     [
       "no id",
       { kind: "answer", status: 200, body: { success: true } },
-      /status 200, but/,
+      /\(status 200\): it has no readable id/,
       true,
     ],
   ];

@@ -181,6 +181,18 @@ ${events}`);
     act: true,
     with: { kind: "close-without-answer" },
   });
+  for (const [after, id] of [71, 72].entries()) {
+    const warned = {
+      success: true,
+      payload: { id },
+      errors: ["WARNING: unknown field colour was dropped"],
+    };
+    sandbox.fail({
+      on: "event",
+      after,
+      with: { kind: "answer", status: 200, body: warned },
+    });
+  }
   sandbox.fail({
     on: "event",
     after: 2,

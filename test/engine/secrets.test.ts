@@ -146,7 +146,7 @@ it("secret arguments, alone and in a set: refused with an echo, unresolved, and 
   const refused = await upHidden();
   expect(refused.code).not.toBe(0);
   expect(refused.output).toContain("bad name [secret]");
-  expect(refused.output).toMatch(/Look in the account for the Advertiser, sent at \S+Z\./);
+  expect(refused.output).toMatch(/single: the Advertiser, sent at \S+Z\n/);
   expect(await stack.ids()).toMatchObject({ single: "?" });
 
   const single = sandbox.advertisers.at(-1)?.id;

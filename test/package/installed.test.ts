@@ -204,7 +204,7 @@ it("its commands run by npx, and keep their exit codes", async () => {
     ],
     [
       ["pulumi-advertising", "validate", "catalog.yaml"],
-      /1 advertiser, 1 conversion event; 0 errors, 0 warnings/,
+      /1 advertiser, 1 conversion event, 0 errors, 0 warnings/,
       0,
     ],
     [["advertising-sandbox", "--help"], /^Usage: advertising-sandbox/m, 0],

@@ -227,7 +227,7 @@ it("a pull request's preview in one comment, which the next commit rewrites; not
     };
     expect(await preview(text)).toMatchObject({
       code: 0,
-      comment: expect.stringContaining("**5 create**"),
+      comment: expect.stringContaining("**5 to create**"),
     });
     // What is wrong with the program is in the comment and in the log, and fails the job at its end.
     const wrong = await preview(text.replace("value: 25", "value: many"));

@@ -164,12 +164,12 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   const { create, id, isForgotten = false } = answer;
   const { record, known, elsewhere } = create;
   const { key } = create.ref;
+  const at = momentOf(systemClock);
   if (isCreated(answer)) {
-    // The state has it now, and by that the journal is brought up to date.
-    if (known === "state") return [];
+    // The state has it now. Under `--replace` a run learns only from the journal what it replaces.
+    if (known === "state") return [{ line: { key, state: "confirmed", id, at } }];
     return [{ line: { key, state: "created", id, answered: true }, elsewhere }];
   }
-  const at = momentOf(systemClock);
   const isSame = (note: Create) => note.record.mark === record.mark;
   const others = notes.filter(
     (note) => isUnseen(note) && isSame(note) && note.ref.key !== key,
