@@ -106,6 +106,16 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     },
   );
 
+  it("an object that the state knows to be replaced is open no longer, under its own key too", async () => {
+    const { up, newRun } = stackOn();
+    await up((run) => run.recordSending(create(A)).then(() => run.recordCreated(A, "42")));
+    await up((run) => run.recordSeen({ key: A, id: "43" }));
+    expect(entryLine(newRun().of(A))).toBe("created 42");
+    const creates = [`${create(A).mark} ${AT}`];
+    await up((run) => run.recordSeen({ key: A, id: "43", creates }));
+    expect(entryLine(newRun().of(A))).toBe("confirmed 43");
+  });
+
   it("a create that the state looks after under another key, or whose outcome it knows, is open no longer", async () => {
     const { up, newRun } = stackOn();
     await up(async (run) => {

@@ -325,8 +325,9 @@ function isCreate(record: JournalEntry, create: string): boolean {
 /** Whether a record is about another object than the state's. @param creates that the state names. */
 function isOther(record: JournalEntry, id: string, creates: readonly string[]): boolean {
   if (record.state === "confirmed") return false;
+  if (creates.some((create) => isCreate(record, create))) return false;
   // It is known to have made something else.
   if (record.id !== undefined) return record.id !== id && !isSuperseded(record, id);
   // What it was to replace is still there.
-  return record.replaces === id && !creates.some((create) => isCreate(record, create));
+  return record.replaces === id;
 }

@@ -27,6 +27,7 @@ import {
   resourceKeyIn,
   SINGLE,
   type StoredSet,
+  sendingOf,
   UNKNOWN,
 } from "../state/index.js";
 import { tellPlan } from "./check.js";
@@ -175,10 +176,12 @@ function noteState(
     else if (deployment.isUp && id === undefined)
       journal.recordSeen({ key: own.key, creates: [mark] });
   }
+  const left = new Set(stored.left.map(({ id }) => id));
   for (const object of objects)
     noteObject(kind, runtime, objectRef(resource, ref, object.key), {
       ...object,
       secret,
+      left,
     });
 }
 
@@ -191,16 +194,19 @@ function noteObject(
   kind: Kind,
   runtime: Runtime,
   ref: ResourceRef,
-  object: PlannedObject & Pick<Plan, "secret">,
+  object: PlannedObject & Pick<Plan, "secret"> & { readonly left: ReadonlySet<string> },
 ): void {
   const { action, changed, former, id, olds, values, secret } = object;
   if (id === undefined) return;
   const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const entry = journal.of(ref.key);
+  // Another machine has replaced what this one's journal has as created.
+  const isLeft = entry?.id !== undefined && object.left.has(entry.id);
   // The journal has a create of this resource that isn't the state's object, nor known to the state.
   if (
     entry !== undefined &&
+    !isLeft &&
     entry.state !== "confirmed" &&
     entry.id !== id &&
     !deployment.hasSeen(kind, entry)
@@ -216,6 +222,7 @@ function noteObject(
     journal.recordSeen({
       key: ref.key,
       id,
+      creates: isLeft ? [sendingOf(entry)] : [],
       deletes,
       ...identifyingIn(kind, olds, secret),
     });
