@@ -29,6 +29,7 @@ import {
   takeOverOpen,
 } from "../journal/index.js";
 import {
+  ACCOUNT,
   describe,
   MAX_LISTED,
   otherStackAdvice,
@@ -134,11 +135,7 @@ export const pendingCommand = command({
 
 /** Reads only, so that it never waits for a run that is under way. */
 async function readFacts(choice: StateChoice): Promise<Facts> {
-  const [exported, selected, isSameAccount] = await Promise.all([
-    stateOf(choice),
-    stackName(choice),
-    accountComparer(choice),
-  ]);
+  const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
   if (stack === undefined)
@@ -149,6 +146,13 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
   const own = ownRecords(journalPath(place));
   const runs = everyJournal(journalFolder()).flatMap((journal) => journal.runs);
   const elsewhere = choice.state === undefined ? openElsewhere(place, journalFolder()) : [];
+  const accounts = new Set<unknown>([
+    ...exported.resources.map(({ outputs = {} }) => outputs[ACCOUNT]),
+    ...[...own.values(), ...elsewhere].map(({ account }) => account),
+  ]);
+  accounts.delete(undefined);
+  // Pulumi is asked for the settings only if there is anything to compare.
+  const isSameAccount = accounts.size > 1 ? await accountComparer(choice) : undefined;
   return factsIn(exported, { own, runs, elsewhere }, place, isSameAccount);
 }
 

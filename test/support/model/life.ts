@@ -174,6 +174,7 @@ export class Life {
       return;
     simulation.log.push(`disk ${machine} is lost`);
     simulation.machines[machine].lose();
+    simulation.releaseOfSavedSets();
     for (const stack of simulation.stacks)
       if (stack.knowing === machine) stack.knowing = "nobody";
   }

@@ -183,6 +183,8 @@ export class Simulation {
   readonly #said = new Set<string>();
   /** Objects that left the state, or that nobody manages, as people know. */
   readonly released = new Set<Made>();
+  /** Those of which only a lost disk knew. */
+  readonly #lost = new Set<Made>();
 
   constructor(readonly config: Config) {
     beginTime();
@@ -569,6 +571,22 @@ export class Simulation {
         );
   }
 
+  /** A lost journal may have been the only one with what a set of an interrupted run made and a later run left out. */
+  releaseOfSavedSets(): void {
+    for (const { id, state, place } of this.stacks) {
+      const held = new Set(heldIn(state).map(({ object }) => object));
+      const urns = new Set(state.resources?.map(({ urn }) => urn));
+      for (const made of this.platform.madeFor(id)) {
+        const { member, resourceUrn } = refOfKey(made.key, place.stack);
+        const isLeftOut = member !== undefined && urns.has(resourceUrn);
+        if (isLeftOut && !held.has(objectKey(made.kind, made.id))) {
+          this.released.add(made);
+          this.#lost.add(made);
+        }
+      }
+    }
+  }
+
   #releaseLetGo({ id, letGo }: Stack, held: readonly Held[]): void {
     for (const made of this.platform.madeFor(id))
       if (
@@ -629,7 +647,8 @@ export class Simulation {
         letGo.has(key) ||
         this.#said.has(name) ||
         this.#said.has(`${parseKey(key).short} (outcome unknown)`);
-      if (!isHeld && !isNoted && !left.has(id) && !this.#said.has(id) && !isUnknown)
+      const isKnown = isHeld || isNoted || left.has(id) || this.#said.has(id) || isUnknown;
+      if (!isKnown && !this.#lost.has(made))
         throw new Violation(`${this.platform.textOf(made)} is lost, and was never said`);
       // Its resource has another one, and people know of it.
       if (!isHeld && !isNoted && held.some((each) => each.key === key))
