@@ -191,12 +191,15 @@ async function writeLines(place: StackPlace, all: readonly PlacedLine[]): Promis
 /** What another stack's journal has open becomes this one's. @throws Error that stack still exists. */
 async function takeOver(
   former: string,
-  { elsewhere, place }: Facts,
+  { elsewhere, outdated, place }: Facts,
   choice: StackChoice,
 ): Promise<void> {
   const isMeant = ({ stack }: StackPlace) =>
     [stack, stackOption(stack).value].includes(former);
-  const meant = elsewhere.flatMap((create) => create.elsewhere ?? []).filter(isMeant);
+  // What this command has just closed there is no mistake to ask for.
+  const meant = [...elsewhere, ...outdated]
+    .flatMap((create) => create.elsewhere ?? [])
+    .filter(isMeant);
   const places = new Map(meant.map((each) => [journalPath(each), each]));
   if (places.size === 0)
     throw new Error(`this machine's journal has nothing open of a stack ${former}`);
