@@ -3,7 +3,7 @@
  * `pending` and for every report. What is secret in the state is called secret, and never shown. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
-import { advertiser, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { advertiser, type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   completeArguments,
@@ -50,9 +50,10 @@ export interface ExportedStack {
  */
 export function readExport(text: string, what = "this"): ExportedStack {
   const data = jsonIn(text);
-  const deployment = own(own(data, "checkpoint"), "latest") ?? own(data, "deployment");
-  const { resources, pending_operations, manifest } = asRecord(deployment);
-  if (asRecord(deployment) !== deployment)
+  const found = own(own(data, "checkpoint"), "latest") ?? own(data, "deployment");
+  const deployment = asRecord(found);
+  const { resources, pending_operations, manifest } = deployment;
+  if (deployment !== found)
     throw new Error(`${what} is not what \`pulumi stack export\` prints`);
   return {
     time: shown(own(manifest, "time")),
@@ -64,10 +65,11 @@ export function readExport(text: string, what = "this"): ExportedStack {
 /** `<organization>/<project>/<stack>` as our resources have it: after a rename, the former name until the next run. */
 export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
-  const identities = all.flatMap(
-    ({ inputs }) => readProgramContext(inputs?.[IDENTITY])?.identity ?? [],
-  );
-  return [...new Set(identities.map(stackOf))];
+  const names = all.flatMap(({ inputs }) => {
+    const context = readProgramContext(inputs?.[IDENTITY]);
+    return context === undefined ? [] : stackOf(context.identity);
+  });
+  return [...new Set(names)];
 }
 
 /** One object of the platform that a state is about: a single resource, or a member of a set. */
@@ -89,19 +91,18 @@ export interface ExportedObject {
 /** The objects that these resources manage, in natural order. What is only read (`.get`) is another's, or nobody's. */
 export function objectsIn(resources: readonly Resource[]): ExportedObject[] {
   const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
-  const byName = Map.groupBy(found, ({ kind, key }) => `${kind.name} ${key}`);
-  const objects = [...byName.values()].flatMap((alike) => {
+  const nameOf = ({ kind, key }: ExportedObject) => `${kind.name} ${key}`;
+  const objects = [...Map.groupBy(found, nameOf).values()].flatMap((alike) => {
     const urns = new Set(alike.map(({ ref }) => ref.urn));
     if (urns.size === 1) return alike;
     return alike.map((each) => ({ ...each, key: each.ref.urn }));
   });
-  return inNaturalOrder(objects, ({ kind, key }) => `${kind.name} ${key}`);
+  return inNaturalOrder(objects, nameOf);
 }
 
 function storedIn(resource: Resource): ExportedObject[] {
   const { urn, type, id: resourceId, outputs = {} } = resource;
-  const set = setOfType(type);
-  const of = set ?? kindOfType(type);
+  const of = resourceOfType(type);
   if (of === undefined) return [];
   const kind = kindOf(of);
   const plain = JSON.stringify(outputs, (_, value) =>
@@ -109,24 +110,28 @@ function storedIn(resource: Resource): ExportedObject[] {
   );
   const stored = readStored(of, resourceId, JSON.parse(plain));
   const { events, eventIds, unresolved } = stored;
+  const keys = new Set([events, eventIds, unresolved].flatMap((map) => [...map.keys()]));
+  return [...keys].map((key) => {
+    const ref = refIn(of, urn, key);
+    const values = completeArguments(stored, events.get(key) ?? {});
+    const id = eventIds.get(key);
+    return {
+      kind,
+      key: ref.short,
+      ref,
+      resource,
+      values,
+      name: shown(values[kind.nameProperty]),
+      id: isPlatformId(id) ? id : undefined,
+      record: unresolved.get(key),
+    };
+  });
+}
+
+/** @param urn the resource's. @param key the object's, as in `PlannedObject`. */
+export function refIn(of: Kind | SetKind, urn: string, key: string): ExportedObject["ref"] {
   const resourceKey = keyOfUrn(of.name, urn);
-  return [...new Set([...events.keys(), ...eventIds.keys(), ...unresolved.keys()])].map(
-    (key) => {
-      const ref = refAt(set === undefined ? resourceKey : memberOf(resourceKey, key), urn);
-      const values = completeArguments(stored, events.get(key) ?? {});
-      const id = eventIds.get(key);
-      return {
-        kind,
-        key: ref.short,
-        ref,
-        resource,
-        values,
-        name: shown(values[kind.nameProperty]),
-        id: isPlatformId(id) ? id : undefined,
-        record: unresolved.get(key),
-      };
-    },
-  );
+  return refAt("member" in of ? memberOf(resourceKey, key) : resourceKey, urn);
 }
 
 /** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */
@@ -158,9 +163,9 @@ export function advertiserKeys(objects: readonly ExportedObject[]) {
 }
 
 export function warnOfSecretSets(resources: readonly Resource[]): void {
-  const hidden = resources.filter(({ type, outputs }) => {
-    return setOfType(type) !== undefined && isSecret(outputs?.eventIds);
-  });
+  const hidden = resources.filter(
+    ({ type, outputs }) => resourceOfType(type) && isSecret(outputs?.eventIds),
+  );
   for (const set of new Set(hidden.map(({ urn }) => nameInUrn(urn))))
     console.error(
       `Warning: the ids of the set ${set} are secret, so its events can't be shown`,
