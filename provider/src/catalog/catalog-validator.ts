@@ -53,19 +53,16 @@ export class CatalogValidator {
     const { written } = this;
     const declared = written.advertisers ?? advertisersNamedIn(written.events);
     const shared = this.#shared(written.defaults);
-    const advertisers = declared.map((each) => ({
-      written: each,
-      args: this.#advertiser(each),
-      defaults: mergedWith(shared, this.#shared(each.defaults)),
-    }));
+    const advertisers = new Map<string, Values | undefined>();
+    const defaults = new Map<string, Values>();
+    for (const each of declared) {
+      advertisers.set(each.key, this.#advertiser(each));
+      defaults.set(each.key, mergedWith(shared, this.#shared(each.defaults)));
+    }
     if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
-    const defaults = new Map(advertisers.map((each) => [each.written.key, each.defaults]));
     const events = written.events.map((event) => {
       const args = this.#event(event, defaults);
-      return {
-        event,
-        args: mergedWith(defaults.get(event.advertiser) ?? shared, args),
-      };
+      return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
     });
     for (const { event, args } of events) this.#formerKey(event, args.formerKey);
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
@@ -76,33 +73,26 @@ export class CatalogValidator {
     const wrong = new Set(
       findings.filter(({ level }) => level === "error").map(({ subject }) => subject),
     );
-    const owners = new Map(
-      advertisers
-        .filter((each) => !wrong.has(each.written.subject))
-        .map(({ written: { key }, args }): [string, Values | undefined] => [key, args]),
-    );
+    for (const { key, subject } of declared)
+      if (wrong.has(subject)) advertisers.delete(key);
     for (const { advertiser: key } of written.events)
-      if (LIVE_ID.test(key)) owners.set(key, undefined);
+      if (LIVE_ID.test(key)) advertisers.set(key, undefined);
+    const valid = events.filter(
+      ({ event }) => !wrong.has(event.subject) && advertisers.has(event.advertiser),
+    );
     return {
-      advertisers: Array.from(owners, ([key, args]) => ({ key, args })),
-      events: events
-        .filter(({ event }) => !wrong.has(event.subject) && owners.has(event.advertiser))
-        .map(({ event: { key, advertiser: owner }, args }) => ({
-          key,
-          advertiser: owner,
-          args,
-        })),
+      advertisers: Array.from(advertisers, ([key, args]) => ({ key, args })),
+      events: valid.map(({ event, args }) => {
+        return { key: event.key, advertiser: event.advertiser, args };
+      }),
       findings,
     };
   }
 
   #shared(written: Written | undefined): Values {
     if (written === undefined) return {};
-    return this.#values(
-      written,
-      conversionEventSet.sharedRules(this.limits),
-      conversionEvent,
-    );
+    const rules = conversionEventSet.sharedRules(this.limits);
+    return this.#values(written, rules, conversionEvent);
   }
 
   #advertiser(written: WrittenAdvertiser): Values {
@@ -126,9 +116,8 @@ export class CatalogValidator {
     const rules = conversionEventSet.memberRules(this.limits);
     const values = this.#values(written, rules, conversionEvent);
     const { formerKey } = values;
-    return typeof formerKey === "string"
-      ? { ...values, formerKey: formerKey.normalize("NFC") }
-      : values;
+    if (typeof formerKey !== "string") return values;
+    return { ...values, formerKey: formerKey.normalize("NFC") };
   }
 
   /** Held against the keys of all events and earlier former keys. */
@@ -143,10 +132,9 @@ export class CatalogValidator {
     const { shape } = rules;
     const given: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(written.given)) {
-      const isText = typeof value === "string" && Object.hasOwn(shape, name);
-      given[name] = isText
-        ? readText(shape[name] as z.ZodType, value, written.hasDecimalComma === true)
-        : value;
+      given[name] = value;
+      if (typeof value === "string" && Object.hasOwn(shape, name))
+        given[name] = readText(shape[name] as z.ZodType, value, written.hasDecimalComma);
     }
     const { values, problems } = validate(given, rules, {
       isUnknown: () => false,
@@ -190,13 +178,11 @@ export class CatalogValidator {
   #warnOfMisspeltAdvertisers(): void {
     const byName = Map.groupBy(this.written.events, ({ advertiser: name }) => name);
     const known: string[] = [];
-    for (const [name, events] of [...byName].toSorted(
-      ([, a], [, b]) => b.length - a.length,
-    )) {
+    const largestFirst = [...byName].toSorted(([, a], [, b]) => b.length - a.length);
+    for (const [name, [event, ...others]] of largestFirst) {
       const meant = known.find((other) => isAlmost(name, other));
       known.push(name);
-      const [event] = events;
-      if (meant === undefined || event === undefined || events.length > 1) continue;
+      if (meant === undefined || event === undefined || others.length > 0) continue;
       const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
       this.#report(event, "advertiser", reason, "warning");
     }
@@ -217,9 +203,8 @@ export class CatalogValidator {
   ): void {
     if (reason === undefined) return;
     const { subject } = written;
-    this.#findings.push({
-      ...{ level, subject, property, reason, source: written.sourceOf(property) },
-    });
+    const source = written.sourceOf(property);
+    this.#findings.push({ level, subject, property, reason, source });
   }
 }
 
@@ -238,13 +223,8 @@ function ownerProblem(
 function mergedWith(defaults: Values, own: Values): Values {
   const merged = { ...defaults, ...own };
   if (merged.additionalFields === undefined) return merged;
-  return {
-    ...merged,
-    additionalFields: {
-      ...asRecord(defaults.additionalFields),
-      ...asRecord(own.additionalFields),
-    },
-  };
+  const shared = asRecord(defaults.additionalFields);
+  return { ...merged, additionalFields: { ...shared, ...asRecord(own.additionalFields) } };
 }
 
 /** Each text that stands for an advertiser is its key, and its name. */
@@ -275,13 +255,9 @@ function wordsThatTell(name: string): string {
     .join();
 }
 
-function inOrderOfFile(
-  { source: a }: CatalogFinding,
-  { source: b }: CatalogFinding,
-): number {
-  return (
-    a.file.localeCompare(b.file) || a.line - b.line || (a.column ?? 0) - (b.column ?? 0)
-  );
+function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFinding) {
+  const { column = 0 } = a;
+  return a.file.localeCompare(b.file) || a.line - b.line || column - (b.column ?? 0);
 }
 
 /** Equal for keys that differ in nothing but case or in the form of their letters. */

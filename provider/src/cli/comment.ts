@@ -226,8 +226,7 @@ function renamesAmong(changes: readonly ObjectChange[]): string[] {
 
 function changeLine({ kind, name, ...object }: ObjectChange): string {
   const { key, formerKey, id, action, isDeclared, olds, values, changed } = object;
-  const ids = [id];
-  if (action.do === "adopt" && action.id !== id) ids.push(action.id);
+  const adopted = action.do === "adopt" && action.id !== id ? action.id : undefined;
   const changes = [];
   if (formerKey !== undefined) changes.push(`key ${formerKey} → ${key}`);
   changes.push(...changeMessages(changed, olds, values));
@@ -235,7 +234,7 @@ function changeLine({ kind, name, ...object }: ObjectChange): string {
   return joined(
     " ",
     `- ${shownAction(object)} ${kind.name} ${code(name)}`,
-    ids.filter((each) => each !== undefined).join(" → "),
+    joined(" → ", id, adopted),
     code(`"${shown}"`),
     changes.map(code).join(", "),
   );

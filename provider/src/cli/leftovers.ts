@@ -19,7 +19,7 @@ import {
   warnOfSecretSets,
 } from "./contents.js";
 import { chosen, command, csvOf, type Formats, jsonOf, write } from "./harness.js";
-import { STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
+import { STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
 const HELP = `Usage: pulumi-advertising leftovers [options]
 
@@ -27,19 +27,16 @@ Lists what this stack left live: objects that were replaced, or left a set; with
 what left the state since then.
 
   --before EXPORT        an earlier export or a backend's checkpoint file; several times
-  --state FILE           what \`pulumi stack export\` printed (- for standard input)
   --format FORMAT        text (default), json or csv
   --out FILE             writes to FILE
-${STACK_HELP}`;
+${STATE_HELP}`;
 
 export const leftoversCommand = command({
   help: HELP,
   options: {
     before: { type: "string", multiple: true, default: [] as string[] },
-    state: { type: "string" },
     format: { type: "string", default: "text" },
-    out: { type: "string" },
-    ...STACK_OPTIONS,
+    ...STATE_OPTIONS,
   },
   run: async ({ before, format, out, ...choice }) => {
     const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
@@ -106,13 +103,11 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
 }
 
 /** Of something that no state notes: nobody knows since when. */
-function formerly({ kind, id = "", name, key, resource }: ExportedObject, why: string) {
-  const left: Leftover = { kind: kind.name, id, name, key, at: "", why };
-  if (resource.retainOnDelete === true) return left;
-  return {
-    ...left,
-    why: `${why}; live only if it is not deleted (retainOnDelete was off)`,
-  };
+function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
+  let why = reason;
+  if (resource.retainOnDelete !== true)
+    why += "; live only if it is not deleted (retainOnDelete was off)";
+  return { kind: kind.name, id, name, key, at: "", why };
 }
 
 const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;

@@ -268,7 +268,8 @@ function sentIn(
   const isSet = "member" in of;
   // A set in the state was created; during an update it is as it was before.
   const isNew = type === "creating" && !(isSet && former);
-  if (!isNew && !(isSet && type === "updating")) return [];
+  const isOpen = isNew || (type === "updating" && isSet);
+  if (!isOpen) return [];
   const kind = kindOf(of);
   const objects = plannedObjects(
     kind,

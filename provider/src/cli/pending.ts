@@ -64,12 +64,12 @@ import {
 const HELP = `Usage: pulumi-advertising pending [options]
 
 Lists the unresolved creates of the state, of this machine's journal, and of Pulumi's record of
-an interrupted run. The first three options may be repeated.
+an interrupted run. Any number of these may be resolved at once:
 
-  --created X=ID         resolves X as created with the id ID
-  --not-created X        resolves X as not created: the next up creates it
-  --forget X             ends one without an answer: drops it from this machine's journal and from
-                         the state's unresolved creates; the object, if there is one, is not touched
+  --created X=ID         it was created, with the id ID
+  --not-created X        it was not created: the next up creates it
+  --forget X             drops it from this machine's journal and from the state's unresolved
+                         creates; the object, if there is one, is not touched
   --search               resolves what a search in advertising:operations finds or rules out
   --take-over STACK      takes over the open creates of STACK, the former name of this stack
 ${STACK_HELP}
@@ -77,7 +77,7 @@ ${STACK_HELP}
 
 X is a name as in a message, or a URN; for --not-created and --forget also the name of a set.
 
-Exit codes: 0 nothing needs an answer, 1 something does, 2 failed (for example, during a run).`;
+Exit codes: 0 nothing needs an answer, 1 something does, 2 failed.`;
 
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
 
@@ -176,10 +176,8 @@ async function bringUpToDate({ outdated, place }: Facts): Promise<void> {
 }
 
 async function writeLines(place: StackPlace, all: readonly PlacedLine[]): Promise<void> {
-  const here = {
-    folder: journalFolder(),
-    say: (message: string) => console.error(message),
-  };
+  const say = (message: string) => console.error(message);
+  const here = { folder: journalFolder(), say };
   const byJournal = Map.groupBy(all, ({ elsewhere = place }) => journalPath(elsewhere));
   for (const placed of byJournal.values()) {
     const lines = placed.map(({ line }) => line);
@@ -238,18 +236,14 @@ async function execute(
       failure = message;
     });
   // By name too: a resource that got another one's name may have the same create.
-  const idOf = ({
-    ref,
-    record,
-  }: Pick<Create, "ref"> & { record: Create["record"] | undefined }) =>
-    `${ref.urn} ${record?.mark}`;
-  const open = new Set(objectsIn((await stateOf(choice)).resources).map(idOf));
-  const left = asked.filter(({ create }) => open.has(idOf(create)));
-  const resolved = all.filter((answer) => !left.includes(answer));
-  await writeLines(
-    facts.place,
-    resolved.flatMap((answer) => journalLinesOf(answer, facts)),
+  const objects = objectsIn((await stateOf(choice)).resources);
+  const open = new Set(objects.map(({ ref, record }) => `${ref.urn} ${record?.mark}`));
+  const left = asked.filter(({ create: { ref, record } }) =>
+    open.has(`${ref.urn} ${record.mark}`),
   );
+  const resolved = all.filter((answer) => !left.includes(answer));
+  const lines = resolved.flatMap((answer) => journalLinesOf(answer, facts));
+  await writeLines(facts.place, lines);
   for (const answer of resolved) console.log(resolvedMessage(answer));
   if (left.length === 0) return;
   const names = left.map(({ create }) => create.ref.short);

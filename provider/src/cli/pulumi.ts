@@ -24,6 +24,15 @@ export const STACK_OPTIONS = {
 export const STACK_HELP = `  --stack NAME           default: the selected stack
   --cwd FOLDER           the program's folder`;
 
+export const STATE_OPTIONS = {
+  state: { type: "string" },
+  out: { type: "string" },
+  ...STACK_OPTIONS,
+} as const;
+
+export const STATE_HELP = `  --state FILE           what \`pulumi stack export\` printed (- for standard input)
+${STACK_HELP}`;
+
 /**
  * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the project
  * file, as Pulumi's engine finds it. Without a project, the chosen folder.

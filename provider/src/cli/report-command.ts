@@ -25,7 +25,7 @@ import {
   write,
 } from "./harness.js";
 import { pageOf } from "./page.js";
-import { STACK_HELP, STACK_OPTIONS, stateOf } from "./pulumi.js";
+import { STATE_HELP, STATE_OPTIONS, stateOf } from "./pulumi.js";
 
 const EVENT_ARGUMENTS = [
   "id",
@@ -52,13 +52,11 @@ const HELP = `Usage: pulumi-advertising report ids|page|comment [options]
   --out FILE             writes to FILE
 
 For ids and page:
-  --state FILE           what \`pulumi stack export\` printed (- for standard input)
-${STACK_HELP}
+${STATE_HELP}
 
 Exit codes: 0 written, 1 written, and --fail-on has found one, 2 failed.`;
 
 const TEXT = { type: "string" } as const;
-const FROM_STATE = { state: TEXT, out: TEXT, ...STACK_OPTIONS };
 const FAILURES = { rename: "renames", replace: "replacements" } as const;
 
 const REPORTS: Readonly<Record<string, Command>> = {
@@ -67,7 +65,7 @@ const REPORTS: Readonly<Record<string, Command>> = {
     options: {
       format: { ...TEXT, default: "json" },
       template: TEXT,
-      ...FROM_STATE,
+      ...STATE_OPTIONS,
     },
     run: async ({ format, template, out, ...choice }) => {
       const inFormat = chosen(ID_FORMATS, format, "format");
@@ -82,7 +80,7 @@ const REPORTS: Readonly<Record<string, Command>> = {
   }),
   page: command({
     help: HELP,
-    options: FROM_STATE,
+    options: STATE_OPTIONS,
     run: async ({ out, ...choice }) => write(pageOf(await stateOf(choice)), out),
   }),
   comment: command({
