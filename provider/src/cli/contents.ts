@@ -1,6 +1,7 @@
 /**
  * What `pulumi stack export` prints, and the advertisers and conversion events in it: one shape of an object for
- * `pending` and for every report. What is secret in the state is called secret, and never shown. Pure.
+ * `pending` and for every report; and what the stack left live. What is secret in the state is called secret, and never
+ * shown. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
 import { advertiser, type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
@@ -10,8 +11,11 @@ import {
   IDENTITY,
   keyOfUrn,
   kindOf,
+  leftLiveIn,
+  memberInReports,
   memberOf,
   nameInUrn,
+  objectKey,
   type ResourceRef,
   readProgramContext,
   readStored,
@@ -146,7 +150,7 @@ export function holdsSecret(value: unknown): boolean {
 }
 
 /** Whether another resource has its place, or will (`deleteBeforeReplace`): the state holds it until the next run. */
-export function isReplaced({ resource }: ExportedObject): boolean {
+function isReplaced({ resource }: ExportedObject): boolean {
   return resource.delete === true || resource.pendingReplacement === true;
 }
 
@@ -178,4 +182,55 @@ export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => strin
 
 export function shown(value: unknown): string {
   return String(value ?? "");
+}
+
+export interface Leftover {
+  readonly kind: Kind["name"];
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  /** When it left the state, ISO 8601; empty where it is not known. */
+  readonly at: string;
+  readonly why: string;
+}
+
+/** @param earlier states of this stack: they show what was removed. @returns what the state does not have (again). */
+export function leftoversOf(
+  now: ExportedStack,
+  earlier: readonly ExportedStack[],
+): Leftover[] {
+  const objects = objectsIn(now.resources);
+  const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
+  found.push(...objects.filter(isReplaced).map((each) => formerly(each, "replaced")));
+  for (const { time, resources } of earlier) {
+    const why = `removed since ${time || "an earlier export"}`;
+    found.push(...objectsIn(resources).map((each) => formerly(each, why)));
+  }
+  // What is said first of an object counts.
+  const left = new Map(
+    found.toReversed().map((each) => [objectKey(each.kind, each.id), each]),
+  );
+  for (const { kind, id = "" } of objects.filter((each) => !isReplaced(each)))
+    left.delete(objectKey(kind.name, id));
+  const listed = [...left.values()].filter(({ id }) => id !== "");
+  return inNaturalOrder(listed, ({ kind, key, id }) => `${kind} ${key} ${id}`);
+}
+
+function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
+  const of = resourceOfType(type);
+  if (of === undefined) return [];
+  const kind = kindOf(of).name;
+  const resource = nameInUrn(urn);
+  return leftLiveIn(outputs).map(({ id, at, name = "", key: member }) => {
+    const key = member === undefined ? resource : memberInReports(resource, member);
+    return { kind, id, name, key, at, why: "replaced, or removed from its set" };
+  });
+}
+
+/** Of something that no state notes: nobody knows since when. */
+function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
+  let why = reason;
+  if (resource.retainOnDelete !== true)
+    why += "; live only if it is not deleted (retainOnDelete was off)";
+  return { kind: kind.name, id, name, key, at: "", why };
 }

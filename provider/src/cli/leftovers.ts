@@ -1,20 +1,9 @@
 /** `pulumi-advertising leftovers`: what is live and no longer managed, as the state notes and earlier exports show. */
 import { count, printable } from "../base/index.js";
-import { type Kind, resourceOfType } from "../kinds/index.js";
 import {
-  kindOf,
-  leftLiveIn,
-  memberInReports,
-  nameInUrn,
-  objectKey,
-} from "../state/index.js";
-import {
-  type ExportedObject,
   type ExportedStack,
-  inNaturalOrder,
-  isReplaced,
-  objectsIn,
-  type Resource,
+  type Leftover,
+  leftoversOf,
   stackNamesIn,
   warnOfSecretSets,
 } from "./contents.js";
@@ -58,57 +47,6 @@ export const leftoversCommand = command({
     return write(inFormat(leftoversOf(now, earlier)), out);
   },
 });
-
-export interface Leftover {
-  readonly kind: Kind["name"];
-  readonly id: string;
-  readonly name: string;
-  readonly key: string;
-  /** When it left the state, ISO 8601; empty where it is not known. */
-  readonly at: string;
-  readonly why: string;
-}
-
-/** @param earlier states of this stack: they show what was removed. @returns what the state does not have (again). */
-export function leftoversOf(
-  now: ExportedStack,
-  earlier: readonly ExportedStack[],
-): Leftover[] {
-  const objects = objectsIn(now.resources);
-  const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
-  found.push(...objects.filter(isReplaced).map((each) => formerly(each, "replaced")));
-  for (const { time, resources } of earlier) {
-    const why = `removed since ${time || "an earlier export"}`;
-    found.push(...objectsIn(resources).map((each) => formerly(each, why)));
-  }
-  // What is said first of an object counts.
-  const left = new Map(
-    found.toReversed().map((each) => [objectKey(each.kind, each.id), each]),
-  );
-  for (const { kind, id = "" } of objects.filter((each) => !isReplaced(each)))
-    left.delete(objectKey(kind.name, id));
-  const listed = [...left.values()].filter(({ id }) => id !== "");
-  return inNaturalOrder(listed, ({ kind, key, id }) => `${kind} ${key} ${id}`);
-}
-
-function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
-  const of = resourceOfType(type);
-  if (of === undefined) return [];
-  const kind = kindOf(of).name;
-  const resource = nameInUrn(urn);
-  return leftLiveIn(outputs).map(({ id, at, name = "", key: member }) => {
-    const key = member === undefined ? resource : memberInReports(resource, member);
-    return { kind, id, name, key, at, why: "replaced, or removed from its set" };
-  });
-}
-
-/** Of something that no state notes: nobody knows since when. */
-function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
-  let why = reason;
-  if (resource.retainOnDelete !== true)
-    why += "; live only if it is not deleted (retainOnDelete was off)";
-  return { kind: kind.name, id, name, key, at: "", why };
-}
 
 const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 

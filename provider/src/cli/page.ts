@@ -9,10 +9,10 @@ import {
   currentObjectsIn,
   type ExportedObject,
   type ExportedStack,
+  leftoversOf,
   shown,
   stackNamesIn,
 } from "./contents.js";
-import { leftoversOf } from "./leftovers.js";
 
 export function pageOf(state: ExportedStack): string {
   const objects = currentObjectsIn(state.resources);
