@@ -75,12 +75,13 @@ export function readPreview(text: string) {
     .filter(({ op }) => ["create", "replace", "update", "delete", "same"].includes(op))
     .map((step) => {
       // A secret is like a value that is not known yet: nobody can tell from a preview whether it has changed.
-      const text = JSON.stringify(step.newState ?? null);
-      const newState = JSON.parse(text.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`));
-      return { ...step, newState: newState ?? undefined };
+      const text = JSON.stringify(step.newState);
+      const newState = jsonIn(text?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`));
+      return { ...step, newState: newState as Step["newState"] };
     });
-  const hidden = steps.filter(({ op, newState: { type, inputs } = {} }) => {
-    return op !== "same" && resourceOfType(type) && inputs?.events === UNKNOWN;
+  const hidden = steps.filter(({ op, newState }) => {
+    const isOurs = resourceOfType(newState?.type ?? "") !== undefined;
+    return op !== "same" && isOurs && newState?.inputs?.events === UNKNOWN;
   });
   const planned = steps.flatMap((step) => plannedIn(step, settings));
   // What the program goes on with.
