@@ -68,7 +68,7 @@ async function search(
   const facts = {
     open: creates,
     inState: new Map(),
-    inJournal: new Map(),
+    notes: [],
   } as Partial<Facts>;
   const named = creates.flatMap((create) => {
     const id = given[create.ref.short];

@@ -285,7 +285,7 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
 };
 
 it("are these", async () => {
-  commandsTake(() => ({ options: [{ option: "--stack", value: "dev" }], isInline: false }));
+  commandsTake(() => ({ options: ["--stack", "dev"], isInline: false }));
   const list = Object.entries(MESSAGES).map(
     ([when, message]) => `## ${when}\n\n${message()}\n`,
   );

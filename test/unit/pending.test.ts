@@ -1,8 +1,11 @@
 /** Which creates are pending, and what answers about them are worth: facts in, a list or verdicts out. */
 import { describe, expect, it } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
-import { readAnswers, recordedLines } from "../../provider/src/cli/pending-answers.js";
-import { factsIn } from "../../provider/src/cli/pending-facts.js";
+import {
+  factsIn,
+  readAnswers,
+  recordedLines,
+} from "../../provider/src/cli/pending-facts.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/journal-entry.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
@@ -304,14 +307,15 @@ describe("what is pending", () => {
     expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual(expected);
   });
 
-  it("of what this machine sent, and another one was about to send later with other arguments, has what both share", () => {
+  it("of what this machine sent, and another one was about to send later with other arguments, has the name alone, if both share it", () => {
     const others = [creating("buy", { eventName: "Other" })];
     const { open } = facts([], [record(BUY, "sent")], others);
     expect(open).toMatchObject([
       { known: "record", record: { name: undefined, body: "" } },
     ]);
-    const two = facts([], undefined, [...others, creating("buy", { value: 2 })]).open;
-    expect(two.map(({ record }) => record.facts)).toEqual([{ advertiserId: 1 }]);
+    const both = [creating("buy"), creating("buy", { value: 2 })];
+    const two = facts([], undefined, both).open;
+    expect(two.map(({ record }) => record.name)).toEqual(["buy"]);
   });
 
   it("lists what the next `up` takes over, unless the state has that object already, under whatever name", () => {

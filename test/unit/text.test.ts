@@ -54,13 +54,13 @@ it("what could make a terminal show something else is a space", () => {
 
 it("a printed command takes the stack that it is about", () => {
   commandsTake(() => ({
-    options: [{ option: "--stack", value: "my dev" }],
+    options: ["--stack", "my dev"],
     isInline: false,
   }));
   expect(asTyped("pulumi up")).toBe("pulumi up --stack 'my dev'");
   // Pulumi's command line can't run an inline program.
   commandsTake(() => ({
-    options: [{ option: "--stack", value: "o/p/dev" }],
+    options: ["--stack", "o/p/dev"],
     isInline: true,
   }));
   expect(["pulumi up", "pulumi cancel"].map(asTyped)).toEqual([

@@ -13,7 +13,8 @@ export function plainShellWord(text: string): string {
 
 /** Which stack a printed command is about. */
 export interface CommandTarget {
-  readonly options: readonly { readonly option: string; readonly value: string }[];
+  /** As words. */
+  readonly options: readonly string[];
   /** An inline program of the Automation API, which Pulumi's command line can't run. */
   readonly isInline: boolean;
 }
@@ -29,6 +30,5 @@ export function commandsTake(target: () => CommandTarget): void {
 export function asTyped(command: string): string {
   const { options, isInline } = commandTarget();
   if (isInline && command === "pulumi up") return command;
-  const words = options.map(({ option, value }) => `${option} ${plainShellWord(value)}`);
-  return [command, ...words].join(" ");
+  return [command, ...options.map(plainShellWord)].join(" ");
 }

@@ -27,7 +27,6 @@ const BY_LETTERS = new Map([
   ["eventtype", "eventTypeId"],
   ["segment", "segmentId"],
 ]);
-const columnOf = (heading: string) => BY_LETTERS.get(letters(heading));
 
 /** @returns the events as far as the file could be read. */
 export function readCsvEvents(content: string, file: string): WrittenCatalog {
@@ -36,7 +35,7 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
   const delimiter = delimiterOf(text);
   const { rows, findings } = readRows(text, delimiter, file);
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
-  const columns = header.cells.map(columnOf);
+  const columns = header.cells.map((heading) => BY_LETTERS.get(letters(heading)));
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   findings.push(...headerFindings(header, columns, missing));
   // The rows would say nothing but that.
@@ -77,8 +76,8 @@ function headerFindings(
   missing: readonly string[],
 ): CatalogFinding[] {
   const others = cells.filter((heading, at) => {
-    const column = columns[at];
-    return heading !== "" && (column === undefined || columns.indexOf(column) !== at);
+    const isFirst = columns[at] !== undefined && columns.indexOf(columns[at]) === at;
+    return heading !== "" && !isFirst;
   });
   const findings = others.map((heading) => {
     const reason = `is not a known column, or is there twice; ${didYouMean(heading, COLUMNS)}`;
@@ -99,12 +98,16 @@ interface Row {
 }
 
 function readRows(text: string, delimiter: string, file: string) {
+  // Loaded with the first file.
+  const { parse } = require("csv-parse/sync") as CsvLibrary;
   let line = 1;
   const rows: Row[] = [];
   const findings: CatalogFinding[] = [];
   try {
-    csvLibrary().parse(text, {
-      ...{ relax_column_count: true, trim: true, delimiter },
+    parse(text, {
+      relax_column_count: true,
+      trim: true,
+      delimiter,
       on_record: (cells: readonly string[], { lines }) => {
         if (cells.some((cell) => cell !== "")) rows.push({ cells, source: { file, line } });
         line = 1 + lines;
@@ -126,8 +129,6 @@ function delimiterOf(text: string): string {
   );
 }
 
-function csvLibrary(): typeof import("csv-parse/sync", { with: {
+type CsvLibrary = typeof import("csv-parse/sync", { with: {
   "resolution-mode": "require",
-}}) {
-  return require("csv-parse/sync") as ReturnType<typeof csvLibrary>;
-}
+}});

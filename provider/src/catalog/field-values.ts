@@ -18,7 +18,7 @@ const NUMERIC: readonly (Form | undefined)[] = ["number", "named number", "secon
 const UNCLEAR = /^[+-]?[1-9]\d{0,2}[.,]\d{3}(?!\d)/;
 
 /** @param text not empty. @param hasDecimalComma whether numbers may have one. */
-export function readText(rule: z.ZodType, text: string, hasDecimalComma: boolean): unknown {
+export function readText(rule: z.ZodType, text: string, hasDecimalComma = false): unknown {
   const mistake = mistakeIn(text);
   if (mistake !== undefined) return new DescribedInvalidValue(mistake);
   const { form, names = {} } = described(rule);

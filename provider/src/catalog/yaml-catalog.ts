@@ -28,14 +28,12 @@ export function readYamlCatalog(
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     schema: format === "json" ? "json" : "core",
+    lineCounter,
+    merge: true,
+    prettyErrors: false,
     // A number above 2^53 would lose digits. A key is the text that was written, as in CSV: `007`, `1.10`, `true`.
-    ...{
-      lineCounter,
-      merge: true,
-      prettyErrors: false,
-      intAsBigInt: true,
-      stringKeys: true,
-    },
+    intAsBigInt: true,
+    stringKeys: true,
   });
   const placeAt = (offset: number): Source => {
     const { line, col } = lineCounter.linePos(offset);
@@ -44,22 +42,18 @@ export function readYamlCatalog(
   const unread = (offset: number, reason: string) =>
     errorAt(placeAt(offset), "", `is not read as ${format.toUpperCase()}: ${reason}`);
   const fault = format === "json" ? jsonFault(text) : undefined;
-  if (fault !== undefined)
-    return { file, events: [], findings: [unread(fault.offset, fault.reason)] };
+  if (fault) return { file, events: [], findings: [unread(fault.offset, fault.reason)] };
   const problems = [...document.errors, ...document.warnings];
   const findings = problems.map(({ code, pos: [offset], message }) => {
     const reason = REASONS[code];
-    return reason === undefined
-      ? unread(offset, message)
-      : errorAt(placeAt(offset), "", reason);
+    if (reason === undefined) return unread(offset, message);
+    return errorAt(placeAt(offset), "", reason);
   });
   if (problems.some(({ code }) => code !== "DUPLICATE_KEY"))
     return { file, events: [], findings };
   try {
-    const data: unknown = document.toJS({
-      maxAliasCount: MAX_ALIASES,
-      reviver: smallIntegers,
-    });
+    const options = { maxAliasCount: MAX_ALIASES, reviver: smallIntegers };
+    const data: unknown = document.toJS(options);
     const placeOf = (path: Path) => placeAt(offsetIn(document.contents, path));
     return new YamlReader(file, placeOf, findings).read(data ?? {});
   } catch (error) {
@@ -157,47 +151,37 @@ class YamlReader {
     const events: WrittenEvent[] = [];
     for (const member of this.#members([], "", "advertisers", top.advertisers)) {
       const { path, subject: advertiser } = member;
-      const { defaults, events: own, ...given } = member.given;
-      const shared = this.#fields(
-        [...path, "defaults"],
-        `${advertiser} defaults`,
-        defaults,
-      );
-      advertisers.push({ ...member, given, defaults: shared });
+      const { defaults: shared, events: own, ...given } = member.given;
+      const defaults = this.#fields(path, `${advertiser} defaults`, shared);
+      advertisers.push({ ...member, given, defaults });
       for (const event of this.#members(path, advertiser, "events", own))
         events.push({ ...event, advertiser });
     }
-    const defaults = this.#fields(["defaults"], "defaults", top.defaults);
+    const defaults = this.#fields([], "defaults", top.defaults);
     const { eventsFile } = top;
     const declared = top.advertisers !== undefined && { advertisers };
     const catalog = { file, defaults, ...declared, events, findings };
     if (typeof eventsFile === "string") return { ...catalog, eventsFile };
-    if (eventsFile !== undefined)
-      this.#report(
-        ["eventsFile"],
-        "",
-        `expected the path of a CSV file; got ${show(eventsFile)}`,
-      );
+    const reason = `expected the path of a CSV file; got ${show(eventsFile)}`;
+    if (eventsFile !== undefined) this.#report(["eventsFile"], "", reason);
     return catalog;
   }
 
   /** The objects by key below `name`. @param owner the subject that they belong to; empty at the top. */
   #members(above: Path, owner: string, name: keyof typeof SHAPES, value: unknown) {
-    const all = this.#object(
-      [...above, name],
-      owner || name,
-      value ?? {},
-      `${name} by key`,
-    );
+    const place = [...above, name];
+    const all = this.#object(place, owner || name, value ?? {}, `${name} by key`);
     return Object.entries(all ?? {}).flatMap(([key, member]) => {
-      const path = [...above, name, key];
+      const path = [...place, key];
       const subject = joined("/", owner, key.normalize("NFC"));
       const given = this.#object(path, subject, member, SHAPES[name]);
       return given === undefined ? [] : [{ ...this.#written(path, subject, given), path }];
     });
   }
 
-  #fields(path: Path, subject: string, value: unknown): Written {
+  /** The `defaults` below a path. */
+  #fields(above: Path, subject: string, value: unknown): Written {
+    const path = [...above, "defaults"];
     const given = this.#object(path, subject, value ?? {}, "an object") ?? {};
     return this.#written(path, subject, given);
   }
@@ -211,12 +195,7 @@ class YamlReader {
     return { subject, key: (path.at(-1) ?? "").normalize("NFC"), given, sourceOf };
   }
 
-  #object(
-    path: Path,
-    subject: string,
-    value: unknown,
-    expected: string,
-  ): Values | undefined {
+  #object(path: Path, subject: string, value: unknown, expected: string) {
     if (isContainer(value) && !Array.isArray(value)) return value as Values;
     this.#report(path, subject, `expected ${expected}; got ${show(value)}`);
     return undefined;

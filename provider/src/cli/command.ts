@@ -12,7 +12,6 @@ import {
   ArgumentsError,
   count,
   LoginError,
-  type Secrets,
   SettingsError,
   UsageError,
   versionProblem,
@@ -21,41 +20,43 @@ import {
 } from "../base/index.js";
 import { type CatalogContent, describeAlike, readCatalog } from "../catalog/index.js";
 import { cookieFileFor } from "../journal/index.js";
-import { describeSettingProblems, readSettings } from "../settings/index.js";
-import { type Command, chosen, command, jsonOf, say } from "./harness.js";
+import {
+  describeSettingProblems,
+  readSettings,
+  type SettingsReading,
+} from "../settings/index.js";
+import { type Command, chosen, command, type Formats, jsonOf, say } from "./harness.js";
 import { leftoversCommand as leftovers } from "./leftovers.js";
 import { pendingCommand as pending } from "./pending.js";
-import {
-  type CommandSettings,
-  programFolder,
-  readingOf,
-  STACK_HELP,
-  STACK_OPTIONS,
-} from "./pulumi.js";
+import { programFolder, readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 import { reportCommand as report } from "./report-command.js";
 
 const LOGIN_HELP = `Usage: pulumi-advertising login [options]
 
-Logs in with the settings of the selected stack, or of the environment if no stack is selected,
-and keeps the session in the cookie file: to check the credentials, or for many machines.
+Logs in with the settings of the stack, or of the environment if none is selected, and keeps
+the session in the cookie file.
 
 ${STACK_HELP}
 
 Exit codes: 0 logged in or not needed, 1 no session for later runs, 2 failed.`;
 
-/** This loads the HTTP library, which no other command needs. */
-const http = () => import("../client/index.js");
-
 const login = command({
   help: LOGIN_HELP,
   options: STACK_OPTIONS,
   run: async (choice) => {
-    const found = await readingOf(choice);
-    const secrets = (await http()).secretsIn(found.reading);
+    const { reading, origin } = await readingOf(choice);
+    const { problems, warnings } = reading;
+    // This loads the HTTP library, which no other command needs.
+    const { secretsIn } = await import("../client/index.js");
+    const secrets = secretsIn(reading);
+    for (const warning of warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
     try {
-      for (const warning of found.reading.warnings)
-        console.error(`Warning: ${secrets.scrub(warning)}`);
-      return say(secrets.scrub(await logInOnce(found, programFolder(choice), secrets)));
+      if (problems.length > 0)
+        throw new SettingsError(
+          `Nothing was sent (settings ${origin}):\n${describeSettingProblems(problems)}`,
+        );
+      const outcome = await logInOnce(reading, `settings ${origin}`, programFolder(choice));
+      return say(secrets.scrub(outcome));
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error;
       console.error(withPage(secrets.scrub(error.message), error.code));
@@ -64,30 +65,23 @@ const login = command({
   },
 });
 
-/** @param folder the program's. @returns what to tell. @throws LoginError, SettingsError */
+/** @param folder the program's. @returns what to tell. @throws LoginError */
 async function logInOnce(
-  { reading, origin }: CommandSettings,
+  reading: SettingsReading,
+  origin: string,
   folder: string,
-  secrets: Secrets,
 ): Promise<string> {
-  const { settings, credentials, problems } = reading;
-  if (problems.length > 0)
-    throw new SettingsError(
-      `Nothing was sent (settings ${origin}):\n${describeSettingProblems(problems)}`,
-    );
+  const { settings, credentials } = reading;
   if (settings.authMode === "basic")
     return "No login is needed: advertising:authMode is basic. Only a create checks the credentials.";
-  const { logInAnew, systemDependencies } = await http();
+  const { logInAnew, systemDependencies } = await import("../client/index.js");
   const cookieFile = cookieFileFor(settings, folder);
-  const dependencies = systemDependencies(reading, {
-    cookieFile,
-    tell: (message) => console.error(message),
-    secrets,
-  });
+  const tell = (message: string) => console.error(message);
+  const dependencies = systemDependencies(reading, { cookieFile, tell });
   try {
     const { cure, endsAtMs } = await logInAnew(dependencies);
     const { email, baseUrl, keepLoggedIn } = settings;
-    const loggedIn = `Logged in as ${email} at ${baseUrl} (settings ${origin}), with ${credentials}.`;
+    const loggedIn = `Logged in as ${email} at ${baseUrl} (${origin}), with ${credentials}.`;
     if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none.`;
     if (cure !== undefined)
@@ -106,17 +100,14 @@ async function logInOnce(
 
 const VALIDATE_HELP = `Usage: pulumi-advertising validate <file> [options]
 
-Checks a catalog (.yaml, .yml, .json, .csv, .tsv), and lists every mistake with its place.
-Needs no stack, and sends nothing. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and
-ADVERTISING_MARK_FIELD.
+Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place, without a
+stack. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
 
   --format FORMAT        text (default) or json
 
 Exit codes: 0 no errors (there may be warnings), 1 errors, 2 called wrongly.`;
 
-type FindingsFormat = (catalog: CatalogContent, file: string, errors: number) => string;
-
-const FINDINGS: Readonly<Record<string, FindingsFormat>> = {
+const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
   text: ({ advertisers, events, findings }, file, errors) => {
     const lines = ["error", "warning"].flatMap((level) => {
       const alike = findings.filter((finding) => finding.level === level);
@@ -186,12 +177,17 @@ main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
   },
-  (error: Error) => {
+  (error: Error & { readonly code?: string }) => {
     const text = `pulumi-advertising: ${error.message}`;
-    if (error instanceof UsageError)
-      console.error(withCode(`${text}\nSee \`npx pulumi-advertising --help\``, error.code));
-    else if (error instanceof AdvertisingError) console.error(withPage(text, error.code));
-    else console.error(withPage(text, UsageError.code));
+    // As Node's `parseArgs` has them too.
+    if (error instanceof UsageError || error.code?.startsWith("ERR_PARSE_ARGS"))
+      console.error(
+        withCode(`${text}\nSee \`npx pulumi-advertising --help\``, UsageError.code),
+      );
+    else {
+      const { code } = error instanceof AdvertisingError ? error : UsageError;
+      console.error(withPage(text, code));
+    }
     process.exitCode = 2;
   },
 );

@@ -13,7 +13,7 @@ import {
   printable,
   type Values,
 } from "../base/index.js";
-import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { type Kind, resourceOfType } from "../kinds/index.js";
 import {
   abilitiesOf,
   changeMessages,
@@ -73,13 +73,26 @@ export function readPreview(text: string) {
   // Of what is only read (`.get`) the engine has other operations.
   const steps = listIn<Step>(preview.steps)
     .filter(({ op }) => ["create", "replace", "update", "delete", "same"].includes(op))
-    .map((step) => ({ ...step, newState: withoutSecrets(step.newState) }));
+    .map((step) => {
+      // A secret is like a value that is not known yet: nobody can tell from a preview whether it has changed.
+      const text = JSON.stringify(step.newState);
+      const newState = jsonIn(text?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`));
+      return { ...step, newState: newState as Step["newState"] };
+    });
   const hidden = steps.filter(({ op, newState }) => {
-    const isSet = setOfType(newState?.type ?? "") !== undefined;
-    return isSet && op !== "same" && newState?.inputs?.events === UNKNOWN;
+    const isOurs = resourceOfType(newState?.type ?? "") !== undefined;
+    return op !== "same" && isOurs && newState?.inputs?.events === UNKNOWN;
   });
   const planned = steps.flatMap((step) => plannedIn(step, settings));
-  const held = new Set(planned.map(heldBy));
+  // What the program goes on with.
+  const kept = planned.filter(({ isDeclared, action, former }) => {
+    return isDeclared && (former === undefined || action.do === "adopt");
+  });
+  const held = new Set(
+    kept.map(({ kind, action, id }) =>
+      objectKey(kind.name, (action.do === "adopt" ? action.id : id) ?? ""),
+    ),
+  );
   const isHeld = ({ kind, former }: ObjectChange) =>
     former !== undefined && held.has(objectKey(kind.name, former.id));
   return {
@@ -92,21 +105,14 @@ export function readPreview(text: string) {
   };
 }
 
-/** A secret is like a value that is not known yet: nobody can tell from a preview whether it has changed. */
-function withoutSecrets(state: Resource | undefined): Resource | undefined {
-  const text = JSON.stringify(state)?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`);
-  return jsonIn(text) as Resource | undefined;
-}
-
 /** What becomes of each object of a resource; none if it is not one of ours. */
 function plannedIn(
   { op, urn, oldState, newState }: Step,
   settings: Settings,
 ): ObjectChange[] {
-  const type = (newState ?? oldState)?.type ?? "";
-  const set = setOfType(type);
-  const resource = set ?? kindOfType(type);
+  const resource = resourceOfType((newState ?? oldState)?.type ?? "");
   if (resource === undefined) return [];
+  const isSet = "member" in resource;
   const declared = readDeclared(resource, newState?.inputs);
   if (declared.events === undefined) return [];
   const kind = kindOf(resource);
@@ -119,7 +125,7 @@ function plannedIn(
     // If a delete is known: the engine goes by state, the package by inputs.
     deletes: () => {
       if (op === "delete") return oldState?.retainOnDelete !== true;
-      const isOldAsked = set !== undefined || oldState?.inputs?.[DELETES] === true;
+      const isOldAsked = isSet || oldState?.inputs?.[DELETES] === true;
       return isOldAsked && newState?.inputs?.[DELETES] === true;
     },
     override: (action, changed) => {
@@ -127,31 +133,14 @@ function plannedIn(
       if (op === "same") return { do: "same" };
       if (isKept && op === "replace") return { do: "replace", perhaps: false };
       // An update of a set says nothing about its members.
-      if (set !== undefined || op !== "update" || action.do !== "replace") return action;
+      if (isSet || op !== "update" || action.do !== "replace") return action;
       return { do: "update", changed };
     },
   });
   return objects.map((object) => {
-    const { key } = object;
-    return {
-      ...object,
-      kind,
-      name: set === undefined ? name : memberInReports(name, key),
-    };
+    const shownName = isSet ? memberInReports(name, object.key) : name;
+    return { ...object, kind, name: shownName };
   });
-}
-
-/** The object that the program goes on with, if its id is known. */
-function heldBy({
-  kind,
-  action,
-  id,
-  isDeclared,
-  former,
-}: ObjectChange): string | undefined {
-  if (action.do === "adopt") return objectKey(kind.name, action.id ?? "");
-  if (!isDeclared || former !== undefined) return undefined;
-  return objectKey(kind.name, id ?? "");
 }
 
 /** What happens to objects, where the action's own name does not say it. */
@@ -238,8 +227,7 @@ function renamesAmong(changes: readonly ObjectChange[]): string[] {
 
 function changeLine({ kind, name, ...object }: ObjectChange): string {
   const { key, formerKey, id, action, isDeclared, olds, values, changed } = object;
-  const ids = [id];
-  if (action.do === "adopt" && action.id !== id) ids.push(action.id);
+  const adopted = action.do === "adopt" && action.id !== id ? action.id : undefined;
   const changes = [];
   if (formerKey !== undefined) changes.push(`key ${formerKey} → ${key}`);
   changes.push(...changeMessages(changed, olds, values));
@@ -247,7 +235,7 @@ function changeLine({ kind, name, ...object }: ObjectChange): string {
   return joined(
     " ",
     `- ${shownAction(object)} ${kind.name} ${code(name)}`,
-    ids.filter((each) => each !== undefined).join(" → "),
+    joined(" → ", id, adopted),
     code(`"${shown}"`),
     changes.map(code).join(", "),
   );

@@ -1,17 +1,21 @@
 /**
  * What `pulumi stack export` prints, and the advertisers and conversion events in it: one shape of an object for
- * `pending` and for every report. What is secret in the state is called secret, and never shown. Pure.
+ * `pending` and for every report; and what the stack left live. What is secret in the state is called secret, and never
+ * shown. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
-import { advertiser, type Kind, kindOfType, setOfType } from "../kinds/index.js";
+import { advertiser, type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   completeArguments,
   IDENTITY,
   keyOfUrn,
   kindOf,
+  leftLiveIn,
+  memberInReports,
   memberOf,
   nameInUrn,
+  objectKey,
   type ResourceRef,
   readProgramContext,
   readStored,
@@ -50,9 +54,10 @@ export interface ExportedStack {
  */
 export function readExport(text: string, what = "this"): ExportedStack {
   const data = jsonIn(text);
-  const deployment = own(own(data, "checkpoint"), "latest") ?? own(data, "deployment");
-  const { resources, pending_operations, manifest } = asRecord(deployment);
-  if (asRecord(deployment) !== deployment)
+  const found = own(own(data, "checkpoint"), "latest") ?? own(data, "deployment");
+  const deployment = asRecord(found);
+  const { resources, pending_operations, manifest } = deployment;
+  if (deployment !== found)
     throw new Error(`${what} is not what \`pulumi stack export\` prints`);
   return {
     time: shown(own(manifest, "time")),
@@ -64,10 +69,11 @@ export function readExport(text: string, what = "this"): ExportedStack {
 /** `<organization>/<project>/<stack>` as our resources have it: after a rename, the former name until the next run. */
 export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
-  const identities = all.flatMap(
-    ({ inputs }) => readProgramContext(inputs?.[IDENTITY])?.identity ?? [],
-  );
-  return [...new Set(identities.map(stackOf))];
+  const names = all.flatMap(({ inputs }) => {
+    const context = readProgramContext(inputs?.[IDENTITY]);
+    return context === undefined ? [] : stackOf(context.identity);
+  });
+  return [...new Set(names)];
 }
 
 /** One object of the platform that a state is about: a single resource, or a member of a set. */
@@ -89,19 +95,18 @@ export interface ExportedObject {
 /** The objects that these resources manage, in natural order. What is only read (`.get`) is another's, or nobody's. */
 export function objectsIn(resources: readonly Resource[]): ExportedObject[] {
   const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
-  const byName = Map.groupBy(found, ({ kind, key }) => `${kind.name} ${key}`);
-  const objects = [...byName.values()].flatMap((alike) => {
+  const nameOf = ({ kind, key }: ExportedObject) => `${kind.name} ${key}`;
+  const objects = [...Map.groupBy(found, nameOf).values()].flatMap((alike) => {
     const urns = new Set(alike.map(({ ref }) => ref.urn));
     if (urns.size === 1) return alike;
     return alike.map((each) => ({ ...each, key: each.ref.urn }));
   });
-  return inNaturalOrder(objects, ({ kind, key }) => `${kind.name} ${key}`);
+  return inNaturalOrder(objects, nameOf);
 }
 
 function storedIn(resource: Resource): ExportedObject[] {
   const { urn, type, id: resourceId, outputs = {} } = resource;
-  const set = setOfType(type);
-  const of = set ?? kindOfType(type);
+  const of = resourceOfType(type);
   if (of === undefined) return [];
   const kind = kindOf(of);
   const plain = JSON.stringify(outputs, (_, value) =>
@@ -109,24 +114,28 @@ function storedIn(resource: Resource): ExportedObject[] {
   );
   const stored = readStored(of, resourceId, JSON.parse(plain));
   const { events, eventIds, unresolved } = stored;
+  const keys = new Set([events, eventIds, unresolved].flatMap((map) => [...map.keys()]));
+  return [...keys].map((key) => {
+    const ref = refIn(of, urn, key);
+    const values = completeArguments(stored, events.get(key) ?? {});
+    const id = eventIds.get(key);
+    return {
+      kind,
+      key: ref.short,
+      ref,
+      resource,
+      values,
+      name: shown(values[kind.nameProperty]),
+      id: isPlatformId(id) ? id : undefined,
+      record: unresolved.get(key),
+    };
+  });
+}
+
+/** @param urn the resource's. @param key the object's, as in `PlannedObject`. */
+export function refIn(of: Kind | SetKind, urn: string, key: string): ExportedObject["ref"] {
   const resourceKey = keyOfUrn(of.name, urn);
-  return [...new Set([...events.keys(), ...eventIds.keys(), ...unresolved.keys()])].map(
-    (key) => {
-      const ref = refAt(set === undefined ? resourceKey : memberOf(resourceKey, key), urn);
-      const values = completeArguments(stored, events.get(key) ?? {});
-      const id = eventIds.get(key);
-      return {
-        kind,
-        key: ref.short,
-        ref,
-        resource,
-        values,
-        name: shown(values[kind.nameProperty]),
-        id: isPlatformId(id) ? id : undefined,
-        record: unresolved.get(key),
-      };
-    },
-  );
+  return refAt("member" in of ? memberOf(resourceKey, key) : resourceKey, urn);
 }
 
 /** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */
@@ -141,7 +150,7 @@ export function holdsSecret(value: unknown): boolean {
 }
 
 /** Whether another resource has its place, or will (`deleteBeforeReplace`): the state holds it until the next run. */
-export function isReplaced({ resource }: ExportedObject): boolean {
+function isReplaced({ resource }: ExportedObject): boolean {
   return resource.delete === true || resource.pendingReplacement === true;
 }
 
@@ -158,9 +167,9 @@ export function advertiserKeys(objects: readonly ExportedObject[]) {
 }
 
 export function warnOfSecretSets(resources: readonly Resource[]): void {
-  const hidden = resources.filter(({ type, outputs }) => {
-    return setOfType(type) !== undefined && isSecret(outputs?.eventIds);
-  });
+  const hidden = resources.filter(
+    ({ type, outputs }) => resourceOfType(type) && isSecret(outputs?.eventIds),
+  );
   for (const set of new Set(hidden.map(({ urn }) => nameInUrn(urn))))
     console.error(
       `Warning: the ids of the set ${set} are secret, so its events can't be shown`,
@@ -173,4 +182,55 @@ export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => strin
 
 export function shown(value: unknown): string {
   return String(value ?? "");
+}
+
+export interface Leftover {
+  readonly kind: Kind["name"];
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+  /** When it left the state, ISO 8601; empty where it is not known. */
+  readonly at: string;
+  readonly why: string;
+}
+
+/** @param earlier states of this stack: they show what was removed. @returns what the state does not have (again). */
+export function leftoversOf(
+  now: ExportedStack,
+  earlier: readonly ExportedStack[],
+): Leftover[] {
+  const objects = objectsIn(now.resources);
+  const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
+  found.push(...objects.filter(isReplaced).map((each) => formerly(each, "replaced")));
+  for (const { time, resources } of earlier) {
+    const why = `removed since ${time || "an earlier export"}`;
+    found.push(...objectsIn(resources).map((each) => formerly(each, why)));
+  }
+  // What is said first of an object counts.
+  const left = new Map(
+    found.toReversed().map((each) => [objectKey(each.kind, each.id), each]),
+  );
+  for (const { kind, id = "" } of objects.filter((each) => !isReplaced(each)))
+    left.delete(objectKey(kind.name, id));
+  const listed = [...left.values()].filter(({ id }) => id !== "");
+  return inNaturalOrder(listed, ({ kind, key, id }) => `${kind} ${key} ${id}`);
+}
+
+function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
+  const of = resourceOfType(type);
+  if (of === undefined) return [];
+  const kind = kindOf(of).name;
+  const resource = nameInUrn(urn);
+  return leftLiveIn(outputs).map(({ id, at, name = "", key: member }) => {
+    const key = member === undefined ? resource : memberInReports(resource, member);
+    return { kind, id, name, key, at, why: "replaced, or removed from its set" };
+  });
+}
+
+/** Of something that no state notes: nobody knows since when. */
+function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
+  let why = reason;
+  if (resource.retainOnDelete !== true)
+    why += "; live only if it is not deleted (retainOnDelete was off)";
+  return { kind: kind.name, id, name, key, at: "", why };
 }

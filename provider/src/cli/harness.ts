@@ -3,18 +3,12 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import {
-  type CommandTarget,
-  commandsTake,
-  enumerate,
-  printable,
-  UsageError,
-} from "../base/index.js";
+import { commandsTake, enumerate, printable, UsageError } from "../base/index.js";
 import { isProjectOf } from "../journal/index.js";
 
 export interface Command {
   readonly help: string;
-  /** @returns the exit code. @throws Error in words, for exit code 2; a UsageError where the call is wrong. */
+  /** @returns the exit code. @throws Error in words, for exit code 2; a UsageError, or Node's own, where the call is wrong. */
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
@@ -37,11 +31,11 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: {
   return {
     help,
     run: async (args) => {
-      const { values, positionals } = parsedArguments(
-        [...args],
+      const { values, positionals } = parseArgs({
+        args: [...args],
         options,
-        takes !== undefined,
-      );
+        allowPositionals: takes !== undefined,
+      });
       const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
       if (isHelpWanted === true) return say(help);
       commandsAreAbout(given);
@@ -53,28 +47,16 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: {
   };
 }
 
-function parsedArguments(
-  args: string[],
-  options: ParseArgsOptionsConfig,
-  allowPositionals: boolean,
-) {
-  try {
-    return parseArgs({ args, options, allowPositionals });
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
-}
-
 export interface StackChoice {
   readonly stack?: string | undefined;
   readonly cwd?: string | undefined;
 }
 
 /** Of these options, as `pulumi` has them too, those that were given. */
-export function stackOptionsIn({ stack, cwd }: StackChoice): CommandTarget["options"] {
-  const options = [];
-  if (stack !== undefined) options.push({ option: "--stack", value: stack });
-  if (cwd !== undefined) options.push({ option: "--cwd", value: cwd });
+export function stackOptionsIn({ stack, cwd }: StackChoice): string[] {
+  const options: string[] = [];
+  if (stack !== undefined) options.push("--stack", stack);
+  if (cwd !== undefined) options.push("--cwd", cwd);
   return options;
 }
 
@@ -99,8 +81,7 @@ export function chosen<T>(
   name: string,
   noun: string,
 ): T {
-  const [, found] = Object.entries(known).find(([each]) => each === name) ?? [];
-  if (found !== undefined) return found;
+  if (Object.hasOwn(known, name)) return known[name] as T;
   const names = enumerate(Object.keys(known));
   throw new UsageError(`there is no ${noun} "${printable(name)}"; known are ${names}`);
 }
@@ -110,14 +91,10 @@ export function chosen<T>(
  * npx, it does not block, and reading it at once would fail while the writer has nothing ready. @throws Error in words.
  */
 export async function textOf(file: string): Promise<string> {
-  const isStandardInput = file === "-";
-  try {
-    if (!isStandardInput) return await readFile(file, "utf8");
-    return process.stdin.readableEnded ? "" : await text(process.stdin);
-  } catch (error) {
-    const name = isStandardInput ? "standard input" : file;
-    throw new Error(`${name} could not be read: ${(error as Error).message}`);
-  }
+  if (file === "-") return process.stdin.readableEnded ? "" : text(process.stdin);
+  return readFile(file, "utf8").catch((error: Error) => {
+    throw new Error(`${file} could not be read: ${error.message}`);
+  });
 }
 
 /** Writes a report. @param file none or `-`: standard output. @returns the exit code. @throws Error of the system. */
@@ -126,6 +103,11 @@ export function write(report: string, file: string | undefined): number {
   else writeFileSync(file, report);
   return 0;
 }
+
+/** How a report is written, by the name that `--format` takes. */
+export type Formats<T, More extends unknown[] = []> = Readonly<
+  Record<string, (report: T, ...more: More) => string>
+>;
 
 export function jsonOf(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;

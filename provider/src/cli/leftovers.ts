@@ -1,55 +1,45 @@
 /** `pulumi-advertising leftovers`: what is live and no longer managed, as the state notes and earlier exports show. */
 import { count, printable } from "../base/index.js";
-import { type Kind, kindOfType, setOfType } from "../kinds/index.js";
-import { leftLiveIn, memberInReports, nameInUrn, objectKey } from "../state/index.js";
 import {
-  type ExportedObject,
   type ExportedStack,
-  inNaturalOrder,
-  isReplaced,
-  objectsIn,
-  type Resource,
+  type Leftover,
+  leftoversOf,
   stackNamesIn,
   warnOfSecretSets,
 } from "./contents.js";
-import { chosen, command, csvOf, jsonOf, write } from "./harness.js";
-import { STACK_HELP, STACK_OPTIONS, stackName, stateOf } from "./pulumi.js";
+import { chosen, command, csvOf, type Formats, jsonOf, write } from "./harness.js";
+import { STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
-const LEFTOVERS_HELP = `Usage: pulumi-advertising leftovers [options]
+const HELP = `Usage: pulumi-advertising leftovers [options]
 
 Lists what this stack left live: objects that were replaced, or left a set; with --before also
-what left the state since an earlier export. Sends and changes nothing.
+what left the state since then.
 
   --before EXPORT        an earlier export or a backend's checkpoint file; several times
-  --state FILE           what \`pulumi stack export\` printed (- for standard input)
   --format FORMAT        text (default), json or csv
   --out FILE             writes to FILE
-${STACK_HELP}`;
+${STATE_HELP}`;
 
 export const leftoversCommand = command({
-  help: LEFTOVERS_HELP,
+  help: HELP,
   options: {
     before: { type: "string", multiple: true, default: [] as string[] },
-    state: { type: "string" },
     format: { type: "string", default: "text" },
-    out: { type: "string" },
-    ...STACK_OPTIONS,
+    ...STATE_OPTIONS,
   },
   run: async ({ before, format, out, ...choice }) => {
     const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
     const now = await stateOf(choice);
-    const names = stackNamesIn(now);
+    const names: (string | undefined)[] = stackNamesIn(now);
     // A state that was destroyed does not say whose it is.
-    if (choice.state === undefined && before.length > 0) {
-      const name = await stackName(choice);
-      if (name !== undefined) names.push(name);
-    }
+    if (names.length === 0 && choice.state === undefined)
+      names.push(await stackName(choice));
     const earlier: ExportedStack[] = [];
     for (const file of before) {
       const state = await stateOf({ state: file }); // one by one: standard input is there once
       const [name] = stackNamesIn(state);
       // What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
-      if (name !== undefined && names.length > 0 && !names.includes(name))
+      if (name !== undefined && names[0] !== undefined && !names.includes(name))
         throw new Error(`${file} is a state of the stack ${name}, not of ${names[0]}`);
       earlier.push(state);
     }
@@ -58,63 +48,9 @@ export const leftoversCommand = command({
   },
 });
 
-export interface Leftover {
-  readonly kind: Kind["name"];
-  readonly id: string;
-  readonly name: string;
-  readonly key: string;
-  /** When it left the state, ISO 8601; empty where it is not known. */
-  readonly at: string;
-  readonly why: string;
-}
-
-/** @param earlier states of this stack: they show what was removed. @returns what the state does not have (again). */
-export function leftoversOf(
-  now: ExportedStack,
-  earlier: readonly ExportedStack[],
-): Leftover[] {
-  const objects = objectsIn(now.resources);
-  const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
-  found.push(...objects.filter(isReplaced).map((each) => formerly(each, "replaced")));
-  for (const { time, resources } of earlier) {
-    const why = `removed since ${time || "an earlier export"}`;
-    found.push(...objectsIn(resources).map((each) => formerly(each, why)));
-  }
-  const current = objects.filter((each) => !isReplaced(each));
-  const held = new Set(current.map(({ kind, id = "" }) => objectKey(kind.name, id)));
-  const left = found.filter(({ kind, id }) => id !== "" && !held.has(objectKey(kind, id)));
-  // What is said first of an object counts.
-  const first = new Map(
-    left.toReversed().map((each) => [objectKey(each.kind, each.id), each]),
-  );
-  return inNaturalOrder(first.values(), ({ kind, key, id }) => `${kind} ${key} ${id}`);
-}
-
-function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
-  const kind = (kindOfType(type) ?? setOfType(type)?.member)?.name;
-  if (kind === undefined) return [];
-  const resource = nameInUrn(urn);
-  return leftLiveIn(outputs).map(({ id, at, name = "", key: member }) => {
-    const key = member === undefined ? resource : memberInReports(resource, member);
-    return { kind, id, name, key, at, why: "replaced, or removed from its set" };
-  });
-}
-
-/** Of something that no state notes: nobody knows since when. */
-function formerly({ kind, id = "", name, key, resource }: ExportedObject, why: string) {
-  const left: Leftover = { kind: kind.name, id, name, key, at: "", why };
-  if (resource.retainOnDelete === true) return left;
-  return {
-    ...left,
-    why: `${why}; live only if it is not deleted (retainOnDelete was off)`,
-  };
-}
-
 const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
-type LeftoverFormat = (leftovers: readonly Leftover[]) => string;
-
-export const LEFTOVER_FORMATS: Readonly<Record<string, LeftoverFormat>> = {
+export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
   text: (leftovers) => {
     if (leftovers.length === 0)
       return "The state has no object that stays live and unmanaged.\n";

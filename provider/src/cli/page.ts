@@ -2,32 +2,33 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { count, joined } from "../base/index.js";
-import { advertiser, conversionEvent, EventType, type Kind } from "../kinds/index.js";
+import { advertiser, conversionEvent, EventType } from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
 import {
   advertiserKeys,
   currentObjectsIn,
   type ExportedObject,
   type ExportedStack,
+  leftoversOf,
   shown,
   stackNamesIn,
 } from "./contents.js";
-import { leftoversOf } from "./leftovers.js";
 
 export function pageOf(state: ExportedStack): string {
   const objects = currentObjectsIn(state.resources);
-  const of = (kind: Kind) => objects.filter((each) => each.kind === kind);
-  const advertisers = of(advertiser);
-  const events = of(conversionEvent);
+  const advertisers = objects.filter(({ kind }) => kind === advertiser);
+  const events = objects.filter(({ kind }) => kind === conversionEvent);
   const unresolved = objects.filter(({ record }) => record !== undefined);
   const keys = advertiserKeys(objects);
-  const title = ["Conversion events", ...stackNamesIn(state).slice(0, 1)].join(" of ");
-  const about = [
+  const [stack] = stackNamesIn(state);
+  const title = escaped(joined(" of ", "Conversion events", stack));
+  const about = joined(
+    ", ",
     count(advertisers.length, "advertiser"),
     count(events.length, "event"),
     `${unresolved.length} unresolved`,
-  ];
-  if (state.time !== "") about.push(`state of ${moment(state.time)}`);
+    state.time && `state of ${moment(state.time)}`,
+  );
   const tables: readonly Table[] = [
     {
       title: "Advertisers",
@@ -40,14 +41,8 @@ export function pageOf(state: ExportedStack): string {
       title: "Left live",
       about: "Live, and no longer managed by this stack. Tags keep firing their ids.",
       rows: leftoversOf(state, []).map(({ key, kind, name, id, why, at }) => {
-        return {
-          Resource: key,
-          Kind: kind,
-          Name: name,
-          Id: id,
-          Why: why,
-          Since: moment(at),
-        };
+        const place = { Resource: key, Kind: kind, Name: name, Id: id };
+        return { ...place, Why: why, Since: moment(at) };
       }),
     },
   ];
@@ -59,11 +54,11 @@ export function pageOf(state: ExportedStack): string {
 <meta http-equiv="Content-Security-Policy"
  content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
+<title>${title}</title>
 <style>${asset("page.css")}</style>
 </head>
 <body>
-<h1>${escaped(title).replaceAll("/", "/<wbr>")}</h1><p>${escaped(about.join(", "))}</p>
+<h1>${title.replaceAll("/", "/<wbr>")}</h1><p>${about}</p>
 <div class="tools">
 <label for="filter">Filter</label><input id="filter" type="search">
 <span id="said" role="status"></span>
@@ -84,8 +79,8 @@ function asset(name: string): string {
 function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
   const { key, name, id = "unresolved", values } = event;
   const owner = shown(values.advertiserId);
-  const [type] =
-    Object.entries(EventType).find(([, each]) => each === values.eventTypeId) ?? [];
+  const types = Object.entries(EventType);
+  const [type] = types.find(([, each]) => each === values.eventTypeId) ?? [];
   return {
     Event: key,
     Name: name,

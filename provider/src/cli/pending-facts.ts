@@ -1,10 +1,20 @@
 /**
  * Which creates have an unknown outcome: what the state has, what only this machine's journals have, and what only
- * Pulumi's record of an interrupted run has; each create once, whatever its name is now. Pure.
+ * Pulumi's record of an interrupted run has; each create once, whatever its name is now. Below, what people say about
+ * them, checked against these facts, and what a journal notes of it. Pure.
  */
-import type { JournalEntry, OpenCreate, Records, StackPlace } from "../journal/index.js";
-import { fingerprintOfBody, kindOfType, setOfType } from "../kinds/index.js";
+import { enumerate, momentOf, shellWord, systemClock } from "../base/index.js";
+import {
+  closedLine,
+  type JournalEntry,
+  type JournalLine,
+  type OpenCreate,
+  type Records,
+  type StackPlace,
+} from "../journal/index.js";
+import { fingerprintOfBody, resourceOfType } from "../kinds/index.js";
 import { plannedObjects } from "../plan/index.js";
+import { LIVE_ID } from "../rules/index.js";
 import { mayBeSameAccount } from "../settings/index.js";
 import {
   ACCOUNT,
@@ -12,16 +22,17 @@ import {
   identifyingIn,
   isSinceRun,
   keyOfUrn,
+  kindOf,
   leftLiveIn,
+  MAX_LISTED,
   markIn,
   markOf,
   markOfCreate,
-  memberOf,
+  nameInUrn,
   objectKey,
   RUN,
   readDeclared,
   readStored,
-  refAt,
   refOfKey,
   resolvedIn,
   sendingOf,
@@ -34,6 +45,7 @@ import {
   isSecret,
   objectsIn,
   type Resource,
+  refIn,
   stackNamesIn,
 } from "./contents.js";
 
@@ -49,14 +61,6 @@ export interface Create {
   readonly formerIds?: readonly string[];
   /** Of an outdated one, what the state has under its key from another create. */
   readonly held?: string | undefined;
-}
-
-export interface Journals {
-  readonly own: Records;
-  /** Names of the runs that used any of this machine's journals. */
-  readonly runs: readonly string[];
-  /** What other stacks of the project have open. */
-  readonly elsewhere: readonly OpenCreate[];
 }
 
 export interface Facts {
@@ -77,26 +81,35 @@ export interface Facts {
   readonly notes: readonly Create[];
   /** By `objectKey`: the resource that has an object in the state. */
   readonly inState: ReadonlyMap<string, Create["ref"]>;
-  /** The same for what this machine's journal says was created. */
-  readonly inJournal: ReadonlyMap<string, readonly Create[]>;
 }
 
 /** @param isSameAccount whether two recorded accounts are one. */
 export function factsIn(
   stack: ExportedStack,
-  { own, runs, elsewhere: others }: Journals,
+  {
+    own,
+    runs,
+    elsewhere: others,
+  }: {
+    readonly own: Records;
+    /** Names of the runs that used any of this machine's journals. */
+    readonly runs: readonly string[];
+    /** What other stacks of the project have open. */
+    readonly elsewhere: readonly OpenCreate[];
+  },
   place: StackPlace,
   isSameAccount = mayBeSameAccount,
 ): Facts {
   const state = stateView(stack, isSameAccount);
   const noteOf = (record: OpenCreate): Create => {
     const { key, elsewhere } = record;
-    const ref = refOfKey(key, (elsewhere ?? place).stack);
-    return { ref, record, known: "journal", elsewhere };
+    const { stack: name } = elsewhere ?? place;
+    return { ref: refOfKey(key, name), record, known: "journal", elsewhere };
   };
   const notes = [...own.values()].map(noteOf);
   const unseen = [...notes.filter(isUnseen), ...others.map(noteOf)];
   const left = unseen.filter((note) => !state.isSeen(note));
+  const elsewhere = left.filter((note) => note.elsewhere !== undefined);
   const missing = left.filter(
     (note) => note.elsewhere === undefined && state.isMissing(note),
   );
@@ -117,13 +130,7 @@ export function factsIn(
     if (note.record.state === "sent")
       open.set(note.ref.key, joinedRecords(note, open.get(note.ref.key)));
   for (const each of state.unresolved) open.set(each.ref.key, each);
-  // What was only adopted here says nothing about who created it.
-  const createdHere = notes.filter(
-    ({ record: { state, body } }) =>
-      state !== "closed" && (state !== "confirmed" || body !== ""),
-  );
   const names = stackNamesIn(stack);
-  const elsewhere = left.filter((note) => note.elsewhere !== undefined);
   return {
     place,
     isAsked:
@@ -142,14 +149,11 @@ export function factsIn(
     inState: new Map(
       state.current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref]),
     ),
-    inJournal: Map.groupBy(createdHere, ({ ref, record: { id = "" } }) =>
-      objectKey(ref.kind, id),
-    ),
   };
 }
 
 /** Whether no run has seen what became of it. */
-export function isUnseen({ record }: Create): boolean {
+function isUnseen({ record }: Create): boolean {
   return ["sent", "created", "reported"].includes(String(record.state));
 }
 
@@ -185,12 +189,10 @@ function stateView({ resources }: ExportedStack, isSameAccount: typeof mayBeSame
     return id === note.record.replaces ? undefined : id;
   };
   const formerIdsOf = ({ ref, record }: Create) => {
-    const object = byKey.get(ref.key);
-    const left = leftLiveIn(object?.resource.outputs ?? {}).filter(
-      ({ key }) => key === object?.ref.member,
-    );
-    const ids = [object?.id, record.replaces, ...left.map(({ id }) => id)];
-    return ids.filter((id) => id !== undefined);
+    const { id, resource } = byKey.get(ref.key) ?? {};
+    const left = leftLiveIn(resource?.outputs ?? {});
+    const own = left.filter(({ key }) => key === ref.member).map((each) => each.id);
+    return [id, record.replaces, ...own].filter((each) => each !== undefined);
   };
   return {
     current,
@@ -242,17 +244,13 @@ function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Record
   return all;
 }
 
-/** Of two that differ, nobody knows which one was sent: it is known by what they share. */
+/** Of two that differ, nobody knows which one was sent: it is known by their name alone, if they share it. */
 function joinedRecords<T extends Create>(create: T, other: Create | undefined): T {
-  const { body, name, facts = {} } = create.record;
+  const { body, name } = create.record;
   // Of a body with secrets nobody knows.
   if (other === undefined || (body !== "" && body === other.record.body)) return create;
-  const { record: former } = other;
-  const shared = Object.entries(facts).filter(
-    ([key, value]) => former.facts?.[key] === value,
-  );
-  const record = { ...create.record, body: "", facts: Object.fromEntries(shared) };
-  if (name !== former.name) record.name = undefined;
+  const record = { ...create.record, body: "", facts: {} };
+  if (name !== other.record.name) record.name = undefined;
   return { ...create, record, known: "record" };
 }
 
@@ -263,15 +261,16 @@ function sentIn(
   former: Resource | undefined,
   place: StackPlace,
 ): Recorded[] {
-  const { urn, type: token, inputs = {} } = resource;
-  const set = setOfType(token);
-  const kind = kindOfType(token) ?? set?.member;
-  // A set in the state was created; during an update it is as it was before.
-  const isNew = type === "creating" && (set === undefined || former === undefined);
-  const isOpen = isNew || (type === "updating" && set !== undefined);
+  const { urn, inputs = {} } = resource;
+  const of = resourceOfType(resource.type);
   // Of an all-secret set nothing is known.
-  if (kind === undefined || !isOpen || isSecret(inputs.events)) return [];
-  const of = set ?? kind;
+  if (of === undefined || isSecret(inputs.events)) return [];
+  const isSet = "member" in of;
+  // A set in the state was created; during an update it is as it was before.
+  const isNew = type === "creating" && !(isSet && former);
+  const isOpen = isNew || (type === "updating" && isSet);
+  if (!isOpen) return [];
+  const kind = kindOf(of);
   const objects = plannedObjects(
     kind,
     readStored(of, former?.id, former?.outputs ?? {}),
@@ -280,21 +279,15 @@ function sentIn(
   // Without a changed argument, a run keeps the name of an earlier one, perhaps another machine's.
   const isItsOwn = type === "creating" || inputs[RUN] !== former?.inputs?.[RUN];
   const run = isItsOwn ? String(inputs[RUN] ?? "") : "";
-  const resourceKey = keyOfUrn(of.name, urn);
   const given = markIn(inputs);
-  const ofResource = markOf(place.backend, place.stack, resourceKey);
+  const ofResource = markOf(place.backend, place.stack, keyOfUrn(of.name, urn));
   // Only objects that the plan would still create can be what the interrupted run sent.
   const sent = objects.filter(
     ({ isDeclared, action }) => isDeclared && ["create", "replace"].includes(action.do),
   );
   return sent.map(({ key, id, values }) => {
-    const member = set && key;
     const markFor = (replaces: string | undefined) =>
-      markOfCreate(given?.mark, ofResource, member, replaces);
-    const ref = refAt(
-      member === undefined ? resourceKey : memberOf(resourceKey, member),
-      urn,
-    );
+      markOfCreate(given?.mark, ofResource, isSet ? key : undefined, replaces);
     const secret = new Set(Object.keys(values).filter((name) => holdsSecret(values[name])));
     const record = {
       at: "",
@@ -304,6 +297,188 @@ function sentIn(
       ...given,
       mark: markFor(id),
     };
-    return { ref, record, known: "record", runs: [run], markFor };
+    return { ref: refIn(of, urn, key), record, known: "record", runs: [run], markFor };
   });
+}
+
+/** What a person, or a search, says about a create. */
+export interface Answer {
+  readonly create: Create;
+  /** The platform's; undefined if it was not created. */
+  readonly id?: string | undefined;
+  /** The resource that has this object in the state, if that is another one: the create is dropped. */
+  readonly managedAs?: string | undefined;
+  /** It is dropped, and nobody knows what became of it. */
+  readonly isForgotten?: boolean;
+  /** Why this can't be true. */
+  readonly conflict?: string | undefined;
+}
+
+/** Whether its resource has an object now. */
+export function isCreated({ id, managedAs }: Answer): boolean {
+  return id !== undefined && managedAs === undefined;
+}
+
+/**
+ * @param typed names; of `created`, `X=ID`.
+ * @returns also sentences about what needs no answer. @throws Error with all that is wrong; then no answer counts.
+ */
+export function readAnswers(
+  typed: Readonly<Record<"created" | "not-created" | "forget", readonly string[]>>,
+  facts: Facts,
+) {
+  const creates = [...facts.open, ...facts.elsewhere];
+  const answers = new Map<string, Answer>();
+  const known: string[] = [];
+  const faults: string[] = [];
+
+  const add = (answer: Answer) => {
+    const { urn, short } = answer.create.ref;
+    if (answers.has(urn)) faults.push(`"${short}" is given two answers`);
+    else if (answer.conflict !== undefined) faults.push(answer.conflict);
+    else answers.set(urn, answer);
+  };
+  const meantBy = (name: string, all: readonly Create[], id?: string) => {
+    const found = calledIn(all, name, facts);
+    const resources = new Set(found.map(({ ref }) => ref.resourceUrn));
+    if (resources.size === 1) return found;
+    const urns = found.map(({ ref }) => ref.urn);
+    if (resources.size > 1)
+      faults.push(
+        `"${name}" is the name of several, so give the URN: ${enumerate(urns, MAX_LISTED)}`,
+      );
+    else if (isResolved(name, id, facts))
+      known.push(`${name} is resolved already: the state has what became of it.`);
+    else faults.push(`"${name}" is not a pending create: \`pending\` lists them`);
+    return [];
+  };
+
+  for (const text of typed.created) {
+    const [, name = "", id = ""] = /^(.+)=(.*)$/s.exec(text) ?? [];
+    if (!LIVE_ID.test(id))
+      faults.push(`--created takes X=ID with a number from 1 up as ID; got "${text}"`);
+    else
+      for (const create of meantBy(name, creates, id))
+        add(withVerdict({ create, id }, facts, [...answers.values()]));
+  }
+  for (const name of typed["not-created"])
+    for (const create of meantBy(name, creates)) add({ create });
+  // What is open comes before what the journal has of the same.
+  const all = new Map([...facts.notes, ...creates].map((each) => [each.ref.urn, each]));
+  for (const name of typed.forget)
+    for (const create of meantBy(name, [...all.values()]))
+      add({ create, isForgotten: true });
+  if (faults.length > 0) throw new Error(`nothing was resolved: ${faults.join("; ")}`);
+  return { answers: [...answers.values()], known };
+}
+
+/** By any name that the create has or had: what the state has may have a former name in the journal. */
+function calledIn(all: readonly Create[], name: string, { notes }: Facts): Create[] {
+  const noted = notes.filter((note) => isUnseen(note) && isCalled(note.ref, name));
+  const marks = new Set(noted.map(({ record }) => record.mark));
+  const found = all.filter(
+    ({ ref, record, known }) =>
+      isCalled(ref, name) || (known === "state" && marks.has(record.mark)),
+  );
+  // Its own stack's counts before another one's.
+  const own = found.filter(({ elsewhere }) => elsewhere === undefined);
+  return own.length > 0 ? own : found;
+}
+
+/** Also by the name of its set. */
+function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string): boolean {
+  return [urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)].includes(name);
+}
+
+/** Somebody else has answered it, or a run has found it. */
+function isResolved(name: string, id: string | undefined, facts: Facts): boolean {
+  if (facts.outdated.some(({ ref }) => isCalled(ref, name))) return true;
+  return [...facts.inState].some(
+    ([object, ref]) => object === objectKey(ref.kind, id ?? "none") && isCalled(ref, name),
+  );
+}
+
+/** @param others answers that count. */
+export function withVerdict(
+  answer: Answer,
+  facts: Facts,
+  others: readonly Answer[],
+): Answer {
+  const { id } = answer;
+  if (id === undefined) return answer;
+  const { ref, record, formerIds = [] } = answer.create;
+  const { key, kind, short } = ref;
+  const twin = others.find(
+    ({ id: other, create }) => other === id && create.ref.kind === kind,
+  );
+  if (twin !== undefined)
+    return {
+      ...answer,
+      conflict: `${id} can't be both "${short}" and "${twin.create.ref.short}"`,
+    };
+  const not = (why: string): Answer => {
+    const cure = `If there is no other object, it was not created: --not-created ${shellWord(short)}`;
+    return { ...answer, conflict: `${id} is not the id of "${short}": ${why}. ${cure}` };
+  };
+  const holder = facts.inState.get(objectKey(kind, id));
+  if (formerIds.includes(id) || holder?.key === key)
+    return not("it is an object that this resource has or had before");
+  if (holder !== undefined) return { ...answer, managedAs: holder.short };
+  const makers = facts.notes.filter(({ ref: { kind: of }, record: note }) => {
+    // What was only adopted here says nothing about who created it.
+    const isMaker = note.state !== "confirmed" || note.body !== "";
+    return of === kind && note.id === id && note.state !== "closed" && isMaker;
+  });
+  const [maker] = makers;
+  // A later run may have taken it over or adopted it, and was interrupted too.
+  const isOwn = makers.some(
+    (each) => each.ref.key === key || each.record.mark === record.mark,
+  );
+  if (maker === undefined || isOwn) return answer;
+  return not(`an earlier run created it as "${maker.ref.short}"`);
+}
+
+/** A change of a journal. */
+export interface PlacedLine {
+  readonly line: JournalLine;
+  /** The stack whose journal it is, if that is another one. */
+  readonly elsewhere?: StackPlace | undefined;
+}
+
+/** What Pulumi's record has becomes this machine's to ask about: a refresh, and the next `up`, drop that record. */
+export function recordedLines({ open }: Facts): PlacedLine[] {
+  const recorded = open.filter(({ known }) => known === "record");
+  return recorded.map(({ ref: { key }, record }) => {
+    const at = record.at || momentOf(systemClock);
+    return { line: { ...record, key, state: "sent", at } };
+  });
+}
+
+export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
+  const { create, id, isForgotten = false } = answer;
+  const {
+    record,
+    known,
+    elsewhere,
+    ref: { key },
+  } = create;
+  const at = momentOf(systemClock);
+  if (isCreated(answer)) {
+    // The state has it now. Under `--replace` a run learns only from the journal what it replaces.
+    if (known === "state") return [{ line: { key, state: "confirmed", id, at } }];
+    return [{ line: { key, state: "created", id, answered: true }, elsewhere }];
+  }
+  const isSame = (note: Create) => note.record.mark === record.mark;
+  const lines = notes
+    .filter((note) => isUnseen(note) && isSame(note) && note.ref.key !== key)
+    .map(({ ref }): PlacedLine => ({ line: closedLine(ref.key, at) }));
+  const hasOther = notes.some(
+    (note) => note.ref.key === key && note.record.id !== undefined && !isSame(note),
+  );
+  let line = closedLine(key, at);
+  // What the create was to replace is still live: the next run says so.
+  if (!isForgotten && record.replaces !== undefined)
+    line = { key, state: "confirmed", id: record.replaces, at };
+  if (isForgotten || !hasOther) lines.push({ line, elsewhere });
+  return lines;
 }

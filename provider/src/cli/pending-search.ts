@@ -7,8 +7,7 @@ import { resendDueMs, searchByMark } from "../operations/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, withVerdict } from "./pending-answers.js";
-import type { Create, Facts } from "./pending-facts.js";
+import { type Answer, type Create, type Facts, withVerdict } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 /** What a search finds out of what has no answer yet; of the rest it prints why. @param given answers that count. */
@@ -27,10 +26,8 @@ export async function searchUnanswered(
     throw new Error(`nothing was searched (settings ${origin}):\n${why}`);
   }
   const cookieFile = cookieFileFor(settings, programFolder(choice));
-  const dependencies = systemDependencies(reading, {
-    cookieFile,
-    tell: (message) => console.error(message),
-  });
+  const tell = (message: string) => console.error(message);
+  const dependencies = systemDependencies(reading, { cookieFile, tell });
   const { transport, clock, secrets } = dependencies;
   const client = new Client(dependencies);
   const searchContext = { reading, clock, client: () => client };
@@ -46,12 +43,8 @@ export async function searchUnanswered(
       return `${short}: can't be searched for by its mark: check advertising:markField and ${setting}.`;
     }
     const sent = { ...record, at: record.at || now };
-    const finding = await searchByMark(searchContext, {
-      kind,
-      label: short,
-      sent,
-      formerIds,
-    });
+    const wanted = { kind, label: short, sent, formerIds };
+    const finding = await searchByMark(searchContext, wanted);
     if (finding.kind === "found") return { create, id: finding.id };
     if (finding.kind === "not-made") return { create };
     return `${short}: ${secrets.scrub(finding.words)}`;

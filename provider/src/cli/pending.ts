@@ -40,13 +40,15 @@ import { objectsIn, stackNamesIn } from "./contents.js";
 import { command, commandsAreAbout, isInline, type StackChoice } from "./harness.js";
 import {
   type Answer,
+  type Create,
+  type Facts,
+  factsIn,
   isCreated,
   journalLinesOf,
   type PlacedLine,
   readAnswers,
   recordedLines,
-} from "./pending-answers.js";
-import { type Create, type Facts, factsIn } from "./pending-facts.js";
+} from "./pending-facts.js";
 import {
   accountComparer,
   existingStacks,
@@ -59,15 +61,15 @@ import {
   stateOf,
 } from "./pulumi.js";
 
-const PENDING_HELP = `Usage: pulumi-advertising pending [options]
+const HELP = `Usage: pulumi-advertising pending [options]
 
 Lists the unresolved creates of the state, of this machine's journal, and of Pulumi's record of
-an interrupted run. The first three options may be repeated.
+an interrupted run. Any number of these may be resolved at once:
 
-  --created X=ID         resolves X as created with the id ID
-  --not-created X        resolves X as not created: the next up creates it
-  --forget X             ends one without an answer: drops it from this machine's journal and from
-                         the state's unresolved creates; the object, if there is one, is not touched
+  --created X=ID         it was created, with the id ID
+  --not-created X        it was not created: the next up creates it
+  --forget X             drops it from this machine's journal and from the state's unresolved
+                         creates; the object, if there is one, is not touched
   --search               resolves what a search in advertising:operations finds or rules out
   --take-over STACK      takes over the open creates of STACK, the former name of this stack
 ${STACK_HELP}
@@ -75,12 +77,12 @@ ${STACK_HELP}
 
 X is a name as in a message, or a URN; for --not-created and --forget also the name of a set.
 
-Exit codes: 0 nothing needs an answer, 1 something does, 2 failed (for example, during a run).`;
+Exit codes: 0 nothing needs an answer, 1 something does, 2 failed.`;
 
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
 
 export const pendingCommand = command({
-  help: PENDING_HELP,
+  help: HELP,
   options: {
     created: SEVERAL,
     "not-created": SEVERAL,
@@ -100,7 +102,7 @@ export const pendingCommand = command({
     const { place } = facts;
     // Printed commands name the stack, so that they work whichever one is selected then.
     if (place.stack !== "")
-      commandsAreAbout({ stack: stack ?? stackOption(place.stack).value, cwd });
+      commandsAreAbout({ stack: stack ?? stackOption(place.stack), cwd });
     if (await isJournalInUse(place, journalFolder()))
       console.log(
         "A run of this stack is under way here. Let it end, then run this again.",
@@ -133,7 +135,7 @@ export const pendingCommand = command({
   },
 });
 
-/** Reads only, so that it never waits for a run that is under way. */
+/** Reads only, so that it never waits for a run that is under way. @throws JournalError as an `up` has it. */
 async function readFacts(choice: StateChoice): Promise<Facts> {
   const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
   let stack = selected;
@@ -143,7 +145,13 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
       "`pulumi stack --show-name` names no stack: select one, or add --stack",
     );
   const place = { backend: backendIn(process.env, programFolder(choice)), stack };
-  const own = ownRecords(journalPath(place));
+  const path = journalPath(place);
+  let own: Records;
+  try {
+    own = readJournal(path).records;
+  } catch (error) {
+    throw journalErrorFrom(path, error, "");
+  }
   const runs = everyJournal(journalFolder()).flatMap((journal) => journal.runs);
   const elsewhere = choice.state === undefined ? openElsewhere(place, journalFolder()) : [];
   const accounts = new Set<unknown>([
@@ -154,15 +162,6 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
   // Pulumi is asked for the settings only if there is anything to compare.
   const isSameAccount = accounts.size > 1 ? await accountComparer(choice) : undefined;
   return factsIn(exported, { own, runs, elsewhere }, place, isSameAccount);
-}
-
-/** @throws JournalError as an `up` has it. */
-function ownRecords(path: string): Records {
-  try {
-    return readJournal(path).records;
-  } catch (error) {
-    throw journalErrorFrom(path, error, "");
-  }
 }
 
 /** What the state has is open no longer. If that can't be noted, the next run sees it. */
@@ -177,10 +176,8 @@ async function bringUpToDate({ outdated, place }: Facts): Promise<void> {
 }
 
 async function writeLines(place: StackPlace, all: readonly PlacedLine[]): Promise<void> {
-  const here = {
-    folder: journalFolder(),
-    say: (message: string) => console.error(message),
-  };
+  const say = (message: string) => console.error(message);
+  const here = { folder: journalFolder(), say };
   const byJournal = Map.groupBy(all, ({ elsewhere = place }) => journalPath(elsewhere));
   for (const placed of byJournal.values()) {
     const lines = placed.map(({ line }) => line);
@@ -194,24 +191,19 @@ async function takeOver(
   { elsewhere, outdated, place }: Facts,
   choice: StackChoice,
 ): Promise<void> {
-  const isMeant = ({ stack }: StackPlace) =>
-    [stack, stackOption(stack).value].includes(former);
   // What this command has just closed there is no mistake to ask for.
   const meant = [...elsewhere, ...outdated]
     .flatMap((create) => create.elsewhere ?? [])
-    .filter(isMeant);
-  const places = new Map(meant.map((each) => [journalPath(each), each]));
-  if (places.size === 0)
+    .filter(({ stack }) => [stack, stackOption(stack)].includes(former));
+  if (meant.length === 0)
     throw new Error(`this machine's journal has nothing open of a stack ${former}`);
   const existing = await existingStacks(choice, place.stack);
-  const isThere = ({ backend, stack }: StackPlace) =>
-    backend === place.backend && existing.includes(stack);
-  if (meant.some(isThere)) {
-    const up = `pulumi up --stack ${plainShellWord(former)}`;
+  if (meant.some((each) => each.backend === place.backend && existing.includes(each.stack)))
     throw new Error(
-      `the stack ${former} still exists. Its next run handles its open creates:\n  ${up}`,
+      `the stack ${former} still exists. Its next run handles its open creates:\n` +
+        `  pulumi up --stack ${plainShellWord(former)}`,
     );
-  }
+  const places = new Map(meant.map((each) => [journalPath(each), each]));
   for (const each of places.values()) {
     const amount = await takeOverOpen(each, place, { folder: journalFolder() });
     console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
@@ -236,27 +228,23 @@ async function execute(
   const ids = asked.map((answer) => {
     return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
   });
-  const answers = JSON.stringify(Object.fromEntries(ids));
+  const answers = { [ANSWERS]: JSON.stringify(Object.fromEntries(ids)) };
   const urns = new Set(asked.map(({ create }) => create.ref.resourceUrn));
   let failure = "Pulumi's refresh has not changed them";
   // Without a target it would be a refresh of everything.
   if (urns.size > 0)
-    await refresh([...urns], { [ANSWERS]: answers }, choice).catch((error: Error) => {
-      failure = error.message;
+    await refresh([...urns], answers, choice).catch(({ message }: Error) => {
+      failure = message;
     });
-  const { resources } = await stateOf(choice);
   // By name too: a resource that got another one's name may have the same create.
-  const open = new Set(
-    objectsIn(resources).map(({ ref, record }) => `${ref.urn} ${record?.mark}`),
-  );
+  const objects = objectsIn((await stateOf(choice)).resources);
+  const open = new Set(objects.map(({ ref, record }) => `${ref.urn} ${record?.mark}`));
   const left = asked.filter(({ create: { ref, record } }) =>
     open.has(`${ref.urn} ${record.mark}`),
   );
   const resolved = all.filter((answer) => !left.includes(answer));
-  await writeLines(
-    facts.place,
-    resolved.flatMap((answer) => journalLinesOf(answer, facts)),
-  );
+  const lines = resolved.flatMap((answer) => journalLinesOf(answer, facts));
+  await writeLines(facts.place, lines);
   for (const answer of resolved) console.log(resolvedMessage(answer));
   if (left.length === 0) return;
   const names = left.map(({ create }) => create.ref.short);
@@ -286,17 +274,20 @@ export function heldMessage({ ref, record, held }: Create): string {
 }
 
 export function listing({ open, made, elsewhere }: Facts): string[] {
-  const names = namesOf(open);
+  const byShort = Map.groupBy(open, ({ ref }) => ref.short);
+  const nameOf = ({ ref: { short, urn } }: Create) =>
+    byShort.get(short)?.length === 1 ? short : urn;
   const lines: string[] = [];
   if (open.length > 0) {
-    lines.push(`${count(open.length, "create")} may or may not have reached the platform:`);
-    for (const [index, create] of open.entries())
-      lines.push(`  ${names[index]}: ${whatIsKnown(create)}`);
+    lines.push(
+      `${count(open.length, "create")} may or may not have reached the platform:`,
+      ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
+    );
     if (open.some(({ known }) => known === "record"))
       lines.push(
         "A run that is still under way on another machine looks the same: let it end first.",
       );
-    lines.push(...resolveCommands(names));
+    lines.push(...resolveCommands(open.map(nameOf)));
   }
   if (open.length + elsewhere.length === 0) lines.push("Nothing is pending.");
   if (made.length > 0)
@@ -307,29 +298,19 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
         "what the program still declares as sent.",
     );
   const byStack = Map.groupBy(elsewhere, (create) => JSON.stringify(create.elsewhere));
-  for (const creates of byStack.values()) lines.push(...linesOfStack(creates));
+  for (const creates of byStack.values()) {
+    const { stack = "", backend } = creates[0]?.elsewhere ?? {};
+    const listed = creates.map((create) => `  ${create.ref.urn}: ${whatIsKnown(create)}`);
+    lines.push(
+      `The stack ${stack} (backend ${backend}) has ${count(creates.length, "open create")}:`,
+      ...cut(listed, MAX_LISTED, (others) => `  and ${others} more`),
+      ...otherStackAdvice(stack),
+    );
+  }
   return lines;
 }
 
 function whatIsKnown({ ref, record }: Create): string {
   if (record.id !== undefined) return `created as ${record.id}`;
   return `look in the account for ${describe(ref.kind, record)}`;
-}
-
-function namesOf(open: readonly Create[]): string[] {
-  const byShort = Map.groupBy(open, ({ ref }) => ref.short);
-  return open.map(({ ref }) =>
-    byShort.get(ref.short)?.length === 1 ? ref.short : ref.urn,
-  );
-}
-
-/** @param creates of one other stack of the project. */
-function linesOfStack(creates: readonly Create[]): string[] {
-  const { stack = "", backend } = creates[0]?.elsewhere ?? {};
-  const listed = creates.map((create) => `  ${create.ref.urn}: ${whatIsKnown(create)}`);
-  return [
-    `The stack ${stack} (backend ${backend}) has ${count(creates.length, "open create")}:`,
-    ...cut(listed, MAX_LISTED, (others) => `  and ${others} more`),
-    ...otherStackAdvice(stack),
-  ];
 }

@@ -4,14 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import {
-  asRecord,
-  enumerate,
-  jsonIn,
-  listIn,
-  printable,
-  UsageError,
-} from "../base/index.js";
+import { asRecord, joined, jsonIn, listIn, printable, UsageError } from "../base/index.js";
 import { parseProject, projectFileOf } from "../journal/index.js";
 import {
   accountMatcher,
@@ -30,6 +23,15 @@ export const STACK_OPTIONS = {
 
 export const STACK_HELP = `  --stack NAME           default: the selected stack
   --cwd FOLDER           the program's folder`;
+
+export const STATE_OPTIONS = {
+  state: { type: "string" },
+  out: { type: "string" },
+  ...STACK_OPTIONS,
+} as const;
+
+export const STATE_HELP = `  --state FILE           what \`pulumi stack export\` printed (- for standard input)
+${STACK_HELP}`;
 
 /**
  * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the project
@@ -64,15 +66,9 @@ async function pulumi(args: readonly string[], choice: StackChoice, environment 
 }
 
 async function run(args: readonly string[], choice: StackChoice, environment: object) {
-  const options = stackOptionsIn(choice).flatMap(({ option, value }) => [option, value]);
-  const running = promisify(execFile)(
-    "pulumi",
-    [...args, ...options, "--non-interactive"],
-    {
-      maxBuffer: 1024 ** 3,
-      env: { ...process.env, ...environment },
-    },
-  );
+  const words = [...args, ...stackOptionsIn(choice), "--non-interactive"];
+  const env = { ...process.env, ...environment };
+  const running = promisify(execFile)("pulumi", words, { maxBuffer: 1024 ** 3, env });
   running.child.stdin?.end();
   try {
     return (await running).stdout;
@@ -84,24 +80,18 @@ async function run(args: readonly string[], choice: StackChoice, environment: ob
       );
     // A refresh prints its errors on standard output.
     const output = args[0] === "refresh" ? `${stderr}\n${stdout}` : stderr;
-    const lines = output.split("\n").map(printable);
-    const words = lines.filter((line) => line !== "").join("\n") || String(error);
-    throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${words}`);
+    const reason = joined("\n", ...output.split("\n").map(printable)) || String(error);
+    throw new Error(`\`pulumi ${args.slice(0, 2).join(" ")}\` failed: ${reason}`);
   }
 }
 
-export interface StateChoice extends StackChoice {
-  readonly state?: string | undefined;
-}
+export type StateChoice = StackChoice & { readonly state?: string | undefined };
 
 /** A file's state (`-`: standard input) or the chosen stack's, whose secrets stay encrypted. @throws Error in words. */
 export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
   if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
-  const options = stackOptionsIn(choice).map(({ option }) => option);
-  if (options.length > 0)
-    throw new UsageError(
-      `--state already says which state: leave out ${enumerate(options)}`,
-    );
+  if (stackOptionsIn(choice).length > 0)
+    throw new UsageError("--state already says which state: leave out --stack and --cwd");
   return readExport(await textOf(state), state);
 }
 
@@ -118,11 +108,9 @@ export async function refresh(
 
 /** `<organization>/<project>/<stack>`; undefined if the backend does not tell. */
 export async function stackName(choice: StackChoice): Promise<string | undefined> {
-  const asking = pulumi(["stack", "--show-name", "--fully-qualify-stack-names"], choice);
-  return asking.then(
-    (name) => name.trim(),
-    () => undefined,
-  );
+  const options = ["--show-name", "--fully-qualify-stack-names"];
+  const name = await pulumi(["stack", ...options], choice).catch(() => undefined);
+  return name?.trim();
 }
 
 /** `<organization>/<project>/<stack>` of the project's stacks. @param stack one. @throws Error in Pulumi's words. */
@@ -131,12 +119,10 @@ export async function existingStacks(
   stack: string,
 ): Promise<string[]> {
   const [organization = "", project = ""] = stack.split("/");
-  const stacks = listIn<{ readonly name?: unknown }>(
-    jsonIn(await pulumi(["stack", "ls", "--json"], choice)),
-  );
+  const stacks = jsonIn(await pulumi(["stack", "ls", "--json"], choice));
   // Pulumi leaves out what is the default.
-  return stacks.map(({ name }) => {
-    const [last, owner = organization] = String(name).split("/").toReversed();
+  return listIn<{ readonly name: string }>(stacks).map(({ name }) => {
+    const [last, owner = organization] = name.split("/").toReversed();
     return `${owner}/${project}/${last}`;
   });
 }
@@ -150,33 +136,26 @@ export async function accountComparer(
   return (one, other) => mayBeSameAccount(one, other) || (isOurs(one) && isOurs(other));
 }
 
-/** The settings that a command sends requests with. */
-export interface CommandSettings {
-  readonly reading: SettingsReading;
-  /** Where they come from, in words. */
-  readonly origin: string;
-}
-
-/** Of the stack, or of the environment. */
-export async function readingOf(choice: StackChoice): Promise<CommandSettings> {
+/** The settings that a command sends requests with. @returns also where they come from, in words. */
+export async function readingOf(
+  choice: StackChoice,
+): Promise<{ readonly reading: SettingsReading; readonly origin: string }> {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
-  if (stack === undefined && stackOptionsIn(choice).length === 0) {
-    const origin =
-      "of the environment, because `pulumi stack` found no selected stack here";
-    return { reading: readingIn(""), origin };
-  }
+  if (stack === undefined && stackOptionsIn(choice).length === 0)
+    return {
+      reading: readingIn(""),
+      origin: "of the environment, because `pulumi stack` found no selected stack here",
+    };
   const printed = await pulumi(["config", "--json", "--show-secrets"], choice);
   return { reading: readingIn(printed), origin: `of the stack ${stack}` };
 }
 
-type StackSettings = Readonly<
-  Record<string, { readonly value?: string; readonly secret?: boolean }>
->;
-
 /** @param printed by `pulumi config --json`; empty without a stack. */
 function readingIn(printed: string): SettingsReading {
-  const configured = asRecord(jsonIn(printed)) as StackSettings;
+  const configured = asRecord(jsonIn(printed)) as Readonly<
+    Record<string, { readonly value?: string; readonly secret?: boolean }>
+  >;
   const prefix = `${NAMESPACE}:`;
   const ours = Object.keys(configured).filter((key) => key.startsWith(prefix));
   return readSettings({

@@ -2,7 +2,7 @@
  * `pulumi-advertising report`: what a stack's state or a preview says, for those who run the account; and the ids by
  * key, for those who place tags, with the tags' addresses from the user's own template: the platform's are not known.
  */
-import { enumerate, UsageError, type Values } from "../base/index.js";
+import { enumerate, UsageError } from "../base/index.js";
 import { advertiser, conversionEvent, type Kind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import { MAX_LISTED } from "../state/index.js";
@@ -18,13 +18,14 @@ import {
   chosen,
   command,
   csvOf,
+  type Formats,
   jsonOf,
   say,
   textOf,
   write,
 } from "./harness.js";
 import { pageOf } from "./page.js";
-import { STACK_HELP, STACK_OPTIONS, stateOf } from "./pulumi.js";
+import { STATE_HELP, STATE_OPTIONS, stateOf } from "./pulumi.js";
 
 const EVENT_ARGUMENTS = [
   "id",
@@ -37,12 +38,10 @@ const EVENT_ARGUMENTS = [
 ];
 const PLACEHOLDERS = `{${EVENT_ARGUMENTS.join("}, {")}}`;
 
-const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
-
-Reports on a stack or a preview. Sends and changes nothing.
+const HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 
   ids          the ids of advertisers and conversion events, by their names in the program
-  page         one HTML file with everything and what was left live; it needs no network
+  page         one HTML file with everything and what was left live
   comment      Markdown for a pull request, from \`pulumi preview --json --show-sames\`
 
   --format FORMAT        ids as json (default) or csv
@@ -53,22 +52,20 @@ Reports on a stack or a preview. Sends and changes nothing.
   --out FILE             writes to FILE
 
 For ids and page:
-  --state FILE           what \`pulumi stack export\` printed (- for standard input)
-${STACK_HELP}
+${STATE_HELP}
 
 Exit codes: 0 written, 1 written, and --fail-on has found one, 2 failed.`;
 
-const TEXT_OPTION = { type: "string" } as const;
-const FROM_STATE = { state: TEXT_OPTION, out: TEXT_OPTION, ...STACK_OPTIONS };
+const TEXT = { type: "string" } as const;
 const FAILURES = { rename: "renames", replace: "replacements" } as const;
 
 const REPORTS: Readonly<Record<string, Command>> = {
   ids: command({
-    help: REPORT_HELP,
+    help: HELP,
     options: {
-      format: { ...TEXT_OPTION, default: "json" },
-      template: TEXT_OPTION,
-      ...FROM_STATE,
+      format: { ...TEXT, default: "json" },
+      template: TEXT,
+      ...STATE_OPTIONS,
     },
     run: async ({ format, template, out, ...choice }) => {
       const inFormat = chosen(ID_FORMATS, format, "format");
@@ -82,16 +79,16 @@ const REPORTS: Readonly<Record<string, Command>> = {
     },
   }),
   page: command({
-    help: REPORT_HELP,
-    options: FROM_STATE,
+    help: HELP,
+    options: STATE_OPTIONS,
     run: async ({ out, ...choice }) => write(pageOf(await stateOf(choice)), out),
   }),
   comment: command({
-    help: REPORT_HELP,
+    help: HELP,
     options: {
-      preview: { ...TEXT_OPTION, default: "-" },
-      "fail-on": TEXT_OPTION,
-      out: TEXT_OPTION,
+      preview: { ...TEXT, default: "-" },
+      "fail-on": TEXT,
+      out: TEXT,
     },
     run: async ({ preview, "fail-on": failOn, out }) => {
       const names = failOn?.split(",") ?? [];
@@ -104,18 +101,17 @@ const REPORTS: Readonly<Record<string, Command>> = {
 };
 
 export const reportCommand: Command = {
-  help: REPORT_HELP,
+  help: HELP,
   run: async ([name = "", ...rest]) => {
-    if (["--help", "-h"].includes(name)) return say(REPORT_HELP);
+    if (["--help", "-h"].includes(name)) return say(HELP);
     return chosen(REPORTS, name, "report").run(rest);
   },
 };
 
 type AddressOf = (event: ExportedObject) => string;
-type IdFormat = (objects: readonly ExportedObject[], addressOf?: AddressOf) => string;
 
 /** Each list in natural order, so that the same state is always the same text. @param objects with an id */
-export const ID_FORMATS: Readonly<Record<string, IdFormat>> = {
+export const ID_FORMATS: Formats<readonly ExportedObject[], [addressOf?: AddressOf]> = {
   /** A contract: fields are only added. An id is a number, or digits where a number can't hold it exactly. */
   json: (objects, addressOf) => {
     const byKey = <T>(kind: Kind, shownOf: (object: ExportedObject) => T) => {
@@ -136,10 +132,8 @@ export const ID_FORMATS: Readonly<Record<string, IdFormat>> = {
       const tag = kind === conversionEvent ? addressOf(each) : "";
       return [kind.name, key, id, name, keys.get(owner) ?? "", owner, tag];
     });
-    return csvOf([
-      ["kind", "key", "id", "name", "advertiser", "advertiserId", "tag"],
-      ...rows,
-    ]);
+    const header = ["kind", "key", "id", "name", "advertiser", "advertiserId", "tag"];
+    return csvOf([header, ...rows]);
   },
 };
 
@@ -150,10 +144,8 @@ export function addressesBy(template: string): AddressOf {
   for (const [placeholder, name = ""] of template.matchAll(PLACEHOLDER))
     if (!EVENT_ARGUMENTS.includes(name))
       throw new UsageError(`--template knows ${PLACEHOLDERS}; got ${placeholder}`);
-  return ({ id, key, values }) => {
-    const all: Values = { ...values, id, key };
-    return template.replace(PLACEHOLDER, (_, name: string) =>
-      encodeURIComponent(shown(all[name])),
+  return ({ id, key, values }) =>
+    template.replace(PLACEHOLDER, (_, name: string) =>
+      encodeURIComponent(shown({ ...values, id, key }[name])),
     );
-  };
 }

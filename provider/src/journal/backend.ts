@@ -66,7 +66,7 @@ export function parseProject(text: string): Values {
 export function commandTargetOf(stack: string, folder: string): CommandTarget {
   const isInline = !isProjectOf(stack, folder);
   return {
-    options: [isInline ? { option: "--stack", value: stack } : stackOption(stack)],
+    options: ["--stack", isInline ? stack : stackOption(stack)],
     isInline,
   };
 }

@@ -26,12 +26,8 @@ export const KINDS: readonly Kind[] = Object.values(kindsByName);
 export const SETS: readonly SetKind[] = [conversionEventSet];
 
 /** @param token a resource's type token; none for a resource of another package. */
-export function kindOfType(token: string): Kind | undefined {
-  return KINDS.find(({ name }) => typeTokenOf(name) === token);
-}
-
-export function setOfType(token: string): SetKind | undefined {
-  return SETS.find(({ name }) => typeTokenOf(name) === token);
+export function resourceOfType(token: string): Kind | SetKind | undefined {
+  return [...KINDS, ...SETS].find(({ name }) => typeTokenOf(name) === token);
 }
 
 export function setNamed(name: string): SetKind | undefined {

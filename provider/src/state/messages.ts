@@ -82,7 +82,7 @@ export function staysLive(
 
 /** What to do about open creates of another stack. @param stack `<organization>/<project>/<stack>` */
 export function otherStackAdvice(stack: string): string[] {
-  const name = stackOption(stack).value;
+  const name = stackOption(stack);
   return [
     `If you renamed the stack ${name} to this one:`,
     `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,

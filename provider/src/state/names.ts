@@ -52,11 +52,10 @@ export function nameInUrn(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }
 
-/** As an option of a command, such as `--stack dev`: the organization is named only where there are several. */
-export function stackOption(stack: string) {
+/** For a command's `--stack`: the organization is named only where there are several. */
+export function stackOption(stack: string): string {
   const [organization = "", , name = ""] = stack.split("/");
-  const isDefault = organization === DEFAULT_ORGANIZATION;
-  return { option: "--stack", value: isDefault ? name : `${organization}/${name}` };
+  return organization === DEFAULT_ORGANIZATION ? name : `${organization}/${name}`;
 }
 
 /** The key that a resource has in the journal; its URN is `urn:pulumi:<stack>::<project>::<types>::<name>`. */

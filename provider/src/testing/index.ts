@@ -6,7 +6,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { isRpcSecret, unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
 import { asRecord, type Values } from "../base/index.js";
-import { checkArguments, kindOfType, setOfType } from "../kinds/index.js";
+import { checkArguments, resourceOfType } from "../kinds/index.js";
 import type { ResourceName } from "../kinds/vocabulary.js";
 import { currentProgram, type Finding, programError } from "../program/index.js";
 import { exactId, problemMessages, type ValidationOptions } from "../rules/index.js";
@@ -145,7 +145,7 @@ class MockPlatform {
     inputs,
     id: read,
   }: MockResourceArgs): DeclaredResource | undefined {
-    const kind = kindOfType(type) ?? setOfType(type);
+    const kind = resourceOfType(type);
     if (kind === undefined) return undefined;
     const { settings } = currentProgram().reading;
     const declared = { type: kind.name, name };

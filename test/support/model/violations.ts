@@ -65,7 +65,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "Pulumi's record of an interrupted update is not read",
     "cli/pending-facts.ts",
-    `isNew || (type === "updating" && set !== undefined)`,
+    `isNew || (type === "updating" && isSet)`,
     "isNew",
   ],
 ];
