@@ -2,7 +2,7 @@
  * Which backend keeps a stack's state, as Pulumi finds it (3.259: `pkg/workspace/creds.go`, `pkg/backend/diy`), in a text
  * that differs for any two backends. The same backend in another spelling may be another text: that costs a question.
  */
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import {
@@ -33,16 +33,8 @@ const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
 /** The project file of a folder: the nearest one upwards. */
 export function projectFileOf(folder: string): string | undefined {
   for (let each = resolve(folder); ; each = dirname(each)) {
-    const found = PROJECT_FILES.map((name) => join(each, name)).find(isFile);
+    const found = PROJECT_FILES.map((name) => join(each, name)).find(existsSync);
     if (found !== undefined || dirname(each) === each) return found;
-  }
-}
-
-function isFile(path: string): boolean {
-  try {
-    return statSync(path).isFile();
-  } catch {
-    return false; // as Pulumi: one that nobody may look at is not there
   }
 }
 
@@ -103,9 +95,9 @@ function unknownBackend(why: string, cure: string): JournalError {
 /** @throws Error with the reason. */
 function urlIn(project: Values): string | undefined {
   const backend = own(project, "backend") ?? {};
-  if (typeof backend !== "object") throw new Error("backend is not a map");
   const url = own(backend, "url") ?? "";
-  if (typeof url !== "string") throw new Error("backend.url is not a text");
+  if (typeof backend !== "object" || typeof url !== "string")
+    throw new Error("backend is not a map with a text as its url");
   return url;
 }
 

@@ -31,7 +31,6 @@ import {
   SINGLE,
   type StoredSet,
   sendingOf,
-  unresolvedIn,
   writeStored,
 } from "../state/index.js";
 import { createBlocker, createToTakeOver } from "./create.js";
@@ -67,19 +66,18 @@ interface ResourcePlan extends Plan {
 }
 
 /** What became of them. */
-interface ApplyResult extends Deletes {
+interface ApplyResult {
   readonly outcomes: Outcomes;
   /** What has left the resource and stays live, unless something else manages it. */
   readonly unmanaged: readonly LeftLive[];
   readonly after: StoredSet;
   readonly outs: Values;
-}
-
-interface Deletes {
   /** Ids that are deleted here, and those that the engine is going to delete. */
   readonly deletedIds: ReadonlySet<string>;
   readonly failedDeletes: readonly FailedDelete[];
 }
+
+type Deletes = Pick<ApplyResult, "deletedIds" | "failedDeletes">;
 
 /** @throws AdvertisingError, ResourceFailure something failed. */
 export async function createResource(
@@ -88,11 +86,8 @@ export async function createResource(
   ref: ResourceRef,
   inputs: Values,
 ): Promise<{ id: string; outs: Values }> {
-  const plan = planObjects(resource, runtime, ref, {
-    id: "",
-    olds: {},
-    news: inputs,
-  });
+  const change = { id: "", olds: {}, news: inputs };
+  const plan = planObjects(resource, runtime, ref, change);
   const work = { ...plan, resource, ref, inputs };
   if ("member" in resource) {
     const id = `set-${randomUUID()}`; // means nothing to the platform
@@ -126,14 +121,10 @@ export async function updateResource(
   ref: ResourceRef,
   change: Change,
 ): Promise<Values> {
-  const isSet = "member" in resource;
-  const open = unresolvedIn(change.olds);
-  if (!isSet && open !== undefined)
-    throw new ResourceFailure(unresolvedMessage([{ ref, record: open }]));
   const plan = planObjects(resource, runtime, ref, change);
   const work = { ...plan, resource, ref, inputs: change.news };
   const done = await applyPlan(runtime, work);
-  if (isSet) return setOutputs(runtime, work, done, change.id);
+  if ("member" in resource) return setOutputs(runtime, work, done, change.id);
   return singleOutputs(work, done).outs;
 }
 
@@ -188,7 +179,7 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
   const at = runtime.now();
   const leaving = objects.flatMap((object): LeftLive[] => {
     const { key } = object;
-    const id = heldId(object);
+    const id = object.id ?? object.former?.id; // in a create only `former` has it
     const isSame = !isRemoved(object) && id === (idAfter(outcomes.get(key)) ?? object.id);
     if (id === undefined || isSame) return [];
     const name = displayName(kind, stored.events.get(key) ?? {}, secret);
@@ -232,11 +223,6 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
   return { outcomes, unmanaged, after, outs, ...deletes };
 }
 
-/** The object that a resource or member has; in a create only `former` has it. */
-function heldId({ id, former }: PlannedObject): string | undefined {
-  return id ?? former?.id;
-}
-
 function tasksOf(
   runtime: Runtime,
   { resource, ref, stored, inputs, objects, secret }: ResourcePlan,
@@ -245,20 +231,12 @@ function tasksOf(
   const hasWork = ({ action }: PlannedObject) => !rest.includes(action.do);
   return objects.filter(hasWork).map((object) => {
     const own = objectRef(resource, ref, object.key);
-    const replaces = replacedBy(runtime, own, heldId(object));
+    const replaces = replacedBy(runtime, own, object.id ?? object.former?.id);
     const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
     const mark = markFor(runtime, own, replaces, inputs);
-    return {
-      ...object,
-      ref: own,
-      secret,
-      created: stored.created,
-      replaces,
-      formerIds,
-      mark,
-    };
+    return { ...object, ref: own, secret, replaces, formerIds, mark };
   });
 }
 
@@ -300,17 +278,8 @@ async function deleteObjects(
       try {
         if (trouble !== undefined) throw trouble;
         const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-        if (
-          await operations.delete(
-            {
-              id,
-              label: own,
-              created,
-            },
-            properties,
-          )
-        )
-          deletedIds.add(id);
+        const target = { id, label: own, created };
+        if (await operations.delete(target, properties)) deletedIds.add(id);
       } catch (error) {
         const failure = toAdvertisingError(error);
         if (!(failure instanceof RefusedError)) trouble ??= failure;
@@ -401,7 +370,8 @@ function tellCreated(
 ): void {
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome) ?? "";
-  if (outcome?.kind === "created" && outcome.isTakenOver) {
+  // An adoption was said before.
+  if (outcome?.kind === "created") {
     const text = usedMessage(ref, [{ key: SINGLE, id: undefined }], outcomes);
     tellAt("info", ref.resourceUrn, text);
   }

@@ -79,7 +79,7 @@ export async function createOnce(
     runtime.deployment.firstBlocked ??= label;
     throw blocker;
   }
-  const finding = await searchIfPossible(kind, runtime, task, { open });
+  const finding = await searchIfPossible(kind, runtime, { ...task, open });
   if (finding.kind === "unresolved") return finding;
   if (finding.kind === "found") {
     const { what: _, searched: __, ...sent } = open;
@@ -113,11 +113,7 @@ export function createToTakeOver(
 }
 
 /** A resource's create of unknown outcome, by the journal and the state: of two sendings the later moment counts. */
-function openIn(
-  label: string,
-  entry: JournalEntry | undefined,
-  unresolved: Unresolved | undefined,
-) {
+function openIn(label: string, entry?: JournalEntry, unresolved?: Unresolved) {
   if (entry === undefined || (unresolved !== undefined && unresolved.at >= entry.at))
     return unresolved;
   return recordOf({ ...entry, what: whatHappened(label, entry) });
@@ -154,12 +150,7 @@ function takeOver(
       `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove the latter, or correct its existingId.`,
     );
   }
-  const outcome = {
-    kind: "created",
-    id,
-    isTakenOver: true,
-    sending: sendingOf(made),
-  } as const;
+  const outcome = { kind: "created", id, sending: sendingOf(made) } as const;
   if (!wasSentWithOtherArguments(kind, values, made)) return outcome;
   return { ...outcome, sentAs: sentAsOf(kind, made) };
 }
@@ -186,13 +177,9 @@ async function sendCreate(
   const { account, deployment, reading, say } = runtime;
   const { markField: field } = reading.settings;
   const { deletes } = deployment.checked(resourceKeyIn(key));
+  const body = fingerprintOfBody(kind, values);
   const record = {
-    key,
-    mark,
-    body: fingerprintOfBody(kind, values),
-    field,
-    account,
-    replaces,
+    ...{ key, mark, body, field, account, replaces },
     ...identifyingIn(kind, values, secret),
     ...(deletes && { deletes }),
   };
@@ -207,7 +194,7 @@ async function sendCreate(
     note(journal.recordCreated(key, id), `${label} was created as ${id}. `);
   const created = (id: string): Outcome => {
     deployment.claim(kind, id, key);
-    return { kind: "created", id, isTakenOver: false };
+    return { kind: "created", id };
   };
   const creating = runtime.client().create({
     operation: kind.create,
@@ -246,12 +233,9 @@ async function sendCreate(
     return { kind: "unresolved", record };
   };
   if (conflict !== undefined) return unresolved(open);
-  const finding = await searchIfPossible(kind, runtime, task, {
-    open,
-    wasJustSent: true,
-  });
-  if (finding.kind === "not-made") return unresolved(open);
-  if (finding.kind === "unresolved") return unresolved(finding.record);
+  const finding = await searchIfPossible(kind, runtime, { ...task, open }, true);
+  if (finding.kind !== "found")
+    return unresolved(finding.kind === "unresolved" ? finding.record : open);
   await noteCreated(finding.id);
   say(
     `${label} was created as ${finding.id}: its response was lost, and a search has found it.`,
@@ -263,16 +247,13 @@ async function sendCreate(
 async function searchIfPossible(
   kind: Kind,
   runtime: Runtime,
-  task: ObjectTask,
-  {
-    open,
-    wasJustSent = false,
-  }: { readonly open: Unresolved; readonly wasJustSent?: boolean },
+  task: ObjectTask & { readonly open: Unresolved },
+  wasJustSent = false,
 ) {
+  const { ref, formerIds, open } = task;
   const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
   if (!abilitiesOf(kind, runtime.reading.settings).search(open.field))
     return unresolved(open);
-  const { ref, formerIds } = task;
   const wanted = { kind, label: ref.label, sent: open, formerIds };
   const finding = await searchByMark(runtime, wanted, wasJustSent);
   if (finding.kind === "not-made") return finding;
@@ -287,11 +268,7 @@ async function searchIfPossible(
 }
 
 /** What is not known after a create has failed; undefined if nothing was created. */
-function doubtFrom(
-  error: unknown,
-  label: string,
-  sentAt: string | undefined,
-): string | undefined {
+function doubtFrom(error: unknown, label: string, sentAt?: string): string | undefined {
   if (error instanceof OutcomeUnknownError) return error.message;
   if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
   // A defect of this package in reading an answer: to send the create again could make a second object.
@@ -334,19 +311,14 @@ export function namesakeOf(
     return journal.isStillOpen(key) && key !== ref.key && !deployment.isDeclared(key);
   };
   const found = runtime.openCreates(ref.identity).find(kind.name, name);
-  const candidates = found.filter(
-    (open) => hasSameOwner(kind, open, values) && isOther(open),
-  );
-  const isPerhaps = name === undefined || holdsUnknown(ownerIn(kind, values));
-  const [open] = candidates;
-  return open && { ref, open, isPerhaps };
-}
-
-/** A secret owner, or one that is not known yet, may be any. */
-function hasSameOwner(kind: Kind, { facts = {} }: OpenCreate, values: Values): boolean {
-  const then = ownerIn(kind, facts);
-  const now = ownerIn(kind, values);
-  return !hasValue(then) || holdsUnknown(now) || isSameValue(then, now);
+  const owner = ownerIn(kind, values);
+  const isOwnerKnown = !holdsUnknown(owner);
+  const open = found.find((each) => {
+    // A secret owner, or one that is not known yet, may be any.
+    const then = isOwnerKnown ? ownerIn(kind, each.facts ?? {}) : undefined;
+    return (!hasValue(then) || isSameValue(then, owner)) && isOther(each);
+  });
+  return open && { ref, open, isPerhaps: name === undefined || !isOwnerKnown };
 }
 
 /** Why nothing is sent for a new object; undefined if it may be sent. After one was blocked, nothing new is sent. */

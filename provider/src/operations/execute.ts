@@ -7,7 +7,6 @@ import {
   ArgumentsError,
   asRecord,
   BlockedCreateError,
-  hasValue,
   NotSentError,
   OutcomeUnknownError,
   RefusedError,
@@ -40,7 +39,7 @@ import {
   whatHappened,
 } from "../state/index.js";
 import { createOnce } from "./create.js";
-import { notDeletedMessage, tooEarlyMessage, warnOfPlatform } from "./messages.js";
+import { tooEarlyNotice, warnOfPlatform } from "./messages.js";
 import { type ObjectTask, type Outcome, recordOf, toAdvertisingError } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
@@ -250,7 +249,9 @@ export class ObjectOperations {
     if (runtime.deployment.isClaimedOrAdopted(kind, id)) return false; // something else manages it
     const blocker = this.#deleteBlocker(id, properties);
     if (blocker !== undefined) {
-      runtime.say(notDeletedMessage(kind, label, id, blocker));
+      runtime.say(
+        `${label} left the state but was not deleted, because ${blocker}. ${staysLive(kind, id)}.`,
+      );
       return false;
     }
     if (!runtime.deleted.has(kind.name, id)) {
@@ -258,7 +259,7 @@ export class ObjectOperations {
         runtime.client().delete(this.#request("delete", target)),
       );
       const until = wasThere ? undefined : this.unprovenUntil(created);
-      if (until !== undefined) throw new RefusedError(tooEarlyMessage(label, id, until));
+      if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
     }
     runtime.deleted.add(kind.name, id);
     return true;
@@ -291,19 +292,15 @@ function changedFields(
   news: Values,
   changed: readonly string[],
 ): Record<string, unknown> {
-  const given = Object.fromEntries(
-    changed.filter((name) => name !== "additionalFields").map((name) => [name, news[name]]),
-  );
-  const fields = bodyOf(kind, given);
-  for (const [property, field] of Object.entries(kind.wireNames)) {
-    if (changed.includes(property) && !hasValue(news[property])) fields[field] = null;
-  }
+  const body = bodyOf(kind, news);
+  const fields: Record<string, unknown> = {};
+  for (const [property, field] of Object.entries(kind.wireNames))
+    if (changed.includes(property)) fields[field] = body[field] ?? null;
   if (!changed.includes("additionalFields")) return fields;
   const before = asRecord(olds.additionalFields);
   const after = asRecord(news.additionalFields);
-  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
+  for (const field of Object.keys({ ...before, ...after }))
     if (!isDeepStrictEqual(before[field], after[field]))
       fields[field] = after[field] ?? null;
-  }
   return fields;
 }

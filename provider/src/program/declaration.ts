@@ -94,27 +94,24 @@ function membersOf(
   });
 }
 
-function declaredObject(
-  kind: Kind,
-  values: Values,
-): Pick<DeclaredObject, "named" | "adopts"> {
+function declaredObject(kind: Kind, values: Values) {
   const { existingId } = values;
   const named = `${kind.name} ${displayName(kind, values, new Set()) ?? ""}`;
-  if (!hasValue(existingId)) return { named, adopts: undefined };
-  return { named, adopts: isPlain(existingId) ? String(existingId) : UNKNOWN };
+  let adopts: string | undefined;
+  if (hasValue(existingId)) adopts = isPlain(existingId) ? String(existingId) : UNKNOWN;
+  return { named, adopts };
 }
 
 /** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */
 function formerKeysOf({ kind, name, options }: Call): string[] {
   return listIn(options.aliases).flatMap((alias) => {
-    if (typeof alias === "string") {
-      return alias.startsWith("urn:") ? [keyOfUrn(kind.name, alias)] : [];
-    }
+    if (typeof alias === "string")
+      return alias.startsWith("urn:") ? keyOfUrn(kind.name, alias) : [];
     const { name: formerName = name, parent = options.parent, parentUrn } = asRecord(alias);
     const isParentKnown = parent === undefined || isResource(parent);
     if (typeof formerName !== "string" || !isParentKnown || parentUrn !== undefined)
       return [];
-    return [keyOf(kind.name, { parentTypes: typesOf(parent), name: formerName })];
+    return keyOf(kind.name, { parentTypes: typesOf(parent), name: formerName });
   });
 }
 
@@ -124,15 +121,17 @@ export function optionProblems(
   mayDelete: boolean,
 ): Problem[] {
   const problems: Problem[] = [];
-  if (id !== undefined) {
-    // Pulumi's dynamic providers can't import: the engine does not say which provider the id belongs to.
-    const reason = `is an option that does not work here: set the argument existingId: ${id}`;
-    problems.push({ property: "import", reason });
-  }
-  if (retainOnDelete === false && !mayDelete) {
-    const reason =
-      "can't be false: the platform has no known delete. Leave the option out; what is removed stays live";
-    problems.push({ property: "retainOnDelete", reason });
-  }
+  if (id !== undefined)
+    problems.push({
+      property: "import",
+      // Pulumi's dynamic providers can't: the engine does not say which provider the id belongs to.
+      reason: `is an option that does not work here: set the argument existingId: ${id}`,
+    });
+  if (retainOnDelete === false && !mayDelete)
+    problems.push({
+      property: "retainOnDelete",
+      reason:
+        "can't be false: the platform has no known delete. Leave the option out; what is removed stays live",
+    });
   return problems;
 }

@@ -1,6 +1,6 @@
 /** Values in programs: Outputs and promises, not known yet, and ids as resources, which only this process recognises. */
 import * as pulumi from "@pulumi/pulumi";
-import type { Values } from "../base/index.js";
+import { asRecord, type Values } from "../base/index.js";
 import { type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import {
   DescribedInvalidValue,
@@ -27,12 +27,7 @@ export function isResource(value: unknown): value is pulumi.Resource {
 
 /** Whether `value` is a resource with this type token, of whichever copy of this package. */
 export function isOfType(value: unknown, typeToken: string): boolean {
-  return isResource(value) && typeTokenIn(value) === typeToken;
-}
-
-/** Pulumi notes it on each resource, but not in its types. */
-function typeTokenIn(resource: pulumi.Resource): unknown {
-  return (resource as { __pulumiType?: unknown }).__pulumiType;
+  return isResource(value) && asRecord(value).__pulumiType === typeToken;
 }
 
 /**
@@ -45,10 +40,11 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
     const value = args[name];
     if (!isResource(value)) continue;
     const expected = kind.references[name];
+    const properties = asRecord(value);
     const fits = expected !== undefined && isOfType(value, typeTokenOf(expected.name));
     ids[name] = fits
-      ? (value as unknown as Values)[expected.idProperty]
-      : new DescribedInvalidValue(`a resource of type ${typeTokenIn(value)}`);
+      ? properties[expected.idProperty]
+      : new DescribedInvalidValue(`a resource of type ${properties.__pulumiType}`);
   }
   return ids;
 }

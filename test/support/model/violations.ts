@@ -53,8 +53,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what a clean run has made is forgotten at its end",
     "journal/journal.ts",
-    '({ key, id }): JournalLine => ({ key, state: "reported", id, unsaved: !hasCheckpoints })',
-    "({ key }): JournalLine => closedLine(key)",
+    "({ key, id }) => ({ ...common, key, id })",
+    "({ key }) => closedLine(key)",
   ],
   [
     "a search that finds none: sent again at once",
