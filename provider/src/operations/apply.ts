@@ -190,7 +190,7 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
     const former = objects.flatMap((object) => object.former ?? []);
     const byEngine = former.filter(({ isDeleted }) => isDeleted);
     deletes = { ...deletes, deletedIds: new Set(byEngine.map(({ id }) => id)) };
-  } else if (isWell && circumstances.can.delete) {
+  } else if (isWell) {
     const wanted = leaving.filter(({ id }) => circumstances.deletes(id));
     deletes = await deleteObjects(operations, ref.label, wanted, work.olds);
   }

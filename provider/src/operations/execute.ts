@@ -43,7 +43,7 @@ import { tooEarlyNotice, warnOfPlatform } from "./messages.js";
 import { type ObjectTask, type Outcome, recordOf, toAdvertisingError } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
-/** A person must look for each unknown outcome: from so many on, if fewer were created, no further create begins. */
+/** A person must look for each unknown outcome: from so many on, no further create begins. */
 const MAX_UNRESOLVED = 16;
 
 /** Failures that say nothing about other members. Adopting a wrong object is an error in the arguments. */
@@ -79,7 +79,6 @@ export class ObjectOperations {
   ): Promise<Map<string, Outcome>> {
     const { runtime } = this;
     const outcomes = new Map<string, Outcome>();
-    let created = 0;
     let unresolved = 0;
     let trouble: string | undefined;
     const execute = async (task: ObjectTask) => {
@@ -95,11 +94,10 @@ export class ObjectOperations {
         .catch((error): Outcome => ({ kind: "failed", error: toAdvertisingError(error) }));
       outcomes.set(key, outcome);
       onProgress();
-      if (outcome.kind === "created") created++;
       // What an earlier run left unresolved says nothing about the platform's state now.
       if (outcome.kind === "unresolved" && runtime.deployment.unresolved.has(ref.key))
         unresolved++;
-      if (unresolved >= MAX_UNRESOLVED && unresolved > created)
+      if (unresolved >= MAX_UNRESOLVED)
         trouble ??= `the outcomes of ${unresolved} events before it are unknown`;
       if (outcome.kind !== "failed") return;
       if (!ABOUT_ITSELF.some((each) => outcome.error instanceof each))

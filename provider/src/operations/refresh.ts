@@ -45,8 +45,8 @@ import {
 import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
 import { driftNotice, goneNotice, tooEarlyNotice } from "./messages.js";
 import { assertSameAccount, ResourceFailure, sentAsOf } from "./outcome.js";
+import { secretOfObjects } from "./plan-resource.js";
 import type { Runtime } from "./runtime.js";
-import { secretOfObjects } from "./secrets.js";
 
 export interface ReadResult {
   readonly id: string;
