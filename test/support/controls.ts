@@ -90,7 +90,7 @@ const rows: Row[] = [
   ],
   [
     "a search counts as not made only after the last moment at which it could have been sent",
-    "operations/search.ts",
+    "operations/create.ts",
     " && searchContext.clock.wallMs() >= dueMs",
     "",
     "sandbox/search",

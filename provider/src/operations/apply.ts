@@ -33,7 +33,7 @@ import {
   sendingOf,
   writeStored,
 } from "../state/index.js";
-import { createBlocker, createToTakeOver } from "./create.js";
+import { createBlocker, createToTakeOver, markFor, replacedBy } from "./create.js";
 import { momentToKeep, ObjectOperations } from "./execute.js";
 import {
   leftMessage,
@@ -56,7 +56,6 @@ import {
 } from "./outcome.js";
 import { type Plan, planObjects } from "./plan-resource.js";
 import type { Change, Runtime } from "./runtime.js";
-import { markFor, replacedBy } from "./search.js";
 
 /** What is to be done with a resource's objects. */
 interface ResourcePlan extends Plan {

@@ -144,19 +144,17 @@ function sameObjectAdvice(ref: ResourceRef, open: OpenCreate): string[] {
 }
 
 function openAdvice(all: readonly OpenCreate[]): string[] {
-  const named = Map.groupBy(all, ({ id }) => id !== undefined);
-  // Of another stack's create, the URN.
-  const names = (isKnown: boolean) =>
-    (named.get(isKnown) ?? []).map(({ key, elsewhere }) => {
-      return elsewhere === undefined
-        ? parseKey(key).short
-        : refOfKey(key, elsewhere.stack).urn;
-    });
-  const lines = named.has(false) ? settlingCommands(names(false)) : [];
-  if (named.has(true))
+  const unknown: string[] = [];
+  const created: string[] = [];
+  for (const { key, id, elsewhere } of all) {
+    const ref = elsewhere && refOfKey(key, elsewhere.stack);
+    (id === undefined ? unknown : created).push(ref?.urn ?? parseKey(key).short);
+  }
+  const lines = unknown.length > 0 ? settlingCommands(unknown) : [];
+  if (created.length > 0)
     lines.push(
       "If it is another object, and the former name is gone for good, drop its record:",
-      `  ${pendingCommandLine("forget", names(true))}`,
+      `  ${pendingCommandLine("forget", created)}`,
     );
   return lines;
 }

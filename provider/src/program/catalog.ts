@@ -167,7 +167,6 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
       ...problemMessages([...problems, ...optionProblems(options, canDelete.length > 0)]),
     ],
     warnings: describeAlike(byLevel.get("warning") ?? []),
-    resource: undefined,
   });
   return {
     content,

@@ -30,8 +30,8 @@ export interface DeclaredObject {
 export interface Declaration extends Finding {
   /** What is accepted and yet likely a mistake. */
   readonly warnings: readonly string[];
-  /** `undefined` for a catalog, which declares its resources by their own constructors, and for what is only read. */
-  readonly resource: ResourceDeclaration | undefined;
+  /** None for a catalog, which declares its resources by their own constructors, and for what is only read. */
+  readonly resource?: ResourceDeclaration;
 }
 
 export interface ResourceDeclaration {

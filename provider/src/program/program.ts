@@ -194,7 +194,6 @@ const ONLY_READ: Declaration = {
   title: "",
   lines: [],
   warnings: [],
-  resource: undefined,
 };
 
 /**

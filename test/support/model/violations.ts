@@ -58,7 +58,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   ],
   [
     "a search that finds none: sent again at once",
-    "operations/search.ts",
+    "operations/create.ts",
     "if (isDue) return",
     "if (ids.length === 0) return",
   ],
