@@ -6,7 +6,6 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   type AdvertisingError,
-  count,
   idRanges,
   RefusedError,
   type Values,
@@ -141,18 +140,13 @@ export async function deleteResource(
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => ({ key, id: object }));
-  const deletes = await deleteObjects(operations, label, wanted, properties);
-  const { deletedIds, failedDeletes } = deletes;
+  const { failedDeletes } = await deleteObjects(operations, label, wanted, properties);
   const [first] = failedDeletes;
   if (first === undefined) return;
   if (!("member" in resource)) throw first.error;
   const left = idRanges(failedDeletes.map((each) => each.id));
-  const done = `${deletedIds.size} of ${count(wanted.length, "event")} deleted. Not deleted: ${left}.`;
-  throw new ResourceFailure(
-    `${label}: ${done} ${first.error.message}`,
-    undefined,
-    first.error.code,
-  );
+  const text = `${label}: not deleted: ${left}. ${first.error.message}`;
+  throw new ResourceFailure(text, undefined, first.error.code);
 }
 
 /** Makes the objects what is declared, and deletes what has left a set. */

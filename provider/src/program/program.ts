@@ -29,7 +29,7 @@ import {
   type ProgramContext,
   SECRET_ARGUMENTS,
 } from "../state/index.js";
-import { type Declaration, declare } from "./declaration.js";
+import { type Declaration, declare, holdsOutput, idsOf } from "./declaration.js";
 import {
   expectFoundFrom,
   expectNodeFits,
@@ -38,7 +38,6 @@ import {
   noteCopy,
   programError,
 } from "./findings.js";
-import { holdsOutput, idsOf } from "./ids.js";
 import { ProgramValidator, type WholeProgram } from "./program-validator.js";
 import * as place from "./pulumi-internals.js";
 
