@@ -126,7 +126,7 @@ export function createToTakeOver(
 }
 
 /** A resource's create of unknown outcome, by the journal and the state: of two sendings the later moment counts. */
-function openIn(label: string, entry?: JournalEntry, unresolved?: Unresolved) {
+export function openIn(label: string, entry?: JournalEntry, unresolved?: Unresolved) {
   if (entry === undefined || (unresolved !== undefined && unresolved.at >= entry.at))
     return unresolved;
   return recordOf({ ...entry, what: whatHappened(label, entry) });

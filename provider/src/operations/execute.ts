@@ -30,17 +30,10 @@ import {
 } from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import {
-  isOfKnownAccount,
-  memberOf,
-  parseKey,
-  SINGLE,
-  staysLive,
-  whatHappened,
-} from "../state/index.js";
-import { createOnce } from "./create.js";
+import { isOfKnownAccount, memberOf, parseKey, SINGLE, staysLive } from "../state/index.js";
+import { createOnce, openIn } from "./create.js";
 import { tooEarlyNotice, warnOfPlatform } from "./messages.js";
-import { type ObjectTask, type Outcome, recordOf, toAdvertisingError } from "./outcome.js";
+import { type ObjectTask, type Outcome, toAdvertisingError } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
 /** A person must look for each unknown outcome: from so many on, no further create begins. */
@@ -188,17 +181,11 @@ export class ObjectOperations {
       );
     const journal = runtime.journal(identity);
     const entry = journal.of(key);
-    const open = unresolved === undefined ? [] : [unresolved];
-    if (entry?.state === "sent") open.push({ ...entry, what: whatHappened(label, entry) });
-    for (const record of open) {
-      const why = resolutionConflict(kind, id, theirs, record);
-      if (why !== undefined)
-        return {
-          kind: "unresolved",
-          record: recordOf(record),
-          why,
-        };
-    }
+    const sent = entry?.state === "sent" ? entry : undefined;
+    const record = openIn(label, sent, unresolved);
+    const why = record && resolutionConflict(kind, id, theirs, record);
+    if (record !== undefined && why !== undefined)
+      return { kind: "unresolved", record, why };
     await this.#update({ id, label }, theirs, values, [...differences.keys()]);
     if (entry?.id !== undefined && entry.id !== id && entry.state !== "confirmed")
       runtime.say(
