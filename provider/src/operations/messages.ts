@@ -175,9 +175,11 @@ function renameCure(
   if (formerKey !== undefined)
     return `set formerKey: ${JSON.stringify(formerKey)}, or ${adopt}`;
   if (isOfCatalog || member !== ref.member) return adopt;
+  const named = `name: ${JSON.stringify(name)}`;
   let alias = "an alias with its former name and parent";
-  if (parentTypes === ref.parentTypes)
-    alias = `the alias { name: ${JSON.stringify(name)} }`;
+  if (parentTypes === undefined)
+    alias = `the alias { ${named}, parent: pulumi.rootStackResource }`;
+  if (parentTypes === ref.parentTypes) alias = `the alias { ${named} }`;
   const ofSet = member === undefined ? "" : " to the set";
   return `add ${alias}${ofSet}, or ${adopt}`;
 }
