@@ -192,7 +192,12 @@ async function sendCreate(
   const { deletes } = deployment.checked(resourceKeyIn(key));
   const body = fingerprintOfBody(kind, values);
   const record = {
-    ...{ key, mark, body, field, account, replaces },
+    key,
+    mark,
+    body,
+    field,
+    account,
+    replaces,
     ...identifyingIn(kind, values, secret),
     ...(deletes && { deletes }),
   };

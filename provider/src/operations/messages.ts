@@ -147,8 +147,9 @@ function openAdvice(all: readonly OpenCreate[]): string[] {
   const unknown: string[] = [];
   const created: string[] = [];
   for (const { key, id, elsewhere } of all) {
-    const ref = elsewhere && refOfKey(key, elsewhere.stack);
-    (id === undefined ? unknown : created).push(ref?.urn ?? parseKey(key).short);
+    const name = elsewhere ? refOfKey(key, elsewhere.stack).urn : parseKey(key).short;
+    if (id === undefined) unknown.push(name);
+    else created.push(name);
   }
   const lines = unknown.length > 0 ? settlingCommands(unknown) : [];
   if (created.length > 0)

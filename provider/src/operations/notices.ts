@@ -70,8 +70,10 @@ export function createMessages(secrets: Secrets, log: TellAt) {
   const shown = new Set<string>();
   /** With `--refresh` the engine asks about each resource twice in one run, and about a replaced one anyway. */
   const isNew = (...about: readonly string[]) => {
-    const before = shown.size;
-    return shown.add(about.join(" ")).size > before;
+    const text = about.join(" ");
+    if (shown.has(text)) return false;
+    shown.add(text);
+    return true;
   };
   const sorts = new Map<
     string,
