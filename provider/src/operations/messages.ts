@@ -227,7 +227,8 @@ export function secondObjectNotice(
   held: string,
 ): Notice {
   const { id } = entry;
-  const next = id === undefined ? "Look in the account" : staysLive(kind, id);
+  let next = "Look in the account for a second one";
+  if (id !== undefined) next = staysLive(kind, id);
   const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next}. To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
   return notice("also made by earlier runs", ref, text, id);
 }
