@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { JournalError, systemClock } from "../../provider/src/base/index.js";
 import { conversionEvent } from "../../provider/src/kinds/index.js";
+import { searchByMark } from "../../provider/src/operations/create.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
-import { searchByMark } from "../../provider/src/operations/search.js";
 import type {
   Fault,
   FaultRule,

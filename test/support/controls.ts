@@ -90,7 +90,7 @@ const rows: Row[] = [
   ],
   [
     "a search counts as not made only after the last moment at which it could have been sent",
-    "operations/search.ts",
+    "operations/create.ts",
     " && searchContext.clock.wallMs() >= dueMs",
     "",
     "sandbox/search",
@@ -108,7 +108,7 @@ const rows: Row[] = [
   [
     "with checkpoints off, what a clean run has created is still known",
     "journal/journal.ts",
-    '({ key, state: "reported", id, unsaved: !hasCheckpoints })',
+    "({ ...common, key, id })",
     "closedLine(key)",
     "unit/journal",
     "at a clean end only what this engine was given is reported",

@@ -436,12 +436,6 @@ it.each<[string, Record<string, string>, string, string]>([
     ".",
     "src",
   ],
-  [
-    "a folder with that name does not count",
-    { "Pulumi.yaml": YAML, "a/Pulumi.yaml/x": "" },
-    "a",
-    ".",
-  ],
   ["a file that can't be read", { "Pulumi.yaml": "main: [" }, ".", "."],
 ])("the folder that a program runs in: %s", (_, files, from, expected) => {
   const top = newFolder();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { advertiser as advertiserKind } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { type Kind, typeTokenOf } from "../../provider/src/kinds/kind.js";
-import { holdsOutput, idsOf, readIdOf } from "../../provider/src/program/ids.js";
+import { holdsOutput, idsOf, readIdOf } from "../../provider/src/program/declaration.js";
 import { validate } from "../../provider/src/rules/validate.js";
 
 await pulumi.runtime.setMocks({

@@ -198,17 +198,8 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
     tell.driftNotice(purchase, ["value 26 → 99"]).text,
   "an object that is gone": () => tell.goneNotice(purchase).text,
   "an object that was just created, and is not found": () =>
-    tell.tooEarlyMessage(purchase.label, "42", AT),
-  "a preview: the same": () => tell.tooEarlyNotice(purchase, "42", AT).text,
+    tell.tooEarlyNotice({ ...purchase, id: "42" }, AT).text,
   "a read that was switched on later": () => tell.stateForRead(),
-  "a refresh without a known read": () => tell.nothingComparedMessage("event"),
-  "what is not deleted": () =>
-    tell.notDeletedMessage(
-      event,
-      purchase.label,
-      "42",
-      "the platform has no known way to delete",
-    ),
   "what a set leaves": () =>
     tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }]) ?? "",
   "adopted, and taken over": () =>
@@ -217,7 +208,7 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
       buyAndLead,
       new Map<string, Outcome>([
         ["buy", { kind: "managed", id: "42" }],
-        ["lead", { kind: "created", id: "43", isTakenOver: true }],
+        ["lead", { kind: "created", id: "43", sending: "m at" }],
       ]),
     ) ?? "",
   "a set: one refused, one of unknown outcome": () =>

@@ -191,7 +191,7 @@ describe("after an `up`", () => {
   const created = (id: string, isTakenOver = false): Outcome => ({
     kind: "created",
     id,
-    isTakenOver,
+    ...(isTakenOver && { sending: "m at" }),
   });
 
   it("lists objects that are no longer managed; of many the ids", () => {
@@ -269,7 +269,7 @@ describe("the error of the whole set", () => {
     const asSent = ["k10", "k2"].map((key) => {
       return [
         key,
-        { kind: "created", id: key.slice(1), isTakenOver: true, sentAs: { body: "f" } },
+        { kind: "created", id: key.slice(1), sending: "m at", sentAs: { body: "f" } },
       ] as const;
     });
     expect(trouble(asSent, kept).text.split("\n")).toEqual([

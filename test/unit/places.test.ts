@@ -228,12 +228,12 @@ it.each<[what: string, Record<string, string>, words: RegExp]>([
   [
     "a number",
     { "Pulumi.json": '{"backend":{"url":17}}' },
-    /Pulumi\.json can't be read: backend\.url is not a text/,
+    /Pulumi\.json can't be read: backend is not a map with a text as its url/,
   ],
   [
     "a text instead of a map",
     { "Pulumi.yaml": "backend: s3://ours\n" },
-    /backend is not a map/,
+    /backend is not a map with a text as its url/,
   ],
 ])("a backend that is not understood stops: %s", (_, files, words) => {
   const { backend } = projectWith(files);

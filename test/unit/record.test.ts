@@ -7,7 +7,6 @@ import {
   markIn,
   markOf,
   UNKNOWN,
-  unresolvedIn,
 } from "../../provider/src/state/index.js";
 
 const OF = ["file:///states", "acme/shop/dev", "ConversionEvent::purchase", "5"] as const;
@@ -57,10 +56,4 @@ it("tells an object from others without what is secret or not known", () => {
     name: "Acme",
     facts: {},
   });
-});
-
-it("is in the state as it is", () => {
-  const record = { at: "2026-01-01T00:00:00Z", mark: "m", body: "b", what: "It was sent." };
-  expect(unresolvedIn({ eventName: "A", unresolved: record })).toBe(record);
-  expect(unresolvedIn({})).toBeUndefined();
 });

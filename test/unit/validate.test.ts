@@ -6,7 +6,7 @@ import { printable } from "../../provider/src/base/index.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
-import { holdsOutput } from "../../provider/src/program/ids.js";
+import { holdsOutput } from "../../provider/src/program/declaration.js";
 import { expecting } from "../../provider/src/rules/fields.js";
 import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/stored.js";

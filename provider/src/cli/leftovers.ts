@@ -10,7 +10,7 @@ import {
 import { chosen, command, csvOf, type Formats, jsonOf, write } from "./harness.js";
 import { STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
-const HELP = `Usage: pulumi-advertising leftovers [options]
+const LEFTOVERS_HELP = `Usage: pulumi-advertising leftovers [options]
 
 Lists what this stack left live: objects that were replaced, or left a set; with --before also
 what left the state since then.
@@ -21,7 +21,7 @@ what left the state since then.
 ${STATE_HELP}`;
 
 export const leftoversCommand = command({
-  help: HELP,
+  help: LEFTOVERS_HELP,
   options: {
     before: { type: "string", multiple: true, default: [] as string[] },
     format: { type: "string", default: "text" },

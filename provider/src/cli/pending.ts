@@ -61,7 +61,7 @@ import {
   stateOf,
 } from "./pulumi.js";
 
-const HELP = `Usage: pulumi-advertising pending [options]
+const PENDING_HELP = `Usage: pulumi-advertising pending [options]
 
 Lists the unresolved creates of the state, of this machine's journal, and of Pulumi's record of
 an interrupted run. Any number of these may be resolved at once:
@@ -82,7 +82,7 @@ Exit codes: 0 nothing needs an answer, 1 something does, 2 failed.`;
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
 
 export const pendingCommand = command({
-  help: HELP,
+  help: PENDING_HELP,
   options: {
     created: SEVERAL,
     "not-created": SEVERAL,

@@ -38,7 +38,7 @@ const EVENT_ARGUMENTS = [
 ];
 const PLACEHOLDERS = `{${EVENT_ARGUMENTS.join("}, {")}}`;
 
-const HELP = `Usage: pulumi-advertising report ids|page|comment [options]
+const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 
   ids          the ids of advertisers and conversion events, by their names in the program
   page         one HTML file with everything and what was left live
@@ -61,7 +61,7 @@ const FAILURES = { rename: "renames", replace: "replacements" } as const;
 
 const REPORTS: Readonly<Record<string, Command>> = {
   ids: command({
-    help: HELP,
+    help: REPORT_HELP,
     options: {
       format: { ...TEXT, default: "json" },
       template: TEXT,
@@ -79,12 +79,12 @@ const REPORTS: Readonly<Record<string, Command>> = {
     },
   }),
   page: command({
-    help: HELP,
+    help: REPORT_HELP,
     options: STATE_OPTIONS,
     run: async ({ out, ...choice }) => write(pageOf(await stateOf(choice)), out),
   }),
   comment: command({
-    help: HELP,
+    help: REPORT_HELP,
     options: {
       preview: { ...TEXT, default: "-" },
       "fail-on": TEXT,
@@ -101,9 +101,9 @@ const REPORTS: Readonly<Record<string, Command>> = {
 };
 
 export const reportCommand: Command = {
-  help: HELP,
+  help: REPORT_HELP,
   run: async ([name = "", ...rest]) => {
-    if (["--help", "-h"].includes(name)) return say(HELP);
+    if (["--help", "-h"].includes(name)) return say(REPORT_HELP);
     return chosen(REPORTS, name, "report").run(rest);
   },
 };

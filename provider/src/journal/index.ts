@@ -1,8 +1,7 @@
 /**
  * What this machine remembers of a stack: no create is sent twice over any number of runs and kills. `journal.ts`: a
- * run's use, and the promises; `journal-entry.ts`: the format; `journal-file.ts`: the locked file; `places.ts` and `backend.ts`: where.
+ * run's use, and the promises; `journal-entry.ts`: the format; `journal-file.ts`: the locked file; `places.ts`: where.
  */
-export * from "./backend.js";
 export * from "./journal.js";
 export * from "./journal-entry.js";
 export * from "./journal-file.js";

@@ -1,6 +1,6 @@
 /** A stack's journal as lines, and what they add up to: one record a key. A key's last line counts. Writes nothing. */
 import { join } from "node:path";
-import { asRecord, jsonIn } from "../base/index.js";
+import { asRecord, jsonIn, listIn } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type CreateRecord, objectKey, parseKey } from "../state/index.js";
@@ -37,11 +37,6 @@ export function isOpen({ state, unsaved }: JournalEntry): boolean {
   );
 }
 
-/** The same for another stack. There, a run that ended cleanly has saved its state. */
-function isOpenElsewhere({ state }: JournalEntry): boolean {
-  return state === "sent" || state === "created";
-}
-
 /** A reported create is superseded if the state has another object, unless that is the one it was to replace. */
 export function isSuperseded(
   { state, id, replaces }: JournalEntry,
@@ -67,13 +62,9 @@ export function confirmedLine(record: Omit<JournalLine, "state">, id: string): J
 
 export function applyLine(records: Map<string, JournalEntry>, line: JournalLine): void {
   const before = records.get(line.key);
-  const startsAfresh = line.state === "sent" || line.state === "confirmed";
-  const isAfresh = startsAfresh || before?.state === "closed";
-  const start = { at: "", mark: "", body: "" };
-  records.set(
-    line.key,
-    isAfresh ? { ...start, ...line } : { ...start, ...before, ...line },
-  );
+  const isWhole = line.state === "sent" || line.state === "confirmed";
+  const kept = isWhole || before?.state === "closed" ? undefined : before;
+  records.set(line.key, { at: "", mark: "", body: "", ...kept, ...line });
 }
 
 /** Whether an object is in two places: a run of some targets moved or replaced it, and may have left it in both. */
@@ -82,10 +73,11 @@ export function isTwiceIn(
   kind: Kind["name"],
   id: string,
 ): boolean {
-  const those = [...all].filter(
-    (record) => record.state !== "closed" && [record.id, record.replaces].includes(id),
-  );
-  return those.filter(({ key }) => parseKey(key).kind === kind).length > 1;
+  const those = [...all].filter(({ key, state, id: now, replaces }) => {
+    const isNamed = state !== "closed" && [now, replaces].includes(id);
+    return isNamed && parseKey(key).kind === kind;
+  });
+  return those.length > 1;
 }
 
 /** By object: the key that has it, or else had it. @param records of one account. */
@@ -165,11 +157,10 @@ export function readJournal(
     if (!isLine(line)) throw new DamagedJournal(`line ${index + 2} is not readable`);
     applyLine(records, line);
   }
-  const names = Array.isArray(runs) ? runs.map(String) : [];
   return {
     stack: String(stack),
     backend: String(backend),
-    runs: names,
+    runs: listIn(runs).map(String),
     records,
   };
 }
@@ -197,10 +188,15 @@ export function openElsewhere(here: StackPlace, folder: string, disk?: Disk): Op
     .filter(({ stack, backend }) => stack !== here.stack || backend !== here.backend)
     .filter(({ stack }) => projectOf(stack) === projectOf(here.stack))
     .flatMap(({ stack, backend, records }) => {
-      const open = [...records.values()].filter(isOpenElsewhere);
-      return open.map((record) => ({ ...record, elsewhere: { stack, backend } }));
+      // There, a run that ended cleanly has saved its state.
+      return [...records.values()]
+        .filter((record) => isOpen({ ...record, unsaved: false }))
+        .map((record) => ({ ...record, elsewhere: { stack, backend } }));
     });
 }
+
+/** No name on the platform is empty. */
+const UNNAMED = "";
 
 /** Finds creates by kind and name on the platform. A set has thousands of events, so this is an index. */
 export class CreatesByName {
@@ -212,25 +208,20 @@ export class CreatesByName {
   }
 
   add(create: OpenCreate): void {
-    const { key, name } = create;
-    const at = nameKey(parseKey(key).kind, name);
+    const { key, name = UNNAMED } = create;
+    const at = `${parseKey(key).kind} ${name}`;
     const same = this.#byName.get(at) ?? [];
+    same.push(create);
     this.#byName.set(at, same);
     this.#all.push(create);
-    same.push(create);
   }
 
   /** Those of an unknown or secret name are found by any name. @param name undefined if it is not known yet. */
   find(kind: Kind["name"], name: string | undefined): readonly OpenCreate[] {
     if (name === undefined)
       return this.#all.filter(({ key }) => parseKey(key).kind === kind);
-    const unnamed = this.#byName.get(nameKey(kind, undefined)) ?? [];
-    return [...(this.#byName.get(nameKey(kind, name)) ?? []), ...unnamed];
+    return [name, UNNAMED].flatMap((each) => this.#byName.get(`${kind} ${each}`) ?? []);
   }
-}
-
-function nameKey(kind: Kind["name"], name: string | undefined): string {
-  return name === undefined ? kind : `${kind} ${name}`;
 }
 
 function orNone<T>(read: () => T): T | undefined {

@@ -46,18 +46,10 @@ export interface RunAccount {
   readonly isSameAccount: IsSameAccount;
 }
 
-/** What a `diff` shows of an object in the state. */
-export interface Sight {
-  readonly key: string;
-  /** Undefined if the state has only a create of unknown outcome. */
-  readonly id?: string | undefined;
+/** What a `diff` shows of an object in the state; without an id, of a create of unknown outcome. */
+interface Sight extends Pick<JournalEntry, "key" | "id" | "name" | "facts" | "deletes"> {
   /** Creates that the state looks after, or knows the outcome of: by mark, or as `sendingOf` names them. */
   readonly creates?: readonly string[];
-  /** Whether the object is deleted when it leaves the state. */
-  readonly deletes?: boolean;
-  /** As of a create; nothing secret. */
-  readonly name?: string | undefined;
-  readonly facts?: JournalEntry["facts"];
 }
 
 export class Journal {
@@ -213,9 +205,8 @@ export class Journal {
   moveRecord(formerKey: string, key: string): void {
     const record = this.of(formerKey);
     const own = this.of(key);
-    const isOverriddenByOpen =
-      own?.state === "confirmed" && record !== undefined && isOpen(record);
-    if (record === undefined || (own !== undefined && !isOverriddenByOpen)) return;
+    if (record === undefined) return;
+    if (own !== undefined && (own.state !== "confirmed" || !isOpen(record))) return;
     this.#applyUnwritten({ ...record, key });
     this.#applyUnwritten(closedLine(formerKey));
   }
@@ -278,19 +269,12 @@ export class Journal {
   closeNow(left: readonly string[], hasCheckpoints = true): void {
     const recordsOf = (keys: Iterable<string>) =>
       [...keys].flatMap((key) => this.of(key) ?? []);
-    const made = recordsOf(this.#returnedKeys).filter(isOpen);
-    const reported = made.map(
-      ({ key, id }): JournalLine => ({
-        key,
-        state: "reported",
-        id,
-        unsaved: !hasCheckpoints,
-      }),
-    );
+    const reported = recordsOf(this.#returnedKeys).filter(isOpen);
     const leaving = recordsOf(left).filter((record) => !isOpen(record));
+    const common = { state: "reported", unsaved: !hasCheckpoints };
     this.#file.endNow([
       ...this.#unwrittenLines,
-      ...reported,
+      ...reported.map(({ key, id }) => ({ ...common, key, id })),
       ...leaving.map(({ key }) => closedLine(key)),
     ]);
   }

@@ -1,11 +1,23 @@
 /**
  * Where the session and the journal of a stack stand between runs, and what was deleted. A journal is found by backend
  * and stack alone: no other address, e-mail, password or cookie file hides what an interrupted run has sent.
+ *
+ * Which backend keeps a stack's state, as Pulumi finds it (3.259: `pkg/workspace/creds.go`, `pkg/backend/diy`), is a text
+ * that differs for any two backends. The same backend in another spelling may be another text: that costs a question.
  */
 import { createHash } from "node:crypto";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
-import { asRecord, jsonIn } from "../base/index.js";
+import { dirname, join, resolve } from "node:path";
+import {
+  asRecord,
+  type CommandTarget,
+  type Environment,
+  JournalError,
+  jsonIn,
+  own,
+  type Values,
+} from "../base/index.js";
 import {
   appendHints,
   cacheFolder,
@@ -15,7 +27,7 @@ import {
 } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { IsSameAccount, Settings } from "../settings/index.js";
-import { objectKey } from "../state/index.js";
+import { objectKey, stackOption } from "../state/index.js";
 
 /** @param folder the program's: a relative `cookieFile` begins there, `~/` is the home folder. @returns none if the session stays in memory. */
 export function cookieFileFor(settings: Settings, folder: string): string | undefined {
@@ -93,4 +105,153 @@ export function deletedObjects(
 
 function digestOf(...parts: string[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+}
+
+/**
+ * From the environment, the project file, or the last `pulumi login`; empty if there is none.
+ * @param folder the program's. @throws JournalError if the text that says it can't be understood.
+ */
+export function backendIn(environment: Environment, folder: string): string {
+  const { PULUMI_BACKEND_URL } = environment;
+  const url = PULUMI_BACKEND_URL || backendOfProject(folder) || lastLogin(environment);
+  return [asSpelled(url, folder), ...storeSettings(url, environment)].join(" ");
+}
+
+/** In the order in which Pulumi looks for them. */
+const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
+
+/** The project file of a folder: the nearest one upwards. */
+export function projectFileOf(folder: string): string | undefined {
+  for (let each = resolve(folder); ; each = dirname(each)) {
+    const found = PROJECT_FILES.map((name) => join(each, name)).find(existsSync);
+    if (found !== undefined || dirname(each) === each) return found;
+  }
+}
+
+/** As Pulumi reads it: its first document. @throws Error the parser's, or for anything but a map. */
+export function parseProject(text: string): Values {
+  // Loaded here, since most runs need no parser.
+  const { parseAllDocuments } = require("yaml") as typeof import("yaml");
+  const [document] = parseAllDocuments(text, { merge: true });
+  const [error] = document?.errors ?? [];
+  if (error !== undefined) throw error;
+  const project: unknown = document?.toJS();
+  if (typeof project !== "object" || project === null || Array.isArray(project))
+    throw new Error("it is no map");
+  return asRecord(project);
+}
+
+/**
+ * For the commands that a run prints. An inline program has no project file of its own, and the stack's full name works
+ * without one. @param stack `<organization>/<project>/<stack>` @param folder the program's.
+ */
+export function commandTargetOf(stack: string, folder: string): CommandTarget {
+  const isInline = !isProjectOf(stack, folder);
+  return {
+    options: ["--stack", isInline ? stack : stackOption(stack)],
+    isInline,
+  };
+}
+
+/** Whether a folder's project file is that of a stack. @param stack `<organization>/<project>/<stack>` */
+export function isProjectOf(stack: string, folder: string): boolean {
+  const path = projectFileOf(folder);
+  if (path === undefined) return false;
+  try {
+    return own(parseProject(readFileSync(path, "utf8")), "name") === stack.split("/")[1];
+  } catch {
+    return true; // Pulumi says what is wrong with it
+  }
+}
+
+function backendOfProject(folder: string): string | undefined {
+  const path = projectFileOf(folder);
+  if (path === undefined) return undefined;
+  try {
+    const text = readFileSync(path, "utf8");
+    return text.includes("backend") ? urlIn(parseProject(text)) : undefined;
+  } catch (error) {
+    const [reason] = (error as Error).message.split(/:?\n/); // the parser adds an excerpt
+    throw unknownBackend(`${path} can't be read: ${reason}`, "Correct the file");
+  }
+}
+
+function unknownBackend(why: string, cure: string): JournalError {
+  return new JournalError(
+    `Nothing was sent: ${why}. It may name the backend, whose journal this run needs. ${cure}, and run this again.`,
+  );
+}
+
+/** @throws Error with the reason. */
+function urlIn(project: Values): string | undefined {
+  const backend = own(project, "backend") ?? {};
+  const url = own(backend, "url") ?? "";
+  if (typeof backend !== "object" || typeof url !== "string")
+    throw new Error("backend is not a map with a text as its url");
+  return url;
+}
+
+function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment): string {
+  const path = join(
+    PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi"),
+    "credentials.json",
+  );
+  const credentials = jsonIn(readHints(path));
+  if (own(credentials, "$pulumiSecureStore") !== undefined)
+    throw unknownBackend(
+      `${path} is encrypted`,
+      "Set PULUMI_BACKEND_URL to the address that `pulumi whoami --verbose` prints",
+    );
+  return String(own(credentials, "current") ?? "");
+}
+
+/** One spelling for what Pulumi takes for one place, without a database's users and passwords. */
+function asSpelled(url: string, folder: string): string {
+  const [address = "", ...queries] = url.trim().split("?");
+  const options = new URLSearchParams(queries.join("?"));
+  for (const name of [...options.keys()]) if (/password/i.test(name)) options.delete(name);
+  options.sort();
+  const query = options.size === 0 ? "" : `?${options}`;
+  if (!address.startsWith(FILE))
+    return address.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1").replace(/\/+$/, "") + query;
+  const path = resolve(folder, address.slice(FILE.length).replace(/^~(?=\/|$)/, homedir));
+  return `${FILE}${existsSync(path) ? realpathSync(path) : path}${query}`;
+}
+
+const FILE = "file://";
+
+/** `AccountName=a;AccountKey=…;…` */
+const AZURE_CONNECTIONS = [
+  "AZURE_STORAGE_CONNECTION_STRING",
+  "AZURE_STORAGEBLOB_CONNECTIONSTRING",
+];
+
+/** By a backend's scheme: the variables that lead the same address to another store. */
+const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {
+  s3: [
+    ...["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
+    ...["AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_CONFIG_FILE"], // a profile may name an endpoint
+  ],
+  azblob: [
+    "AZURE_STORAGE_ACCOUNT",
+    "AZURE_STORAGE_DOMAIN",
+    "AZURE_STORAGE_IS_LOCAL_EMULATOR",
+    ...AZURE_CONNECTIONS,
+  ],
+  gs: ["STORAGE_EMULATOR_HOST"],
+  postgres: ["PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGSERVICEFILE"],
+};
+
+function storeSettings(url: string, environment: Environment): string[] {
+  const [scheme = ""] = url.trim().split("://", 1);
+  return (STORE_VARIABLES[scheme] ?? []).flatMap((name) => {
+    const value = environment[name];
+    if (!value) return [];
+    if (!AZURE_CONNECTIONS.includes(name)) return `${name}=${value}`;
+    const parts = value.split(";"); // of which some are keys
+    const named = parts.filter((part) =>
+      /^(AccountName|BlobEndpoint|EndpointSuffix)=/.test(part),
+    );
+    return `${name}=${named.join(";")}`;
+  });
 }

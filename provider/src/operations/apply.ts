@@ -6,7 +6,6 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   type AdvertisingError,
-  count,
   idRanges,
   RefusedError,
   type Values,
@@ -31,10 +30,9 @@ import {
   SINGLE,
   type StoredSet,
   sendingOf,
-  unresolvedIn,
   writeStored,
 } from "../state/index.js";
-import { createBlocker, createToTakeOver } from "./create.js";
+import { createBlocker, createToTakeOver, markFor, replacedBy } from "./create.js";
 import { momentToKeep, ObjectOperations } from "./execute.js";
 import {
   leftMessage,
@@ -57,7 +55,6 @@ import {
 } from "./outcome.js";
 import { type Plan, planObjects } from "./plan-resource.js";
 import type { Change, Runtime } from "./runtime.js";
-import { markFor, replacedBy } from "./search.js";
 
 /** What is to be done with a resource's objects. */
 interface ResourcePlan extends Plan {
@@ -67,19 +64,18 @@ interface ResourcePlan extends Plan {
 }
 
 /** What became of them. */
-interface ApplyResult extends Deletes {
+interface ApplyResult {
   readonly outcomes: Outcomes;
   /** What has left the resource and stays live, unless something else manages it. */
   readonly unmanaged: readonly LeftLive[];
   readonly after: StoredSet;
   readonly outs: Values;
-}
-
-interface Deletes {
   /** Ids that are deleted here, and those that the engine is going to delete. */
   readonly deletedIds: ReadonlySet<string>;
   readonly failedDeletes: readonly FailedDelete[];
 }
+
+type Deletes = Pick<ApplyResult, "deletedIds" | "failedDeletes">;
 
 /** @throws AdvertisingError, ResourceFailure something failed. */
 export async function createResource(
@@ -88,11 +84,8 @@ export async function createResource(
   ref: ResourceRef,
   inputs: Values,
 ): Promise<{ id: string; outs: Values }> {
-  const plan = planObjects(resource, runtime, ref, {
-    id: "",
-    olds: {},
-    news: inputs,
-  });
+  const change = { id: "", olds: {}, news: inputs };
+  const plan = planObjects(resource, runtime, ref, change);
   const work = { ...plan, resource, ref, inputs };
   if ("member" in resource) {
     const id = `set-${randomUUID()}`; // means nothing to the platform
@@ -126,14 +119,10 @@ export async function updateResource(
   ref: ResourceRef,
   change: Change,
 ): Promise<Values> {
-  const isSet = "member" in resource;
-  const open = unresolvedIn(change.olds);
-  if (!isSet && open !== undefined)
-    throw new ResourceFailure(unresolvedMessage([{ ref, record: open }]));
   const plan = planObjects(resource, runtime, ref, change);
   const work = { ...plan, resource, ref, inputs: change.news };
   const done = await applyPlan(runtime, work);
-  if (isSet) return setOutputs(runtime, work, done, change.id);
+  if ("member" in resource) return setOutputs(runtime, work, done, change.id);
   return singleOutputs(work, done).outs;
 }
 
@@ -151,18 +140,13 @@ export async function deleteResource(
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => ({ key, id: object }));
-  const deletes = await deleteObjects(operations, label, wanted, properties);
-  const { deletedIds, failedDeletes } = deletes;
+  const { failedDeletes } = await deleteObjects(operations, label, wanted, properties);
   const [first] = failedDeletes;
   if (first === undefined) return;
   if (!("member" in resource)) throw first.error;
   const left = idRanges(failedDeletes.map((each) => each.id));
-  const done = `${deletedIds.size} of ${count(wanted.length, "event")} deleted. Not deleted: ${left}.`;
-  throw new ResourceFailure(
-    `${label}: ${done} ${first.error.message}`,
-    undefined,
-    first.error.code,
-  );
+  const text = `${label}: not deleted: ${left}. ${first.error.message}`;
+  throw new ResourceFailure(text, undefined, first.error.code);
 }
 
 /** Makes the objects what is declared, and deletes what has left a set. */
@@ -188,7 +172,7 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
   const at = runtime.now();
   const leaving = objects.flatMap((object): LeftLive[] => {
     const { key } = object;
-    const id = heldId(object);
+    const id = object.id ?? object.former?.id; // in a create only `former` has it
     const isSame = !isRemoved(object) && id === (idAfter(outcomes.get(key)) ?? object.id);
     if (id === undefined || isSame) return [];
     const name = displayName(kind, stored.events.get(key) ?? {}, secret);
@@ -199,7 +183,7 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
     const former = objects.flatMap((object) => object.former ?? []);
     const byEngine = former.filter(({ isDeleted }) => isDeleted);
     deletes = { ...deletes, deletedIds: new Set(byEngine.map(({ id }) => id)) };
-  } else if (isWell && circumstances.can.delete) {
+  } else if (isWell) {
     const wanted = leaving.filter(({ id }) => circumstances.deletes(id));
     deletes = await deleteObjects(operations, ref.label, wanted, work.olds);
   }
@@ -232,11 +216,6 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
   return { outcomes, unmanaged, after, outs, ...deletes };
 }
 
-/** The object that a resource or member has; in a create only `former` has it. */
-function heldId({ id, former }: PlannedObject): string | undefined {
-  return id ?? former?.id;
-}
-
 function tasksOf(
   runtime: Runtime,
   { resource, ref, stored, inputs, objects, secret }: ResourcePlan,
@@ -245,20 +224,12 @@ function tasksOf(
   const hasWork = ({ action }: PlannedObject) => !rest.includes(action.do);
   return objects.filter(hasWork).map((object) => {
     const own = objectRef(resource, ref, object.key);
-    const replaces = replacedBy(runtime, own, heldId(object));
+    const replaces = replacedBy(runtime, own, object.id ?? object.former?.id);
     const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
     const mark = markFor(runtime, own, replaces, inputs);
-    return {
-      ...object,
-      ref: own,
-      secret,
-      created: stored.created,
-      replaces,
-      formerIds,
-      mark,
-    };
+    return { ...object, ref: own, secret, replaces, formerIds, mark };
   });
 }
 
@@ -300,17 +271,8 @@ async function deleteObjects(
       try {
         if (trouble !== undefined) throw trouble;
         const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-        if (
-          await operations.delete(
-            {
-              id,
-              label: own,
-              created,
-            },
-            properties,
-          )
-        )
-          deletedIds.add(id);
+        const target = { id, label: own, created };
+        if (await operations.delete(target, properties)) deletedIds.add(id);
       } catch (error) {
         const failure = toAdvertisingError(error);
         if (!(failure instanceof RefusedError)) trouble ??= failure;
@@ -401,7 +363,8 @@ function tellCreated(
 ): void {
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome) ?? "";
-  if (outcome?.kind === "created" && outcome.isTakenOver) {
+  // An adoption was said before.
+  if (outcome?.kind === "created") {
     const text = usedMessage(ref, [{ key: SINGLE, id: undefined }], outcomes);
     tellAt("info", ref.resourceUrn, text);
   }

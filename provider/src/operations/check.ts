@@ -51,6 +51,7 @@ import {
 import {
   assertAccountOfOpen,
   createToTakeOver,
+  markInput,
   namesakeOf,
   wasSentWithOtherArguments,
 } from "./create.js";
@@ -68,7 +69,6 @@ import {
 } from "./messages.js";
 import { type Namesake, recordOf } from "./outcome.js";
 import type { CheckRequest, Runtime } from "./runtime.js";
-import { markInput } from "./search.js";
 
 /** A resource as the program declares it now. */
 interface Declared {

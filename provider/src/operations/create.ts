@@ -15,8 +15,11 @@ import {
   AdvertisingError,
   ArgumentsError,
   BlockedCreateError,
+  count,
+  enumerate,
   hasValue,
   isSameValue,
+  momentOf,
   OutcomeUnknownError,
   type Values,
 } from "../base/index.js";
@@ -27,10 +30,21 @@ import {
   type OpenCreate,
 } from "../journal/index.js";
 import { bodyOf, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
-import { abilitiesOf, contradictingArguments, holdsUnknown } from "../plan/index.js";
+import {
+  abilitiesOf,
+  contradictingArguments,
+  holdsUnknown,
+  visibleFromMs,
+} from "../plan/index.js";
+import { knownOperations } from "../settings/index.js";
 import {
   type CreateRecord,
   identifyingIn,
+  keyOf,
+  MARK,
+  markIn,
+  markOf,
+  markOfCreate,
   parseKey,
   type ResourceRef,
   resourceKeyIn,
@@ -49,7 +63,6 @@ import {
   sentAsOf,
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
-import { searchByMark } from "./search.js";
 
 /** @param assertMaySend throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
 export async function createOnce(
@@ -79,7 +92,7 @@ export async function createOnce(
     runtime.deployment.firstBlocked ??= label;
     throw blocker;
   }
-  const finding = await searchIfPossible(kind, runtime, task, { open });
+  const finding = await searchIfPossible(kind, runtime, { ...task, open });
   if (finding.kind === "unresolved") return finding;
   if (finding.kind === "found") {
     const { what: _, searched: __, ...sent } = open;
@@ -113,11 +126,7 @@ export function createToTakeOver(
 }
 
 /** A resource's create of unknown outcome, by the journal and the state: of two sendings the later moment counts. */
-function openIn(
-  label: string,
-  entry: JournalEntry | undefined,
-  unresolved: Unresolved | undefined,
-) {
+export function openIn(label: string, entry?: JournalEntry, unresolved?: Unresolved) {
   if (entry === undefined || (unresolved !== undefined && unresolved.at >= entry.at))
     return unresolved;
   return recordOf({ ...entry, what: whatHappened(label, entry) });
@@ -154,12 +163,7 @@ function takeOver(
       `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove the latter, or correct its existingId.`,
     );
   }
-  const outcome = {
-    kind: "created",
-    id,
-    isTakenOver: true,
-    sending: sendingOf(made),
-  } as const;
+  const outcome = { kind: "created", id, sending: sendingOf(made) } as const;
   if (!wasSentWithOtherArguments(kind, values, made)) return outcome;
   return { ...outcome, sentAs: sentAsOf(kind, made) };
 }
@@ -186,10 +190,11 @@ async function sendCreate(
   const { account, deployment, reading, say } = runtime;
   const { markField: field } = reading.settings;
   const { deletes } = deployment.checked(resourceKeyIn(key));
+  const body = fingerprintOfBody(kind, values);
   const record = {
     key,
     mark,
-    body: fingerprintOfBody(kind, values),
+    body,
     field,
     account,
     replaces,
@@ -207,7 +212,7 @@ async function sendCreate(
     note(journal.recordCreated(key, id), `${label} was created as ${id}. `);
   const created = (id: string): Outcome => {
     deployment.claim(kind, id, key);
-    return { kind: "created", id, isTakenOver: false };
+    return { kind: "created", id };
   };
   const creating = runtime.client().create({
     operation: kind.create,
@@ -246,12 +251,9 @@ async function sendCreate(
     return { kind: "unresolved", record };
   };
   if (conflict !== undefined) return unresolved(open);
-  const finding = await searchIfPossible(kind, runtime, task, {
-    open,
-    wasJustSent: true,
-  });
-  if (finding.kind === "not-made") return unresolved(open);
-  if (finding.kind === "unresolved") return unresolved(finding.record);
+  const finding = await searchIfPossible(kind, runtime, { ...task, open }, true);
+  if (finding.kind !== "found")
+    return unresolved(finding.kind === "unresolved" ? finding.record : open);
   await noteCreated(finding.id);
   say(
     `${label} was created as ${finding.id}: its response was lost, and a search has found it.`,
@@ -263,16 +265,13 @@ async function sendCreate(
 async function searchIfPossible(
   kind: Kind,
   runtime: Runtime,
-  task: ObjectTask,
-  {
-    open,
-    wasJustSent = false,
-  }: { readonly open: Unresolved; readonly wasJustSent?: boolean },
+  task: ObjectTask & { readonly open: Unresolved },
+  wasJustSent = false,
 ) {
+  const { ref, formerIds, open } = task;
   const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
   if (!abilitiesOf(kind, runtime.reading.settings).search(open.field))
     return unresolved(open);
-  const { ref, formerIds } = task;
   const wanted = { kind, label: ref.label, sent: open, formerIds };
   const finding = await searchByMark(runtime, wanted, wasJustSent);
   if (finding.kind === "not-made") return finding;
@@ -287,11 +286,7 @@ async function searchIfPossible(
 }
 
 /** What is not known after a create has failed; undefined if nothing was created. */
-function doubtFrom(
-  error: unknown,
-  label: string,
-  sentAt: string | undefined,
-): string | undefined {
+function doubtFrom(error: unknown, label: string, sentAt?: string): string | undefined {
   if (error instanceof OutcomeUnknownError) return error.message;
   if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
   // A defect of this package in reading an answer: to send the create again could make a second object.
@@ -334,19 +329,14 @@ export function namesakeOf(
     return journal.isStillOpen(key) && key !== ref.key && !deployment.isDeclared(key);
   };
   const found = runtime.openCreates(ref.identity).find(kind.name, name);
-  const candidates = found.filter(
-    (open) => hasSameOwner(kind, open, values) && isOther(open),
-  );
-  const isPerhaps = name === undefined || holdsUnknown(ownerIn(kind, values));
-  const [open] = candidates;
-  return open && { ref, open, isPerhaps };
-}
-
-/** A secret owner, or one that is not known yet, may be any. */
-function hasSameOwner(kind: Kind, { facts = {} }: OpenCreate, values: Values): boolean {
-  const then = ownerIn(kind, facts);
-  const now = ownerIn(kind, values);
-  return !hasValue(then) || holdsUnknown(now) || isSameValue(then, now);
+  const owner = ownerIn(kind, values);
+  const isOwnerKnown = !holdsUnknown(owner);
+  const open = found.find((each) => {
+    // A secret owner, or one that is not known yet, may be any.
+    const then = isOwnerKnown ? ownerIn(kind, each.facts ?? {}) : undefined;
+    return (!hasValue(then) || isSameValue(then, owner)) && isOther(each);
+  });
+  return open && { ref, open, isPerhaps: name === undefined || !isOwnerKnown };
 }
 
 /** Why nothing is sent for a new object; undefined if it may be sent. After one was blocked, nothing new is sent. */
@@ -361,4 +351,118 @@ export function createBlocker(
   const { firstBlocked } = runtime.deployment;
   if (firstBlocked === undefined) return undefined;
   return new BlockedCreateError(refusedBeforeMessage(ref, firstBlocked));
+}
+
+/** A create to search for. */
+interface Wanted extends Pick<ObjectTask, "formerIds"> {
+  readonly kind: Kind;
+  readonly label: string;
+  readonly sent: Pick<CreateRecord, "mark" | "at" | "field">;
+}
+
+type SearchContext = Pick<Runtime, "reading" | "clock" | "client">;
+
+type SearchResult =
+  | { readonly kind: "found"; readonly id: string }
+  /** There is none, and by now there won't be: it was not carried out. */
+  | { readonly kind: "not-made" }
+  /** Not known yet. @param words what was asked and what came back, and what happens next. */
+  | { readonly kind: "open"; readonly words: string };
+
+/** The growing pauses before each search, because a new object may be found only later. */
+const PAUSES_S = [0, 1, 2, 4, 8, 15];
+
+/** Searches the platform for a create's object, by its mark. @param wasJustSent if so, never `not-made`. */
+export async function searchByMark(
+  searchContext: SearchContext,
+  { kind, label, sent, formerIds }: Wanted,
+  wasJustSent = false,
+): Promise<SearchResult> {
+  const { search } = knownOperations(kind, searchContext.reading.settings);
+  if (search === undefined || sent.field === undefined)
+    throw new Error("search without the operation");
+  const { field, mark } = sent;
+  const wanted = { kind, operation: search, field, mark, label };
+  const dueMs = resendDueMs(sent.at, searchContext);
+  const searched = `Searched for ${field} = ${mark}`;
+  let answer = "";
+  for (const pause of PAUSES_S) {
+    try {
+      if (pause > 0) await searchContext.clock.sleep(pause * 1000);
+      // Determined before the search: an object that is created meanwhile must not count as not made.
+      const isDue =
+        !wasJustSent && dueMs !== undefined && searchContext.clock.wallMs() >= dueMs;
+      const found = await searchContext.client().search(wanted);
+      const ids = found.filter((id) => !formerIds.includes(id));
+      const [id] = ids;
+      if (ids.length > 1) {
+        const words = `${searched}: found ${count(ids.length, "object")}: ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
+        return { kind: "open", words };
+      }
+      if (id !== undefined) return { kind: "found", id };
+      if (isDue) return { kind: "not-made" };
+      answer = "there is none.";
+    } catch (error) {
+      // A failed search says nothing about the create.
+      if (!(error instanceof AdvertisingError)) throw error;
+      answer = error.message;
+    }
+  }
+  const until = momentOf(searchContext.clock);
+  let words = `${searched} until ${until}: ${answer} The next \`pulumi up\`, or \`pulumi-advertising pending --search\`, looks again.`;
+  if (dueMs !== undefined)
+    words += ` From ${new Date(dueMs).toISOString()} on, \`pulumi up\` sends it again if there is none.`;
+  return { kind: "open", words };
+}
+
+/** From when a create that no search finds counts as not made; none if never. Its last sending, if unknown, is now. */
+export function resendDueMs(
+  at: string,
+  { reading: { settings }, clock }: SearchContext,
+): number | undefined {
+  const after = settings.operations?.resendAfterSeconds;
+  if (after === undefined) return undefined;
+  const lastMs = Date.parse(at) || clock.wallMs();
+  return visibleFromMs(lastMs + (settings.requestTimeoutSeconds + after) * 1000, settings);
+}
+
+/** The object whose place a create takes. Under `--replace` the engine calls no `diff`: the journal alone knows it. */
+export function replacedBy(
+  runtime: Runtime,
+  ref: ResourceRef,
+  held: string | undefined,
+): string | undefined {
+  const entry = runtime.journal(ref.identity).of(ref.key);
+  if (held !== undefined || entry?.state !== "confirmed") return held;
+  return entry.id;
+}
+
+/**
+ * A resource's mark for its inputs, and so for the engine's record of an interrupted run; none without a field for it.
+ * @param olds its inputs in the state: what it has stays, so that a run without changes changes nothing.
+ */
+export function markInput(
+  runtime: Runtime,
+  ref: ResourceRef,
+  olds: Values,
+): string | undefined {
+  const { markField: field } = runtime.reading.settings;
+  if (field === undefined) return undefined;
+  if (markIn(olds)?.field === field) return String(olds[MARK]);
+  const held = runtime.deployment.plannedSingles.get(ref.key)?.object.id;
+  return `${field} ${markFor(runtime, ref, replacedBy(runtime, ref, held))}`;
+}
+
+/** @param inputs of its resource, whose mark goes before: another machine may spell the backend in another way. */
+export function markFor(
+  runtime: Runtime,
+  ref: ResourceRef,
+  replaces: string | undefined,
+  inputs: Values = {},
+): string {
+  const given = markIn(inputs);
+  const isOurs = given?.field === runtime.reading.settings.markField;
+  const { backend, stack } = runtime.placeOf(ref.identity);
+  const ofResource = markOf(backend, stack, keyOf(ref.resource, ref));
+  return markOfCreate(isOurs ? given?.mark : undefined, ofResource, ref.member, replaces);
 }

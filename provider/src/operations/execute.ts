@@ -7,7 +7,6 @@ import {
   ArgumentsError,
   asRecord,
   BlockedCreateError,
-  hasValue,
   NotSentError,
   OutcomeUnknownError,
   RefusedError,
@@ -31,20 +30,13 @@ import {
 } from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import {
-  isOfKnownAccount,
-  memberOf,
-  parseKey,
-  SINGLE,
-  staysLive,
-  whatHappened,
-} from "../state/index.js";
-import { createOnce } from "./create.js";
-import { notDeletedMessage, tooEarlyMessage, warnOfPlatform } from "./messages.js";
-import { type ObjectTask, type Outcome, recordOf, toAdvertisingError } from "./outcome.js";
+import { isOfKnownAccount, memberOf, parseKey, SINGLE, staysLive } from "../state/index.js";
+import { createOnce, openIn } from "./create.js";
+import { tooEarlyNotice, warnOfPlatform } from "./messages.js";
+import { type ObjectTask, type Outcome, toAdvertisingError } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
-/** A person must look for each unknown outcome: from so many on, if fewer were created, no further create begins. */
+/** A person must look for each unknown outcome: from so many on, no further create begins. */
 const MAX_UNRESOLVED = 16;
 
 /** Failures that say nothing about other members. Adopting a wrong object is an error in the arguments. */
@@ -80,7 +72,6 @@ export class ObjectOperations {
   ): Promise<Map<string, Outcome>> {
     const { runtime } = this;
     const outcomes = new Map<string, Outcome>();
-    let created = 0;
     let unresolved = 0;
     let trouble: string | undefined;
     const execute = async (task: ObjectTask) => {
@@ -96,11 +87,10 @@ export class ObjectOperations {
         .catch((error): Outcome => ({ kind: "failed", error: toAdvertisingError(error) }));
       outcomes.set(key, outcome);
       onProgress();
-      if (outcome.kind === "created") created++;
       // What an earlier run left unresolved says nothing about the platform's state now.
       if (outcome.kind === "unresolved" && runtime.deployment.unresolved.has(ref.key))
         unresolved++;
-      if (unresolved >= MAX_UNRESOLVED && unresolved > created)
+      if (unresolved >= MAX_UNRESOLVED)
         trouble ??= `the outcomes of ${unresolved} events before it are unknown`;
       if (outcome.kind !== "failed") return;
       if (!ABOUT_ITSELF.some((each) => outcome.error instanceof each))
@@ -191,17 +181,11 @@ export class ObjectOperations {
       );
     const journal = runtime.journal(identity);
     const entry = journal.of(key);
-    const open = unresolved === undefined ? [] : [unresolved];
-    if (entry?.state === "sent") open.push({ ...entry, what: whatHappened(label, entry) });
-    for (const record of open) {
-      const why = resolutionConflict(kind, id, theirs, record);
-      if (why !== undefined)
-        return {
-          kind: "unresolved",
-          record: recordOf(record),
-          why,
-        };
-    }
+    const sent = entry?.state === "sent" ? entry : undefined;
+    const record = openIn(label, sent, unresolved);
+    const why = record && resolutionConflict(kind, id, theirs, record);
+    if (record !== undefined && why !== undefined)
+      return { kind: "unresolved", record, why };
     await this.#update({ id, label }, theirs, values, [...differences.keys()]);
     if (entry?.id !== undefined && entry.id !== id && entry.state !== "confirmed")
       runtime.say(
@@ -250,7 +234,9 @@ export class ObjectOperations {
     if (runtime.deployment.isClaimedOrAdopted(kind, id)) return false; // something else manages it
     const blocker = this.#deleteBlocker(id, properties);
     if (blocker !== undefined) {
-      runtime.say(notDeletedMessage(kind, label, id, blocker));
+      runtime.say(
+        `${label} left the state but was not deleted, because ${blocker}. ${staysLive(kind, id)}.`,
+      );
       return false;
     }
     if (!runtime.deleted.has(kind.name, id)) {
@@ -258,7 +244,7 @@ export class ObjectOperations {
         runtime.client().delete(this.#request("delete", target)),
       );
       const until = wasThere ? undefined : this.unprovenUntil(created);
-      if (until !== undefined) throw new RefusedError(tooEarlyMessage(label, id, until));
+      if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
     }
     runtime.deleted.add(kind.name, id);
     return true;
@@ -291,19 +277,15 @@ function changedFields(
   news: Values,
   changed: readonly string[],
 ): Record<string, unknown> {
-  const given = Object.fromEntries(
-    changed.filter((name) => name !== "additionalFields").map((name) => [name, news[name]]),
-  );
-  const fields = bodyOf(kind, given);
-  for (const [property, field] of Object.entries(kind.wireNames)) {
-    if (changed.includes(property) && !hasValue(news[property])) fields[field] = null;
-  }
+  const body = bodyOf(kind, news);
+  const fields: Record<string, unknown> = {};
+  for (const [property, field] of Object.entries(kind.wireNames))
+    if (changed.includes(property)) fields[field] = body[field] ?? null;
   if (!changed.includes("additionalFields")) return fields;
   const before = asRecord(olds.additionalFields);
   const after = asRecord(news.additionalFields);
-  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
+  for (const field of Object.keys({ ...before, ...after }))
     if (!isDeepStrictEqual(before[field], after[field]))
       fields[field] = after[field] ?? null;
-  }
   return fields;
 }

@@ -4,9 +4,9 @@
  */
 export { createResource, deleteResource, updateResource } from "./apply.js";
 export { check } from "./check.js";
+export { resendDueMs, searchByMark } from "./create.js";
 export type { TellAt } from "./notices.js";
 export { describeDefect, ResourceFailure } from "./outcome.js";
 export { planResource } from "./plan-resource.js";
 export { readResource } from "./refresh.js";
 export { createRuntime, type Runtime } from "./runtime.js";
-export { resendDueMs, searchByMark } from "./search.js";

@@ -45,12 +45,13 @@ import type { Notice } from "./notices.js";
 import type { FailedDelete, Namesake, Outcomes } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
-type Shown = Pick<ResourceRef, "label" | "resourceUrn">;
+/** A refresh shows all at the stack: there, a resource that an alias has renamed keeps its former name for a while. */
+type Shown = Pick<ResourceRef, "label"> & { readonly resourceUrn?: string };
 
 /** @param detail follows the object's name in a list. */
 function notice(
   sort: string,
-  { label, resourceUrn: urn }: Shown,
+  { label, resourceUrn: urn = "" }: Shown,
   text: string,
   detail?: string,
 ): Notice {
@@ -93,12 +94,8 @@ export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
 }
 
 function madeOtherwise(all: readonly MadeObject[]): string {
-  const those = all.map(({ ref, id }) => withId(ref.short, id));
+  const those = all.map(({ ref, id }) => `${ref.short} (${id})`);
   return `Earlier runs created these with arguments that differ from the program's: ${listed(those)}.`;
-}
-
-function withId(key: string, id: string): string {
-  return `${key} (${id})`;
 }
 
 /** What earlier runs have managed may be a new resource's object, perhaps under another name. */
@@ -147,19 +144,18 @@ function sameObjectAdvice(ref: ResourceRef, open: OpenCreate): string[] {
 }
 
 function openAdvice(all: readonly OpenCreate[]): string[] {
-  const named = Map.groupBy(all, ({ id }) => id !== undefined);
-  // Of another stack's create, the URN.
-  const names = (isKnown: boolean) =>
-    (named.get(isKnown) ?? []).map(({ key, elsewhere }) => {
-      return elsewhere === undefined
-        ? parseKey(key).short
-        : refOfKey(key, elsewhere.stack).urn;
-    });
-  const lines = named.has(false) ? settlingCommands(names(false)) : [];
-  if (named.has(true))
+  const unknown: string[] = [];
+  const created: string[] = [];
+  for (const { key, id, elsewhere } of all) {
+    const name = elsewhere ? refOfKey(key, elsewhere.stack).urn : parseKey(key).short;
+    if (id === undefined) unknown.push(name);
+    else created.push(name);
+  }
+  const lines = unknown.length > 0 ? settlingCommands(unknown) : [];
+  if (created.length > 0)
     lines.push(
       "If it is another object, and the former name is gone for good, drop its record:",
-      `  ${pendingCommandLine("forget", names(true))}`,
+      `  ${pendingCommandLine("forget", created)}`,
     );
   return lines;
 }
@@ -172,11 +168,13 @@ function renameCure(
   const adopt = `set existingId: ${id}`;
   const { name, member, resource, parentTypes } = parseKey(key);
   if (elsewhere !== undefined || key === ref.key || resource !== ref.resource) return adopt;
-  if (resourceKeyIn(key) === resourceKeyIn(ref.key))
-    return `set formerKey: ${JSON.stringify(member)}, or ${adopt}`;
   const isOfCatalog = ref.parentTypes?.split("$").includes(CATALOG_TYPE) === true;
-  if (isOfCatalog && resource === "ConversionEvent")
-    return `set formerKey: ${JSON.stringify(name.split(CATALOG_SEPARATOR).at(-1))}, or ${adopt}`;
+  let formerKey: string | undefined;
+  if (resourceKeyIn(key) === resourceKeyIn(ref.key)) formerKey = member;
+  else if (isOfCatalog && resource === "ConversionEvent")
+    formerKey = name.split(CATALOG_SEPARATOR).at(-1);
+  if (formerKey !== undefined)
+    return `set formerKey: ${JSON.stringify(formerKey)}, or ${adopt}`;
   if (isOfCatalog || member !== ref.member) return adopt;
   const named = `name: ${JSON.stringify(name)}`;
   let alias = "an alias with its former name and parent";
@@ -217,7 +215,7 @@ export function stateOnlyNotice(
   changes: readonly string[],
 ): Notice {
   const told = enumerate(changes);
-  const text = `${ref.label} has existingId: ${id}, and no update is known: only the state changes (${told}). Make the same change on the platform by hand, or undo it.`;
+  const text = `${ref.label} has existingId: ${id}, and no update is known: only the state changes (${told}). Make the change on the platform by hand, or undo it.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
 }
 
@@ -250,16 +248,12 @@ export function goneNotice(ref: Shown): Notice {
 }
 
 /** @param until from when on its absence counts, ISO 8601. */
-export function tooEarlyMessage(label: string, id: string, until: string): string {
-  return `${label}: the platform doesn't find ${id}, but it was just created. Run this again after ${until}.`;
-}
-
-export function tooEarlyNotice(ref: Shown, id: string, until: string): Notice {
-  return notice(
-    "just created, and not found yet",
-    ref,
-    tooEarlyMessage(ref.label, id, until),
-  );
+export function tooEarlyNotice(
+  target: Shown & { readonly id: string },
+  until: string,
+): Notice {
+  const text = `${target.label}: the platform doesn't find ${target.id}, but it was just created. Run this again after ${until}.`;
+  return notice("just created, and not found yet", target, text);
 }
 
 /** What becomes of it, the next preview shows. @param changes from `changeMessages`, or just the arguments. */
@@ -271,19 +265,6 @@ export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
 
 export function stateForRead(): string {
   return "advertising:operations has a read now. An update without a changed argument sends nothing: it adds to the state what a refresh needs.";
-}
-
-export function nothingComparedMessage(noun: string): string {
-  return `A refresh does not compare any ${noun}: the configuration of the last \`pulumi up\` (with --run-program, the current one) has no read for it in advertising:operations.`;
-}
-
-export function notDeletedMessage(
-  kind: Kind,
-  label: string,
-  id: string,
-  why: string,
-): string {
-  return `${label} left the state but was not deleted, because ${why}. ${staysLive(kind, id)}.`;
 }
 
 /** What an action is called in a plan, in the order of its lines. */
@@ -343,7 +324,7 @@ export function planMessage(
 function shownMember({ key, formerKey, id, action }: PlannedObject): string {
   const keys = formerKey === undefined ? key : `${formerKey} → ${key}`;
   const now = action.do === "adopt" ? action.id : id;
-  return now === undefined ? keys : withId(keys, now);
+  return now === undefined ? keys : `${keys} (${now})`;
 }
 
 /** A new key whose event has the platform name of one that leaves is likely that one. Nothing is decided by it. */
@@ -356,12 +337,12 @@ function renameHints(
     ({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id),
   );
   const byName = Map.groupBy(removed, ({ olds }) => olds[kind.nameProperty]);
-  byName.delete(undefined);
-  byName.delete(UNKNOWN);
   const hints = members.flatMap(({ key, action, values }) => {
-    const those = byName.get(values[kind.nameProperty]);
-    if (action.do !== "create" || those === undefined) return [];
-    const names = those.map((each) => withId(each.key, each.id ?? ""));
+    const name = values[kind.nameProperty];
+    const those = byName.get(name);
+    if (action.do !== "create" || those === undefined || typeof name !== "string")
+      return [];
+    const names = those.map((each) => `${each.key} (${each.id})`);
     const keys = those.map((each) => JSON.stringify(each.key));
     return `  ${printable(key)} has the platform name of the removed ${listed(names)}. If it is the same event, set formerKey: ${cut(keys, MAX_LISTED).join(" or ")}.`;
   });
@@ -371,7 +352,7 @@ function renameHints(
 /** @param left what the `up` has left live and unmanaged. */
 export function leftMessage(kind: Kind, left: readonly LeftLive[]): string | undefined {
   if (left.length === 0) return undefined;
-  const those = left.map(({ id, key = "" }) => withId(key, id));
+  const those = left.map(({ id, key }) => `${key} (${id})`);
   const ids = idRanges(left.map(({ id }) => id));
   return [
     `No longer managed after this run: ${count(left.length, `live ${kind.create.noun}`)}, ${ids}.`,
@@ -389,8 +370,9 @@ export function usedMessage(
   const those = objects.flatMap(({ key, id }) => {
     const outcome = outcomes.get(key);
     const isUsed =
-      outcome?.kind === "managed" || (outcome?.kind === "created" && outcome.isTakenOver);
-    return isUsed && outcome.id !== id ? withId(key || name, outcome.id) : [];
+      outcome?.kind === "managed" ||
+      (outcome?.kind === "created" && outcome.sending !== undefined);
+    return isUsed && outcome.id !== id ? `${key || name} (${outcome.id})` : [];
   });
   if (those.length === 0) return undefined;
   return `${label}: adopted or taken over, and no create was sent: ${listed(those)}`;

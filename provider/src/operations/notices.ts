@@ -67,19 +67,22 @@ export interface Notice {
 }
 
 export function createMessages(secrets: Secrets, log: TellAt) {
-  const said = new Set<string>();
+  const shown = new Set<string>();
+  /** With `--refresh` the engine asks about each resource twice in one run, and about a replaced one anyway. */
+  const isNew = (...about: readonly string[]) => {
+    const text = about.join(" ");
+    if (shown.has(text)) return false;
+    shown.add(text);
+    return true;
+  };
   const sorts = new Map<
     string,
     { severity: Severity; amount: number; collected: string[] }
   >();
   let timer: NodeJS.Timeout | undefined;
-  // With `--refresh` the engine asks about each resource twice in one run, and about a replaced one anyway.
-  const toldAt = new Set<string>();
   const tellAt = (severity: Severity, urn: string, message: string | undefined): void => {
-    const text = `${severity} ${urn} ${message}`;
-    if (message === undefined || toldAt.has(text)) return;
-    toldAt.add(text);
-    void log(severity, urn, secrets.scrub(message));
+    if (message !== undefined && isNew(severity, urn, message))
+      void log(severity, urn, secrets.scrub(message));
   };
   /** Shows collected notices at once, for callers that know which one is the last. */
   const tellCollected = (): void => {
@@ -92,12 +95,12 @@ export function createMessages(secrets: Secrets, log: TellAt) {
   };
   /** A notice that thousands of resources may have. */
   const tellEach = (severity: Severity, { sort, urn, text, brief }: Notice): void => {
-    if (toldAt.has(`${severity} ${urn} ${text}`)) return;
+    if (!isNew(severity, urn, text)) return;
     const known = sorts.get(sort) ?? { severity, amount: 0, collected: [] };
     sorts.set(sort, known);
     known.amount++;
     if (known.amount <= MAX_NOTICES) {
-      tellAt(severity, urn, text);
+      void log(severity, urn, secrets.scrub(text));
       return;
     }
     known.collected.push(brief);
@@ -110,9 +113,7 @@ export function createMessages(secrets: Secrets, log: TellAt) {
     tellCollected,
     /** About the whole run; once for each `topic`. */
     say(message: string, topic = message): void {
-      if (said.has(topic)) return;
-      said.add(topic);
-      console.warn(secrets.scrub(message));
+      if (isNew(topic)) console.warn(secrets.scrub(message));
     },
     informEach: (notice: Notice) => tellEach("info", notice),
     warnEach: (notice: Notice) => tellEach("warn", notice),
@@ -129,14 +130,13 @@ export function progressOf(
   tell: (message: string) => void,
 ): () => void {
   const beganMs = clock.monotonicMs();
-  let nextMs = beganMs + FIRST_REPORT_MS;
+  let nextMs = FIRST_REPORT_MS;
   let done = 0;
   return () => {
     done++;
-    const nowMs = clock.monotonicMs();
-    if (nowMs < nextMs || done === total) return;
-    const elapsedMs = nowMs - beganMs;
-    nextMs = nowMs + Math.min(elapsedMs, LONGEST_SILENCE_MS);
+    const elapsedMs = clock.monotonicMs() - beganMs;
+    if (elapsedMs < nextMs || done === total) return;
+    nextMs = elapsedMs + Math.min(elapsedMs, LONGEST_SILENCE_MS);
     tell(`${done} of ${total}, ${((done / elapsedMs) * 1000).toFixed(1)} a second`);
   };
 }

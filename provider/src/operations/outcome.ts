@@ -21,8 +21,6 @@ import type { Runtime } from "./runtime.js";
 export interface ObjectTask extends PlannedObject {
   readonly ref: ResourceRef;
   readonly secret: ReadonlySet<string>;
-  /** When it was created at the latest, as the state has it. */
-  readonly created: unknown;
   /** The id of the object that its create replaces. */
   readonly replaces: string | undefined;
   /** Ids that the resource had before, `replaces` included. */
@@ -36,9 +34,7 @@ export type Outcome =
   | {
       readonly kind: "created";
       readonly id: string;
-      /** True if an earlier run created it, and no create was sent. */
-      readonly isTakenOver: boolean;
-      /** The sending that made it, if an earlier run did, as `sendingOf` names it. */
+      /** If it was taken over, the earlier run's sending that made it, as `sendingOf` names it. */
       readonly sending?: string;
       /** What was sent, if the program changed since: the state has the object as it is; the next run changes it. */
       readonly sentAs?: SentAs;

@@ -1,5 +1,5 @@
 /** The engine's `diff`: what becomes of a resource's objects, noted for the calls that follow, and said in a preview. */
-import { ArgumentsError, hasValue, own, type Values } from "../base/index.js";
+import { ArgumentsError, hasValue, own, type Secrets, type Values } from "../base/index.js";
 import { adoptedTwice, type Kind, type SetKind } from "../kinds/index.js";
 import {
   abilitiesOf,
@@ -27,6 +27,7 @@ import {
   resourceKeyIn,
   SINGLE,
   type StoredSet,
+  secretArgumentsIn,
   sendingOf,
   UNKNOWN,
 } from "../state/index.js";
@@ -42,7 +43,6 @@ import {
 } from "./messages.js";
 import { assertSameAccount, ResourceFailure } from "./outcome.js";
 import type { Change, Runtime } from "./runtime.js";
-import { secretIn } from "./secrets.js";
 
 /** What becomes of a resource's objects, and from what that follows. */
 export interface Plan {
@@ -259,4 +259,44 @@ function tellSingle(
   if (former === undefined || deployment.isClaimedOrAdopted(kind, former.id)) return;
   const notice = replacedNotice(kind, ref, former, then);
   runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
+}
+
+/** Shorter texts are not real secrets, and masking them would damage ordinary words. */
+const MIN_SECRET_CHARACTERS = 4;
+
+/** Registers every string and number in `value` for scrubbing. */
+function registerSecrets(value: unknown, secrets: Secrets): void {
+  if (typeof value === "string") {
+    if (value.length >= MIN_SECRET_CHARACTERS) secrets.add(value);
+  } else if (typeof value === "number") {
+    if (String(Math.abs(value)).length >= MIN_SECRET_CHARACTERS) secrets.addNumber(value);
+  } else if (typeof value === "object" && value !== null) {
+    for (const part of Object.values(value)) registerSecrets(part, secrets);
+  }
+}
+
+/** The names of the objects' arguments that are secret, or were in the state. Values of those that are get masked. */
+function secretIn(
+  resource: Kind | SetKind,
+  { deployment, secrets }: Runtime,
+  key: string,
+  inputs: Values,
+): ReadonlySet<string> {
+  const names = secretArgumentsIn(inputs);
+  for (const name of names) registerSecrets(own(inputs, name), secrets);
+  return secretOfObjects(
+    resource,
+    new Set([...names, ...deployment.checked(key).wasSecret]),
+  );
+}
+
+/** With any secret in a set's `events` or `defaults`, no argument of its members is shown. */
+export function secretOfObjects(
+  resource: Kind | SetKind,
+  secret: ReadonlySet<string>,
+): ReadonlySet<string> {
+  if (!secret.has("events") && !secret.has("defaults")) return secret;
+  const kind = kindOf(resource);
+  // The owner is shown: without it, an object could not be updated but only replaced.
+  return new Set([...secret, ...kind.outputs.filter((name) => name !== kind.owner)]);
 }

@@ -43,23 +43,10 @@ import {
   writeStored,
 } from "../state/index.js";
 import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
-import {
-  driftNotice,
-  goneNotice,
-  nothingComparedMessage,
-  tooEarlyNotice,
-} from "./messages.js";
+import { driftNotice, goneNotice, tooEarlyNotice } from "./messages.js";
 import { assertSameAccount, ResourceFailure, sentAsOf } from "./outcome.js";
+import { secretOfObjects } from "./plan-resource.js";
 import type { Runtime } from "./runtime.js";
-import { secretOfObjects } from "./secrets.js";
-
-/** An object that is compared, as messages show it. */
-interface Subject extends Target {
-  /** At the stack: a resource that an alias has renamed keeps its former name here, until something else changes. */
-  readonly resourceUrn: "";
-  /** The arguments whose values must not be shown; undefined if nobody knows which these are. */
-  readonly secret: ReadonlySet<string> | undefined;
-}
 
 export interface ReadResult {
   readonly id: string;
@@ -102,7 +89,10 @@ export async function readResource(
     );
   const operations = new ObjectOperations(kind, runtime);
   const { read } = operations.can;
-  if (!read && !isSet && !isAnswered) runtime.say(nothingComparedMessage(kind.create.noun));
+  if (!read && !isSet && !isAnswered)
+    runtime.say(
+      `A refresh does not compare any ${kind.create.noun}: the configuration of the last \`pulumi up\` (with --run-program, the current one) has no read for it in advertising:operations.`,
+    );
   // A single object that was just answered may be too new for a read to find it.
   const isToRead = read && (isSet || !isAnswered);
   const isChanged =
@@ -178,24 +168,28 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet): boolean {
   return isAnswered;
 }
 
-/** @returns the next values: the same object if nothing differs; undefined if it is gone. */
+/**
+ * @param secret the arguments whose values must not be shown; undefined if nobody knows which these are.
+ * @returns the next values: the same object if nothing differs; undefined if it is gone.
+ */
 async function refreshed(
   operations: ObjectOperations,
-  subject: Subject,
+  target: Target,
   values: Values,
+  secret: ReadonlySet<string> | undefined,
 ): Promise<Values | undefined> {
   const { kind, runtime } = operations;
-  const { id, created, secret } = subject;
-  const record = await operations.read(subject);
+  const { id, created } = target;
+  const record = await operations.read(target);
   const isKnown = record !== undefined || runtime.deleted.has(kind.name, id);
   const until = isKnown ? undefined : operations.unprovenUntil(created);
   if (until !== undefined) {
-    runtime.warnEach(tooEarlyNotice(subject, id, until));
+    runtime.warnEach(tooEarlyNotice(target, until));
     return values;
   }
   if (record === undefined) {
     runtime.deleted.add(kind.name, id);
-    runtime.warnEach(goneNotice(subject));
+    runtime.warnEach(goneNotice(target));
     return undefined;
   }
   const differences = differencesIn(kind, runtime.reading.settings, values, record);
@@ -204,7 +198,7 @@ async function refreshed(
   const now = withDifferences(values, differences);
   const changes =
     secret === undefined ? names : changeMessages(names, values, now, { secret });
-  runtime.warnEach(driftNotice(subject, changes));
+  runtime.warnEach(driftNotice(target, changes));
   return now;
 }
 
@@ -226,37 +220,25 @@ async function refreshObjects(
       const values = completeArguments(set, entry);
       // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
       const isDescribed = !set.sentAs.has(key);
-      const subject: Subject = {
-        id,
-        created: set.created,
-        label: ref
-          ? `${objectRef(resource, ref, key).label} (${id})`
-          : `${kind.name} ${id}`,
-        resourceUrn: "",
-        secret,
-      };
-      const now = await refreshed(operations, subject, isDescribed ? values : {});
+      const label = ref
+        ? `${objectRef(resource, ref, key).label} (${id})`
+        : `${kind.name} ${id}`;
+      const target = { id, created: set.created, label };
+      const now = await refreshed(operations, target, isDescribed ? values : {}, secret);
       if (now === undefined)
         for (const map of [set.events, set.eventIds, set.sentAs]) map.delete(key);
       else if (isDescribed && now !== values) {
-        set.events.set(key, { ...entry, ...changedIn(values, now, set) });
-        // A member's owner is the set's, so a different one can only be noted.
-        if (key !== SINGLE && now.advertiserId !== values.advertiserId)
-          set.sentAs.set(key, { body: fingerprintOfBody(kind, now) });
+        const next = { ...entry };
+        for (const [name, value] of Object.entries(values)) {
+          if (now[name] === value) continue;
+          if (key === SINGLE || name !== kind.owner) next[name] = now[name] ?? null;
+          // A member's owner is the set's, so a different one can only be noted.
+          else set.sentAs.set(key, { body: fingerprintOfBody(kind, now) });
+        }
+        set.events.set(key, next);
       } else return;
       isChanged = true;
     }),
   );
   return isChanged;
-}
-
-/** The changed arguments; `null` for one that no longer has a value. */
-function changedIn(
-  values: Values,
-  now: Values,
-  { advertiserId: shared }: StoredSet,
-): Values {
-  const changed = Object.keys(values).filter((name) => now[name] !== values[name]);
-  const own = changed.filter((name) => name !== "advertiserId" || shared === undefined);
-  return Object.fromEntries(own.map((name) => [name, now[name] ?? null]));
 }

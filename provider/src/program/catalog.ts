@@ -17,8 +17,7 @@ import {
 import { abilitiesOf } from "../plan/index.js";
 import { exactId, problemMessages, validate } from "../rules/index.js";
 import { labelOf } from "../state/index.js";
-import { optionProblems } from "./declaration.js";
-import { isOfType } from "./ids.js";
+import { isOfType, optionProblems } from "./declaration.js";
 import { currentProgram } from "./program.js";
 import { heardLater } from "./pulumi-internals.js";
 import {
@@ -167,7 +166,6 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
       ...problemMessages([...problems, ...optionProblems(options, canDelete.length > 0)]),
     ],
     warnings: describeAlike(byLevel.get("warning") ?? []),
-    resource: undefined,
   });
   return {
     content,

@@ -1,5 +1,8 @@
-/** A constructor call: its arguments against the rules, its options, and the objects it declares (a set's members). */
-import type * as pulumi from "@pulumi/pulumi";
+/**
+ * A constructor call: its arguments against the rules, its options, and the objects it declares (a set's members). At the
+ * end, values as programs have them: Outputs and promises, and ids as resources, which only this process recognises.
+ */
+import * as pulumi from "@pulumi/pulumi";
 import { asRecord, hasValue, isPlain, listIn, type Values } from "../base/index.js";
 import {
   CATALOG_TYPE,
@@ -7,14 +10,23 @@ import {
   displayName,
   type Kind,
   type SetKind,
+  typeTokenOf,
   warningsIn,
 } from "../kinds/index.js";
 import { abilitiesOf } from "../plan/index.js";
-import { isContainer, type Problem, problemMessages } from "../rules/index.js";
+import {
+  DescribedInvalidValue,
+  exactId,
+  isContainer,
+  isPlatformId,
+  LIVE_ID,
+  type Problem,
+  problemMessages,
+  show,
+} from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { keyOf, keyOfUrn, kindOf, labelOf, memberOf, UNKNOWN } from "../state/index.js";
 import type { Finding } from "./findings.js";
-import { holdsOutput, isOfType, isResource } from "./ids.js";
 import { typesOf } from "./pulumi-internals.js";
 
 export interface DeclaredObject {
@@ -30,8 +42,8 @@ export interface DeclaredObject {
 export interface Declaration extends Finding {
   /** What is accepted and yet likely a mistake. */
   readonly warnings: readonly string[];
-  /** `undefined` for a catalog, which declares its resources by their own constructors, and for what is only read. */
-  readonly resource: ResourceDeclaration | undefined;
+  /** None for a catalog, which declares its resources by their own constructors, and for what is only read. */
+  readonly resource?: ResourceDeclaration;
 }
 
 export interface ResourceDeclaration {
@@ -94,27 +106,24 @@ function membersOf(
   });
 }
 
-function declaredObject(
-  kind: Kind,
-  values: Values,
-): Pick<DeclaredObject, "named" | "adopts"> {
+function declaredObject(kind: Kind, values: Values) {
   const { existingId } = values;
   const named = `${kind.name} ${displayName(kind, values, new Set()) ?? ""}`;
-  if (!hasValue(existingId)) return { named, adopts: undefined };
-  return { named, adopts: isPlain(existingId) ? String(existingId) : UNKNOWN };
+  let adopts: string | undefined;
+  if (hasValue(existingId)) adopts = isPlain(existingId) ? String(existingId) : UNKNOWN;
+  return { named, adopts };
 }
 
 /** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */
 function formerKeysOf({ kind, name, options }: Call): string[] {
   return listIn(options.aliases).flatMap((alias) => {
-    if (typeof alias === "string") {
-      return alias.startsWith("urn:") ? [keyOfUrn(kind.name, alias)] : [];
-    }
+    if (typeof alias === "string")
+      return alias.startsWith("urn:") ? keyOfUrn(kind.name, alias) : [];
     const { name: formerName = name, parent = options.parent, parentUrn } = asRecord(alias);
-    const isParentKnown = parent === undefined || isResource(parent);
+    const isParentKnown = parent === undefined || pulumi.Resource.isInstance(parent);
     if (typeof formerName !== "string" || !isParentKnown || parentUrn !== undefined)
       return [];
-    return [keyOf(kind.name, { parentTypes: typesOf(parent), name: formerName })];
+    return keyOf(kind.name, { parentTypes: typesOf(parent), name: formerName });
   });
 }
 
@@ -124,15 +133,70 @@ export function optionProblems(
   mayDelete: boolean,
 ): Problem[] {
   const problems: Problem[] = [];
-  if (id !== undefined) {
-    // Pulumi's dynamic providers can't import: the engine does not say which provider the id belongs to.
-    const reason = `is an option that does not work here: set the argument existingId: ${id}`;
-    problems.push({ property: "import", reason });
-  }
-  if (retainOnDelete === false && !mayDelete) {
-    const reason =
-      "can't be false: the platform has no known delete. Leave the option out; what is removed stays live";
-    problems.push({ property: "retainOnDelete", reason });
-  }
+  if (id !== undefined)
+    problems.push({
+      property: "import",
+      // Pulumi's dynamic providers can't: the engine does not say which provider the id belongs to.
+      reason: `is an option that does not work here: set the argument existingId: ${id}`,
+    });
+  if (retainOnDelete === false && !mayDelete)
+    problems.push({
+      property: "retainOnDelete",
+      reason:
+        "can't be false: the platform has no known delete. Leave the option out; what is removed stays live",
+    });
   return problems;
+}
+
+/** Deeper than any request field: a value that holds itself ends here, and its rule refuses it. */
+const MAX_NESTING = 20;
+
+/** Whether `value` is, or holds, an Output or a promise, and so is not known in the program yet. */
+export function holdsOutput(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (pulumi.Output.isInstance(value) || value instanceof Promise) return true;
+  if (depth === MAX_NESTING) return false;
+  return Object.values(value).some((entry) => holdsOutput(entry, depth + 1));
+}
+
+/** Whether `value` is a resource with this type token, of whichever copy of this package. */
+export function isOfType(value: unknown, typeToken: string): boolean {
+  return pulumi.Resource.isInstance(value) && asRecord(value).__pulumiType === typeToken;
+}
+
+/**
+ * `args`, with the id's Output, which keeps the dependency, for each resource that stands for its id. A resource of
+ * another kind becomes words that no rule accepts. Of a resource in an Output, Pulumi itself passes on the id.
+ */
+export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
+  const ids: Record<string, unknown> = { ...args };
+  for (const name of [...kind.exactIds, "existingId"]) {
+    const value = args[name];
+    if (!pulumi.Resource.isInstance(value)) continue;
+    const expected = kind.references[name];
+    const properties = asRecord(value);
+    const fits = expected !== undefined && isOfType(value, typeTokenOf(expected.name));
+    ids[name] = fits
+      ? properties[expected.idProperty]
+      : new DescribedInvalidValue(`a resource of type ${properties.__pulumiType}`);
+  }
+  return ids;
+}
+
+/** @param output the engine's value: unknown in a preview of an update in place, which still knows the id. */
+export function idInPreview(
+  { id }: pulumi.CustomResource,
+  output: pulumi.Output<number>,
+): pulumi.Output<number> {
+  return id.apply((digits) => {
+    if (!LIVE_ID.test(digits)) return output;
+    return pulumi.output(exactId(digits) as number);
+  });
+}
+
+/** The id of a resource that is read: Pulumi takes texts only. The provider refuses what is no id of the platform. */
+export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Output<pulumi.ID> {
+  return pulumi.output(id as pulumi.Input<pulumi.ID>).apply((known) => {
+    return isPlatformId(String(known)) ? String(known) : show(known);
+  });
 }

@@ -36,19 +36,17 @@ export function expectFoundFrom(folder: string): string {
     const asking = isPlugged ? createRequire(program.resolve("@pulumi/pulumi")) : program;
     return asking.resolve("pulumi-advertising/handlers");
   } catch {
-    const cure = isPlugged ? PLUGGED_CURE : INSTALL_CURE;
+    let cure =
+      "Install it there: `npm install pulumi-advertising`. A library that uses it declares it in peerDependencies.";
+    if (isPlugged)
+      cure =
+        "Yarn's Plug'n'Play hides it: add this to .yarnrc.yml, and run `yarn install`:\n" +
+        '  packageExtensions: { "@pulumi/pulumi@*": { peerDependencies: { pulumi-advertising: "*" } } }';
     throw runError(
       `pulumi-advertising: Pulumi's provider process does not find this package from ${folder}. Nothing was sent. ${cure}`,
     );
   }
 }
-
-const INSTALL_CURE =
-  "Install it there: `npm install pulumi-advertising`. " +
-  "A library that uses it declares it in peerDependencies.";
-const PLUGGED_CURE =
-  "Yarn's Plug'n'Play hides it: add this to .yarnrc.yml, and run `yarn install`:\n" +
-  '  packageExtensions: { "@pulumi/pulumi@*": { peerDependencies: { pulumi-advertising: "*" } } }';
 
 /** A program makes thousands of events in a loop, and a catalog has thousands of rows. */
 const MAX_LINES = 100;

@@ -18,9 +18,9 @@ import {
 import type { DeclaredObject, ResourceDeclaration } from "./declaration.js";
 
 /** What the provider is told with each resource about the whole program, as far as it is declared by now. */
-export interface WholeProgram extends Required<Pick<ProgramContext, "run">> {
+export type WholeProgram = Required<Pick<ProgramContext, "run">> & {
   readonly adopted: string;
-}
+};
 
 /** All that a program has declared so far, and what follows from it. */
 export class ProgramValidator {
@@ -88,14 +88,12 @@ export class ProgramValidator {
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
   #namesakesOf({ objects = [] }: ResourceDeclaration): string[] {
     const own = new Set(objects.flatMap(({ key, formerKeys }) => [key, ...formerKeys]));
-    const names = new Set(objects.map(({ named }) => named));
     const namesakes: string[] = [];
-    for (const name of names) {
+    for (const name of new Set(objects.map(({ named }) => named)))
       for (const key of this.#named.get(name) ?? []) {
         if (namesakes.length === MAX_NAMESAKES) return namesakes;
         if (!own.has(key)) namesakes.push(key);
       }
-    }
     return namesakes;
   }
 

@@ -29,7 +29,7 @@ import {
   type ProgramContext,
   SECRET_ARGUMENTS,
 } from "../state/index.js";
-import { type Declaration, declare } from "./declaration.js";
+import { type Declaration, declare, holdsOutput, idsOf } from "./declaration.js";
 import {
   expectFoundFrom,
   expectNodeFits,
@@ -38,13 +38,10 @@ import {
   noteCopy,
   programError,
 } from "./findings.js";
-import { holdsOutput, idsOf } from "./ids.js";
 import { ProgramValidator, type WholeProgram } from "./program-validator.js";
 import * as place from "./pulumi-internals.js";
 
 noteCopy(join(__dirname, "../.."));
-
-type ResourceContext = Partial<ProgramContext>;
 
 class Program {
   /** Then it needs no settings, and reads nothing of this machine. */
@@ -59,7 +56,7 @@ class Program {
    * @returns the provider's context, once its batch was judged. If anything is wrong, the one error ends the program.
    * @throws pulumi.RunError in a user's unit test, which hears nothing of later errors.
    */
-  add(declaration: Declaration): Promise<ResourceContext> {
+  add(declaration: Declaration): Promise<Partial<ProgramContext>> {
     const { lines, resource } = declaration;
     const conflicts = resource === undefined ? [] : this.#validator.add(resource);
     const all = { ...declaration, lines: [...lines, ...conflicts] };
@@ -79,7 +76,18 @@ class Program {
         const batch = this.#batch.splice(0);
         this.#validated = undefined;
         try {
-          warn(sharedWarnings(batch));
+          const all = batch.flatMap(({ title, warnings }) =>
+            warnings.map((text) => ({ title, text })),
+          );
+          // One that several have alike is one.
+          warn(
+            saidOnce(
+              all,
+              ({ title, text }) => `${title}: ${text}`,
+              ({ title }) => title,
+              ({ text }) => text,
+            ),
+          );
           this.#assertGood(batch);
           resolve(this.#validator.whole(pulumi.runtime.isDryRun()));
         } catch (error) {
@@ -121,16 +129,6 @@ class Program {
       // The backend is not known, or the journal can't be read: the provider says so, and creates nothing.
     }
   }
-}
-
-/** A warning that several have alike is one. */
-function sharedWarnings(batch: readonly Declaration[]): string[] {
-  return saidOnce(
-    batch.flatMap(({ title, warnings }) => warnings.map((text) => ({ title, text }))),
-    ({ title, text }) => `${title}: ${text}`,
-    ({ title }) => title,
-    ({ text }) => text,
-  );
 }
 
 function warn(warnings: readonly string[]): void {
@@ -177,9 +175,7 @@ function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {
     config: (key) => config.get(key),
     // A test has the same result on every machine.
     environment: isUnderTest ? {} : process.env,
-    keys: all
-      .filter((key) => key.startsWith(prefix))
-      .map((key) => key.slice(prefix.length)),
+    keys: all.flatMap((key) => (key.startsWith(prefix) ? key.slice(prefix.length) : [])),
     // Tests set plain texts.
     isSecret: (key) => isUnderTest || isConfigSecret(`${prefix}${key}`),
     mayLackPassword: pulumi.runtime.isDryRun() && !isUnderTest,
@@ -197,7 +193,6 @@ const ONLY_READ: Declaration = {
   title: "",
   lines: [],
   warnings: [],
-  resource: undefined,
 };
 
 /**
@@ -243,10 +238,9 @@ export function registrationOf(
 
 /** Arguments that are or hold a secret: the provider gets their values in clear, and must not quote them. */
 async function secretNames(given: Values): Promise<string[] | undefined> {
-  const unknown = Object.entries(given).filter(([, value]) => holdsOutput(value));
-  const found = unknown.map(async ([name, value]) =>
-    (await pulumi.isSecret(pulumi.output(value))) ? [name] : [],
-  );
-  const names = (await Promise.all(found)).flat();
+  const names: string[] = [];
+  for (const [name, value] of Object.entries(given))
+    if (holdsOutput(value) && (await pulumi.isSecret(pulumi.output(value))))
+      names.push(name);
   return names.length === 0 ? undefined : names;
 }

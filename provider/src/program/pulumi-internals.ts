@@ -93,8 +93,10 @@ export function hideStackTracesOfFailures(): void {
   if (isEmbedded()) return;
   // This must come before Pulumi's own listener, which prints the stack trace if there is one.
   process.prependListener("unhandledRejection", (reason) => {
-    if (!(reason instanceof Error) || !reason.message.endsWith("failed to register"))
-      return;
-    if (reason.message.includes(`[pulumi-nodejs:dynamic/${NAMESPACE}:`)) reason.stack = "";
+    const isOurs =
+      reason instanceof Error &&
+      reason.message.endsWith("failed to register") &&
+      reason.message.includes(`[pulumi-nodejs:dynamic/${NAMESPACE}:`);
+    if (isOurs) reason.stack = "";
   });
 }

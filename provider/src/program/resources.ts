@@ -14,7 +14,7 @@ import {
 import type { Attribution, EventType, ResourceName } from "../kinds/vocabulary.js";
 import { show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
-import { holdsOutput, idInPreview, idsOf, isOfType, readIdOf } from "./ids.js";
+import { holdsOutput, idInPreview, idsOf, isOfType, readIdOf } from "./declaration.js";
 import { registrationOf } from "./program.js";
 import { pauseStackTraces } from "./pulumi-internals.js";
 

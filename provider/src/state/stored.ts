@@ -146,11 +146,6 @@ export function isOfKnownAccount(outputs: Values | undefined): boolean {
   return typeof outputs?.[ACCOUNT] === "string";
 }
 
-/** Of a single resource. */
-export function unresolvedIn({ [UNRESOLVED]: record }: Values): Unresolved | undefined {
-  return record as Unresolved | undefined;
-}
-
 /** One sending of a create: a create that is sent again keeps its mark. */
 export function sendingOf({ mark, at }: Pick<CreateRecord, "mark" | "at">): string {
   return `${mark} ${at}`;

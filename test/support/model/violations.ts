@@ -53,12 +53,12 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what a clean run has made is forgotten at its end",
     "journal/journal.ts",
-    '({ key, id }): JournalLine => ({ key, state: "reported", id, unsaved: !hasCheckpoints })',
-    "({ key }): JournalLine => closedLine(key)",
+    "({ key, id }) => ({ ...common, key, id })",
+    "({ key }) => closedLine(key)",
   ],
   [
     "a search that finds none: sent again at once",
-    "operations/search.ts",
+    "operations/create.ts",
     "if (isDue) return",
     "if (ids.length === 0) return",
   ],
