@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -36,6 +36,9 @@ export const cliFolder = join(
   cliVersion,
   "bin",
 );
+
+/** What was built for other languages, beside the CLI. */
+export const languagesFolder = join(dirname(cliFolder), "languages");
 
 /** Something the reader can fix: shown as a message, without a stack. Any other error is a defect of these scripts. */
 export class Problem extends Error {

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -17,6 +18,7 @@ import {
   inRoot,
   isAtLeast,
   isWindows,
+  languagesFolder,
   Problem,
   programName,
   run,
@@ -59,7 +61,10 @@ const env = {
   CGO_ENABLED: "0",
   GOWORK: "off",
 };
-const inFolderOf = ({ name }) => ({ cwd: inRoot("scripts", "cli-build", name), env });
+const inFolderOf = ({ name, folder = name }) => ({
+  cwd: inRoot("scripts", "cli-build", folder),
+  env,
+});
 
 /**
  * Starts to build the CLI from Go modules into `cliFolder`. Whatever has its final name there is complete: parts are
@@ -101,6 +106,64 @@ async function build(signal) {
     moveAll(programs, cliFolder);
   } finally {
     // Compilers outlive a Go that was stopped by some seconds, and write here.
+    rmSync(building, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+}
+
+/** What the plugin's tests and SDKs need beside the CLI. The Python host is the last one that can be built, as for Node.js. */
+const LANGUAGES = [
+  {
+    name: "sdk-build",
+    folder: "languages",
+    module: `${PULUMI}/pkg/v3`,
+    main: ".",
+    tags: "disable_grpc_modules",
+  },
+  {
+    name: "pulumi-language-yaml",
+    folder: "languages",
+    module: "github.com/pulumi/pulumi-yaml",
+    main: "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml",
+    tags: "disable_grpc_modules",
+  },
+  {
+    name: "pulumi-language-python",
+    folder: LANGUAGE_HOST.name,
+    module: LANGUAGE_HOST.module,
+    main: `${LANGUAGE_HOST.module}/python/cmd/pulumi-language-python`,
+    tags: "",
+  },
+];
+const PYTHON_STARTER = "pulumi-language-python-exec";
+
+/**
+ * Builds what is missing of {@link LANGUAGES} into `languagesFolder`, once per machine (two minutes on two cores).
+ * Throws a `Problem` without a Go that can.
+ */
+export async function buildLanguages() {
+  const missing = LANGUAGES.filter(
+    ({ name }) => !existsSync(join(languagesFolder, programName(name))),
+  );
+  if (missing.length === 0) return;
+  checkGo();
+  console.log(`Languages: building ${missing.map(({ name }) => name).join(", ")} …`);
+  mkdirSync(languagesFolder, { recursive: true });
+  const building = mkdtempSync(`${languagesFolder}-building-`);
+  try {
+    const source = ask(
+      "go",
+      ["list", "-m", "-f", "{{.Dir}}", LANGUAGE_HOST.module],
+      inFolderOf(LANGUAGE_HOST),
+    );
+    const starter = join(languagesFolder, PYTHON_STARTER);
+    copyFileSync(join(source, "python", "cmd", PYTHON_STARTER), starter);
+    chmodSync(starter, 0o755);
+    for (const program of missing) {
+      const file = join(building, programName(program.name));
+      await go(program, ["build", "-o", file], { more: { GOTMPDIR: building } });
+      renameSync(file, join(languagesFolder, programName(program.name)));
+    }
+  } finally {
     rmSync(building, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 }

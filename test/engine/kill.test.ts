@@ -6,6 +6,7 @@ import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { upAndKill, type Victims } from "../support/killing.js";
+import { throughPlugin } from "../support/plugin.js";
 import { seededRandom } from "../support/random.js";
 import {
   answer,
@@ -67,6 +68,13 @@ const KINDS: Kind[] = [
   { what: "single events, checkpoints off", ...singles, environment: OFF },
   { what: "a set", ...set, environment: {} },
   { what: "a set, checkpoints off", ...set, environment: OFF },
+  {
+    what: "single events, the plugin",
+    ...singles,
+    shop: throughPlugin(singles.shop),
+    environment: {},
+  },
+  { what: "a set, the plugin", ...set, shop: throughPlugin(set.shop), environment: {} },
   {
     what: "single events, and the disk lost",
     ...singles,

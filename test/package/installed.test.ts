@@ -19,9 +19,12 @@ import {
   packProvider,
   useTemporaryFolder,
 } from "../support/packed.js";
+import { throughPlugin } from "../support/plugin.js";
 import {
   failed,
+  inheritedEnvironment,
   newStack,
+  program,
   resetCounts,
   type TestStack,
   UNCHECKED,
@@ -370,6 +373,27 @@ it("a program that reaches the package through a library alone is told in one se
     `does not find this package from ${project.folder}. Nothing was sent. Install it there: `,
   );
   expect(output).not.toMatch(/Cannot find module|MODULE_NOT_FOUND/);
+});
+
+it.each([
+  ["in the folder that Pulumi.yaml names", "node_modules/pulumi-advertising"],
+  ["on npm's PATH", ""],
+])("the plugin is found %s", async (_, plugin) => {
+  const sandbox = await useSandbox();
+  const text = throughPlugin(
+    program(`new advertising.Advertiser("a", { advertiserName: "A" });`),
+  );
+  const { PATH } = inheritedEnvironment();
+  const commands = join(project.folder, "node_modules", ".bin");
+  const stack = await newStack(text, {
+    sandbox,
+    programFolder: project.folder,
+    project: "shop",
+    plugin,
+    environment: { PATH: plugin === "" ? `${commands}:${PATH}` : `${PATH}` },
+  });
+  expect(await well(stack.up())).toContain("2 created");
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1 });
 });
 
 it("a TypeScript program's state is the next version's, installed by pnpm in another folder", async () => {

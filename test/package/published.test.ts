@@ -34,7 +34,7 @@ const filesBelow = (top: string) =>
     .map((file) => file.replaceAll(sep, "/"))
     .sort();
 
-it("holds package.json, what is compiled, the page's style and script, the schema, README, LICENSE and the pages that errors name, and nothing else", () => {
+it("holds package.json, what is compiled, the page's style and script, the plugin's starter, the schemas, README, LICENSE and the pages that errors name, and nothing else", () => {
   const compiled = filesBelow(join(providerFolder, "src")).flatMap((file) =>
     [".js", ".d.ts"].map((ending) => `dist/${file.replace(/\.ts$/, ending)}`),
   );
@@ -48,6 +48,8 @@ it("holds package.json, what is compiled, the page's style and script, the schem
     [
       "catalog.schema.json",
       "package.json",
+      "pulumi-resource-advertising",
+      "schema.json",
       "README.md",
       "LICENSE",
       ...assets,

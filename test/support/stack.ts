@@ -29,6 +29,13 @@ const command = join(repository, "provider/dist/cli/command.js");
 /** Inside the repository, so that programs find the workspace's package as if it was installed. */
 const workFolder = join(repository, ".pulumi-local", "test");
 
+/** Where the engine finds the plugin. It starts none for a program without its resources. */
+const pluginAt = (path: string) =>
+  `plugins: { providers: [{ name: advertising, path: ${path} }] }\n`;
+
+/** The type tokens of both providers, and no component's. */
+const OURS = /^pulumi-nodejs:dynamic\/advertising:|^advertising:index:(?!Catalog$)/;
+
 export { countConnections, resetCounts, useSandbox } from "./installation.js";
 
 export interface RunResult {
@@ -72,6 +79,10 @@ export interface StackOptions {
   readonly backend?: string;
   /** An existing project with its dependencies installed. @default a new one in the repository */
   readonly programFolder?: string;
+  /** Pulumi.yaml after its name and before its plugins. @default a program in `file` */
+  readonly runtime?: string;
+  /** The plugin's folder; empty to find it on PATH. @default the one in this repository */
+  readonly plugin?: string;
 }
 
 /** A stack for one test only. */
@@ -113,10 +124,10 @@ export class TestStack {
       ...options.environment,
     };
     const project = this.#project;
-    this.write(
-      "Pulumi.yaml",
-      `name: ${project}\nruntime: nodejs\nmain: ${options.file ?? "index.js"}\n`,
-    );
+    const { runtime = `runtime: nodejs\nmain: ${options.file ?? "index.js"}` } = options;
+    const { plugin = join(repository, "provider") } = options;
+    const plugins = plugin === "" ? "" : pluginAt(plugin);
+    this.write("Pulumi.yaml", `name: ${project}\n${runtime}\n${plugins}`);
     if (options.programFolder === undefined) {
       this.write("package.json", JSON.stringify({ name: project, private: true }));
     }
@@ -289,7 +300,7 @@ export class TestStack {
   async resources(): Promise<StateResource[]> {
     const { resources = [] } = await this.deployment();
     return resources
-      .filter(({ type }) => type.startsWith("pulumi-nodejs:dynamic/advertising:"))
+      .filter(({ type }) => OURS.test(type))
       .sort((a, b) => (a.urn < b.urn ? -1 : 1));
   }
 

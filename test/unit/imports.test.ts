@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 const source = resolve(import.meta.dirname, "../../provider/src");
 const MODULES =
-  "base files rules kinds settings state journal client plan operations dynamic catalog program".split(
+  "base files rules kinds settings state journal client plan operations dynamic plugin catalog program".split(
     " ",
   );
 /** What each module may import: those before it in the list, except what would load HTTP or decide by I/O. */
@@ -20,12 +20,13 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "client",
     "operations",
     "dynamic",
+    "plugin",
     "journal",
     "state",
   ),
-  program: without(beforeIn("program"), "client", "operations", "dynamic"),
-  cli: without(MODULES, "program", "dynamic"),
-  testing: without(MODULES, "client", "operations", "dynamic", "journal"),
+  program: without(beforeIn("program"), "client", "operations", "dynamic", "plugin"),
+  cli: without(MODULES, "program", "dynamic", "plugin"),
+  testing: without(MODULES, "client", "operations", "dynamic", "plugin", "journal"),
   sandbox: ["base"],
   "": [...MODULES, "testing", "sandbox"],
 };

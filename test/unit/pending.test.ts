@@ -59,7 +59,7 @@ function facts(
 ) {
   const deployment = { manifest: { time: TIME }, resources, pending_operations };
   const stack = readExport(JSON.stringify({ version: 3, deployment }));
-  const own = new Map(journal.map((each) => [each.key, each]));
+  const own = [{ records: new Map(journal.map((each) => [each.key, each])) }];
   return factsIn(
     stack,
     {

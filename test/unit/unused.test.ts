@@ -60,6 +60,7 @@ it("each file is imported or named by another one", () => {
 
 /** Used without an import: the compiler and what it reads, the Node.js of the runs, Pulumi's types for examples. */
 const NOT_IMPORTED: Record<string, string> = {
+  "@types/google-protobuf": "google-protobuf/google/",
   "@types/node": '"types": ["node"]',
   "@arethetypeswrong/cli": "attw",
   "@biomejs/biome": "@biomejs/biome/bin/biome",

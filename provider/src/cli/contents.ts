@@ -34,6 +34,8 @@ export interface Resource {
   readonly pendingReplacement?: boolean;
   /** Whether the object stays live when the resource goes; true of this package's unless the program says otherwise. */
   readonly retainOnDelete?: boolean | undefined;
+  /** `<URN>::<id>` of its provider resource. */
+  readonly provider?: string;
   /** Only read (`.get`): something else manages it. */
   readonly external?: boolean;
   readonly inputs?: Values;

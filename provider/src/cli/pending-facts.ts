@@ -9,6 +9,7 @@ import {
   type JournalEntry,
   type JournalLine,
   type OpenCreate,
+  pluginProvider,
   type Records,
   type StackPlace,
 } from "../journal/index.js";
@@ -57,6 +58,8 @@ export interface Create {
   readonly known: "state" | "journal" | "record";
   /** The stack whose journal has it, if that is another one. */
   readonly elsewhere?: StackPlace | undefined;
+  /** Which of the stack's journals has it, or will have it. */
+  readonly provider?: string | undefined;
   /** Of an open one, the objects that its resource or member has or had: no create made them since. */
   readonly formerIds?: readonly string[];
   /** Of an outdated one, what the state has under its key from another create. */
@@ -65,6 +68,8 @@ export interface Create {
 
 export interface Facts {
   readonly place: StackPlace;
+  /** Of all its providers. */
+  readonly journals: readonly StackPlace[];
   /** Whether somebody has to answer: also if the state was written under another stack's name that has open creates. */
   readonly isAsked: boolean;
   /** Whether Pulumi has a record of creates that were interrupted. */
@@ -91,7 +96,11 @@ export function factsIn(
     runs,
     elsewhere: others,
   }: {
-    readonly own: Records;
+    /** All journals of the stack: each provider has one. */
+    readonly own: readonly {
+      readonly records: Records;
+      readonly provider?: string | undefined;
+    }[];
     /** Names of the runs that used any of this machine's journals. */
     readonly runs: readonly string[];
     /** What other stacks of the project have open. */
@@ -101,13 +110,19 @@ export function factsIn(
   isSameAccount = mayBeSameAccount,
 ): Facts {
   const state = stateView(stack, isSameAccount);
-  const noteOf = (record: OpenCreate): Create => {
+  const noteOf = (record: OpenCreate, provider?: string): Create => {
     const { key, elsewhere } = record;
-    const { stack: name } = elsewhere ?? place;
-    return { ref: refOfKey(key, name), record, known: "journal", elsewhere };
+    const ref = refOfKey(key, (elsewhere ?? place).stack);
+    return { ref, record, known: "journal", elsewhere, provider };
   };
-  const notes = [...own.values()].map(noteOf);
-  const unseen = [...notes.filter(isUnseen), ...others.map(noteOf)];
+  const noted = own.flatMap(({ records, provider }) =>
+    [...records.values()].map((record) => noteOf(record, provider)),
+  );
+  // An alias may have moved a resource to another provider: what is open there comes first.
+  const byKey = new Map(noted.map((note) => [note.ref.key, note]));
+  for (const note of noted.filter(isUnseen)) byKey.set(note.ref.key, note);
+  const notes = [...byKey.values()];
+  const unseen = [...notes.filter(isUnseen), ...others.map((each) => noteOf(each))];
   const left = unseen.filter((note) => !state.isSeen(note));
   const elsewhere = left.filter((note) => note.elsewhere !== undefined);
   const missing = left.filter(
@@ -123,7 +138,8 @@ export function factsIn(
     // An older object says nothing about another machine's create.
     const isMadeSince =
       made?.id !== undefined && each.runs.every((run) => isSinceRun(run, made.at));
-    if (isOfThisMachine || isMadeSince || state.isAnswered(each, own.get(key))) continue;
+    if (isOfThisMachine || isMadeSince || state.isAnswered(each, byKey.get(key)?.record))
+      continue;
     open.set(key, each);
   }
   for (const note of missing)
@@ -133,6 +149,7 @@ export function factsIn(
   const names = stackNamesIn(stack);
   return {
     place,
+    journals: own.map(({ provider }) => (provider ? { ...place, provider } : place)),
     isAsked:
       open.size > 0 ||
       elsewhere.some((note) => names.includes(note.elsewhere?.stack ?? "")),
@@ -167,8 +184,9 @@ function stateView({ resources }: ExportedStack, isSameAccount: typeof mayBeSame
   const byId = Map.groupBy(objects, ({ kind, id = "" }) => objectKey(kind.name, id));
   const current = objects.filter(({ resource }) => resource.delete !== true);
   const byKey = new Map(current.map((each) => [each.ref.key, each]));
-  const unresolved = current.flatMap(({ ref, record }): Create[] => {
-    return record === undefined ? [] : [{ ref, record, known: "state" }];
+  const unresolved = current.flatMap(({ ref, record, resource }): Create[] => {
+    if (record === undefined) return [];
+    return [{ ref, record, known: "state", provider: providerOf(resource) }];
   });
   const unresolvedMarks = new Set(unresolved.map(({ record }) => record.mark));
   /** Those that a person has found to be created, as `sendingOf` names them. */
@@ -208,7 +226,7 @@ function stateView({ resources }: ExportedStack, isSameAccount: typeof mayBeSame
       byKey.get(note.ref.key)?.record === undefined &&
       !unresolvedMarks.has(note.record.mark),
     /** Whether somebody has answered since: what it had before that run says nothing about it. */
-    isAnswered(recorded: Recorded, entry: JournalEntry | undefined): boolean {
+    isAnswered(recorded: Recorded, entry: Create["record"] | undefined): boolean {
       const { runs, markFor } = recorded;
       // What it was to replace may be replaced by now.
       const marks = [undefined, ...formerIdsOf(recorded)].map(markFor);
@@ -220,6 +238,12 @@ function stateView({ resources }: ExportedStack, isSameAccount: typeof mayBeSame
       return moments.some((at) => runs.every((run) => run !== "" && isSinceRun(run, at)));
     },
   };
+}
+
+/** Whose journal is about a resource. */
+function providerOf({ type, provider = "" }: Resource): string | undefined {
+  const [, , , name = ""] = provider.split("::");
+  return type.startsWith("advertising:index:") ? pluginProvider(name) : undefined;
 }
 
 /** What Pulumi's record of interrupted runs has of one create. */
@@ -297,7 +321,9 @@ function sentIn(
       ...given,
       mark: markFor(id),
     };
-    return { ref: refIn(of, urn, key), record, known: "record", runs: [run], markFor };
+    const provider = providerOf(resource);
+    const ref = refIn(of, urn, key);
+    return { ref, record, known: "record", provider, runs: [run], markFor };
   });
 }
 
@@ -441,37 +467,47 @@ export function withVerdict(
 /** A change of a journal. */
 export interface PlacedLine {
   readonly line: JournalLine;
-  /** The stack whose journal it is, if that is another one. */
-  readonly elsewhere?: StackPlace | undefined;
+  readonly place: StackPlace;
+}
+
+/** The journal that has a create, or will have it. */
+export function journalOf(
+  { elsewhere, provider }: Create,
+  { place }: Pick<Facts, "place">,
+): StackPlace {
+  if (elsewhere !== undefined) return elsewhere;
+  return provider === undefined ? place : { ...place, provider };
 }
 
 /** What Pulumi's record has becomes this machine's to ask about: a refresh, and the next `up`, drop that record. */
-export function recordedLines({ open }: Facts): PlacedLine[] {
-  const recorded = open.filter(({ known }) => known === "record");
-  return recorded.map(({ ref: { key }, record }) => {
+export function recordedLines(facts: Facts): PlacedLine[] {
+  const recorded = facts.open.filter(({ known }) => known === "record");
+  return recorded.map((create) => {
+    const { ref, record } = create;
     const at = record.at || momentOf(systemClock);
-    return { line: { ...record, key, state: "sent", at } };
+    const line: JournalLine = { ...record, key: ref.key, state: "sent", at };
+    return { line, place: journalOf(create, facts) };
   });
 }
 
-export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
+export function journalLinesOf(answer: Answer, facts: Facts): PlacedLine[] {
+  const { notes } = facts;
   const { create, id, isForgotten = false } = answer;
-  const {
-    record,
-    known,
-    elsewhere,
-    ref: { key },
-  } = create;
+  const { record, known } = create;
+  const { key } = create.ref;
+  const place = journalOf(create, facts);
   const at = momentOf(systemClock);
   if (isCreated(answer)) {
     // The state has it now. Under `--replace` a run learns only from the journal what it replaces.
-    if (known === "state") return [{ line: { key, state: "confirmed", id, at } }];
-    return [{ line: { key, state: "created", id, answered: true }, elsewhere }];
+    if (known === "state") return [{ line: { key, state: "confirmed", id, at }, place }];
+    return [{ line: { key, state: "created", id, answered: true }, place }];
   }
   const isSame = (note: Create) => note.record.mark === record.mark;
   const lines = notes
     .filter((note) => isUnseen(note) && isSame(note) && note.ref.key !== key)
-    .map(({ ref }): PlacedLine => ({ line: closedLine(ref.key, at) }));
+    .map((note): PlacedLine => {
+      return { line: closedLine(note.ref.key, at), place: journalOf(note, facts) };
+    });
   const hasOther = notes.some(
     (note) => note.ref.key === key && note.record.id !== undefined && !isSame(note),
   );
@@ -479,6 +515,6 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   // What the create was to replace is still live: the next run says so.
   if (!isForgotten && record.replaces !== undefined)
     line = { key, state: "confirmed", id: record.replaces, at };
-  if (isForgotten || !hasOther) lines.push({ line, elsewhere });
+  if (isForgotten || !hasOther) lines.push({ line, place });
   return lines;
 }

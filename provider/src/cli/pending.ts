@@ -45,6 +45,7 @@ import {
   factsIn,
   isCreated,
   journalLinesOf,
+  journalOf,
   type PlacedLine,
   readAnswers,
   recordedLines,
@@ -103,7 +104,8 @@ export const pendingCommand = command({
     // Printed commands name the stack, so that they work whichever one is selected then.
     if (place.stack !== "")
       commandsAreAbout({ stack: stack ?? stackOption(place.stack), cwd });
-    if (await isJournalInUse(place, journalFolder()))
+    const inUse = facts.journals.map((each) => isJournalInUse(each, journalFolder()));
+    if ((await Promise.all(inUse)).includes(true))
       console.log(
         "A run of this stack is under way here. Let it end, then run this again.",
       );
@@ -146,17 +148,24 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
     );
   const place = { backend: backendIn(process.env, programFolder(choice)), stack };
   const path = journalPath(place);
-  let own: Records;
+  const own: { records: Records; provider?: string | undefined }[] = [];
   try {
-    own = readJournal(path).records;
+    own.push({ records: readJournal(path).records });
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
-  const runs = everyJournal(journalFolder()).flatMap((journal) => journal.runs);
-  const elsewhere = choice.state === undefined ? openElsewhere(place, journalFolder()) : [];
+  const journals = everyJournal(journalFolder());
+  const runs = journals.flatMap((journal) => journal.runs);
+  const isHere = (other: StackPlace | undefined) =>
+    other?.stack === stack && other.backend === place.backend;
+  for (const journal of journals)
+    if (isHere(journal) && journalPath(journal) !== path) own.push(journal);
+  const all = choice.state === undefined ? openElsewhere(place, journalFolder()) : [];
+  const elsewhere = all.filter((create) => !isHere(create.elsewhere));
   const accounts = new Set<unknown>([
     ...exported.resources.map(({ outputs = {} }) => outputs[ACCOUNT]),
-    ...[...own.values(), ...elsewhere].map(({ account }) => account),
+    ...own.flatMap(({ records }) => [...records.values()].map(({ account }) => account)),
+    ...elsewhere.map(({ account }) => account),
   ]);
   accounts.delete(undefined);
   // Pulumi is asked for the settings only if there is anything to compare.
@@ -165,23 +174,30 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
 }
 
 /** What the state has is open no longer. If that can't be noted, the next run sees it. */
-async function bringUpToDate({ outdated, place }: Facts): Promise<void> {
-  const lines = outdated.map(({ ref, record, elsewhere, held = record.id }): PlacedLine => {
+async function bringUpToDate(facts: Facts): Promise<void> {
+  const { outdated } = facts;
+  const lines = outdated.map((create): PlacedLine => {
+    const { ref, record, elsewhere, held = record.id } = create;
+    const place = journalOf(create, facts);
     if (elsewhere !== undefined || held === undefined)
-      return { line: closedLine(ref.key), elsewhere };
-    return { line: confirmedLine({ ...record, key: ref.key }, held) };
+      return { line: closedLine(ref.key), place };
+    return { line: confirmedLine({ ...record, key: ref.key }, held), place };
   });
-  await writeLines(place, lines).catch(() => undefined);
+  await writeLines(lines).catch(() => undefined);
   for (const note of outdated) if (note.held !== undefined) console.log(heldMessage(note));
 }
 
-async function writeLines(place: StackPlace, all: readonly PlacedLine[]): Promise<void> {
+async function writeLines(all: readonly PlacedLine[]): Promise<void> {
   const say = (message: string) => console.error(message);
   const here = { folder: journalFolder(), say };
-  const byJournal = Map.groupBy(all, ({ elsewhere = place }) => journalPath(elsewhere));
-  for (const placed of byJournal.values()) {
-    const lines = placed.map(({ line }) => line);
-    await appendLines(placed[0]?.elsewhere ?? place, lines, here);
+  const places = new Map(all.map(({ place }) => [journalPath(place), place]));
+  for (const [path, place] of places) {
+    const placed = all.filter((each) => journalPath(each.place) === path);
+    await appendLines(
+      place,
+      placed.map(({ line }) => line),
+      here,
+    );
   }
 }
 
@@ -205,7 +221,11 @@ async function takeOver(
     );
   const places = new Map(meant.map((each) => [journalPath(each), each]));
   for (const each of places.values()) {
-    const amount = await takeOverOpen(each, place, { folder: journalFolder() });
+    const amount = await takeOverOpen(
+      each,
+      { ...each, ...place },
+      { folder: journalFolder() },
+    );
     console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
   }
 }
@@ -223,7 +243,7 @@ async function execute(
   facts: Facts,
   choice: StackChoice,
 ): Promise<void> {
-  await writeLines(facts.place, recordedLines(facts));
+  await writeLines(recordedLines(facts));
   const asked = all.filter(({ create }) => create.known === "state");
   const ids = asked.map((answer) => {
     return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
@@ -244,7 +264,7 @@ async function execute(
   );
   const resolved = all.filter((answer) => !left.includes(answer));
   const lines = resolved.flatMap((answer) => journalLinesOf(answer, facts));
-  await writeLines(facts.place, lines);
+  await writeLines(lines);
   for (const answer of resolved) console.log(resolvedMessage(answer));
   if (left.length === 0) return;
   const names = left.map(({ create }) => create.ref.short);

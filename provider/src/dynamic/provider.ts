@@ -4,20 +4,13 @@
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import {
-  AdvertisingError,
-  ArgumentsError,
-  InternalError,
-  own,
-  type Values,
-  withPage,
-} from "../base/index.js";
+import { ArgumentsError, own, type Values } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import {
   check,
   createResource,
   deleteResource,
-  describeDefect,
+  describeError,
   planResource,
   ResourceFailure,
   type Runtime,
@@ -111,12 +104,7 @@ export function createProvider(
  * `<error>: <stack>`, which {@link silenceShown} drops, and the engine then the message at the resource.
  */
 function shownError(error: unknown, { secrets }: Runtime): Error {
-  const isOurs = error instanceof AdvertisingError || error instanceof ResourceFailure;
-  const message = secrets.scrub(
-    isOurs
-      ? withPage(error.message, error.code)
-      : withPage(describeDefect(error), InternalError.code),
-  );
+  const message = secrets.scrub(describeError(error));
   const shown = new Error(message);
   shown.stack = SHOWN_AT_RESOURCE;
   shown.toString = () => SHOWN_AT_RESOURCE;

@@ -4,7 +4,7 @@ import { asRecord, jsonIn, listIn } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type CreateRecord, objectKey, parseKey } from "../state/index.js";
-import type { StackPlace } from "./places.js";
+import { journalPath, type StackPlace } from "./places.js";
 
 export interface JournalEntry extends CreateRecord {
   readonly key: string;
@@ -121,6 +121,11 @@ export function journalText(
     .join("");
 }
 
+export interface StackJournal extends StackPlace {
+  readonly runs: readonly string[];
+  readonly records: Map<string, JournalEntry>;
+}
+
 /** A journal that can't be relied on. Nothing may be created until somebody has looked. */
 export class DamagedJournal extends Error {}
 
@@ -129,13 +134,7 @@ export class DamagedJournal extends Error {}
  * was sent on its strength. The first is never unfinished: the file is put in place with it. @returns an
  * empty one without a file. @throws DamagedJournal for anything else unfit; Error for a later version; as {@link readPrivate}.
  */
-export function readJournal(
-  path: string,
-  disk: Disk = systemDisk,
-): StackPlace & {
-  readonly runs: readonly string[];
-  readonly records: Map<string, JournalEntry>;
-} {
+export function readJournal(path: string, disk: Disk = systemDisk): StackJournal {
   const lines = readPrivate(path, disk)?.split("\n");
   if (lines === undefined)
     return {
@@ -145,7 +144,7 @@ export function readJournal(
       records: new Map(),
     };
   lines.pop(); // empty after a whole last line
-  const { journal, version, stack, backend, runs } = asRecord(jsonIn(lines[0]));
+  const { journal, version, stack, backend, provider, runs } = asRecord(jsonIn(lines[0]));
   if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line is another file's");
   if (version !== VERSION)
     throw new Error(
@@ -160,6 +159,7 @@ export function readJournal(
   return {
     stack: String(stack),
     backend: String(backend),
+    provider: String(provider),
     runs: listIn(runs).map(String),
     records,
   };
@@ -185,13 +185,13 @@ export interface OpenCreate extends JournalEntry {
 export function openElsewhere(here: StackPlace, folder: string, disk?: Disk): OpenCreate[] {
   const projectOf = (stack: string) => stack.split("/").at(1);
   return everyJournal(folder, disk)
-    .filter(({ stack, backend }) => stack !== here.stack || backend !== here.backend)
+    .filter((each) => journalPath(each) !== journalPath(here))
     .filter(({ stack }) => projectOf(stack) === projectOf(here.stack))
-    .flatMap(({ stack, backend, records }) => {
+    .flatMap(({ records, runs: _, ...elsewhere }) => {
       // There, a run that ended cleanly has saved its state.
       return [...records.values()]
         .filter((record) => isOpen({ ...record, unsaved: false }))
-        .map((record) => ({ ...record, elsewhere: { stack, backend } }));
+        .map((record) => ({ ...record, elsewhere }));
     });
 }
 

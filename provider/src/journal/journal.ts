@@ -93,6 +93,8 @@ export class Journal {
     this.#openKeys = open.map(({ key }) => key);
     this.accountsOfOpen = new Map(open.map(({ account, key }) => [account, key]));
     this.#holders = undefined;
+    // What a plugin's diffs saw before the first create showed that this is an `up`.
+    for (const line of this.#unwrittenLines) this.#apply(line);
     return records;
   }
 

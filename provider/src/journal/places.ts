@@ -53,6 +53,11 @@ export interface StackPlace {
   readonly provider?: string;
 }
 
+/** The {@link StackPlace.provider} of a plugin. @param name the provider resource's; a default one's has the package's version */
+export function pluginProvider(name: string): string {
+  return `plugin-${name.replace(/^default_.*/, "default")}`;
+}
+
 export function journalFolder(): string {
   return join(cacheFolder(), "stacks");
 }

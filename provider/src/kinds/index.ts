@@ -7,7 +7,7 @@
  */
 import { advertiser } from "./advertiser-kind.js";
 import { conversionEvent, conversionEventSet, NOT_PULUMIS } from "./event-kind.js";
-import { type Kind, type SetKind, typeTokenOf } from "./kind.js";
+import { type Kind, pluginTokenOf, type SetKind, typeTokenOf } from "./kind.js";
 import type { KindName } from "./vocabulary.js";
 
 export * from "./from-platform.js";
@@ -25,9 +25,11 @@ export const KINDS: readonly Kind[] = Object.values(kindsByName);
 
 export const SETS: readonly SetKind[] = [conversionEventSet];
 
-/** @param token a resource's type token; none for a resource of another package. */
+/** @param token a resource's type token, of either provider; none for a resource of another package. */
 export function resourceOfType(token: string): Kind | SetKind | undefined {
-  return [...KINDS, ...SETS].find(({ name }) => typeTokenOf(name) === token);
+  return [...KINDS, ...SETS].find(({ name }) => {
+    return token === typeTokenOf(name) || token === pluginTokenOf(name);
+  });
 }
 
 export function setNamed(name: string): SetKind | undefined {

@@ -26,6 +26,11 @@ export function typeTokenOf(resource: ResourceName): string {
   return `pulumi-nodejs:dynamic/advertising:${resource}`;
 }
 
+/** The same for the plugin's resource: a contract too. */
+export function pluginTokenOf(resource: ResourceName): string {
+  return `advertising:index:${resource}`;
+}
+
 /** The name under which `handlers.ts` exports a resource's provider: a contract with every stored state. */
 export function handlerOf(resource: ResourceName): string {
   return resource.replace(/^./, (letter) => letter.toLowerCase());

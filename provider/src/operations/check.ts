@@ -96,7 +96,8 @@ export async function check(
   const { values, problems } = checkArguments(resource, news, reading.settings, {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
-    arrivedUndefined: "is the output's name right?",
+    // A plugin's program may be in any language.
+    arrivedUndefined: deployment.isUp === undefined ? "" : "is the output's name right?",
   });
   if ("member" in resource && values.defaults !== UNKNOWN)
     values.defaults = {
@@ -141,7 +142,7 @@ export async function check(
     [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
     [DELETES]: context.deletes,
     [MARK]: markInput(runtime, ref, olds),
-    [RUN]: deployment.isUp && isChanged ? runtime.runName : olds[RUN],
+    [RUN]: deployment.isUp !== false && isChanged ? runtime.runName : olds[RUN],
   });
   return { inputs, failures };
 }
@@ -192,19 +193,26 @@ function noteFormerKeys(runtime: Runtime, declared: Declared): void {
     journal.moveRecord(memberRef(ref, former).key, memberRef(ref, key).key);
 }
 
+/** In a preview as {@link tellPreview}; an `up` asks the same right before it sends. */
+export function tellPlan(
+  ...preview: Parameters<typeof tellPreview>
+): AdvertisingError | undefined {
+  const [, { deployment, tellCollected }] = preview;
+  tellCollected();
+  return deployment.isUp === false ? tellPreview(...preview) : undefined;
+}
+
 /**
- * In a preview: what an `up` would create, and all that it would do with a set.
+ * What an `up` would create, and all that it would do with a set.
  * @returns why the `up` would end with an error, in the same words.
  */
-export function tellPlan(
+export function tellPreview(
   resource: Kind | SetKind,
   runtime: Runtime,
   ref: ResourceRef,
   objects: readonly PlannedObject[],
 ): AdvertisingError | undefined {
   const { deployment } = runtime;
-  runtime.tellCollected();
-  if (deployment.isUp) return undefined; // it asks the same right before it sends
   const kind = kindOf(resource);
   const can = abilitiesOf(kind, runtime.reading.settings);
   const journal = runtime.journal(ref.identity);

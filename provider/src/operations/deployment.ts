@@ -42,8 +42,8 @@ const NOTHING_CHECKED: Checked = {
 };
 
 export class Deployment {
-  /** Whether it is an `up`, as a context says. */
-  isUp = false;
+  /** Whether it is an `up`, as a context says; undefined while nothing says it, as of a plugin's checks and diffs. */
+  isUp: boolean | undefined = false;
   hasFailed = false;
   /** The first object that was not created for an open create of its name. Nothing new is sent after it. */
   firstBlocked: string | undefined;

@@ -232,6 +232,8 @@ export class ObjectOperations {
     const { kind, runtime } = this;
     const { id, label, created } = target;
     if (runtime.deployment.isClaimedOrAdopted(kind, id)) return false; // something else manages it
+    // A plugin's engine asks for it, and whatever replaced it has said what becomes of it.
+    if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return false;
     const blocker = this.#deleteBlocker(id, properties);
     if (blocker !== undefined) {
       runtime.say(

@@ -36,6 +36,7 @@ import {
   resolveCommands,
   resourceKeyIn,
   settlingCommands,
+  stackOf,
   staysLive,
   UNKNOWN,
   type Unresolved,
@@ -139,7 +140,9 @@ function whatIsOpen(open: OpenCreate): string {
 /** Said of the first of several, and stands for all of them. */
 function sameObjectAdvice(ref: ResourceRef, open: OpenCreate): string[] {
   const same = `If it is the same object: ${renameCure(ref, open)}.`;
-  if (open.elsewhere === undefined) return [same];
+  // Another provider's journal may have it too.
+  if (open.elsewhere === undefined || open.elsewhere.stack === stackOf(ref.identity))
+    return [same];
   return [...otherStackAdvice(open.elsewhere.stack), same];
 }
 

@@ -10,6 +10,7 @@ import {
   shellWord,
   type Values,
   withoutUndefined,
+  withPage,
 } from "../base/index.js";
 import type { OpenCreate } from "../journal/index.js";
 import { type Kind, ownerIn } from "../kinds/index.js";
@@ -125,6 +126,13 @@ export function recordOf({
 export function describeDefect(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `A defect in pulumi-advertising; please report it with this text: ${stack}`;
+}
+
+/** What a user reads of a failure, with its page. */
+export function describeError(error: unknown): string {
+  const isOurs = error instanceof AdvertisingError || error instanceof ResourceFailure;
+  if (isOurs) return withPage(error.message, error.code);
+  return withPage(describeDefect(error), InternalError.code);
 }
 
 /** A failure in the form of an outcome. An unexpected one must not prevent the report of the others' outcomes. */

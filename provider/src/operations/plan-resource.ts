@@ -31,7 +31,7 @@ import {
   sendingOf,
   UNKNOWN,
 } from "../state/index.js";
-import { tellPlan } from "./check.js";
+import { tellPlan, tellPreview } from "./check.js";
 import {
   adoptionNotice,
   replacedNotice,
@@ -160,7 +160,7 @@ function noteState(
   const journal = runtime.journal(ref.identity);
   const creates = stored.resolved;
   deployment.noteSeen(kind, undefined, creates);
-  if (deployment.isUp && creates.length > 0)
+  if (deployment.isUp !== false && creates.length > 0)
     journal.recordSeen({ key: ref.key, id: stored.eventIds.get(SINGLE), creates });
   for (const { key, id, unresolved, isDeclared } of objects) {
     if (unresolved === undefined) continue;
@@ -173,7 +173,7 @@ function noteState(
       runtime
         .openCreates(ref.identity)
         .add({ ...unresolved, key: own.key, state: "sent", isInState: true });
-    else if (deployment.isUp && id === undefined)
+    else if (deployment.isUp !== false && id === undefined)
       journal.recordSeen({ key: own.key, creates: [mark] });
   }
   const left = new Set(stored.left.map(({ id }) => id));
@@ -218,7 +218,7 @@ function noteObject(
   }
   deployment.noteSeen(kind, id, []);
   const { deletes } = deployment.checked(resourceKeyIn(ref.key));
-  if (deployment.isUp)
+  if (deployment.isUp !== false)
     journal.recordSeen({
       key: ref.key,
       id,
@@ -240,25 +240,54 @@ function tellSingle(
   kind: Kind,
   runtime: Runtime,
   ref: ResourceRef,
-  { action, former }: PlannedObject,
+  object: PlannedObject,
 ): void {
   const { deployment, reading } = runtime;
+  const { action, former } = object;
   // What is deleted before its replacement has no other `diff`.
   if (former !== undefined && !deployment.checked(ref.key).deletesInStateAndProgram)
     deployment.noteStaying(kind, former.id);
-  let then = "is replaced";
   if (action.do === "adopt") {
     const { id = UNKNOWN } = action;
     runtime.informEach(adoptionNotice(ref, id, abilitiesOf(kind, reading.settings)));
-    then = "adopts another object";
   }
-  if (deployment.isUp) return;
+  if (deployment.isUp === false) tellReplacement(kind, runtime, ref, object);
+}
+
+/** In a preview. */
+function tellReplacement(
+  kind: Kind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  { action, former }: PlannedObject,
+): void {
   if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record));
+  if (former === undefined || runtime.deployment.isClaimedOrAdopted(kind, former.id))
+    return;
+  let then = "is replaced";
+  if (action.do === "adopt") then = "adopts another object";
   if (action.do === "replace" && action.perhaps)
     then = "is replaced if values that are not known yet differ";
-  if (former === undefined || deployment.isClaimedOrAdopted(kind, former.id)) return;
   const notice = replacedNotice(kind, ref, former, then);
   runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
+}
+
+/**
+ * What a preview says of a resource that an `up` would create or update, if only the engine's `create` and `update` are
+ * told that it is one. @param change without an id and an old state for a create. @throws ResourceFailure why the `up`
+ * would end with an error.
+ */
+export function previewResource(
+  resource: Kind | SetKind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  change: Change,
+): void {
+  const { objects } = planObjects(resource, runtime, ref, change);
+  const before = runtime.deployment.plannedSingles.get(ref.key);
+  if (before !== undefined) tellReplacement(kindOf(resource), runtime, ref, before.object);
+  const error = tellPreview(resource, runtime, ref, objects);
+  if (error !== undefined) throw new ResourceFailure(error.message, undefined, error.code);
 }
 
 /** Shorter texts are not real secrets, and masking them would damage ordinary words. */

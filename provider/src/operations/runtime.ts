@@ -54,7 +54,13 @@ export function createRuntime(
   {
     disk = systemDisk,
     folder = journalFolder(),
-  }: { readonly disk?: Disk; readonly folder?: string } = {},
+    provider,
+  }: {
+    readonly disk?: Disk;
+    readonly folder?: string;
+    /** The name of the provider resource, each with a journal of its own. */
+    readonly provider?: string;
+  } = {},
 ) {
   // A preview works without a password; a create checks it below.
   const reading = readSettings({
@@ -79,7 +85,8 @@ export function createRuntime(
   let backend: string | undefined;
   const placeOf = (identity: string) => {
     backend ??= backendIn(environment, process.cwd()); // asks the disk
-    return { stack: stackOf(identity), backend };
+    const place = { stack: stackOf(identity), backend };
+    return provider === undefined ? place : { ...place, provider };
   };
   /** A process serves one stack. */
   const journalOf = (identity: string) => {

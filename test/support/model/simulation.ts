@@ -659,7 +659,7 @@ export class Simulation {
   // What people do
 
   facts(machine: 0 | 1): Facts {
-    const { records: own } = this.machines[machine].journal(this.stack.place);
+    const own = [{ records: this.machines[machine].journal(this.stack.place).records }];
     const { place } = this.stack;
     const elsewhere = openElsewhere(place, FOLDER, this.machines[machine].disk);
     const all = everyJournal(FOLDER, this.machines[machine].disk);

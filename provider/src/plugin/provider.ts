@@ -1,0 +1,296 @@
+/**
+ * The calls of Pulumi's provider protocol as methods with plain values: each passes to its operation. Decides nothing.
+ * Check and diff are not told whether it is a preview: an `up` shows itself by its first create, update or delete.
+ */
+import {
+  ArgumentsError,
+  type Environment,
+  own,
+  SettingsError,
+  UnsupportedError,
+  type Values,
+  withoutUndefined,
+  withPage,
+} from "../base/index.js";
+import { engineLog } from "../dynamic/index.js";
+import { pluginProvider } from "../journal/index.js";
+import { KINDS, type Kind, type ResourceName, SETS, type SetKind } from "../kinds/index.js";
+import {
+  check,
+  createResource,
+  createRuntime,
+  deleteResource,
+  planResource,
+  previewResource,
+  type ReadResult,
+  type Runtime,
+  readResource,
+  updateResource,
+} from "../operations/index.js";
+import { abilitiesOf, adoptedBy } from "../plan/index.js";
+import { exactId } from "../rules/index.js";
+import { describeSettingProblem, NAMESPACE, readSettings } from "../settings/index.js";
+import {
+  ACCOUNT,
+  argumentsIn,
+  DELETES,
+  IDENTITY,
+  identityText,
+  keptForRead,
+  keyOfUrn,
+  kindOf,
+  parseKey,
+  type ResourceRef,
+  refOf,
+  SECRET_ARGUMENTS,
+  secretArgumentsIn,
+  UNKNOWN,
+} from "../state/index.js";
+import { detailedDiff, type PropertyDiff } from "./detailed-diff.js";
+import type { Properties } from "./properties.js";
+
+/** A resource's outputs or inputs, and which of them are secret. */
+export interface Saved extends Properties {
+  readonly id: string;
+}
+
+export interface Diff {
+  readonly changes: boolean;
+  readonly replaces: readonly string[];
+  readonly detailed: ReadonlyMap<string, PropertyDiff>;
+}
+
+/** One provider resource: its settings, and what its run has done. The engine starts a process for each. */
+export class AdvertisingPlugin {
+  #runtime: Runtime | undefined;
+
+  /** @param engine the engine's address, `host:port`. */
+  constructor(
+    readonly environment: Environment,
+    readonly engine: string,
+  ) {}
+
+  get runtime(): Runtime {
+    if (this.#runtime === undefined) throw new Error("called before it was configured");
+    return this.#runtime;
+  }
+
+  /** @returns what is wrong with the provider's arguments, by name; nothing while some are not known yet. */
+  checkConfig({ values }: Properties): Map<string, string> {
+    const keys = Object.keys(argumentsIn(values)).filter((key) => key !== "version");
+    if (keys.some((key) => values[key] === UNKNOWN)) return new Map();
+    const { problems } = readSettings({
+      config: this.#settingsIn(values),
+      environment: this.environment,
+      keys,
+      mayLackPassword: true,
+    });
+    return new Map(
+      problems.map((problem) => [
+        problem.source.replace(`${NAMESPACE}:`, ""),
+        withPage(describeSettingProblem(problem), SettingsError.code),
+      ]),
+    );
+  }
+
+  /** @param name the provider resource's. Each has a journal of its own, and the dynamic provider of a stack another one. */
+  configure({ values }: Properties, name: string): void {
+    const log = engineLog(this.engine);
+    this.#runtime = createRuntime(this.#settingsIn(values), this.environment, log, {
+      provider: pluginProvider(name),
+    });
+    this.#runtime.deployment.isUp = undefined;
+  }
+
+  /** The provider's arguments count before the stack's configuration. */
+  #settingsIn(values: Values): (key: string) => string | undefined {
+    // Those of this package, by their bare names.
+    const stack = JSON.parse(this.environment.PULUMI_CONFIG ?? "{}");
+    return (key) => {
+      const value = own(values, key) ?? own(stack, key);
+      if (value === undefined || typeof value === "string") return value;
+      return JSON.stringify(value);
+    };
+  }
+
+  /** @param olds the inputs in the state; empty for a new resource. */
+  async check(
+    urn: string,
+    olds: Values,
+    { values, secret }: Properties,
+  ): Promise<{ readonly inputs: Values; readonly failures: readonly string[] }> {
+    const { resource, ref } = resourceAt(urn);
+    const deletes = abilitiesOf(kindOf(resource), this.runtime.reading.settings).delete;
+    const context = {
+      identity: ref.identity,
+      formerKeys: formerKeysIn(resource, ref, olds),
+      deletes: deletes || undefined,
+    };
+    const news = {
+      ...values,
+      [SECRET_ARGUMENTS]: secret.size === 0 ? undefined : [...secret],
+    };
+    const { inputs, failures } = await check(resource, this.runtime, ref, {
+      context,
+      olds,
+      news: withoutUndefined(news),
+    });
+    if (failures.length > 0)
+      failures.push(
+        "Pulumi stops at the first resource that has problems: others show in the next preview.",
+      );
+    return { inputs, failures };
+  }
+
+  /** @param olds the state's outputs. @param oldInputs those of the state. */
+  async diff(
+    urn: string,
+    change: { readonly id: string; readonly olds: Values; readonly news: Values },
+    oldInputs: Values,
+  ): Promise<Diff> {
+    const { resource, ref } = resourceAt(urn);
+    const plan = await planResource(resource, this.runtime, ref, change);
+    const then = argumentsIn(oldInputs);
+    const detailed = plan.changes
+      ? detailedDiff(then, argumentsIn(change.news), plan.replaces)
+      : new Map();
+    return { ...plan, detailed };
+  }
+
+  /** What a create will return, as far as it is known before. @throws ResourceFailure why it would fail. */
+  previewCreate(urn: string, { values, secret }: Properties): Saved {
+    const { resource, ref } = resourceAt(urn);
+    previewResource(resource, this.runtime, ref, { id: "", olds: {}, news: values });
+    if ("member" in resource) return { id: "", values, secret };
+    const id = adoptedBy(values);
+    if (id === undefined || id === UNKNOWN) return { id: "", values, secret };
+    return { id, values: { ...values, [resource.idProperty]: exactId(id) }, secret };
+  }
+
+  async create(urn: string, { values }: Properties): Promise<Saved> {
+    const { resource, ref } = resourceAt(urn);
+    await this.#beginUp(ref);
+    const { id, outs } = await createResource(resource, this.runtime, ref, values);
+    return { id, values: outs, secret: secretArgumentsIn(values) };
+  }
+
+  /** The same for an update. */
+  previewUpdate(urn: string, id: string, olds: Values, news: Properties): Saved {
+    const { resource, ref } = resourceAt(urn);
+    const { values, secret } = news;
+    previewResource(resource, this.runtime, ref, { id, olds, news: values });
+    if ("member" in resource)
+      return { id: "", values: { ...values, eventIds: UNKNOWN }, secret };
+    const { idProperty } = resource;
+    return { id: "", values: { ...values, [idProperty]: olds[idProperty] }, secret };
+  }
+
+  async update(
+    urn: string,
+    change: { readonly id: string; readonly olds: Values; readonly news: Values },
+  ): Promise<Saved> {
+    const { resource, ref } = resourceAt(urn);
+    await this.#beginUp(ref);
+    const values = await updateResource(resource, this.runtime, ref, change);
+    return { id: change.id, values, secret: secretArgumentsIn(change.news) };
+  }
+
+  async delete(urn: string, id: string, properties: Values): Promise<void> {
+    const { resource } = resourceAt(urn);
+    await deleteResource(resource, this.runtime, id, properties);
+  }
+
+  /** A refresh, an import, or a reference to what exists. @returns undefined if the object is gone. */
+  async read(
+    urn: string,
+    id: string,
+    properties: Values,
+    inputs: Values,
+  ): Promise<(Saved & { readonly inputs: Values }) | undefined> {
+    const { resource, ref } = resourceAt(urn);
+    const isInState = Object.keys(properties).length > 0;
+    if (!isInState) this.#assertCanImport(resource, ref, id);
+    const result = await readResource(resource, this.runtime, id, properties);
+    if (result === undefined) return undefined;
+    const secret = secretArgumentsIn(inputs);
+    if (isInState)
+      return {
+        id: result.id,
+        values: result.props,
+        secret,
+        inputs: result.inputs ?? inputs,
+      };
+    return { id: result.id, ...this.#imported(resource as Kind, ref, result), secret };
+  }
+
+  /** @throws UnsupportedError without a known read nobody knows the arguments of what is imported. */
+  #assertCanImport(resource: Kind | SetKind, { label }: ResourceRef, id: string): void {
+    const isSet = "member" in resource;
+    if (!isSet && abilitiesOf(resource, this.runtime.reading.settings).read) return;
+    const reason = isSet
+      ? "A set has no id on the platform"
+      : `${NAMESPACE}:operations names no read of it`;
+    throw new UnsupportedError(
+      `${label} can't be imported or read by the id ${id}. ${reason}. Nothing was sent. ` +
+        "Declare it with its arguments and `existingId` instead: that adopts the live object.",
+    );
+  }
+
+  #imported(resource: Kind, ref: ResourceRef, { props }: ReadResult) {
+    const { [resource.idProperty]: _, ...given } = argumentsIn(props);
+    const { settings } = this.runtime.reading;
+    const deletes = abilitiesOf(resource, settings).delete || undefined;
+    const inputs = withoutUndefined({
+      ...given,
+      [IDENTITY]: ref.identity,
+      [DELETES]: deletes,
+    });
+    const account = this.runtime.account || undefined;
+    const values = withoutUndefined({
+      ...props,
+      ...keptForRead(inputs),
+      [ACCOUNT]: account,
+    });
+    return { values, inputs };
+  }
+
+  /** At the end that the engine gives a run. */
+  close(): void {
+    this.#runtime?.closeNow();
+  }
+
+  /** The first call that changes something: what the checks and diffs have shown counts from now on. */
+  async #beginUp({ identity }: ResourceRef): Promise<void> {
+    this.runtime.deployment.isUp = true;
+    await this.runtime.journal(identity).openOnce();
+  }
+}
+
+/** The resource of a URN, `urn:pulumi:<stack>::<project>::<types>::<name>`. */
+function resourceAt(urn: string): {
+  readonly resource: Kind | SetKind;
+  readonly ref: ResourceRef;
+} {
+  const [head = "", project = "", types = ""] = urn.split("::", 3);
+  const name = types.split(":").at(-1);
+  const resource = [...KINDS, ...SETS].find((each) => each.name === name);
+  if (resource === undefined)
+    throw new ArgumentsError(`The plugin has no resource ${types}. Nothing was sent.`);
+  const stack = head.slice("urn:pulumi:".length);
+  const place = parseKey(keyOfUrn(resource.name, urn));
+  // No plugin is told the organization.
+  const identity = identityText(`organization/${project}/${stack}`, place);
+  return { resource, ref: { ...refOf(resource.name, identity), urn, resourceUrn: urn } };
+}
+
+/** An alias gives a resource the inputs that it had under its former name. */
+function formerKeysIn(
+  { name }: { readonly name: ResourceName },
+  ref: ResourceRef,
+  olds: Values,
+): string[] | undefined {
+  const identity = own(olds, IDENTITY);
+  if (typeof identity !== "string") return undefined;
+  const { key } = refOf(name, identity);
+  return key === ref.key ? undefined : [key];
+}

@@ -1,0 +1,201 @@
+/** Serves Pulumi's provider protocol: translates between its messages and {@link AdvertisingPlugin}. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type sendUnaryData,
+  status,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
+import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
+import * as protocol from "@pulumi/pulumi/proto/provider_pb.js";
+import { Status } from "@pulumi/pulumi/proto/status_pb.js";
+import { Any } from "google-protobuf/google/protobuf/any_pb.js";
+import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
+import { describeError, ResourceFailure } from "../operations/index.js";
+import { secretArgumentsIn } from "../state/index.js";
+import type { PropertyDiff } from "./detailed-diff.js";
+import { readProperties, writeProperties } from "./properties.js";
+import type { AdvertisingPlugin, Diff, Saved } from "./provider.js";
+
+const NOTHING_SECRET: ReadonlySet<string> = new Set();
+/** A set of 10,000 events is a message of several megabytes. */
+const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
+
+/** @returns the port, on loopback only. */
+export async function serve(plugin: AdvertisingPlugin): Promise<number> {
+  const server = new Server({ "grpc.max_receive_message_length": MAX_MESSAGE_BYTES });
+  server.addService(ResourceProviderService, serviceOf(plugin));
+  return new Promise((resolve, reject) => {
+    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) => {
+      if (error === null) resolve(port);
+      else reject(error);
+    });
+  });
+}
+
+function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
+  const call = <Request, Response>(
+    work: (request: Request) => Response | Promise<Response>,
+  ) => {
+    return async (
+      { request }: ServerUnaryCall<Request, Response>,
+      respond: sendUnaryData<Response>,
+    ) => {
+      try {
+        respond(null, await work(request));
+      } catch (error) {
+        respond(failureOf(plugin, error));
+      }
+    };
+  };
+  return {
+    handshake: call(() => {
+      return new protocol.ProviderHandshakeResponse().setAcceptSecrets(true);
+    }),
+    getPluginInfo: call(() => new PluginInfo().setVersion(packageVersion())),
+    getSchema: call(() => {
+      return new protocol.GetSchemaResponse().setSchema(readFromPackage("schema.json"));
+    }),
+    checkConfig: call((request: protocol.CheckRequest) => {
+      const news = readProperties(request.getNews());
+      const failures = [...plugin.checkConfig(news)];
+      return new protocol.CheckResponse()
+        .setInputs(request.getNews())
+        .setFailuresList(failures.map(([name, reason]) => checkFailure(name, reason)));
+    }),
+    // Another account is another journal's; each resource compares its account itself, so nothing is replaced.
+    diffConfig: call(() => new protocol.DiffResponse()),
+    configure: call((request: protocol.ConfigureRequest) => {
+      plugin.configure(readProperties(request.getArgs()), request.getName() ?? "default");
+      return new protocol.ConfigureResponse()
+        .setAcceptsecrets(true)
+        .setSupportspreview(true);
+    }),
+    check: call(async (request: protocol.CheckRequest) => {
+      const olds = readProperties(request.getOlds());
+      const news = readProperties(request.getNews());
+      const { inputs, failures } = await plugin.check(request.getUrn(), olds.values, news);
+      return new protocol.CheckResponse()
+        .setInputs(writeProperties(inputs, news.secret))
+        .setFailuresList(failures.map((reason) => checkFailure("", reason)));
+    }),
+    diff: call(async (request: protocol.DiffRequest) => {
+      const change = {
+        id: request.getId(),
+        olds: readProperties(request.getOlds()).values,
+        news: readProperties(request.getNews()).values,
+      };
+      const oldInputs = readProperties(request.getOldInputs()).values;
+      return diffResponse(await plugin.diff(request.getUrn(), change, oldInputs));
+    }),
+    create: call(async (request: protocol.CreateRequest) => {
+      const inputs = readProperties(request.getProperties());
+      const saved = request.getPreview()
+        ? plugin.previewCreate(request.getUrn(), inputs)
+        : await plugin.create(request.getUrn(), inputs);
+      return new protocol.CreateResponse()
+        .setId(saved.id)
+        .setProperties(propertiesOf(saved));
+    }),
+    update: call(async (request: protocol.UpdateRequest) => {
+      const olds = readProperties(request.getOlds()).values;
+      const news = readProperties(request.getNews());
+      const change = { id: request.getId(), olds, news: news.values };
+      const saved = request.getPreview()
+        ? plugin.previewUpdate(request.getUrn(), request.getId(), olds, news)
+        : await plugin.update(request.getUrn(), change);
+      return new protocol.UpdateResponse().setProperties(propertiesOf(saved));
+    }),
+    read: call(async (request: protocol.ReadRequest) => {
+      const properties = readProperties(request.getProperties()).values;
+      const inputs = readProperties(request.getInputs()).values;
+      const found = await plugin.read(
+        request.getUrn(),
+        request.getId(),
+        properties,
+        inputs,
+      );
+      if (found === undefined) return new protocol.ReadResponse();
+      return new protocol.ReadResponse()
+        .setId(found.id)
+        .setProperties(propertiesOf(found))
+        .setInputs(writeProperties(found.inputs, found.secret));
+    }),
+    delete: call(async (request: protocol.DeleteRequest) => {
+      const properties = readProperties(request.getProperties()).values;
+      await plugin.delete(request.getUrn(), request.getId(), properties);
+      return new Empty();
+    }),
+    // The engine calls it at the end of every run; what ends the process is its signal.
+    cancel: call(() => new Empty()),
+  };
+}
+
+function propertiesOf({ values, secret }: Saved) {
+  return writeProperties(values, secret);
+}
+
+function checkFailure(property: string, reason: string): protocol.CheckFailure {
+  return new protocol.CheckFailure().setProperty(property).setReason(reason);
+}
+
+const { Kind } = protocol.PropertyDiff;
+const DIFF_KINDS = {
+  add: { inPlace: Kind.ADD, replacing: Kind.ADD_REPLACE },
+  delete: { inPlace: Kind.DELETE, replacing: Kind.DELETE_REPLACE },
+  update: { inPlace: Kind.UPDATE, replacing: Kind.UPDATE_REPLACE },
+} as const;
+
+function diffResponse({ changes, replaces, detailed }: Diff): protocol.DiffResponse {
+  const { DIFF_NONE, DIFF_SOME } = protocol.DiffResponse.DiffChanges;
+  const response = new protocol.DiffResponse()
+    .setChanges(changes ? DIFF_SOME : DIFF_NONE)
+    .setReplacesList([...replaces])
+    .setDiffsList([...detailed.keys()])
+    .setHasdetaileddiff(detailed.size > 0);
+  for (const [path, diff] of detailed)
+    response.getDetaileddiffMap().set(path, propertyDiff(diff));
+  return response;
+}
+
+function propertyDiff({ kind, replaces }: PropertyDiff): protocol.PropertyDiff {
+  const { inPlace, replacing } = DIFF_KINDS[kind];
+  return new protocol.PropertyDiff()
+    .setKind(replaces ? replacing : inPlace)
+    .setInputdiff(true);
+}
+
+/** A failure in the engine's form; what was saved nevertheless goes with it. */
+function failureOf({ runtime }: AdvertisingPlugin, error: unknown) {
+  runtime.deployment.hasFailed = true;
+  const message = runtime.secrets.scrub(describeError(error));
+  const metadata = new Metadata();
+  const saved = error instanceof ResourceFailure ? error.saved : undefined;
+  if (saved !== undefined) {
+    const { id, properties } = saved;
+    const secret = secretArgumentsIn(properties);
+    const detail = new protocol.ErrorResourceInitFailed()
+      .setId(id)
+      .setProperties(writeProperties(properties, secret.size > 0 ? secret : NOTHING_SECRET))
+      .setReasonsList([message]);
+    const packed = new Any();
+    packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+    const details = new Status().setCode(status.UNKNOWN).setMessage(message);
+    details.addDetails(packed);
+    metadata.add("grpc-status-details-bin", Buffer.from(details.serializeBinary()));
+  }
+  return { code: status.UNKNOWN, message, details: message, metadata };
+}
+
+function packageVersion(): string {
+  return JSON.parse(readFromPackage("package.json")).version;
+}
+
+function readFromPackage(file: string): string {
+  return readFileSync(join(__dirname, "../..", file), "utf8");
+}

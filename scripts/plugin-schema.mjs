@@ -1,0 +1,194 @@
+/** Writes provider/schema.json, Pulumi's schema of the plugin, from the kinds and settings as last built, and the doc comments of the resource classes. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import ts from "typescript";
+import { inRoot } from "./lib/base.mjs";
+
+const TOKEN = "advertising:index:";
+/** By the form of a rule; without one, any object. */
+const TYPES = {
+  text: { type: "string" },
+  number: { type: "number" },
+  truth: { type: "boolean" },
+  id: { oneOf: [{ type: "integer" }, { type: "string" }] },
+  seconds: { type: "integer" },
+  "named number": { type: "integer" },
+  choice: { type: "string" },
+};
+const ANY_MAP = { type: "object", additionalProperties: { $ref: "pulumi.json#/Any" } };
+/** An event goes on under another key of its set. */
+const WIDEST = { maxWindowSeconds: 2_147_483_647, markField: undefined };
+
+/** The doc comments of classes and interfaces, and of their properties, as `Name` and `Name.property`. */
+function docsIn(path) {
+  const file = ts.createSourceFile(
+    path,
+    readFileSync(path, "utf8"),
+    ts.ScriptTarget.Latest,
+    true,
+  );
+  const docs = new Map();
+  for (const node of file.statements) {
+    if (!ts.isClassDeclaration(node) && !ts.isInterfaceDeclaration(node)) continue;
+    docs.set(node.name.text, docOf(node));
+    for (const member of node.members)
+      if (member.name !== undefined)
+        docs.set(`${node.name.text}.${member.name.getText()}`, docOf(member));
+  }
+  return docs;
+}
+
+/** @returns a node's doc comment as text, with its default, without its other tags. */
+function docOf(node) {
+  const [doc] = node.jsDoc ?? [];
+  if (doc === undefined) return undefined;
+  const tag = doc.tags?.find(({ tagName }) => tagName.text === "default");
+  const texts = [doc.comment, tag && `Default: ${textOf(tag.comment)}.`];
+  return texts.filter(Boolean).map(textOf).join(" ").replace(/\s+/g, " ").trim();
+}
+
+function textOf(comment) {
+  if (typeof comment === "string") return comment;
+  return (comment ?? []).map((part) => part.name?.getText() ?? part.text).join("");
+}
+
+/** @param modules of the package: kinds, rules, settings. @param version of the package. */
+export function pluginSchema({ kinds, rules, settings, docs, version }) {
+  const { advertiser, conversionEvent, conversionEventSet } = kinds;
+  const typeOf = (rule) => {
+    const { form } = rules.described(rule);
+    return form === undefined ? ANY_MAP : TYPES[form];
+  };
+  const described = (type, owners, name) => {
+    const description = owners.map((owner) => docs.get(`${owner}.${name}`)).find(Boolean);
+    if (description === undefined) throw new Error(`no doc comment of ${owners}.${name}`);
+    return { ...type, description };
+  };
+  const propertiesOf = ({ shape }, owners) =>
+    Object.fromEntries(
+      Object.entries(shape).map(([name, rule]) => [
+        name,
+        described(typeOf(rule), owners, name),
+      ]),
+    );
+  const requiredIn = ({ shape }) =>
+    Object.keys(shape).filter(
+      (name) => !["optional", "default"].includes(shape[name].type),
+    );
+  const single = (kind, className) => {
+    const fields = kind.rules(WIDEST);
+    const inputs = propertiesOf(fields, [`${className}Args`]);
+    const outputs = kind.outputs.map((name) => {
+      const isId = [kind.idProperty, "existingId", ...kind.exactIds].includes(name);
+      const type = isId ? { type: "integer" } : typeOf(fields.shape[name]);
+      return [name, described(type, [className], name)];
+    });
+    const always = Object.keys(fields.shape).filter(
+      (name) => fields.shape[name].type !== "optional",
+    );
+    return {
+      description: docs.get(className),
+      properties: Object.fromEntries(outputs),
+      required: [kind.idProperty, ...always],
+      inputProperties: inputs,
+      requiredInputs: requiredIn(fields),
+    };
+  };
+  const entry = conversionEventSet.memberRules(WIDEST);
+  const shared = conversionEventSet.sharedRules(WIDEST);
+  const owners = ["ConversionEventEntry", "ConversionEventArgs"];
+  const set = "ConversionEventSetArgs";
+  const events = {
+    type: "object",
+    additionalProperties: { $ref: `#/types/${TOKEN}ConversionEventEntry` },
+  };
+  const ids = { type: "object", additionalProperties: { type: "integer" } };
+  const ofSet = (name, type) => described(type, ["ConversionEventSet"], name);
+  return {
+    name: "advertising",
+    displayName: "Advertising platform",
+    version,
+    description: "Advertisers and conversion events of an advertising platform",
+    license: "Apache-2.0",
+    config: { variables: settingsOf(settings) },
+    types: {
+      [`${TOKEN}ConversionEventEntry`]: {
+        type: "object",
+        description: docs.get("ConversionEventEntry"),
+        properties: propertiesOf(entry, owners),
+        required: requiredIn(entry),
+      },
+      [`${TOKEN}ConversionEventDefaults`]: {
+        type: "object",
+        description: "Arguments for every event whose entry does not have them.",
+        properties: propertiesOf(shared, owners),
+      },
+    },
+    provider: {
+      description: "An account of an advertising platform.",
+      inputProperties: settingsOf(settings),
+    },
+    resources: {
+      [`${TOKEN}Advertiser`]: single(advertiser, "Advertiser"),
+      [`${TOKEN}ConversionEvent`]: single(conversionEvent, "ConversionEvent"),
+      [`${TOKEN}ConversionEventSet`]: {
+        description: docs.get("ConversionEventSet"),
+        properties: {
+          eventIds: ofSet("eventIds", ids),
+          advertiserId: ofSet("advertiserId", { type: "integer" }),
+          defaults: ofSet("defaults", ANY_MAP),
+          events: ofSet("events", events),
+        },
+        required: ["eventIds", "advertiserId", "defaults", "events"],
+        inputProperties: {
+          advertiserId: described(TYPES.id, [set], "advertiserId"),
+          defaults: described(
+            { $ref: `#/types/${TOKEN}ConversionEventDefaults` },
+            [set],
+            "defaults",
+          ),
+          events: described(events, [set], "events"),
+        },
+        requiredInputs: ["advertiserId", "events"],
+      },
+    },
+    language: {
+      nodejs: { packageName: "pulumi-advertising-sdk", respectSchemaVersion: true },
+      python: { packageName: "pulumi_advertising", respectSchemaVersion: true },
+      go: { respectSchemaVersion: true },
+      csharp: { respectSchemaVersion: true },
+    },
+  };
+}
+
+/** The provider's arguments: each setting, with its environment variable. */
+function settingsOf({ SETTINGS, environmentNameOf }) {
+  const entries = Object.entries(SETTINGS).map(([name, rule]) => {
+    const type = rule.structured === undefined ? { type: "string" } : ANY_MAP;
+    const environment = environmentNameOf(name);
+    const description = `Expected: ${rule.expected}. From the stack's \`advertising:${name}\`, or else from ${environment}, where it is not given.`;
+    return [name, { ...type, description, ...(rule.secret && { secret: true }) }];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The modules as last built. */
+export function builtModules() {
+  const require = createRequire(inRoot("provider", "dist", "index.js"));
+  return {
+    kinds: require("./kinds/index.js"),
+    rules: require("./rules/index.js"),
+    settings: require("./settings/settings.js"),
+    version: require("../package.json").version,
+    docs: docsIn(inRoot("provider", "src", "program", "resources.ts")),
+  };
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const schema = pluginSchema(builtModules());
+  writeFileSync(
+    inRoot("provider", "schema.json"),
+    `${JSON.stringify(schema, undefined, 2)}\n`,
+  );
+}

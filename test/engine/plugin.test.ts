@@ -1,0 +1,154 @@
+/** The plugin in real runs: what the engine makes of it. What is decided is tested at `operations/`. */
+import { expect, it } from "vitest";
+import { upAndKill } from "../support/killing.js";
+import { throughPlugin } from "../support/plugin.js";
+import { commandsIn } from "../support/printed-commands.js";
+import { objectsOf, setShopOf } from "../support/recovery.js";
+import { failed, newStack, program, useSandbox, well } from "../support/stack.js";
+
+const shop = (value: number, cart = value) =>
+  program(`
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+const purchase = new advertising.ConversionEvent("purchase", { eventName: "Purchase", advertiserId: acme.advertiserId, value: ${value} });
+const funnel = new advertising.ConversionEventSet("funnel", { advertiserId: acme.advertiserId,
+  events: { cart: { eventName: "Cart", value: ${cart} }, old: { eventName: "Old", value: 1, existingId: 9042 } } });
+const old = new advertising.ConversionEvent("old", { eventName: "Older", advertiserId: acme.advertiserId, value: 1, existingId: 9043 });
+exports.ids = [purchase.eventId, old.eventId, funnel.eventIds];`);
+
+it("a stack's life through the plugin: each request once, each changed value shown, and what stays live is named", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(throughPlugin(shop(25)), { sandbox });
+  const first = await well(stack.previewAndUp());
+  expect(first).toContain("adopts 9043; nothing is sent");
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 1, eventPosts: 2 });
+  expect(await stack.outputs()).toMatchObject({
+    ids: [expect.any(Number), 9043, { old: 9042 }],
+  });
+  expect(await well(stack.up())).toContain("5 unchanged");
+  stack.program(throughPlugin(shop(30, 31)));
+  const diff = await well(stack.preview("--diff"));
+  expect(diff).toMatch(/~ value: 25 => 30/);
+  expect(diff).toMatch(/~ cart: \{[^}]*~ value\s*: 25 => 31/);
+  expect(diff).toContain("stays live and unmanaged");
+  const { purchase } = await stack.ids();
+  await well(stack.up());
+  expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 4 });
+  const gone = await well(stack.destroy());
+  expect(gone, "replaced before, and said then").not.toContain(
+    `ConversionEvent ${purchase} left`,
+  );
+  expect(gone).toContain("left the state but was not deleted");
+  expect(sandbox).toMatchObject({ creates: 5, deletes: 0 });
+});
+
+it("killed, a set through the plugin is taken over: nothing is sent twice", async () => {
+  const sandbox = await useSandbox({ latencyMs: 60 });
+  const stack = await newStack(throughPlugin(setShopOf(40)), { sandbox });
+  const sent = async () => {
+    while (sandbox.creates < 15) await new Promise((resolve) => setTimeout(resolve, 2));
+  };
+  await upAndKill(stack, sent(), "tree");
+  await stack.cancel();
+  const { code, output } = await stack.up();
+  if (code !== 0) {
+    expect(output).toContain("ADVERTISING_OUTCOME_UNKNOWN");
+    const [deny = ""] = commandsIn(output).filter((line) => line.includes("--not-created"));
+    expect(deny).toContain("--stack dev");
+  }
+  expect(new Set(objectsOf(sandbox).map(({ event_name }) => event_name)).size).toBe(
+    objectsOf(sandbox).length,
+  );
+});
+
+it("a stack moves from the classes to the plugin and back by an alias: nothing is sent, and nothing changes", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(shop(25), { sandbox });
+  await well(stack.up());
+  const { creates } = sandbox;
+  const types = ["Advertiser", "ConversionEvent", "ConversionEventSet"];
+  const aliased = (text: string, prefix: string) =>
+    types.reduce(
+      (all, type) =>
+        all.replaceAll(
+          new RegExp(`(new advertising\\.${type}\\(.*(?:\\n  .*)*?)\\);`, "g"),
+          `$1, { aliases: [{ type: "${prefix}${type}" }] });`,
+        ),
+      text,
+    );
+  stack.program(aliased(throughPlugin(shop(25)), "pulumi-nodejs:dynamic/advertising:"));
+  expect(await well(stack.up())).toContain("5 unchanged");
+  stack.program(aliased(shop(25), "advertising:index:"));
+  expect(await well(stack.up())).toContain("5 unchanged");
+  expect(sandbox).toMatchObject({ creates, updates: 0, deletes: 0 });
+});
+
+it("import reads the arguments with a known read, and is refused without one; the program then changes nothing", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const config = { "advertising:operations": { event: { read: "GET rest/event/{id}" } } };
+  const stack = await newStack(throughPlugin(shop(25)), { sandbox });
+  await well(stack.up());
+  const { purchase } = await stack.ids();
+  const imported = [
+    "import",
+    "advertising:index:ConversionEvent",
+    "bought",
+    String(purchase),
+  ];
+  const args = [...imported, "--yes", "--generate-code=false"];
+  const refused = await failed(stack.run(args));
+  expect(refused).toContain("existingId");
+  stack.setEnvironment({
+    ADVERTISING_OPERATIONS: JSON.stringify(config["advertising:operations"]),
+  });
+  await well(stack.run(args));
+  expect(await stack.ids()).toMatchObject({ bought: purchase });
+  const bought = `new advertising.ConversionEvent("bought", { eventName: "Purchase", advertiserId: 1, value: 25 }, { protect: true });`;
+  stack.program(throughPlugin(shop(25) + bought));
+  expect(await failed(stack.preview())).toContain("already belongs to");
+  expect(sandbox).toMatchObject({ creates: 3 });
+});
+
+it("two accounts in one stack: each provider has its own; one with a wrong password creates nothing", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack("", { sandbox });
+  const two = (password: string) =>
+    throughPlugin(
+      program(`
+const second = new advertising.Provider("second", { baseUrl: "${sandbox.url}", email: "${sandbox.email}", password: pulumi.secret("${password}"), cookieFile: "none" });
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+new advertising.Advertiser("b", { advertiserName: "B" }, { provider: second, dependsOn: a });`),
+    );
+  stack.program(two("a wrong one"));
+  expect(await failed(stack.up())).toContain("[ADVERTISING_LOGIN");
+  expect(sandbox.advertiserPosts).toBe(1);
+  stack.program(two(sandbox.password));
+  await well(stack.up());
+  expect(sandbox.advertiserPosts).toBe(2);
+  expect(await stack.exported(), "no password in the clear").not.toContain(
+    sandbox.password,
+  );
+});
+
+it("all that is wrong with a resource or a provider is said at once, and nothing is sent", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack("", { sandbox });
+  stack.program(
+    throughPlugin(
+      program(
+        `new advertising.ConversionEvent("e", { eventName: "", advertiserId: "x", value: "1" });`,
+      ),
+    ),
+  );
+  const wrong = await failed(stack.preview());
+  for (const name of ["eventName", "advertiserId", "value"]) expect(wrong).toContain(name);
+  stack.program(
+    throughPlugin(
+      program(`const p = new advertising.Provider("p", { emial: "x", authMode: "none" });
+new advertising.Advertiser("a", { advertiserName: "A" }, { provider: p });`),
+    ),
+  );
+  const settings = await failed(stack.preview());
+  expect(settings).toContain("emial");
+  expect(settings).toContain("authMode");
+  expect(sandbox.requests).toHaveLength(0);
+});

@@ -1,0 +1,52 @@
+import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
+import { describe, expect, it } from "vitest";
+import { detailedDiff } from "../../provider/src/plugin/detailed-diff.js";
+import { readProperties, writeProperties } from "../../provider/src/plugin/properties.js";
+
+describe("properties", () => {
+  it("come out as they went in, with the secret ones by name", () => {
+    const values = { name: "A", events: { a: { value: 1, list: [true, null] } } };
+    const read = readProperties(writeProperties(values, new Set(["events"])));
+    expect(read).toEqual({ values, secret: new Set(["events"]) });
+  });
+
+  it("a secret part makes its property secret", () => {
+    const secret = {
+      "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+      value: "x",
+    };
+    const struct = Struct.fromJavaScript({ events: { a: [secret] }, name: "A" });
+    expect(readProperties(struct)).toEqual({
+      values: { events: { a: ["x"] }, name: "A" },
+      secret: new Set(["events"]),
+    });
+  });
+
+  it("nothing is nothing", () => {
+    expect(readProperties(undefined).values).toEqual({});
+    expect(
+      readProperties(writeProperties({ a: undefined }, new Set(["a"]))).values,
+    ).toEqual({});
+  });
+});
+
+it("a detailed diff has a line for each changed argument, and for each changed event of a set", () => {
+  const diff = detailedDiff(
+    {
+      value: 1,
+      gone: 1,
+      events: { a: { value: 1 }, 'b"': { value: 1 } },
+      same: { x: [1] },
+    },
+    { value: 2, come: 1, events: { a: { value: 2 }, c: { value: 1 } }, same: { x: [1] } },
+    ["value"],
+  );
+  expect(Object.fromEntries(diff)).toEqual({
+    value: { kind: "update", replaces: true },
+    gone: { kind: "delete", replaces: false },
+    come: { kind: "add", replaces: false },
+    'events["a"]': { kind: "update", replaces: false },
+    'events["b\\""]': { kind: "delete", replaces: false },
+    'events["c"]': { kind: "add", replaces: false },
+  });
+});
