@@ -36,6 +36,24 @@ new ConversionEventSet("events", { advertiserId, events });
 `,
 });
 
+/** A program's resources as the plugin's. */
+export const throughPlugin = (program) => (count) => {
+  const { "index.js": text } = program(count);
+  const classes = `const classOf = (name, id) => class extends require("@pulumi/pulumi").CustomResource {
+  constructor(key, args) { super("advertising:index:" + name, key, { [id]: undefined, ...args }); }
+};
+const Advertiser = classOf("Advertiser", "advertiserId");
+const ConversionEvent = classOf("ConversionEvent", "eventId");
+const ConversionEventSet = classOf("ConversionEventSet", "eventIds");`;
+  const plain = text.replace(
+    "advertiserId = new Advertiser(",
+    "{ advertiserId } = new Advertiser(",
+  );
+  return {
+    "index.js": plain.replace(/^const .* = require\("pulumi-advertising"\);$/m, classes),
+  };
+};
+
 /** The least that a dynamic provider can do: it counts. Type tokens as long as ours, and short references like ours. */
 export const nothing = (count) => ({
   "index.js": singles(count, {

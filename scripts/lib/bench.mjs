@@ -14,7 +14,7 @@ import {
   runMain,
 } from "./base.mjs";
 import { measureClient } from "./bench-client.mjs";
-import { nothing, ours, set, typed } from "./bench-programs.mjs";
+import { nothing, ours, set, throughPlugin, typed } from "./bench-programs.mjs";
 import { forkSandbox } from "./bench-sandbox.mjs";
 
 const CHECKPOINTS_OFF = { PULUMI_SKIP_CHECKPOINTS: "true" };
@@ -34,7 +34,9 @@ const WAYS = {
     counts: SINGLES,
     settings: CHECKPOINTS_OFF,
   },
+  "single events, through the plugin": { program: throughPlugin(ours), counts: SINGLES },
   "a set": { program: set, counts: [100, 1000, 3000, 10_000] },
+  "a set, through the plugin": { program: throughPlugin(set), counts: [100, 1000, 10_000] },
 };
 /** The size at which a second `up`, a preview and the state are measured too. */
 const REPEATED = 1000;
@@ -98,7 +100,8 @@ async function newStack(files, settings = {}) {
   const inStack = (...parts) => join(stack, ...parts);
   for (const name of ["backend", "program"]) mkdirSync(inStack(name));
   const manifest = JSON.stringify({ name: "bench", private: true });
-  const project = `name: bench\nruntime: nodejs\nmain: ${Object.keys(files)[0]}\n`;
+  const plugins = `plugins: { providers: [{ name: advertising, path: ${inRoot("provider")} }] }`;
+  const project = `name: bench\nruntime: nodejs\nmain: ${Object.keys(files)[0]}\n${plugins}\n`;
   const all = { "Pulumi.yaml": project, "package.json": manifest, ...files };
   for (const [name, text] of Object.entries(all))
     writeFileSync(inStack("program", name), text);
