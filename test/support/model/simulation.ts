@@ -239,8 +239,9 @@ export class Simulation {
 
   say(text: string): void {
     this.log.push(text);
+    // Without a name or a value, two that differ may have been sent (recover.md).
     for (const [, short = ""] of text.matchAll(
-      /^ {2}(\S+): look in the account for .*, or for /gm,
+      /^ {2}(\S+): look in the account for the (?:\w+(?! named)|ConversionEvent named "[^"]*")(?:,|;|$)/gm,
     ))
       this.unsure.add(short);
     for (const [word] of text.matchAll(/N\d+|\S+ \(outcome unknown\)/g))
