@@ -13,6 +13,7 @@ import {
   inRoot,
   isAtLeast,
   isWindows,
+  languagesFolder,
   localFolder,
   Problem,
   programName,
@@ -155,6 +156,7 @@ function runEnvironment(node, cli) {
       .join(","),
     PATH: path.filter(Boolean).join(delimiter),
     PULUMI_HOME: join(localFolder, "home"),
+    LANGUAGES_FOLDER: languagesFolder,
     PULUMI_SKIP_UPDATE_CHECK: "true",
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true", // all that is needed is there: a missing plugin is a mistake, not a download
   };

@@ -37,8 +37,9 @@ export const cliFolder = join(
   "bin",
 );
 
-/** What was built for other languages, beside the CLI. */
-export const languagesFolder = join(dirname(cliFolder), "languages");
+/** What was built for other languages, beside the CLI. Runs of ours have another PULUMI_HOME, and are told. */
+export const languagesFolder =
+  process.env.LANGUAGES_FOLDER || join(dirname(cliFolder), "languages");
 
 /** Something the reader can fix: shown as a message, without a stack. Any other error is a defect of these scripts. */
 export class Problem extends Error {

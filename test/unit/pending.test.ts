@@ -602,6 +602,14 @@ it("a set's run without a changed argument has the name of an earlier run: what 
   const asked = (run: string) =>
     facts([before(run)], [], [operation]).open.map(({ ref }) => ref.short);
   expect([asked(`${BEFORE} ours`), asked(`${BEFORE} theirs`)]).toEqual([["funnel/b"], []]);
+  // Nobody is asked again after an answer that is later than the state.
+  const answered = (at: string) => {
+    const closed = { ...record('ConversionEventSet::funnel["b"]', "closed"), at };
+    return facts([before(`${BEFORE} ours`)], [closed], [operation]).open.length;
+  };
+  expect([answered("2000-01-01T00:00:00Z"), answered("2099-01-01T00:00:00Z")]).toEqual([
+    1, 0,
+  ]);
 });
 
 describe("another stack of the project", () => {

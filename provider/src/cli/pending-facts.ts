@@ -256,11 +256,15 @@ interface Recorded extends Create {
 
 /** What was sent, or was about to be, by key. */
 function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Recorded> {
+  const { time } = stack;
   const current = stack.resources.filter((each) => each.delete !== true);
   const byUrn = new Map(current.map((each) => [each.urn, each]));
   const all = new Map<string, Recorded>();
   for (const { type, resource } of stack.pending.toReversed())
-    for (const each of sentIn(type, resource, byUrn.get(resource.urn), place)) {
+    for (const each of sentIn(type, resource, byUrn.get(resource.urn), {
+      ...place,
+      time,
+    })) {
       const before = all.get(each.ref.key);
       const runs = [...(before?.runs ?? []), ...each.runs];
       all.set(each.ref.key, { ...joinedRecords(each, before), runs });
@@ -283,7 +287,7 @@ function sentIn(
   type: string,
   resource: Resource,
   former: Resource | undefined,
-  place: StackPlace,
+  place: StackPlace & Pick<ExportedStack, "time">,
 ): Recorded[] {
   const { urn, inputs = {} } = resource;
   const of = resourceOfType(resource.type);
@@ -300,9 +304,10 @@ function sentIn(
     readStored(of, former?.id, former?.outputs ?? {}),
     readDeclared(of, inputs),
   );
-  // Without a changed argument, a run keeps the name of an earlier one, perhaps another machine's.
+  // Without a changed argument, a run keeps the name of an earlier one, perhaps another machine's. Then the record is as
+  // old as the state at least: an answer that was given later counts.
   const isItsOwn = type === "creating" || inputs[RUN] !== former?.inputs?.[RUN];
-  const run = isItsOwn ? String(inputs[RUN] ?? "") : "";
+  const run = isItsOwn ? String(inputs[RUN] ?? "") : place.time && `${place.time} `;
   const given = markIn(inputs);
   const ofResource = markOf(place.backend, place.stack, keyOfUrn(of.name, urn));
   // Only objects that the plan would still create can be what the interrupted run sent.
