@@ -1,6 +1,7 @@
 /** The plugin in real runs: what the engine makes of it. What is decided is tested at `operations/`. */
 import { expect, it } from "vitest";
 import { upAndKill } from "../support/killing.js";
+import { eventOperations } from "../support/operated.js";
 import { throughPlugin } from "../support/plugin.js";
 import { commandsIn } from "../support/printed-commands.js";
 import { objectsOf, setShopOf } from "../support/recovery.js";
@@ -49,7 +50,10 @@ it("killed, a set through the plugin is taken over: nothing is sent twice", asyn
   };
   await upAndKill(stack, sent(), "tree");
   await stack.cancel();
+  const preview = await stack.preview();
+  expect(preview.output).toMatch(/takes it over|outcome of \d+ creates? is unknown/);
   const { code, output } = await stack.up();
+  expect(preview.code, "what stops the up fails the preview").toBe(code);
   if (code !== 0) {
     expect(output).toContain("ADVERTISING_OUTCOME_UNKNOWN");
     const [deny = ""] = commandsIn(output).filter((line) => line.includes("--not-created"));
@@ -106,6 +110,34 @@ it("import reads the arguments with a known read, and is refused without one; th
   stack.program(throughPlugin(shop(25) + bought));
   expect(await failed(stack.preview())).toContain("already belongs to");
   expect(sandbox).toMatchObject({ creates: 3 });
+});
+
+it("with known operations, a change updates and a removal deletes, and a preview shows both", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const { search: _, ...event } = eventOperations;
+  const operations = { event, createdVisibleAfterSeconds: 0 };
+  const events = (value: number, more = "") =>
+    throughPlugin(
+      program(`
+const { advertiserId } = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId, value: ${value} });
+${more}`),
+    );
+  const lead = `new advertising.ConversionEvent("lead", { eventName: "Lead", advertiserId, value: 1 });`;
+  const stack = await newStack(events(25, lead), {
+    sandbox,
+    environment: { ADVERTISING_OPERATIONS: JSON.stringify(operations) },
+  });
+  await well(stack.up());
+  const before = await stack.ids();
+  stack.program(events(30));
+  expect(await well(stack.preview("--diff"))).toMatch(/~ value: 25 => 30/);
+  await well(stack.up());
+  expect(sandbox).toMatchObject({ eventPosts: 2, updates: 1, deletes: 1 });
+  expect((await stack.ids()).buy).toBe(before.buy);
+  await well(stack.destroy());
+  expect(sandbox).toMatchObject({ eventPosts: 2, advertiserPosts: 1, deletes: 2 });
+  expect(sandbox.events).toEqual([]);
 });
 
 it("two accounts in one stack: each provider has its own; one with a wrong password creates nothing", async () => {
