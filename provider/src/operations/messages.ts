@@ -196,7 +196,7 @@ export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
 
 /** @param refused the first object that was not created. */
 export function refusedBeforeMessage({ label }: ResourceRef, refused: string): string {
-  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of that resource first.`;
+  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow that resource's error, or run \`${asTyped("pulumi up")}\` again.`;
 }
 
 /** What becomes of the state's former object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */

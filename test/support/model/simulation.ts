@@ -641,8 +641,10 @@ export class Simulation {
         journals.some(
           (each) =>
             each.state !== "closed" &&
-            each.key === key &&
-            (each.id === id || each.id === undefined),
+            // An alias may have moved its record to another key.
+            (each.id === undefined
+              ? each.key === key
+              : each.id === id && parseKey(each.key).kind === kind),
         );
       const isUnknown =
         letGo.has(key) ||
