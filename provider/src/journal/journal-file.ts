@@ -227,9 +227,11 @@ export async function takeOverOpen(
   const open = [...(await file.open()).values()].filter(isOpen);
   try {
     const { records } = readJournal(journalPath(now, here.folder), here.disk);
-    for (const { key, mark } of open) {
+    for (const { key, mark, id } of open) {
       const own = records.get(key);
       if (own === undefined || !isOpen(own) || own.mark === mark) continue;
+      // Somebody has answered here for the same object.
+      if (id !== undefined && own.id === id) continue;
       throw new JournalError(
         `Nothing was taken over: this stack has another open create of ${parseKey(key).label}. Resolve that first.`,
       );
