@@ -214,11 +214,10 @@ function objectionIn(
 ): string | undefined {
   // Of an object, the state is its own, such as "pending".
   const isRecord = ownIdOf(data, noun) !== undefined;
-  const echoes = leavesOf(sent).map(({ value }) => value);
+  const isEcho = (leaf: Leaf) => leavesOf(sent).some(({ value }) => value === leaf.value);
   const objection = leavesOf(data).find(
     (leaf) =>
-      saysNo(leaf, done, isRecord) ||
-      (beginsWithError(leaf.value) && !echoes.includes(leaf.value)),
+      saysNo(leaf, done, isRecord) || (beginsWithError(leaf.value) && !isEcho(leaf)),
   );
   if (objection === undefined) return undefined;
   const names = objection.path.filter((name) => /^\w{1,40}$/.test(name)).join(".");

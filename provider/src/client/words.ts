@@ -53,6 +53,8 @@ export function wordsOf({ answer, operation, fields, secrets }: Quotable): strin
 }
 
 export function warningsOf(quotable: Quotable): string[] {
+  // As after nearly every create. In JSON the word may be escaped.
+  if (!/WARNING|\\u/.test(quotable.answer.body)) return [];
   return wordsOf(quotable).filter((word) => word.includes("WARNING"));
 }
 
