@@ -89,7 +89,7 @@ export function structureIn(text: string): object | undefined {
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** What TypeScript's types for JSON lack. */
+/** Missing in TypeScript's types of JSON. */
 interface ExactJson {
   parse(text: string, reviver: Reviver): unknown;
   rawJSON(text: string): unknown;

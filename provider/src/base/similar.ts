@@ -1,4 +1,4 @@
-/** What a mistyped name was meant to be. Pure. */
+/** Finds the known name that a mistyped one was probably meant to be. Pure. */
 
 /** Shorter pieces occur in too many names to say which one was meant. */
 const MIN_PIECE_CHARACTERS = 3;

@@ -21,7 +21,7 @@ const COLUMNS = [
 /** Wire names and spaced names have the same letters as the arguments. */
 const BY_LETTERS = new Map([
   ...COLUMNS.map((column) => [letters(column), column] as const),
-  // What is called otherwise here.
+  // Headings with another name than their argument.
   ["advertiserid", "advertiser"],
   ["advertisername", "advertiser"],
   ["eventtype", "eventTypeId"],
@@ -88,7 +88,7 @@ function headerFindings(
   return findings;
 }
 
-/** What stands at the row of sums below a table, in English, German and French. */
+/** The label of a row of sums, in English, German and French. */
 const SUMMARY =
   /^(?:(?:grand |sub[- ]?|sous-)?totals?(?: général)?|(?:zwischen|gesamt)?summe|gesamt|sum|somme)(?:\s*[:=(].*)?$/iu;
 

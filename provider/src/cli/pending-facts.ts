@@ -13,7 +13,7 @@ import {
   type Records,
   type StackPlace,
 } from "../journal/index.js";
-import { fingerprintOfBody, resourceOfType } from "../kinds/index.js";
+import { fingerprintOfBody, pluginTokenOf, resourceOfType } from "../kinds/index.js";
 import { plannedObjects } from "../plan/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import { mayBeSameAccount } from "../settings/index.js";
@@ -149,7 +149,7 @@ export function factsIn(
   const names = stackNamesIn(stack);
   return {
     place,
-    journals: own.map(({ provider }) => (provider ? { ...place, provider } : place)),
+    journals: own.map(({ provider }) => ({ ...place, provider })),
     isAsked:
       open.size > 0 ||
       elsewhere.some((note) => names.includes(note.elsewhere?.stack ?? "")),
@@ -243,7 +243,9 @@ function stateView({ resources }: ExportedStack, isSameAccount: typeof mayBeSame
 /** Whose journal is about a resource. */
 function providerOf({ type, provider = "" }: Resource): string | undefined {
   const [, , , name = ""] = provider.split("::");
-  return type.startsWith("advertising:index:") ? pluginProvider(name) : undefined;
+  const of = resourceOfType(type);
+  if (of === undefined || type !== pluginTokenOf(of.name)) return undefined;
+  return pluginProvider(name);
 }
 
 /** What Pulumi's record of interrupted runs has of one create. */
@@ -480,8 +482,7 @@ export function journalOf(
   { elsewhere, provider }: Create,
   { place }: Pick<Facts, "place">,
 ): StackPlace {
-  if (elsewhere !== undefined) return elsewhere;
-  return provider === undefined ? place : { ...place, provider };
+  return elsewhere ?? { ...place, provider };
 }
 
 /** What Pulumi's record has becomes this machine's to ask about: a refresh, and the next `up`, drop that record. */

@@ -50,7 +50,7 @@ export interface StackPlace {
   readonly backend: string;
   readonly stack: string;
   /** The name of the provider resource, each with a journal of its own. @default "default": the dynamic provider has one */
-  readonly provider?: string;
+  readonly provider?: string | undefined;
 }
 
 /** The {@link StackPlace.provider} of a plugin. @param name the provider resource's; a default one's has the package's version */

@@ -85,8 +85,7 @@ export function createRuntime(
   let backend: string | undefined;
   const placeOf = (identity: string) => {
     backend ??= backendIn(environment, process.cwd()); // asks the disk
-    const place = { stack: stackOf(identity), backend };
-    return provider === undefined ? place : { ...place, provider };
+    return { stack: stackOf(identity), backend, provider };
   };
   /** A process serves one stack. */
   const journalOf = (identity: string) => {

@@ -14,7 +14,12 @@ import {
 } from "../base/index.js";
 import { engineLog } from "../dynamic/index.js";
 import { pluginProvider } from "../journal/index.js";
-import { KINDS, type Kind, type ResourceName, SETS, type SetKind } from "../kinds/index.js";
+import {
+  type Kind,
+  type ResourceName,
+  resourceOfType,
+  type SetKind,
+} from "../kinds/index.js";
 import {
   check,
   createResource,
@@ -272,8 +277,7 @@ function resourceAt(urn: string): {
   readonly ref: ResourceRef;
 } {
   const [head = "", project = "", types = ""] = urn.split("::", 3);
-  const name = types.split(":").at(-1);
-  const resource = [...KINDS, ...SETS].find((each) => each.name === name);
+  const resource = resourceOfType(types.split("$").at(-1) ?? "");
   if (resource === undefined)
     throw new ArgumentsError(`The plugin has no resource ${types}. Nothing was sent.`);
   const stack = head.slice("urn:pulumi:".length);

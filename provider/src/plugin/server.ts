@@ -22,7 +22,6 @@ import type { PropertyDiff } from "./detailed-diff.js";
 import { readProperties, writeProperties } from "./properties.js";
 import type { AdvertisingPlugin, Diff, Saved } from "./provider.js";
 
-const NOTHING_SECRET: ReadonlySet<string> = new Set();
 /** A set of 10,000 events is a message of several megabytes. */
 const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
 
@@ -178,10 +177,9 @@ function failureOf({ runtime }: AdvertisingPlugin, error: unknown) {
   const saved = error instanceof ResourceFailure ? error.saved : undefined;
   if (saved !== undefined) {
     const { id, properties } = saved;
-    const secret = secretArgumentsIn(properties);
     const detail = new protocol.ErrorResourceInitFailed()
       .setId(id)
-      .setProperties(writeProperties(properties, secret.size > 0 ? secret : NOTHING_SECRET))
+      .setProperties(writeProperties(properties, secretArgumentsIn(properties)))
       .setReasonsList([message]);
     const packed = new Any();
     packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
