@@ -101,6 +101,8 @@ const exact = JSON as unknown as ExactJson;
  * @throws SyntaxError, RangeError
  */
 export function parseExact(text: string): unknown {
+  // Shorter numbers are exact, and a reviver makes parsing several times slower.
+  if (!/\d{16}/.test(text)) return JSON.parse(text);
   return exact.parse(text, (_key, value, { source = "" }) => {
     const isRounded = typeof value === "number" && !Number.isSafeInteger(value);
     return isRounded && /^-?\d+$/.test(source) ? source : value;

@@ -53,11 +53,14 @@ export function leavesOf(
   value: unknown,
   path: readonly string[] = [],
   parent?: unknown,
+  leaves: Leaf[] = [],
 ): Leaf[] {
-  if (!isFilled(value)) return [{ path, value, parent }];
-  return Object.entries(value).flatMap(([name, part]) =>
-    leavesOf(part, Array.isArray(value) ? path : [...path, name], value),
-  );
+  if (!isFilled(value)) leaves.push({ path, value, parent });
+  else {
+    for (const [name, part] of Object.entries(value))
+      leavesOf(part, Array.isArray(value) ? path : [...path, name], value, leaves);
+  }
+  return leaves;
 }
 
 function isFilled(value: unknown): value is object {
@@ -89,12 +92,16 @@ export const WRAPPERS = ["payload", "result", "data"];
 
 /** The filled parts of an answer that may be about the request, itself the first. A list of one is as its entry. */
 function partsOf(data: unknown, noun: string, wrappers = WRAPPERS): object[] {
-  const inside = (part: unknown, names: readonly string[]) =>
-    names.map((name) => soleOf(own(part, name)));
   const root = soleOf(data);
-  const outer = [root, ...inside(root, wrappers)];
-  const named = outer.flatMap((part) => inside(part, [noun, `${noun}s`]));
-  return [...outer, ...named].filter(isFilled);
+  const outer = [root, ...wrappers.map((name) => soleOf(own(root, name)))].filter(isFilled);
+  const parts = [...outer];
+  for (const part of outer) {
+    for (const name of [noun, `${noun}s`]) {
+      const named = soleOf(own(part, name));
+      if (isFilled(named)) parts.push(named);
+    }
+  }
+  return parts;
 }
 
 function soleOf(value: unknown): unknown {
@@ -113,7 +120,8 @@ export const NO = /^false$/i;
 /** Whether an answer refuses the request as the platform is known to: `success: false`, or an `ERROR` in `errors`. */
 export function saysRefused({ data }: ParsedResponse, noun = "payload"): boolean {
   if (hasSuccess(data, NO, noun)) return true;
-  const errors = partsOf(data, noun, ["payload"]).map((part) => own(part, "errors"));
+  const parts = partsOf(data, noun, ["payload"]);
+  const errors = parts.map((part) => own(part, "errors")).filter(hasValue);
   return leavesOf(errors).some(({ value }) => beginsWithError(value));
 }
 

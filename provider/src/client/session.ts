@@ -8,7 +8,7 @@
  *     before the object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
  * S3. There is one login at a time for all requests. No more of them are in flight on a login than it has let through,
  *     and at least one: a dead session, or wrong credentials, meet one create. Nothing new is sent while requests on an
- *     ended login are noResponseError, or not sent again.
+ *     ended login are unanswered, or not sent again.
  * S4. After a failed login, or wrong credentials, the run sends nothing more: refused credentials are tried once.
  * S5. A refusal that a new login did not cure causes no further login for a minute: a missing permission must not cause
  *     one for each resource.
