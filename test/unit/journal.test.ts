@@ -398,10 +398,10 @@ describe("what others ask of it", () => {
     for (const [index, place] of places.entries()) {
       const { up, newRun } = stackOn(disk, place);
       const before = places.slice(0, index).map((elsewhere) => ({ elsewhere, key: KEY }));
-      expect([newRun().of(KEY), openElsewhere(place, FOLDER, disk)]).toMatchObject([
-        undefined,
-        before,
-      ]);
+      expect([
+        newRun().of(KEY),
+        openElsewhere(place, everyJournal(FOLDER, disk)),
+      ]).toMatchObject([undefined, before]);
       await up(FROM.sent ?? nothing);
     }
     for (const stack of ["organization/other/dev", "acme/shop/dev"])
@@ -410,7 +410,7 @@ describe("what others ask of it", () => {
     append("{}\n", `${FOLDER}/deleted.lines`);
     disk.mkdirSync(`${FOLDER}/folder.jsonl`, { recursive: true, mode: 0o700 });
     expect(everyJournal(FOLDER, disk)).toHaveLength(5);
-    const found = openElsewhere(PROD, FOLDER, disk).map(
+    const found = openElsewhere(PROD, everyJournal(FOLDER, disk)).map(
       ({ elsewhere, key }) => `${elsewhere?.backend} ${key}`,
     );
     expect(found.toSorted()).toEqual(

@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
 import {
-  factsIn,
   readAnswers,
   recordedLines,
-} from "../../provider/src/cli/pending-facts.js";
+} from "../../provider/src/cli/pending-answers.js";
+import { factsIn } from "../../provider/src/cli/pending-facts.js";
 import type { JournalEntry, OpenCreate } from "../../provider/src/journal/journal-entry.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";

@@ -7,7 +7,8 @@ import { resendDueMs, searchByMark } from "../operations/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, type Create, type Facts, withVerdict } from "./pending-facts.js";
+import { type Answer, withVerdict } from "./pending-answers.js";
+import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 /** What a search finds out of what has no answer yet; of the rest it prints why. @param given answers that count. */

@@ -40,16 +40,14 @@ import { objectsIn, stackNamesIn } from "./contents.js";
 import { command, commandsAreAbout, isInline, type StackChoice } from "./harness.js";
 import {
   type Answer,
-  type Create,
-  type Facts,
-  factsIn,
   isCreated,
   journalLinesOf,
   journalOf,
   type PlacedLine,
   readAnswers,
   recordedLines,
-} from "./pending-facts.js";
+} from "./pending-answers.js";
+import { type Create, type Facts, factsIn } from "./pending-facts.js";
 import {
   accountComparer,
   existingStacks,
@@ -160,7 +158,7 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
     other?.stack === stack && other.backend === place.backend;
   for (const journal of journals)
     if (isHere(journal) && journalPath(journal) !== path) own.push(journal);
-  const all = choice.state === undefined ? openElsewhere(place, journalFolder()) : [];
+  const all = choice.state === undefined ? openElsewhere(place, journals) : [];
   const elsewhere = all.filter((create) => !isHere(create.elsewhere));
   const accounts = new Set<unknown>([
     ...exported.resources.map(({ outputs = {} }) => outputs[ACCOUNT]),

@@ -182,9 +182,12 @@ export interface OpenCreate extends JournalEntry {
 }
 
 /** Open creates of the project's other stacks, whose journals are on this machine: one may be this stack, renamed. */
-export function openElsewhere(here: StackPlace, folder: string, disk?: Disk): OpenCreate[] {
+export function openElsewhere(
+  here: StackPlace,
+  journals: readonly StackJournal[],
+): OpenCreate[] {
   const projectOf = (stack: string) => stack.split("/").at(1);
-  return everyJournal(folder, disk)
+  return journals
     .filter((each) => journalPath(each) !== journalPath(here))
     .filter(({ stack }) => projectOf(stack) === projectOf(here.stack))
     .flatMap(({ records, runs: _, ...elsewhere }) => {

@@ -141,7 +141,7 @@ export function createRuntime(
     openCreates(identity: string) {
       openCreates ??= new CreatesByName([
         ...journalOf(identity).openAtStart,
-        ...openElsewhere(placeOf(identity), folder, disk),
+        ...openElsewhere(placeOf(identity), everyJournal(folder, disk)),
       ]);
       return openCreates;
     },

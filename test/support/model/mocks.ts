@@ -49,9 +49,6 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
       all.appendLines(place, lines, acting.here, runs),
     isJournalInUse: (...[place, folder]: Parameters<typeof all.isJournalInUse>) =>
       all.isJournalInUse(place, folder, acting.here.disk),
-    openElsewhere: (
-      ...[place, folder, disk = acting.here.disk]: Parameters<typeof all.openElsewhere>
-    ) => all.openElsewhere(place, folder, disk),
     everyJournal: (
       ...[folder, disk = acting.here.disk]: Parameters<typeof all.everyJournal>
     ) => all.everyJournal(folder, disk),

@@ -664,8 +664,8 @@ export class Simulation {
   facts(machine: 0 | 1): Facts {
     const own = [{ records: this.machines[machine].journal(this.stack.place).records }];
     const { place } = this.stack;
-    const elsewhere = openElsewhere(place, FOLDER, this.machines[machine].disk);
     const all = everyJournal(FOLDER, this.machines[machine].disk);
+    const elsewhere = openElsewhere(place, all);
     const runs = all.flatMap((each) => each.runs);
     return factsIn(this.stack.exported, { own, runs, elsewhere }, place);
   }
