@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
 import {
+  journalLinesOf,
   readAnswers,
   recordedLines,
 } from "../../provider/src/cli/pending-answers.js";
@@ -640,5 +641,19 @@ describe("another stack of the project", () => {
       known,
     );
     expect(answers.map(({ create }) => create.elsewhere)).toEqual([undefined]);
+  });
+
+  it("an answer about its create goes to its journal, whatever this stack has under the key", () => {
+    const sent = { ...record("ConversionEvent::buy", "sent"), elsewhere: there };
+    const own = record("ConversionEvent::buy", "confirmed", { id: "9", mark: "other" });
+    const known = facts([storedEvent("buy", 9)], [own], [], [sent]);
+    const [urn = ""] = known.elsewhere.map(({ ref }) => ref.urn);
+    const { answers } = readAnswers(
+      { created: [], "not-created": [urn], forget: [] },
+      known,
+    );
+    expect(answers.flatMap((answer) => journalLinesOf(answer, known))).toMatchObject([
+      { line: { key: "ConversionEvent::buy", state: "closed" }, place: there },
+    ]);
   });
 });

@@ -193,8 +193,11 @@ export function journalLinesOf(answer: Answer, facts: Facts): PlacedLine[] {
     .map((note): PlacedLine => {
       return { line: closedLine(note.ref.key, at), place: journalOf(note, facts) };
     });
+  // Another stack, or another provider, may have something else under this key.
+  const isHere = (note: Create) =>
+    note.ref.key === key && journalPath(journalOf(note, facts)) === journalPath(place);
   const hasOther = notes.some(
-    (note) => note.ref.key === key && note.record.id !== undefined && !isSame(note),
+    (note) => isHere(note) && note.record.id !== undefined && !isSame(note),
   );
   let line = closedLine(key, at);
   // What the create was to replace is still live: the next run says so.
