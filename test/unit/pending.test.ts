@@ -613,6 +613,22 @@ it("a set's run without a changed argument has the name of an earlier run: what 
   ]);
 });
 
+it("an answer about what Pulumi's record has ends it, whatever the journal had under its key", () => {
+  const own = record('ConversionEventSet::funnel["b"]', "confirmed", { id: "9" });
+  const known = facts([storedSet("funnel", {})], [own], [updating(events)]);
+  const lines = (typed: Partial<Parameters<typeof readAnswers>[0]>) => {
+    const none = { created: [], "not-created": [], forget: [] };
+    const { answers } = readAnswers({ ...none, ...typed }, known);
+    const all = [
+      ...recordedLines(known),
+      ...answers.flatMap((a) => journalLinesOf(a, known)),
+    ];
+    return all.filter(({ line }) => line.key === own.key).map(({ line }) => line.state);
+  };
+  expect(lines({ "not-created": ["funnel/b"] })).toEqual(["sent", "closed"]);
+  expect(lines({ created: ["funnel/b=7"] })).toEqual(["sent", "created"]);
+});
+
 describe("another stack of the project", () => {
   const there = { backend: "file:///x", stack: "organization/shop/old" };
   const open = {

@@ -193,12 +193,12 @@ export function journalLinesOf(answer: Answer, facts: Facts): PlacedLine[] {
     .map((note): PlacedLine => {
       return { line: closedLine(note.ref.key, at), place: journalOf(note, facts) };
     });
-  // Another stack, or another provider, may have something else under this key.
+  // Another stack, or another provider, may have something else under this key. Pulumi's record is noted in its place.
   const isHere = (note: Create) =>
     note.ref.key === key && journalPath(journalOf(note, facts)) === journalPath(place);
-  const hasOther = notes.some(
-    (note) => isHere(note) && note.record.id !== undefined && !isSame(note),
-  );
+  const hasOther =
+    known !== "record" &&
+    notes.some((note) => isHere(note) && note.record.id !== undefined && !isSame(note));
   let line = closedLine(key, at);
   // What the create was to replace is still live: the next run says so.
   if (!isForgotten && record.replaces !== undefined)
