@@ -1,11 +1,23 @@
 /** The plugin in real runs: what the engine makes of it. What is decided is tested at `operations/`. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
-import { upAndKill } from "../support/killing.js";
+import { struck, upAndKill } from "../support/killing.js";
 import { eventOperations } from "../support/operated.js";
 import { throughPlugin } from "../support/plugin.js";
 import { commandsIn } from "../support/printed-commands.js";
-import { objectsOf, setShopOf } from "../support/recovery.js";
+import { objectsOf, pendingCommand, setShopOf } from "../support/recovery.js";
 import { failed, newStack, program, useSandbox, well } from "../support/stack.js";
+
+const PACKAGE = resolve(import.meta.dirname, "../../provider");
+
+/** What this machine keeps of each stack and provider. */
+function journalsIn(cache: string): string[] {
+  const paths = readdirSync(cache, { recursive: true, encoding: "utf8" });
+  const journals = paths.filter((path) => path.endsWith(".jsonl"));
+  expect(journals).toHaveLength(2);
+  return journals.map((path) => readFileSync(join(cache, path), "utf8"));
+}
 
 const shop = (value: number, cart = value) =>
   program(`
@@ -34,6 +46,14 @@ it("a stack's life through the plugin: each request once, each changed value sho
   const { purchase } = await stack.ids();
   await well(stack.up());
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 4 });
+  const { purchase: now } = await stack.ids();
+  const report = JSON.parse(await well(stack.command("report", "ids")));
+  expect(report.events).toMatchObject({ purchase: Number(now), "funnel/old": 9042 });
+  expect(await well(stack.command("report", "page"))).toContain("Purchase");
+  const left = JSON.parse(await well(stack.command("leftovers", "--format", "json")));
+  expect(left.leftovers).toContainEqual(
+    expect.objectContaining({ id: String(purchase), name: "Purchase" }),
+  );
   const gone = await well(stack.destroy());
   expect(gone, "replaced before, and said then").not.toContain(
     `ConversionEvent ${purchase} left`,
@@ -62,6 +82,51 @@ it("killed, a set through the plugin is taken over: nothing is sent twice", asyn
   expect(new Set(objectsOf(sandbox).map(({ event_name }) => event_name)).size).toBe(
     objectsOf(sandbox).length,
   );
+});
+
+it("an open create is resolved first: in a slow program, with --target, for what depends on it, with two providers", async () => {
+  const objects = { advertisers: [{ id: 1, advertiser_name: "A" }], events: [] };
+  const sandbox = await useSandbox({ objects });
+  const events = (...lines: string[]) =>
+    throughPlugin(
+      program(`
+const event = (name, eventName, options) =>
+  new advertising.ConversionEvent(name, { eventName, advertiserId: 1, value: 1 }, options);
+module.exports = async () => {
+  const soon = () => new Promise((resolve) => setTimeout(resolve, 700));
+  ${lines.join("\n  ")}
+};`),
+    );
+  const buy = `const buy = event("buy", "Buy");`;
+  const stack = await newStack(events(buy), { sandbox });
+  const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+  await stack.cancel();
+
+  stack.program(events(`event("namesake", "Buy");`, "await soon();", buy));
+  const slow = await failed(stack.up());
+  expect(slow).toContain("[ADVERTISING_OUTCOME_UNKNOWN]");
+  expect(sandbox.eventPosts).toBe(1);
+
+  const follower = `event("follower", "Follow", { dependsOn: buy });`;
+  stack.program(events(`event("other", "Other");`, "await soon();", buy, follower));
+  const urn = "urn:pulumi:dev::tiny::advertising:index:ConversionEvent::other";
+  expect(await well(stack.up("--target", urn))).toContain("+ 1 created");
+  expect(await failed(stack.up())).toContain("pending --created 'buy=");
+  expect(sandbox.eventPosts).toBe(2);
+
+  const second = `const second = new advertising.Provider("second", {});`;
+  stack.program(events(second, `event("elsewhere", "Buy", { provider: second });`));
+  const elsewhere = await failed(stack.up());
+  expect(elsewhere).toContain('Provider "second": ');
+  expect(elsewhere).toContain("an earlier run");
+  expect(sandbox.eventPosts).toBe(2);
+
+  stack.program(events(`event("other", "Other");`, buy, follower));
+  const { code, output } = await pendingCommand(stack, "--created", "buy=1");
+  expect(code, output).toBe(0);
+  expect(await well(stack.up())).toContain("follower");
+  expect(sandbox.eventPosts).toBe(3);
 });
 
 it("a stack moves from the classes to the plugin and back by an alias: nothing is sent, and nothing changes", async () => {
@@ -148,16 +213,32 @@ it("two accounts in one stack: each provider has its own; one with a wrong passw
       program(`
 const second = new advertising.Provider("second", { baseUrl: "${sandbox.url}", email: "${sandbox.email}", password: pulumi.secret("${password}"), cookieFile: "none" });
 const a = new advertising.Advertiser("a", { advertiserName: "A" });
-new advertising.Advertiser("b", { advertiserName: "B" }, { provider: second, dependsOn: a });`),
+new advertising.Advertiser("b", { advertiserName: pulumi.secret("Hush hush") }, { provider: second, dependsOn: a });`),
     );
   stack.program(two("a wrong one"));
-  expect(await failed(stack.up())).toContain("[ADVERTISING_LOGIN");
+  const wrong = await failed(stack.up());
+  expect(wrong).toContain("[ADVERTISING_LOGIN");
+  expect(wrong, "which of the two").toContain('Provider "second": ');
   expect(sandbox.advertiserPosts).toBe(1);
   stack.program(two(sandbox.password));
   await well(stack.up());
   expect(sandbox.advertiserPosts).toBe(2);
-  expect(await stack.exported(), "no password in the clear").not.toContain(
-    sandbox.password,
+  expect(await well(stack.up())).toContain("4 unchanged");
+  expect(sandbox.advertisers.at(-1)).toMatchObject({ advertiser_name: "Hush hush" });
+  const kept = [await stack.exported(), ...journalsIn(stack.cache)].join();
+  for (const secret of [sandbox.password, "Hush hush"]) expect(kept).not.toContain(secret);
+});
+
+it("Pulumi reads the schema that is in the package", async () => {
+  const stack = await newStack("", {});
+  const executable = join(PACKAGE, "pulumi-resource-advertising");
+  const printed = await well(stack.run(["package", "get-schema", executable]));
+  const { resources, provider } = JSON.parse(printed);
+  const committed = JSON.parse(readFileSync(join(PACKAGE, "schema.json"), "utf8"));
+  const names = (all: object) => Object.keys(all).toSorted();
+  expect(names(resources)).toEqual(names(committed.resources));
+  expect(names(provider.inputProperties)).toEqual(
+    names(committed.provider.inputProperties),
   );
 });
 

@@ -25,6 +25,7 @@ import {
   createResource,
   createRuntime,
   deleteResource,
+  describeError,
   planResource,
   previewResource,
   type ReadResult,
@@ -54,6 +55,8 @@ import {
 import { detailedDiff, type PropertyDiff } from "./detailed-diff.js";
 import type { Properties } from "./properties.js";
 
+const DEFAULT_PROVIDER = pluginProvider("default");
+
 /** A resource's outputs or inputs, and which of them are secret. */
 export interface Saved extends Properties {
   readonly id: string;
@@ -68,6 +71,8 @@ export interface Diff {
 /** One provider resource: its settings, and what its run has done. The engine starts a process for each. */
 export class AdvertisingPlugin {
   #runtime: Runtime | undefined;
+  /** Begins each error, so that one of several providers can be told from the others. */
+  #title = "";
 
   /** @param engine the engine's address, `host:port`. */
   constructor(
@@ -101,8 +106,10 @@ export class AdvertisingPlugin {
   /** @param name the provider resource's. Each has a journal of its own, and the dynamic provider of a stack another one. */
   configure({ values }: Properties, name: string): void {
     const log = engineLog(this.engine);
+    const provider = pluginProvider(name);
+    if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${name}": `;
     this.#runtime = createRuntime(this.#settingsIn(values), this.environment, log, {
-      provider: pluginProvider(name),
+      provider,
     });
     this.#runtime.deployment.isUp = undefined;
   }
@@ -257,6 +264,14 @@ export class AdvertisingPlugin {
       [ACCOUNT]: account,
     });
     return { values, inputs };
+  }
+
+  /** Notes that the run has failed. @returns the error as users see it. */
+  fail(error: unknown): string {
+    const message = `${this.#title}${describeError(error)}`;
+    if (this.#runtime === undefined) return message;
+    this.#runtime.deployment.hasFailed = true;
+    return this.#runtime.secrets.scrub(message);
   }
 
   /** At the end that the engine gives a run. */

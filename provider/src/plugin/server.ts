@@ -16,7 +16,7 @@ import * as protocol from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
 import { Any } from "google-protobuf/google/protobuf/any_pb.js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
-import { describeError, ResourceFailure } from "../operations/index.js";
+import { ResourceFailure } from "../operations/index.js";
 import { secretArgumentsIn } from "../state/index.js";
 import type { PropertyDiff } from "./detailed-diff.js";
 import { readProperties, writeProperties } from "./properties.js";
@@ -170,9 +170,8 @@ function propertyDiff({ kind, replaces }: PropertyDiff): protocol.PropertyDiff {
 }
 
 /** A failure in the engine's form; what was saved nevertheless goes with it. */
-function failureOf({ runtime }: AdvertisingPlugin, error: unknown) {
-  runtime.deployment.hasFailed = true;
-  const message = runtime.secrets.scrub(describeError(error));
+function failureOf(plugin: AdvertisingPlugin, error: unknown) {
+  const message = plugin.fail(error);
   const metadata = new Metadata();
   const saved = error instanceof ResourceFailure ? error.saved : undefined;
   if (saved !== undefined) {
