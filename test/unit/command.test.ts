@@ -178,7 +178,7 @@ describe("validate", () => {
     );
     expect(await check(["none.csv"])).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining("1:1 can't be read: ENOENT"),
+      stdout: expect.stringContaining("1:1 file not found ("),
     });
   });
 

@@ -1,53 +1,12 @@
-/**
- * Reads a catalog's file, whichever format it has, and holds what was written against the rules of advertisers and
- * events: all that is wrong at once, and names that are likely mistakes. (Their JSON Schema, for editors, knows neither
- * what is wrong between two places nor the settings of an installation.)
- */
+/** Reads a catalog's file, whichever format it has, and checks what is written there. */
 import { readFileSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import {
-  asRecord,
-  editsBetween,
-  joined,
-  letters,
-  looksOf,
-  nearest,
-  quoted,
-  type Values,
-} from "../base/index.js";
-import {
-  adoptedTwice,
-  advertiser,
-  conversionEvent,
-  conversionEventSet,
-  formerKeyTaken,
-  type Kind,
-  type Limits,
-  roundedId,
-  warningsIn,
-} from "../kinds/index.js";
-import {
-  booleanRule,
-  expectationOf,
-  expecting,
-  LIVE_ID,
-  type Rules,
-  validate,
-} from "../rules/index.js";
+import type { Limits } from "../kinds/index.js";
+import { booleanRule, expecting } from "../rules/index.js";
+import { CatalogValidator } from "./catalog-validator.js";
 import { readCsvEvents } from "./csv-catalog.js";
-import { adviceOn, mistakeIn, readText } from "./field-values.js";
-import {
-  advertiserKey,
-  type CatalogContent,
-  type CatalogFinding,
-  errorAt,
-  eventKey,
-  type Written,
-  type WrittenAdvertiser,
-  type WrittenCatalog,
-  type WrittenEvent,
-} from "./written.js";
+import { type CatalogContent, errorAt, type WrittenCatalog } from "./written.js";
 import { readYamlCatalog } from "./yaml-catalog.js";
 
 export const CATALOG_RULES = z.strictObject({
@@ -81,14 +40,16 @@ function readWritten(
     return unread(
       `is not a supported type of file: expected a name that ends in ${endings.join(", ")}`,
     );
+  const path = resolve(folder, file);
   let text: string;
   try {
-    const bytes = readFileSync(resolve(folder, file));
+    const bytes = readFileSync(path);
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
       return unread('is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"');
+    if (code === "ENOENT") return unread(`file not found (${path})`);
     return unread(`can't be read: ${message}`);
   }
   if (HTML.test(text))
@@ -97,8 +58,8 @@ function readWritten(
   const written = readYamlCatalog(text, file, ending === ".json" ? "json" : "yaml");
   const { eventsFile } = written;
   if (eventsFile === undefined) return written;
-  const path = isAbsolute(eventsFile) ? eventsFile : join(dirname(file), eventsFile);
-  const { events, findings } = readWritten(path, folder, CSV);
+  const beside = isAbsolute(eventsFile) ? eventsFile : join(dirname(file), eventsFile);
+  const { events, findings } = readWritten(beside, folder, CSV);
   return {
     ...written,
     events: [...written.events, ...events],
@@ -108,230 +69,3 @@ function readWritten(
 
 /** How downloads and old exports begin that have the name of another format. */
 const HTML = /^[^\w"]*<(!doctype html|html|head|body|table|meta|script)\b/i;
-
-/** Holds a catalog against the rules of advertisers and events, and finds names that are likely mistakes. */
-class CatalogValidator {
-  readonly #findings: CatalogFinding[] = [];
-  /** The objects by their key, its case aside, by their existingId and by their name: each may be taken once. */
-  readonly #taken = new Map<string, Written>();
-
-  constructor(
-    readonly written: WrittenCatalog,
-    readonly limits: Limits,
-  ) {}
-
-  validate(): CatalogContent {
-    const { written } = this;
-    const declared = written.advertisers ?? advertisersNamedIn(written.events);
-    const shared = this.#shared(written.defaults);
-    const advertisers = new Map<string, Values | undefined>();
-    const defaults = new Map<string, Values>();
-    for (const each of declared) {
-      advertisers.set(each.key, this.#advertiser(each));
-      defaults.set(each.key, mergedWith(shared, this.#shared(each.defaults)));
-    }
-    if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
-    const events = written.events.map((event) => {
-      const args = this.#event(event, defaults);
-      return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
-    });
-    for (const { event, args } of events) this.#formerKey(event, args.formerKey);
-    const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
-    if (declared.length + events.length + findings.length === 0) {
-      const start = { file: written.file, line: 1, column: 1 };
-      findings.push(errorAt(start, "", "has no advertisers and no events"));
-    }
-    const wrong = new Set(
-      findings.filter(({ level }) => level === "error").map(({ subject }) => subject),
-    );
-    for (const { key, subject } of declared)
-      if (wrong.has(subject)) advertisers.delete(key);
-    for (const { advertiser: key } of written.events)
-      if (LIVE_ID.test(key)) advertisers.set(key, undefined);
-    const valid = events.filter(
-      ({ event }) => !wrong.has(event.subject) && advertisers.has(event.advertiser),
-    );
-    return {
-      advertisers: Array.from(advertisers, ([key, args]) => ({ key, args })),
-      events: valid.map(({ event, args }) => {
-        return { key: event.key, advertiser: event.advertiser, args };
-      }),
-      findings,
-    };
-  }
-
-  #shared(written: Written | undefined): Values {
-    if (written === undefined) return {};
-    const rules = conversionEventSet.sharedRules(this.limits);
-    return this.#values(written, rules, conversionEvent);
-  }
-
-  #advertiser(written: WrittenAdvertiser): Values {
-    const isDeclared = this.written.advertisers !== undefined;
-    const problem = this.#keyProblem(written, advertiserKey, "");
-    this.#report(written, isDeclared ? "key" : "advertiser", problem);
-    // Its name is its key.
-    if (!isDeclared && problem !== undefined) return {};
-    const values = this.#values(written, advertiser.rules(this.limits), advertiser);
-    if (isDeclared) this.#warnOfName(written, "", "advertiserName");
-    return values;
-  }
-
-  #event(written: WrittenEvent, advertisers: ReadonlyMap<string, unknown>): Values {
-    const { advertiser: owner } = written;
-    this.#report(written, "key", this.#keyProblem(written, eventKey, owner));
-    this.#report(written, "advertiser", ownerProblem(owner, advertisers));
-    this.#report(written, "advertiser", roundedId(owner), "warning");
-    this.#claim(`exact ${owner}/${written.key}`, written);
-    this.#warnOfName(written, owner, "eventName");
-    const rules = conversionEventSet.memberRules(this.limits);
-    const values = this.#values(written, rules, conversionEvent);
-    const { formerKey } = values;
-    if (typeof formerKey !== "string") return values;
-    return { ...values, formerKey: formerKey.normalize("NFC") };
-  }
-
-  /** Held against the keys of all events and earlier former keys. */
-  #formerKey(written: WrittenEvent, formerKey: unknown): void {
-    if (typeof formerKey !== "string") return;
-    const other = this.#claim(`exact ${written.advertiser}/${formerKey}`, written);
-    if (other !== undefined) this.#report(written, "formerKey", formerKeyTaken(formerKey));
-  }
-
-  /** The values that fit; what does not, or is likely a mistake, is noted. */
-  #values(written: Written, rules: Rules, kind: Kind): Values {
-    const { shape } = rules;
-    const given: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(written.given)) {
-      given[name] = value;
-      if (typeof value === "string" && Object.hasOwn(shape, name))
-        given[name] = readText(shape[name] as z.ZodType, value, written.hasDecimalComma);
-    }
-    const { values, problems } = validate(given, rules, {
-      isUnknown: () => false,
-      advice: (property, value) => adviceOn(shape[property] as z.ZodType, value),
-    });
-    for (const { property, reason } of problems) this.#report(written, property, reason);
-    for (const { property, reason } of warningsIn(kind, values))
-      this.#report(written, property, reason, "warning");
-    const id = values.existingId;
-    if (id === undefined) return values;
-    const other = this.#claim(`id ${kind.name} ${id}`, written);
-    if (other !== undefined)
-      this.#report(written, "existingId", adoptedTwice(String(id), other.subject));
-    return values;
-  }
-
-  /** @param owner the key of its advertiser; empty for an advertiser. */
-  #keyProblem(written: Written, rule: z.ZodType, owner: string): string | undefined {
-    const { key } = written;
-    const mistake = mistakeIn(key);
-    if (mistake !== undefined) return `is ${mistake}`;
-    const expected = `expected ${expectationOf(rule)}`;
-    if (key === "") return `is required: ${expected}`;
-    if (!rule.safeParse(key).success) return `${quoted(key)} is not valid: ${expected}`;
-    const other = this.#claim(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
-    if (other === undefined) return undefined;
-    const { file, line } = other.sourceOf("key");
-    return `${quoted(key)} is already used at ${file}:${line}; keys must differ in more than case, invisible characters or how accents are encoded`;
-  }
-
-  #warnOfName(written: Written, owner: string, property: string): void {
-    const name = written.given[property];
-    if (typeof name !== "string" || name === "") return; // reported with the arguments
-    const other = this.#claim(`name ${owner}/${letters(looksOf(name)) || name}`, written);
-    if (other === undefined) return;
-    const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}, but for case, separators or invisible characters`;
-    this.#report(written, property, reason, "warning");
-  }
-
-  /** Warns of an advertiser that has a single event and almost the name of another one. */
-  #warnOfMisspeltAdvertisers(): void {
-    const byName = Map.groupBy(this.written.events, ({ advertiser: name }) => name);
-    const known: string[] = [];
-    const largestFirst = [...byName].toSorted(([, a], [, b]) => b.length - a.length);
-    for (const [name, [event, ...others]] of largestFirst) {
-      const meant = known.find((other) => isAlmost(name, other));
-      known.push(name);
-      if (meant === undefined || event === undefined || others.length > 0) continue;
-      const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
-      this.#report(event, "advertiser", reason, "warning");
-    }
-  }
-
-  /** Notes who has `what`. @returns who has it already. */
-  #claim(what: string, by: Written): Written | undefined {
-    const other = this.#taken.get(what);
-    if (other === undefined) this.#taken.set(what, by);
-    return other;
-  }
-
-  #report(
-    written: Written,
-    property: string,
-    reason: string | undefined,
-    level: CatalogFinding["level"] = "error",
-  ): void {
-    if (reason === undefined) return;
-    const { subject } = written;
-    const source = written.sourceOf(property);
-    this.#findings.push({ level, subject, property, reason, source });
-  }
-}
-
-/** @param advertisers those that are declared. */
-function ownerProblem(
-  key: string,
-  advertisers: ReadonlyMap<string, unknown>,
-): string | undefined {
-  if (advertisers.has(key) || LIVE_ID.test(key)) return undefined;
-  if (key === "") return "is required: expected the key of an advertiser";
-  const meant = nearest(key, advertisers.keys());
-  return joined("; ", `${quoted(key)} is not declared`, meant && `did you mean ${meant}?`);
-}
-
-/** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */
-function mergedWith(defaults: Values, own: Values): Values {
-  const merged = { ...defaults, ...own };
-  if (merged.additionalFields === undefined) return merged;
-  const shared = asRecord(defaults.additionalFields);
-  return { ...merged, additionalFields: { ...shared, ...asRecord(own.additionalFields) } };
-}
-
-/** Each text that stands for an advertiser is its key, and its name. */
-function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[] {
-  const byName = Map.groupBy(events, ({ advertiser: name }) => name);
-  return [...byName]
-    .filter(([name]) => name !== "" && !LIVE_ID.test(name))
-    .map(([key, [first]]) => ({
-      key,
-      subject: key,
-      given: { advertiserName: key },
-      sourceOf: () => (first as WrittenEvent).sourceOf("advertiser"),
-    }));
-}
-
-/** By one or two letters. Short words and digits tell names apart; keys that differ in case alone are refused. */
-function isAlmost(name: string, other: string): boolean {
-  if (withoutCase(name) === withoutCase(other)) return false;
-  if (wordsThatTell(name) !== wordsThatTell(other)) return false;
-  const shortest = Math.min(letters(name).length, letters(other).length);
-  return editsBetween(letters(name), letters(other)) <= Math.min(shortest - 3, 2);
-}
-
-function wordsThatTell(name: string): string {
-  return name
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word.length < 4 || /\p{N}/u.test(word))
-    .join();
-}
-
-function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFinding) {
-  const { column = 0 } = a;
-  return a.file.localeCompare(b.file) || a.line - b.line || column - (b.column ?? 0);
-}
-
-/** Equal for keys that differ in nothing but case or in the form of their letters. */
-function withoutCase(key: string): string {
-  return looksOf(key).toLowerCase();
-}
