@@ -404,8 +404,7 @@ describe("answers", () => {
   });
 
   it.each<[Parameters<typeof read>[0], string]>([
-    [{ "not-created": ["sennt"] }, '"sennt" is not a pending create: `pending` lists them'],
-    [{ "not-created": ["other"] }, '"other" is not a pending create'],
+    [{ created: ["sennt=5"] }, '"sennt" is not a pending create: `pending` lists them'],
     [
       { "not-created": ["twin"] },
       `"twin" is the name of several, so give the URN: ${urnOf("Advertiser", "twin")} and ${E("twin")}`,
@@ -438,11 +437,10 @@ describe("answers", () => {
       { created: ["funnel/a=20"] },
       '20 is not the id of "funnel/a": it is an object that this resource has or had before',
     ],
-    [{ forget: ["other"] }, '"other" is not a pending create'],
     [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" is given two answers'],
   ])("%j is refused, and nothing is resolved", (answers, fault) => {
     const all = () =>
-      read({ ...answers, "not-created": [...(answers["not-created"] ?? []), "nobody"] });
+      read({ ...answers, created: [...(answers.created ?? []), "nobody=5"] });
     expect(all).toThrow(/^nothing was resolved: /);
     expect(all).toThrow(fault);
     expect(all).toThrow('"nobody" is not a pending create');
@@ -509,11 +507,11 @@ describe("one create under several names", () => {
     const words = (answers: object) =>
       readAnswers({ created: [], "not-created": [], forget: [], ...answers }, known).known;
     expect(words({ created: ["buy=4"] })).toEqual([
-      "buy is resolved already: the state has what became of it.",
+      '"buy" is resolved already: the state has what became of it.',
     ]);
-    expect(words({ "not-created": ["buy"] })).toEqual([
-      "buy is resolved already: the state has what became of it.",
-    ]);
+    const nothing = '"buy" is not a pending create: there is nothing to resolve.';
+    expect(words({ "not-created": ["buy"] })).toEqual([nothing]);
+    expect(words({ forget: ["sennt"] })[0]).toEqual(nothing.replace("buy", "sennt"));
     expect(() => words({ created: ["other=4"] })).toThrow(
       /"other" is not a pending create/,
     );

@@ -59,8 +59,11 @@ export function readAnswers(
       faults.push(
         `"${name}" is the name of several, so give the URN: ${enumerate(urns, MAX_LISTED)}`,
       );
+    else if (id === undefined)
+      // Somebody else, or this command before it was killed, may have answered.
+      known.push(`"${name}" is not a pending create: there is nothing to resolve.`);
     else if (isResolved(name, id, facts))
-      known.push(`${name} is resolved already: the state has what became of it.`);
+      known.push(`"${name}" is resolved already: the state has what became of it.`);
     else faults.push(`"${name}" is not a pending create: \`pending\` lists them`);
     return [];
   };
@@ -103,10 +106,10 @@ function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string): boo
 }
 
 /** Somebody else has answered it, or a run has found it. */
-function isResolved(name: string, id: string | undefined, facts: Facts): boolean {
+function isResolved(name: string, id: string, facts: Facts): boolean {
   if (facts.outdated.some(({ ref }) => isCalled(ref, name))) return true;
   return [...facts.inState].some(
-    ([object, ref]) => object === objectKey(ref.kind, id ?? "none") && isCalled(ref, name),
+    ([object, ref]) => object === objectKey(ref.kind, id) && isCalled(ref, name),
   );
 }
 
