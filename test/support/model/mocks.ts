@@ -17,26 +17,30 @@ interface Here {
   readonly clock: Clock;
 }
 
-const commands = new AsyncLocalStorage<Here>();
+type Pulumi = Pick<
+  typeof pulumi,
+  "refresh" | "stateOf" | "stackName" | "existingStacks" | "accountComparer"
+>;
+
+const commands = new AsyncLocalStorage<{ readonly here: Here; readonly pulumi: Pulumi }>();
 let run: Here | undefined;
 
 /** Who acts now: set before each run and for each command, whose rest stays on its machine after a kill. */
 export const acting: {
   here: Here;
-  within<T>(here: Here, work: () => T): T;
-  pulumi: Pick<
-    typeof pulumi,
-    "refresh" | "stateOf" | "stackName" | "existingStacks" | "accountComparer"
-  >;
+  within<T>(command: { readonly here: Here; readonly pulumi: Pulumi }, work: () => T): T;
+  readonly pulumi: Pulumi;
 } = {
   get here() {
-    return commands.getStore() ?? (run as Here);
+    return commands.getStore()?.here ?? (run as Here);
   },
   set here(here) {
     run = here;
   },
-  within: (here, work) => commands.run(here, work),
-  pulumi: undefined as never,
+  within: (command, work) => commands.run(command, work),
+  get pulumi() {
+    return commands.getStore()?.pulumi as Pulumi;
+  },
 };
 
 vi.mock("../../../provider/src/journal/index.js", async (original) => {

@@ -756,7 +756,7 @@ export class Simulation {
     const act = () => this.#act(process);
     act();
     let inner: Promise<unknown> = Promise.resolve();
-    acting.pulumi = {
+    const pulumi: typeof acting.pulumi = {
       refresh: async (urns, environment) => {
         process.moment();
         const answers = String(own(environment, "ADVERTISING_ANSWERS"));
@@ -779,7 +779,7 @@ export class Simulation {
     console.log = console.error = (text: string) => this.#tellOn(machine, process, text);
     const here = { folder: FOLDER, disk: process.disk, clock: time.clock };
     const running = acting
-      .within(here, () => pendingCommand.run(args))
+      .within({ here, pulumi }, () => pendingCommand.run(args))
       .catch(({ message }: Error) => {
         this.#tellOn(machine, process, message);
         return 2;
