@@ -97,7 +97,7 @@ export function reasonOf(error: Error): {
   return { code, message: error.message || code };
 }
 
-/** @param onEndedThere is called where the other side ends a connection after an answer that did not announce it. */
+/** @param onUnannouncedClose is called where the other side ends a connection after an answer that did not announce it. */
 export function createConnector(
   timeout: number,
   onUnannouncedClose: () => void,
