@@ -91,10 +91,9 @@ export function readAnswers(
 function calledIn(all: readonly Create[], name: string, { notes }: Facts): Create[] {
   const noted = notes.filter((note) => isUnseen(note) && isCalled(note.ref, name));
   const marks = new Set(noted.map(({ record }) => record.mark));
-  const found = all.filter(
-    ({ ref, record, known }) =>
-      isCalled(ref, name) || (known === "state" && marks.has(record.mark)),
-  );
+  let found = all.filter(({ ref }) => isCalled(ref, name));
+  if (found.length === 0)
+    found = all.filter(({ record, known }) => known === "state" && marks.has(record.mark));
   // Its own stack's counts before another one's.
   const own = found.filter(({ elsewhere }) => elsewhere === undefined);
   return own.length > 0 ? own : found;

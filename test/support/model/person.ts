@@ -41,19 +41,24 @@ export class Person {
     // As pipelines do: if an interrupted run's journal is elsewhere, or lost, `pending` comes first.
     const isElsewhere = stack.knowing !== undefined && stack.knowing !== machine;
     let text = isElsewhere ? await this.#run(["npx", "pulumi-advertising", "pending"]) : "";
-    for (let messages = 0; ; messages++) {
+    let messages = 0;
+    for (let ups = 0; ; ups++) {
+      const before = this.#commands;
       // Also what the answer's own command lists then.
       for (let acts = 0; text !== ""; acts++) {
         if (acts === MOST_ACTS) throw new Violation(`asked again and again: ${text}`);
         text = await this.#act(text);
       }
+      // A message that only says to run `up` again asks for nothing.
+      if (this.#commands > before) messages++;
       simulation.wait(60);
       simulation.log.push("  (gets on) up");
       const done = await simulation.run("up", machine);
       simulation.check();
       text = done?.errors.join("\n") ?? "";
       if (text === "") return this.#count();
-      if (messages === MOST) throw new Violation(`not on after ${MOST} messages`);
+      if (messages > MOST || ups === MOST_ACTS)
+        throw new Violation(`not on after ${messages} messages and ${ups} ups`);
       const bare = commandsIn(text).find(
         (line) => !line.includes(` --stack ${stack.name}`),
       );
@@ -79,6 +84,8 @@ export class Person {
     if (taking !== undefined) {
       return asking(await this.#run(wordsIn(taking)));
     }
+    const [, , type, name] = /(\d+) already belongs to (\w+) "([^"]+)"/.exec(text) ?? [];
+    if (name !== undefined) await this.#removeOnce(String(type), name);
     const objects = objectsOf(stack.program);
     const edited = new Set<string>();
     let visits: string | undefined;
@@ -227,6 +234,18 @@ export class Person {
       });
     }
     return id !== undefined && put({ ...resource, existingId: id });
+  }
+
+  /** Two resources have one object: the program goes without this one for an `up`. */
+  async #removeOnce(type: string, name: string): Promise<void> {
+    const { simulation, machine } = this;
+    const { stack } = simulation;
+    const { program } = stack;
+    this.#commands++;
+    stack.program = program.filter((each) => each.type !== type || each.name !== name);
+    simulation.log.push(`  (goes without ${name}) up`);
+    await simulation.run("up", machine);
+    stack.program = program;
   }
 
   /** @param words `npx pulumi-advertising pending …`. @returns what it printed. */
