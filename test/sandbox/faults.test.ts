@@ -165,7 +165,7 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
       [
         "self-signed",
         makeCertificate({ name: "self" }),
-        /self-signed certificate.*; its authority is not known here: .*NODE_EXTRA_CA_CERTS/,
+        /self-signed certificate.*; this machine doesn.t know the authority .*NODE_EXTRA_CA_CERTS/,
       ],
       [
         "expired",

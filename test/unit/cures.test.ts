@@ -45,7 +45,7 @@ function newFile(mode = 0o600): string {
 
 /** In the folder of all files that no setting places. */
 const CACHED = join(cacheFolder(), "stacks", "x.jsonl");
-const CARRIED = `copy '${cacheFolder()}' into another folder of yours, and name that with XDG_CACHE_HOME`;
+const CARRIED = `copy '${cacheFolder()}' into another folder of yours, and set XDG_CACHE_HOME to that folder`;
 const mounted = `mount it with uid=${uid},file_mode=0600,dir_mode=0700`;
 
 describe("a cure for each reason", () => {
@@ -110,7 +110,7 @@ describe("modes", () => {
       mkdirSync(dirname(path));
       chmodSync(dirname(path), 0o777);
       expect(troubleOf(path)).toContain(
-        `keeps no modes (such as CIFS or FAT), ${mounted}, or copy '${cacheFolder()}' into another folder of yours, and name that with XDG_CACHE_HOME`,
+        `keeps no modes (such as CIFS or FAT), ${mounted}, or copy '${cacheFolder()}' into another folder of yours, and set XDG_CACHE_HOME to that folder`,
       );
     },
   );

@@ -138,12 +138,12 @@ const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/,
-    "its authority is not known here: put the authority's certificate into a file, and name that " +
-      "with NODE_EXTRA_CA_CERTS",
+    "this machine doesn't know the authority that signed its certificate: save the authority's " +
+      "certificate in a file, and set NODE_EXTRA_CA_CERTS to that file's path",
   ],
   [
     /certificate|^CERT_|ALTNAME_INVALID|UNRECOGNIZED_NAME/i,
-    "check this machine's clock and {address}; otherwise the certificate has to be fixed there",
+    "check this machine's clock and {address}; if both are right, that server's certificate has to be fixed",
   ],
 ];
 

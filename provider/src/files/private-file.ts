@@ -67,7 +67,7 @@ function mountCure(path: string): string {
 /** For files in the cache folder: another place. What was noted has to go with it, or creates could be sent twice. */
 function elsewhere(path: string): string {
   if (!isMovable(path)) return "";
-  return `, or copy ${shellWord(cacheFolder())} into another folder of yours, and name that with XDG_CACHE_HOME`;
+  return `, or copy ${shellWord(cacheFolder())} into another folder of yours, and set XDG_CACHE_HOME to that folder`;
 }
 
 /** Only Linux has a variable for the cache folder's place. */
