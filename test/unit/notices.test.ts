@@ -1,12 +1,7 @@
-/** Messages, not too often, and progress on a clock of its own; and the end of the work once the engine is gone. */
+/** Messages, not too often; and the end of the work once the engine is gone. */
 import { describe, expect, it, vi } from "vitest";
 import { NotSentError, Secrets } from "../../provider/src/base/index.js";
-import {
-  createMessages,
-  progressOf,
-  UnderWay,
-} from "../../provider/src/operations/notices.js";
-import { FakeClock } from "../support/clock.js";
+import { createMessages, UnderWay } from "../../provider/src/operations/notices.js";
 
 describe("messages", () => {
   function start() {
@@ -47,41 +42,6 @@ describe("messages", () => {
     expect(log.slice(11)).toEqual([
       expect.stringMatching(/^warn {2}12 more, gone: e0, e1, e2, .*e10, e11$/),
     ]);
-  });
-});
-
-describe("progress", () => {
-  function linesOf(total: number, msEach: number) {
-    const clock = new FakeClock();
-    const lines: { text: string; atMs: number }[] = [];
-    const isDone = progressOf(total, clock, (text) =>
-      lines.push({ text, atMs: clock.monotonicMs() }),
-    );
-    for (let done = 0; done < total; done++) {
-      clock.advance(msEach);
-      isDone();
-    }
-    return lines;
-  }
-
-  it("says how many of how many are done, and the pace, but not within a minute, nor at the end, which the engine says", () => {
-    const textsOf = (...given: Parameters<typeof linesOf>) =>
-      linesOf(...given).map(({ text }) => text);
-    expect([...textsOf(10_000, 5), ...textsOf(1, 120_000)]).toEqual([]);
-    expect(textsOf(3000, 100)).toEqual(
-      [600, 1200, 2400].map((done) => `${done} of 3000, 10.0 a second`),
-    );
-  });
-
-  it.each([
-    [36_000, 1000],
-    [600, 60_000],
-  ])("is a handful of lines an hour for %i in all, one in %i ms", (total, msEach) => {
-    const byHour = Map.groupBy(linesOf(total, msEach), ({ atMs }) =>
-      Math.ceil(atMs / 3_600_000),
-    );
-    for (let hour = 1; hour <= 10; hour++)
-      expect([2, 3, 4, 5, 6, 7]).toContain(byHour.get(hour)?.length);
   });
 });
 

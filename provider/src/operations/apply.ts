@@ -42,7 +42,7 @@ import {
   unresolvedMessage,
   usedMessage,
 } from "./messages.js";
-import { progressOf, type Severity } from "./notices.js";
+import type { Severity } from "./notices.js";
 import {
   assertSameAccount,
   type FailedDelete,
@@ -56,14 +56,7 @@ import {
 import { type Plan, planObjects } from "./plan-resource.js";
 import type { Change, Runtime } from "./runtime.js";
 
-/** What is to be done with a resource's objects. */
-interface ResourcePlan extends Plan {
-  readonly resource: Kind | SetKind;
-  readonly ref: ResourceRef;
-  readonly inputs: Values;
-}
-
-/** What became of them. */
+/** What became of a resource's objects. */
 interface ApplyResult {
   readonly outcomes: Outcomes;
   /** What has left the resource and stays live, unless something else manages it. */
@@ -86,10 +79,9 @@ export async function createResource(
 ): Promise<{ id: string; outs: Values }> {
   const change = { id: "", olds: {}, news: inputs };
   const plan = planObjects(resource, runtime, ref, change);
-  const work = { ...plan, resource, ref, inputs };
   if ("member" in resource) {
     const id = `set-${randomUUID()}`; // means nothing to the platform
-    return { id, outs: setOutputs(runtime, work, await applyPlan(runtime, work), id) };
+    return { id, outs: setOutputs(runtime, plan, await applyPlan(runtime, plan), id) };
   }
   // The engine's `create` always makes or adopts an object, and gives no old state.
   const before = runtime.deployment.plannedSingles.get(ref.key);
@@ -106,9 +98,9 @@ export async function createResource(
     };
   });
   const stored = before?.stored ?? plan.stored;
-  const done = await applyPlan(runtime, { ...work, objects, stored });
-  const created = singleOutputs(work, done);
-  tellCreated(resource, runtime, ref, done);
+  const done = await applyPlan(runtime, { ...plan, objects, stored });
+  const created = singleOutputs(plan, done);
+  tellCreated(runtime, plan, done);
   return created;
 }
 
@@ -120,10 +112,9 @@ export async function updateResource(
   change: Change,
 ): Promise<Values> {
   const plan = planObjects(resource, runtime, ref, change);
-  const work = { ...plan, resource, ref, inputs: change.news };
-  const done = await applyPlan(runtime, work);
-  if ("member" in resource) return setOutputs(runtime, work, done, change.id);
-  return singleOutputs(work, done).outs;
+  const done = await applyPlan(runtime, plan);
+  if ("member" in resource) return setOutputs(runtime, plan, done, change.id);
+  return singleOutputs(plan, done).outs;
 }
 
 /** Only if `retainOnDelete` was switched off. Repeatable: what is missing counts as deleted. @throws ResourceFailure */
@@ -150,24 +141,17 @@ export async function deleteResource(
 }
 
 /** Makes the objects what is declared, and deletes what has left a set. */
-async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyResult> {
-  const { resource, ref, stored, objects, inputs, circumstances, secret } = work;
-  const kind = kindOf(resource);
+async function applyPlan(runtime: Runtime, plan: Plan): Promise<ApplyResult> {
+  const { resource, kind, ref, stored, objects, inputs, secret } = plan;
   const operations = new ObjectOperations(kind, runtime);
-  const tasks = tasksOf(runtime, work);
-  stopIfOneIsBlocked(kind, runtime, tasks);
-  const tell = (text: string) =>
-    runtime.tellAt("info", ref.resourceUrn, `${ref.label}: ${text}`);
-  const outcomes = await operations.executeAll(
-    tasks,
-    progressOf(tasks.length, runtime.clock, tell),
-  );
+  const tasks = tasksOf(runtime, plan);
+  stopIfOneIsBlocked(runtime, tasks);
+  const outcomes = await operations.executeAll(tasks);
   const all = [...outcomes.values()];
   const created = all.filter((outcome) => outcome.kind === "created");
   const journal = runtime.journal(ref.identity);
-  for (const { ref: own } of tasks)
-    if (outcomes.get(own.member ?? SINGLE)?.kind === "created")
-      journal.markReturned(own.key);
+  for (const task of tasks)
+    if (outcomes.get(task.key)?.kind === "created") journal.markReturned(task.ref.key);
   const isWell = !all.some(isTrouble);
   const at = runtime.now();
   const leaving = objects.flatMap((object): LeftLive[] => {
@@ -184,15 +168,15 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
     const byEngine = former.filter(({ isDeleted }) => isDeleted);
     deletes = { ...deletes, deletedIds: new Set(byEngine.map(({ id }) => id)) };
   } else if (isWell) {
-    const wanted = leaving.filter(({ id }) => circumstances.deletes(id));
-    deletes = await deleteObjects(operations, ref.label, wanted, work.olds);
+    const wanted = leaving.filter(({ id }) => plan.deletes(id));
+    deletes = await deleteObjects(operations, ref.label, wanted, plan.olds);
   }
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
     action.do === "delete" &&
     (!isWell || deletes.failedDeletes.some((each) => each.id === id));
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
-  const after = nextState(work, remaining, outcomes);
+  const after = nextState(plan, remaining, outcomes);
   if (created.length > 0) after.created = momentToKeep(runtime) ?? after.created;
   const resolved = objects
     .filter(({ key }) => !after.unresolved.has(key))
@@ -211,14 +195,14 @@ async function applyPlan(runtime: Runtime, work: ResourcePlan): Promise<ApplyRes
   const outs: Values = withoutUndefined({
     ...(resource === kind && argumentsIn(inputs)),
     ...writeStored(resource, after, exactId, runtime.account),
-    ...(circumstances.can.read && keptForRead(inputs)),
+    ...(plan.can.read && keptForRead(inputs)),
   });
   return { outcomes, unmanaged, after, outs, ...deletes };
 }
 
 function tasksOf(
   runtime: Runtime,
-  { resource, ref, stored, inputs, objects, secret }: ResourcePlan,
+  { resource, kind, ref, stored, inputs, objects, secret }: Plan,
 ): ObjectTask[] {
   const rest = ["same", "retain", "delete"]; // a set deletes last
   const hasWork = ({ action }: PlannedObject) => !rest.includes(action.do);
@@ -229,20 +213,17 @@ function tasksOf(
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
     const mark = markFor(runtime, own, replaces, inputs);
-    return { ...object, ref: own, secret, replaces, formerIds, mark };
+    return { ...object, kind, ref: own, secret, replaces, formerIds, mark };
   });
 }
 
 /** All are checked before any is sent: of a renamed set, no event goes out beside those that are blocked. */
-function stopIfOneIsBlocked(
-  kind: Kind,
-  runtime: Runtime,
-  tasks: readonly ObjectTask[],
-): void {
-  for (const { action, ref, values, replaces, mark } of tasks) {
+function stopIfOneIsBlocked(runtime: Runtime, tasks: readonly ObjectTask[]): void {
+  for (const task of tasks) {
+    const { action, ref, replaces, mark } = task;
     const isNew = action.do === "create" || action.do === "replace";
     if (!isNew || createToTakeOver(runtime, ref, replaces, mark) !== undefined) continue;
-    if (createBlocker(kind, runtime, ref, values) !== undefined)
+    if (createBlocker(runtime, task) !== undefined)
       runtime.deployment.firstBlocked ??= ref.label;
   }
 }
@@ -290,7 +271,7 @@ async function deleteObjects(
  * @param objects those that stay.
  */
 function nextState(
-  { resource, stored, declared, secret }: ResourcePlan,
+  { kind, stored, declared, secret }: Plan,
   objects: readonly PlannedObject[],
   outcomes: Outcomes,
 ): StoredSet {
@@ -326,7 +307,7 @@ function nextState(
     next.events.set(key, secret.size === 0 ? then : {});
     if (isDescribed && secret.size === 0) continue;
     const owner = secret.has("advertiserId") ? undefined : String(stored.advertiserId);
-    const body = fingerprintOfBody(kindOf(resource), olds);
+    const body = fingerprintOfBody(kind, olds);
     next.sentAs.set(key, known ?? withoutUndefined({ body, owner }));
   }
   return next;
@@ -334,7 +315,7 @@ function nextState(
 
 /** A single resource's id and outputs, or the error with which its call fails. */
 function singleOutputs(
-  { ref, inputs }: ResourcePlan,
+  { ref, inputs }: Plan,
   { outcomes, outs, after }: ApplyResult,
 ): { id: string; outs: Values } {
   const outcome = outcomes.get(SINGLE);
@@ -356,9 +337,8 @@ function singleOutputs(
 
 /** Says what became of a single resource's create beside its id. */
 function tellCreated(
-  kind: Kind,
   { deployment, tellAt, warnEach }: Runtime,
-  ref: ResourceRef,
+  { kind, ref }: Plan,
   { outcomes, unmanaged }: ApplyResult,
 ): void {
   const outcome = outcomes.get(SINGLE);
@@ -378,11 +358,10 @@ function tellCreated(
 /** A set's outputs. @param id of the set. @throws ResourceFailure something failed. */
 function setOutputs(
   runtime: Runtime,
-  { resource, ref, objects, stored, inputs }: ResourcePlan,
+  { kind, ref, objects, stored, inputs }: Plan,
   { outcomes, unmanaged, deletedIds, failedDeletes, after, outs }: ApplyResult,
   id: string,
 ): Values {
-  const kind = kindOf(resource);
   const tell = (severity: Severity, text: string | undefined) =>
     runtime.tellAt(severity, ref.resourceUrn, text);
   tell("info", usedMessage(ref, objects, outcomes));

@@ -22,6 +22,7 @@ import {
   momentOf,
   OutcomeUnknownError,
   type Values,
+  withoutUndefined,
 } from "../base/index.js";
 import {
   isSuperseded,
@@ -59,19 +60,20 @@ import {
   type Namesake,
   type ObjectTask,
   type Outcome,
-  recordOf,
   sentAsOf,
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
+/** An object that may have to be created. */
+export type NewObject = Pick<ObjectTask, "kind" | "ref" | "values">;
+
 /** @param assertMaySend throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
 export async function createOnce(
-  kind: Kind,
   runtime: Runtime,
   task: ObjectTask,
   assertMaySend: () => void,
 ): Promise<Outcome> {
-  const { ref, values, unresolved } = task;
+  const { ref, unresolved } = task;
   const { key, label, identity } = ref;
   runtime.client(); // checks the settings first: without them nothing may begin
   const journal = runtime.journal(identity);
@@ -83,27 +85,26 @@ export async function createOnce(
   const held = task.replaces ?? unresolved?.replaces;
   const entry = createToTakeOver(runtime, ref, held, task.mark);
   if (entry !== undefined) journal.moveRecord(entry.key, key);
-  if (entry?.id !== undefined)
-    return takeOver(kind, runtime, task, { ...entry, id: entry.id });
+  if (entry?.id !== undefined) return takeOver(runtime, task, { ...entry, id: entry.id });
   const open = openIn(label, entry, unresolved);
   if (open === undefined) {
-    const blocker = createBlocker(kind, runtime, ref, values);
-    if (blocker === undefined) return sendCreate(kind, runtime, task, assertMaySend);
+    const blocker = createBlocker(runtime, task);
+    if (blocker === undefined) return sendCreate(runtime, task, assertMaySend);
     runtime.deployment.firstBlocked ??= label;
     throw blocker;
   }
-  const finding = await searchIfPossible(kind, runtime, { ...task, open });
+  const finding = await searchIfPossible(runtime, task, open);
   if (finding.kind === "unresolved") return finding;
   if (finding.kind === "found") {
     const { what: _, searched: __, ...sent } = open;
     await journal.recordCreated(key, finding.id, { ...sent, account: runtime.account });
-    return takeOver(kind, runtime, task, { ...open, id: finding.id });
+    return takeOver(runtime, task, { ...open, id: finding.id });
   }
   if (entry !== undefined) await journal.recordNotCarriedOut(key);
   runtime.say(
     `${label} was sent at ${open.at}, but a search finds no object with its mark. This run sends it again.`,
   );
-  return sendCreate(kind, runtime, { ...task, mark: open.mark }, assertMaySend);
+  return sendCreate(runtime, { ...task, mark: open.mark }, assertMaySend);
 }
 
 /** The journal's create of this resource, by key or else by mark, which the run uses or searches for instead of sending. */
@@ -126,17 +127,22 @@ export function createToTakeOver(
 }
 
 /** A resource's create of unknown outcome, by the journal and the state: of two sendings the later moment counts. */
-export function openIn(label: string, entry?: JournalEntry, unresolved?: Unresolved) {
+export function openIn(
+  label: string,
+  entry?: JournalEntry,
+  unresolved?: Unresolved,
+): Unresolved | undefined {
   if (entry === undefined || (unresolved !== undefined && unresolved.at >= entry.at))
     return unresolved;
-  return recordOf({ ...entry, what: whatHappened(label, entry) });
+  const { at, mark, body, field, name, facts, replaces } = entry;
+  const what = whatHappened(label, entry);
+  return withoutUndefined({ at, mark, body, field, name, facts, replaces, what });
 }
 
 /** Why an id can't be this create's object, as a clause that begins with "which"; undefined if nothing has or had it. */
 function ownershipConflict(
-  kind: Kind,
   runtime: Runtime,
-  { ref, formerIds }: ObjectTask,
+  { kind, ref, formerIds }: ObjectTask,
   id: string,
 ): string | undefined {
   if (formerIds.includes(id)) return "this resource had before";
@@ -150,9 +156,8 @@ function ownershipConflict(
 
 /** An earlier run made it. A refresh finds out if it still exists. @throws ArgumentsError another resource has it. */
 function takeOver(
-  kind: Kind,
   runtime: Runtime,
-  { ref, values }: ObjectTask,
+  { kind, ref, values }: ObjectTask,
   made: CreateRecord & { readonly id: string },
 ): Outcome {
   const { label, key } = ref;
@@ -180,26 +185,21 @@ export function wasSentWithOtherArguments(
 }
 
 async function sendCreate(
-  kind: Kind,
   runtime: Runtime,
   task: ObjectTask,
   assertMaySend: () => void,
 ): Promise<Outcome> {
-  const { ref, values, secret, mark, replaces } = task;
+  const { kind, ref, values, secret, mark, replaces } = task;
   const { key, label, identity } = ref;
   const { account, deployment, reading, say } = runtime;
   const { markField: field } = reading.settings;
   const { deletes } = deployment.checked(resourceKeyIn(key));
-  const body = fingerprintOfBody(kind, values);
   const record = {
-    key,
     mark,
-    body,
+    body: fingerprintOfBody(kind, values),
     field,
-    account,
     replaces,
     ...identifyingIn(kind, values, secret),
-    ...(deletes && { deletes }),
   };
   const fields = bodyOf(kind, values);
   const journal = runtime.journal(identity);
@@ -220,11 +220,12 @@ async function sendCreate(
     label,
     beforeSend: async (at) => {
       assertMaySend();
-      await journal.recordSending({ ...record, at });
+      const ours = { key, account, ...(deletes && { deletes }) };
+      await journal.recordSending({ ...record, ...ours, at });
       sentAt = at;
     },
     onCreated: async (id) => {
-      conflict = ownershipConflict(kind, runtime, task, id);
+      conflict = ownershipConflict(runtime, task, id);
       if (conflict === undefined) await noteCreated(id);
     },
   });
@@ -241,17 +242,14 @@ async function sendCreate(
     if (conflict === undefined) return created(answer.id);
     what = `${label} was sent at ${sentAt}. The response names ${answer.id}, which ${conflict}.`;
   }
-  const open = recordOf({
-    ...record,
-    at: sentAt ?? "",
-    what: runtime.secrets.scrub(what),
-  });
+  const at = sentAt ?? "";
+  const open = withoutUndefined({ ...record, at, what: runtime.secrets.scrub(what) });
   const unresolved = (record: Unresolved): Outcome => {
     deployment.unresolved.set(key, record);
     return { kind: "unresolved", record };
   };
   if (conflict !== undefined) return unresolved(open);
-  const finding = await searchIfPossible(kind, runtime, { ...task, open }, true);
+  const finding = await searchIfPossible(runtime, task, open, true);
   if (finding.kind !== "found")
     return unresolved(finding.kind === "unresolved" ? finding.record : open);
   await noteCreated(finding.id);
@@ -263,12 +261,12 @@ async function sendCreate(
 
 /** Looks for an open create by its mark, if there is a search. What another resource has or had is not it. */
 async function searchIfPossible(
-  kind: Kind,
   runtime: Runtime,
-  task: ObjectTask & { readonly open: Unresolved },
+  task: ObjectTask,
+  open: Unresolved,
   wasJustSent = false,
 ) {
-  const { ref, formerIds, open } = task;
+  const { kind, ref, formerIds } = task;
   const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
   if (!abilitiesOf(kind, runtime.reading.settings).search(open.field))
     return unresolved(open);
@@ -277,7 +275,7 @@ async function searchIfPossible(
   if (finding.kind === "not-made") return finding;
   if (finding.kind === "open")
     return unresolved({ ...open, searched: runtime.secrets.scrub(finding.words) });
-  const conflict = ownershipConflict(kind, runtime, task, finding.id);
+  const conflict = ownershipConflict(runtime, task, finding.id);
   if (conflict === undefined) return finding;
   return unresolved({
     ...open,
@@ -309,10 +307,8 @@ export function assertAccountOfOpen(runtime: Runtime, journal: Journal): void {
  * blocks nothing else.
  */
 export function namesakeOf(
-  kind: Kind,
   runtime: Runtime,
-  ref: ResourceRef,
-  values: Values,
+  { kind, ref, values }: NewObject,
 ): Namesake | undefined {
   const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
@@ -341,16 +337,14 @@ export function namesakeOf(
 
 /** Why nothing is sent for a new object; undefined if it may be sent. After one was blocked, nothing new is sent. */
 export function createBlocker(
-  kind: Kind,
   runtime: Runtime,
-  ref: ResourceRef,
-  values: Values,
+  object: NewObject,
 ): BlockedCreateError | undefined {
-  const namesake = namesakeOf(kind, runtime, ref, values);
+  const namesake = namesakeOf(runtime, object);
   if (namesake !== undefined) return new BlockedCreateError(namesakesMessage([namesake]));
   const { firstBlocked } = runtime.deployment;
   if (firstBlocked === undefined) return undefined;
-  return new BlockedCreateError(refusedBeforeMessage(ref, firstBlocked));
+  return new BlockedCreateError(refusedBeforeMessage(object.ref, firstBlocked));
 }
 
 /** A create to search for. */

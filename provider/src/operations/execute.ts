@@ -30,10 +30,15 @@ import {
 } from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { isOfKnownAccount, memberOf, parseKey, SINGLE, staysLive } from "../state/index.js";
+import { isOfKnownAccount, memberOf, parseKey, staysLive } from "../state/index.js";
 import { createOnce, openIn } from "./create.js";
 import { tooEarlyNotice, warnOfPlatform } from "./messages.js";
-import { type ObjectTask, type Outcome, toAdvertisingError } from "./outcome.js";
+import {
+  type ObjectTask,
+  type Outcome,
+  type Outcomes,
+  toAdvertisingError,
+} from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
 /** A person must look for each unknown outcome: from so many on, no further create begins. */
@@ -66,17 +71,13 @@ export class ObjectOperations {
   }
 
   /** @param tasks with work to do. @returns each outcome, by key. */
-  async executeAll(
-    tasks: readonly ObjectTask[],
-    onProgress: () => void,
-  ): Promise<Map<string, Outcome>> {
+  async executeAll(tasks: readonly ObjectTask[]): Promise<Outcomes> {
     const { runtime } = this;
     const outcomes = new Map<string, Outcome>();
     let unresolved = 0;
     let trouble: string | undefined;
     const execute = async (task: ObjectTask) => {
-      const { ref } = task;
-      const key = ref.member ?? SINGLE;
+      const { key, ref } = task;
       const assertMaySend = () => {
         runtime.assertEngine();
         if (trouble !== undefined)
@@ -86,7 +87,6 @@ export class ObjectOperations {
         .track(() => this.#execute(task, assertMaySend))
         .catch((error): Outcome => ({ kind: "failed", error: toAdvertisingError(error) }));
       outcomes.set(key, outcome);
-      onProgress();
       // What an earlier run left unresolved says nothing about the platform's state now.
       if (outcome.kind === "unresolved" && runtime.deployment.unresolved.has(ref.key))
         unresolved++;
@@ -107,7 +107,7 @@ export class ObjectOperations {
       case "create":
       case "replace":
       case "recover":
-        return createOnce(this.kind, this.runtime, task, assertMaySend);
+        return createOnce(this.runtime, task, assertMaySend);
       case "update":
         return this.#update({ id, label: ref.label }, olds, values, action.changed);
       case "adopt":
@@ -115,11 +115,7 @@ export class ObjectOperations {
       case "update state only":
         return this.#adopt(task, id);
       case "blocked":
-        return {
-          kind: "unresolved",
-          record: action.record,
-          why: action.why,
-        };
+        return { kind: "unresolved", record: action.record, why: action.why };
       default:
         throw new Error(`nothing to carry out for ${action.do}`);
     }

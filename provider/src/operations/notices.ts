@@ -1,4 +1,4 @@
-/** Messages, scrubbed and not too often; progress of long work; and work that ends once the engine is gone. */
+/** Messages, scrubbed and not too often; and work that ends once the engine is gone. */
 import { setTimeout } from "node:timers";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -117,26 +117,5 @@ export function createMessages(secrets: Secrets, log: TellAt) {
     },
     informEach: (notice: Notice) => tellEach("info", notice),
     warnEach: (notice: Notice) => tellEach("warn", notice),
-  };
-}
-
-const FIRST_REPORT_MS = 60_000;
-const LONGEST_SILENCE_MS = 20 * 60_000;
-
-/** @param tell is given `400 of 3000, 8.2 a second`, ever more rarely. @returns what to call whenever one is done. */
-export function progressOf(
-  total: number,
-  clock: Pick<Clock, "monotonicMs">,
-  tell: (message: string) => void,
-): () => void {
-  const beganMs = clock.monotonicMs();
-  let nextMs = FIRST_REPORT_MS;
-  let done = 0;
-  return () => {
-    done++;
-    const elapsedMs = clock.monotonicMs() - beganMs;
-    if (elapsedMs < nextMs || done === total) return;
-    nextMs = elapsedMs + Math.min(elapsedMs, LONGEST_SILENCE_MS);
-    tell(`${done} of ${total}, ${((done / elapsedMs) * 1000).toFixed(1)} a second`);
   };
 }

@@ -9,7 +9,6 @@ import {
   OutcomeUnknownError,
   shellWord,
   type Values,
-  withoutUndefined,
   withPage,
 } from "../base/index.js";
 import type { OpenCreate } from "../journal/index.js";
@@ -20,6 +19,7 @@ import type { Runtime } from "./runtime.js";
 
 /** One object of a run, a single resource or a member of a set, with what is to be done with it. */
 export interface ObjectTask extends PlannedObject {
+  readonly kind: Kind;
   readonly ref: ResourceRef;
   readonly secret: ReadonlySet<string>;
   /** The id of the object that its create replaces. */
@@ -95,31 +95,6 @@ export class ResourceFailure extends Error {
   ) {
     super(message);
   }
-}
-
-/** As the state keeps it, without what only the journal has. */
-export function recordOf({
-  at,
-  mark,
-  body,
-  field,
-  name,
-  facts,
-  replaces,
-  what,
-  searched,
-}: Unresolved): Unresolved {
-  return withoutUndefined({
-    at,
-    mark,
-    body,
-    field,
-    name,
-    facts,
-    replaces,
-    what,
-    searched,
-  });
 }
 
 /** Describes an unexpected error. Its stack is needed for a report, and contains no values. */

@@ -1,11 +1,21 @@
 /** The engine's `diff`: what becomes of a resource's objects, noted for the calls that follow, and said in a preview. */
-import { ArgumentsError, hasValue, own, type Secrets, type Values } from "../base/index.js";
-import { adoptedTwice, type Kind, type SetKind } from "../kinds/index.js";
+import {
+  type AdvertisingError,
+  ArgumentsError,
+  BlockedCreateError,
+  hasValue,
+  isSameValue,
+  own,
+  type Secrets,
+  type Values,
+} from "../base/index.js";
+import { adoptedTwice, type Kind, ownerIn, type SetKind } from "../kinds/index.js";
 import {
   abilitiesOf,
   adoptedBy,
   type Circumstances,
   changeMessages,
+  holdsUnknown,
   type PlannedObject,
   plannedObjects,
   shownAction,
@@ -24,16 +34,29 @@ import {
   type ResourceRef,
   readDeclared,
   readStored,
-  resourceKeyIn,
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
   sendingOf,
   UNKNOWN,
 } from "../state/index.js";
-import { tellPlan, tellPreview } from "./check.js";
+import {
+  assertAccountOfOpen,
+  createToTakeOver,
+  type NewObject,
+  namesakeOf,
+  openIn,
+  wasSentWithOtherArguments,
+} from "./create.js";
 import {
   adoptionNotice,
+  formerObjectNotice,
+  type MadeObject,
+  madeOtherwiseMessage,
+  namesakesMessage,
+  type OpenObject,
+  planMessage,
+  possibleNamesakeNotice,
   replacedNotice,
   secondObjectNotice,
   stateForRead,
@@ -41,20 +64,27 @@ import {
   takeOverNotice,
   unresolvedMessage,
 } from "./messages.js";
-import { assertSameAccount, ResourceFailure } from "./outcome.js";
+import { assertSameAccount, type Namesake } from "./outcome.js";
 import type { Change, Runtime } from "./runtime.js";
 
 /** What becomes of a resource's objects, and from what that follows. */
-export interface Plan {
-  readonly circumstances: Circumstances;
-  /** The resource's outputs in the state. */
+export interface Plan extends Circumstances {
+  readonly resource: Kind | SetKind;
+  /** Of its objects. */
+  readonly kind: Kind;
+  readonly ref: ResourceRef;
+  /** Its outputs in the state. */
   readonly olds: Values;
+  readonly inputs: Values;
   readonly stored: StoredSet;
   readonly declared: DeclaredSet;
   readonly objects: readonly PlannedObject[];
   /** Arguments that must not be shown. */
   readonly secret: ReadonlySet<string>;
 }
+
+/** What becomes of a resource's objects, as far as a preview says it. */
+export type Preview = Pick<Plan, "resource" | "kind" | "ref" | "can" | "objects">;
 
 /** @throws ArgumentsError an alias gives it the state of another type. */
 export function planObjects(
@@ -79,9 +109,18 @@ export function planObjects(
   };
   const stored = readStored(resource, id, olds);
   const declared = readDeclared(resource, news);
-  const objects = plannedObjects(kind, stored, declared, circumstances);
-  const secret = secretIn(resource, runtime, ref.key, news);
-  return { circumstances, olds, stored, declared, objects, secret };
+  return {
+    ...circumstances,
+    resource,
+    kind,
+    ref,
+    olds,
+    inputs: news,
+    stored,
+    declared,
+    objects: plannedObjects(kind, stored, declared, circumstances),
+    secret: secretIn(resource, runtime, ref.key, news),
+  };
 }
 
 /** An alias may give a resource the state of one of another type, whose id is of another kind. */
@@ -98,7 +137,7 @@ function assertSameType(
   );
 }
 
-/** @throws ResourceFailure a single resource is to be resolved first. @throws AdvertisingError nothing may be done. */
+/** @throws AdvertisingError nothing may be done, such as before a single resource is resolved. */
 export async function planResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -107,31 +146,27 @@ export async function planResource(
 ): Promise<{ changes: boolean; replaces: string[] }> {
   const { deployment } = runtime;
   const { olds, news } = change;
-  const kind = kindOf(resource);
   assertSameAccount(runtime, olds[ACCOUNT], `The state has ${ref.label}`);
   const plan = planObjects(resource, runtime, ref, change);
-  const { stored, declared, objects, circumstances } = plan;
+  const { kind, stored, declared, objects, can } = plan;
   const [single] = resource === kind ? objects : [];
   // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
   // nothing is noted or said then.
   const isChecked = deployment.isChecked(ref.key);
-  if (isChecked) noteState(resource, runtime, ref, plan);
+  if (isChecked) noteState(runtime, plan);
   if (single !== undefined) {
     if (single.action.do === "blocked") {
       const named = deployment.checked(ref.key).inState ?? ref;
-      throw new ResourceFailure(unresolvedMessage([{ ref: named, ...single.action }]));
+      throw new BlockedCreateError(unresolvedMessage([{ ref: named, ...single.action }]));
     }
     deployment.plannedSingles.set(ref.key, { stored, object: single });
-  }
-  if (isChecked) {
-    if (single !== undefined) tellSingle(kind, runtime, ref, single);
-    const error =
-      single === undefined ? tellPlan(resource, runtime, ref, objects) : undefined;
-    if (error !== undefined)
-      throw new ResourceFailure(error.message, undefined, error.code);
+    if (isChecked) tellSingle(runtime, plan, single);
+  } else if (isChecked && deployment.isUp === false) {
+    const error = tellPreview(runtime, plan);
+    if (error !== undefined) throw error;
   }
   // Once a read is known, the state takes what a refresh needs, in an update that sends nothing.
-  const preparesRead = circumstances.can.read && isChecked && lacksForRead(olds, news);
+  const preparesRead = can.read && isChecked && lacksForRead(olds, news);
   if (preparesRead) runtime.say(stateForRead());
   // Members that are not known yet are changes too.
   const hasChanges =
@@ -149,14 +184,9 @@ export async function planResource(
 }
 
 /** What the state says about creates, which of them were found and which are open, and about each object. */
-function noteState(
-  resource: Kind | SetKind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  { stored, objects, secret }: Plan,
-): void {
+function noteState(runtime: Runtime, plan: Plan): void {
+  const { resource, kind, ref, stored, objects } = plan;
   const { deployment } = runtime;
-  const kind = kindOf(resource);
   const journal = runtime.journal(ref.identity);
   const creates = stored.resolved;
   deployment.noteSeen(kind, undefined, creates);
@@ -177,32 +207,27 @@ function noteState(
       journal.recordSeen({ key: own.key, creates: [mark] });
   }
   const left = new Set(stored.left.map(({ id }) => id));
-  for (const object of objects)
-    noteObject(kind, runtime, objectRef(resource, ref, object.key), {
-      ...object,
-      secret,
-      left,
-    });
+  for (const object of objects) noteObject(runtime, plan, object, left);
 }
 
 /**
  * What the plan for an object in the state means for others: nothing else may have it, and the journal learns that the
  * state has it. Warns of another one that an earlier run made for it, and of changes the platform is not told.
- * @throws ArgumentsError something else has it.
+ * @param left the ids that its resource has left live. @throws ArgumentsError something else has it.
  */
 function noteObject(
-  kind: Kind,
   runtime: Runtime,
-  ref: ResourceRef,
-  object: PlannedObject & Pick<Plan, "secret"> & { readonly left: ReadonlySet<string> },
+  { resource, kind, secret, ...plan }: Plan,
+  { key, action, changed, former, id, olds, values }: PlannedObject,
+  left: ReadonlySet<string>,
 ): void {
-  const { action, changed, former, id, olds, values, secret } = object;
   if (id === undefined) return;
+  const ref = objectRef(resource, plan.ref, key);
   const { deployment } = runtime;
   const journal = runtime.journal(ref.identity);
   const entry = journal.of(ref.key);
   // Another machine has replaced what this one's journal has as created.
-  const isLeft = entry?.id !== undefined && object.left.has(entry.id);
+  const isLeft = entry?.id !== undefined && left.has(entry.id);
   // The journal has a create of this resource that isn't the state's object, nor known to the state.
   if (
     entry !== undefined &&
@@ -217,7 +242,7 @@ function noteObject(
       runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
   }
   deployment.noteSeen(kind, id, []);
-  const { deletes } = deployment.checked(resourceKeyIn(ref.key));
+  const { deletes } = deployment.checked(plan.ref.key);
   if (deployment.isUp !== false)
     journal.recordSeen({
       key: ref.key,
@@ -236,29 +261,24 @@ function noteObject(
 }
 
 /** The engine shows a single resource's own step; this adds what the step does not say. */
-function tellSingle(
-  kind: Kind,
-  runtime: Runtime,
-  ref: ResourceRef,
-  object: PlannedObject,
-): void {
-  const { deployment, reading } = runtime;
+function tellSingle(runtime: Runtime, plan: Plan, object: PlannedObject): void {
+  const { kind, ref, can } = plan;
+  const { deployment } = runtime;
   const { action, former } = object;
   // What is deleted before its replacement has no other `diff`.
   if (former !== undefined && !deployment.checked(ref.key).deletesInStateAndProgram)
     deployment.noteStaying(kind, former.id);
   if (action.do === "adopt") {
     const { id = UNKNOWN } = action;
-    runtime.informEach(adoptionNotice(ref, id, abilitiesOf(kind, reading.settings)));
+    runtime.informEach(adoptionNotice(ref, id, can));
   }
-  if (deployment.isUp === false) tellReplacement(kind, runtime, ref, object);
+  if (deployment.isUp === false) tellReplacement(runtime, plan, object);
 }
 
 /** In a preview. */
 function tellReplacement(
-  kind: Kind,
   runtime: Runtime,
-  ref: ResourceRef,
+  { kind, ref }: Plan,
   { action, former }: PlannedObject,
 ): void {
   if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record));
@@ -274,8 +294,7 @@ function tellReplacement(
 
 /**
  * What a preview says of a resource that an `up` would create or update, if only the engine's `create` and `update` are
- * told that it is one. @param change without an id and an old state for a create. @throws ResourceFailure why the `up`
- * would end with an error.
+ * told that it is one. @param change without an id and an old state for a create. @throws AdvertisingError as the `up`.
  */
 export function previewResource(
   resource: Kind | SetKind,
@@ -283,11 +302,94 @@ export function previewResource(
   ref: ResourceRef,
   change: Change,
 ): void {
-  const { objects } = planObjects(resource, runtime, ref, change);
+  const plan = planObjects(resource, runtime, ref, change);
   const before = runtime.deployment.plannedSingles.get(ref.key);
-  if (before !== undefined) tellReplacement(kindOf(resource), runtime, ref, before.object);
-  const error = tellPreview(resource, runtime, ref, objects);
-  if (error !== undefined) throw new ResourceFailure(error.message, undefined, error.code);
+  if (before !== undefined) tellReplacement(runtime, plan, before.object);
+  const error = tellPreview(runtime, plan);
+  if (error !== undefined) throw error;
+}
+
+/**
+ * What an `up` would create, and all that it would do with a set; an `up` asks the same right before it sends.
+ * @returns why the `up` would end with an error, in the same words.
+ */
+export function tellPreview(
+  runtime: Runtime,
+  { resource, kind, ref, can, objects }: Preview,
+): AdvertisingError | undefined {
+  const { deployment } = runtime;
+  const journal = runtime.journal(ref.identity);
+  const namesakes: Namesake[] = [];
+  const open: OpenObject[] = [];
+  const madeOtherwise: MadeObject[] = [];
+  const takenOver = new Set<PlannedObject>();
+  for (const object of objects) {
+    const { key, action, entry, values, id } = object;
+    const own = objectRef(resource, ref, key);
+    if (action.do === "blocked") open.push({ ref: own, ...action });
+    const isNew = ["create", "replace"].includes(shownAction(object));
+    if (!isNew || adoptedBy(entry) !== undefined) continue;
+    if (journal.trouble !== undefined) return journal.trouble;
+    assertAccountOfOpen(runtime, journal);
+    const held = id ?? deployment.plannedSingles.get(ref.key)?.object.id;
+    const sent = createToTakeOver(runtime, own, held);
+    if (sent === undefined) {
+      const created = { kind, ref: own, values };
+      const namesake = namesakeOf(runtime, created);
+      if (namesake !== undefined) namesakes.push(namesake);
+      else if (held === undefined) tellFormerObject(runtime, created);
+      continue;
+    }
+    if (id === undefined) takenOver.add(object);
+    const record = openIn(own.label, sent);
+    if (sent.id === undefined && record !== undefined && !can.search(sent.field))
+      open.push({ ref: own, record });
+    else if (
+      sent.id !== undefined &&
+      !holdsUnknown(values) &&
+      wasSentWithOtherArguments(kind, values, sent)
+    )
+      madeOtherwise.push({ ref: own, id: sent.id });
+    else runtime.warnEach(takeOverNotice(own, sent));
+  }
+  if (resource !== kind) runtime.tellCollected();
+  const sure = namesakes.filter(({ isPerhaps }) => !isPerhaps);
+  if (sure.length === 0)
+    for (const each of namesakes) runtime.warnEach(possibleNamesakeNotice(each));
+  const errors: string[] = [];
+  if (madeOtherwise.length > 0) errors.push(madeOtherwiseMessage(madeOtherwise));
+  if (sure.length > 0) errors.push(namesakesMessage(sure));
+  if (open.length > 0) errors.push(unresolvedMessage(open));
+  if (errors.length > 0) return new BlockedCreateError(errors.join("\n"));
+  if (resource === kind) return undefined;
+  const others = objects.filter((object) => !takenOver.has(object));
+  const plan = planMessage(kind, others, can, (id) =>
+    deployment.isClaimedOrAdopted(kind, id),
+  );
+  runtime.tellAt("info", ref.resourceUrn, plan);
+  return undefined;
+}
+
+/**
+ * A new object may be what its resource had in an earlier run, or (of a single resource: a set compares its own keys)
+ * what the program declared under another name.
+ */
+function tellFormerObject(runtime: Runtime, { kind, ref, values }: NewObject): void {
+  const { deployment, deleted } = runtime;
+  const journal = runtime.journal(ref.identity);
+  const owner = ownerIn(kind, values);
+  const named = journal.confirmedNamed(kind.name, values[kind.nameProperty]);
+  const renamed = named.filter(({ key, facts = {} }) => {
+    const isOther = ref.member === undefined && !deployment.isDeclared(key);
+    return isOther && isSameValue(ownerIn(kind, facts), owner);
+  });
+  // The journal's record of this key may be of what has left the state.
+  const all = [journal.records.get(ref.key) ?? [], renamed].flat();
+  const former = all.find(({ id }) => {
+    if (id === undefined || deleted.has(kind.name, id)) return false;
+    return !deployment.isClaimedOrAdopted(kind, id);
+  });
+  if (former !== undefined) runtime.warnEach(formerObjectNotice(ref, former));
 }
 
 /** Shorter texts are not real secrets, and masking them would damage ordinary words. */

@@ -29,7 +29,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "what another has is taken over",
     "operations/create.ts",
-    "(id) => {\n      conflict = ownershipConflict(kind, runtime, task, id);",
+    "(id) => {\n      conflict = ownershipConflict(runtime, task, id);",
     "(id) => {\n      conflict = undefined;",
   ],
   [
