@@ -158,7 +158,7 @@ function throughStandIn(sandbox: Sandbox) {
       ...(isKilled === true && armed ? [struck(armed)] : []),
     ]);
     isOver = true;
-    if (ended === undefined) run.runtime.journal(refIn(STACK, a).identity).release();
+    if (ended === undefined) run.runtime.journal(refIn(STACK, a)).release();
     else run.closeNow();
     sandbox.endFaults();
     if (ended !== undefined) state = ended.deployment;

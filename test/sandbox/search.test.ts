@@ -262,7 +262,7 @@ it("R6: a create that waited for a rate limit counts as not made only from its l
   const firstMs = Date.now();
   await failing; // a second later
   const sent =
-    runtime.journal("tiny/dev::e").of("ConversionEvent::e") ??
+    runtime.journal({ identity: "tiny/dev::e" }).of("ConversionEvent::e") ??
     expect.fail("nothing is noted");
   const sentMs = Date.parse(sent.at);
   expect(sentMs).toBeGreaterThan(firstMs);
@@ -318,8 +318,8 @@ describe("C5: the end of a create", () => {
       Promise.reject(new JournalError("The journal can't be written: no space left."));
     const adapt = (runtime: Runtime): Runtime => ({
       ...runtime,
-      journal: (identity) =>
-        Object.assign(runtime.journal(identity), {
+      journal: (ref) =>
+        Object.assign(runtime.journal(ref), {
           recordCreated: failing,
           recordNotCarriedOut: failing,
         }),

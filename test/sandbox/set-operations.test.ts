@@ -233,7 +233,7 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     sandbox.fail({ on: "delete", after: 30, with: refusal, times: 2 });
     const run = engine.newRun(options);
     const { message } = await failureOf(run.set.delete(id, outputs));
-    expect(message).toMatch(/ not deleted: \d+.*busy.*\[ADVERTISING_REFUSED\]$/s);
+    expect(message).toMatch(/^events\["k\d+"\].*busy.*\[ADVERTISING_REFUSED\]$/s);
     run.closeNow();
     await engine.newRun(options).set.delete(id, outputs);
     expect([sandbox.events, deleted().length]).toEqual([[], 42]);

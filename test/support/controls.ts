@@ -67,8 +67,8 @@ const rows: Row[] = [
   [
     "what may be an open create under another name is not sent",
     "operations/create.ts",
-    "if (namesake !== undefined) return new BlockedCreateError(",
-    "if (namesake === null) return new BlockedCreateError(",
+    "return open && {",
+    "return undefined && {",
     "sandbox/resolve-first",
     "one that was answered: the preview stops as the up does",
   ],

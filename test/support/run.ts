@@ -10,8 +10,11 @@ import {
   conversionEventSet,
 } from "../../provider/src/kinds/event-kind.js";
 import type { Kind } from "../../provider/src/kinds/kind.js";
-import type { Severity } from "../../provider/src/operations/notices.js";
-import { createRuntime, type Runtime } from "../../provider/src/operations/runtime.js";
+import {
+  createRuntime,
+  type Runtime,
+  type Severity,
+} from "../../provider/src/operations/runtime.js";
 import { untilTestEnds } from "./until-test-ends.js";
 
 export interface RunOptions {

@@ -276,7 +276,7 @@ export async function runProgram(
   const [one] = declared[0] ?? [];
   if (isUp && one !== undefined)
     await run.runtime
-      .journal(one.ref.identity)
+      .journal(one.ref)
       .recordNotCarriedOut("Advertiser::nobody")
       .catch(() => {});
   for (const work of errors.every((error) => error === undefined) ? last : []) {

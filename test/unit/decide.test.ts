@@ -581,9 +581,7 @@ it("a changed window is shown in seconds and in the unit that people think in", 
     { clickWindow: 90, viewWindow: 43_200, value: 60 },
   ];
   expect(
-    changeMessages(["clickWindow", "viewWindow", "value"], olds, news, {
-      secret: new Set(),
-    }),
+    changeMessages(["clickWindow", "viewWindow", "value"], olds, news, new Set()),
   ).toEqual([
     "clickWindow 604800 (7 days) → 90",
     "viewWindow none → 43200 (12 hours)",

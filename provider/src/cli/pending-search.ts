@@ -31,7 +31,7 @@ export async function searchUnanswered(
   const dependencies = systemDependencies(reading, { cookieFile, tell });
   const { transport, clock, secrets } = dependencies;
   const client = new Client(dependencies);
-  const searchContext = { reading, clock, client: () => client };
+  const searchContext = { settings, clock, client: () => client };
   const now = momentOf(clock);
 
   /** @returns a sentence about what has no answer. */

@@ -25,14 +25,18 @@ export function createProvider(
   runtime: () => Runtime,
   configure: (config: dynamic.Config) => void,
 ) {
-  /** Runs a call of the engine. */
-  const guarded = async <T>(work: () => T | Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      runtime().deployment.hasFailed = true;
-      throw shownError(error, runtime());
-    }
+  /** A call of the engine. */
+  const guarded = <Given extends unknown[], T>(
+    work: (...given: Given) => T | Promise<T>,
+  ) => {
+    return async (...given: Given): Promise<T> => {
+      try {
+        return await work(...given);
+      } catch (error) {
+        runtime().deployment.hasFailed = true;
+        throw shownError(error, runtime());
+      }
+    };
   };
 
   /** @throws ArgumentsError it was not declared with this package's classes. */
@@ -51,51 +55,38 @@ export function createProvider(
       configure(request.config);
     },
 
-    async check(olds: Values, news: Values): Promise<dynamic.CheckResult> {
-      return guarded(async () => {
-        const { ref, context } = refIn(news);
-        const request = { context, olds, news };
-        const { inputs, failures } = await check(resource, runtime(), ref, request);
-        // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the
-        // property that is named, even a secret one: so none is named.
-        return {
-          inputs,
-          failures: failures.map((reason) => ({ property: "", reason })),
-        };
-      });
-    },
+    check: guarded(async (olds: Values, news: Values): Promise<dynamic.CheckResult> => {
+      const { ref, context } = refIn(news);
+      const request = { context, olds, news };
+      const { inputs, failures } = await check(resource, runtime(), ref, request);
+      // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the
+      // property that is named, even a secret one: so none is named.
+      return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
+    }),
 
-    async diff(id: string, olds: Values, news: Values): Promise<dynamic.DiffResult> {
-      return guarded(async () => {
-        const change = { id, olds, news };
-        const plan = await planResource(resource, runtime(), refIn(news).ref, change);
-        return { ...plan, deleteBeforeReplace: false };
-      });
-    },
+    diff: guarded(async (id: string, olds: Values, news: Values) => {
+      const change = { id, olds, news };
+      const plan = await planResource(resource, runtime(), refIn(news).ref, change);
+      return { ...plan, deleteBeforeReplace: false };
+    }),
 
-    async create(inputs: Values): Promise<dynamic.CreateResult> {
-      return guarded(() => createResource(resource, runtime(), refIn(inputs).ref, inputs));
-    },
+    create: guarded((inputs: Values) => {
+      return createResource(resource, runtime(), refIn(inputs).ref, inputs);
+    }),
 
-    async read(id: string, properties: Values = {}): Promise<dynamic.ReadResult> {
-      return guarded(async () => {
-        const found = await readResource(resource, runtime(), id, properties);
-        return found ?? { id: "", props: {} }; // so the engine learns that it no longer exists
-      });
-    },
+    read: guarded(async (id: string, properties: Values = {}) => {
+      const found = await readResource(resource, runtime(), id, properties);
+      return found ?? { id: "", props: {} }; // so the engine learns that it no longer exists
+    }),
 
-    async update(id: string, olds: Values, news: Values): Promise<dynamic.UpdateResult> {
-      return guarded(async () => {
-        const change = { id, olds, news };
-        return {
-          outs: await updateResource(resource, runtime(), refIn(news).ref, change),
-        };
-      });
-    },
+    update: guarded(async (id: string, olds: Values, news: Values) => {
+      const change = { id, olds, news };
+      return { outs: await updateResource(resource, runtime(), refIn(news).ref, change) };
+    }),
 
-    async delete(id: string, properties: Values): Promise<void> {
-      return guarded(() => deleteResource(resource, runtime(), id, properties));
-    },
+    delete: guarded((id: string, properties: Values) => {
+      return deleteResource(resource, runtime(), id, properties);
+    }),
   } satisfies dynamic.ResourceProvider;
 }
 

@@ -32,7 +32,7 @@ import {
   sendingOf,
   writeStored,
 } from "../state/index.js";
-import { createBlocker, createToTakeOver, markFor, replacedBy } from "./create.js";
+import { createToTakeOver, markFor, namesakeOf, replacedBy } from "./create.js";
 import { momentToKeep, ObjectOperations } from "./execute.js";
 import {
   leftMessage,
@@ -42,7 +42,6 @@ import {
   unresolvedMessage,
   usedMessage,
 } from "./messages.js";
-import type { Severity } from "./notices.js";
 import {
   assertSameAccount,
   type FailedDelete,
@@ -54,7 +53,7 @@ import {
   toAdvertisingError,
 } from "./outcome.js";
 import { type Plan, planObjects } from "./plan-resource.js";
-import type { Change, Runtime } from "./runtime.js";
+import type { Change, Runtime, Severity } from "./runtime.js";
 
 /** What became of a resource's objects. */
 interface ApplyResult {
@@ -63,6 +62,8 @@ interface ApplyResult {
   readonly unmanaged: readonly LeftLive[];
   readonly after: StoredSet;
   readonly outs: Values;
+  /** The same for an error, beside which the engine saves them as they are. */
+  readonly properties: Values;
   /** Ids that are deleted here, and those that the engine is going to delete. */
   readonly deletedIds: ReadonlySet<string>;
   readonly failedDeletes: readonly FailedDelete[];
@@ -86,7 +87,7 @@ export async function createResource(
   // The engine's `create` always makes or adopts an object, and gives no old state.
   const before = runtime.deployment.plannedSingles.get(ref.key);
   const held = replacedBy(runtime, ref, before?.object.id);
-  const { deletesInStateAndProgram } = runtime.deployment.checked(ref.key);
+  const { deletesInStateAndProgram = false } = runtime.deployment.checked(ref.key);
   const isDeleted = before?.object.former?.isDeleted ?? deletesInStateAndProgram;
   const objects = plan.objects.map((object): PlannedObject => {
     const adopts = adoptedBy(object.entry);
@@ -117,7 +118,7 @@ export async function updateResource(
   return singleOutputs(plan, done).outs;
 }
 
-/** Only if `retainOnDelete` was switched off. Repeatable: what is missing counts as deleted. @throws ResourceFailure */
+/** Only if `retainOnDelete` was switched off. Repeatable: what is missing counts as deleted. @throws AdvertisingError */
 export async function deleteResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -132,12 +133,8 @@ export async function deleteResource(
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => ({ key, id: object }));
   const { failedDeletes } = await deleteObjects(operations, label, wanted, properties);
-  const [first] = failedDeletes;
-  if (first === undefined) return;
-  if (!("member" in resource)) throw first.error;
-  const left = idRanges(failedDeletes.map((each) => each.id));
-  const text = `${label}: not deleted: ${left}. ${first.error.message}`;
-  throw new ResourceFailure(text, undefined, first.error.code);
+  const [first] = failedDeletes; // the state keeps a set whole, so the next run tries the others again
+  if (first !== undefined) throw first.error;
 }
 
 /** Makes the objects what is declared, and deletes what has left a set. */
@@ -149,7 +146,7 @@ async function applyPlan(runtime: Runtime, plan: Plan): Promise<ApplyResult> {
   const outcomes = await operations.executeAll(tasks);
   const all = [...outcomes.values()];
   const created = all.filter((outcome) => outcome.kind === "created");
-  const journal = runtime.journal(ref.identity);
+  const journal = runtime.journal(ref);
   for (const task of tasks)
     if (outcomes.get(task.key)?.kind === "created") journal.markReturned(task.ref.key);
   const isWell = !all.some(isTrouble);
@@ -197,7 +194,8 @@ async function applyPlan(runtime: Runtime, plan: Plan): Promise<ApplyResult> {
     ...writeStored(resource, after, exactId, runtime.account),
     ...(plan.can.read && keptForRead(inputs)),
   });
-  return { outcomes, unmanaged, after, outs, ...deletes };
+  const properties = { ...outs, [PROVIDER]: inputs[PROVIDER] };
+  return { outcomes, unmanaged, after, outs, properties, ...deletes };
 }
 
 function tasksOf(
@@ -223,7 +221,7 @@ function stopIfOneIsBlocked(runtime: Runtime, tasks: readonly ObjectTask[]): voi
     const { action, ref, replaces, mark } = task;
     const isNew = action.do === "create" || action.do === "replace";
     if (!isNew || createToTakeOver(runtime, ref, replaces, mark) !== undefined) continue;
-    if (createBlocker(runtime, task) !== undefined)
+    if (namesakeOf(runtime, task) !== undefined)
       runtime.deployment.firstBlocked ??= ref.label;
   }
 }
@@ -261,7 +259,7 @@ async function deleteObjects(
       }
     }
   };
-  const { maxConcurrentRequests } = operations.runtime.reading.settings;
+  const { maxConcurrentRequests } = operations.runtime.settings;
   await Promise.all(Array.from({ length: maxConcurrentRequests }, worker));
   return { deletedIds, failedDeletes };
 }
@@ -315,13 +313,12 @@ function nextState(
 
 /** A single resource's id and outputs, or the error with which its call fails. */
 function singleOutputs(
-  { ref, inputs }: Plan,
-  { outcomes, outs, after }: ApplyResult,
+  { ref }: Plan,
+  { outcomes, outs, properties, after }: ApplyResult,
 ): { id: string; outs: Values } {
   const outcome = outcomes.get(SINGLE);
   if (outcome === undefined) return { id: after.eventIds.get(SINGLE) ?? "", outs };
   if (outcome.kind === "failed") throw outcome.error;
-  const properties = { ...outs, [PROVIDER]: inputs[PROVIDER] };
   if (outcome.kind === "unresolved") {
     const { record, why } = outcome;
     // Never only digits, as the platform's ids are.
@@ -338,15 +335,14 @@ function singleOutputs(
 /** Says what became of a single resource's create beside its id. */
 function tellCreated(
   { deployment, tellAt, warnEach }: Runtime,
-  { kind, ref }: Plan,
+  { kind, ref, objects }: Plan,
   { outcomes, unmanaged }: ApplyResult,
 ): void {
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome) ?? "";
   // An adoption was said before.
   if (outcome?.kind === "created") {
-    const text = usedMessage(ref, [{ key: SINGLE, id: undefined }], outcomes);
-    tellAt("info", ref.resourceUrn, text);
+    tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
   }
   const [former] = unmanaged;
   if (former === undefined || deployment.checked(ref.key).deletesInStateAndProgram) return;
@@ -358,8 +354,8 @@ function tellCreated(
 /** A set's outputs. @param id of the set. @throws ResourceFailure something failed. */
 function setOutputs(
   runtime: Runtime,
-  { kind, ref, objects, stored, inputs }: Plan,
-  { outcomes, unmanaged, deletedIds, failedDeletes, after, outs }: ApplyResult,
+  { kind, ref, objects, stored }: Plan,
+  { outcomes, unmanaged, deletedIds, failedDeletes, after, outs, properties }: ApplyResult,
   id: string,
 ): Values {
   const tell = (severity: Severity, text: string | undefined) =>
@@ -373,7 +369,6 @@ function setOutputs(
     );
   if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble)) return outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);
-  const properties = { ...outs, [PROVIDER]: inputs[PROVIDER] };
   // Without a member, nothing is saved: the next run creates the set.
   const hasMembers = [stored, after].some(
     (each) => each.eventIds.size + each.unresolved.size > 0,

@@ -38,7 +38,7 @@ import { type Plan, type Preview, tellPreview } from "./plan-resource.js";
 import type { CheckRequest, Runtime } from "./runtime.js";
 
 /** A resource as the program declares it now. */
-interface Declaration extends Preview, Pick<Plan, "declared" | "olds"> {
+interface CheckedResource extends Preview, Pick<Plan, "declared" | "olds"> {
   readonly context: ProgramContext;
   /** Whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
   readonly isNew: boolean;
@@ -51,8 +51,8 @@ export async function check(
   ref: ResourceRef,
   { context, olds, news }: CheckRequest,
 ): Promise<{ inputs: Values; failures: string[] }> {
-  const { deployment, reading } = runtime;
-  const { values, problems } = checkArguments(resource, news, reading.settings, {
+  const { deployment, settings } = runtime;
+  const { values, problems } = checkArguments(resource, news, settings, {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
     // A plugin's program may be in any language.
@@ -60,23 +60,23 @@ export async function check(
   });
   if ("member" in resource && values.defaults !== UNKNOWN)
     values.defaults = {
-      ...resource.defaultsIn(reading.settings),
+      ...resource.defaultsIn(settings),
       ...asRecord(values.defaults),
     };
   const kind = kindOf(resource);
-  const can = abilitiesOf(kind, reading.settings);
+  const can = abilitiesOf(kind, settings);
   const isNew = Object.keys(olds).length === 0;
   const declared = readDeclared(resource, values);
   const objects = plannedObjects(kind, readStored(resource, undefined, {}), declared);
   const preview = { resource, kind, ref, can, objects };
-  const declaration = { ...preview, declared, context, olds, isNew };
-  noteDeclared(runtime, declaration); // before anything is awaited, since other resources may need to know it
+  const checked = { ...preview, declared, context, olds, isNew };
+  noteDeclared(runtime, checked); // before anything is awaited, since other resources may need to know it
   const wrong = [...claimConflicts(runtime, preview), ...problemMessages(problems)];
-  if (deployment.isUp) await runtime.journal(ref.identity).openOnce();
-  noteFormerKeys(runtime, declaration);
+  if (deployment.isUp) await runtime.journal(ref).openOnce();
+  noteFormerKeys(runtime, checked);
   const failures = [
     ...wrong.map((text) => withPage(text, ArgumentsError.code)),
-    ...reading.problems.map((problem) => {
+    ...runtime.reading.problems.map((problem) => {
       return withPage(describeSettingProblem(problem), SettingsError.code);
     }),
   ];
@@ -105,8 +105,8 @@ export async function check(
   return { inputs, failures };
 }
 
-function noteDeclared({ deployment }: Runtime, declaration: Declaration): void {
-  const { resource, ref, context, olds, isNew, objects, declared } = declaration;
+function noteDeclared({ deployment }: Runtime, checked: CheckedResource): void {
+  const { resource, ref, context, olds, isNew, objects, declared } = checked;
   const deletes = context.deletes === true;
   const identity = own(olds, IDENTITY);
   const former = typeof identity === "string" ? refOf(resource.name, identity) : undefined;
@@ -139,9 +139,9 @@ function claimConflicts(
 }
 
 /** The program says which keys its objects had: a resource's by its aliases, and those of a set's members. */
-function noteFormerKeys(runtime: Runtime, declaration: Declaration): void {
-  const { resource, kind, ref, context, objects, declared } = declaration;
-  const journal = runtime.journal(ref.identity);
+function noteFormerKeys(runtime: Runtime, checked: CheckedResource): void {
+  const { resource, kind, ref, context, objects, declared } = checked;
+  const journal = runtime.journal(ref);
   for (const former of context.formerKeys ?? [])
     for (const { key } of objects)
       journal.moveRecord(

@@ -1,7 +1,7 @@
 /**
  * One create, at most once over all runs. This is true of each, whatever fails and whenever the process is killed:
  * - C1. It is sent only after the journal has said that no earlier create of the resource is open or reported, that no
- *   open create has its platform name and advertiser ({@link createBlocker}), and after its own record is on the disk.
+ *   open create has its platform name and advertiser ({@link namesakeOf}), and after its own record is on the disk.
  * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by
  *   its mark, or it stays unresolved; it is sent again only if a search proves that nothing was made.
  * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
@@ -74,9 +74,9 @@ export async function createOnce(
   assertMaySend: () => void,
 ): Promise<Outcome> {
   const { ref, unresolved } = task;
-  const { key, label, identity } = ref;
+  const { key, label } = ref;
   runtime.client(); // checks the settings first: without them nothing may begin
-  const journal = runtime.journal(identity);
+  const journal = runtime.journal(ref);
   await journal.assertUsable();
   assertAccountOfOpen(runtime, journal);
   const asked = runtime.deployment.unresolved.get(key);
@@ -88,17 +88,15 @@ export async function createOnce(
   if (entry?.id !== undefined) return takeOver(runtime, task, { ...entry, id: entry.id });
   const open = openIn(label, entry, unresolved);
   if (open === undefined) {
-    const blocker = createBlocker(runtime, task);
-    if (blocker === undefined) return sendCreate(runtime, task, assertMaySend);
-    runtime.deployment.firstBlocked ??= label;
-    throw blocker;
+    assertNotBlocked(runtime, task);
+    return sendCreate(runtime, task, assertMaySend);
   }
-  const finding = await searchIfPossible(runtime, task, open);
-  if (finding.kind === "unresolved") return finding;
-  if (finding.kind === "found") {
+  const { id, record } = await searchIfPossible(runtime, task, open);
+  if (record !== undefined) return { kind: "unresolved", record };
+  if (id !== undefined) {
     const { what: _, searched: __, ...sent } = open;
-    await journal.recordCreated(key, finding.id, { ...sent, account: runtime.account });
-    return takeOver(runtime, task, { ...open, id: finding.id });
+    await journal.recordCreated(key, id, { ...sent, account: runtime.account });
+    return takeOver(runtime, task, { ...open, id });
   }
   if (entry !== undefined) await journal.recordNotCarriedOut(key);
   runtime.say(
@@ -114,7 +112,7 @@ export function createToTakeOver(
   held: string | undefined,
   mark?: string,
 ): JournalEntry | undefined {
-  const journal = runtime.journal(ref.identity);
+  const journal = runtime.journal(ref);
   return [journal.of(ref.key), journal.openWithMark(mark)].find((entry) => {
     if (entry === undefined || entry.state === "confirmed") return false;
     const { state, id, account } = entry;
@@ -147,8 +145,7 @@ function ownershipConflict(
 ): string | undefined {
   if (formerIds.includes(id)) return "this resource had before";
   const holder =
-    runtime.deployment.holderOf(kind, id) ??
-    runtime.journal(ref.identity).holderOf(kind.name, id);
+    runtime.deployment.holderOf(kind, id) ?? runtime.journal(ref).holderOf(kind.name, id);
   if (holder !== undefined && holder !== ref.key)
     return `already belongs to ${parseKey(holder).label}`;
   return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
@@ -190,9 +187,9 @@ async function sendCreate(
   assertMaySend: () => void,
 ): Promise<Outcome> {
   const { kind, ref, values, secret, mark, replaces } = task;
-  const { key, label, identity } = ref;
-  const { account, deployment, reading, say } = runtime;
-  const { markField: field } = reading.settings;
+  const { key, label } = ref;
+  const { account, deployment, settings, say } = runtime;
+  const { markField: field } = settings;
   const { deletes } = deployment.checked(resourceKeyIn(key));
   const record = {
     mark,
@@ -202,7 +199,7 @@ async function sendCreate(
     ...identifyingIn(kind, values, secret),
   };
   const fields = bodyOf(kind, values);
-  const journal = runtime.journal(identity);
+  const journal = runtime.journal(ref);
   let sentAt: string | undefined;
   let conflict: string | undefined;
   // After the sending nothing may fail: a note that can't be written is only reported.
@@ -249,38 +246,39 @@ async function sendCreate(
     return { kind: "unresolved", record };
   };
   if (conflict !== undefined) return unresolved(open);
-  const finding = await searchIfPossible(runtime, task, open, true);
-  if (finding.kind !== "found")
-    return unresolved(finding.kind === "unresolved" ? finding.record : open);
-  await noteCreated(finding.id);
-  say(
-    `${label} was created as ${finding.id}: its response was lost, and a search has found it.`,
+  const { id, record: stillOpen = open } = await searchIfPossible(
+    runtime,
+    task,
+    open,
+    true,
   );
-  return created(finding.id);
+  if (id === undefined) return unresolved(stillOpen);
+  await noteCreated(id);
+  say(`${label} was created as ${id}: its response was lost, and a search has found it.`);
+  return created(id);
 }
 
-/** Looks for an open create by its mark, if there is a search. What another resource has or had is not it. */
+/**
+ * Looks for an open create by its mark, if there is a search. What another resource has or had is not it.
+ * @returns its id, or the create as it stays unresolved; neither if it was not carried out.
+ */
 async function searchIfPossible(
   runtime: Runtime,
   task: ObjectTask,
   open: Unresolved,
   wasJustSent = false,
-) {
+): Promise<{ readonly id?: string; readonly record?: Unresolved }> {
   const { kind, ref, formerIds } = task;
-  const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
-  if (!abilitiesOf(kind, runtime.reading.settings).search(open.field))
-    return unresolved(open);
+  if (!abilitiesOf(kind, runtime.settings).search(open.field)) return { record: open };
   const wanted = { kind, label: ref.label, sent: open, formerIds };
   const finding = await searchByMark(runtime, wanted, wasJustSent);
-  if (finding.kind === "not-made") return finding;
+  if (finding.kind === "not-made") return {};
   if (finding.kind === "open")
-    return unresolved({ ...open, searched: runtime.secrets.scrub(finding.words) });
-  const conflict = ownershipConflict(runtime, task, finding.id);
-  if (conflict === undefined) return finding;
-  return unresolved({
-    ...open,
-    searched: `A search found ${finding.id}, which ${conflict}.`,
-  });
+    return { record: { ...open, searched: runtime.secrets.scrub(finding.words) } };
+  const { id } = finding;
+  const conflict = ownershipConflict(runtime, task, id);
+  if (conflict === undefined) return { id };
+  return { record: { ...open, searched: `A search found ${id}, which ${conflict}.` } };
 }
 
 /** What is not known after a create has failed; undefined if nothing was created. */
@@ -311,7 +309,7 @@ export function namesakeOf(
   { kind, ref, values }: NewObject,
 ): Namesake | undefined {
   const { deployment } = runtime;
-  const journal = runtime.journal(ref.identity);
+  const journal = runtime.journal(ref);
   const given = values[kind.nameProperty];
   const name = typeof given === "string" && !holdsUnknown(given) ? given : undefined;
   const isOther = (open: OpenCreate) => {
@@ -324,7 +322,7 @@ export function namesakeOf(
     if (elsewhere !== undefined) return true;
     return journal.isStillOpen(key) && key !== ref.key && !deployment.isDeclared(key);
   };
-  const found = runtime.openCreates(ref.identity).find(kind.name, name);
+  const found = runtime.openCreates(ref).find(kind.name, name);
   const owner = ownerIn(kind, values);
   const isOwnerKnown = !holdsUnknown(owner);
   const open = found.find((each) => {
@@ -335,26 +333,26 @@ export function namesakeOf(
   return open && { ref, open, isPerhaps: name === undefined || !isOwnerKnown };
 }
 
-/** Why nothing is sent for a new object; undefined if it may be sent. After one was blocked, nothing new is sent. */
-export function createBlocker(
-  runtime: Runtime,
-  object: NewObject,
-): BlockedCreateError | undefined {
+/** After one was blocked, nothing new is sent. @throws BlockedCreateError nothing may be sent for a new object. */
+function assertNotBlocked(runtime: Runtime, object: NewObject): void {
+  const { deployment } = runtime;
+  const { ref } = object;
   const namesake = namesakeOf(runtime, object);
-  if (namesake !== undefined) return new BlockedCreateError(namesakesMessage([namesake]));
-  const { firstBlocked } = runtime.deployment;
-  if (firstBlocked === undefined) return undefined;
-  return new BlockedCreateError(refusedBeforeMessage(object.ref, firstBlocked));
+  if (namesake !== undefined) {
+    deployment.firstBlocked ??= ref.label;
+    throw new BlockedCreateError(namesakesMessage([namesake]));
+  }
+  if (deployment.firstBlocked !== undefined)
+    throw new BlockedCreateError(refusedBeforeMessage(ref, deployment.firstBlocked));
 }
 
 /** A create to search for. */
-interface Wanted extends Pick<ObjectTask, "formerIds"> {
-  readonly kind: Kind;
+interface Wanted extends Pick<ObjectTask, "formerIds" | "kind"> {
   readonly label: string;
   readonly sent: Pick<CreateRecord, "mark" | "at" | "field">;
 }
 
-type SearchContext = Pick<Runtime, "reading" | "clock" | "client">;
+type SearchContext = Pick<Runtime, "settings" | "clock" | "client">;
 
 type SearchResult =
   | { readonly kind: "found"; readonly id: string }
@@ -372,7 +370,7 @@ export async function searchByMark(
   { kind, label, sent, formerIds }: Wanted,
   wasJustSent = false,
 ): Promise<SearchResult> {
-  const { search } = knownOperations(kind, searchContext.reading.settings);
+  const { search } = knownOperations(kind, searchContext.settings);
   if (search === undefined || sent.field === undefined)
     throw new Error("search without the operation");
   const { field, mark } = sent;
@@ -412,7 +410,7 @@ export async function searchByMark(
 /** From when a create that no search finds counts as not made; none if never. Its last sending, if unknown, is now. */
 export function resendDueMs(
   at: string,
-  { reading: { settings }, clock }: SearchContext,
+  { settings, clock }: SearchContext,
 ): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   if (after === undefined) return undefined;
@@ -426,7 +424,7 @@ export function replacedBy(
   ref: ResourceRef,
   held: string | undefined,
 ): string | undefined {
-  const entry = runtime.journal(ref.identity).of(ref.key);
+  const entry = runtime.journal(ref).of(ref.key);
   if (held !== undefined || entry?.state !== "confirmed") return held;
   return entry.id;
 }
@@ -440,7 +438,7 @@ export function markInput(
   ref: ResourceRef,
   olds: Values,
 ): string | undefined {
-  const { markField: field } = runtime.reading.settings;
+  const { markField: field } = runtime.settings;
   if (field === undefined) return undefined;
   if (markIn(olds)?.field === field) return String(olds[MARK]);
   const held = runtime.deployment.plannedSingles.get(ref.key)?.object.id;
@@ -455,7 +453,7 @@ export function markFor(
   inputs: Values = {},
 ): string {
   const given = markIn(inputs);
-  const isOurs = given?.field === runtime.reading.settings.markField;
+  const isOurs = given?.field === runtime.settings.markField;
   const { backend, stack } = runtime.placeOf(ref.identity);
   const ofResource = markOf(backend, stack, keyOf(ref.resource, ref));
   return markOfCreate(isOurs ? given?.mark : undefined, ofResource, ref.member, replaces);

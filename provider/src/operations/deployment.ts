@@ -35,11 +35,6 @@ interface Checked {
   /** Its former name, if the state still has it under that: commands go by the state. */
   readonly inState?: ResourceRef | undefined;
 }
-const NOTHING_CHECKED: Checked = {
-  wasSecret: new Set(),
-  deletesInStateAndProgram: false,
-  deletes: false,
-};
 
 export class Deployment {
   /** Whether it is an `up`, as a context says; undefined while nothing says it, as of a plugin's checks and diffs. */
@@ -86,10 +81,9 @@ export class Deployment {
     this.#declares = Math.max(this.#declares, run.resources);
   }
 
-  /** The state has this object, or looks after these creates. @param creates marks, or as `sendingOf` names them. */
-  noteSeen(kind: Kind, id: string | undefined, creates: readonly string[]): void {
-    if (id !== undefined) this.#seen.add(objectKey(kind.name, id));
-    for (const create of creates) this.#seen.add(create);
+  /** The state has an object, as `objectKey` names it, or looks after a create: its mark, or as `sendingOf` names it. */
+  noteSeen(name: string): void {
+    this.#seen.add(name);
   }
 
   hasSeen(kind: Kind, record: JournalEntry): boolean {
@@ -103,8 +97,8 @@ export class Deployment {
     return this.#checked.has(key);
   }
 
-  checked(key: string): Checked {
-    return this.#checked.get(key) ?? NOTHING_CHECKED;
+  checked(key: string): Partial<Checked> {
+    return this.#checked.get(key) ?? {};
   }
 
   /** Whether all declared resources were looked at, which is not so in a targeted run or a `destroy`. */

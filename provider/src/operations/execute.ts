@@ -67,7 +67,7 @@ export class ObjectOperations {
     readonly kind: Kind,
     readonly runtime: Runtime,
   ) {
-    this.can = abilitiesOf(kind, runtime.reading.settings);
+    this.can = abilitiesOf(kind, runtime.settings);
   }
 
   /** @param tasks with work to do. @returns each outcome, by key. */
@@ -129,7 +129,7 @@ export class ObjectOperations {
 
   /** Callers have checked that there is such an operation. */
   #request(name: OptionalOperation, { id, label }: Target) {
-    const operation = knownOperations(this.kind, this.runtime.reading.settings)[name];
+    const operation = knownOperations(this.kind, this.runtime.settings)[name];
     if (operation === undefined) throw new Error(`${name} without the operation`);
     return { kind: this.kind, operation, id, label };
   }
@@ -153,8 +153,8 @@ export class ObjectOperations {
 
   /** Until when an object is too new for its absence to prove anything, ISO 8601; undefined if it is gone. */
   unprovenUntil(created: unknown): string | undefined {
-    const { reading, clock } = this.runtime;
-    const fromMs = visibleFromMs(Date.parse(String(created)), reading.settings);
+    const { settings, clock } = this.runtime;
+    const fromMs = visibleFromMs(Date.parse(String(created)), settings);
     return clock.wallMs() < fromMs ? new Date(fromMs).toISOString() : undefined;
   }
 
@@ -165,7 +165,7 @@ export class ObjectOperations {
   async #adopt(task: ObjectTask, id: string): Promise<Outcome> {
     const { kind, runtime } = this;
     const { ref, values, unresolved } = task;
-    const { label, key, identity } = ref;
+    const { label, key } = ref;
     const differences: Differences = this.can.read
       ? await this.#compare(task, id)
       : new Map();
@@ -175,7 +175,7 @@ export class ObjectOperations {
       throw new ArgumentsError(
         `${label}: existingId ${adoptedTwice(id, parseKey(other).label)}`,
       );
-    const journal = runtime.journal(identity);
+    const journal = runtime.journal(ref);
     const entry = journal.of(key);
     const sent = entry?.state === "sent" ? entry : undefined;
     const record = openIn(label, sent, unresolved);
@@ -205,7 +205,7 @@ export class ObjectOperations {
         `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. ` +
           `Correct existingId, or leave it out; if ${id} is new, run this again later.`,
       );
-    const differences = differencesIn(kind, this.runtime.reading.settings, values, record);
+    const differences = differencesIn(kind, this.runtime.settings, values, record);
     const wrong = [...differences].filter(
       ([property]) => !this.can.update || property === kind.owner,
     );
@@ -264,8 +264,8 @@ export class ObjectOperations {
 }
 
 /** When an object was created at the latest, for the state; undefined if only creates are known: no call is too early. */
-export function momentToKeep({ reading, now }: Runtime): string | undefined {
-  return reading.settings.operations === undefined ? undefined : now();
+export function momentToKeep({ settings, now }: Runtime): string | undefined {
+  return settings.operations === undefined ? undefined : now();
 }
 
 /** Fields by wire names; `null` for an argument that no longer has a value, or a default. */

@@ -5,8 +5,7 @@
 export { createResource, deleteResource, updateResource } from "./apply.js";
 export { check } from "./check.js";
 export { resendDueMs, searchByMark } from "./create.js";
-export type { TellAt } from "./notices.js";
 export { describeError, ResourceFailure } from "./outcome.js";
 export { planResource, previewResource } from "./plan-resource.js";
 export { type ReadResult, readResource } from "./refresh.js";
-export { createRuntime, type Runtime } from "./runtime.js";
+export { createRuntime, type Runtime, type TellAt } from "./runtime.js";

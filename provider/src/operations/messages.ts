@@ -42,9 +42,8 @@ import {
   type Unresolved,
   whatHappened,
 } from "../state/index.js";
-import type { Notice } from "./notices.js";
 import type { FailedDelete, Namesake, Outcomes } from "./outcome.js";
-import type { Runtime } from "./runtime.js";
+import type { Notice, Runtime } from "./runtime.js";
 
 /** A refresh shows all at the stack: there, a resource that an alias has renamed keeps its former name for a while. */
 type Shown = Pick<ResourceRef, "label"> & { readonly resourceUrn?: string };

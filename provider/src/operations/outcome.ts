@@ -105,9 +105,8 @@ export function describeDefect(error: unknown): string {
 
 /** What a user reads of a failure, with its page. */
 export function describeError(error: unknown): string {
-  const isOurs = error instanceof AdvertisingError || error instanceof ResourceFailure;
-  if (isOurs) return withPage(error.message, error.code);
-  return withPage(describeDefect(error), InternalError.code);
+  const ours = error instanceof ResourceFailure ? error : toAdvertisingError(error);
+  return withPage(ours.message, ours.code);
 }
 
 /** A failure in the form of an outcome. An unexpected one must not prevent the report of the others' outcomes. */

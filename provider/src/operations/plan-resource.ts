@@ -29,6 +29,7 @@ import {
   isOfKnownAccount,
   kindOf,
   lacksForRead,
+  objectKey,
   objectRef,
   parseKey,
   type ResourceRef,
@@ -94,16 +95,16 @@ export function planObjects(
   change: Change,
 ): Plan {
   const { id, olds, news } = change;
-  const { deployment, reading } = runtime;
+  const { deployment, settings } = runtime;
   const kind = kindOf(resource);
   assertSameType(resource, change, ref.label);
   // The engine deletes a single resource's object by the option in the state; a set deletes by the option of now.
   const asked =
     resource === kind
-      ? deployment.checked(ref.key).deletesInStateAndProgram
+      ? deployment.checked(ref.key).deletesInStateAndProgram === true
       : news[DELETES] === true;
   const circumstances: Circumstances = {
-    can: abilitiesOf(kind, reading.settings),
+    can: abilitiesOf(kind, settings),
     deletes: (object) =>
       asked && isOfKnownAccount(olds) && !deployment.mayBeClaimed(kind, object),
   };
@@ -185,11 +186,11 @@ export async function planResource(
 
 /** What the state says about creates, which of them were found and which are open, and about each object. */
 function noteState(runtime: Runtime, plan: Plan): void {
-  const { resource, kind, ref, stored, objects } = plan;
+  const { resource, ref, stored, objects } = plan;
   const { deployment } = runtime;
-  const journal = runtime.journal(ref.identity);
+  const journal = runtime.journal(ref);
   const creates = stored.resolved;
-  deployment.noteSeen(kind, undefined, creates);
+  for (const create of creates) deployment.noteSeen(create);
   if (deployment.isUp !== false && creates.length > 0)
     journal.recordSeen({ key: ref.key, id: stored.eventIds.get(SINGLE), creates });
   for (const { key, id, unresolved, isDeclared } of objects) {
@@ -197,11 +198,11 @@ function noteState(runtime: Runtime, plan: Plan): void {
     const { mark } = unresolved;
     const own = objectRef(resource, ref, key);
     // The journal may have it too, perhaps under a former name: it is one create.
-    deployment.noteSeen(kind, undefined, [mark]);
+    deployment.noteSeen(mark);
     // What is declared looks after its own create. The others may be a new event under another key.
     if (!isDeclared)
       runtime
-        .openCreates(ref.identity)
+        .openCreates(ref)
         .add({ ...unresolved, key: own.key, state: "sent", isInState: true });
     else if (deployment.isUp !== false && id === undefined)
       journal.recordSeen({ key: own.key, creates: [mark] });
@@ -224,7 +225,7 @@ function noteObject(
   if (id === undefined) return;
   const ref = objectRef(resource, plan.ref, key);
   const { deployment } = runtime;
-  const journal = runtime.journal(ref.identity);
+  const journal = runtime.journal(ref);
   const entry = journal.of(ref.key);
   // Another machine has replaced what this one's journal has as created.
   const isLeft = entry?.id !== undefined && left.has(entry.id);
@@ -241,7 +242,7 @@ function noteObject(
     if (isSecond || action.do === "same")
       runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
   }
-  deployment.noteSeen(kind, id, []);
+  deployment.noteSeen(objectKey(kind.name, id));
   const { deletes } = deployment.checked(plan.ref.key);
   if (deployment.isUp !== false)
     journal.recordSeen({
@@ -256,7 +257,7 @@ function noteObject(
     throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
   if (action.do === "update state only")
     runtime.warnEach(
-      stateOnlyNotice(ref, id, changeMessages(changed, olds, values, { secret })),
+      stateOnlyNotice(ref, id, changeMessages(changed, olds, values, secret)),
     );
 }
 
@@ -318,7 +319,7 @@ export function tellPreview(
   { resource, kind, ref, can, objects }: Preview,
 ): AdvertisingError | undefined {
   const { deployment } = runtime;
-  const journal = runtime.journal(ref.identity);
+  const journal = runtime.journal(ref);
   const namesakes: Namesake[] = [];
   const open: OpenObject[] = [];
   const madeOtherwise: MadeObject[] = [];
@@ -376,7 +377,7 @@ export function tellPreview(
  */
 function tellFormerObject(runtime: Runtime, { kind, ref, values }: NewObject): void {
   const { deployment, deleted } = runtime;
-  const journal = runtime.journal(ref.identity);
+  const journal = runtime.journal(ref);
   const owner = ownerIn(kind, values);
   const named = journal.confirmedNamed(kind.name, values[kind.nameProperty]);
   const renamed = named.filter(({ key, facts = {} }) => {
@@ -417,7 +418,7 @@ function secretIn(
   for (const name of names) registerSecrets(own(inputs, name), secrets);
   return secretOfObjects(
     resource,
-    new Set([...names, ...deployment.checked(key).wasSecret]),
+    new Set([...names, ...(deployment.checked(key).wasSecret ?? [])]),
   );
 }
 

@@ -5,6 +5,7 @@
 import {
   ArgumentsError,
   asTyped,
+  BlockedCreateError,
   own,
   printable,
   UnsupportedError,
@@ -42,9 +43,9 @@ import {
   UNRESOLVED,
   writeStored,
 } from "../state/index.js";
-import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
+import { momentToKeep, ObjectOperations } from "./execute.js";
 import { driftNotice, goneNotice, tooEarlyNotice } from "./messages.js";
-import { assertSameAccount, ResourceFailure, sentAsOf } from "./outcome.js";
+import { assertSameAccount, sentAsOf } from "./outcome.js";
 import { secretOfObjects } from "./plan-resource.js";
 import type { Runtime } from "./runtime.js";
 
@@ -79,7 +80,7 @@ export async function readResource(
   const isAnswered = resolve(kind, runtime, stored);
   const open = stored.unresolved.get(SINGLE);
   if (!isSet && open !== undefined)
-    throw new ResourceFailure(
+    throw new BlockedCreateError(
       [
         "A refresh does not find out what became of this create, so it stays unresolved.",
         `Look in the account for ${describe(kind.name, open)}.`,
@@ -124,7 +125,7 @@ async function get(
       `${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`,
     );
   const props = { ...properties, [kind.idProperty]: exactId(id) };
-  const { settings } = runtime.reading;
+  const { settings } = runtime;
   // Without a password it still works in a preview.
   if (!abilitiesOf(kind, settings).read || settings.password === undefined)
     return { id, props };
@@ -168,77 +169,57 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet): boolean {
   return isAnswered;
 }
 
-/**
- * @param secret the arguments whose values must not be shown; undefined if nobody knows which these are.
- * @returns the next values: the same object if nothing differs; undefined if it is gone.
- */
-async function refreshed(
-  operations: ObjectOperations,
-  target: Target,
-  values: Values,
-  secret: ReadonlySet<string> | undefined,
-): Promise<Values | undefined> {
-  const { kind, runtime } = operations;
-  const { id, created } = target;
-  const record = await operations.read(target);
-  const isKnown = record !== undefined || runtime.deleted.has(kind.name, id);
-  const until = isKnown ? undefined : operations.unprovenUntil(created);
-  if (until !== undefined) {
-    runtime.warnEach(tooEarlyNotice(target, until));
-    return values;
-  }
-  if (record === undefined) {
-    runtime.deleted.add(kind.name, id);
-    runtime.warnEach(goneNotice(target));
-    return undefined;
-  }
-  const differences = differencesIn(kind, runtime.reading.settings, values, record);
-  if (differences.size === 0) return values;
-  const names = [...differences.keys()];
-  const now = withDifferences(values, differences);
-  const changes =
-    secret === undefined ? names : changeMessages(names, values, now, { secret });
-  runtime.warnEach(driftNotice(target, changes));
-  return now;
-}
-
 /** What the platform has becomes the state's. @returns whether anything differed. @throws AdvertisingError */
 async function refreshObjects(
   resource: Kind | SetKind,
   operations: ObjectOperations,
-  set: StoredSet,
+  stored: StoredSet,
   properties: Values,
 ): Promise<boolean> {
-  const { kind } = operations;
+  const { kind, runtime } = operations;
+  const { events, eventIds, sentAs, created } = stored;
   const ref = refInState(resource.name, properties);
+  // Undefined if nobody knows which values must not be shown.
   const secret =
     ref && secretOfObjects(resource, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
-  let isChanged = false;
-  await Promise.all(
-    [...set.eventIds].map(async ([key, id]) => {
-      const entry = set.events.get(key) ?? {};
-      const values = completeArguments(set, entry);
-      // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
-      const isDescribed = !set.sentAs.has(key);
-      const label = ref
-        ? `${objectRef(resource, ref, key).label} (${id})`
-        : `${kind.name} ${id}`;
-      const target = { id, created: set.created, label };
-      const now = await refreshed(operations, target, isDescribed ? values : {}, secret);
-      if (now === undefined)
-        for (const map of [set.events, set.eventIds, set.sentAs]) map.delete(key);
-      else if (isDescribed && now !== values) {
-        const next = { ...entry };
-        for (const [name, value] of Object.entries(values)) {
-          if (now[name] === value) continue;
-          if (key === SINGLE || name !== kind.owner) next[name] = now[name] ?? null;
-          // A member's owner is the set's, so a different one can only be noted.
-          else set.sentAs.set(key, { body: fingerprintOfBody(kind, now) });
-        }
-        set.events.set(key, next);
-      } else return;
-      isChanged = true;
-    }),
-  );
-  return isChanged;
+  const refreshOne = async (key: string, id: string): Promise<boolean> => {
+    const label = ref
+      ? `${objectRef(resource, ref, key).label} (${id})`
+      : `${kind.name} ${id}`;
+    const target = { id, created, label };
+    const record = await operations.read(target);
+    if (record === undefined) {
+      const isDeleted = runtime.deleted.has(kind.name, id);
+      const until = isDeleted ? undefined : operations.unprovenUntil(created);
+      if (until !== undefined) {
+        runtime.warnEach(tooEarlyNotice(target, until));
+        return false;
+      }
+      runtime.deleted.add(kind.name, id);
+      runtime.warnEach(goneNotice(target));
+      for (const map of [events, eventIds, sentAs]) map.delete(key);
+      return true;
+    }
+    // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
+    if (sentAs.has(key)) return false;
+    const entry = events.get(key) ?? {};
+    const values = completeArguments(stored, entry);
+    const differences = differencesIn(kind, runtime.settings, values, record);
+    if (differences.size === 0) return false;
+    const names = [...differences.keys()];
+    const now = withDifferences(values, differences);
+    const changes =
+      secret === undefined ? names : changeMessages(names, values, now, secret);
+    runtime.warnEach(driftNotice(target, changes));
+    const next = { ...entry };
+    for (const name of names) {
+      if (key === SINGLE || name !== kind.owner) next[name] = now[name] ?? null;
+      // A member's owner is the set's, so a different one can only be noted.
+      else sentAs.set(key, { body: fingerprintOfBody(kind, now) });
+    }
+    events.set(key, next);
+    return true;
+  };
+  const changes = await Promise.all([...eventIds].map((object) => refreshOne(...object)));
+  return changes.includes(true);
 }

@@ -1,10 +1,19 @@
-/** What all resources of a deployment share in the provider process. */
+/**
+ * What all resources of a deployment share in the provider process; among it messages, scrubbed and not too often, and
+ * the work in progress, which ends once the engine is gone.
+ */
 import { randomBytes } from "node:crypto";
+import { setTimeout } from "node:timers";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   asRecord,
+  type Clock,
   commandsTake,
   jsonIn,
   momentOf,
+  NotSentError,
+  natural,
+  type Secrets,
   SettingsError,
   systemClock,
   type Values,
@@ -31,9 +40,8 @@ import {
   describeSettingProblems,
   readSettings,
 } from "../settings/index.js";
-import { type ProgramContext, stackOf } from "../state/index.js";
+import { type ProgramContext, type ResourceRef, stackOf } from "../state/index.js";
 import { Deployment } from "./deployment.js";
-import { createMessages, type TellAt, UnderWay } from "./notices.js";
 
 export type Runtime = ReturnType<typeof createRuntime>;
 
@@ -46,6 +54,8 @@ export interface Change {
 
 /** What a check is given: of the state only the inputs, none for a new resource. */
 export type CheckRequest = Omit<Change, "id"> & { readonly context: ProgramContext };
+
+type Identified = Pick<ResourceRef, "identity">;
 
 export function createRuntime(
   config: (key: string) => string | undefined,
@@ -62,16 +72,13 @@ export function createRuntime(
     readonly provider?: string;
   } = {},
 ) {
-  // A preview works without a password; a create checks it below.
-  const reading = readSettings({
-    config,
-    environment,
-    mayLackPassword: true,
-  });
+  const readAll = (mayLackPassword: boolean) =>
+    readSettings({ config, environment, mayLackPassword });
+  const reading = readAll(true); // a preview works without a password; a create checks it below
   const { settings } = reading;
   const secrets = secretsIn(reading);
   const messages = createMessages(secrets, log);
-  const underWay = new UnderWay();
+  const underWay = createTracker();
   const deployment = new Deployment();
   const account = accountOf(settings);
   const isSameAccount = accountMatcher(settings);
@@ -88,28 +95,22 @@ export function createRuntime(
     return { stack: stackOf(identity), backend, provider };
   };
   /** A process serves one stack. */
-  const journalOf = (identity: string) => {
-    if (journal === undefined) {
-      const place = placeOf(identity);
-      commandsTake(() => commandTargetOf(place.stack, process.cwd()));
-      journal = new Journal({
-        ...place,
-        folder,
-        disk,
-        runs: [runName],
-        account,
-        isSameAccount,
-        say: messages.say,
-      });
-    }
+  const journalOf = (ref: Identified) => {
+    if (journal !== undefined) return journal;
+    const place = placeOf(ref.identity);
+    commandsTake(() => commandTargetOf(place.stack, process.cwd()));
+    const { say } = messages;
+    const runs = [runName];
+    journal = new Journal({ ...place, folder, disk, runs, account, isSameAccount, say });
     return journal;
   };
 
   return {
     ...messages,
+    ...underWay,
     reading,
+    settings,
     secrets,
-    clock: underWay.clock,
     deployment,
     /** The installation and account; empty if the settings name none. */
     account,
@@ -118,11 +119,7 @@ export function createRuntime(
     /** @throws SettingsError */
     client() {
       if (client !== undefined) return client;
-      const { problems } = readSettings({
-        config,
-        environment,
-        mayLackPassword: false,
-      });
+      const { problems } = readAll(false);
       if (problems.length > 0)
         throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
       const dependencies = systemDependencies(reading, {
@@ -135,13 +132,12 @@ export function createRuntime(
       return client;
     },
     placeOf,
-    journalFolder: folder,
     journal: journalOf,
     /** Creates that were open when this run began, here and in other stacks of the project. */
-    openCreates(identity: string) {
+    openCreates(ref: Identified) {
       openCreates ??= new CreatesByName([
-        ...journalOf(identity).openAtStart,
-        ...openElsewhere(placeOf(identity), everyJournal(folder, disk)),
+        ...journalOf(ref).openAtStart,
+        ...openElsewhere(placeOf(ref.identity), everyJournal(folder, disk)),
       ]);
       return openCreates;
     },
@@ -159,8 +155,6 @@ export function createRuntime(
       Record<string, string | null>
     >,
     now,
-    assertEngine: () => underWay.assertEngine(),
-    track: <T>(work: () => Promise<T>) => underWay.track(work),
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
       // What a run of the whole program, to its end, has not declared leaves the state; the program process has said so.
@@ -179,5 +173,113 @@ export function createRuntime(
       await underWay.end();
       journal?.release();
     },
+  };
+}
+
+export type Severity = "info" | "warn";
+
+/** Shows a message at the resource with this URN. Resolves once the engine has it; never fails. */
+export type TellAt = (severity: Severity, urn: string, message: string) => Promise<void>;
+
+const ENGINE_GONE = "Not sent: Pulumi's engine has ended. Run this again.";
+
+/** Tracks the work in progress, which ends once the engine is gone. */
+export function createTracker() {
+  const running = new Set<Promise<unknown>>();
+  const gone = new AbortController();
+  /** A sleep on it fails with a `NotSentError` once the engine is gone. */
+  const clock: Clock = {
+    ...systemClock,
+    sleep: async (ms) => {
+      await sleep(ms, undefined, { signal: gone.signal }).catch(() => {
+        throw new NotSentError(ENGINE_GONE);
+      });
+    },
+  };
+  /** @throws NotSentError once the engine is gone: it would not receive the result of what begins now. */
+  const assertEngine = (): void => {
+    if (gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
+  };
+  return {
+    clock,
+    assertEngine,
+    async track<T>(work: () => Promise<T>): Promise<T> {
+      assertEngine();
+      const promise = work();
+      running.add(promise);
+      return promise.finally(() => running.delete(promise));
+    },
+    /** The engine is gone. Resolves when work in progress has ended. */
+    async end(): Promise<void> {
+      gone.abort();
+      await Promise.allSettled(running);
+    },
+  };
+}
+
+/** So many notices of a sort are shown one by one; later ones are collected for a moment and shown together. */
+const MAX_NOTICES = 10;
+const COLLECT_MS = 200;
+
+export interface Notice {
+  /** What such notices have in common, after "3 more, ". */
+  readonly sort: string;
+  readonly urn: string;
+  readonly text: string;
+  /** Names the object in a list. */
+  readonly brief: string;
+}
+
+export function createMessages(secrets: Secrets, log: TellAt) {
+  const shown = new Set<string>();
+  /** With `--refresh` the engine asks about each resource twice in one run, and about a replaced one anyway. */
+  const isNew = (...about: readonly string[]) => {
+    const text = about.join(" ");
+    if (shown.has(text)) return false;
+    shown.add(text);
+    return true;
+  };
+  const sorts = new Map<
+    string,
+    { severity: Severity; amount: number; collected: string[] }
+  >();
+  let timer: NodeJS.Timeout | undefined;
+  const tellAt = (severity: Severity, urn: string, message: string | undefined): void => {
+    if (message !== undefined && isNew(severity, urn, message))
+      void log(severity, urn, secrets.scrub(message));
+  };
+  /** Shows collected notices at once, for callers that know which one is the last. */
+  const tellCollected = (): void => {
+    clearTimeout(timer);
+    for (const [sort, { severity, collected }] of sorts) {
+      if (collected.length === 0) continue;
+      const briefs = collected.splice(0).toSorted(natural);
+      tellAt(severity, "", `${briefs.length} more, ${sort}: ${briefs.join(", ")}`);
+    }
+  };
+  /** A notice that thousands of resources may have. */
+  const tellEach = (severity: Severity, { sort, urn, text, brief }: Notice): void => {
+    if (!isNew(severity, urn, text)) return;
+    const known = sorts.get(sort) ?? { severity, amount: 0, collected: [] };
+    sorts.set(sort, known);
+    known.amount++;
+    if (known.amount <= MAX_NOTICES) {
+      void log(severity, urn, secrets.scrub(text));
+      return;
+    }
+    known.collected.push(brief);
+    // Which resource is the last is not always known, so they are shown a moment after the last one so far.
+    clearTimeout(timer);
+    timer = setTimeout(tellCollected, COLLECT_MS);
+  };
+  return {
+    tellAt,
+    tellCollected,
+    /** About the whole run; once for each `topic`. */
+    say(message: string, topic = message): void {
+      if (isNew(topic)) console.warn(secrets.scrub(message));
+    },
+    informEach: (notice: Notice) => tellEach("info", notice),
+    warnEach: (notice: Notice) => tellEach("warn", notice),
   };
 }

@@ -266,7 +266,7 @@ export function changeMessages(
   names: readonly string[],
   olds: Values,
   news: Values,
-  { secret }: { readonly secret: ReadonlySet<string> } = { secret: new Set() },
+  secret: ReadonlySet<string> = new Set(),
 ): string[] {
   const shown = (name: string, value: unknown) => {
     if (value === UNKNOWN) return "not known yet";

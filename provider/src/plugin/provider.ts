@@ -280,9 +280,9 @@ export class AdvertisingPlugin {
   }
 
   /** The first call that changes something: what the checks and diffs have shown counts from now on. */
-  async #beginUp({ identity }: ResourceRef): Promise<void> {
+  async #beginUp(ref: ResourceRef): Promise<void> {
     this.runtime.deployment.isUp = true;
-    await this.runtime.journal(identity).openOnce();
+    await this.runtime.journal(ref).openOnce();
   }
 }
 

@@ -5,7 +5,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "no note before sending",
     "operations/create.ts",
-    "await journal.recordSending({ ...record, at });",
+    "await journal.recordSending({ ...record, ...ours, at });",
     "",
   ],
   [
@@ -20,12 +20,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "if (error instanceof OutcomeUnknownError) return",
     "if (error instanceof OutcomeUnknownError && label === '') return",
   ],
-  [
-    "no guard by name",
-    "operations/create.ts",
-    "if (namesake !== undefined) return new BlockedCreateError(",
-    "if (namesake === null) return new BlockedCreateError(",
-  ],
+  ["no guard by name", "operations/create.ts", "return open && {", "return undefined && {"],
   [
     "what another has is taken over",
     "operations/create.ts",
