@@ -142,7 +142,14 @@ async function applyPlan(runtime: Runtime, plan: Plan): Promise<ApplyResult> {
   const { resource, kind, ref, stored, objects, inputs, secret } = plan;
   const operations = new ObjectOperations(kind, runtime);
   const tasks = tasksOf(runtime, plan);
-  stopIfOneIsBlocked(runtime, tasks);
+  // All are checked before any is sent: of a renamed set, no event goes out beside those that are blocked.
+  for (const task of tasks) {
+    const { action, ref: own, replaces, mark } = task;
+    const isNew = action.do === "create" || action.do === "replace";
+    if (!isNew || createToTakeOver(runtime, own, replaces, mark) !== undefined) continue;
+    if (namesakeOf(runtime, task) !== undefined)
+      runtime.deployment.firstBlocked ??= own.label;
+  }
   const outcomes = await operations.executeAll(tasks);
   const all = [...outcomes.values()];
   const created = all.filter((outcome) => outcome.kind === "created");
@@ -213,17 +220,6 @@ function tasksOf(
     const mark = markFor(runtime, own, replaces, inputs);
     return { ...object, kind, ref: own, secret, replaces, formerIds, mark };
   });
-}
-
-/** All are checked before any is sent: of a renamed set, no event goes out beside those that are blocked. */
-function stopIfOneIsBlocked(runtime: Runtime, tasks: readonly ObjectTask[]): void {
-  for (const task of tasks) {
-    const { action, ref, replaces, mark } = task;
-    const isNew = action.do === "create" || action.do === "replace";
-    if (!isNew || createToTakeOver(runtime, ref, replaces, mark) !== undefined) continue;
-    if (namesakeOf(runtime, task) !== undefined)
-      runtime.deployment.firstBlocked ??= ref.label;
-  }
 }
 
 function isRemoved({ action }: PlannedObject): boolean {

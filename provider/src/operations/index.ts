@@ -3,9 +3,8 @@
  * once over all runs, that what is said is what is done, and that everything that leaves the process is scrubbed.
  */
 export { createResource, deleteResource, updateResource } from "./apply.js";
-export { check } from "./check.js";
 export { resendDueMs, searchByMark } from "./create.js";
 export { describeError, ResourceFailure } from "./outcome.js";
-export { planResource, previewResource } from "./plan-resource.js";
+export { check, planResource, previewResource } from "./plan-resource.js";
 export { type ReadResult, readResource } from "./refresh.js";
 export { createRuntime, type Runtime, type TellAt } from "./runtime.js";

@@ -1,15 +1,30 @@
-/** The engine's `diff`: what becomes of a resource's objects, noted for the calls that follow, and said in a preview. */
+/**
+ * The engine's `check` and `diff`: what becomes of a resource's objects, noted for the calls that follow, and said in a
+ * preview. A `check` also takes the journal in an `up`, and returns all problems at once.
+ */
+
+import { isDeepStrictEqual } from "node:util";
 import {
   type AdvertisingError,
   ArgumentsError,
+  asRecord,
   BlockedCreateError,
   hasValue,
   isSameValue,
   own,
   type Secrets,
+  SettingsError,
   type Values,
+  withoutUndefined,
+  withPage,
 } from "../base/index.js";
-import { adoptedTwice, type Kind, ownerIn, type SetKind } from "../kinds/index.js";
+import {
+  adoptedTwice,
+  checkArguments,
+  type Kind,
+  ownerIn,
+  type SetKind,
+} from "../kinds/index.js";
 import {
   abilitiesOf,
   adoptedBy,
@@ -20,21 +35,31 @@ import {
   plannedObjects,
   shownAction,
 } from "../plan/index.js";
+import { problemMessages } from "../rules/index.js";
+import { describeSettingProblem } from "../settings/index.js";
 import {
   ACCOUNT,
   DELETES,
   type DeclaredSet,
   howToKeep,
+  IDENTITY,
   identifyingIn,
   isOfKnownAccount,
   kindOf,
   lacksForRead,
+  MARK,
+  memberOf,
+  memberRef,
   objectKey,
   objectRef,
+  type ProgramContext,
   parseKey,
   type ResourceRef,
+  RUN,
   readDeclared,
   readStored,
+  refOf,
+  SECRET_ARGUMENTS,
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
@@ -44,6 +69,7 @@ import {
 import {
   assertAccountOfOpen,
   createToTakeOver,
+  markInput,
   type NewObject,
   namesakeOf,
   openIn,
@@ -66,7 +92,7 @@ import {
   unresolvedMessage,
 } from "./messages.js";
 import { assertSameAccount, type Namesake } from "./outcome.js";
-import type { Change, Runtime } from "./runtime.js";
+import type { Change, CheckRequest, Runtime } from "./runtime.js";
 
 /** What becomes of a resource's objects, and from what that follows. */
 export interface Plan extends Circumstances {
@@ -80,12 +106,127 @@ export interface Plan extends Circumstances {
   readonly stored: StoredSet;
   readonly declared: DeclaredSet;
   readonly objects: readonly PlannedObject[];
-  /** Arguments that must not be shown. */
+  /** Arguments of its objects that are secret, or were in the state. */
   readonly secret: ReadonlySet<string>;
 }
 
 /** What becomes of a resource's objects, as far as a preview says it. */
-export type Preview = Pick<Plan, "resource" | "kind" | "ref" | "can" | "objects">;
+type Preview = Pick<Plan, "resource" | "kind" | "ref" | "can" | "objects">;
+
+/** A resource as the program declares it now. */
+interface CheckedResource extends Preview, Pick<Plan, "declared" | "olds"> {
+  readonly context: ProgramContext;
+  /** Whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
+  readonly isNew: boolean;
+}
+
+/** Validates the arguments, notes what is declared, and returns everything that is wrong at once. */
+export async function check(
+  resource: Kind | SetKind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  { context, olds, news }: CheckRequest,
+): Promise<{ inputs: Values; failures: string[] }> {
+  const { deployment, settings } = runtime;
+  const { values, problems } = checkArguments(resource, news, settings, {
+    isUnknown: holdsUnknown,
+    secret: secretArgumentsIn(news),
+    // A plugin's program may be in any language.
+    arrivedUndefined: deployment.isUp === undefined ? "" : "is the output's name right?",
+  });
+  if ("member" in resource && values.defaults !== UNKNOWN)
+    values.defaults = {
+      ...resource.defaultsIn(settings),
+      ...asRecord(values.defaults),
+    };
+  const kind = kindOf(resource);
+  const can = abilitiesOf(kind, settings);
+  const isNew = Object.keys(olds).length === 0;
+  const declared = readDeclared(resource, values);
+  const objects = plannedObjects(kind, readStored(resource, undefined, {}), declared);
+  const preview = { resource, kind, ref, can, objects };
+  const checked = { ...preview, declared, context, olds, isNew };
+  noteDeclared(runtime, checked); // before anything is awaited, since other resources may need to know it
+  const wrong = [...claimConflicts(runtime, preview), ...problemMessages(problems)];
+  if (deployment.isUp) await runtime.journal(ref).openOnce();
+  noteFormerKeys(runtime, checked);
+  const failures = [
+    ...wrong.map((text) => withPage(text, ArgumentsError.code)),
+    ...runtime.reading.problems.map((problem) => {
+      return withPage(describeSettingProblem(problem), SettingsError.code);
+    }),
+  ];
+  // What is in the state has a `diff`, which says the same.
+  if (isNew && wrong.length === 0) {
+    // A set lists what it adopts in its plan.
+    const adopts = resource === kind ? adoptedBy(values) : undefined;
+    if (adopts !== undefined) runtime.informEach(adoptionNotice(ref, adopts, can));
+    const error = deployment.isUp === false ? tellPreview(runtime, preview) : undefined;
+    if (error !== undefined) failures.push(withPage(error.message, error.code));
+  }
+  if (deployment.isWhole) runtime.tellCollected();
+  if (failures.length > 0) deployment.hasFailed = true;
+  // A run without a changed argument sends nothing new.
+  const isChanged = Object.keys(values).some(
+    (name) => !isDeepStrictEqual(values[name], olds[name]),
+  );
+  const inputs = withoutUndefined({
+    ...values,
+    [IDENTITY]: context.identity,
+    [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
+    [DELETES]: context.deletes,
+    [MARK]: markInput(runtime, ref, olds),
+    [RUN]: deployment.isUp !== false && isChanged ? runtime.runName : olds[RUN],
+  });
+  return { inputs, failures };
+}
+
+function noteDeclared({ deployment }: Runtime, checked: CheckedResource): void {
+  const { resource, ref, context, olds, isNew, objects, declared } = checked;
+  const deletes = context.deletes === true;
+  const identity = own(olds, IDENTITY);
+  const former = typeof identity === "string" ? refOf(resource.name, identity) : undefined;
+  deployment.noteContext(context);
+  deployment.noteChecked(ref.key, isNew, {
+    wasSecret: secretArgumentsIn(olds),
+    deletesInStateAndProgram: own(olds, DELETES) === true && deletes,
+    deletes,
+    inState: context.formerKeys?.includes(former?.key ?? "") ? former : undefined,
+  });
+  if (declared.events === undefined) deployment.declared.add(ref.key);
+  for (const { key } of objects) deployment.declared.add(objectRef(resource, ref, key).key);
+  for (const key of declared.formerKeys.values())
+    deployment.declared.add(memberRef(ref, key).key);
+}
+
+/** What an object adopts is its own from now on, unless something else has it. */
+function claimConflicts(
+  { deployment }: Runtime,
+  { resource, kind, ref, objects }: Preview,
+): string[] {
+  return objects.flatMap(({ key, entry }) => {
+    const id = adoptedBy(entry);
+    if (id === undefined || id === UNKNOWN) return [];
+    const other = deployment.claim(kind, id, objectRef(resource, ref, key).key);
+    if (other === undefined) return [];
+    const path = resource === kind ? "" : `${memberOf("events", key)}.`;
+    return `${path}existingId ${adoptedTwice(id, parseKey(other).label)}`;
+  });
+}
+
+/** The program says which keys its objects had: a resource's by its aliases, and those of a set's members. */
+function noteFormerKeys(runtime: Runtime, checked: CheckedResource): void {
+  const { resource, kind, ref, context, objects, declared } = checked;
+  const journal = runtime.journal(ref);
+  for (const former of context.formerKeys ?? [])
+    for (const { key } of objects)
+      journal.moveRecord(
+        resource === kind ? former : memberOf(former, key),
+        objectRef(resource, ref, key).key,
+      );
+  for (const [key, former] of declared.formerKeys)
+    journal.moveRecord(memberRef(ref, former).key, memberRef(ref, key).key);
+}
 
 /** @throws ArgumentsError an alias gives it the state of another type. */
 export function planObjects(
@@ -97,7 +238,12 @@ export function planObjects(
   const { id, olds, news } = change;
   const { deployment, settings } = runtime;
   const kind = kindOf(resource);
-  assertSameType(resource, change, ref.label);
+  // An alias may give it the state of another type. This argument all resources of its type have, and no others.
+  const argument = "member" in resource ? "events" : resource.nameProperty;
+  if (Object.keys(olds).length > 0 && !hasValue(own(olds, argument)))
+    throw new ArgumentsError(
+      `${ref.label}: the state has another type's resource here, with the id ${id}. Nothing was sent. An alias can't change the type: remove it, and set existingId to keep a live object.`,
+    );
   // The engine deletes a single resource's object by the option in the state; a set deletes by the option of now.
   const asked =
     resource === kind
@@ -110,6 +256,9 @@ export function planObjects(
   };
   const stored = readStored(resource, id, olds);
   const declared = readDeclared(resource, news);
+  const secret = secretArgumentsIn(news);
+  for (const name of secret) registerSecrets(own(news, name), runtime.secrets);
+  const { wasSecret = new Set() } = deployment.checked(ref.key);
   return {
     ...circumstances,
     resource,
@@ -120,22 +269,8 @@ export function planObjects(
     stored,
     declared,
     objects: plannedObjects(kind, stored, declared, circumstances),
-    secret: secretIn(resource, runtime, ref.key, news),
+    secret: secretOfObjects(resource, secret.union(wasSecret)),
   };
-}
-
-/** An alias may give a resource the state of one of another type, whose id is of another kind. */
-function assertSameType(
-  resource: Kind | SetKind,
-  { id, olds }: Change,
-  label: string,
-): void {
-  // An argument that all resources of the type have, and no others.
-  const argument = "member" in resource ? "events" : resource.nameProperty;
-  if (Object.keys(olds).length === 0 || hasValue(own(olds, argument))) return;
-  throw new ArgumentsError(
-    `${label}: the state has another type's resource here, with the id ${id}. Nothing was sent. An alias can't change the type: remove it, and set existingId to keep a live object.`,
-  );
 }
 
 /** @throws AdvertisingError nothing may be done, such as before a single resource is resolved. */
@@ -286,7 +421,6 @@ function tellReplacement(
   if (former === undefined || runtime.deployment.isClaimedOrAdopted(kind, former.id))
     return;
   let then = "is replaced";
-  if (action.do === "adopt") then = "adopts another object";
   if (action.do === "replace" && action.perhaps)
     then = "is replaced if values that are not known yet differ";
   const notice = replacedNotice(kind, ref, former, then);
@@ -314,7 +448,7 @@ export function previewResource(
  * What an `up` would create, and all that it would do with a set; an `up` asks the same right before it sends.
  * @returns why the `up` would end with an error, in the same words.
  */
-export function tellPreview(
+function tellPreview(
   runtime: Runtime,
   { resource, kind, ref, can, objects }: Preview,
 ): AdvertisingError | undefined {
@@ -398,28 +532,12 @@ const MIN_SECRET_CHARACTERS = 4;
 
 /** Registers every string and number in `value` for scrubbing. */
 function registerSecrets(value: unknown, secrets: Secrets): void {
-  if (typeof value === "string") {
-    if (value.length >= MIN_SECRET_CHARACTERS) secrets.add(value);
-  } else if (typeof value === "number") {
-    if (String(Math.abs(value)).length >= MIN_SECRET_CHARACTERS) secrets.addNumber(value);
-  } else if (typeof value === "object" && value !== null) {
-    for (const part of Object.values(value)) registerSecrets(part, secrets);
-  }
-}
-
-/** The names of the objects' arguments that are secret, or were in the state. Values of those that are get masked. */
-function secretIn(
-  resource: Kind | SetKind,
-  { deployment, secrets }: Runtime,
-  key: string,
-  inputs: Values,
-): ReadonlySet<string> {
-  const names = secretArgumentsIn(inputs);
-  for (const name of names) registerSecrets(own(inputs, name), secrets);
-  return secretOfObjects(
-    resource,
-    new Set([...names, ...(deployment.checked(key).wasSecret ?? [])]),
-  );
+  if (typeof value === "object")
+    for (const part of Object.values(value ?? {})) registerSecrets(part, secrets);
+  if (typeof value === "string" && value.length >= MIN_SECRET_CHARACTERS)
+    secrets.add(value);
+  if (typeof value === "number" && String(Math.abs(value)).length >= MIN_SECRET_CHARACTERS)
+    secrets.addNumber(value);
 }
 
 /** With any secret in a set's `events` or `defaults`, no argument of its members is shown. */
