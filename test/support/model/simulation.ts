@@ -707,11 +707,15 @@ export class Simulation {
       recorded.some(
         (each) => each?.eventName === nameIn(fields) && each?.value === fields.value,
       );
+    // Another event may have its key by now, while a message describes the one that was sent.
+    const described = there.filter(isSent);
+    const sole = described.length === 1 ? described[0] : undefined;
     const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
     const isMeant = ({ self }: Made) => meant === undefined || self === meant;
     return (
       called.findLast(isSent) ??
-      there.findLast((each) => isSent(each) && isMeant(each)) ??
+      described.findLast(isMeant) ??
+      sole ??
       called.findLast(isMeant) ??
       called.findLast(isRecorded) ??
       this.#heldAs(stack, isCalled)
