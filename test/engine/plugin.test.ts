@@ -229,6 +229,28 @@ new advertising.Advertiser("b", { advertiserName: pulumi.secret("Hush hush") }, 
   for (const secret of [sandbox.password, "Hush hush"]) expect(kept).not.toContain(secret);
 });
 
+it("an object that moves to another provider of the same account is not deleted there", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const { search: _, ...event } = eventOperations;
+  const operations = { event, createdVisibleAfterSeconds: 0 };
+  const first = `const one = new advertising.Provider("one", {});
+const { advertiserId } = new advertising.Advertiser("acme", { advertiserName: "Acme" });`;
+  const before = `${first}
+new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId, value: 1 }, { provider: one });`;
+  const stack = await newStack(throughPlugin(program(before)), {
+    sandbox,
+    environment: { ADVERTISING_OPERATIONS: JSON.stringify(operations) },
+  });
+  await well(stack.up());
+  const { buy } = await stack.ids();
+  const moved = `${first}
+new advertising.ConversionEventSet("funnel", { advertiserId,
+  events: { buy: { eventName: "Buy", value: 1, existingId: ${buy} } } });`;
+  stack.program(throughPlugin(program(moved)));
+  expect(await well(stack.up())).toContain("because another resource has it");
+  expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
+});
+
 it("Pulumi reads the schema that is in the package", async () => {
   const stack = await newStack("", {});
   const executable = join(PACKAGE, "pulumi-resource-advertising");

@@ -367,6 +367,13 @@ describe("what others ask of it", () => {
     expect(
       ["42", "43"].map((id) => isTwiceIn(newRun().records.values(), "Advertiser", id)),
     ).toEqual([true, false]);
+    // In the journals of two providers: a resource that an alias has moved.
+    const [entry, other] = [newRun().of(A), newRun().of("Advertiser::d")];
+    const moved = [entry, entry, other].flatMap((each) => each ?? []);
+    expect(["43", "40"].map((id) => isTwiceIn(moved, "Advertiser", id))).toEqual([
+      false,
+      false,
+    ]);
   });
 
   it("a run of another account finds what was sent, and for whom; an answer is kept with its moment", async () => {
@@ -417,5 +424,16 @@ describe("what others ask of it", () => {
       places.map(({ backend }) => `${backend} ${KEY}`).toSorted(),
     );
     expect(everyJournal("/nowhere", disk)).toEqual([]);
+    const known = new Map();
+    const [place = PROD] = places;
+    const recordsOf = () =>
+      everyJournal(FOLDER, disk, known)
+        .filter(({ backend }) => backend === place.backend)
+        .flatMap(({ records }) => [...records.keys()]);
+    const before = recordsOf();
+    await stackOn(disk, place).up((run) => run.recordSending(create("Advertiser::z")));
+    expect(recordsOf().length, "a journal that has changed is read again").toBe(
+      before.length + 1,
+    );
   });
 });

@@ -67,7 +67,10 @@ export function applyLine(records: Map<string, JournalEntry>, line: JournalLine)
   records.set(line.key, { at: "", mark: "", body: "", ...kept, ...line });
 }
 
-/** Whether an object is in two places: a run of some targets moved or replaced it, and may have left it in both. */
+/**
+ * Whether an object is under two keys: a run of some targets moved or replaced it, and may have left it in both. One key
+ * in the journals of two providers is a resource that an alias has moved.
+ */
 export function isTwiceIn(
   all: Iterable<JournalEntry>,
   kind: Kind["name"],
@@ -77,7 +80,7 @@ export function isTwiceIn(
     const isNamed = state !== "closed" && [now, replaces].includes(id);
     return isNamed && parseKey(key).kind === kind;
   });
-  return those.length > 1;
+  return new Set(those.map(({ key }) => key)).size > 1;
 }
 
 /** By object: the key that has it, or else had it. @param records of one account. */
@@ -165,12 +168,29 @@ export function readJournal(path: string, disk: Disk = systemDisk): StackJournal
   };
 }
 
-/** The journals of all stacks that this machine has, but for those that can't be read: their own runs say so. */
-export function everyJournal(folder: string, disk: Disk = systemDisk) {
+/**
+ * The journals of all stacks that this machine has, but for those that can't be read: their own runs say so.
+ * @param known those of an earlier call, by their path and what they were: a journal grows, or is replaced as a whole.
+ */
+export function everyJournal(
+  folder: string,
+  disk: Disk = systemDisk,
+  known = new Map<string, StackJournal>(),
+): StackJournal[] {
   const names = orNone(() => disk.readdirSync(folder)) ?? [];
-  return names
-    .filter((name) => name.endsWith(".jsonl"))
-    .flatMap((name) => orNone(() => readJournal(join(folder, name), disk)) ?? []);
+  const journals = names.filter((name) => name.endsWith(".jsonl"));
+  return journals.flatMap((name) => {
+    const path = join(folder, name);
+    return (
+      orNone(() => {
+        const { ino, size } = disk.lstatSync(path);
+        const version = `${path} ${ino} ${size}`;
+        const journal = known.get(version) ?? readJournal(path, disk);
+        known.set(version, journal);
+        return journal;
+      }) ?? []
+    );
+  });
 }
 
 /** A create that no state is known to have. */

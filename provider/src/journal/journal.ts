@@ -39,6 +39,7 @@ import {
   readJournal,
 } from "./journal-entry.js";
 import { JournalFile, type JournalOptions, journalErrorFrom } from "./journal-file.js";
+import type { StackPlace } from "./places.js";
 
 /** The account of a run. A record of another one says nothing about this one's objects. */
 export interface RunAccount {
@@ -70,6 +71,10 @@ export class Journal {
 
   constructor(private readonly options: JournalOptions & RunAccount) {
     this.#file = new JournalFile(options);
+  }
+
+  get place(): StackPlace {
+    return this.options;
   }
 
   get path(): string {

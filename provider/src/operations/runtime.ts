@@ -32,6 +32,8 @@ import {
   Journal,
   journalFolder,
   openElsewhere,
+  type StackJournal,
+  type StackPlace,
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
@@ -86,6 +88,8 @@ export function createRuntime(
   let client: Client | undefined;
   let journal: Journal | undefined;
   let openCreates: CreatesByName | undefined;
+  /** For thousands of deletes. */
+  const knownJournals = new Map<string, StackJournal>();
   /** In the inputs of what this run sends, and in its journal. */
   const runName = `${now()} ${randomBytes(4).toString("hex")}`;
 
@@ -141,11 +145,21 @@ export function createRuntime(
       ]);
       return openCreates;
     },
-    /** Whether this stack's journal has an object twice; or any journal, if the stack is unknown, as in a `destroy`. */
+    /**
+     * Whether this stack has an object under two keys; or any stack, if this one is unknown, as in a `destroy`. Another
+     * provider of the stack may have the other one: by its journal, since no process knows another's.
+     */
     isShared(kind: Kind, id: string) {
-      const all = journal === undefined ? everyJournal(folder, disk) : [journal];
-      return all.some(({ records }) => {
-        const ours = [...records.values()].filter((each) => isSameAccount(each.account));
+      const stackKey = ({ backend, stack }: StackPlace) => JSON.stringify([backend, stack]);
+      const all = everyJournal(folder, disk, knownJournals);
+      const byStack = Map.groupBy(all, stackKey);
+      const stacks =
+        journal === undefined
+          ? [...byStack.values()]
+          : [[...(byStack.get(stackKey(journal.place)) ?? []), journal]];
+      return stacks.some((journals) => {
+        const records = journals.flatMap((each) => [...each.records.values()]);
+        const ours = records.filter((each) => isSameAccount(each.account));
         return isTwiceIn(ours, kind.name, id);
       });
     },
