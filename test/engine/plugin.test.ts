@@ -285,5 +285,6 @@ new advertising.Advertiser("a", { advertiserName: "A" }, { provider: p });`),
   const settings = await failed(stack.preview());
   expect(settings).toContain("emial");
   expect(settings).toContain("authMode");
+  expect(settings, "which would change nothing").not.toContain("pulumi config set");
   expect(sandbox.requests).toHaveLength(0);
 });

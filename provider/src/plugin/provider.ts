@@ -96,10 +96,15 @@ export class AdvertisingPlugin {
       mayLackPassword: true,
     });
     return new Map(
-      problems.map((problem) => [
-        problem.source.replace(`${NAMESPACE}:`, ""),
-        withPage(describeSettingProblem(problem), SettingsError.code),
-      ]),
+      problems.map((problem) => {
+        const name = problem.source.replace(`${NAMESPACE}:`, "");
+        // The stack's setting would change nothing beside the provider's argument.
+        const isArgument = Object.hasOwn(values, name);
+        const text = isArgument
+          ? `${name} ${problem.reason}`
+          : describeSettingProblem(problem);
+        return [name, withPage(text, SettingsError.code)];
+      }),
     );
   }
 
