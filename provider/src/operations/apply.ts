@@ -12,7 +12,7 @@ import {
   withoutUndefined,
 } from "../base/index.js";
 import { displayName, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
-import { adoptedBy, type PlannedObject } from "../plan/index.js";
+import type { PlannedObject } from "../plan/index.js";
 import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
@@ -84,20 +84,14 @@ export async function createResource(
     const id = `set-${randomUUID()}`; // means nothing to the platform
     return { id, outs: setOutputs(runtime, plan, await applyPlan(runtime, plan), id) };
   }
-  // The engine's `create` always makes or adopts an object, and gives no old state.
+  // The engine gives no old state.
   const before = runtime.deployment.plannedSingles.get(ref.key);
   const held = replacedBy(runtime, ref, before?.object.id);
   const { deletesInStateAndProgram = false } = runtime.deployment.checked(ref.key);
   const isDeleted = before?.object.former?.isDeleted ?? deletesInStateAndProgram;
-  const objects = plan.objects.map((object): PlannedObject => {
-    const adopts = adoptedBy(object.entry);
-    return {
-      ...object,
-      action: adopts === undefined ? { do: "create" } : { do: "adopt", id: adopts },
-      unresolved: before?.object.unresolved,
-      former: held === undefined ? undefined : { id: held, isDeleted },
-    };
-  });
+  const former = held === undefined ? undefined : { id: held, isDeleted };
+  const unresolved = before?.object.unresolved;
+  const objects = plan.objects.map((object) => ({ ...object, unresolved, former }));
   const stored = before?.stored ?? plan.stored;
   const done = await applyPlan(runtime, { ...plan, objects, stored });
   const created = singleOutputs(plan, done);

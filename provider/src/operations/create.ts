@@ -91,9 +91,10 @@ export async function createOnce(
     assertNotBlocked(runtime, task);
     return sendCreate(runtime, task, assertMaySend);
   }
-  const { id, record } = await searchIfPossible(runtime, task, open);
-  if (record !== undefined) return { kind: "unresolved", record };
-  if (id !== undefined) {
+  const finding = await searchIfPossible(runtime, task, open);
+  if (finding.kind === "unresolved") return finding;
+  if (finding.kind === "found") {
+    const { id } = finding;
     const { what: _, searched: __, ...sent } = open;
     await journal.recordCreated(key, id, { ...sent, account: runtime.account });
     return takeOver(runtime, task, { ...open, id });
@@ -246,39 +247,34 @@ async function sendCreate(
     return { kind: "unresolved", record };
   };
   if (conflict !== undefined) return unresolved(open);
-  const { id, record: stillOpen = open } = await searchIfPossible(
-    runtime,
-    task,
-    open,
-    true,
-  );
-  if (id === undefined) return unresolved(stillOpen);
+  const finding = await searchIfPossible(runtime, task, open, true);
+  if (finding.kind === "unresolved") return unresolved(finding.record);
+  if (finding.kind === "not-made") return unresolved(open);
+  const { id } = finding;
   await noteCreated(id);
   say(`${label} was created as ${id}: its response was lost, and a search has found it.`);
   return created(id);
 }
 
-/**
- * Looks for an open create by its mark, if there is a search. What another resource has or had is not it.
- * @returns its id, or the create as it stays unresolved; neither if it was not carried out.
- */
+/** Looks for an open create by its mark, if there is a search. What another resource has or had is not it. */
 async function searchIfPossible(
   runtime: Runtime,
   task: ObjectTask,
   open: Unresolved,
   wasJustSent = false,
-): Promise<{ readonly id?: string; readonly record?: Unresolved }> {
+) {
   const { kind, ref, formerIds } = task;
-  if (!abilitiesOf(kind, runtime.settings).search(open.field)) return { record: open };
+  const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
+  if (!abilitiesOf(kind, runtime.settings).search(open.field)) return unresolved(open);
   const wanted = { kind, label: ref.label, sent: open, formerIds };
   const finding = await searchByMark(runtime, wanted, wasJustSent);
-  if (finding.kind === "not-made") return {};
+  if (finding.kind === "not-made") return finding;
   if (finding.kind === "open")
-    return { record: { ...open, searched: runtime.secrets.scrub(finding.words) } };
-  const { id } = finding;
-  const conflict = ownershipConflict(runtime, task, id);
-  if (conflict === undefined) return { id };
-  return { record: { ...open, searched: `A search found ${id}, which ${conflict}.` } };
+    return unresolved({ ...open, searched: runtime.secrets.scrub(finding.words) });
+  const conflict = ownershipConflict(runtime, task, finding.id);
+  if (conflict === undefined) return finding;
+  const searched = `A search found ${finding.id}, which ${conflict}.`;
+  return unresolved({ ...open, searched });
 }
 
 /** What is not known after a create has failed; undefined if nothing was created. */
