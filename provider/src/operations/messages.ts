@@ -412,7 +412,7 @@ export function setFailureMessage(
   const byReason = Map.groupBy(failed, ({ key, error }) => {
     const { label } = memberRef(set, key);
     const text = withCode(error.message, error.code);
-    return text.replace(label, "").replace(/^[:\s]+/, "");
+    return text.startsWith(label) ? text.slice(label.length).replace(/^[:\s]+/, "") : text;
   });
   const reasons = [...byReason].map(([reason, those]) => {
     const text = reason.replaceAll("\n", "\n    ");
