@@ -164,7 +164,8 @@ export async function check(
     const error = deployment.isUp === false ? tellPreview(runtime, preview) : undefined;
     if (error !== undefined) failures.push(withPage(error.message, error.code));
   }
-  if (deployment.isWhole) runtime.tellCollected();
+  // A plugin can't know which resource is the last.
+  if (deployment.isWhole || context.run === undefined) runtime.tellCollected();
   if (failures.length > 0) deployment.hasFailed = true;
   // A run without a changed argument sends nothing new.
   const isChanged = Object.keys(values).some(
@@ -441,6 +442,7 @@ export function previewResource(
   const before = runtime.deployment.plannedSingles.get(ref.key);
   if (before !== undefined) tellReplacement(runtime, plan, before.object);
   const error = tellPreview(runtime, plan);
+  runtime.tellCollected();
   if (error !== undefined) throw error;
 }
 
