@@ -281,3 +281,16 @@ it("another account is an error with both accounts and what to do, unless it is 
     changes: false,
   });
 });
+
+it("thirty adoptions in a preview are ten messages, and one line with all other ids", async () => {
+  const run = newRun(PLATFORM, newFolder());
+  const context = { run: { isUp: false, resources: 30 } };
+  for (let n = 0; n < 30; n++) {
+    const identity = `tiny/dev::e${n}`;
+    const adopted = { ...inputs, existingId: 100 + n };
+    await run.event.check({}, { ...adopted, __identity: { ...context, identity } });
+  }
+  expect(run.told).toHaveLength(11);
+  const others = Array.from({ length: 20 }, (_, n) => `\\(${110 + n}\\)`).join(".*");
+  expect(run.told.at(-1)?.message).toMatch(new RegExp(`^20 more, adopted; .*${others}`));
+});
