@@ -93,7 +93,7 @@ it("an open create is resolved first: in a slow program, with --target, for what
 const event = (name, eventName, options) =>
   new advertising.ConversionEvent(name, { eventName, advertiserId: 1, value: 1 }, options);
 module.exports = async () => {
-  const soon = () => new Promise((resolve) => setTimeout(resolve, 700));
+  const registered = ({ urn }) => new Promise((resolve) => urn.apply(resolve));
   ${lines.join("\n  ")}
 };`),
     );
@@ -103,13 +103,13 @@ module.exports = async () => {
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
   await stack.cancel();
 
-  stack.program(events(`event("namesake", "Buy");`, "await soon();", buy));
+  stack.program(events(`await registered(event("namesake", "Buy"));`, buy));
   const slow = await failed(stack.up());
   expect(slow).toContain("[ADVERTISING_OUTCOME_UNKNOWN]");
   expect(sandbox.eventPosts).toBe(1);
 
   const follower = `event("follower", "Follow", { dependsOn: buy });`;
-  stack.program(events(`event("other", "Other");`, "await soon();", buy, follower));
+  stack.program(events(`await registered(event("other", "Other"));`, buy, follower));
   const urn = "urn:pulumi:dev::tiny::advertising:index:ConversionEvent::other";
   expect(await well(stack.up("--target", urn))).toContain("+ 1 created");
   expect(await failed(stack.up())).toContain("pending --created 'buy=");
