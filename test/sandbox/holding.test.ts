@@ -210,7 +210,7 @@ describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
       "an earlier run created it as 2. `pulumi up` takes it over.",
     );
     expect(wordsOf((await e.up()).run)).toMatch(
-      /adopted or taken over, and no create was sent: [ek] \(2\)/,
+      /adopted or taken over, without a create: [ek] \(2\)/,
     );
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
     await e.up();
@@ -227,9 +227,9 @@ describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
     await e.up();
     await e.kill({ value: 2 });
     for (const words of [await e.preview(), wordsOf((await e.up()).run)])
-      expect(words.match(/created it as 3\. The state has 2\. 3 stays live/g)).toHaveLength(
-        1,
-      );
+      expect(
+        words.match(/created it as 3\. The state has 2\. Object 3 stays live/g),
+      ).toHaveLength(1);
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 2]);
   });
 });

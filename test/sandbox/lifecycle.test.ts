@@ -93,9 +93,7 @@ it("an `up` reports a take-over once, afterwards", async () => {
   expect([next.told, next.said]).toEqual([
     [
       expect.objectContaining({
-        message: expect.stringContaining(
-          "adopted or taken over, and no create was sent: a (1)",
-        ),
+        message: expect.stringContaining("adopted or taken over, without a create: a (1)"),
       }),
     ],
     [],

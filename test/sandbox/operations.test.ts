@@ -183,7 +183,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       Object.assign(sandbox.events[0] ?? {}, { value: 5 });
       const before = e.engine.state?.inputs;
       expect(wordsOf((await e.engine.refresh(options)).run)).toMatch(
-        /^(?:ConversionEvent "e"|events\["k"\] of ConversionEventSet "e") \(2\) was changed on the platform: value 1 → 5\. To keep that,/,
+        /^(?:ConversionEvent "e"|events\["k"\] of ConversionEventSet "e") \(2\) was changed on the platform: value 1 → 5\. To keep the live value,/,
       );
       // The engine compares with the inputs that it gets, and shows both values.
       expect(e.engine.state?.inputs).toEqual({ ...before, ...e.of({ ...more, value: 5 }) });
@@ -214,7 +214,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         expect((await e.engine.up(declared, options)).error).toBeUndefined();
       Object.assign(sandbox.events[0] ?? {}, { value: 99 });
       expect(wordsOf((await e.engine.refresh(options)).run)).toMatch(
-        / \(2\) was changed on the platform: value \(secret\)\. To keep that,/,
+        / \(2\) was changed on the platform: value \(secret\)\. To keep the live value,/,
       );
       expect(sandbox).toMatchObject({ eventPosts: 1, updates: 0 });
     },
@@ -244,7 +244,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 }),
     );
     expect(wordsOf(run)).toMatch(
-      /^ConversionEvent 2(?: \(events\["k"\]\))? was changed on the platform: value\. To keep that,/,
+      /^ConversionEvent 2(?: \(events\["k"\]\))? was changed on the platform: value\. To keep the live value,/,
     );
   });
 
@@ -581,7 +581,7 @@ describe("delete", () => {
   it("of a replaced object is announced, comes last, and is not noted as left live", async () => {
     const { sandbox, engine, given } = await held();
     expect(await engine.preview(given({ value: 2 }), WITHOUT_UPDATE)).toMatch(
-      /^ConversionEvent "e" is replaced\. 2 will be deleted on the platform .*\nTo keep 2, .*$/,
+      /^ConversionEvent "e" is replaced\. The old object 2 will be deleted on the platform .*\nTo keep 2, .*$/,
     );
     const { error, run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
     expect([error, wordsOf(run)]).toEqual([undefined, ""]);
@@ -602,7 +602,7 @@ describe("delete", () => {
         "2 stays live",
       );
       const { run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
-      expect(wordsOf(run)).toContain("is 3 now. 2 stays live");
+      expect(wordsOf(run)).toContain("is 3 now. The old object 2 stays live");
       const { id, outputs } = engine.state ?? expect.fail();
       if (isInState) await run.event.delete("2", { ...outputs, eventId: 2 }); // the engine goes by the state
       expect([id, outputs.__left]).toEqual([

@@ -96,7 +96,7 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     expect(await up()).toMatch(words);
     expect(sandbox.eventPosts).toBe(1);
     clock.advance(TOO_LATE_MS);
-    expect(await e.preview({}, run)).toMatch(/look/);
+    expect(await e.preview({}, run)).toMatch(/look for on|searches/);
     expect(await up()).toBeUndefined();
     expect([e.id, sandbox.events[0]?.alternative_id, sandbox.eventPosts]).toEqual([
       "2",
@@ -222,7 +222,7 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
       await e.kill({}, run);
       sandbox.endFaults();
       expect(await e.preview({}, run)).toContain(
-        "its outcome is unknown. `pulumi up` looks for it by its mark",
+        "its outcome is unknown. `pulumi up` searches the platform for it",
       );
       if (!act) expect(await up()).toMatch(/Searched for/);
       clock.advance(act ? 0 : TOO_LATE_MS);

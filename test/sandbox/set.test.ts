@@ -144,7 +144,7 @@ describe("killed in the middle", () => {
     expect(preview).toContain(`${sent - 10} more, sent by earlier runs: `);
     const { error, run } = await engine.up(of(events));
     expect([error, run.said]).toEqual([undefined, []]);
-    expect(wordsOf(run)).toContain("adopted or taken over, and no create was sent: k");
+    expect(wordsOf(run)).toContain("adopted or taken over, without a create: k");
     expect(sandbox.eventPosts).toBe(400);
     expectAllOnce(events);
     expect(await engine.preview(of(events))).toBe("");
@@ -168,7 +168,7 @@ describe("killed in the middle", () => {
     await up(eventsOf(60));
     await killAfter(eventsOf(60, 2), 80);
     const sent = sandbox.eventPosts;
-    const another = /The state has \d+\. \d+ stays live and unmanaged/g;
+    const another = /The state has \d+\. Object \d+ stays live and unmanaged/g;
     expect((await engine.preview(of(eventsOf(60)))).match(another)).toHaveLength(10);
     expect(await engine.preview(of(eventsOf(60, 2)))).not.toMatch(another);
     const before = structuredClone(engine.state);

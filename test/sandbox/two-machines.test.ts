@@ -30,7 +30,8 @@ describe("a rename without an alias is hinted at", () => {
       there: fixture("old", newFolder()),
     };
   };
-  const HINT = '"fresh" is new, but earlier runs managed an object of its name: "old" (';
+  const HINT =
+    '"fresh" is new, but earlier runs managed an object with the same name on the platform: "old" (';
 
   it("on a machine that did not create the object, once it has seen it in an `up`", async () => {
     const { sandbox, old, fresh, there } = await start();

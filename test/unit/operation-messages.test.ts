@@ -84,9 +84,9 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to create, 1 to replace, 2 to adopt, 1 to remove from the state, 1 unchanged",
         "  to create: d",
         "  to replace: b (2)",
-        "  to adopt; nothing is sent: c (9), e (8)",
+        "  to adopt (nothing is sent): c (9), e (8)",
         "  to remove from the state: gone (4)",
-        '  d has the platform name of the removed gone (4). If it is the same event, set formerKey: "gone".',
+        '  d has the same name on the platform as gone (4), which is no longer declared. If it is the same event, set formerKey: "gone".',
         `Each former object (2–4) ${END}`,
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
@@ -156,7 +156,7 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to create, 2 to delete on the platform, 2 unchanged",
         "  to create: d",
         "  to delete on the platform: a (1), gone (4)",
-        '  d has the platform name of the removed a (1), gone (4). If it is the same event, set formerKey: "a" or "gone".',
+        '  d has the same name on the platform as a (1), gone (4), which are no longer declared. If it is the same event, set formerKey: "a" or "gone".',
         "At the end, if all goes well, `pulumi up` deletes 1, 4 on the platform (retainOnDelete: false).",
       ],
     ],
@@ -291,8 +291,8 @@ describe("the error of the whole set", () => {
     ];
     const { text, code } = trouble([...those, refused("k1", "no")]);
     expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
-    expect(text.split("\n").slice(3)).toEqual([
-      "The outcome of 2 creates is unknown, so nothing is sent before you resolve that. Look in the account for:",
+    expect(text.split("\n").slice(2)).toEqual([
+      "The outcome of 2 creates is unknown. Until you resolve that, each preview and `pulumi up` fails. Look in the account for:",
       '  funnel/it\'s "a": the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
       "    It resolves nothing.",
       "    It was sent.",

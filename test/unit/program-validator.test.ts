@@ -220,7 +220,7 @@ describe("open creates of earlier runs", () => {
       atEnd(records, [declared(event("live")), declared(event("reported")), aSet({})]),
     ).toEqual([
       expect.stringMatching(
-        /^3 creates .*: funnel\/a \(outcome unknown\), made \(9\), sent \(outcome unknown\)\. .*\n {2}npx pulumi-advertising pending$/,
+        /^An interrupted run sent 3 creates .*: funnel\/a \(outcome unknown\), made \(9\), sent \(outcome unknown\)\. .*\n {2}npx pulumi-advertising pending$/,
       ),
     ]);
   });
@@ -229,7 +229,7 @@ describe("open creates of earlier runs", () => {
 describe("what leaves", () => {
   const purchase = live(event("purchase"), "42", "Purchase");
   const leaves = (names: string) =>
-    `No longer declared: ${names}, as this machine last saw ${names.includes(",") ? "them" : "it"}. What Pulumi doesn't delete stays live and unmanaged.`;
+    `No longer declared: ${names}, as this machine last saw ${names.includes(",") ? "them" : "it"}. Unless Pulumi deletes it, each stays live and unmanaged; once nothing uses it, deactivate it by hand.`;
   const stays = leaves("purchase (42)");
 
   it.each<[string, ResourceDeclaration[], string[]]>([

@@ -3,6 +3,7 @@
  * is not said again. Decides nothing. Pure.
  */
 import {
+  agree,
   asTyped,
   count,
   cut,
@@ -69,7 +70,7 @@ export function takeOverNotice(
   entry: Pick<JournalEntry, "at"> & Partial<JournalEntry>,
 ): Notice {
   const { id } = entry;
-  const next = id === undefined ? "looks for it by its mark" : "takes it over";
+  const next = id === undefined ? "searches the platform for it" : "takes it over";
   const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${next}.`;
   return notice("sent by earlier runs", ref, text, id);
 }
@@ -88,7 +89,7 @@ export function savedAsSentMessage(all: readonly MadeObject[]): string {
 export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
   return [
     `${madeOtherwise(all)} To take over what was created, undo the change and run \`pulumi up\`.`,
-    "To keep the change, save what was created; this ends with an error, and the next preview shows what follows:",
+    "To keep the change, run this. It saves what was created and ends with an error; the next preview shows what happens to it:",
     `  ${asTyped("pulumi up --skip-preview --continue-on-error")}`,
   ].join("\n");
 }
@@ -101,7 +102,7 @@ function madeOtherwise(all: readonly MadeObject[]): string {
 /** What earlier runs have managed may be a new resource's object, perhaps under another name. */
 export function formerObjectNotice(ref: ResourceRef, former: JournalEntry): Notice {
   const { short } = parseKey(former.key);
-  const text = `${ref.label} is new, but earlier runs managed an object of its name: "${short}" (${former.id}). If it is the same one, ${renameCure(ref, former)}.`;
+  const text = `${ref.label} is new, but earlier runs managed an object with the same name on the platform: "${short}" (${former.id}). If it is the same one, ${renameCure(ref, former)}. Otherwise \`pulumi up\` creates another one.`;
   return notice("perhaps managed before", ref, text, former.id);
 }
 
@@ -111,9 +112,10 @@ export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilitie
   return notice(`adopted; ${sends}`, ref, `adopts ${object}; ${sends}`, object);
 }
 
-function sentForAdoption({ read }: Pick<Abilities, "read">): string {
+function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">): string {
   if (!read) return "nothing is sent";
-  return "it is read, and updated if it differs and an update is known";
+  const then = update ? "updates it" : "fails";
+  return `\`pulumi up\` reads it, and ${then} if it differs`;
 }
 
 /** What a new object is not created for, in a preview too. All have the same reason. @param all at least one. */
@@ -121,10 +123,10 @@ export function namesakesMessage(all: readonly Namesake[]): string {
   const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   return [
-    `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create with the same kind, platform name and advertiser. This run creates nothing new.`,
+    `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name on the platform. This run creates nothing new.`,
     ...cut(lines, MAX_LISTED),
-    ...sorted.slice(0, 1).flatMap(({ ref, open }) => sameObjectAdvice(ref, open)),
-    ...openAdvice(sorted.map(({ open }) => open)),
+    ...openAdvice(sorted),
+    `Then run \`${asTyped("pulumi up")}\`.`,
   ].join("\n");
 }
 
@@ -136,27 +138,32 @@ function whatIsOpen(open: OpenCreate): string {
   return `an earlier run${stack} sent ${label}, and its outcome is unknown: look in the account for ${describe(kind, open)}`;
 }
 
-/** Said of the first of several, and stands for all of them. */
-function sameObjectAdvice(ref: ResourceRef, open: OpenCreate): string[] {
-  const same = `If it is the same object: ${renameCure(ref, open)}.`;
-  // Another provider's journal may have it too.
-  if (open.elsewhere === undefined || open.elsewhere.stack === stackOf(ref.identity))
-    return [same];
-  return [...otherStackAdvice(open.elsewhere.stack), same];
-}
-
-function openAdvice(all: readonly OpenCreate[]): string[] {
+/** What each answer leads to. That of the first object about names stands for all of them. */
+function openAdvice(all: readonly Namesake[]): string[] {
   const unknown: string[] = [];
   const created: string[] = [];
-  for (const { key, id, elsewhere } of all) {
+  for (const { open } of all) {
+    const { key, id, elsewhere } = open;
     const name = elsewhere ? refOfKey(key, elsewhere.stack).urn : parseKey(key).short;
     if (id === undefined) unknown.push(name);
     else created.push(name);
   }
-  const lines = unknown.length > 0 ? settlingCommands(unknown) : [];
+  const lines: string[] = [];
+  const [{ ref, open }] = all as readonly [Namesake];
+  const stack = open.elsewhere?.stack;
+  // Another provider of this stack may have it too.
+  if (stack !== undefined && stack !== stackOf(ref.identity))
+    lines.push(...otherStackAdvice(stack));
+  if (unknown.length > 0) lines.push(...settlingCommands(unknown));
+  const same = agree(all.length, "it is the same object", "they are the same objects");
+  const cure = renameCure(
+    ref,
+    all.length === 1 ? open : { ...open, id: "<each one's id>" },
+  );
+  lines.push(`If ${same}: ${cure}.`);
   if (created.length > 0)
     lines.push(
-      "If it is another object, and the former name is gone for good, drop its record:",
+      "If not, and nothing declares the earlier one any more, drop the earlier one's record:",
       `  ${pendingCommandLine("forget", created)}`,
     );
   return lines;
@@ -189,13 +196,13 @@ function renameCure(
 
 /** In a preview, where the name or the advertiser is not known yet. */
 export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
-  const text = `${ref.label} may exist already, and isn't created then: ${whatIsOpen(open)}.`;
+  const text = `${ref.label} may exist already: ${whatIsOpen(open)}. \`pulumi up\` decides once the name and the advertiser are known.`;
   return notice("perhaps open already", ref, text);
 }
 
 /** @param refused the first object that was not created. */
 export function refusedBeforeMessage({ label }: ResourceRef, refused: string): string {
-  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow that resource's error, or run \`${asTyped("pulumi up")}\` again.`;
+  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}, if there is one. Then run \`${asTyped("pulumi up")}\`.`;
 }
 
 /** What becomes of the state's former object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
@@ -205,8 +212,9 @@ export function replacedNotice(
   { id, isDeleted }: NonNullable<PlannedObject["former"]>,
   then: string,
 ): Notice {
-  let fate = staysLive(kind, id);
-  if (isDeleted) fate = `${id} will be deleted on the platform (retainOnDelete: false)`;
+  const old = `The old object ${id}`;
+  let fate = staysLive(kind, old);
+  if (isDeleted) fate = `${old} will be deleted on the platform (retainOnDelete: false)`;
   return notice("replaced", ref, `${ref.label} ${then}. ${fate}.`, id);
 }
 
@@ -217,7 +225,7 @@ export function stateOnlyNotice(
   changes: readonly string[],
 ): Notice {
   const told = enumerate(changes);
-  const text = `${ref.label} has existingId: ${id}, and no update is known: only the state changes (${told}). Make the change on the platform by hand, or undo it.`;
+  const text = `${ref.label} has existingId: ${id}, and advertising:operations has no update: only the state changes (${told}). Make the change on the platform by hand, or undo it.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
 }
 
@@ -230,7 +238,7 @@ export function secondObjectNotice(
 ): Notice {
   const { id } = entry;
   let next = "Look in the account for a second one";
-  if (id !== undefined) next = staysLive(kind, id);
+  if (id !== undefined) next = staysLive(kind, `Object ${id}`);
   const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next}. To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
   return notice("also made by earlier runs", ref, text, id);
 }
@@ -261,12 +269,12 @@ export function tooEarlyNotice(
 /** What becomes of it, the next preview shows. @param changes from `changeMessages`, or just the arguments. */
 export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
   const told = enumerate(changes);
-  const text = `${ref.label} was changed on the platform: ${told}. To keep that, copy the refreshed values into your program.`;
+  const text = `${ref.label} was changed on the platform: ${told}. To keep the live value, copy it into your program. Otherwise \`pulumi up\` sets it back, or replaces the object if advertising:operations has no update.`;
   return notice("changed on the platform", ref, text, told);
 }
 
 export function stateForRead(): string {
-  return "advertising:operations has a read now. An update without a changed argument sends nothing: it adds to the state what a refresh needs.";
+  return "advertising:operations has a read now. If a preview shows an update without a changed argument, it sends nothing: it adds to the state what a refresh needs.";
 }
 
 /** What an action is called in a plan, in the order of its lines. */
@@ -290,7 +298,7 @@ const PLAN: Partial<Record<ShownAction, string>> = {
 export function planMessage(
   kind: Kind,
   members: readonly PlannedObject[],
-  abilities: Pick<Abilities, "read">,
+  abilities: Pick<Abilities, "read" | "update">,
   isKept: (id: string) => boolean = () => false,
 ): string | undefined {
   const byAction = Map.groupBy(members, shownAction);
@@ -300,7 +308,7 @@ export function planMessage(
     const those = byAction.get(action as ShownAction) ?? [];
     if (those.length === 0) continue;
     counts.push(`${those.length} ${title}`);
-    const sends = action === "adopt" ? `; ${sentForAdoption(abilities)}` : "";
+    const sends = action === "adopt" ? ` (${sentForAdoption(abilities)})` : "";
     lines.push(`  ${title}${sends}: ${listed(those.map(shownMember))}`);
   }
   if (counts.length === 0) return undefined;
@@ -346,7 +354,7 @@ function renameHints(
       return [];
     const names = those.map((each) => `${each.key} (${each.id})`);
     const keys = those.map((each) => JSON.stringify(each.key));
-    return `  ${printable(key)} has the platform name of the removed ${listed(names)}. If it is the same event, set formerKey: ${cut(keys, MAX_LISTED).join(" or ")}.`;
+    return `  ${printable(key)} has the same name on the platform as ${listed(names)}, which ${agree(names.length, "is", "are")} no longer declared. If it is the same event, set formerKey: ${cut(keys, MAX_LISTED).join(" or ")}.`;
   });
   return cut(hints, MAX_LISTED);
 }
@@ -377,7 +385,7 @@ export function usedMessage(
     return isUsed && outcome.id !== id ? `${key || name} (${outcome.id})` : [];
   });
   if (those.length === 0) return undefined;
-  return `${label}: adopted or taken over, and no create was sent: ${listed(those)}`;
+  return `${label}: adopted or taken over, without a create: ${listed(those)}`;
 }
 
 function listed(items: readonly string[]): string {
@@ -419,7 +427,8 @@ export function setFailureMessage(
     return `  ${listed(those.map(({ key }) => key))}: ${text}`;
   });
   const lines = [`${set.label} is incomplete.`, ...cut(reasons, MAX_LISTED)];
-  if (failed.length > 0) lines.push("The next `pulumi up` sends only what is missing.");
+  if (failed.length > 0 && open.length === 0)
+    lines.push("The next `pulumi up` sends only what is missing.");
   if (asSent.length > 0) lines.push(savedAsSentMessage(asSent));
   if (open.length > 0) lines.push(unresolvedMessage(open));
   const [first] = open.length > 0 ? [] : failed;
@@ -437,7 +446,7 @@ export function unresolvedMessage(open: readonly OpenObject[]): string {
     return joined("\n    ", name, why, record.what, record.searched);
   });
   return [
-    `The outcome of ${count(open.length, "create")} is unknown, so nothing is sent before you resolve that. Look in the account for:`,
+    `The outcome of ${count(open.length, "create")} is unknown. Until you resolve that, each preview and \`pulumi up\` fails. Look in the account for:`,
     ...cut(entries, MAX_LISTED),
     ...resolveCommands(sorted.map(({ ref }) => ref.short)),
   ].join("\n");

@@ -5,6 +5,7 @@
 import {
   AccountMismatchError,
   AdvertisingError,
+  asTyped,
   InternalError,
   OutcomeUnknownError,
   shellWord,
@@ -127,11 +128,11 @@ export function assertSameAccount(
   throw new AccountMismatchError(
     [
       `${has} under the account ${given}, but the settings of this run name ${account}. Nothing was sent.`,
-      "  A plain refresh or destroy uses the settings of the last `pulumi up`: run `pulumi up` first, or add --run-program.",
       "  To keep the first account: set advertising:baseUrl and advertising:email back.",
-      "  To use the second account: create a stack for it (`pulumi stack init`).",
+      "  To use the second account: create a stack for it, or, in a plugin's program, a provider.",
       "  If it is the same platform and account under a new address or e-mail:",
-      `    pulumi config set advertising:formerAccount ${shellWord(given)}`,
+      `    ${asTyped(`pulumi config set advertising:formerAccount ${shellWord(given)}`)}`,
+      "  In a refresh or destroy, the settings are those of the last `pulumi up`: after a change of them run `pulumi up` first, or add --run-program.",
     ].join("\n"),
   );
 }

@@ -150,19 +150,15 @@ function entryNames(entries: readonly JournalEntry[]): string {
 function retainedMessage(entries: readonly JournalEntry[]): string {
   const them = agree(entries.length, "it", "them");
   return (
-    `No longer declared: ${entryNames(entries)}, as this machine last saw ${them}. ` +
-    "What Pulumi doesn't delete stays live and unmanaged."
+    `No longer declared: ${entryNames(entries)}, as this machine last saw ${them}. Unless Pulumi ` +
+    "deletes it, each stays live and unmanaged; once nothing uses it, deactivate it by hand."
   );
 }
 
 function undeclaredMessage(open: readonly JournalEntry[]): string {
-  const are = count(
-    open.length,
-    "create of an interrupted run is",
-    "creates of interrupted runs are",
-  );
+  const creates = count(open.length, "create");
   const command = asTyped("npx pulumi-advertising pending");
-  return `${are} not declared in this run: ${entryNames(open)}. To see what to do:\n  ${command}`;
+  return `An interrupted run sent ${creates} that this run does not declare: ${entryNames(open)}. To see what to do:\n  ${command}`;
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */

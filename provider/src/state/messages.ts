@@ -84,9 +84,9 @@ export function staysLive(
 export function otherStackAdvice(stack: string): string[] {
   const name = stackOption(stack);
   return [
-    `If you renamed the stack ${name} to this one:`,
+    `If this stack was called "${name}" before:`,
     `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
-    `If the stack ${name} still exists, resolve the create there:`,
+    `If the stack "${name}" still exists, run its program there, which resolves the create:`,
     `  pulumi up --stack ${plainShellWord(name)}`,
   ];
 }
