@@ -1,7 +1,7 @@
 /** What `pending --search` finds on the platform, and what it says about the rest. */
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { Create, Facts } from "../../provider/src/cli/pending-facts.js";
-import { searchUnanswered } from "../../provider/src/cli/pending-search.js";
+import { searchUnanswered } from "../../provider/src/cli/platform.js";
 import type { KindName } from "../../provider/src/kinds/index.js";
 import { type CreateRecord, refAt } from "../../provider/src/state/index.js";
 import { useSandbox } from "../support/stack.js";
@@ -21,6 +21,7 @@ const open = (
     ...record,
   },
   known: "state",
+  journal: { backend: "", stack: "" },
   ...more,
 });
 const event = (id: number, mark: string) => ({
@@ -115,16 +116,6 @@ it("says why it can't search, and sends nothing for it", async () => {
     ],
   });
   expect(sandbox.requests).toEqual([]);
-});
-
-it("a create of which nobody knows when it was sent may have been sent until now: it is looked for later", async () => {
-  const operations = { resendAfterSeconds: 1, createdVisibleAfterSeconds: 0 };
-  const { sandbox, found, told } = await search(
-    [open("there", { at: "" }), open("gone", { at: "" })],
-    operations,
-  );
-  expect({ found, told }).toEqual({ found: ["there 7", "gone not created"], told: [] });
-  expect(sandbox.searches).toBe(2);
 });
 
 it("an object that somebody has named for one create is not another one's too", async () => {

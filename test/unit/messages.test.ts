@@ -101,6 +101,7 @@ const openCreate = {
   ref: purchase,
   record,
   known: "journal",
+  journal: elsewhere,
 } as const;
 const FACTS = { open: [], elsewhere: [], made: [] } as unknown as Parameters<
   typeof listing

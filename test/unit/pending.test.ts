@@ -404,7 +404,7 @@ describe("answers", () => {
   });
 
   it.each<[Parameters<typeof read>[0], string]>([
-    [{ created: ["sennt=5"] }, '"sennt" is not a pending create: `pending` lists them'],
+    [{ "not-created": ["sennt"] }, '"sennt" is not a pending create: `pending` lists them'],
     [
       { "not-created": ["twin"] },
       `"twin" is the name of several, so give the URN: ${urnOf("Advertiser", "twin")} and ${E("twin")}`,
@@ -654,7 +654,7 @@ describe("another stack of the project", () => {
       { created: [], "not-created": ["buy"], forget: [] },
       known,
     );
-    expect(answers.map(({ create }) => create.elsewhere)).toEqual([undefined]);
+    expect(answers.map(({ create }) => create.journal.stack)).toEqual([PLACE.stack]);
   });
 
   it("an answer about its create goes to its journal, whatever this stack has under the key", () => {
@@ -667,7 +667,7 @@ describe("another stack of the project", () => {
       known,
     );
     expect(answers.flatMap((answer) => journalLinesOf(answer, known))).toMatchObject([
-      { line: { key: "ConversionEvent::buy", state: "closed" }, place: there },
+      { line: { key: "ConversionEvent::buy", state: "closed" }, journal: there },
     ]);
   });
 });

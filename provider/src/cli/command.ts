@@ -11,7 +11,6 @@ import {
   AdvertisingError,
   ArgumentsError,
   count,
-  LoginError,
   SettingsError,
   UsageError,
   versionProblem,
@@ -19,16 +18,11 @@ import {
   withPage,
 } from "../base/index.js";
 import { type CatalogContent, describeAlike, readCatalog } from "../catalog/index.js";
-import { cookieFileFor } from "../journal/index.js";
-import {
-  describeSettingProblems,
-  readSettings,
-  type SettingsReading,
-} from "../settings/index.js";
+import { readSettings } from "../settings/index.js";
 import { type Command, chosen, command, type Formats, jsonOf, say } from "./harness.js";
 import { leftoversCommand as leftovers } from "./leftovers.js";
 import { pendingCommand as pending } from "./pending.js";
-import { programFolder, readingOf, STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
+import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 import { reportCommand as report } from "./report-command.js";
 
 const LOGIN_HELP = `Usage: pulumi-advertising login [options]
@@ -44,59 +38,16 @@ const login = command({
   help: LOGIN_HELP,
   options: STACK_OPTIONS,
   run: async (choice) => {
-    const { reading, origin } = await readingOf(choice);
-    const { problems, warnings } = reading;
-    // This loads the HTTP library, which no other command needs.
-    const { secretsIn } = await import("../client/index.js");
-    const secrets = secretsIn(reading);
-    for (const warning of warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
+    const { logIn } = await import("./platform.js");
     try {
-      if (problems.length > 0)
-        throw new SettingsError(
-          `Nothing was sent (settings ${origin}):\n${describeSettingProblems(problems)}`,
-        );
-      const outcome = await logInOnce(reading, `settings ${origin}`, programFolder(choice));
-      return say(secrets.scrub(outcome));
+      return say(await logIn(choice));
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error;
-      console.error(withPage(secrets.scrub(error.message), error.code));
+      console.error(withPage(error.message, error.code));
       return 1;
     }
   },
 });
-
-/** @param folder the program's. @returns what to tell. @throws LoginError */
-async function logInOnce(
-  reading: SettingsReading,
-  origin: string,
-  folder: string,
-): Promise<string> {
-  const { settings, credentials } = reading;
-  if (settings.authMode === "basic")
-    return "No login is needed: advertising:authMode is basic. Only a create checks the credentials.";
-  const { logInAnew, systemDependencies } = await import("../client/index.js");
-  const cookieFile = cookieFileFor(settings, folder);
-  const tell = (message: string) => console.error(message);
-  const dependencies = systemDependencies(reading, { cookieFile, tell });
-  try {
-    const { cure, endsAtMs } = await logInAnew(dependencies);
-    const { email, baseUrl, keepLoggedIn } = settings;
-    const loggedIn = `Logged in as ${email} at ${baseUrl} (${origin}), with ${credentials}.`;
-    if (cookieFile === undefined)
-      return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none.`;
-    if (cure !== undefined)
-      throw new LoginError(
-        `${loggedIn} But the session could not be kept in ${cookieFile}. ${cure}, ` +
-          "or name another place with advertising:cookieFile.",
-      );
-    const end = new Date(endsAtMs).toISOString();
-    const kept = `The session is likely good until ${end}.\nIt is kept in ${cookieFile}`;
-    const advice = keepLoggedIn ? "\nUse the file on one machine at a time." : "";
-    return `${loggedIn}\n${kept}${advice}`;
-  } finally {
-    await dependencies.transport.close();
-  }
-}
 
 const VALIDATE_HELP = `Usage: pulumi-advertising validate <file> [options]
 
@@ -145,10 +96,8 @@ const validateCommand = command({
       mayLackPassword: true,
       mayLackAll: true,
     });
-    if (problems.length > 0)
-      throw new SettingsError(
-        problems.map(({ source, reason }) => `${source} ${reason}`).join("; "),
-      );
+    const faults = problems.map(({ source, reason }) => `${source} ${reason}`);
+    if (faults.length > 0) throw new SettingsError(faults.join("; "));
     const catalog = readCatalog(file, process.cwd(), settings);
     const errors = catalog.findings.filter(({ level }) => level === "error").length;
     process.stdout.write(inFormat(catalog, file, errors));

@@ -45,10 +45,10 @@ export interface Create {
   readonly record: CreateRecord & Partial<JournalEntry>;
   /** Who knows about it; `record`: Pulumi's of an interrupted run, perhaps of another machine. */
   readonly known: "state" | "journal" | "record";
-  /** The stack whose journal has it, if that is another one. */
-  readonly elsewhere?: StackPlace | undefined;
-  /** Which of the stack's journals has it, or will have it. */
-  readonly provider?: string | undefined;
+  /** The one that has it, or will have it. */
+  readonly journal: StackPlace;
+  /** Whether that is another stack's. */
+  readonly isElsewhere?: boolean;
   /** Of an open one, the objects that its resource or member has or had: no create made them since. */
   readonly formerIds?: readonly string[];
   /** Of an outdated one, what the state has under its key from another create. */
@@ -98,38 +98,32 @@ export function factsIn(
   place: StackPlace,
   isSameAccount = mayBeSameAccount,
 ): Facts {
-  const state = stateView(stack, isSameAccount);
-  const noteOf = (record: OpenCreate, provider?: string): Create => {
-    const { key, elsewhere } = record;
-    const ref = refOfKey(key, (elsewhere ?? place).stack);
-    return { ref, record, known: "journal", elsewhere, provider };
+  const state = stateView(stack, place, isSameAccount);
+  const noteOf = (record: OpenCreate, journal: StackPlace): Create => {
+    const ref = refOfKey(record.key, journal.stack);
+    return { ref, record, known: "journal", journal };
   };
+  const journals = own.map(({ provider }) => ({ ...place, provider }));
   const noted = own.flatMap(({ records, provider }) =>
-    [...records.values()].map((record) => noteOf(record, provider)),
+    [...records.values()].map((record) => noteOf(record, { ...place, provider })),
   );
   // An alias may have moved a resource to another provider: what is open there comes first.
   const byKey = new Map(noted.map((note) => [note.ref.key, note]));
   for (const note of noted.filter(isUnseen)) byKey.set(note.ref.key, note);
   const notes = [...byKey.values()];
-  const unseen = [...notes.filter(isUnseen), ...others.map((each) => noteOf(each))];
-  const left = unseen.filter((note) => !state.isSeen(note));
-  const elsewhere = left.filter((note) => note.elsewhere !== undefined);
-  const missing = left.filter(
-    (note) => note.elsewhere === undefined && state.isMissing(note),
-  );
-  const missingByKey = new Map(missing.map((note) => [note.ref.key, note.record]));
+  const ofOthers = others.map(({ elsewhere: journal = place, ...record }) => {
+    return { ...noteOf(record, journal), isElsewhere: true };
+  });
+  const byFate = Map.groupBy([...notes, ...ofOthers], state.fateOf);
+  const missing = byFate.get("missing") ?? [];
+  const elsewhere = byFate.get("elsewhere") ?? [];
+  const superseded = byFate.get("superseded") ?? [];
 
   const open = new Map<string, Create>();
   for (const [key, each] of recordedIn(stack, place)) {
-    const made = missingByKey.get(key);
     // The journal of the run that was interrupted has each create that it has sent.
     const isOfThisMachine = each.runs.every((run) => runs.includes(run));
-    // An older object says nothing about another machine's create.
-    const isMadeSince =
-      made?.id !== undefined && each.runs.every((run) => isSinceRun(run, made.at));
-    if (isOfThisMachine || isMadeSince || state.isAnswered(each, byKey.get(key)?.record))
-      continue;
-    open.set(key, each);
+    if (!isOfThisMachine && !state.isAnswered(each, byKey.get(key))) open.set(key, each);
   }
   for (const note of missing)
     if (note.record.state === "sent")
@@ -138,23 +132,21 @@ export function factsIn(
   const names = stackNamesIn(stack);
   return {
     place,
-    journals: own.map(({ provider }) => ({ ...place, provider })),
+    journals,
     isAsked:
-      open.size > 0 ||
-      elsewhere.some((note) => names.includes(note.elsewhere?.stack ?? "")),
+      open.size > 0 || elsewhere.some(({ journal }) => names.includes(journal.stack)),
     isRecorded: stack.pending.some(({ type }) => type === "creating"),
     open: byName(open.values()).map((each) => {
       return { ...each, formerIds: state.formerIdsOf(each) };
     }),
     elsewhere: byName(elsewhere),
     made: byName(missing.filter(({ record }) => record.state !== "sent")),
-    outdated: unseen
-      .filter((note) => state.isSeen(note))
-      .map((note) => ({ ...note, held: state.heldInstead(note) })),
+    outdated: [
+      ...(byFate.get("seen") ?? []),
+      ...superseded.map((note) => ({ ...note, held: state.idAt(note.ref.key) })),
+    ],
     notes,
-    inState: new Map(
-      state.current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref]),
-    ),
+    inState: state.inState,
   };
 }
 
@@ -167,33 +159,48 @@ function byName(creates: Iterable<Create>): Create[] {
   return inNaturalOrder(creates, ({ ref }) => `${ref.short} ${ref.urn}`);
 }
 
+/**
+ * What a state shows about a create of a journal:
+ * - `seen`: its object, or that a person has found it;
+ * - `superseded`: in its place another create's object, so that nobody is asked;
+ * - `elsewhere`: nothing, and it is another stack's;
+ * - `missing`: nothing about a create of this stack;
+ * - `listed`: it is listed without the journal, or no more.
+ */
+type Fate = "seen" | "superseded" | "elsewhere" | "missing" | "listed";
+
 /** What a state shows about creates. */
-function stateView({ resources }: ExportedStack, isSameAccount: typeof mayBeSameAccount) {
+function stateView(
+  { resources }: ExportedStack,
+  place: StackPlace,
+  isSameAccount: typeof mayBeSameAccount,
+) {
   const objects = objectsIn(resources);
   const byId = Map.groupBy(objects, ({ kind, id = "" }) => objectKey(kind.name, id));
   const current = objects.filter(({ resource }) => resource.delete !== true);
   const byKey = new Map(current.map((each) => [each.ref.key, each]));
   const unresolved = current.flatMap(({ ref, record, resource }): Create[] => {
     if (record === undefined) return [];
-    return [{ ref, record, known: "state", provider: providerOf(resource) }];
+    return [{ ref, record, known: "state", journal: journalOf(resource, place) }];
   });
   const unresolvedMarks = new Set(unresolved.map(({ record }) => record.mark));
   /** Those that a person has found to be created, as `sendingOf` names them. */
   const sendings = new Set(resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)));
 
-  /** Its object, by id and account, or that a person has found it. */
-  const has = ({ ref, record }: Create) => {
-    const { id, account } = record;
-    const found = byId.get(objectKey(ref.kind, id ?? "none")) ?? [];
-    const isObject = ({ resource }: ExportedObject) =>
-      isSameAccount(account, resource.outputs?.[ACCOUNT]);
-    return sendings.has(sendingOf(record)) || found.some(isObject);
-  };
-  /** The object under its key in this stack, if another create made it. */
-  const heldInstead = (note: Create) => {
-    if (note.elsewhere !== undefined || has(note)) return undefined;
-    const id = byKey.get(note.ref.key)?.id;
-    return id === note.record.replaces ? undefined : id;
+  const fateOf = (note: Create): Fate => {
+    const { ref, record, isElsewhere = false } = note;
+    if (!isUnseen(note)) return "listed";
+    if (sendings.has(sendingOf(record))) return "seen";
+    const found = byId.get(objectKey(ref.kind, record.id ?? "none")) ?? [];
+    const { account } = record;
+    if (found.some(({ resource }) => isSameAccount(account, resource.outputs?.[ACCOUNT])))
+      return "seen";
+    if (isElsewhere) return "elsewhere";
+    const held = byKey.get(ref.key);
+    if (held?.id !== undefined && held.id !== record.replaces)
+      return record.id === undefined ? "superseded" : "listed";
+    const isUnresolved = held?.record !== undefined || unresolvedMarks.has(record.mark);
+    return isUnresolved ? "listed" : "missing";
   };
   const formerIdsOf = ({ ref, record }: Create) => {
     const { id, resource } = byKey.get(ref.key) ?? {};
@@ -202,39 +209,41 @@ function stateView({ resources }: ExportedStack, isSameAccount: typeof mayBeSame
     return [id, record.replaces, ...own].filter((each) => each !== undefined);
   };
   return {
-    current,
     unresolved,
-    heldInstead,
+    fateOf,
     formerIdsOf,
-    /** Whether it shows what became of an open create of a journal, or has another object in its place. */
-    isSeen: (note: Create) =>
-      has(note) || (note.record.id === undefined && heldInstead(note) !== undefined),
-    /** Whether nothing in it is about a create of this stack's journal that it does not show. */
-    isMissing: (note: Create) =>
-      heldInstead(note) === undefined &&
-      byKey.get(note.ref.key)?.record === undefined &&
-      !unresolvedMarks.has(note.record.mark),
-    /** Whether somebody has answered since: what it had before that run says nothing about it. */
-    isAnswered(recorded: Recorded, entry: Create["record"] | undefined): boolean {
+    idAt: (key: string) => byKey.get(key)?.id,
+    /** By `objectKey`: the resource that has an object. */
+    inState: new Map(current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref])),
+    /**
+     * Whether it was made, or somebody has answered, since: what there was before that run says nothing about it.
+     * @param note what the journal has under its key.
+     */
+    isAnswered(recorded: Recorded, note: Create | undefined): boolean {
       const { runs, markFor } = recorded;
+      const { id, state, at = "" } = note?.record ?? {};
+      const isMade = note !== undefined && id !== undefined && fateOf(note) === "missing";
+      if (isMade && runs.every((run) => isSinceRun(run, at))) return true;
       // What it was to replace may be replaced by now.
       const marks = [undefined, ...formerIdsOf(recorded)].map(markFor);
       const moments = [...sendings].flatMap((sending) => {
-        const [mark = "", at = ""] = sending.split(" ");
-        return marks.includes(mark) ? at : [];
+        const [mark = "", moment = ""] = sending.split(" ");
+        return marks.includes(mark) ? moment : [];
       });
-      if (entry?.state === "closed" || entry?.state === "confirmed") moments.push(entry.at);
-      return moments.some((at) => runs.every((run) => run !== "" && isSinceRun(run, at)));
+      if (state === "closed" || state === "confirmed") moments.push(at);
+      return moments.some((moment) =>
+        runs.every((run) => run !== "" && isSinceRun(run, moment)),
+      );
     },
   };
 }
 
-/** Whose journal is about a resource. */
-function providerOf({ type, provider = "" }: Resource): string | undefined {
+/** The journal that is about a resource. */
+function journalOf({ type, provider = "" }: Resource, place: StackPlace): StackPlace {
   const [, , , name = ""] = provider.split("::");
   const of = resourceOfType(type);
-  if (of === undefined || type !== pluginTokenOf(of.name)) return undefined;
-  return pluginProvider(name);
+  const isPlugin = of !== undefined && type === pluginTokenOf(of.name);
+  return { ...place, provider: isPlugin ? pluginProvider(name) : undefined };
 }
 
 /** What Pulumi's record of interrupted runs has of one create. */
@@ -247,19 +256,13 @@ interface Recorded extends Create {
 
 /** What was sent, or was about to be, by key. */
 function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Recorded> {
-  const { time } = stack;
-  const current = stack.resources.filter((each) => each.delete !== true);
-  const byUrn = new Map(current.map((each) => [each.urn, each]));
   const all = new Map<string, Recorded>();
-  for (const { type, resource } of stack.pending.toReversed())
-    for (const each of sentIn(type, resource, byUrn.get(resource.urn), {
-      ...place,
-      time,
-    })) {
-      const before = all.get(each.ref.key);
-      const runs = [...(before?.runs ?? []), ...each.runs];
-      all.set(each.ref.key, { ...joinedRecords(each, before), runs });
-    }
+  const sent = stack.pending.toReversed().flatMap((each) => sentIn(each, stack, place));
+  for (const each of sent) {
+    const before = all.get(each.ref.key);
+    const runs = [...(before?.runs ?? []), ...each.runs];
+    all.set(each.ref.key, { ...joinedRecords(each, before), runs });
+  }
   return all;
 }
 
@@ -275,16 +278,16 @@ function joinedRecords<T extends Create>(create: T, other: Create | undefined): 
 
 /** The creates of one operation. @param former the resource in the state. */
 function sentIn(
-  type: string,
-  resource: Resource,
-  former: Resource | undefined,
-  place: StackPlace & Pick<ExportedStack, "time">,
+  { type, resource }: ExportedStack["pending"][number],
+  { resources, time }: ExportedStack,
+  place: StackPlace,
 ): Recorded[] {
   const { urn, inputs = {} } = resource;
   const of = resourceOfType(resource.type);
   // Of an all-secret set nothing is known.
   if (of === undefined || isSecret(inputs.events)) return [];
   const isSet = "member" in of;
+  const former = resources.find((each) => each.urn === urn && each.delete !== true);
   // A set in the state was created; during an update it is as it was before.
   const isNew = type === "creating" && !(isSet && former);
   const isOpen = isNew || (type === "updating" && isSet);
@@ -298,7 +301,7 @@ function sentIn(
   // Without a changed argument, a run keeps the name of an earlier one, perhaps another machine's. Then the record is as
   // old as the state at least: an answer that was given later counts.
   const isItsOwn = type === "creating" || inputs[RUN] !== former?.inputs?.[RUN];
-  const run = isItsOwn ? String(inputs[RUN] ?? "") : place.time && `${place.time} `;
+  const run = isItsOwn ? String(inputs[RUN] ?? "") : time && `${time} `;
   const given = markIn(inputs);
   const ofResource = markOf(place.backend, place.stack, keyOfUrn(of.name, urn));
   // Only objects that the plan would still create can be what the interrupted run sent.
@@ -317,8 +320,8 @@ function sentIn(
       ...given,
       mark: markFor(id),
     };
-    const provider = providerOf(resource);
     const ref = refIn(of, urn, key);
-    return { ref, record, known: "record", provider, runs: [run], markFor };
+    const journal = journalOf(resource, place);
+    return { ref, record, known: "record", journal, runs: [run], markFor };
   });
 }

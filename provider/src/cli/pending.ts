@@ -4,14 +4,7 @@
  * answers; what only a journal or Pulumi's record has, by lines of the journal, which the next `up` here goes by. No
  * state is written here: only Pulumi locks and saves.
  */
-import {
-  asTyped,
-  count,
-  cut,
-  enumerate,
-  plainShellWord,
-  UsageError,
-} from "../base/index.js";
+import { asTyped, count, enumerate, plainShellWord, UsageError } from "../base/index.js";
 import {
   appendLines,
   backendIn,
@@ -29,20 +22,18 @@ import {
   takeOverOpen,
 } from "../journal/index.js";
 import {
-  ACCOUNT,
   describe,
   MAX_LISTED,
   otherStackAdvice,
   resolveCommands,
   stackOption,
 } from "../state/index.js";
-import { objectsIn, stackNamesIn } from "./contents.js";
+import { stackNamesIn } from "./contents.js";
 import { command, commandsAreAbout, isInline, type StackChoice } from "./harness.js";
 import {
   type Answer,
   isCreated,
   journalLinesOf,
-  journalOf,
   type PlacedLine,
   readAnswers,
   recordedLines,
@@ -108,15 +99,15 @@ export const pendingCommand = command({
         "A run of this stack is under way here. Let it end, then run this again.",
       );
     else if (state === undefined) await bringUpToDate(facts);
-    if (former !== undefined) {
-      await takeOver(former, facts, choice);
-      facts = await readFacts(choice);
-    }
+    if (former !== undefined) await takeOver(former, facts, choice);
+    // A search has to know since when a create may have been sent: since now, if nobody has noted it.
+    if (search) await writeLines(recordedLines(facts));
+    if (search || former !== undefined) facts = await readFacts(choice);
     const { answers, known } = readAnswers(typed, facts);
     for (const sentence of known) console.log(sentence);
     if (search) {
       // Loaded here, since nothing else of this command needs the HTTP library.
-      const { searchUnanswered } = await import("./pending-search.js");
+      const { searchUnanswered } = await import("./platform.js");
       answers.push(...(await searchUnanswered(answers, facts, choice)));
     }
     if (answers.length > 0) {
@@ -137,65 +128,58 @@ export const pendingCommand = command({
 
 /** Reads only, so that it never waits for a run that is under way. @throws JournalError as an `up` has it. */
 async function readFacts(choice: StateChoice): Promise<Facts> {
-  const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
+  const [exported, selected, isSameAccount] = await Promise.all([
+    stateOf(choice),
+    stackName(choice),
+    accountComparer(choice),
+  ]);
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
   if (stack === undefined)
     throw new Error(
       "`pulumi stack --show-name` names no stack: select one, or add --stack",
     );
-  const place = { backend: backendIn(process.env, programFolder(choice)), stack };
+  const backend = backendIn(process.env, programFolder(choice));
+  const place: StackPlace = { backend, stack };
   const path = journalPath(place);
-  const own: { records: Records; provider?: string | undefined }[] = [];
+  let records: Records;
   try {
-    own.push({ records: readJournal(path).records });
+    ({ records } = readJournal(path));
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
   const journals = everyJournal(journalFolder());
-  const runs = journals.flatMap((journal) => journal.runs);
-  const isHere = (other: StackPlace | undefined) =>
-    other?.stack === stack && other.backend === place.backend;
-  for (const journal of journals)
-    if (isHere(journal) && journalPath(journal) !== path) own.push(journal);
-  const all = choice.state === undefined ? openElsewhere(place, journals) : [];
-  const elsewhere = all.filter((create) => !isHere(create.elsewhere));
-  const accounts = new Set<unknown>([
-    ...exported.resources.map(({ outputs = {} }) => outputs[ACCOUNT]),
-    ...own.flatMap(({ records }) => [...records.values()].map(({ account }) => account)),
-    ...elsewhere.map(({ account }) => account),
-  ]);
-  accounts.delete(undefined);
-  // Pulumi is asked for the settings only if there is anything to compare.
-  const isSameAccount = accounts.size > 1 ? await accountComparer(choice) : undefined;
-  return factsIn(exported, { own, runs, elsewhere }, place, isSameAccount);
+  const isHere = (other: StackPlace) => other.stack === stack && other.backend === backend;
+  const ofProviders = journals.filter((each) => isHere(each) && journalPath(each) !== path);
+  const others = journals.filter((each) => !isHere(each) && choice.state === undefined);
+  const known = {
+    own: [{ records }, ...ofProviders],
+    runs: journals.flatMap(({ runs }) => runs),
+    elsewhere: openElsewhere(place, others),
+  };
+  return factsIn(exported, known, place, isSameAccount);
 }
 
 /** What the state has is open no longer. If that can't be noted, the next run sees it. */
-async function bringUpToDate(facts: Facts): Promise<void> {
-  const { outdated } = facts;
-  const lines = outdated.map((create): PlacedLine => {
-    const { ref, record, elsewhere, held = record.id } = create;
-    const place = journalOf(create, facts);
-    if (elsewhere !== undefined || held === undefined)
-      return { line: closedLine(ref.key), place };
-    return { line: confirmedLine({ ...record, key: ref.key }, held), place };
+async function bringUpToDate({ outdated }: Facts): Promise<void> {
+  const lines = outdated.map(({ ref, record, journal, isElsewhere, held = record.id }) => {
+    let line = closedLine(ref.key);
+    if (!isElsewhere && held !== undefined)
+      line = confirmedLine({ ...record, key: ref.key }, held);
+    return { line, journal };
   });
   await writeLines(lines).catch(() => undefined);
   for (const note of outdated) if (note.held !== undefined) console.log(heldMessage(note));
 }
 
-async function writeLines(all: readonly PlacedLine[]): Promise<void> {
+async function writeLines(lines: readonly PlacedLine[]): Promise<void> {
   const say = (message: string) => console.error(message);
   const here = { folder: journalFolder(), say };
-  const places = new Map(all.map(({ place }) => [journalPath(place), place]));
-  for (const [path, place] of places) {
-    const placed = all.filter((each) => journalPath(each.place) === path);
-    await appendLines(
-      place,
-      placed.map(({ line }) => line),
-      here,
-    );
+  const journals = new Map(lines.map(({ journal }) => [journalPath(journal), journal]));
+  for (const [path, journal] of journals) {
+    const own = lines.filter((each) => journalPath(each.journal) === path);
+    const added = own.map(({ line }) => line);
+    await appendLines(journal, added, here);
   }
 }
 
@@ -206,8 +190,8 @@ async function takeOver(
   choice: StackChoice,
 ): Promise<void> {
   // What this command has just closed there is no mistake to ask for.
-  const meant = [...elsewhere, ...outdated]
-    .flatMap((create) => create.elsewhere ?? [])
+  const meant = [...elsewhere, ...outdated.filter(({ isElsewhere }) => isElsewhere)]
+    .map(({ journal }) => journal)
     .filter(({ stack }) => [stack, stackOption(stack)].includes(former));
   if (meant.length === 0)
     throw new Error(`this machine's journal has nothing open of a stack ${former}`);
@@ -219,11 +203,8 @@ async function takeOver(
     );
   const places = new Map(meant.map((each) => [journalPath(each), each]));
   for (const each of places.values()) {
-    const amount = await takeOverOpen(
-      each,
-      { ...each, ...place },
-      { folder: journalFolder() },
-    );
+    const here = { folder: journalFolder() };
+    const amount = await takeOverOpen(each, { ...each, ...place }, here);
     console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
   }
 }
@@ -255,14 +236,13 @@ async function execute(
       failure = message;
     });
   // By name too: a resource that got another one's name may have the same create.
-  const objects = objectsIn((await stateOf(choice)).resources);
-  const open = new Set(objects.map(({ ref, record }) => `${ref.urn} ${record?.mark}`));
-  const left = asked.filter(({ create: { ref, record } }) =>
-    open.has(`${ref.urn} ${record.mark}`),
-  );
+  const nameOf = ({ ref, record }: Create) => `${ref.urn} ${record.mark}`;
+  const { open } = await readFacts(choice);
+  const inState = open.filter(({ known }) => known === "state");
+  const unresolved = new Set(inState.map(nameOf));
+  const left = asked.filter(({ create }) => unresolved.has(nameOf(create)));
   const resolved = all.filter((answer) => !left.includes(answer));
-  const lines = resolved.flatMap((answer) => journalLinesOf(answer, facts));
-  await writeLines(lines);
+  await writeLines(resolved.flatMap((answer) => journalLinesOf(answer, facts)));
   for (const answer of resolved) console.log(resolvedMessage(answer));
   if (left.length === 0) return;
   const names = left.map(({ create }) => create.ref.short);
@@ -296,6 +276,7 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
   const nameOf = ({ ref: { short, urn } }: Create) =>
     byShort.get(short)?.length === 1 ? short : urn;
   const lines: string[] = [];
+  if (open.length + elsewhere.length === 0) lines.push("Nothing is pending.");
   if (open.length > 0) {
     lines.push(
       `${count(open.length, "create")} may or may not have reached the platform:`,
@@ -307,7 +288,6 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
       );
     lines.push(...resolveCommands(open.map(nameOf)));
   }
-  if (open.length + elsewhere.length === 0) lines.push("Nothing is pending.");
   if (made.length > 0)
     lines.push(
       "Created by earlier runs, and not in the state yet:",
@@ -315,13 +295,12 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
       `The next \`${asTyped("pulumi up")}\` on this machine with the same account takes over ` +
         "what the program still declares as sent.",
     );
-  const byStack = Map.groupBy(elsewhere, (create) => JSON.stringify(create.elsewhere));
-  for (const creates of byStack.values()) {
-    const { stack = "", backend } = creates[0]?.elsewhere ?? {};
-    const listed = creates.map((create) => `  ${create.ref.urn}: ${whatIsKnown(create)}`);
+  const byJournal = Map.groupBy(elsewhere, ({ journal }) => JSON.stringify(journal));
+  for (const [journal, creates] of byJournal) {
+    const { stack, backend } = JSON.parse(journal) as StackPlace;
     lines.push(
       `The stack ${stack} (backend ${backend}) has ${count(creates.length, "open create")}:`,
-      ...cut(listed, MAX_LISTED, (others) => `  and ${others} more`),
+      ...creates.map((create) => `  ${create.ref.urn}: ${whatIsKnown(create)}`),
       ...otherStackAdvice(stack),
     );
   }

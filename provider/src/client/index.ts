@@ -4,5 +4,9 @@
  */
 export type { WireRecord } from "./classify-response.js";
 export { Client } from "./client.js";
-export { secretsIn, systemDependencies } from "./client-dependencies.js";
+export {
+  type ClientDependencies,
+  secretsIn,
+  systemDependencies,
+} from "./client-dependencies.js";
 export { logInAnew } from "./login.js";

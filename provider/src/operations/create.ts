@@ -404,7 +404,7 @@ export async function searchByMark(
 }
 
 /** From when a create that no search finds counts as not made; none if never. Its last sending, if unknown, is now. */
-export function resendDueMs(
+function resendDueMs(
   at: string,
   { settings, clock }: SearchContext,
 ): number | undefined {

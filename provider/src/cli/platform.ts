@@ -1,0 +1,120 @@
+/** What `login` and `pending --search` do on the platform. This loads the HTTP library. */
+import { LoginError, SettingsError } from "../base/index.js";
+import {
+  Client,
+  type ClientDependencies,
+  logInAnew,
+  secretsIn,
+  systemDependencies,
+} from "../client/index.js";
+import { cookieFileFor } from "../journal/index.js";
+import { kindsByName } from "../kinds/index.js";
+import { searchByMark } from "../operations/index.js";
+import { abilitiesOf } from "../plan/index.js";
+import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
+import type { StackChoice } from "./harness.js";
+import { type Answer, verdictOn } from "./pending-answers.js";
+import type { Create, Facts } from "./pending-facts.js";
+import { programFolder, readingOf } from "./pulumi.js";
+
+interface Connection {
+  readonly reading: SettingsReading;
+  /** The settings' origin, in words. */
+  readonly origin: string;
+  readonly dependencies: ClientDependencies;
+}
+
+/** @throws SettingsError, or what `work` throws, scrubbed. */
+async function connected<T>(
+  choice: StackChoice,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const { reading, origin } = await readingOf(choice);
+  const { settings, problems, warnings } = reading;
+  const secrets = secretsIn(reading);
+  for (const warning of warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
+  if (problems.length > 0) {
+    const why = describeSettingProblems(problems);
+    throw new SettingsError(
+      secrets.scrub(`Nothing was sent (settings ${origin}):\n${why}`),
+    );
+  }
+  const cookieFile = cookieFileFor(settings, programFolder(choice));
+  const tell = (message: string) => console.error(message);
+  const dependencies = systemDependencies(reading, { cookieFile, tell, secrets });
+  try {
+    return await work({ reading, origin, dependencies });
+  } catch (error) {
+    if (error instanceof Error) error.message = secrets.scrub(error.message);
+    throw error;
+  } finally {
+    await dependencies.transport.close();
+  }
+}
+
+/** @returns what to tell. @throws LoginError */
+export function logIn(choice: StackChoice): Promise<string> {
+  return connected(choice, async ({ origin, dependencies }) => {
+    const { settings, credentials, cookieFile, secrets } = dependencies;
+    const { email, baseUrl, keepLoggedIn } = settings;
+    if (settings.authMode === "basic")
+      return "No login is needed: advertising:authMode is basic. Only a create checks the credentials.";
+    const { cure, endsAtMs } = await logInAnew(dependencies);
+    const loggedIn = secrets.scrub(
+      `Logged in as ${email} at ${baseUrl} (settings ${origin}), with ${credentials}.`,
+    );
+    if (cookieFile === undefined)
+      return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none.`;
+    if (cure !== undefined)
+      throw new LoginError(
+        `${loggedIn} But the session could not be kept in ${cookieFile}. ${cure}, ` +
+          "or name another place with advertising:cookieFile.",
+      );
+    const end = new Date(endsAtMs).toISOString();
+    const kept = `The session is likely good until ${end}.\nIt is kept in ${cookieFile}`;
+    const advice = keepLoggedIn ? "\nUse the file on one machine at a time." : "";
+    return `${loggedIn}\n${kept}${advice}`;
+  });
+}
+
+/** What a search finds out of what has no answer yet; of the rest it prints why. @param given answers that count. */
+export async function searchUnanswered(
+  given: readonly Answer[],
+  facts: Facts,
+  choice: StackChoice,
+): Promise<Answer[]> {
+  const answered = new Set(given.map(({ create }) => create));
+  const open = facts.open.filter((create) => !answered.has(create));
+  if (open.length === 0) return [];
+  return connected(choice, async ({ reading, dependencies }) => {
+    const client = new Client(dependencies);
+    const searchContext = { reading, clock: dependencies.clock, client: () => client };
+
+    /** @returns a sentence about what has no answer. */
+    const look = async (create: Create): Promise<Answer | string> => {
+      const { ref, record: sent, formerIds = [] } = create;
+      const { short: label } = ref;
+      const kind = kindsByName[ref.kind];
+      if (!abilitiesOf(kind, reading.settings).search(sent.field)) {
+        const setting = `advertising:operations.${kind.create.noun}.search`;
+        return `${label}: can't be searched for by its mark: check advertising:markField and ${setting}.`;
+      }
+      const finding = await searchByMark(searchContext, { kind, label, sent, formerIds });
+      if (finding.kind === "found") return { create, id: finding.id };
+      if (finding.kind === "not-made") return { create };
+      return `${label}: ${dependencies.secrets.scrub(finding.words)}`;
+    };
+
+    const answers: Answer[] = [];
+    for (const found of await Promise.all(open.map(look))) {
+      if (typeof found === "string") {
+        console.log(found);
+        continue;
+      }
+      const answer = verdictOn(found, facts, [...given, ...answers]);
+      if (typeof answer !== "string") answers.push(answer);
+      else console.log(`Found, but not resolved: ${answer}`);
+    }
+    return answers;
+  });
+}
