@@ -30,9 +30,7 @@ const LOGIN_HELP = `Usage: pulumi-advertising login [options]
 Logs in with the settings of the stack, or of the environment if none is selected, and keeps
 the session in the cookie file.
 
-${STACK_HELP}
-
-Exit codes: 0 logged in or not needed, 1 no session for later runs, 2 failed.`;
+${STACK_HELP}`;
 
 const login = command({
   help: LOGIN_HELP,
@@ -54,9 +52,7 @@ const VALIDATE_HELP = `Usage: pulumi-advertising validate <file> [options]
 Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place, without a
 stack. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
 
-  --format FORMAT        text (default) or json
-
-Exit codes: 0 no errors (there may be warnings), 1 errors, 2 called wrongly.`;
+  --format FORMAT        text (default) or json`;
 
 const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
   text: ({ advertisers, events, findings }, file, errors) => {

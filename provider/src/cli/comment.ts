@@ -84,22 +84,16 @@ export function readPreview(text: string) {
     return op !== "same" && isOurs && newState?.inputs?.events === UNKNOWN;
   });
   const planned = steps.flatMap((step) => plannedIn(step, settings));
-  // What the program goes on with.
-  const kept = planned.filter(({ isDeclared, action, former }) => {
-    return isDeclared && (former === undefined || action.do === "adopt");
-  });
-  const held = new Set(
-    kept.map(({ kind, action, id }) =>
-      objectKey(kind.name, (action.do === "adopt" ? action.id : id) ?? ""),
-    ),
-  );
-  const isHeld = ({ kind, former }: ObjectChange) =>
-    former !== undefined && held.has(objectKey(kind.name, former.id));
+  // What the program adopts or keeps under another name is shown there, and does not leave.
+  const held = new Set<string>();
+  for (const { kind, action, id = "", former, isDeclared } of planned) {
+    if (action.do === "adopt") held.add(objectKey(kind.name, action.id ?? ""));
+    else if (isDeclared && former === undefined) held.add(objectKey(kind.name, id));
+  }
+  const isHeld = ({ kind, id = "", isDeclared }: ObjectChange) =>
+    !isDeclared && held.has(objectKey(kind.name, id));
   return {
-    // What something else in the program goes on with is shown there, and is not left.
-    changes: planned
-      .filter((each) => shownAction(each) !== "same" && (each.isDeclared || !isHeld(each)))
-      .map((each) => (isHeld(each) ? { ...each, former: undefined } : each)),
+    changes: planned.filter((each) => shownAction(each) !== "same" && !isHeld(each)),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
     diagnostics: listIn<Diagnostic>(preview.diagnostics),
   };
@@ -248,22 +242,22 @@ function messageLine({ urn = "", message }: Diagnostic): string {
 
 const MAX_UNFOLDED = 20;
 
+/** The most that is around the lines of a part. */
+const FRAME_CHARACTERS = 200;
+
 /** As many lines as there is room for, and how many are left out; nothing where there are none. */
 function fitting(title: string, lines: readonly string[], room: number): string {
-  const open = lines.length > MAX_UNFOLDED ? "" : " open";
-  const before = `\n\n<details${open}><summary>${title} (${lines.length})</summary>\n`;
-  const leftOut = (amount: number) =>
-    `\n- … and ${amount} more, for which there is no room here`;
-  const after = "\n\n</details>";
-  let budget = room - before.length - leftOut(lines.length).length - after.length;
+  let budget = room - FRAME_CHARACTERS;
   const shown = lines.filter((line) => {
     budget -= line.length + 1;
     return budget >= 0;
   });
   if (shown.length === 0) return "";
-  const rest = lines.length - shown.length;
-  const end = rest === 0 ? after : leftOut(rest) + after;
-  return `${before}\n${shown.join("\n")}${end}`;
+  const leftOut = lines.length - shown.length;
+  if (leftOut > 0) shown.push(`- … and ${leftOut} more, for which there is no room here`);
+  const open = lines.length > MAX_UNFOLDED ? "" : " open";
+  const summary = `<details${open}><summary>${title} (${lines.length})</summary>`;
+  return `\n\n${summary}\n\n${shown.join("\n")}\n\n</details>`;
 }
 
 /** As code, in which nothing is markup and nobody is mentioned; each character that might be becomes an entity. */

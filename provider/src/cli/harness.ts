@@ -18,31 +18,26 @@ type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
 
 export function command<const O extends ParseArgsOptionsConfig>(declaration: {
   readonly help: string;
-  /** All but `--help`, which each command takes. */
+  /** Beside `--help`. */
   readonly options: O;
   readonly takes?: string;
   readonly run: (values: ParsedValues<O>, word: string) => Promise<number>;
 }): Command {
-  const { help, takes, run } = declaration;
-  const options = {
-    ...declaration.options,
-    help: { type: "boolean", short: "h" },
-  } as const;
+  const { help, options, takes, run } = declaration;
   return {
     help,
     run: async (args) => {
+      if (args.includes("--help") || args.includes("-h")) return say(help);
       const { values, positionals } = parseArgs({
         args: [...args],
         options,
         allowPositionals: takes !== undefined,
       });
-      const { help: isHelpWanted, ...given } = values as { readonly help?: boolean };
-      if (isHelpWanted === true) return say(help);
-      commandsAreAbout(given);
+      commandsAreAbout(values);
       const [word = "", ...more] = positionals;
       if (takes !== undefined && (word === "" || more.length > 0))
         throw new UsageError(`expected ${takes}; got ${positionals.join(" ") || "none"}`);
-      return run(given as ParsedValues<O>, word);
+      return run(values, word);
     },
   };
 }
@@ -88,13 +83,11 @@ export function chosen<T>(
 
 /**
  * The text of a file, or of standard input (`-`). That is read as a stream: behind another Node.js program, such as
- * npx, it does not block, and reading it at once would fail while the writer has nothing ready. @throws Error in words.
+ * npx, it does not block, and reading it at once would fail while the writer has nothing ready. @throws Error of the system.
  */
 export async function textOf(file: string): Promise<string> {
   if (file === "-") return process.stdin.readableEnded ? "" : text(process.stdin);
-  return readFile(file, "utf8").catch((error: Error) => {
-    throw new Error(`${file} could not be read: ${error.message}`);
-  });
+  return readFile(file, "utf8");
 }
 
 /** Writes a report. @param file none or `-`: standard output. @returns the exit code. @throws Error of the system. */

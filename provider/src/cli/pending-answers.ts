@@ -26,7 +26,7 @@ export function isCreated({ id, managedAs }: Answer): boolean {
 
 /**
  * @param typed names; of `created`, `X=ID`.
- * @returns also sentences about what needs no answer. @throws Error with all that is wrong; then no answer counts.
+ * @returns also sentences about names of nothing that needs an answer. @throws Error with all that is wrong; then no answer counts.
  */
 export function readAnswers(
   typed: Readonly<Record<"created" | "not-created" | "forget", readonly string[]>>,
@@ -36,7 +36,7 @@ export function readAnswers(
   // What is open comes before what the journal has of the same.
   const all = new Map([...facts.notes, ...open].map((each) => [each.ref.urn, each]));
   const answers = new Map<string, Answer>();
-  const known: string[] = [];
+  const unknown: string[] = [];
   const faults: string[] = [];
 
   const answer = (name: string, said: Omit<Answer, "create"> = {}) => {
@@ -51,10 +51,8 @@ export function readAnswers(
       faults.push(`"${name}" is the name of several, so give the URN: ${urns}`);
       return;
     }
-    if (resources.size === 0 && isResolved(name, facts))
-      known.push(`${name} is resolved already: the state has what became of it.`);
-    else if (resources.size === 0)
-      faults.push(`"${name}" is not a pending create: \`pending\` lists them`);
+    if (resources.size === 0)
+      unknown.push(`${name} is not pending: it is resolved already, or was never sent.`);
     for (const create of meant) {
       const { urn, short } = create.ref;
       const verdict = verdictOn({ create, ...said }, facts, [...answers.values()]);
@@ -72,7 +70,7 @@ export function readAnswers(
   for (const name of typed["not-created"]) answer(name);
   for (const name of typed.forget) answer(name, { isForgotten: true });
   if (faults.length > 0) throw new Error(`nothing was resolved: ${faults.join("; ")}`);
-  return { answers: [...answers.values()], known };
+  return { answers: [...answers.values()], unknown };
 }
 
 /** By any name that the create has or had: what the state has may have a former name in the journal. */
@@ -90,12 +88,6 @@ function calledIn(all: readonly Create[], name: string, { notes }: Facts): Creat
 /** Also by the name of its set. */
 function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string): boolean {
   return [urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)].includes(name);
-}
-
-/** Somebody else has answered it, or a run has found it. */
-function isResolved(name: string, { outdated, inState }: Facts): boolean {
-  const refs = [...outdated.map(({ ref }) => ref), ...inState.values()];
-  return refs.some((ref) => isCalled(ref, name));
 }
 
 /** @param others answers that count. @returns also the resource that has the object; a sentence if it can't be true. */
@@ -137,7 +129,7 @@ export interface PlacedLine extends Pick<Create, "journal"> {
   readonly line: JournalLine;
 }
 
-/** What Pulumi's record has becomes this machine's to ask about: a refresh, and the next `up`, drop that record. */
+/** What Pulumi's record has becomes this machine's to ask about, as if sent now: a refresh, and the next `up`, drop that record. */
 export function recordedLines({ open }: Facts): PlacedLine[] {
   const recorded = open.filter(({ known }) => known === "record");
   return recorded.map(({ ref: { key }, record, journal }) => {
@@ -162,12 +154,12 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
     .map((note): PlacedLine => {
       return { line: closedLine(note.ref.key, at), journal: note.journal };
     });
-  // Another stack, or another provider, may have something else under this key. Pulumi's record is noted in its place.
+  // Another stack, or another provider, may have something else under this key.
   const isHere = (note: Create) =>
     note.ref.key === key && journalPath(note.journal) === journalPath(journal);
-  const hasOther =
-    known !== "record" &&
-    notes.some((note) => isHere(note) && note.record.id !== undefined && !isSame(note));
+  const hasOther = notes.some(
+    (note) => isHere(note) && note.record.id !== undefined && !isSame(note),
+  );
   let line = closedLine(key, at);
   // What the create was to replace is still live: the next run says so.
   if (!isForgotten && record.replaces !== undefined)

@@ -16,7 +16,6 @@ import {
   journalFolder,
   journalPath,
   openElsewhere,
-  type Records,
   readJournal,
   type StackPlace,
   takeOverOpen,
@@ -65,9 +64,7 @@ an interrupted run. Any number of these may be resolved at once:
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-X is a name as in a message, or a URN; for --not-created and --forget also the name of a set.
-
-Exit codes: 0 nothing needs an answer, 1 something does, 2 failed.`;
+X is a name as in a message, or a URN; for --not-created and --forget also the name of a set.`;
 
 const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
 
@@ -100,11 +97,12 @@ export const pendingCommand = command({
       );
     else if (state === undefined) await bringUpToDate(facts);
     if (former !== undefined) await takeOver(former, facts, choice);
-    // A search has to know since when a create may have been sent: since now, if nobody has noted it.
-    if (search) await writeLines(recordedLines(facts));
-    if (search || former !== undefined) facts = await readFacts(choice);
-    const { answers, known } = readAnswers(typed, facts);
-    for (const sentence of known) console.log(sentence);
+    if (isChange) {
+      await writeLines(recordedLines(facts));
+      facts = await readFacts(choice);
+    }
+    const { answers, unknown } = readAnswers(typed, facts);
+    for (const sentence of unknown) console.log(sentence);
     if (search) {
       // Loaded here, since nothing else of this command needs the HTTP library.
       const { searchUnanswered } = await import("./platform.js");
@@ -142,18 +140,16 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
   const backend = backendIn(process.env, programFolder(choice));
   const place: StackPlace = { backend, stack };
   const path = journalPath(place);
-  let records: Records;
   try {
-    ({ records } = readJournal(path));
+    readJournal(path);
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
   const journals = everyJournal(journalFolder());
   const isHere = (other: StackPlace) => other.stack === stack && other.backend === backend;
-  const ofProviders = journals.filter((each) => isHere(each) && journalPath(each) !== path);
   const others = journals.filter((each) => !isHere(each) && choice.state === undefined);
   const known = {
-    own: [{ records }, ...ofProviders],
+    own: journals.filter(isHere),
     runs: journals.flatMap(({ runs }) => runs),
     elsewhere: openElsewhere(place, others),
   };
@@ -222,7 +218,6 @@ async function execute(
   facts: Facts,
   choice: StackChoice,
 ): Promise<void> {
-  await writeLines(recordedLines(facts));
   const asked = all.filter(({ create }) => create.known === "state");
   const ids = asked.map((answer) => {
     return [answer.create.record.mark, isCreated(answer) ? answer.id : null];

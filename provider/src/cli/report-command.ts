@@ -52,9 +52,7 @@ const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
   --out FILE             writes to FILE
 
 For ids and page:
-${STATE_HELP}
-
-Exit codes: 0 written, 1 written, and --fail-on has found one, 2 failed.`;
+${STATE_HELP}`;
 
 const TEXT = { type: "string" } as const;
 const FAILURES = { rename: "renames", replace: "replacements" } as const;
