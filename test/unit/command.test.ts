@@ -132,7 +132,7 @@ describe("exit code 2, and in words why", () => {
     [["leftovers"], "the `pulumi` command is not on the PATH"],
     [
       ["leftovers", "--before", "none.json", "--state", "one.json"],
-      "ENOENT: no such file or directory, open 'none.json'",
+      "none.json could not be read: ENOENT",
     ],
     [
       ["leftovers", "--before", "theirs.json", "--state", "ours.json"],

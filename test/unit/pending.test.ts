@@ -7,7 +7,7 @@ import {
   recordedLines,
 } from "../../provider/src/cli/pending-answers.js";
 import { factsIn } from "../../provider/src/cli/pending-facts.js";
-import type { JournalEntry, OpenCreate } from "../../provider/src/journal/journal-entry.js";
+import type { JournalEntry } from "../../provider/src/journal/journal-entry.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
 import { markOf } from "../../provider/src/state/index.js";
@@ -23,6 +23,7 @@ import {
 const TIME = "2026-03-02T10:00:00Z";
 const [BEFORE, AFTER] = ["2026-03-02T09:59:59Z", "2026-03-02T10:00:01Z"];
 const PLACE = { backend: "file:///x", stack: "organization/shop/dev" };
+const THERE = { backend: "file:///x", stack: "organization/shop/old" };
 const E = (name: string) => urnOf("ConversionEvent", name);
 const SET = urnOf("ConversionEventSet", "funnel");
 
@@ -56,20 +57,17 @@ function facts(
   resources: readonly Resource[],
   journal: readonly JournalEntry[] = [],
   pending_operations: object[] = [],
-  elsewhere: readonly OpenCreate[] = [],
+  elsewhere: readonly JournalEntry[] = [],
 ) {
   const deployment = { manifest: { time: TIME }, resources, pending_operations };
   const stack = readExport(JSON.stringify({ version: 3, deployment }));
-  const own = [{ records: new Map(journal.map((each) => [each.key, each])) }];
-  return factsIn(
-    stack,
-    {
-      own,
-      runs: [`${BEFORE} ours`],
-      elsewhere,
-    },
-    PLACE,
-  );
+  const journalOf = (entries: readonly JournalEntry[]) =>
+    new Map(entries.map((each) => [each.key, each]));
+  const journals = [
+    { ...PLACE, runs: [`${BEFORE} ours`], records: journalOf(journal) },
+    { ...THERE, runs: [], records: journalOf(elsewhere) },
+  ];
+  return factsIn(stack, journals, PLACE);
 }
 const madeIn = (...given: Parameters<typeof facts>) =>
   facts(...given).made.map(({ ref, record: { id } }) => `${ref.short} ${id}`);
@@ -629,11 +627,7 @@ it("an answer about what Pulumi's record has ends it, whatever the journal had u
 });
 
 describe("another stack of the project", () => {
-  const there = { backend: "file:///x", stack: "organization/shop/old" };
-  const open = {
-    ...record("ConversionEvent::buy", "created", { id: "5" }),
-    elsewhere: there,
-  };
+  const open = record("ConversionEvent::buy", "created", { id: "5" });
 
   it("its open creates are listed by their URN, unless this stack's state has the object", () => {
     const { elsewhere, open: own } = facts([], [], [], [open]);
@@ -659,7 +653,7 @@ describe("another stack of the project", () => {
   });
 
   it("an answer about its create goes to its journal, whatever this stack has under the key", () => {
-    const sent = { ...record("ConversionEvent::buy", "sent"), elsewhere: there };
+    const sent = record("ConversionEvent::buy", "sent");
     const own = record("ConversionEvent::buy", "confirmed", { id: "9", mark: "other" });
     const known = facts([storedEvent("buy", 9)], [own], [], [sent]);
     const [urn = ""] = known.elsewhere.map(({ ref }) => ref.urn);
@@ -668,7 +662,7 @@ describe("another stack of the project", () => {
       known,
     );
     expect(answers.flatMap((answer) => journalLinesOf(answer, known))).toMatchObject([
-      { line: { key: "ConversionEvent::buy", state: "closed" }, journal: there },
+      { line: { key: "ConversionEvent::buy", state: "closed" }, journal: THERE },
     ]);
   });
 });

@@ -36,9 +36,9 @@ const login = command({
   help: LOGIN_HELP,
   options: STACK_OPTIONS,
   run: async (choice) => {
-    const { logIn } = await import("./platform.js");
+    const { logInAndReport } = await import("./platform.js");
     try {
-      return say(await logIn(choice));
+      return say(await logInAndReport(choice));
     } catch (error) {
       if (!(error instanceof AdvertisingError)) throw error;
       console.error(withPage(error.message, error.code));

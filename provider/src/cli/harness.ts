@@ -83,11 +83,13 @@ export function chosen<T>(
 
 /**
  * The text of a file, or of standard input (`-`). That is read as a stream: behind another Node.js program, such as
- * npx, it does not block, and reading it at once would fail while the writer has nothing ready. @throws Error of the system.
+ * npx, it does not block, and reading it at once would fail while the writer has nothing ready. @throws Error in words.
  */
 export async function textOf(file: string): Promise<string> {
   if (file === "-") return process.stdin.readableEnded ? "" : text(process.stdin);
-  return readFile(file, "utf8");
+  return readFile(file, "utf8").catch((error: Error) => {
+    throw new Error(`${file} could not be read: ${error.message}`);
+  });
 }
 
 /** Writes a report. @param file none or `-`: standard output. @returns the exit code. @throws Error of the system. */

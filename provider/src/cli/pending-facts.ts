@@ -1,8 +1,9 @@
 import {
   type JournalEntry,
   type OpenCreate,
+  openElsewhere,
   pluginProvider,
-  type Records,
+  type StackJournal,
   type StackPlace,
 } from "../journal/index.js";
 import { fingerprintOfBody, pluginTokenOf, resourceOfType } from "../kinds/index.js";
@@ -77,24 +78,10 @@ export interface Facts {
   readonly inState: ReadonlyMap<string, Create["ref"]>;
 }
 
-/** @param isSameAccount whether two recorded accounts are one. */
+/** @param journals all of this machine. @param isSameAccount whether two recorded accounts are one. */
 export function factsIn(
   stack: ExportedStack,
-  {
-    own,
-    runs,
-    elsewhere: others,
-  }: {
-    /** All journals of the stack: each provider has one. */
-    readonly own: readonly {
-      readonly records: Records;
-      readonly provider?: string | undefined;
-    }[];
-    /** Names of the runs that used any of this machine's journals. */
-    readonly runs: readonly string[];
-    /** What other stacks of the project have open. */
-    readonly elsewhere: readonly OpenCreate[];
-  },
+  journals: readonly StackJournal[],
   place: StackPlace,
   isSameAccount = mayBeSameAccount,
 ): Facts {
@@ -103,22 +90,27 @@ export function factsIn(
     const ref = refOfKey(record.key, journal.stack);
     return { ref, record, known: "journal", journal };
   };
-  const journals = own.map(({ provider }) => ({ ...place, provider }));
-  const noted = own.flatMap(({ records, provider }) =>
-    [...records.values()].map((record) => noteOf(record, { ...place, provider })),
+  const isHere = (journal: StackPlace) =>
+    journal.stack === place.stack && journal.backend === place.backend;
+  // Each provider has one.
+  const own = journals.filter(isHere);
+  const noted = own.flatMap(({ records, runs: _, ...journal }) =>
+    [...records.values()].map((record) => noteOf(record, journal)),
   );
   // An alias may have moved a resource to another provider: what is open there comes first.
   const byKey = new Map(noted.map((note) => [note.ref.key, note]));
   for (const note of noted.filter(isUnseen)) byKey.set(note.ref.key, note);
   const notes = [...byKey.values()];
-  const ofOthers = others.map(({ elsewhere: journal = place, ...record }) => {
-    return { ...noteOf(record, journal), isElsewhere: true };
+  const others = journals.filter((journal) => !isHere(journal));
+  const ofOthers = openElsewhere(place, others).map(({ elsewhere = place, ...record }) => {
+    return { ...noteOf(record, elsewhere), isElsewhere: true };
   });
   const byFate = Map.groupBy([...notes, ...ofOthers], state.fateOf);
   const missing = byFate.get("missing") ?? [];
   const elsewhere = byFate.get("elsewhere") ?? [];
   const superseded = byFate.get("superseded") ?? [];
 
+  const runs = journals.flatMap((journal) => journal.runs);
   const open = new Map<string, Create>();
   for (const [key, each] of recordedIn(stack, place)) {
     // The journal of the run that was interrupted has each create that it has sent.
@@ -132,7 +124,7 @@ export function factsIn(
   const names = stackNamesIn(stack);
   return {
     place,
-    journals,
+    journals: own,
     isAsked:
       open.size > 0 || elsewhere.some(({ journal }) => names.includes(journal.stack)),
     isRecorded: stack.pending.some(({ type }) => type === "creating"),

@@ -15,7 +15,6 @@ import {
   journalErrorFrom,
   journalFolder,
   journalPath,
-  openElsewhere,
   readJournal,
   type StackPlace,
   takeOverOpen,
@@ -138,22 +137,14 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
       "`pulumi stack --show-name` names no stack: select one, or add --stack",
     );
   const backend = backendIn(process.env, programFolder(choice));
-  const place: StackPlace = { backend, stack };
+  const place = { backend, stack };
   const path = journalPath(place);
   try {
     readJournal(path);
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
-  const journals = everyJournal(journalFolder());
-  const isHere = (other: StackPlace) => other.stack === stack && other.backend === backend;
-  const others = journals.filter((each) => !isHere(each) && choice.state === undefined);
-  const known = {
-    own: journals.filter(isHere),
-    runs: journals.flatMap(({ runs }) => runs),
-    elsewhere: openElsewhere(place, others),
-  };
-  return factsIn(exported, known, place, isSameAccount);
+  return factsIn(exported, everyJournal(journalFolder()), place, isSameAccount);
 }
 
 /** What the state has is open no longer. If that can't be noted, the next run sees it. */

@@ -53,7 +53,7 @@ async function connected<T>(
 }
 
 /** @returns what to tell. @throws LoginError */
-export function logIn(choice: StackChoice): Promise<string> {
+export function logInAndReport(choice: StackChoice): Promise<string> {
   return connected(choice, async ({ origin, dependencies }) => {
     const { settings, credentials, cookieFile, secrets } = dependencies;
     const { email, baseUrl, keepLoggedIn } = settings;
@@ -88,7 +88,8 @@ export async function searchUnanswered(
   if (open.length === 0) return [];
   return connected(choice, async ({ reading, dependencies }) => {
     const client = new Client(dependencies);
-    const searchContext = { reading, clock: dependencies.clock, client: () => client };
+    const { clock, settings } = dependencies;
+    const searchContext = { settings, clock, client: () => client };
 
     /** @returns a sentence about what has no answer. */
     const look = async (create: Create): Promise<Answer | string> => {

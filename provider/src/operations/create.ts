@@ -404,10 +404,7 @@ export async function searchByMark(
 }
 
 /** From when a create that no search finds counts as not made; none if never. Its last sending, if unknown, is now. */
-function resendDueMs(
-  at: string,
-  { settings, clock }: SearchContext,
-): number | undefined {
+function resendDueMs(at: string, { settings, clock }: SearchContext): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   if (after === undefined) return undefined;
   const lastMs = Date.parse(at) || clock.wallMs();

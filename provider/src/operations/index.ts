@@ -3,9 +3,7 @@
  * once over all runs, that what is said is what is done, and that everything that leaves the process is scrubbed.
  */
 export { createResource, deleteResource, updateResource } from "./apply.js";
-export { check } from "./check.js";
 export { searchByMark } from "./create.js";
-export type { TellAt } from "./notices.js";
 export { describeError, ResourceFailure } from "./outcome.js";
 export { check, planResource, previewResource } from "./plan-resource.js";
 export { type ReadResult, readResource } from "./refresh.js";

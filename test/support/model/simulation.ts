@@ -17,7 +17,6 @@ import {
   everyJournal,
   isOpen,
   type JournalEntry,
-  openElsewhere,
   type Records,
   type StackPlace,
 } from "../../../provider/src/journal/index.js";
@@ -662,12 +661,8 @@ export class Simulation {
   // What people do
 
   facts(machine: 0 | 1): Facts {
-    const own = [{ records: this.machines[machine].journal(this.stack.place).records }];
-    const { place } = this.stack;
-    const all = everyJournal(FOLDER, this.machines[machine].disk);
-    const elsewhere = openElsewhere(place, all);
-    const runs = all.flatMap((each) => each.runs);
-    return factsIn(this.stack.exported, { own, runs, elsewhere }, place);
+    const journals = everyJournal(FOLDER, this.machines[machine].disk);
+    return factsIn(this.stack.exported, journals, this.stack.place);
   }
 
   /** A create's object, as somebody who looks in the account sees it. @param name the resource in commands. */
