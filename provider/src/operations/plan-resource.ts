@@ -8,6 +8,7 @@ import {
   type AdvertisingError,
   ArgumentsError,
   asRecord,
+  asTyped,
   BlockedCreateError,
   hasValue,
   isSameValue,
@@ -443,7 +444,14 @@ export function previewResource(
   if (before !== undefined) tellReplacement(runtime, plan, before.object);
   const error = tellPreview(runtime, plan);
   runtime.tellCollected();
-  if (error !== undefined) throw error;
+  if (!(error instanceof BlockedCreateError)) {
+    if (error !== undefined) throw error;
+    return;
+  }
+  const command = asTyped("npx pulumi-advertising pending");
+  throw new BlockedCreateError(
+    `${error.message}\nPulumi stops at the first such resource. To list all open creates:\n  ${command}`,
+  );
 }
 
 /**
