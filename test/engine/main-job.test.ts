@@ -140,7 +140,7 @@ console.log("the limit is " + (Error.stackTraceLimit === limit ? "as before" : "
   for (const words of [/value\s*: 2\.5 => 3/, /existingId/, /retain/])
     expect(up).toMatch(words);
   expect(up).toContain(`${most} stays live and unmanaged`);
-  expect(up).toMatch(new RegExp(`"most" is \\d+ now. ${most} stays live`));
+  expect(up).toMatch(new RegExp(`"most" is \\d+ now. The old object ${most} stays live`));
   expect(sandbox).toMatchObject({ advertiserPosts: 0, eventPosts: 1 });
   const now = await stack.ids();
   expect(now).toEqual({ ...ids, most: String(sandbox.events.at(-1)?.id), adopted: "9043" });
