@@ -1,7 +1,11 @@
 /** The settings and the proxy, as both processes read them: everything that is wrong at once, and no secret shown. */
 import { describe, expect, it } from "vitest";
+import { commandsTake } from "../../provider/src/base/index.js";
 import { createRuntime } from "../../provider/src/operations/runtime.js";
-import { readSettings } from "../../provider/src/settings/read-settings.js";
+import {
+  describeSettingProblem,
+  readSettings,
+} from "../../provider/src/settings/read-settings.js";
 import {
   accountMatcher,
   accountOf,
@@ -533,4 +537,17 @@ describe("the proxy", () => {
     const text = `p.test user geheim/1 geheim%2F1 Basic ${header}`;
     expect(secrets.scrub(text)).toBe("p.test user [secret] [secret] Basic [secret]");
   });
+});
+
+it("the command that fixes a setting is about the stack of the run, which is known later than the problem", () => {
+  const { problems } = read({ ...complete, authMode: "none" });
+  commandsTake(() => ({ options: ["--stack", "dev"], isInline: false }));
+  expect(problems.map((problem) => describeSettingProblem(problem))).toEqual([
+    expect.stringMatching(
+      / {2}pulumi config set advertising:authMode session --stack dev$/,
+    ),
+  ]);
+  const proxy = { source: "HTTPS_PROXY", reason: "is wrong", command: "export X=1" };
+  expect(describeSettingProblem(proxy)).toMatch(/ {2}export X=1$/);
+  commandsTake(() => ({ options: [], isInline: false }));
 });

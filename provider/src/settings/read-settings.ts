@@ -105,7 +105,7 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
     const variable = environmentNameOf(key);
     const note = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
     if (secret && source.mayLackPassword)
-      return { note: `${note} (or set ${variable}):\n  ${command}` };
+      return { note: `${note} (or set ${variable}):\n  ${asTyped(command)}` };
     if (!required || source.mayLackAll) return {};
     return refused(`is required (or ${variable}): ${expected}`);
   }
@@ -133,13 +133,13 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
 function commandFor(key: SettingName): string {
   const { secret, structured, schema } = SETTINGS[key];
   const { example = String(defaultOf(schema)) } = SETTINGS[key];
-  if (secret) return asTyped(`pulumi config set --secret ${NAMESPACE}:${key}`);
-  if (structured !== undefined) return asTyped(`pulumi config set --path ${structured}`);
-  return asTyped(`pulumi config set ${NAMESPACE}:${key} ${plainShellWord(example)}`);
+  if (secret) return `pulumi config set --secret ${NAMESPACE}:${key}`;
+  if (structured !== undefined) return `pulumi config set --path ${structured}`;
+  return `pulumi config set ${NAMESPACE}:${key} ${plainShellWord(example)}`;
 }
 
 function remove(words: string): string {
-  return asTyped(`pulumi config rm ${words}`);
+  return `pulumi config rm ${words}`;
 }
 
 /** A search looks for the mark that `markField` puts into each create. */
@@ -184,7 +184,9 @@ function passwordWarnings(source: SettingsSource): string[] {
   if (isInClear) reasons.push("is stored in plain text. To encrypt it");
   if (QUOTED.test(raw))
     reasons.push("is in quotes, which are sent as part of it. To set it without them");
-  return reasons.map((reason) => `${label} ${reason}:\n  ${commandFor("password")}`);
+  return reasons.map(
+    (reason) => `${label} ${reason}:\n  ${asTyped(commandFor("password"))}`,
+  );
 }
 
 /** One problem, with the command that fixes it on a line of its own. */
@@ -192,7 +194,9 @@ export function describeSettingProblem(
   { source, reason, command }: SettingProblem,
   indent = "",
 ): string {
-  return `${source} ${reason}; to fix it:\n${indent}  ${command}`;
+  // Which stack it is about is known only now.
+  const typed = command.startsWith("pulumi ") ? asTyped(command) : command;
+  return `${source} ${reason}; to fix it:\n${indent}  ${typed}`;
 }
 
 export function describeSettingProblems(problems: readonly SettingProblem[]): string {
