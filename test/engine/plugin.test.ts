@@ -250,6 +250,10 @@ new advertising.ConversionEventSet("funnel", { advertiserId,
   stack.program(throughPlugin(program(moved)));
   expect(await well(stack.up())).toContain("because another resource has it");
   expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
+  // By now only the set has it.
+  stack.program(throughPlugin(program(`${first}\nexports.id = advertiserId;`)));
+  expect(await well(stack.up())).not.toContain("because another resource has it");
+  expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 1 });
 });
 
 it("Pulumi reads the schema that is in the package", async () => {

@@ -129,6 +129,7 @@ export async function deleteResource(
   const { failedDeletes } = await deleteObjects(operations, label, wanted, properties);
   const [first] = failedDeletes; // the state keeps a set whole, so the next run tries the others again
   if (first !== undefined) throw first.error;
+  for (const { id } of wanted) runtime.deployment.noteLeaving(operations.kind, id);
 }
 
 /** Makes the objects what is declared, and deletes what has left a set. */

@@ -16,6 +16,7 @@ import type { PlannedObject } from "../plan/index.js";
 import {
   objectKey,
   type ProgramContext,
+  parseKey,
   type ResourceRef,
   resourceKeyIn,
   type StoredSet,
@@ -51,6 +52,8 @@ export class Deployment {
   readonly unresolved = new Map<string, Unresolved>();
   /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */
   readonly #staying = new Set<string>();
+  /** Objects that the engine's deletes are about. By {@link objectKey}. */
+  readonly #leaving = new Set<string>();
   /** The resource or member that each object has after this run. */
   readonly #after = new Map<string, string>();
   /** What the program adopts, by {@link objectKey}; the id may not be known yet. */
@@ -134,6 +137,17 @@ export class Deployment {
   /** The same for a delete: while an `existingId` of its kind is not known, any object may be the one it names. */
   mayBeClaimed(kind: Kind, id: string): boolean {
     return this.isClaimedOrAdopted(kind, id) || this.isClaimedOrAdopted(kind, UNKNOWN);
+  }
+
+  /** The engine takes it out of the state. */
+  noteLeaving(kind: Kind, id: string): void {
+    this.#leaving.add(objectKey(kind.name, id));
+  }
+
+  /** Whether an object has left this resource or member, and the state with it or for another one. */
+  hasLeft(key: string, id: string): boolean {
+    const object = objectKey(parseKey(key).kind, id);
+    return this.#leaving.has(object) && this.#after.get(object) !== key;
   }
 
   noteStaying(kind: Kind, id: string): void {

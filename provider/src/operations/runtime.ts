@@ -176,9 +176,10 @@ export function createRuntime(
       const { isUp, isWhole, hasFailed } = deployment;
       const hasEnded = readHints(endedPath(journal.path), disk) !== "";
       const isComplete = isUp && isWhole && hasEnded && !hasFailed;
-      const left = [...journal.records.keys()].filter(
-        (key) => isComplete && !deployment.isDeclared(key),
-      );
+      const leaving = [...journal.records.values()].filter(({ key, id = "" }) => {
+        return deployment.hasLeft(key, id) || (isComplete && !deployment.isDeclared(key));
+      });
+      const left = leaving.map(({ key }) => key);
       const { PULUMI_SKIP_CHECKPOINTS = "" } = environment;
       journal.closeNow(left, !/^(1|true)$/i.test(PULUMI_SKIP_CHECKPOINTS));
     },

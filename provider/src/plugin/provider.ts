@@ -152,11 +152,11 @@ export class AdvertisingPlugin {
       olds,
       news: withoutUndefined(news),
     });
-    if (failures.length > 0)
-      failures.push(
-        "Pulumi stops at the first resource that has problems: others show in the next preview.",
-      );
-    return { inputs, failures };
+    const [first, ...others] = failures;
+    if (first === undefined) return { inputs, failures };
+    const more =
+      "Pulumi stops at the first resource that has problems: others show in the next preview.";
+    return { inputs, failures: [`${first}\n${more}`, ...others] };
   }
 
   /** @param olds the state's outputs. @param oldInputs those of the state. */
@@ -213,7 +213,8 @@ export class AdvertisingPlugin {
   }
 
   async delete(urn: string, id: string, properties: Values): Promise<void> {
-    const { resource } = resourceAt(urn);
+    const { resource, ref } = resourceAt(urn);
+    await this.#beginUp(ref);
     await deleteResource(resource, this.runtime, id, properties);
   }
 
