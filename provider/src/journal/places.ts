@@ -133,17 +133,11 @@ export function projectFileOf(folder: string): string | undefined {
   }
 }
 
-/** As Pulumi reads it: its first document. @throws Error the parser's, or for anything but a map. */
+/** Without a check of its form, which is Pulumi's. @throws Error the parser's. */
 export function parseProject(text: string): Values {
   // Loaded here, since most runs need no parser.
-  const { parseAllDocuments } = require("yaml") as typeof import("yaml");
-  const [document] = parseAllDocuments(text, { merge: true });
-  const [error] = document?.errors ?? [];
-  if (error !== undefined) throw error;
-  const project: unknown = document?.toJS();
-  if (typeof project !== "object" || project === null || Array.isArray(project))
-    throw new Error("it is no map");
-  return asRecord(project);
+  const { parse } = require("yaml") as typeof import("yaml");
+  return asRecord(parse(text, { merge: true }));
 }
 
 /**
@@ -174,7 +168,10 @@ function backendOfProject(folder: string): string | undefined {
   if (path === undefined) return undefined;
   try {
     const text = readFileSync(path, "utf8");
-    return text.includes("backend") ? urlIn(parseProject(text)) : undefined;
+    if (!text.includes("backend")) return undefined;
+    const url = own(own(parseProject(text), "backend"), "url");
+    if (url !== undefined) return String(url);
+    return undefined;
   } catch (error) {
     const [reason] = (error as Error).message.split(/:?\n/); // the parser adds an excerpt
     throw unknownBackend(`${path} can't be read: ${reason}`, "Correct the file");
@@ -185,15 +182,6 @@ function unknownBackend(why: string, cure: string): JournalError {
   return new JournalError(
     `Nothing was sent: ${why}. It may name the backend, whose journal this run needs. ${cure}, and run this again.`,
   );
-}
-
-/** @throws Error with the reason. */
-function urlIn(project: Values): string | undefined {
-  const backend = own(project, "backend") ?? {};
-  const url = own(backend, "url") ?? "";
-  if (typeof backend !== "object" || typeof url !== "string")
-    throw new Error("backend is not a map with a text as its url");
-  return url;
 }
 
 function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment): string {
@@ -253,10 +241,8 @@ function storeSettings(url: string, environment: Environment): string[] {
     const value = environment[name];
     if (!value) return [];
     if (!AZURE_CONNECTIONS.includes(name)) return `${name}=${value}`;
-    const parts = value.split(";"); // of which some are keys
-    const named = parts.filter((part) =>
-      /^(AccountName|BlobEndpoint|EndpointSuffix)=/.test(part),
-    );
-    return `${name}=${named.join(";")}`;
+    // The other parts are keys.
+    const parts = value.match(/\b(AccountName|BlobEndpoint|EndpointSuffix)=[^;]*/g) ?? [];
+    return `${name}=${parts.join(";")}`;
   });
 }

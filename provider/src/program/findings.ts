@@ -26,24 +26,15 @@ export function expectNodeFits(): void {
 
 /**
  * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings
- * along is not found there. Under Yarn's Plug'n'Play Pulumi's own code asks for it, which may load only what is
- * declared for Pulumi. @returns the file that it loads. @throws pulumi.RunError
+ * along is not found there. @returns the file that it loads. @throws pulumi.RunError
  */
 export function expectFoundFrom(folder: string): string {
-  const program = createRequire(join(folder, "index.js"));
-  const isPlugged = process.versions.pnp !== undefined;
   try {
-    const asking = isPlugged ? createRequire(program.resolve("@pulumi/pulumi")) : program;
-    return asking.resolve("pulumi-advertising/handlers");
+    return createRequire(join(folder, "index.js")).resolve("pulumi-advertising/handlers");
   } catch {
-    let cure =
-      "Install it there: `npm install pulumi-advertising`. A library that uses it declares it in peerDependencies.";
-    if (isPlugged)
-      cure =
-        "Yarn's Plug'n'Play hides it: add this to .yarnrc.yml, and run `yarn install`:\n" +
-        '  packageExtensions: { "@pulumi/pulumi@*": { peerDependencies: { pulumi-advertising: "*" } } }';
     throw runError(
-      `pulumi-advertising: Pulumi's provider process does not find this package from ${folder}. Nothing was sent. ${cure}`,
+      `pulumi-advertising: Pulumi's provider process does not find this package from ${folder}. Nothing was sent. ` +
+        "Install it there: `npm install pulumi-advertising`. A library that uses it declares it in peerDependencies.",
     );
   }
 }

@@ -60,16 +60,13 @@ export function resolveCommands(shorts: readonly string[]): string[] {
   return lines;
 }
 
-/** What this machine knows about a create of an earlier run; a run that ended cleanly has reported it. */
+/** What this machine knows about a create of an earlier run. */
 export function whatHappened(
   label: string,
-  { at, id, state }: { at: string; id?: string | undefined; state?: string },
+  { at, id }: { at: string; id?: string | undefined },
 ): string {
-  if (id === undefined) {
-    return `${label}: an earlier run sent it at ${at}, and its outcome is unknown.`;
-  }
-  const run = state === "reported" ? "an earlier run" : "an interrupted run";
-  return `${label}: ${run} created it as ${id}.`;
+  if (id !== undefined) return `${label}: an earlier run created it as ${id}.`;
+  return `${label}: an earlier run sent it at ${at}, and its outcome is unknown.`;
 }
 
 /** What becomes of objects that are no longer managed; without a full stop. @param subject the object or objects. */
