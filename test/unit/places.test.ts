@@ -188,6 +188,10 @@ it.each<[what: string, Record<string, string>, expected?: string]>([
     { "Pulumi.yaml": "backend:\n  url: s3://ours?prefix=a b&endpoint=h\n" },
     "s3://ours?endpoint=h&prefix=a+b",
   ],
+  [
+    "the first of two documents",
+    { "Pulumi.yaml": `${BLOCK}---\nbackend:\n  url: s3://other\n` },
+  ],
   ["Pulumi.yml", { "Pulumi.yml": BLOCK }],
   ["Pulumi.json", { "Pulumi.json": JSON_FILE }],
   [
@@ -215,11 +219,6 @@ it.each<[what: string, Record<string, string>, words: RegExp]>([
     "a file that is no YAML",
     { "Pulumi.yaml": "backend: [" },
     /Pulumi\.yaml can't be read: .+\. It may name/,
-  ],
-  [
-    "several documents",
-    { "Pulumi.yml": `${BLOCK}---\nbackend:\n  url: s3://other\n` },
-    /Pulumi\.yml can't be read: .+\. It may name/,
   ],
 ])("a backend that is not understood stops: %s", (_, files, words) => {
   const { backend } = projectWith(files);

@@ -133,11 +133,14 @@ export function projectFileOf(folder: string): string | undefined {
   }
 }
 
-/** Without a check of its form, which is Pulumi's. @throws Error the parser's. */
+/** As Pulumi reads it: its first document, whose form Pulumi checks. @throws Error the parser's. */
 export function parseProject(text: string): Values {
   // Loaded here, since most runs need no parser.
-  const { parse } = require("yaml") as typeof import("yaml");
-  return asRecord(parse(text, { merge: true }));
+  const { parseAllDocuments } = require("yaml") as typeof import("yaml");
+  const [document] = parseAllDocuments(text, { merge: true });
+  const [error] = document?.errors ?? [];
+  if (error !== undefined) throw error;
+  return asRecord(document?.toJS());
 }
 
 /**
