@@ -249,7 +249,7 @@ describe("left live", () => {
     ];
     const earlier = [stateOf(first, "2026-01-01T00:00:00Z"), stateOf(second, "")];
     expect(inShort(stateOf([storedAdvertiser("acme", 1)]), earlier)).toEqual([
-      "ConversionEvent 1 a a: removed since 2026-01-01T00:00:00Z",
+      "ConversionEvent 1 a a: removed since 2026-01-01T00:00:00.000Z",
       "ConversionEvent 2 b b: removed since an earlier export; live only if it is not deleted (retainOnDelete was off)",
     ]);
   });
@@ -271,7 +271,7 @@ describe("left live", () => {
     ).toEqual([
       "ConversionEvent 7 Old buy: replaced, or removed from its set",
       "ConversionEvent 8 Old buy: replaced, or removed from its set",
-      `ConversionEvent 21  funnel/b: removed since ${TIME}`,
+      `ConversionEvent 21  funnel/b: removed since 2026-03-02T10:00:00.000Z`,
     ]);
   });
 
@@ -325,4 +325,9 @@ it.each([
   expect(write()).not.toMatch(RegExp(`${CIPHERTEXT}|4dabf18193072939515e22adb298388d`));
   expect(write()).toMatch(/\b5\b/);
   if (!name.includes("json")) expect(write()).toContain("(secret)");
+});
+
+it("an export's moment is read in UTC, whatever the offset of the machine that wrote it", () => {
+  expect(stateOf([], "2026-03-02T05:30:00.5-05:00").time).toBe("2026-03-02T10:30:00.500Z");
+  expect(stateOf([], "soon").time).toBe("");
 });

@@ -61,8 +61,10 @@ export function readExport(text: string, what = "this"): ExportedStack {
   const { resources, pending_operations, manifest } = deployment;
   if (deployment !== found)
     throw new Error(`${what} is not what \`pulumi stack export\` prints`);
+  // Pulumi writes it with the machine's own offset; every other moment is in UTC, and they are compared as texts.
+  const time = new Date(shown(own(manifest, "time")));
   return {
-    time: shown(own(manifest, "time")),
+    time: Number.isNaN(time.getTime()) ? "" : time.toISOString(),
     resources: listIn(resources),
     pending: listIn(pending_operations),
   };
@@ -156,7 +158,7 @@ function isReplaced({ resource }: ExportedObject): boolean {
   return resource.delete === true || resource.pendingReplacement === true;
 }
 
-/** What reports list of a stack: what it goes on with. */
+/** The objects that a report lists: all that aren't being replaced. */
 export function currentObjectsIn(resources: readonly Resource[]): ExportedObject[] {
   warnOfSecretSets(resources);
   return objectsIn(resources).filter((each) => !isReplaced(each));
@@ -229,7 +231,7 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   });
 }
 
-/** Of something that no state notes: nobody knows since when. */
+/** A leftover that no state has noted, so that its time isn't known. */
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
   let why = reason;
   if (resource.retainOnDelete !== true)

@@ -193,9 +193,10 @@ export class Journal {
 
   /** It was surely not carried out. @throws JournalError */
   async recordNotCarriedOut(key: string): Promise<void> {
-    const { replaces } = this.of(key) ?? {};
+    const { replaces, account } = this.of(key) ?? {};
     if (replaces === undefined) await this.#applyAndWrite(closedLine(key));
-    else await this.#applyAndWrite(this.#confirmedLine(key, replaces));
+    // Without the name and the body of what was not made.
+    else await this.#applyAndWrite(confirmedLine({ key, account }, replaces));
   }
 
   /** A person names this object for the resource, or adopts it: what was open is resolved. @throws JournalError */
