@@ -256,6 +256,23 @@ new advertising.ConversionEventSet("funnel", { advertiserId,
   expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 1 });
 });
 
+it("what is saved beside a failure keeps its secrets", async () => {
+  const sandbox = await useSandbox();
+  const lost = { on: "event", act: true, with: { kind: "close-without-answer" } } as const;
+  sandbox.fail({ ...lost, times: 2 });
+  const names = `{ eventName: pulumi.secret("Hush hush"), advertiserId, value: 1 }`;
+  const shop = `const { advertiserId } = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+const buy = new advertising.ConversionEvent("buy", ${names});
+new advertising.ConversionEventSet("funnel", { advertiserId,
+  events: pulumi.secret({ cart: { eventName: "Hush too", value: 1 } }) });`;
+  const stack = await newStack(throughPlugin(program(shop)), { sandbox });
+  await failed(stack.up());
+  expect(sandbox.eventPosts).toBe(2);
+  const exported = await stack.exported();
+  expect(exported.match(/unresolved/g)?.length).toBeGreaterThan(1);
+  for (const secret of ["Hush hush", "Hush too"]) expect(exported).not.toContain(secret);
+});
+
 it("Pulumi reads the schema that is in the package", async () => {
   const stack = await newStack("", {});
   const executable = join(PACKAGE, "pulumi-resource-advertising");

@@ -100,7 +100,8 @@ function shownError(error: unknown, { secrets }: Runtime): Error {
   shown.stack = SHOWN_AT_RESOURCE;
   shown.toString = () => SHOWN_AT_RESOURCE;
   if (!(error instanceof ResourceFailure) || error.saved === undefined) return shown;
-  return Object.assign(shown, { ...error.saved, reasons: [message] });
+  const { id, properties } = error.saved;
+  return Object.assign(shown, { id, properties, reasons: [message] });
 }
 
 /** A text that nothing else prints. */

@@ -29,6 +29,7 @@ import {
   readStored,
   SINGLE,
   type StoredSet,
+  secretArgumentsIn,
   sendingOf,
   writeStored,
 } from "../state/index.js";
@@ -62,8 +63,10 @@ interface ApplyResult {
   readonly unmanaged: readonly LeftLive[];
   readonly after: StoredSet;
   readonly outs: Values;
-  /** The same for an error, beside which the engine saves them as they are. */
+  /** `outs` for a failed call's error. The engine saves these as they are, so they include the provider. */
   readonly properties: Values;
+  /** The names of the secret arguments. */
+  readonly secretArguments: ReadonlySet<string>;
   /** Ids that are deleted here, and those that the engine is going to delete. */
   readonly deletedIds: ReadonlySet<string>;
   readonly failedDeletes: readonly FailedDelete[];
@@ -99,7 +102,9 @@ export async function createResource(
   return created;
 }
 
-/** @returns the next outputs. @throws AdvertisingError, ResourceFailure something failed; a set's has the next outputs. */
+/**
+ * @returns the next outputs. @throws AdvertisingError, ResourceFailure something failed; a set's has the next outputs.
+ */
 export async function updateResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -112,7 +117,9 @@ export async function updateResource(
   return singleOutputs(plan, done).outs;
 }
 
-/** Only if `retainOnDelete` was switched off. Repeatable: what is missing counts as deleted. @throws AdvertisingError */
+/**
+ * Only if `retainOnDelete` was switched off. Repeatable: what is missing counts as deleted. @throws AdvertisingError
+ */
 export async function deleteResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -197,7 +204,8 @@ async function applyPlan(runtime: Runtime, plan: Plan): Promise<ApplyResult> {
     ...(plan.can.read && keptForRead(inputs)),
   });
   const properties = { ...outs, [PROVIDER]: inputs[PROVIDER] };
-  return { outcomes, unmanaged, after, outs, properties, ...deletes };
+  const secretArguments = secretArgumentsIn(inputs);
+  return { outcomes, unmanaged, after, outs, properties, secretArguments, ...deletes };
 }
 
 function tasksOf(
@@ -305,7 +313,7 @@ function nextState(
 /** A single resource's id and outputs, or the error with which its call fails. */
 function singleOutputs(
   { ref }: Plan,
-  { outcomes, outs, properties, after }: ApplyResult,
+  { outcomes, outs, properties, secretArguments: secret, after }: ApplyResult,
 ): { id: string; outs: Values } {
   const outcome = outcomes.get(SINGLE);
   if (outcome === undefined) return { id: after.eventIds.get(SINGLE) ?? "", outs };
@@ -315,11 +323,15 @@ function singleOutputs(
     // Never only digits, as the platform's ids are.
     const id = `unresolved-${record.mark}`;
     const text = unresolvedMessage([{ ref, record, why }]);
-    throw new ResourceFailure(text, { id, properties });
+    throw new ResourceFailure(text, { id, properties, secret });
   }
   const { id } = outcome;
   if (outcome.kind === "created" && outcome.sentAs !== undefined)
-    throw new ResourceFailure(savedAsSentMessage([{ ref, id }]), { id, properties });
+    throw new ResourceFailure(savedAsSentMessage([{ ref, id }]), {
+      id,
+      properties,
+      secret,
+    });
   return { id, outs };
 }
 
@@ -346,9 +358,11 @@ function tellCreated(
 function setOutputs(
   runtime: Runtime,
   { kind, ref, objects, stored }: Plan,
-  { outcomes, unmanaged, deletedIds, failedDeletes, after, outs, properties }: ApplyResult,
+  done: ApplyResult,
   id: string,
 ): Values {
+  const { outcomes, unmanaged, deletedIds, failedDeletes, after, outs } = done;
+  const { properties, secretArguments: secret } = done;
   const tell = (severity: Severity, text: string | undefined) =>
     runtime.tellAt(severity, ref.resourceUrn, text);
   tell("info", usedMessage(ref, objects, outcomes));
@@ -364,5 +378,9 @@ function setOutputs(
   const hasMembers = [stored, after].some(
     (each) => each.eventIds.size + each.unresolved.size > 0,
   );
-  throw new ResourceFailure(text, hasMembers ? { id, properties } : undefined, code);
+  throw new ResourceFailure(
+    text,
+    hasMembers ? { id, properties, secret } : undefined,
+    code,
+  );
 }

@@ -134,7 +134,7 @@ export class Deployment {
     return this.#after.has(object) || this.#adopted.has(object);
   }
 
-  /** The same for a delete: while an `existingId` of its kind is not known, any object may be the one it names. */
+  /** As {@link isClaimedOrAdopted}, and also while any `existingId` of the kind is not known: it may name this object. */
   mayBeClaimed(kind: Kind, id: string): boolean {
     return this.isClaimedOrAdopted(kind, id) || this.isClaimedOrAdopted(kind, UNKNOWN);
   }

@@ -228,7 +228,7 @@ export class ObjectOperations {
     const { kind, runtime } = this;
     const { id, label, created } = target;
     if (runtime.deployment.isClaimedOrAdopted(kind, id)) return false; // something else manages it
-    // A plugin's engine asks for it, and whatever replaced it has said what becomes of it.
+    // A plugin's engine calls `delete` for a replaced object too; the replacement has already said that it stays live.
     if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return false;
     const blocker = this.#deleteBlocker(id, properties);
     if (blocker !== undefined) {
@@ -248,7 +248,9 @@ export class ObjectOperations {
     return true;
   }
 
-  /** Why an object must not be deleted; undefined if it may be. A wrong `undefined` deletes what somebody else manages. */
+  /**
+   * Why an object must not be deleted; undefined if it may be. A wrong `undefined` deletes what somebody else manages.
+   */
   #deleteBlocker(id: string, properties: Values): string | undefined {
     const { kind, runtime } = this;
     const { deployment } = runtime;
@@ -263,7 +265,9 @@ export class ObjectOperations {
   }
 }
 
-/** When an object was created at the latest, for the state; undefined if only creates are known: no call is too early. */
+/**
+ * When an object was created at the latest, for the state; undefined if only creates are known: no call is too early.
+ */
 export function momentToKeep({ settings, now }: Runtime): string | undefined {
   return settings.operations === undefined ? undefined : now();
 }

@@ -86,12 +86,17 @@ export function idAfter(outcome: Outcome | undefined): string | undefined {
   return outcome !== undefined && "id" in outcome ? outcome.id : undefined;
 }
 
-/** A failure after which the state has the resource nevertheless. */
+/** A failure beside which the engine may save the resource. */
 export class ResourceFailure extends Error {
-  /** @param saved what the engine saves, with the message as its reason; absent if the state has the resource. */
+  /** @param saved what the engine saves, with the message as its reason; absent if nothing is to be saved. */
   constructor(
     message: string,
-    readonly saved?: { readonly id: string; readonly properties: Values },
+    readonly saved?: {
+      readonly id: string;
+      readonly properties: Values;
+      /** The names of the secret arguments among them. */
+      readonly secret: ReadonlySet<string>;
+    },
     readonly code: string = OutcomeUnknownError.code,
   ) {
     super(message);

@@ -157,7 +157,7 @@ export async function check(
       return withPage(describeSettingProblem(problem), SettingsError.code);
     }),
   ];
-  // What is in the state has a `diff`, which says the same.
+  // For a resource in the state, `diff` says this.
   if (isNew && wrong.length === 0) {
     // A set lists what it adopts in its plan.
     const adopts = resource === kind ? adoptedBy(values) : undefined;
@@ -288,8 +288,8 @@ export async function planResource(
   const plan = planObjects(resource, runtime, ref, change);
   const { kind, stored, declared, objects, can } = plan;
   const [single] = resource === kind ? objects : [];
-  // A refresh asks too, with the former inputs, and so does a run for what a replacement or its targets take along:
-  // nothing is noted or said then.
+  // The engine also calls `diff` without a `check` before it: in a refresh, with the former inputs, and for what a
+  // replacement or a target takes along. Then nothing is noted or said.
   const isChecked = deployment.isChecked(ref.key);
   if (isChecked) noteState(runtime, plan);
   if (single !== undefined) {
@@ -321,7 +321,7 @@ export async function planResource(
   return { changes: hasChanges || preparesRead, replaces };
 }
 
-/** What the state says about creates, which of them were found and which are open, and about each object. */
+/** Tells deployment and journal what the state has: creates that were found, creates that are open, and each object. */
 function noteState(runtime: Runtime, plan: Plan): void {
   const { resource, ref, stored, objects } = plan;
   const { deployment } = runtime;
@@ -374,7 +374,7 @@ function noteObject(
     entry.id !== id &&
     !deployment.hasSeen(kind, entry)
   ) {
-    // Otherwise it was to replace that object, and is taken over or looked for.
+    // Not if it was sent to replace that object: then it is taken over or looked for.
     const isSecond = entry.id === undefined && entry.replaces !== id;
     if (isSecond || action.do === "same")
       runtime.warnEach(secondObjectNotice(kind, ref, entry, id));

@@ -17,7 +17,6 @@ import { Status } from "@pulumi/pulumi/proto/status_pb.js";
 import { Any } from "google-protobuf/google/protobuf/any_pb.js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import { ResourceFailure } from "../operations/index.js";
-import { secretArgumentsIn } from "../state/index.js";
 import type { PropertyDiff } from "./detailed-diff.js";
 import { readProperties, writeProperties } from "./properties.js";
 import type { AdvertisingPlugin, Diff, Saved } from "./provider.js";
@@ -67,7 +66,7 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
         .setInputs(request.getNews())
         .setFailuresList(failures.map(([name, reason]) => checkFailure(name, reason)));
     }),
-    // Another account is another journal's; each resource compares its account itself, so nothing is replaced.
+    // A changed account replaces nothing: each resource compares its account itself.
     diffConfig: call(() => new protocol.DiffResponse()),
     configure: call((request: protocol.ConfigureRequest) => {
       plugin.configure(readProperties(request.getArgs()), request.getName() ?? "default");
@@ -175,10 +174,10 @@ function failureOf(plugin: AdvertisingPlugin, error: unknown) {
   const metadata = new Metadata();
   const saved = error instanceof ResourceFailure ? error.saved : undefined;
   if (saved !== undefined) {
-    const { id, properties } = saved;
+    const { id, properties, secret } = saved;
     const detail = new protocol.ErrorResourceInitFailed()
       .setId(id)
-      .setProperties(writeProperties(properties, secretArgumentsIn(properties)))
+      .setProperties(writeProperties(properties, secret))
       .setReasonsList([message]);
     const packed = new Any();
     packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
