@@ -51,7 +51,7 @@ const client = new Client({
   transport,
   clock: systemClock,
   cookieFile,
-  credentials: "advertising:email and advertising:password",
+  credentialsSource: "advertising:email and advertising:password",
   secrets: secretsIn({ settings }),
   say: (message) => said.push(message),
 });

@@ -11,7 +11,7 @@ export function dependenciesOf(more: Partial<ClientDependencies> = {}): ClientDe
     transport: { send: () => expect.fail("nothing is sent"), close: async () => undefined },
     clock: new FakeClock(),
     cookieFile: undefined,
-    credentials: "advertising:email and advertising:password",
+    credentialsSource: "advertising:email and advertising:password",
     secrets: new Secrets(),
     say: (message) => expect.fail(message),
     ...more,

@@ -79,7 +79,7 @@ export class TestClient {
       },
       clock: this.clock,
       cookieFile,
-      credentials: "advertising:email and advertising:password",
+      credentialsSource: "advertising:email and advertising:password",
       secrets: this.secrets,
       say: (message) => void this.said.push(this.secrets.scrub(message)),
       onAttempt: (words) => void this.attempts.push(words),

@@ -29,5 +29,5 @@ export const READ: SettingsReading = {
   problems: [],
   warnings: [],
   notes: [],
-  credentials: "",
+  credentialsSource: "",
 };

@@ -36,7 +36,7 @@ describe("defaults and sources", () => {
       problems: [],
       warnings: [],
       notes: [],
-      credentials: "advertising:email and advertising:password",
+      credentialsSource: "advertising:email and advertising:password",
       settings: {
         ...complete,
         authMode: "session",
@@ -68,13 +68,13 @@ describe("defaults and sources", () => {
       ADVERTISING_AUTH_MODE: "basic",
       ADVERTISING_PASSWORD: "[1]",
     };
-    const { settings, credentials } = read(rest, environment);
+    const { settings, credentialsSource } = read(rest, environment);
     expect(settings).toMatchObject({
       email: "key@b.c",
       authMode: "basic",
       password: "[1]",
     });
-    expect(credentials).toBe("advertising:email and ADVERTISING_PASSWORD");
+    expect(credentialsSource).toBe("advertising:email and ADVERTISING_PASSWORD");
   });
 });
 

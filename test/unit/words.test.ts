@@ -1,7 +1,7 @@
-/** The platform's words of a refusal are always quoted, with their field or path; what was sent, and secrets, never. */
+/** The platform's words of a refusalError are always quoted, with their field or path; what was sent, and secrets, never. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { refusal } from "../../provider/src/client/request-errors.js";
+import { refusalError } from "../../provider/src/client/request-errors.js";
 import { warningsOf, wordsOf } from "../../provider/src/client/words.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { answer } from "../support/answers.js";
@@ -277,16 +277,16 @@ describe("a hostile answer", () => {
   });
 });
 
-describe("the advice after a refusal", () => {
+describe("the advice after a refusalError", () => {
   const refused = (body: unknown, status = 400, known = fields) => {
     const asked = {
       what: "X",
       operation: { ...conversionEvent.create, fields: known },
       fields: SENT,
-      credentials: "",
+      credentialsSource: "",
     };
     const settings = settingsOf({ baseUrl: "https://x.example" });
-    return refusal({
+    return refusalError({
       ...plain,
       ...asked,
       settings,

@@ -58,7 +58,9 @@ interface ObjectChange extends PlannedObject {
   readonly name: string;
 }
 
-/** @returns with the names of the sets whose events are secret or not known yet: what changes in them isn't either. */
+/**
+ * @returns also the names of the sets whose events are secret or not known yet, so that their changes can't be shown.
+ */
 export function readPreview(text: string) {
   const preview = asRecord(jsonIn(text));
   if (!Array.isArray(preview.steps ?? preview.diagnostics))
@@ -70,7 +72,7 @@ export function readPreview(text: string) {
     environment: process.env,
     mayLackPassword: true,
   });
-  // Of what is only read (`.get`) the engine has other operations.
+  // Resources that are only read (`.get`) have other operations, and are left out.
   const steps = listIn<Step>(preview.steps)
     .filter(({ op }) => ["create", "replace", "update", "delete", "same"].includes(op))
     .map((step) => {
@@ -84,7 +86,7 @@ export function readPreview(text: string) {
     return op !== "same" && isOurs && newState?.inputs?.events === UNKNOWN;
   });
   const planned = steps.flatMap((step) => plannedIn(step, settings));
-  // What the program adopts or keeps under another name is shown there, and does not leave.
+  // An object that another resource adopts or keeps is shown with that resource, and not as leaving.
   const held = new Set<string>();
   for (const { kind, action, id = "", former, isDeclared } of planned) {
     if (action.do === "adopt") held.add(objectKey(kind.name, action.id ?? ""));
@@ -116,7 +118,8 @@ function plannedIn(
   // What the step says goes first: the engine knows secrets, settings in the program's environment and `--replace`.
   const objects = plannedObjects(kind, readStored(resource, oldState?.id, olds), declared, {
     can: { ...can, update: can.update && op !== "replace" },
-    // If a delete is known: the engine goes by state, the package by inputs.
+    // Where a delete is known: for a resource that leaves, the engine decides by the state; otherwise the package does,
+    // by the inputs.
     deletes: () => {
       if (op === "delete") return oldState?.retainOnDelete !== true;
       const isOldAsked = isSet || oldState?.inputs?.[DELETES] === true;

@@ -8,7 +8,10 @@ import { isProjectOf } from "../journal/index.js";
 
 export interface Command {
   readonly help: string;
-  /** @returns the exit code. @throws Error in words, for exit code 2; a UsageError, or Node's own, where the call is wrong. */
+  /**
+   * @returns the exit code. @throws Error in words, for exit code 2; a UsageError, or Node's own, where the call is
+   * wrong.
+   */
   readonly run: (args: readonly string[]) => Promise<number>;
 }
 
@@ -55,7 +58,7 @@ export function stackOptionsIn({ stack, cwd }: StackChoice): string[] {
   return options;
 }
 
-/** All commands that are printed from now on. */
+/** Makes all commands that are printed from now on name this stack. */
 export function commandsAreAbout(choice: StackChoice): void {
   commandsTake(() => ({ options: stackOptionsIn(choice), isInline: isInline(choice) }));
 }
@@ -109,7 +112,8 @@ export function jsonOf(value: unknown): string {
 }
 
 /**
- * CSV as RFC 4180 has it, behind a byte order mark: without one, Excel does not read it as UTF-8. A spreadsheet carries out a cell that begins like a formula: an apostrophe keeps it text. In
+ * CSV as RFC 4180 has it, behind a byte order mark: without one, Excel does not read it as UTF-8. A spreadsheet carries
+ * out a cell that begins like a formula: an apostrophe keeps it text. In
  * many countries semicolons separate cells, even inside quotation marks, so each part of a text may begin a cell.
  * @param rows the first of them the header.
  */

@@ -38,7 +38,7 @@ export const leftoversCommand = command({
     for (const file of before) {
       const state = await stateOf({ state: file }); // one by one: standard input is there once
       const [name] = stackNamesIn(state);
-      // What is listed is taken for dead: so a state of another stack must not pass for an earlier one of this.
+      // People deactivate what is listed, so another stack's state must not count as an earlier one of this stack.
       if (name !== undefined && names[0] !== undefined && !names.includes(name))
         throw new Error(`${file} is a state of the stack ${name}, not of ${names[0]}`);
       earlier.push(state);

@@ -50,7 +50,7 @@ export interface Create {
   readonly journal: StackPlace;
   /** Whether that is another stack's. */
   readonly isElsewhere?: boolean;
-  /** Of an open one, the objects that its resource or member has or had: no create made them since. */
+  /** For an open create: the ids that its resource or member has or had. None of them can be this create's. */
   readonly formerIds?: readonly string[];
   /** Of an outdated one, what the state has under its key from another create. */
   readonly held?: string | undefined;
@@ -258,10 +258,10 @@ function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Record
   return all;
 }
 
-/** Of two that differ, nobody knows which one was sent: it is known by their name alone, if they share it. */
+/** If two differ, nobody knows which one was sent: only their name is kept, if they share it. */
 function joinedRecords<T extends Create>(create: T, other: Create | undefined): T {
   const { body, name } = create.record;
-  // Of a body with secrets nobody knows.
+  // A body with secrets has no fingerprint, so whether the two differ isn't known.
   if (other === undefined || (body !== "" && body === other.record.body)) return create;
   const record = { ...create.record, body: "", facts: {} };
   if (name !== other.record.name) record.name = undefined;
@@ -280,7 +280,7 @@ function sentIn(
   if (of === undefined || isSecret(inputs.events)) return [];
   const isSet = "member" in of;
   const former = resources.find((each) => each.urn === urn && each.delete !== true);
-  // A set in the state was created; during an update it is as it was before.
+  // A set that the state has isn't being created. During an update the state has it as before.
   const isNew = type === "creating" && !(isSet && former);
   const isOpen = isNew || (type === "updating" && isSet);
   if (!isOpen) return [];

@@ -170,13 +170,13 @@ async function writeLines(lines: readonly PlacedLine[]): Promise<void> {
   }
 }
 
-/** What another stack's journal has open becomes this one's. @throws Error that stack still exists. */
+/** What another stack's journal has open becomes this one's. @throws Error if that stack still exists. */
 async function takeOver(
   former: string,
   { elsewhere, outdated, place }: Facts,
   choice: StackChoice,
 ): Promise<void> {
-  // What this command has just closed there is no mistake to ask for.
+  // Naming a stack whose creates this command has just closed is no mistake.
   const meant = [...elsewhere, ...outdated.filter(({ isElsewhere }) => isElsewhere)]
     .map(({ journal }) => journal)
     .filter(({ stack }) => [stack, stackOption(stack)].includes(former));

@@ -55,13 +55,13 @@ async function connected<T>(
 /** @returns what to tell. @throws LoginError */
 export function logInAndReport(choice: StackChoice): Promise<string> {
   return connected(choice, async ({ origin, dependencies }) => {
-    const { settings, credentials, cookieFile, secrets } = dependencies;
+    const { settings, credentialsSource, cookieFile, secrets } = dependencies;
     const { email, baseUrl, keepLoggedIn } = settings;
     if (settings.authMode === "basic")
       return "No login is needed: advertising:authMode is basic. Only a create checks the credentials.";
     const { cure, endsAtMs } = await logInAnew(dependencies);
     const loggedIn = secrets.scrub(
-      `Logged in as ${email} at ${baseUrl} (settings ${origin}), with ${credentials}.`,
+      `Logged in as ${email} at ${baseUrl} (settings ${origin}), with ${credentialsSource}.`,
     );
     if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none.`;

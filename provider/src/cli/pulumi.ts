@@ -51,7 +51,7 @@ export function programFolder(choice: StackChoice): string {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : dirname(path);
 }
 
-/** Most commands need a project file. An inline program has none, so there is one meanwhile. */
+/** Most commands need a project file. An inline program has none, so a temporary one is written. */
 async function pulumi(args: readonly string[], choice: StackChoice, environment = {}) {
   if (!isInline(choice)) return run(args, choice, environment);
   const { stack = "", cwd = "." } = choice;

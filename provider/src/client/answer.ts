@@ -1,6 +1,6 @@
 /**
- * One answer of the platform, its body read once, and where in it something may stand: values at any depth, a refusal
- * in the documented places, and the records and ids of a kind. Pure.
+ * Parses a response's body once, and finds things in it: values at any depth, a documented refusal, and the records and
+ * ids of a kind. Pure.
  */
 import { hasValue, own, parseExact, printable, type Values } from "../base/index.js";
 import type { HttpResponse } from "./transport.js";
@@ -67,18 +67,21 @@ function isFilled(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 
-/** A string with one of these names, or below it, is the platform's word on the request. */
-const SPOKEN =
+/** A string with one of these names, or below one, is a message about the request, not data. */
+const MESSAGE_NAME =
   /^(messages?|msg|errors?|(error_?)?code|error_?(message|description)|detail|description|reasons?|title|warnings?|non_field_errors|faultstring)$/i;
 
-/** Whether a string is where answers speak: SPOKEN or a field's name, in place of data, or a sentence in any list. */
-export function isSpoken(
+/**
+ * Whether a string is a message: it has a name in MESSAGE_NAME or a field's name, stands where the payload should, or is a
+ * sentence in a list.
+ */
+export function isMessage(
   { path, value, parent }: Leaf,
   fields: readonly string[] = [],
 ): boolean {
   const name = path.at(-1);
   if (name === undefined || name === "payload" || fields.includes(name)) return true;
-  if (path.some((part) => SPOKEN.test(part))) return true;
+  if (path.some((part) => MESSAGE_NAME.test(part))) return true;
   return Array.isArray(parent) && /\s/.test(String(value));
 }
 
@@ -90,7 +93,10 @@ export function beginsWithError(value: unknown): boolean {
 /** Names that wrap the object, or the list of objects, of an answer. */
 export const WRAPPERS = ["payload", "result", "data"];
 
-/** The filled parts of an answer that may be about the request, itself the first. A list of one is as its entry. */
+/**
+ * The objects and lists, not empty, that may hold what was asked for: the answer itself first, then what its wrappers
+ * and nouns hold. A list of one counts as its entry.
+ */
 function partsOf(data: unknown, noun: string, wrappers = WRAPPERS): object[] {
   const root = soleOf(data);
   const outer = [root, ...wrappers.map((name) => soleOf(own(root, name)))].filter(isFilled);
@@ -143,8 +149,8 @@ export function idsIn(data: unknown, noun: string): string[] {
 }
 
 /**
- * The id of the one object that an answer is about. `undefined` if it names several, or if the id stands beside a
- * wrapper with other data, as that of a request or a job does.
+ * The id of the one object that an answer is about. `undefined` if it names several, or if the only id stands beside a
+ * wrapper without one: it may be the id of a request or a job.
  */
 export function idIn(data: unknown, noun: string): string | undefined {
   const [root, ...inner] = partsOf(data, noun);
@@ -170,7 +176,7 @@ function soleId(ids: readonly string[]): string | undefined {
   return others.length === 0 && /^[1-9]\d{0,29}$/.test(id) ? id : undefined;
 }
 
-/** A text without what services change in it. */
+/** A text for comparison: services may change its spaces and case. */
 export function folded(text: string): string {
   return text.trim().replace(/\s+/g, " ").toLowerCase();
 }

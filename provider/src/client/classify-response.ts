@@ -7,7 +7,8 @@
  * refused   4xx but 408 and 499; a documented no; 301 to 303 to an address without a number: certainly not carried out
  * changed   an empty 200 or 204; or `success` true, no objection and no other id; or the object with each field as sent
  * deleted   the same without the last
- * gone      404 or 410 to a read or a delete, an empty list or `null` to a read; but only if the same operation has found
+ * gone      404 or 410 to a read or a delete, an empty list or `null` to a read; but only if the same operation has
+ * found
  *           another object in this run, which the caller knows
  * none      of a search, an empty list, and nothing beside it that is not known to be harmless
  */
@@ -58,7 +59,7 @@ export interface LiveObject {
   readonly id: string;
 }
 
-/** What was to be done, as names under which a response may say whether it was. */
+/** Names under which a response may say whether it did what was asked, such as `"created": false` or `"count": 0`. */
 const SAYS_CREATED = /^(is_?)?(created|saved)$|^count$|^affected/i;
 const SAYS_CHANGED = /^(is_?)?(updated|changed|modified|saved)$|^count$|^affected/i;
 const SAYS_DELETED = /^(is_?)?(deleted|removed)$|^count$|^affected/i;
@@ -72,7 +73,7 @@ export function classifyCreate(
   if (isRefused(answer, noun)) return { kind: "refused" };
   const id = idIn(data, noun);
   const doubt =
-    unusable(answer) ??
+    whyUnusable(answer) ??
     objectionIn(data, SAYS_CREATED, noun, sent) ??
     contradictionIn(data, noun, sent);
   if (doubt === undefined && id !== undefined) return { kind: "created", id };
@@ -153,7 +154,9 @@ export function classifySearch(
   const ids = new Set(found.flatMap((record) => ownIdOf(record, noun) ?? []));
   if (ids.size > 0 || hasOnly(answer, noun, Array.isArray))
     return { kind: "listed", ids: [...ids] };
-  return unclear("it lists neither this mark nor nothing: is the filter known there?");
+  return unclear(
+    "it is neither an empty list nor a list with this mark: does the platform know this filter?",
+  );
 }
 
 function unclear(reason: string): Trouble {
@@ -172,12 +175,12 @@ function isRefused(answer: ParsedResponse, noun: string): boolean {
 /** The trouble that the status, a flag or the kind of body shows, before the data is read. */
 function troubleIn(answer: ParsedResponse, noun: string): Trouble | undefined {
   if (answer.broken === undefined && isRefused(answer, noun)) return { kind: "refused" };
-  const reason = unusable(answer);
+  const reason = whyUnusable(answer);
   return reason === undefined ? undefined : unclear(reason);
 }
 
 /** Why a response says nothing. 202 and 207 only say that something may have succeeded. */
-function unusable({ status, kind, broken }: ParsedResponse): string | undefined {
+function whyUnusable({ status, kind, broken }: ParsedResponse): string | undefined {
   if (broken !== undefined) return `its body is not whole or not readable (${broken})`;
   if (status !== 200 && status !== 201) return "its status proves nothing";
   return {
@@ -188,7 +191,7 @@ function unusable({ status, kind, broken }: ParsedResponse): string | undefined 
   }[kind];
 }
 
-/** A page may be any server's, and one that holds an object doesn't say that there is none. */
+/** An HTML page may come from any server. A body that has an object doesn't say that there is none. */
 function isNotFound({ status, kind, data, broken }: ParsedResponse, noun: string): boolean {
   if (status !== 404 && status !== 410) return false;
   return broken === undefined && kind !== "html" && recordsIn(data, noun).length === 0;
@@ -212,7 +215,7 @@ function objectionIn(
   noun: string,
   sent: Values = {},
 ): string | undefined {
-  // Of an object, the state is its own, such as "pending".
+  // In an object's record, the status is the object's own, such as "pending": it doesn't say how the request went.
   const isRecord = ownIdOf(data, noun) !== undefined;
   const isEcho = (leaf: Leaf) => leavesOf(sent).some(({ value }) => value === leaf.value);
   const objection = leavesOf(data).find(
@@ -224,7 +227,7 @@ function objectionIn(
   return `its ${names || "text"} says no`;
 }
 
-/** Whether a value says that something went wrong, or not yet right, by its name and those around it. */
+/** Whether a value says that something went wrong, or isn't finished, by its name and those around it. */
 function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean): boolean {
   const name = path.at(-1) ?? "";
   const text = String(value).trim();
@@ -252,7 +255,10 @@ function contradictionIn(data: unknown, noun: string, sent: Values): string | un
   return field && `its ${field} is not what was sent`;
 }
 
-/** Whether an answered value may stand for the sent one, like "25.00" for 25. A field sent as null is absent then. */
+/**
+ * Whether an answered value may stand for the sent one, like "25.00" for 25. A field that was sent as null may be
+ * absent.
+ */
 function isSame(theirs: unknown, ours: unknown): boolean {
   const plain = (value: unknown) => folded(canonicalJson(value).replaceAll('"', ""));
   return formsOf(theirs).some((form) => plain(form) === plain(ours));

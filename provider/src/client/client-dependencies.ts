@@ -10,13 +10,16 @@ export interface ClientDependencies {
   readonly settings: Settings;
   readonly transport: Transport;
   readonly clock: Clock;
-  /** Where the session is kept between runs; `undefined`: in memory. Not used with Basic credentials: they have no session. */
+  /**
+   * Where the session is kept between runs; `undefined`: in memory. Not used with Basic credentials: they have no
+   * session.
+   */
   readonly cookieFile: string | undefined;
   /** Where e-mail and password come from, for messages. */
-  readonly credentials: string;
+  readonly credentialsSource: string;
   /** The session's cookies are added to it. */
   readonly secrets: Secrets;
-  /** Called with messages about the whole run, perhaps repeatedly. */
+  /** Prints a message about the whole run, scrubbed of secrets. An equal message may come again. */
   readonly say: (message: string) => void;
   /** Called for each attempt to send a request, with a line that has no body and no header. */
   readonly onAttempt?: ((line: string) => void) | undefined;
@@ -38,12 +41,12 @@ interface ProcessOptions extends Pick<ClientDependencies, "cookieFile"> {
 
 /** The dependencies of a process with one client: real connections, which the caller closes. */
 export function systemDependencies(
-  reading: ClientSettings & Pick<SettingsReading, "credentials">,
+  reading: ClientSettings & Pick<SettingsReading, "credentialsSource">,
   options: ProcessOptions,
 ): ClientDependencies {
   const { cookieFile, tell, log = process.env.ADVERTISING_LOG } = options;
   const { secrets = secretsIn(reading) } = options;
-  const { credentials, settings } = reading;
+  const { credentialsSource, settings } = reading;
   const transport = createTransport(reading);
   const say = (message: string) => tell(secrets.scrub(message));
   const onAttempt = debugLog(log, secrets, say);
@@ -53,7 +56,7 @@ export function systemDependencies(
     transport,
     clock,
     cookieFile,
-    credentials,
+    credentialsSource,
     secrets,
     say,
     onAttempt,

@@ -1,6 +1,8 @@
 /**
- * Sends the platform's operations, one method for each: it passes the response to `classify-response.ts`, and returns or
- * throws what is known afterwards. A create is never repeated; the others, which only some installations have, may be.
+ * Sends the platform's operations, one method for each: it passes the response to `classify-response.ts`, and returns
+ * or
+ * throws what is known afterwards. A create is sent again only if its last sending certainly wasn't carried out (S1 of
+ * `session.ts`); the others, which only some installations have, may be repeated.
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";
@@ -16,7 +18,7 @@ import {
   type WireRecord,
 } from "./classify-response.js";
 import type { ClientDependencies } from "./client-dependencies.js";
-import { noResponseError, refusal, unusableResponseError } from "./request-errors.js";
+import { noResponseError, refusalError, unusableResponseError } from "./request-errors.js";
 import { type BeforeSend, Session } from "./session.js";
 import { saidIn, warningsOf } from "./words.js";
 
@@ -85,7 +87,7 @@ export class Client {
     if (verdict.kind === "created")
       return { id: verdict.id, warnings: warningsOf(response) };
     // A login page has no id, but it proves that the create got no further than the session.
-    if (verdict.kind === "refused" || session !== "accepted") throw refusal(response);
+    if (verdict.kind === "refused" || session !== "accepted") throw refusalError(response);
     const got = `no usable response (status ${answer.status}): ${verdict.reason}`;
     throw new OutcomeUnknownError(
       `${what} was sent at ${sentAt}, and got ${got}.${saidIn(response)}`,

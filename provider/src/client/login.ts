@@ -44,7 +44,7 @@ function sessionStoreOf(
 
 /** @param usedAt an address where the cookies must be valid. @throws {LoginError} with the cause and the next step. */
 async function logIn(
-  { secrets, credentials, settings }: ClientDependencies,
+  { secrets, credentialsSource, settings }: ClientDependencies,
   sender: RetryingSender,
   usedAt: URL,
 ): Promise<SessionJar> {
@@ -75,7 +75,7 @@ async function logIn(
     });
   const answer = parseResponse(response);
   const words = wordsOf({ answer, operation: { fields: [] }, fields, secrets });
-  const refusal = refusalOf(answer, words, credentials);
+  const refusal = refusalOf(answer, words, credentialsSource);
   if (refusal !== undefined)
     throw new LoginError(`${failed}: ${refusal} ${NOTHING_CREATED}`);
   const jar = new SessionJar();
@@ -94,7 +94,7 @@ async function logIn(
 function refusalOf(
   answer: ParsedResponse,
   words: readonly string[],
-  credentials: string,
+  credentialsSource: string,
 ): string | undefined {
   const { status, kind } = answer;
   const report = [`status ${status}`, words.join("; ")].filter(Boolean).join(": ");
@@ -108,7 +108,7 @@ function refusalOf(
     return `the server refused it (${report}); ${nextStep(report)}.`;
   const isRefused = isDone ? saysRefused(answer) : status < 500;
   if (isRefused)
-    return `the platform refused it (${report}), and this run doesn't try it again. Check ${credentials}.`;
+    return `the platform refused it (${report}), and this run doesn't try it again. Check ${credentialsSource}.`;
   if (isDone) return undefined;
   return `the platform returned ${report}. Wait a while and run it again.`;
 }

@@ -21,7 +21,7 @@ interface Answered extends Quotable {
   /** Such as `ConversionEvent "purchase": POST https://…` */
   readonly what: string;
   readonly settings: Settings;
-  readonly credentials: string;
+  readonly credentialsSource: string;
   readonly session: SessionVerdict;
 }
 
@@ -42,7 +42,7 @@ const IS_INACTIVE = /\badvertiser( with id)?( \d+)? is (not active|inactive)\b/i
 /** Enough room for a problem of each field. */
 const MAX_REFUSAL_CHARACTERS = 4000;
 
-export function refusal(answered: Answered): RefusedError {
+export function refusalError(answered: Answered): RefusedError {
   const { answer, what, operation } = answered;
   const words = wordsOf(answered);
   const sentences = ["the response does not say why."];
@@ -54,9 +54,11 @@ export function refusal(answered: Answered): RefusedError {
 }
 
 function adviceOn(answered: Answered, words: readonly string[]): string[] {
-  const { answer, operation, fields, session, settings, credentials } = answered;
+  const { answer, operation, fields, session, settings, credentialsSource } = answered;
   if (session !== "accepted" && settings.authMode === "basic")
-    return [`Check ${credentials}, and whether this installation takes Basic credentials.`];
+    return [
+      `Check ${credentialsSource}, and whether this installation takes Basic credentials.`,
+    ];
   if (session !== "accepted")
     return [
       "Another login doesn't help. Ask the administrator whether the account may do this, and whether sessions are valid there.",
@@ -80,7 +82,7 @@ export function unusableResponseError(
   const { answer, what, operation } = answered;
   const { status } = answer;
   if (verdict.kind === "refused" || status === 404 || status === 410)
-    return refusal(answered);
+    return refusalError(answered);
   const got = `${what} got no usable response (status ${status})`;
   if (verdict.kind !== "unclear") {
     const nothing = "it has no object, and nothing shows that this operation works";
@@ -99,15 +101,15 @@ export function noResponseError(
   url: URL,
   sentAt: string,
 ): unknown {
-  const otherwise = operation.idempotent ? "" : ` ${NOTHING_CREATED}`;
+  const nothingCreated = operation.idempotent ? "" : ` ${NOTHING_CREATED}`;
   if (error instanceof WaitBudgetExceeded)
     return new RateLimitedError(
-      `${what} wasn't carried out: ${error.message}.${otherwise} Run it again after that time.`,
+      `${what} wasn't carried out: ${error.message}.${nothingCreated} Run it again after that time.`,
     );
   if (!(error instanceof TransportFailure)) return error;
   const cause = describeFailure(error, url);
   if (!error.sent)
-    return new NotSentError(`${what} was not sent: ${cause}.${otherwise}`, {
+    return new NotSentError(`${what} was not sent: ${cause}.${nothingCreated}`, {
       cause: error,
     });
   const message = `${what} was sent at ${sentAt}, but ${cause}.`;

@@ -14,8 +14,9 @@ export interface WaitBudget {
 }
 
 /**
- * Makes one attempt: calls `transmit` once with the request, which so has the latest cookie.
- * @returns `undefined` if it had to wait first, so that the rate limit may be another one by now: it is called again.
+ * Makes one attempt: builds the request with the latest cookie, and calls `transmit` with it once.
+ * @returns `undefined` if it had to wait instead: the rate limit may have changed meanwhile, so it's checked and this
+ * is called again.
  */
 export type AttemptOnce = (
   transmit: (request: HttpRequest) => Promise<Attempt>,
@@ -25,7 +26,7 @@ export interface SendOptions {
   /** Carrying it out twice does no harm: false for a create, which has no idempotency key; true for all others. */
   readonly idempotent: boolean;
   readonly waitBudget: WaitBudget;
-  /** For a login, which is sent by a request that has a slot. */
+  /** For a login, which a request with a slot waits for; and for a resend (`session.ts`). */
   readonly needsNoSlot?: boolean;
 }
 
@@ -52,7 +53,10 @@ export class RetryingSender {
     return { leftMs: this.#dependencies.settings.maxWaitSeconds * 1000 };
   }
 
-  /** @throws {TransportFailure} if no status line came. @throws {WaitBudgetExceeded} if the rate limit outlasts the budget. */
+  /**
+   * @throws {TransportFailure} if no status line came. @throws {WaitBudgetExceeded} if the rate limit outlasts the
+   * budget.
+   */
   async sendWithRetry(
     attemptOnce: AttemptOnce,
     options: SendOptions,

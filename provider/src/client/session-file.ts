@@ -75,17 +75,17 @@ export class SessionStore {
 
   /**
    * A session for `url`, of another login than the last one: stored, or new. Processes that need one at once share it.
-   * @param isAnew whether it must be a new one.
+   * @param mustBeNew whether it must be a new one.
    */
-  async open(url: URL, isAnew = false): Promise<Opened & Login> {
+  async open(url: URL, mustBeNew = false): Promise<Opened & Login> {
     const { baseUrl, email, keepLoggedIn } = this.dependencies.settings;
-    const restore = async () => (isAnew ? undefined : this.#restore(url));
+    const restore = async () => (mustBeNew ? undefined : this.#restore(url));
     const logInNow = async (): Promise<Opened> => ({
       jar: await this.logIn(url),
       stamp: randomUUID(),
       isRestored: false,
     });
-    let opened = await this.#attempt(restore);
+    let opened = await this.#withFile(restore);
     if (opened === undefined) {
       await this.#locked(async (lock) => {
         opened = await restore(); // another process may have logged in while this one waited for the lock
@@ -109,13 +109,13 @@ export class SessionStore {
     const session = opened ?? (await logInNow());
     this.#unsaved = [];
     this.#current = session;
-    this.#mask(session.jar);
+    this.#addToSecrets(session.jar);
     return {
       ...session,
       isBasic: false,
       headers: async (to) => {
         // Another process may have stored newer cookies of a long-lived session, and every answer may bring newer ones.
-        if (keepLoggedIn) await this.#attempt(() => this.#merge(session));
+        if (keepLoggedIn) await this.#withFile(() => this.#merge(session));
         return { cookie: session.jar.header(to) };
       },
       keep: async (response, from) => {
@@ -138,7 +138,7 @@ export class SessionStore {
 
   async #keep(session: Opened, response: CookieResponse, from: URL): Promise<void> {
     session.jar.store(response, from); // at once for this process, whatever happens to the file
-    this.#mask(session.jar);
+    this.#addToSecrets(session.jar);
     // An answer of an ended login comes too late.
     if (session !== this.#current || this.#path === undefined) return;
     this.#unsaved.push([response, from]);
@@ -160,11 +160,14 @@ export class SessionStore {
     if (stored?.stamp !== session.stamp) return undefined;
     for (const [response, from] of this.#unsaved) stored.jar.store(response, from);
     session.jar.replaceWith(stored.jar);
-    this.#mask(session.jar);
+    this.#addToSecrets(session.jar);
     return stored;
   }
 
-  /** @returns `undefined` if absent, damaged or of another mode. @throws UntrustedFile; LoginError for a later version. */
+  /**
+   * @returns `undefined` if absent, damaged or with another keepLoggedIn. @throws UntrustedFile; LoginError for a
+   * later version.
+   */
   #read(): Stored | undefined {
     const { settings, say } = this.dependencies;
     const path = this.#path ?? "";
@@ -209,7 +212,7 @@ export class SessionStore {
     return hash.toString("base64");
   }
 
-  #mask(jar: SessionJar): void {
+  #addToSecrets(jar: SessionJar): void {
     for (const value of jar.values()) this.dependencies.secrets.addPassing(value);
   }
 
@@ -217,11 +220,11 @@ export class SessionStore {
     const { settings, clock } = this.dependencies;
     // Another process's login may have to wait for the rate limit, as long as this one would.
     const maxWaitMs = (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000;
-    return this.#attempt(() => withLock(`${this.#path}.lock`, { clock, maxWaitMs }, work));
+    return this.#withFile(() => withLock(`${this.#path}.lock`, { clock, maxWaitMs }, work));
   }
 
   /** Runs `work` with the file. If the file is the trouble, the run goes on without it. */
-  async #attempt<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+  async #withFile<T>(work: () => T | Promise<T>): Promise<T | undefined> {
     if (this.#path === undefined) return undefined;
     try {
       return await work();

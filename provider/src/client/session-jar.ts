@@ -37,7 +37,7 @@ export class SessionJar {
 
   /** Stores a response's cookies as a browser would: those of other domains and expired ones are ignored. */
   store({ setCookies, headers }: CookieResponse, url: URL): void {
-    // An end is a date of the platform's clock: this machine's may be hours off.
+    // A cookie expires by the platform's clock; this machine's may be hours off.
     const now = Date.now();
     const aheadMs = now - (Date.parse(headers.date ?? "") || now);
     for (const cookie of cookiesIn(setCookies)) {
@@ -63,7 +63,8 @@ export class SessionJar {
   }
 
   /**
-   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; `undefined` if they don't say.
+   * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; `undefined` if they
+   * don't say.
    * @param isLongLived then another cookie, with any name, may say so too (API page, sessions).
    */
   endsAtMs({ href }: URL, isLongLived: boolean): number | undefined {

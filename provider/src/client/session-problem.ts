@@ -1,12 +1,13 @@
 /**
- * Whether a response says that the session is the trouble. The response to an expired session is undocumented: the ways
- * of services of this kind are recognised. Pure.
+ * Whether a response says that the session is the trouble. The response to an expired session is undocumented: what
+ * services of this kind usually send is recognised. Pure.
  */
-import { hasSuccess, isSpoken, leavesOf, NO, type ParsedResponse } from "./answer.js";
+import { hasSuccess, isMessage, leavesOf, NO, type ParsedResponse } from "./answer.js";
 
 /**
- * Whether the session let a request through. `ended`: it is to be sent again, on another login; `refused`: that did not
- * or would not help, or is impossible (Basic). Assumption: a request refused for its session was not carried out.
+ * Whether the session let a request through. `ended`: the request is to be sent again, on another login; `refused`:
+ * another login didn't help, wouldn't help, or is impossible (Basic). Assumption: a request refused for its session was
+ * not carried out.
  */
 export type SessionVerdict = "accepted" | "refused" | "ended";
 
@@ -15,7 +16,7 @@ export type SessionProblem =
   | "clear"
   /** 403 with hardly any words. */
   | "bare"
-  /** 401 or 403 with words about something else: a missing permission, a body that was not liked. */
+  /** 401 or 403 with words about something else: a missing permission, or an invalid body. */
   | "doubtful";
 
 const ABOUT_A_LOGIN =
@@ -51,7 +52,7 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
 function spokenIn({ kind, data, body, broken }: ParsedResponse): string[] {
   if (broken !== undefined || kind === "html") return [];
   const leaves = leavesOf(kind === "json" ? data : body);
-  const spoken = leaves.filter((leaf) => typeof leaf.value === "string" && isSpoken(leaf));
+  const spoken = leaves.filter((leaf) => typeof leaf.value === "string" && isMessage(leaf));
   return spoken.map(({ value }) => {
     const text = String(value).replaceAll(QUOTED, " ");
     // In a sentence, names with `_` may be those of fields.

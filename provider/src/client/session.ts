@@ -6,9 +6,10 @@
  *     session, after which it is sent once more, on another login.
  * S2. `beforeSend` is awaited before each sending, whatever the previous one's result, so that the note is always there
  *     before the object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
- * S3. There is one login at a time for all requests. No more of them are in flight on a login than it has let through,
- *     and at least one: a dead session, or wrong credentials, meet one create. Nothing new is sent while requests on an
- *     ended login are unanswered, or not sent again.
+ * S3. There is one login at a time for all requests. At most as many of them are in flight on a login as it has let
+ * through, and one if it has let none through: so a dead session or wrong credentials meet one create. Nothing new is
+ * sent while requests on an
+ *     ended login are unanswered, or still to be sent again.
  * S4. After a failed login, or wrong credentials, the run sends nothing more: refused credentials are tried once.
  * S5. A refusal that a new login did not cure causes no further login for a minute: a missing permission must not cause
  *     one for each resource.
@@ -51,7 +52,10 @@ interface ActiveLogin {
   readonly openedAtMs: number;
   accepted: number;
   inFlight: number;
-  /** Whether the last one found no connection: until one does, none waits for others, or time-outs would add up. */
+  /**
+   * Whether the last attempt found no connection. Until one does, attempts don't wait for each other, or their
+   * time-outs would add up.
+   */
   lastConnectFailed: boolean;
 }
 
@@ -118,7 +122,7 @@ export class Session {
         if (response?.session !== "ended") this.#leave(); // otherwise once it was sent again
       }
     };
-    // A refused request goes on in the place of its first sending.
+    // A resend needs no slot: it still counts in #underWay, which keeps new requests out.
     await this.#sender.sendWithRetry(attemptOnce, {
       ...request,
       waitBudget,
@@ -169,10 +173,11 @@ export class Session {
     }
     const answer = parseResponse(attempt);
     const kept = current.login.keep(answer, url);
-    const sign = sessionProblemIn(answer);
-    const kind = `${url.pathname} ${answer.status} ${sign}`;
+    const problem = sessionProblemIn(answer);
+    const refusalKey = `${url.pathname} ${answer.status} ${problem}`;
     let session: SessionVerdict = "accepted";
-    if (sign !== undefined) session = this.#classify(sign, kind, current, isResend);
+    if (problem !== undefined)
+      session = this.#classify(problem, refusalKey, current, isResend);
     const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
     if (session === "accepted" && !isLimited) current.accepted++;
     current.lastConnectFailed = false;
@@ -181,26 +186,27 @@ export class Session {
   }
 
   #classify(
-    sign: SessionProblem,
-    kind: string,
+    problem: SessionProblem,
+    refusalKey: string,
     current: ActiveLogin,
     isResend: boolean,
   ): SessionVerdict {
     const { login, openedAtMs, accepted } = current;
     if (login.isBasic) {
-      if (sign !== "clear") return "accepted";
+      if (problem !== "clear") return "accepted";
       this.#hasFailed ||= accepted === 0; // accepted credentials stay valid, so the refusal is about the request
       return "refused";
     }
     if (isResend) {
-      this.#incurable.add(kind);
+      this.#incurable.add(refusalKey);
       return "refused";
     }
     // The age of a restored session is unknown, so it has probably ended.
     const isOld = login.isRestored || this.#clock.monotonicMs() - openedAtMs >= YOUNG_MS;
     if (isOld || this.#current !== current) return "ended";
-    if (sign === "doubtful") return "accepted";
-    if ((sign === "bare" && accepted === 0) || this.#incurable.has(kind)) return "refused";
+    if (problem === "doubtful") return "accepted";
+    if ((problem === "bare" && accepted === 0) || this.#incurable.has(refusalKey))
+      return "refused";
     return "ended";
   }
 
@@ -219,7 +225,7 @@ export class Session {
       };
       this.#loggingIn = undefined;
     };
-    this.#loggingIn = logIn(); // stays if it fails, and is asked no more
+    this.#loggingIn = logIn(); // stays if it fails: then #hasFailed stops every request first
     return this.#loggingIn.catch((error) => {
       this.#hasFailed = true;
       throw error;

@@ -10,7 +10,7 @@
  * T5. A connection has one exchange at a time, and none after it was idle for longer than a second: T2 would not be
  *     true with pipelining, and bytes written into a connection which the other side closes may or may not arrive.
  * T6. From the connection to the last byte a request takes no longer than its limit, and at most a megabyte of its
- *     answer is kept, packed or unpacked. Otherwise one answer could block the run, or fill its memory.
+ *     answer is kept, compressed or not. Otherwise one answer could block the run, or fill its memory.
  * T7. Nothing is written later than the request's limit after its note, by the wall clock at T2's event. So a machine
  *     or container suspended in between sends nothing: by then another process may count the create as not made.
  * T8. Once the other side has closed a connection that it had not said it would close, none is used again in this run:
@@ -44,7 +44,7 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly setCookies: readonly string[];
   readonly body: string;
-  /** Why the body is not whole or not readable; absent if it is. */
+  /** Why the body is incomplete or unreadable; absent if nothing is wrong with it. */
   readonly broken?: string;
 }
 
@@ -73,7 +73,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Answers of this API are a few hundred bytes; more than this, packed or unpacked, is not read. */
+/** Answers of this API are a few hundred bytes; more than this, compressed or not, is not read. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**

@@ -5,7 +5,7 @@
  */
 import { excerpt, printable, type Secrets, type Values } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
-import { folded, isSpoken, leavesOf, type ParsedResponse } from "./answer.js";
+import { folded, isMessage, leavesOf, type ParsedResponse } from "./answer.js";
 
 export interface Quotable {
   readonly answer: ParsedResponse;
@@ -43,7 +43,7 @@ export function wordsOf({ answer, operation, fields, secrets }: Quotable): strin
     const text = typeof leaf.value === "string" ? leaf.value.trim() : "";
     if (!/\p{L}/u.test(text) || /^(true|false)$/i.test(text)) return false;
     const isSecret = leaf.path.some((name) => SECRET_NAME.test(name));
-    return !isSecret && isSpoken(leaf, known) && !echoes.has(folded(text));
+    return !isSecret && isMessage(leaf, known) && !echoes.has(folded(text));
   });
   const sentences = spoken.slice(0, MAX_WORDS).map(({ path, value }) => {
     const names = path.filter((name) => !PLAIN_NAME.test(name) && SHOWN_NAME.test(name));
@@ -53,7 +53,7 @@ export function wordsOf({ answer, operation, fields, secrets }: Quotable): strin
 }
 
 export function warningsOf(quotable: Quotable): string[] {
-  // As after nearly every create. In JSON the word may be escaped.
+  // Nearly always there are none. In JSON the word may be escaped.
   if (!/WARNING|\\u/.test(quotable.answer.body)) return [];
   return wordsOf(quotable).filter((word) => word.includes("WARNING"));
 }

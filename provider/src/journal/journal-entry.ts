@@ -12,7 +12,7 @@ export interface JournalEntry extends CreateRecord {
    * - `sent`: it may have been carried out, and nobody knows the id;
    * - `created`: the platform gave the id, and the run did not end cleanly: the state may not have it;
    * - `reported`: as `created`, and its run has ended cleanly;
-   * - `confirmed`: a later run has seen the object in the state: a hint, for warnings alone;
+   * - `confirmed`: a later run has seen the object in the state: it is never taken over, but says which resource has the object;
    * - `closed`: nothing; with a moment, a person then said it was not created, which Pulumi's record does not know.
    */
   readonly state: (typeof STATES)[number];

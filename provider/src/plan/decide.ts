@@ -79,7 +79,7 @@ export function shownAction({ action, formerKey }: PlannedObject): ShownAction {
 
 export interface Circumstances {
   readonly can: Abilities;
-  /** Whether an object is deleted when it leaves the state. */
+  /** Whether an object is to be deleted when it leaves the state, if a delete is known. */
   deletes(id: string): boolean;
   /** Replaces the decided action by the one in the engine's plan. */
   override?(action: Action, changed: readonly string[]): Action;
@@ -156,7 +156,10 @@ export function plannedObjects(
 
 type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "former">;
 
-/** @param sentAs what was sent, if the state's arguments do not describe it. @param isKnown whether the program's are known. */
+/**
+ * @param sentAs what was sent, if the state's arguments do not describe it. @param isKnown whether the program's are
+ * known.
+ */
 function changesOf(
   kind: Kind,
   { olds, values }: UndecidedObject,
@@ -173,7 +176,10 @@ function changesOf(
   return { names, perhaps };
 }
 
-/** What happens to an object. What is retained may have to be deleted instead. */
+/**
+ * What happens to an object. What happens to an object. Never "delete": the caller turns a "retain" into one where the
+ * option says so.
+ */
 function decide(
   kind: Kind,
   can: Abilities,

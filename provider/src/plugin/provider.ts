@@ -108,7 +108,10 @@ export class AdvertisingPlugin {
     );
   }
 
-  /** @param name the provider resource's. Each has a journal of its own, and the dynamic provider of a stack another one. */
+  /**
+   * @param name the provider resource's. Each has a journal of its own, and the dynamic provider of a stack another
+   * one.
+   */
   configure({ values }: Properties, name: string): void {
     const log = engineLog(this.engine);
     const provider = pluginProvider(name);
@@ -174,7 +177,7 @@ export class AdvertisingPlugin {
     return { ...plan, detailed };
   }
 
-  /** What a create will return, as far as it is known before. @throws ResourceFailure why it would fail. */
+  /** What a create will return, as far as it is known before. @throws AdvertisingError why it would fail. */
   previewCreate(urn: string, { values, secret }: Properties): Saved {
     const { resource, ref } = resourceAt(urn);
     previewResource(resource, this.runtime, ref, { id: "", olds: {}, news: values });

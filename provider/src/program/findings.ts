@@ -59,7 +59,9 @@ export function programError(
   return runError(withPage(lines.join("\n"), code));
 }
 
-/** Pulumi would put a property's name before the message, and shows the stack in some of its own, if there is one. */
+/**
+ * Pulumi would put a property's name before the message, and shows an error's stack trace in some of its own messages.
+ */
 function runError(message: string): pulumi.RunError {
   const error = Object.assign(new pulumi.RunError(message), { stack: "" });
   return Object.defineProperty(error, "message", {

@@ -30,11 +30,11 @@ export class ProgramValidator {
   readonly #openSets = new Set<string>();
   /** The key of the first object that adopts another, by {@link objectKey}; the id may not be known yet. */
   readonly #adopters = new Map<string, string>();
-  /** By kind and name on the platform: the keys of objects that nothing adopts. */
+  /** By kind and name on the platform: the keys of objects that adopt nothing. */
   readonly #named = new Map<string, string[]>();
   #resources = 0;
 
-  /** @returns what is wrong beside the resources before it. */
+  /** @returns what is wrong between this resource and those before it. */
   add(resource: ResourceDeclaration): string[] {
     const { key, formerKeys, kind, objects } = resource;
     for (const each of [key, ...formerKeys]) {

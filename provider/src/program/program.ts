@@ -79,7 +79,7 @@ class Program {
           const all = batch.flatMap(({ title, warnings }) =>
             warnings.map((text) => ({ title, text })),
           );
-          // One that several have alike is one.
+          // A warning that several resources share is printed once.
           warn(
             saidOnce(
               all,
@@ -161,7 +161,7 @@ function begin(): Program {
   const program = new Program();
   warn(program.reading.warnings);
   for (const note of program.reading.notes) void pulumi.log.info(note);
-  // The engine takes nothing out of the state before.
+  // The engine takes nothing out of the state before the program ends.
   place.onceEndedWell(() => program.end());
   place.hideStackTracesOfFailures();
   return program;

@@ -1,4 +1,4 @@
-/** Where a program and its resources stand, by what Pulumi's SDK (3.259) has inside and does not export. */
+/** What Pulumi's SDK (3.259) knows about a program and its resources, and does not export. */
 import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
 import { joined } from "../base/index.js";

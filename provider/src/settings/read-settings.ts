@@ -32,7 +32,7 @@ export interface SettingsReading {
   readonly problems: readonly SettingProblem[];
   readonly warnings: readonly string[];
   /** Where e-mail and password come from, for messages. */
-  readonly credentials: string;
+  readonly credentialsSource: string;
   /** What nobody has to do anything about, such as a preview without a password. */
   readonly notes: readonly string[];
 }
@@ -71,7 +71,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
     proxy,
     problems,
     warnings: [...unknownVariables(environment), ...passwordWarnings(source)],
-    credentials: `${givenIn(source, "email").label} and ${givenIn(source, "password").label}`,
+    credentialsSource: `${givenIn(source, "email").label} and ${givenIn(source, "password").label}`,
     notes: readings.flatMap(({ note }) => note ?? []),
   };
 }

@@ -49,7 +49,7 @@ export function settlingCommands(shorts: readonly string[]): string[] {
   ];
 }
 
-/** The same, and what to do after that. */
+/** The same commands, and what to run after them. */
 export function resolveCommands(shorts: readonly string[]): string[] {
   const lines = settlingCommands(shorts);
   const others = shorts.length - MAX_LISTED;
