@@ -519,6 +519,11 @@ describe("CSV", () => {
     );
   });
 
+  it("a blank first line does not hide which character separates the columns", () => {
+    const text = `${HEADER.replaceAll(",", ";")}\na;Acme;A;1\n`;
+    expect(findingsIn("c.csv", `\n${text}`)).toEqual([]);
+  });
+
   it("an advertiser whose name is almost another one's is a warning if nothing declares them", () => {
     const names = [
       "Acme Shoes",

@@ -120,9 +120,9 @@ function readRows(text: string, delimiter: string, file: string) {
   return { rows, findings };
 }
 
-/** The one that separates the most columns of the first line. */
+/** The one that separates the most columns of the first line that isn't blank. */
 function delimiterOf(text: string): string {
-  const [header = ""] = text.split("\n", 1);
+  const [header = ""] = /^.*\S.*$/m.exec(text) ?? [];
   const amount = (delimiter: string) => header.split(delimiter).length;
   return [",", ";", "\t", "|"].reduce((best, each) =>
     amount(each) > amount(best) ? each : best,
