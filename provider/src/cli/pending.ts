@@ -253,7 +253,7 @@ export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer):
 export function heldMessage({ ref, record, held }: Create): string {
   return (
     `${ref.short}: an earlier run sent it at ${record.at}, and the state has ${held}. ` +
-    "If the account has a second one, it's unmanaged."
+    "Look in the account for a second one: adopt it, or deactivate it by hand."
   );
 }
 
