@@ -704,7 +704,9 @@ export class Simulation {
       );
     // Another event may have its key by now, while a message describes the one that was sent.
     const described = there.filter(isSent);
-    const sole = described.length === 1 ? described[0] : undefined;
+    const isWanted = (made: Made) => stack.wanted.some(({ key }) => key === made.key);
+    const sole =
+      described.length === 1 && !described.some(isWanted) ? described[0] : undefined;
     const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
     const isMeant = ({ self }: Made) => meant === undefined || self === meant;
     return (
