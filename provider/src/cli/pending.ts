@@ -20,6 +20,7 @@ import {
   takeOverOpen,
 } from "../journal/index.js";
 import {
+  ACCOUNT,
   describe,
   MAX_LISTED,
   otherStackAdvice,
@@ -125,11 +126,7 @@ export const pendingCommand = command({
 
 /** Reads only, so that it never waits for a run that is under way. @throws JournalError as an `up` has it. */
 async function readFacts(choice: StateChoice): Promise<Facts> {
-  const [exported, selected, isSameAccount] = await Promise.all([
-    stateOf(choice),
-    stackName(choice),
-    accountComparer(choice),
-  ]);
+  const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
   if (stack === undefined)
@@ -144,7 +141,15 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
-  return factsIn(exported, everyJournal(journalFolder()), place, isSameAccount);
+  const journals = everyJournal(journalFolder());
+  const accounts = new Set<unknown>([
+    ...exported.resources.map(({ outputs = {} }) => outputs[ACCOUNT]),
+    ...journals.flatMap(({ records }) => [...records.values()].map((each) => each.account)),
+  ]);
+  accounts.delete(undefined);
+  // Pulumi is asked for the settings only if there is anything to compare.
+  const isSameAccount = accounts.size > 1 ? await accountComparer(choice) : undefined;
+  return factsIn(exported, journals, place, isSameAccount);
 }
 
 /** What the state has is open no longer. If that can't be noted, the next run sees it. */
