@@ -12,6 +12,7 @@ import {
   confirmedLine,
   everyJournal,
   isJournalInUse,
+  isSameProject,
   journalErrorFrom,
   journalFolder,
   journalPath,
@@ -27,7 +28,7 @@ import {
   resolveCommands,
   stackOption,
 } from "../state/index.js";
-import { stackNamesIn } from "./contents.js";
+import { objectsIn, stackNamesIn } from "./contents.js";
 import { command, commandsAreAbout, isInline, type StackChoice } from "./harness.js";
 import {
   type Answer,
@@ -97,10 +98,9 @@ export const pendingCommand = command({
       );
     else if (state === undefined) await bringUpToDate(facts);
     if (former !== undefined) await takeOver(former, facts, choice);
-    if (isChange) {
-      await writeLines(recordedLines(facts));
-      facts = await readFacts(choice);
-    }
+    const recorded = isChange ? recordedLines(facts) : [];
+    await writeLines(recorded);
+    if (former !== undefined || recorded.length > 0) facts = await readFacts(choice);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
     if (search) {
@@ -142,9 +142,12 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
     throw journalErrorFrom(path, error, "");
   }
   const journals = everyJournal(journalFolder());
+  const ofProject = journals.filter((each) => isSameProject(each, place));
   const accounts = new Set<unknown>([
     ...exported.resources.map(({ outputs = {} }) => outputs[ACCOUNT]),
-    ...journals.flatMap(({ records }) => [...records.values()].map((each) => each.account)),
+    ...ofProject.flatMap(({ records }) =>
+      [...records.values()].map((each) => each.account),
+    ),
   ]);
   accounts.delete(undefined);
   // Pulumi is asked for the settings only if there is anything to compare.
@@ -227,11 +230,11 @@ async function execute(
       failure = message;
     });
   // By name too: a resource that got another one's name may have the same create.
-  const nameOf = ({ ref, record }: Create) => `${ref.urn} ${record.mark}`;
-  const { open } = await readFacts(choice);
-  const inState = open.filter(({ known }) => known === "state");
-  const unresolved = new Set(inState.map(nameOf));
-  const left = asked.filter(({ create }) => unresolved.has(nameOf(create)));
+  const objects = asked.length > 0 ? objectsIn((await stateOf(choice)).resources) : [];
+  const open = new Set(objects.map(({ ref, record }) => `${ref.urn} ${record?.mark}`));
+  const left = asked.filter(({ create: { ref, record } }) =>
+    open.has(`${ref.urn} ${record.mark}`),
+  );
   const resolved = all.filter((answer) => !left.includes(answer));
   await writeLines(resolved.flatMap((answer) => journalLinesOf(answer, facts)));
   for (const answer of resolved) console.log(resolvedMessage(answer));

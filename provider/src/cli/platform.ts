@@ -11,14 +11,13 @@ import { cookieFileFor } from "../journal/index.js";
 import { kindsByName } from "../kinds/index.js";
 import { searchByMark } from "../operations/index.js";
 import { abilitiesOf } from "../plan/index.js";
-import { describeSettingProblems, type SettingsReading } from "../settings/index.js";
+import { describeSettingProblems } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
 import { type Answer, verdictOn } from "./pending-answers.js";
 import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 interface Connection {
-  readonly reading: SettingsReading;
   /** The settings' origin, in words. */
   readonly origin: string;
   readonly dependencies: ClientDependencies;
@@ -43,7 +42,7 @@ async function connected<T>(
   const tell = (message: string) => console.error(message);
   const dependencies = systemDependencies(reading, { cookieFile, tell, secrets });
   try {
-    return await work({ reading, origin, dependencies });
+    return await work({ origin, dependencies });
   } catch (error) {
     if (error instanceof Error) error.message = secrets.scrub(error.message);
     throw error;
@@ -86,7 +85,7 @@ export async function searchUnanswered(
   const answered = new Set(given.map(({ create }) => create));
   const open = facts.open.filter((create) => !answered.has(create));
   if (open.length === 0) return [];
-  return connected(choice, async ({ reading, dependencies }) => {
+  return connected(choice, async ({ dependencies }) => {
     const client = new Client(dependencies);
     const { clock, settings } = dependencies;
     const searchContext = { settings, clock, client: () => client };
@@ -96,7 +95,7 @@ export async function searchUnanswered(
       const { ref, record: sent, formerIds = [] } = create;
       const { short: label } = ref;
       const kind = kindsByName[ref.kind];
-      if (!abilitiesOf(kind, reading.settings).search(sent.field)) {
+      if (!abilitiesOf(kind, settings).search(sent.field)) {
         const setting = `advertising:operations.${kind.create.noun}.search`;
         return `${label}: can't be searched for by its mark: check advertising:markField and ${setting}.`;
       }

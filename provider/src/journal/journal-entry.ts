@@ -4,7 +4,7 @@ import { asRecord, jsonIn, listIn } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
 import { type CreateRecord, objectKey, parseKey } from "../state/index.js";
-import { journalPath, type StackPlace } from "./places.js";
+import { isSameProject, journalPath, type StackPlace } from "./places.js";
 
 export interface JournalEntry extends CreateRecord {
   readonly key: string;
@@ -206,10 +206,9 @@ export function openElsewhere(
   here: StackPlace,
   journals: readonly StackJournal[],
 ): OpenCreate[] {
-  const projectOf = (stack: string) => stack.split("/").at(1);
+  const path = journalPath(here);
   return journals
-    .filter((each) => journalPath(each) !== journalPath(here))
-    .filter(({ stack }) => projectOf(stack) === projectOf(here.stack))
+    .filter((each) => isSameProject(each, here) && journalPath(each) !== path)
     .flatMap(({ records, runs: _, ...elsewhere }) => {
       // There, a run that ended cleanly has saved its state.
       return [...records.values()]

@@ -58,6 +58,10 @@ export function pluginProvider(name: string): string {
   return `plugin-${name.replace(/^default_.*/, "default")}`;
 }
 
+export function isSameProject(one: StackPlace, other: StackPlace): boolean {
+  return one.stack.split("/")[1] === other.stack.split("/")[1];
+}
+
 export function journalFolder(): string {
   return join(cacheFolder(), "stacks");
 }

@@ -444,10 +444,8 @@ export function previewResource(
   if (before !== undefined) tellReplacement(runtime, plan, before.object);
   const error = tellPreview(runtime, plan);
   runtime.tellCollected();
-  if (!(error instanceof BlockedCreateError)) {
-    if (error !== undefined) throw error;
-    return;
-  }
+  if (error === undefined) return;
+  if (!(error instanceof BlockedCreateError)) throw error;
   const command = asTyped("npx pulumi-advertising pending");
   throw new BlockedCreateError(
     `${error.message}\nPulumi stops at the first such resource. To list all open creates:\n  ${command}`,
