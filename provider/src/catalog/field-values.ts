@@ -68,7 +68,7 @@ export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
   }
 }
 
-/** What a text is that is no value of any kind, such as the error of a spreadsheet. */
+/** Why a text can't be anybody's value: a formula, or a spreadsheet's error. @returns a clause; `undefined` if it can. */
 export function mistakeIn(text: string): string | undefined {
   if (text.startsWith("="))
     return `the formula ${quoted(text)}: write the value that it has`;

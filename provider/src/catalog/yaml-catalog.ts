@@ -61,7 +61,7 @@ export function readYamlCatalog(
   }
 }
 
-/** What is wrong, by the library's code, where its own words are for programmers. */
+/** Plain reasons by the library's error code, where its own message is for programmers. */
 const REASONS: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: "has this key twice: keys must differ",
   MULTIPLE_DOCS: "has several documents: remove the lines with ---, or make a file of each",

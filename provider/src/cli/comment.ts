@@ -1,6 +1,6 @@
 /**
- * What `pulumi preview --json` prints, as a pull request comment in GitHub's and GitLab's Markdown. Of sets it shows
- * the members, as `plan/` says for `up` too. (Measured with engine 3.259.0: a replacement is one step; an unknown value
+ * Turns the output of `pulumi preview --json` into a pull request comment in GitHub's and GitLab's Markdown. A set's
+ * events are listed one by one, by the decisions of `plan/`, as in an `up`. (Measured with engine 3.259.0: a replacement is one step; an unknown value
  * is a fixed text; unchanged resources are left out without `--show-sames`.)
  */
 import {
@@ -101,7 +101,7 @@ export function readPreview(text: string) {
   };
 }
 
-/** What becomes of each object of a resource; none if it is not one of ours. */
+/** The changes to a resource's objects; empty for a resource of another package. */
 function plannedIn(
   { op, urn, oldState, newState }: Step,
   settings: Settings,
@@ -115,7 +115,7 @@ function plannedIn(
   const name = nameInUrn(urn);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };
   const can = abilitiesOf(kind, settings);
-  // What the step says goes first: the engine knows secrets, settings in the program's environment and `--replace`.
+  // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
   const objects = plannedObjects(kind, readStored(resource, oldState?.id, olds), declared, {
     can: { ...can, update: can.update && op !== "replace" },
     // Where a delete is known: for a resource that leaves, the engine decides by the state; otherwise the package does,

@@ -113,8 +113,8 @@ export function jsonOf(value: unknown): string {
 
 /**
  * CSV as RFC 4180 has it, behind a byte order mark: without one, Excel does not read it as UTF-8. A spreadsheet carries
- * out a cell that begins like a formula: an apostrophe keeps it text. In
- * many countries semicolons separate cells, even inside quotation marks, so each part of a text may begin a cell.
+ * out a cell that begins like a formula: an apostrophe keeps it text. In many countries semicolons separate cells, even
+ * inside quotation marks, so each part of a text may begin a cell.
  * @param rows the first of them the header.
  */
 export function csvOf(rows: readonly (readonly string[])[]): string {

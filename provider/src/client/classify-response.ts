@@ -8,8 +8,7 @@
  * changed   an empty 200 or 204; or `success` true, no objection and no other id; or the object with each field as sent
  * deleted   the same without the last
  * gone      404 or 410 to a read or a delete, an empty list or `null` to a read; but only if the same operation has
- * found
- *           another object in this run, which the caller knows
+ *           found another object in this run, which the caller knows
  * none      of a search, an empty list, and nothing beside it that is not known to be harmless
  */
 import {

@@ -1,8 +1,7 @@
 /**
  * Sends the platform's operations, one method for each: it passes the response to `classify-response.ts`, and returns
- * or
- * throws what is known afterwards. A create is sent again only if its last sending certainly wasn't carried out (S1 of
- * `session.ts`); the others, which only some installations have, may be repeated.
+ * or throws what is known afterwards. A create is sent again only if its last sending certainly wasn't carried out (S1
+ * of `session.ts`); the others, which only some installations have, may be repeated.
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
 import { addressOf, type Kind, type Operation } from "../kinds/index.js";

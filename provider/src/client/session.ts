@@ -7,9 +7,8 @@
  * S2. `beforeSend` is awaited before each sending, whatever the previous one's result, so that the note is always there
  *     before the object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
  * S3. There is one login at a time for all requests. At most as many of them are in flight on a login as it has let
- * through, and one if it has let none through: so a dead session or wrong credentials meet one create. Nothing new is
- * sent while requests on an
- *     ended login are unanswered, or still to be sent again.
+ *     through, and one if it has let none through: so a dead session or wrong credentials meet one create. Nothing new
+ *     is sent while requests on an ended login are unanswered, or still to be sent again.
  * S4. After a failed login, or wrong credentials, the run sends nothing more: refused credentials are tried once.
  * S5. A refusal that a new login did not cure causes no further login for a minute: a missing permission must not cause
  *     one for each resource.
