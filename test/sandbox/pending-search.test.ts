@@ -20,7 +20,7 @@ const open = (
     field: "alternative_id",
     ...record,
   },
-  known: "state",
+  knownBy: "state",
   journal: { backend: "", stack: "" },
   ...more,
 });

@@ -247,7 +247,7 @@ export async function runProgram(
     values === undefined ? [] : [[engine, values] as const],
   );
   const all = declared.flatMap(([engine, values]) => engine.namesOf(values));
-  const namesakesOf = (engine: Engine, values: Values) => {
+  const sameNamedAs = (engine: Engine, values: Values) => {
     const own = engine.namesOf(values);
     const isOther = ({ key, name }: Named) =>
       own.some((each) => each.name === name) && own.every((each) => each.key !== key);
@@ -262,8 +262,8 @@ export async function runProgram(
   const errors: (string | undefined)[] = [];
   for (const [engine, values] of program) {
     const whole = { isUp, resources: declared.length };
-    const namesakes = values === undefined ? [] : namesakesOf(engine, values);
-    const context = { run: whole, namesakes, ...(adopted !== "" && { adopted }) };
+    const sameNamed = values === undefined ? [] : sameNamedAs(engine, values);
+    const context = { run: whole, sameNamed, ...(adopted !== "" && { adopted }) };
     if (values === undefined) {
       if (isUp) last.push(...engine.leave(run));
       errors.push(undefined);

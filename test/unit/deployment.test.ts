@@ -91,7 +91,7 @@ it("an advertiser and an event with the same id are two objects", () => {
 it("a create is declared by its key, by a namesake that the program names, or by a set whose events are not known", () => {
   const [A_SET, MEMBER] = ["ConversionEventSet::a", 'ConversionEventSet::a["k"]'];
   const run = new Deployment();
-  check(run, "now", { namesakes: ["namesake"] });
+  check(run, "now", { sameNamed: ["namesake"] });
   expect(["namesake", "now", MEMBER].map((key) => run.isDeclared(key))).toEqual([
     true,
     false,

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { commandsTake, RefusedError } from "../../provider/src/base/index.js";
+import { setCommandTarget, RefusedError } from "../../provider/src/base/index.js";
 import { heldMessage, listing, resolvedMessage } from "../../provider/src/cli/pending.js";
 import { describeFailure } from "../../provider/src/client/request-errors.js";
 import { TransportFailure } from "../../provider/src/client/transport.js";
@@ -100,7 +100,7 @@ const buyAndLead = plannedObjects(
 const openCreate = {
   ref: purchase,
   record,
-  known: "journal",
+  knownBy: "journal",
   journal: elsewhere,
 } as const;
 const FACTS = { open: [], elsewhere: [], made: [] } as unknown as Parameters<
@@ -277,12 +277,12 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
 };
 
 it("are these", async () => {
-  commandsTake(() => ({ options: ["--stack", "dev"], isInline: false }));
+  setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
   const list = Object.entries(MESSAGES).map(
     ([when, message]) => `## ${when}\n\n${message()}\n`,
   );
   await expect(list.join("\n")).toMatchFileSnapshot("messages.txt");
-  commandsTake(() => ({ options: [], isInline: false }));
+  setCommandTarget(() => ({ options: [], isInline: false }));
 });
 
 it("are all of operations", () => {

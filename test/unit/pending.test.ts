@@ -115,7 +115,7 @@ describe("what is pending", () => {
     ["one that only the journal has", ["buy (journal)"], [], [sent]],
     [
       "another machine's create, beside an older object that the journal has",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [],
       [record(BUY, "reported", { id: "1" })],
       [creating("buy", { __run: "2026-12-31T00:00:00Z theirs" })],
@@ -136,21 +136,21 @@ describe("what is pending", () => {
     ],
     [
       "one that only Pulumi's record has",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [],
       undefined,
       [creating("buy")],
     ],
     [
       "the journal has no line about it, but others",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [],
       [],
       [creating("buy")],
     ],
     [
       "of two interrupted runs, once",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [],
       undefined,
       [creating("buy"), creating("buy", { value: 2 })],
@@ -164,7 +164,7 @@ describe("what is pending", () => {
     ],
     [
       "with other ones",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [storedEvent("buy", 4, { value: 2 })],
       undefined,
       [creating("buy")],
@@ -177,7 +177,7 @@ describe("what is pending", () => {
       undefined,
       [creating("buy")],
     ],
-    ["the journal has it as sent", ["buy (record)"], [], [sent], [creating("buy")]],
+    ["the journal has it as sent", ["buy (pulumi)"], [], [sent], [creating("buy")]],
     [
       "the journal has it as made",
       [],
@@ -194,28 +194,28 @@ describe("what is pending", () => {
     ],
     [
       "what the state had before says nothing of it",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [storedEvent("buy", 9, { value: 2 })],
       [record(BUY, "reported", { id: "9" })],
       [creating("buy")],
     ],
     [
       "another machine replaced what was handed over here",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [storedEvent("buy", 10, { value: 2 })],
       [record(BUY, "reported", { id: "9", replaces: "8" })],
       [creating("buy")],
     ],
     [
       "another machine has resolved what was sent here",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [storedEvent("buy", 5)],
       [sent],
       [creating("buy", { value: 7 })],
     ],
     [
       "an earlier run's object says nothing of it",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [],
       [live],
       [creating("buy")],
@@ -229,12 +229,12 @@ describe("what is pending", () => {
     ],
     [
       "a person had answered before",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [],
       [record(BUY, "closed", { at: BEFORE })],
       [creating("buy", { __run: `${TIME} theirs` })],
     ],
-    ["an earlier run's record is closed", ["buy (record)"], [], [none], [creating("buy")]],
+    ["an earlier run's record is closed", ["buy (pulumi)"], [], [none], [creating("buy")]],
     [
       "a person has resolved it elsewhere, and it has another name now",
       [],
@@ -256,7 +256,7 @@ describe("what is pending", () => {
     ],
     [
       "another create with the mark of one that was resolved before",
-      ["buy (record)"],
+      ["buy (pulumi)"],
       [RESOLVED],
       [],
       [creating("buy", { __mark: "f m", __run: `${TIME} theirs` })],
@@ -274,14 +274,14 @@ describe("what is pending", () => {
     ],
     [
       "members of an updated set: new, and changed",
-      ["funnel/a (record)", "funnel/c (record)"],
+      ["funnel/a (pulumi)", "funnel/c (pulumi)"],
       [FUNNEL],
       undefined,
       [updating(changed)],
     ],
     [
       "members of a set that was created",
-      ["funnel/a (record)", "funnel/b (record)"],
+      ["funnel/a (pulumi)", "funnel/b (pulumi)"],
       [],
       undefined,
       [created],
@@ -303,14 +303,14 @@ describe("what is pending", () => {
   ])("%s", (_, expected, resources, journal, operations) => {
     const records = journal?.filter((each) => each !== undefined);
     const { open } = facts(resources, records, operations);
-    expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual(expected);
+    expect(open.map(({ ref, knownBy }) => `${ref.short} (${knownBy})`)).toEqual(expected);
   });
 
   it("of what this machine sent, and another one was about to send later with other arguments, has the name alone, if both share it", () => {
     const others = [creating("buy", { eventName: "Other" })];
     const { open } = facts([], [record(BUY, "sent")], others);
     expect(open).toMatchObject([
-      { known: "record", record: { name: undefined, body: "" } },
+      { knownBy: "pulumi", record: { name: undefined, body: "" } },
     ]);
     const both = [creating("buy"), creating("buy", { value: 2 })];
     const two = facts([], undefined, both).open;
@@ -445,7 +445,7 @@ describe("answers", () => {
   it("--forget ends any line of the journal, and what the state has as unresolved", () => {
     const forgotten = (...names: string[]) =>
       read({ forget: names }).answers.map(
-        ({ create: { ref, known: where } }) => `${ref.short} (${where})`,
+        ({ create: { ref, knownBy: where } }) => `${ref.short} (${where})`,
       );
     expect(forgotten("made", "sent", E("seen"), "buy", "funnel/b")).toEqual([
       ...["made (journal)", "sent (journal)", "seen (journal)"],
@@ -521,7 +521,7 @@ describe("one create under several names", () => {
     expect([open, outdated]).toMatchObject([[], [{ ref: { short: "buy" }, held: "4" }]]);
     const replacing = record("ConversionEvent::buy", "sent", { replaces: "4" });
     expect(facts([storedEvent("buy", 4)], [replacing])).toMatchObject({
-      open: [{ known: "journal" }],
+      open: [{ knownBy: "journal" }],
       outdated: [],
     });
   });
@@ -563,7 +563,7 @@ describe("on the machine whose run was interrupted", () => {
 
   it("only what its journal has as sent is asked about; the rest was never sent, or is resolved", () => {
     const { open } = facts([], [sent], [created(`${BEFORE} ours`)]);
-    expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual([
+    expect(open.map(({ ref, knownBy }) => `${ref.short} (${knownBy})`)).toEqual([
       "funnel/a (journal)",
     ]);
   });
@@ -574,9 +574,9 @@ describe("on the machine whose run was interrupted", () => {
       [created(`${BEFORE} ours`), created(`${BEFORE} theirs`)],
     ]) {
       const { open } = facts([], [sent], operations);
-      expect(open.map(({ ref, known }) => `${ref.short} (${known})`)).toEqual([
-        "funnel/a (record)",
-        "funnel/b (record)",
+      expect(open.map(({ ref, knownBy }) => `${ref.short} (${knownBy})`)).toEqual([
+        "funnel/a (pulumi)",
+        "funnel/b (pulumi)",
       ]);
     }
   });

@@ -21,7 +21,7 @@ function declared(
 ): ResourceDeclaration {
   const kind = parseKey(key).kind === "Advertiser" ? advertiser : conversionEvent;
   const { formerKeys = [] } = more;
-  const own = { key, formerKeys, adopts: undefined, named: kind.name, ...object };
+  const own = { key, formerKeys, adopts: undefined, kindAndName: kind.name, ...object };
   return { key, kind, objects: [own], formerKeys, deletes: false, ...more };
 }
 
@@ -32,7 +32,7 @@ function aSet(adopts: Record<string, string | undefined> | undefined): ResourceD
       key: memberOf(FUNNEL, key),
       formerKeys: [],
       adopts: id,
-      named: "ConversionEvent",
+      kindAndName: "ConversionEvent",
     };
   });
   return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
@@ -88,7 +88,7 @@ describe("between resources", () => {
     ];
     const run = { isUp: false, resources: 3 };
     const adopted = "ConversionEvent 7,ConversionEvent 8";
-    const context = { run, formerKeys: [], namesakes: [], adopted };
+    const context = { run, formerKeys: [], sameNamed: [], adopted };
     const few = contextsOf(...batch);
     expect(few.get(event("a"))).toEqual({ ...context, deletes: true });
     expect(few.get(event("b"))).toEqual({ ...context, deletes: undefined });
@@ -112,14 +112,19 @@ describe("what crosses to the provider process", () => {
       key: string,
       platformName: string,
       more: Partial<ResourceDeclaration> = {},
-    ) => declared(key, { named: `${parseKey(key).kind} ${platformName}` }, more);
+    ) => declared(key, { kindAndName: `${parseKey(key).kind} ${platformName}` }, more);
     const member = memberOf(FUNNEL, "a");
     const set = declared(
       FUNNEL,
       {},
       {
         objects: [
-          { key: member, formerKeys: [], adopts: undefined, named: "ConversionEvent Buy" },
+          {
+            key: member,
+            formerKeys: [],
+            adopts: undefined,
+            kindAndName: "ConversionEvent Buy",
+          },
         ],
       },
     );
@@ -133,13 +138,13 @@ describe("what crosses to the provider process", () => {
     const contexts = contextsOf(...batch);
     expect(contexts.get(event("one"))).toMatchObject({
       formerKeys: [event("was")],
-      namesakes: [event("two"), member],
+      sameNamed: [event("two"), member],
     });
     expect(contexts.get(FUNNEL)).toMatchObject({
-      namesakes: [event("one"), event("was"), event("two")],
+      sameNamed: [event("one"), event("was"), event("two")],
     });
     for (const key of [event("three"), "Advertiser::a"])
-      expect(contexts.get(key)).toMatchObject({ formerKeys: [], namesakes: [] });
+      expect(contexts.get(key)).toMatchObject({ formerKeys: [], sameNamed: [] });
   });
 });
 

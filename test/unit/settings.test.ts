@@ -1,6 +1,6 @@
 /** The settings and the proxy, as both processes read them: everything that is wrong at once, and no secret shown. */
 import { describe, expect, it } from "vitest";
-import { commandsTake } from "../../provider/src/base/index.js";
+import { setCommandTarget } from "../../provider/src/base/index.js";
 import { createRuntime } from "../../provider/src/operations/runtime.js";
 import {
   describeSettingProblem,
@@ -541,7 +541,7 @@ describe("the proxy", () => {
 
 it("the command that fixes a setting is about the stack of the run, which is known later than the problem", () => {
   const { problems } = read({ ...complete, authMode: "none" });
-  commandsTake(() => ({ options: ["--stack", "dev"], isInline: false }));
+  setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
   expect(problems.map((problem) => describeSettingProblem(problem))).toEqual([
     expect.stringMatching(
       / {2}pulumi config set advertising:authMode session --stack dev$/,
@@ -549,5 +549,5 @@ it("the command that fixes a setting is about the stack of the run, which is kno
   ]);
   const proxy = { source: "HTTPS_PROXY", reason: "is wrong", command: "export X=1" };
   expect(describeSettingProblem(proxy)).toMatch(/ {2}export X=1$/);
-  commandsTake(() => ({ options: [], isInline: false }));
+  setCommandTarget(() => ({ options: [], isInline: false }));
 });

@@ -5,10 +5,10 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { withPage } from "../../provider/src/base/errors.js";
 import {
   asTyped,
-  commandsTake,
   idRanges,
   nearest,
   printable,
+  setCommandTarget,
 } from "../../provider/src/base/index.js";
 import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
 import { newFolder } from "../support/folder.js";
@@ -53,13 +53,13 @@ it("what could make a terminal show something else is a space", () => {
 });
 
 it("a printed command takes the stack that it is about", () => {
-  commandsTake(() => ({
+  setCommandTarget(() => ({
     options: ["--stack", "my dev"],
     isInline: false,
   }));
   expect(asTyped("pulumi up")).toBe("pulumi up --stack 'my dev'");
   // Pulumi's command line can't run an inline program.
-  commandsTake(() => ({
+  setCommandTarget(() => ({
     options: ["--stack", "o/p/dev"],
     isInline: true,
   }));
@@ -67,7 +67,7 @@ it("a printed command takes the stack that it is about", () => {
     "pulumi up",
     "pulumi cancel --stack o/p/dev",
   ]);
-  commandsTake(() => ({ options: [], isInline: false }));
+  setCommandTarget(() => ({ options: [], isInline: false }));
   expect(asTyped("pulumi up")).toBe("pulumi up");
 });
 

@@ -1,4 +1,4 @@
-/** Commands that messages print, ready for a POSIX shell. Pure, but for what {@link commandsTake} keeps. */
+/** Commands that messages print, ready for a POSIX shell. Pure, but for what {@link setCommandTarget} keeps. */
 
 /** One word of a shell's command. */
 export function shellWord(text: string): string {
@@ -22,7 +22,7 @@ export interface CommandTarget {
 let commandTarget = (): CommandTarget => ({ options: [], isInline: false });
 
 /** From now on, each command that this process prints is about this. @param target called when one is printed. */
-export function commandsTake(target: () => CommandTarget): void {
+export function setCommandTarget(target: () => CommandTarget): void {
   commandTarget = target;
 }
 

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { commandsTake, enumerate, printable, UsageError } from "../base/index.js";
+import { enumerate, printable, setCommandTarget, UsageError } from "../base/index.js";
 import { isProjectOf } from "../journal/index.js";
 
 export interface Command {
@@ -36,7 +36,7 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: {
         options,
         allowPositionals: takes !== undefined,
       });
-      commandsAreAbout(values);
+      setCommandStack(values);
       const [word = "", ...more] = positionals;
       if (takes !== undefined && (word === "" || more.length > 0))
         throw new UsageError(`expected ${takes}; got ${positionals.join(" ") || "none"}`);
@@ -59,8 +59,8 @@ export function stackOptionsIn({ stack, cwd }: StackChoice): string[] {
 }
 
 /** Makes all commands that are printed from now on name this stack. */
-export function commandsAreAbout(choice: StackChoice): void {
-  commandsTake(() => ({ options: stackOptionsIn(choice), isInline: isInline(choice) }));
+export function setCommandStack(choice: StackChoice): void {
+  setCommandTarget(() => ({ options: stackOptionsIn(choice), isInline: isInline(choice) }));
 }
 
 /** Whether a stack is named in full where no project file is of its project, as for the Automation API's programs. */

@@ -79,7 +79,9 @@ function calledIn(all: readonly Create[], name: string, { notes }: Facts): Creat
   const marks = new Set(noted.map(({ record }) => record.mark));
   let found = all.filter(({ ref }) => isCalled(ref, name));
   if (found.length === 0)
-    found = all.filter(({ record, known }) => known === "state" && marks.has(record.mark));
+    found = all.filter(
+      ({ record, knownBy }) => knownBy === "state" && marks.has(record.mark),
+    );
   // Its own stack's counts before another one's.
   const own = found.filter(({ isElsewhere }) => !isElsewhere);
   return own.length > 0 ? own : found;
@@ -131,7 +133,7 @@ export interface PlacedLine extends Pick<Create, "journal"> {
 
 /** What Pulumi's record has becomes this machine's to ask about, as if sent now: a refresh, and the next `up`, drop that record. */
 export function recordedLines({ open }: Facts): PlacedLine[] {
-  const recorded = open.filter(({ known }) => known === "record");
+  const recorded = open.filter(({ knownBy }) => knownBy === "pulumi");
   return recorded.map(({ ref: { key }, record, journal }) => {
     const at = record.at || momentOf(systemClock);
     return { line: { ...record, key, state: "sent", at }, journal };
@@ -140,11 +142,11 @@ export function recordedLines({ open }: Facts): PlacedLine[] {
 
 export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   const { create, id, isForgotten = false } = answer;
-  const { ref, record, known, journal } = create;
+  const { ref, record, knownBy, journal } = create;
   const { key } = ref;
   const at = momentOf(systemClock);
   // The state has it now. Under `--replace` a run learns only from the journal what it replaces.
-  if (isCreated(answer) && known === "state")
+  if (isCreated(answer) && knownBy === "state")
     return [{ line: { key, state: "confirmed", id, at }, journal }];
   if (isCreated(answer))
     return [{ line: { key, state: "created", id, answered: true }, journal }];

@@ -48,8 +48,8 @@ export interface Create {
   readonly ref: ExportedObject["ref"];
   /** With an id, it was created. */
   readonly record: CreateRecord & Partial<JournalEntry>;
-  /** Who knows about it; `record`: Pulumi's of an interrupted run, perhaps of another machine. */
-  readonly known: "state" | "journal" | "record";
+  /** Who knows about it; `pulumi`: its record of an interrupted run, perhaps of another machine. */
+  readonly knownBy: "state" | "journal" | "pulumi";
   /** The one that has it, or will have it. */
   readonly journal: StackPlace;
   /** Whether that is another stack's. */
@@ -92,7 +92,7 @@ export function factsIn(
   const state = stateView(stack, place, isSameAccount);
   const noteOf = (record: OpenCreate, journal: StackPlace): Create => {
     const ref = refOfKey(record.key, journal.stack);
-    return { ref, record, known: "journal", journal };
+    return { ref, record, knownBy: "journal", journal };
   };
   const isHere = (journal: StackPlace) =>
     journal.stack === place.stack && journal.backend === place.backend;
@@ -163,7 +163,7 @@ function byName(creates: Iterable<Create>): Create[] {
  * - `missing`: nothing about a create of this stack;
  * - `listed`: it is listed without the journal, or no more.
  */
-type Fate = "seen" | "superseded" | "elsewhere" | "missing" | "listed";
+type Fate = "seen" | "superseded" | "elsewhere" | "missing" | "skipped";
 
 /** What a state shows about creates. */
 function stateView(
@@ -177,7 +177,7 @@ function stateView(
   const byKey = new Map(current.map((each) => [each.ref.key, each]));
   const unresolved = current.flatMap(({ ref, record, resource }): Create[] => {
     if (record === undefined) return [];
-    return [{ ref, record, known: "state", journal: journalOf(resource, place) }];
+    return [{ ref, record, knownBy: "state", journal: journalOf(resource, place) }];
   });
   const unresolvedMarks = new Set(unresolved.map(({ record }) => record.mark));
   /** Those that a person has found to be created, as `sendingOf` names them. */
@@ -185,7 +185,7 @@ function stateView(
 
   const fateOf = (note: Create): Fate => {
     const { ref, record, isElsewhere = false } = note;
-    if (!isUnseen(note)) return "listed";
+    if (!isUnseen(note)) return "skipped";
     if (sendings.has(sendingOf(record))) return "seen";
     const found = byId.get(objectKey(ref.kind, record.id ?? "none")) ?? [];
     const { account } = record;
@@ -194,9 +194,9 @@ function stateView(
     if (isElsewhere) return "elsewhere";
     const held = byKey.get(ref.key);
     if (held?.id !== undefined && held.id !== record.replaces)
-      return record.id === undefined ? "superseded" : "listed";
+      return record.id === undefined ? "superseded" : "skipped";
     const isUnresolved = held?.record !== undefined || unresolvedMarks.has(record.mark);
-    return isUnresolved ? "listed" : "missing";
+    return isUnresolved ? "skipped" : "missing";
   };
   const formerIdsOf = ({ ref, record }: Create) => {
     const { id, resource } = byKey.get(ref.key) ?? {};
@@ -269,7 +269,7 @@ function joinedRecords<T extends Create>(create: T, other: Create | undefined): 
   if (other === undefined || (body !== "" && body === other.record.body)) return create;
   const record = { ...create.record, body: "", facts: {} };
   if (name !== other.record.name) record.name = undefined;
-  return { ...create, record, known: "record" };
+  return { ...create, record, knownBy: "pulumi" };
 }
 
 /** The creates of one operation. @param former the resource in the state. */
@@ -318,6 +318,6 @@ function sentIn(
     };
     const ref = refIn(of, urn, key);
     const journal = journalOf(resource, place);
-    return { ref, record, known: "record", journal, runs: [run], markFor };
+    return { ref, record, knownBy: "pulumi", journal, runs: [run], markFor };
   });
 }

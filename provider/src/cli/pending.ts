@@ -29,7 +29,7 @@ import {
   stackOption,
 } from "../state/index.js";
 import { objectsIn, stackNamesIn } from "./contents.js";
-import { command, commandsAreAbout, isInline, type StackChoice } from "./harness.js";
+import { command, isInline, type StackChoice, setCommandStack } from "./harness.js";
 import {
   type Answer,
   isCreated,
@@ -90,7 +90,7 @@ export const pendingCommand = command({
     const { place } = facts;
     // Printed commands name the stack, so that they work whichever one is selected then.
     if (place.stack !== "")
-      commandsAreAbout({ stack: stack ?? stackOption(place.stack), cwd });
+      setCommandStack({ stack: stack ?? stackOption(place.stack), cwd });
     const inUse = facts.journals.map((each) => isJournalInUse(each, journalFolder()));
     if ((await Promise.all(inUse)).includes(true))
       console.log(
@@ -217,7 +217,7 @@ async function execute(
   facts: Facts,
   choice: StackChoice,
 ): Promise<void> {
-  const asked = all.filter(({ create }) => create.known === "state");
+  const asked = all.filter(({ create }) => create.knownBy === "state");
   const ids = asked.map((answer) => {
     return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
   });
@@ -276,7 +276,7 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
       `${count(open.length, "create")} may or may not have reached the platform:`,
       ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
     );
-    if (open.some(({ known }) => known === "record"))
+    if (open.some(({ knownBy }) => knownBy === "pulumi"))
       lines.push(
         "A run that is still under way on another machine looks the same: let it end first.",
       );

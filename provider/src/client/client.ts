@@ -96,7 +96,9 @@ export class Client {
 
   /** @returns `undefined` if it certainly does not exist. @throws {AdvertisingError} if nothing is known about it. */
   async read(target: ObjectRequest): Promise<WireRecord | undefined> {
-    const verdict = await this.#find(target, (answer) => classifyRead(answer, target));
+    const verdict = await this.#sendWithProof(target, (answer) =>
+      classifyRead(answer, target),
+    );
     return verdict.kind === "done" ? verdict.record : undefined;
   }
 
@@ -106,7 +108,7 @@ export class Client {
    */
   async update(target: ObjectRequest, fields: Values): Promise<string[]> {
     const { operation, label, id } = target;
-    const { verdict, response } = await this.#classified(
+    const { verdict, response } = await this.#sendAndClassify(
       { operation, label, values: { id }, fields },
       (answer) => classifyChange(answer, target, fields),
     );
@@ -116,14 +118,16 @@ export class Client {
 
   /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
   async delete(target: ObjectRequest): Promise<boolean> {
-    const verdict = await this.#find(target, (answer) => classifyChange(answer, target));
+    const verdict = await this.#sendWithProof(target, (answer) =>
+      classifyChange(answer, target),
+    );
     return verdict.kind === "done";
   }
 
   /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if nothing is known. */
   async search(request: SearchRequest): Promise<readonly string[]> {
     const { kind, field, mark, operation, label } = request;
-    const { verdict, response } = await this.#classified(
+    const { verdict, response } = await this.#sendAndClassify(
       { operation, label, values: { mark } },
       (answer) => classifySearch(answer, kind, field, mark),
     );
@@ -132,14 +136,14 @@ export class Client {
   }
 
   /** @returns `gone` only if the operation has found another object. @throws {AdvertisingError} */
-  async #find(
+  async #sendWithProof(
     { operation, id, label }: ObjectRequest,
     classify: (answer: ParsedResponse) => Verdict,
   ) {
     const key = `${operation.method} ${operation.path}`;
     const proof = this.#proofs.get(key) ?? { hasWorked: false, inFlight: new Set() };
     this.#proofs.set(key, proof);
-    const request = this.#classified({ operation, values: { id }, label }, classify);
+    const request = this.#sendAndClassify({ operation, values: { id }, label }, classify);
     const finding = request.then(({ verdict }) => {
       proof.hasWorked ||= verdict.kind === "done";
     });
@@ -155,7 +159,7 @@ export class Client {
   }
 
   /** A request that the session refused proves nothing about the object, so its response is not classified. */
-  async #classified<T>(request: Request, classify: (answer: ParsedResponse) => T) {
+  async #sendAndClassify<T>(request: Request, classify: (answer: ParsedResponse) => T) {
     const response = await this.#request(request);
     await response.kept;
     const refused: Trouble = { kind: "refused" };

@@ -70,8 +70,8 @@ function adviceOn(answered: Answered, words: readonly string[]): string[] {
     return [IF_ABSENT];
   if (isElsewhere && operation.idempotent) return ["Check advertising:operations."];
   if (isElsewhere) return ["Check advertising:baseUrl, its path included."];
-  const isOfAdvertiser = operation.fields.includes("advertiser_id");
-  return isOfAdvertiser && words.some((word) => IS_INACTIVE.test(word)) ? [ACTIVATE] : [];
+  const hasAdvertiser = operation.fields.includes("advertiser_id");
+  return hasAdvertiser && words.some((word) => IS_INACTIVE.test(word)) ? [ACTIVATE] : [];
 }
 
 /** The error of a read, update, delete or search that proved nothing, or that was refused. */

@@ -70,7 +70,7 @@ export class Session {
   readonly #openLogin: (url: URL) => Promise<Login>;
   #current: ActiveLogin | undefined;
   /** The number of requests in flight, and of refused ones that are to be sent again. */
-  #underWay = 0;
+  #unsettled = 0;
   /** Resolves when there are fewer. */
   #change: PromiseWithResolvers<void> | undefined;
   #loggingIn: Promise<void> | undefined;
@@ -114,14 +114,14 @@ export class Session {
         const headers = await current.login.headers(request.url);
         if (this.#current !== current) return undefined;
         const attempt = await transmit({ ...request, headers, notedAtMs });
-        response = this.#learn(attempt, current, request.url, isResend);
+        response = this.#noteAttempt(attempt, current, request.url, isResend);
         return attempt;
       } finally {
         current.inFlight--;
         if (response?.session !== "ended") this.#leave(); // otherwise once it was sent again
       }
     };
-    // A resend needs no slot: it still counts in #underWay, which keeps new requests out.
+    // A resend needs no slot: it still counts in #unsettled, which keeps new requests out.
     await this.#sender.sendWithRetry(attemptOnce, {
       ...request,
       waitBudget,
@@ -138,7 +138,7 @@ export class Session {
       await this.#logIn(url);
       return undefined;
     }
-    const isItsTurn = isResend || this.#underWay === current.inFlight;
+    const isItsTurn = isResend || this.#unsettled === current.inFlight;
     const isFull =
       !current.lastConnectFailed && current.inFlight >= Math.max(1, current.accepted);
     if (!isItsTurn || isFull) {
@@ -147,18 +147,18 @@ export class Session {
       return undefined;
     }
     current.inFlight++;
-    this.#underWay++;
+    this.#unsettled++;
     return current;
   }
 
   #leave(): void {
-    this.#underWay--;
+    this.#unsettled--;
     this.#change?.resolve();
     this.#change = undefined;
   }
 
   /** What an attempt says about its login. @returns `undefined` if there is no response. */
-  #learn(
+  #noteAttempt(
     attempt: Attempt,
     current: ActiveLogin,
     url: URL,
@@ -176,7 +176,7 @@ export class Session {
     const refusalKey = `${url.pathname} ${answer.status} ${problem}`;
     let session: SessionVerdict = "accepted";
     if (problem !== undefined)
-      session = this.#classify(problem, refusalKey, current, isResend);
+      session = this.#verdictOf(problem, refusalKey, current, isResend);
     const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
     if (session === "accepted" && !isLimited) current.accepted++;
     current.lastConnectFailed = false;
@@ -184,7 +184,7 @@ export class Session {
     return { answer, kept, session };
   }
 
-  #classify(
+  #verdictOf(
     problem: SessionProblem,
     refusalKey: string,
     current: ActiveLogin,

@@ -74,11 +74,11 @@ export class Deployment {
   }
 
   /** What the program says of a resource, and of the whole. */
-  noteContext({ run, adopted = "", namesakes = [] }: ProgramContext): void {
+  noteContext({ run, adopted = "", sameNamed = [] }: ProgramContext): void {
     if (adopted !== this.#adoptedText)
       for (const each of adopted.split(",")) this.#adopted.add(each);
     this.#adoptedText = adopted;
-    for (const each of namesakes) this.declared.add(each);
+    for (const each of sameNamed) this.declared.add(each);
     if (run === undefined) return;
     this.isUp = run.isUp;
     this.#declares = Math.max(this.#declares, run.resources);

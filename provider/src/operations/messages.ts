@@ -36,7 +36,7 @@ import {
   refOfKey,
   resolveCommands,
   resourceKeyIn,
-  settlingCommands,
+  answerCommands,
   stackOf,
   staysLive,
   UNKNOWN,
@@ -154,7 +154,7 @@ function openAdvice(all: readonly Namesake[]): string[] {
   // Another provider of this stack may have it too.
   if (stack !== undefined && stack !== stackOf(ref.identity))
     lines.push(...otherStackAdvice(stack));
-  if (unknown.length > 0) lines.push(...settlingCommands(unknown));
+  if (unknown.length > 0) lines.push(...answerCommands(unknown));
   const same = agree(all.length, "it is the same object", "they are the same objects");
   const cure = renameCure(
     ref,

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   asRecord,
   type Clock,
-  commandsTake,
+  setCommandTarget,
   jsonIn,
   momentOf,
   NotSentError,
@@ -102,7 +102,7 @@ export function createRuntime(
   const journalOf = (ref: Identified) => {
     if (journal !== undefined) return journal;
     const place = placeOf(ref.identity);
-    commandsTake(() => commandTargetOf(place.stack, process.cwd()));
+    setCommandTarget(() => commandTargetOf(place.stack, process.cwd()));
     const { say } = messages;
     const runs = [runName];
     journal = new Journal({ ...place, folder, disk, runs, account, isSameAccount, say });

@@ -34,7 +34,7 @@ export interface DeclaredObject {
   /** The journal's keys that it had before, by its resource's aliases or a `formerKey`. */
   readonly formerKeys: readonly string[];
   /** Its kind and, as far as the program knows it, its name on the platform. */
-  readonly named: string;
+  readonly kindAndName: string;
   /** The id of the live object that it adopts, if any; `UNKNOWN` if the program does not know it yet. */
   readonly adopts: string | undefined;
 }
@@ -108,10 +108,10 @@ function membersOf(
 
 function declaredObject(kind: Kind, values: Values) {
   const { existingId } = values;
-  const named = `${kind.name} ${displayName(kind, values, new Set()) ?? ""}`;
+  const kindAndName = `${kind.name} ${displayName(kind, values, new Set()) ?? ""}`;
   let adopts: string | undefined;
   if (hasValue(existingId)) adopts = isPlain(existingId) ? String(existingId) : UNKNOWN;
-  return { named, adopts };
+  return { kindAndName, adopts };
 }
 
 /** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */

@@ -24,22 +24,22 @@ export type WholeProgram = Required<Pick<ProgramContext, "run">> & {
 
 /** All that a program has declared so far, and what follows from it. */
 export class ProgramValidator {
-  /** All resources and set members, also as aliases and former keys name them, in the form of {@link nameIn}. */
-  readonly #names = new Set<string>();
+  /** All resources and set members, also as aliases and former keys name them, in the form of {@link nameWithoutParents}. */
+  readonly #declaredNames = new Set<string>();
   /** The sets among them whose members are not known yet. */
   readonly #openSets = new Set<string>();
   /** The key of the first object that adopts another, by {@link objectKey}; the id may not be known yet. */
   readonly #adopters = new Map<string, string>();
   /** By kind and name on the platform: the keys of objects that adopt nothing. */
-  readonly #named = new Map<string, string[]>();
+  readonly #keysByKindAndName = new Map<string, string[]>();
   #resources = 0;
 
   /** @returns what is wrong between this resource and those before it. */
   add(resource: ResourceDeclaration): string[] {
     const { key, formerKeys, kind, objects } = resource;
     for (const each of [key, ...formerKeys]) {
-      this.#names.add(nameIn(each));
-      if (objects === undefined) this.#openSets.add(nameIn(each));
+      this.#declaredNames.add(nameWithoutParents(each));
+      if (objects === undefined) this.#openSets.add(nameWithoutParents(each));
     }
     this.#resources++;
     if (objects === undefined) this.#adopters.set(objectKey(kind.name, UNKNOWN), key);
@@ -47,12 +47,13 @@ export class ProgramValidator {
   }
 
   #addObject(kind: Kind, object: DeclaredObject): string | undefined {
-    const { key, formerKeys, named, adopts } = object;
-    for (const each of [key, ...formerKeys]) this.#names.add(nameIn(each));
+    const { key, formerKeys, kindAndName, adopts } = object;
+    for (const each of [key, ...formerKeys])
+      this.#declaredNames.add(nameWithoutParents(each));
     if (adopts === undefined) {
-      const keys = this.#named.get(named) ?? [];
+      const keys = this.#keysByKindAndName.get(kindAndName) ?? [];
       keys.push(key, ...formerKeys);
-      this.#named.set(named, keys);
+      this.#keysByKindAndName.set(kindAndName, keys);
       return undefined;
     }
     const adopted = objectKey(kind.name, adopts);
@@ -79,36 +80,38 @@ export class ProgramValidator {
     return {
       run,
       formerKeys,
-      namesakes: this.#namesakesOf(resource),
+      sameNamed: this.#sameNamedAs(resource),
       deletes: deletes || undefined,
       adopted: isCarried ? adopted : undefined,
     };
   }
 
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
-  #namesakesOf({ objects = [] }: ResourceDeclaration): string[] {
+  #sameNamedAs({ objects = [] }: ResourceDeclaration): string[] {
     const own = new Set(objects.flatMap(({ key, formerKeys }) => [key, ...formerKeys]));
-    const namesakes: string[] = [];
-    for (const name of new Set(objects.map(({ named }) => named)))
-      for (const key of this.#named.get(name) ?? []) {
-        if (namesakes.length === MAX_NAMESAKES) return namesakes;
-        if (!own.has(key)) namesakes.push(key);
+    const sameNamed: string[] = [];
+    for (const name of new Set(objects.map(({ kindAndName }) => kindAndName)))
+      for (const key of this.#keysByKindAndName.get(name) ?? []) {
+        if (sameNamed.length === MAX_SAME_NAMED) return sameNamed;
+        if (!own.has(key)) sameNamed.push(key);
       }
-    return namesakes;
+    return sameNamed;
   }
 
   /** What nothing has declared when the program has ended. Whether the state has it, only the engine knows. */
   atEnd(records: readonly JournalEntry[], isPreview: boolean): string[] {
     // What goes on under another key does not leave.
-    const named = records.filter(({ key, id }) => id !== undefined && this.#isNamed(key));
-    const kept = new Set([...this.#adopters.keys(), ...named.map(objectOf)]);
+    const goingOn = records.filter(
+      ({ key, id }) => id !== undefined && this.#isDeclared(key),
+    );
+    const kept = new Set([...this.#adopters.keys(), ...goingOn.map(objectOf)]);
     const unclaimed = records
-      .filter((record) => !this.#isNamed(record.key) && !kept.has(objectOf(record)))
+      .filter((record) => !this.#isDeclared(record.key) && !kept.has(objectOf(record)))
       .toSorted((one, other) => natural(entryName(one), entryName(other)));
     const leaving = unclaimed.filter(({ key, state, deletes }) => {
       const isThere = state === "confirmed" || state === "reported";
       // A set that is declared reports what left it.
-      return isThere && deletes !== true && !this.#isNamed(resourceKeyIn(key));
+      return isThere && deletes !== true && !this.#isDeclared(resourceKeyIn(key));
     });
     const open = unclaimed.filter(({ state, answered }) => {
       return (state === "sent" || state === "created") && answered !== true;
@@ -120,18 +123,21 @@ export class ProgramValidator {
     return messages;
   }
 
-  #isNamed(key: string): boolean {
-    return this.#names.has(nameIn(key)) || this.#openSets.has(nameIn(resourceKeyIn(key)));
+  #isDeclared(key: string): boolean {
+    return (
+      this.#declaredNames.has(nameWithoutParents(key)) ||
+      this.#openSets.has(nameWithoutParents(resourceKeyIn(key)))
+    );
   }
 }
 
 /** How much each resource carries for its messages. */
 const MAX_CARRIED_CHARACTERS = 500;
 /** A catalog of many advertisers may have one name in all of them. */
-const MAX_NAMESAKES = 20;
+const MAX_SAME_NAMED = 20;
 
 /** A resource or set member without its parents, since an alias may say that these have changed. */
-function nameIn(key: string): string {
+function nameWithoutParents(key: string): string {
   const { resource, name, member = "" } = parseKey(key);
   return JSON.stringify([resource, name, member]);
 }

@@ -6,7 +6,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { commandsTake, saidOnce, type Values } from "../base/index.js";
+import { saidOnce, setCommandTarget, type Values } from "../base/index.js";
 import { appendHints } from "../files/index.js";
 import {
   backendIn,
@@ -39,13 +39,13 @@ import {
   programError,
 } from "./findings.js";
 import { ProgramValidator, type WholeProgram } from "./program-validator.js";
-import * as place from "./pulumi-internals.js";
+import * as internals from "./pulumi-internals.js";
 
 noteCopy(join(__dirname, "../.."));
 
 class Program {
   /** Then it needs no settings, and reads nothing of this machine. */
-  readonly #isUnderTest = place.mocksOfNow() !== undefined;
+  readonly #isUnderTest = internals.currentMocks() !== undefined;
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
   readonly #validator = new ProgramValidator();
   readonly #batch: Declaration[] = [];
@@ -62,11 +62,11 @@ class Program {
     const all = { ...declaration, lines: [...lines, ...conflicts] };
     if (this.#isUnderTest) this.#assertGood([all]);
     this.#batch.push(all);
-    this.#validated ??= place.heardLater(this.#validate());
+    this.#validated ??= internals.heardLater(this.#validate());
     const context = this.#validated.then((whole) => {
       return resource === undefined ? {} : this.#validator.contextOf(resource, whole);
     });
-    return place.heardLater(context);
+    return internals.heardLater(context);
   }
 
   #validate(): Promise<WholeProgram> {
@@ -93,7 +93,7 @@ class Program {
         } catch (error) {
           this.#isRefused = true;
           // Each resource's wait would last forever in a process that goes on.
-          if (place.isEmbedded()) reject(error);
+          if (internals.isEmbedded()) reject(error);
           throw error;
         }
       });
@@ -113,13 +113,13 @@ class Program {
   end(): void {
     if (this.#isRefused || this.#isUnderTest) return;
     try {
-      const stack = place.stackOfProgram();
+      const stack = internals.stackOfProgram();
       const path = journalPath({
         backend: backendIn(process.env, process.cwd()),
         stack,
       });
       // Several programs may share the process.
-      commandsTake(() => commandTargetOf(stack, process.cwd()));
+      setCommandTarget(() => commandTargetOf(stack, process.cwd()));
       const isSame = accountMatcher(this.reading.settings);
       const records = [...(readJournal(path)?.records.values() ?? [])];
       const ours = records.filter(({ account }) => isSame(account));
@@ -142,7 +142,7 @@ const WITHOUT_STACK = {};
 /** One per deployment: a process may run several (automation API), tests one per `setMocks`. @throws pulumi.RunError */
 export function currentProgram(): Program {
   const holder: { [PROGRAM]?: Program } =
-    place.mocksOfNow() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
+    internals.currentMocks() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
   holder[PROGRAM] ??= begin();
   return holder[PROGRAM];
 }
@@ -150,20 +150,20 @@ export function currentProgram(): Program {
 function begin(): Program {
   expectNodeFits();
   // An inline program of the automation API may run in any folder.
-  if (!place.isEmbedded()) {
-    const stack = place.stackOfProgram();
-    commandsTake(() => commandTargetOf(stack, process.cwd()));
+  if (!internals.isEmbedded()) {
+    const stack = internals.stackOfProgram();
+    setCommandTarget(() => commandTargetOf(stack, process.cwd()));
     const found = expectFoundFrom(process.cwd());
     // Beside a library's copy, the provider process would run another one. A bundle has no file of its own.
     if (existsSync(join(__dirname, "../handlers.js"))) noteCopy(join(found, "../.."));
   }
-  if (place.mocksOfNow() === undefined) expectOneCopy();
+  if (internals.currentMocks() === undefined) expectOneCopy();
   const program = new Program();
   warn(program.reading.warnings);
   for (const note of program.reading.notes) void pulumi.log.info(note);
   // The engine takes nothing out of the state before the program ends.
-  place.onceEndedWell(() => program.end());
-  place.hideStackTracesOfFailures();
+  internals.onceEndedWell(() => program.end());
+  internals.hideStackTracesOfFailures();
   return program;
 }
 
@@ -222,17 +222,17 @@ export function registrationOf(
   const properties = { ...outputs, ...given, [PROVIDER]: reference };
   const type = typeTokenOf(kind.name);
   if (id !== undefined) return [type, name, properties, merged];
-  const identity = identityText(place.stackOfProgram(), {
-    parentTypes: place.typesOf(parent),
+  const identity = identityText(internals.stackOfProgram(), {
+    parentTypes: internals.typesOf(parent),
     name,
   });
   // These settle only once the whole program was found good: until then Pulumi registers nothing.
   const hidden: pulumi.Inputs = {
-    [IDENTITY]: place.heardLater(context.then((more) => ({ identity, ...more }))),
+    [IDENTITY]: internals.heardLater(context.then((more) => ({ identity, ...more }))),
   };
   // Most values are plain: to wait for each would cost a promise.
   if (holdsOutput(given))
-    hidden[SECRET_ARGUMENTS] = place.heardLater(context.then(() => secretNames(given)));
+    hidden[SECRET_ARGUMENTS] = internals.heardLater(context.then(() => secretNames(given)));
   return [type, name, { ...properties, ...hidden }, merged];
 }
 

@@ -37,11 +37,11 @@ const pulumiState = state as unknown as {
 
 /** Whether the program shares its process, as an inline program of the automation API and a user's unit test do. */
 export function isEmbedded(): boolean {
-  return pulumiState.getLocalStore() !== undefined || mocksOfNow() !== undefined;
+  return pulumiState.getLocalStore() !== undefined || currentMocks() !== undefined;
 }
 
 /** Pulumi's mocks, which stand for the engine in a user's unit test. Each `setMocks` makes other ones. */
-export function mocksOfNow(): object | undefined {
+export function currentMocks(): object | undefined {
   const { options, monitor } = pulumiState.getStore().settings;
   if (options.monitorAddr === "mock") return monitor;
   return undefined;

@@ -38,7 +38,7 @@ export function pendingCommandLine(
 }
 
 /** The commands that resolve creates of unknown outcome, one for each answer. @param shorts their names in commands. */
-export function settlingCommands(shorts: readonly string[]): string[] {
+export function answerCommands(shorts: readonly string[]): string[] {
   const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((short) => `${short}=<its id>`);
   return [
@@ -51,7 +51,7 @@ export function settlingCommands(shorts: readonly string[]): string[] {
 
 /** The same commands, and what to run after them. */
 export function resolveCommands(shorts: readonly string[]): string[] {
-  const lines = settlingCommands(shorts);
+  const lines = answerCommands(shorts);
   const others = shorts.length - MAX_LISTED;
   if (others > 0) lines.push(`The same for ${others} more, which \`pending\` lists.`);
   lines.push(

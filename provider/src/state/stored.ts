@@ -173,7 +173,7 @@ export interface ProgramContext {
   /** The keys that the resource had before, by its aliases. */
   readonly formerKeys?: readonly string[] | undefined;
   /** Keys of other objects that the program declares with the platform name of this one, or of one of its members. */
-  readonly namesakes?: readonly string[] | undefined;
+  readonly sameNamed?: readonly string[] | undefined;
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   readonly deletes?: boolean | undefined;
   /** All objects that the program adopts, each as {@link objectKey} names it, separated by commas. */
