@@ -350,6 +350,25 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     expect(sandbox.eventPosts).toBe(1);
   });
 
+  it("a failed update is sent again whole, even if the program is as before it", async () => {
+    const { sandbox, fixture } = await one();
+    const e = fixture();
+    const before = { value: 5, additionalFields: { note: "then" } };
+    await e.up(before, KNOWN);
+    const lost = { kind: "answer", status: 500 } as const;
+    sandbox.fail({ on: "update", act: true, with: lost, times: 9 });
+    const failed = await e.up({ value: 7, additionalFields: { note: "now" } }, KNOWN);
+    expect(failed.error).toContain("[ADVERTISING_BAD_ANSWER]");
+    sandbox.endFaults();
+    expect(sandbox.events).toMatchObject([{ value: 7, note: "now" }]);
+    expect(await e.preview(before, KNOWN)).toMatch(/update/);
+    expect((await e.up(before, KNOWN)).error).toBeUndefined();
+    expect(sandbox.events).toMatchObject([{ value: 5, note: "then" }]);
+    const { updates } = sandbox;
+    expect((await e.up(before, KNOWN)).error).toBeUndefined();
+    expect(sandbox).toMatchObject({ updates, eventPosts: 1 });
+  });
+
   it("a delete that was carried out, but whose response was lost, is an error until a person has looked", async () => {
     const { sandbox, fixture } = await one();
     const e = fixture();
@@ -484,23 +503,24 @@ it.each<[string, Fault, RegExp]>([
     { kind: "answer", status: 500, body: { success: false, message: "in use" } },
     /no usable response \(status 500/,
   ],
-  ["406", { kind: "answer", status: 406, body: { errors: ["in use"] } }, /406: in use\. /],
+  ["406", { kind: "answer", status: 406, body: { errors: ["in use"] } }, /406: in use\./],
   [
     "another id",
     { kind: "answer", status: 200, body: { success: true, payload: { id: 77 } } },
     /77/,
   ],
 ])(
-  "an update or a delete that is answered with %s is an error, and the state keeps what it has",
+  "an update or a delete that is answered with %s is an error, and the state keeps what it had",
   async (_, fault, words) => {
     const { event, id, outs, sandbox, next } = await start();
     for (const on of ["update", "delete"] as const)
       sandbox.fail({ on, with: fault, times: 9 });
     const updating = await failureOf(event.update(id, outs, { ...inputs, value: 7 }));
-    expect([updating.message, updating.id]).toEqual([
-      expect.stringMatching(words),
-      undefined,
-    ]);
+    expect(updating).toMatchObject({
+      message: expect.stringMatching(words),
+      id: "2",
+      properties: { value: 100, __sentAs: { body: "" } },
+    });
     expect((await failureOf(event.delete(id, outs))).message).toMatch(words);
     sandbox.endFaults();
     expect(sandbox).toMatchObject({ eventPosts: 0, events: [{ value: 100 }] });

@@ -215,9 +215,15 @@ describe("what leaves otherwise", () => {
   });
 
   it("problems of a check come all at once, each with its code, and at no property, whose value the engine would print", async () => {
+    const run = { isUp: true, resources: 1 };
     const { failures } = await runWith().event.check(
       {},
-      { ...inputs, advertiserId: undefined, value: "x" },
+      {
+        ...inputs,
+        advertiserId: undefined,
+        value: "x",
+        __identity: { identity: inputs.__identity, run },
+      },
     );
     const reasons = [
       /^advertiserId is required: is the output's name right\? .*\[ADVERTISING_ARGUMENTS\]$/,

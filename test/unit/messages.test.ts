@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { setCommandTarget, RefusedError } from "../../provider/src/base/index.js";
+import { RefusedError, setCommandTarget } from "../../provider/src/base/index.js";
 import { heldMessage, listing, resolvedMessage } from "../../provider/src/cli/pending.js";
 import { describeFailure } from "../../provider/src/client/request-errors.js";
 import { TransportFailure } from "../../provider/src/client/transport.js";
@@ -183,6 +183,8 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
       .text,
   "a preview of a replacement that deletes": () =>
     tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is replaced").text,
+  "a preview of an update after one that failed": () =>
+    tell.resentUpdateNotice(purchase).text,
   "a set: a new key with the name of a removed one": () =>
     planned(HELD, { events: { purchase: { eventName: "Buy", value: 1 } } }),
   "a set: a renamed key": () =>
@@ -266,15 +268,20 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
       .map((code) => failure(code))
       .join("\n"),
   "a connection that ends after sending": () => failure("ECONNRESET", true),
-  "another account": () =>
-    thrownBy(() =>
-      assertSameAccount(
-        { account: "b.example you@example.com", isSameAccount: () => false },
-        "a.example you@example.com",
-        'The state has ConversionEvent "purchase"',
-      ),
-    ),
+  "another account": () => anotherAccount(false),
+  "another account of an explicit provider": () => anotherAccount(true),
 };
+
+function anotherAccount(isExplicitProvider: boolean): string {
+  const account = "b.example you@example.com";
+  return thrownBy(() =>
+    assertSameAccount(
+      { account, isSameAccount: () => false, isExplicitProvider },
+      "a.example you@example.com",
+      'The state has ConversionEvent "purchase"',
+    ),
+  );
+}
 
 it("are these", async () => {
   setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));

@@ -12,7 +12,7 @@ import {
   withoutUndefined,
 } from "../base/index.js";
 import { displayName, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
-import type { PlannedObject } from "../plan/index.js";
+import type { Action, PlannedObject } from "../plan/index.js";
 import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
@@ -49,8 +49,10 @@ import {
   idAfter,
   isTrouble,
   type ObjectTask,
+  type Outcome,
   type Outcomes,
   ResourceFailure,
+  sentAsOf,
   toAdvertisingError,
 } from "./outcome.js";
 import { type Plan, planObjects } from "./plan-resource.js";
@@ -297,27 +299,42 @@ function nextState(
     if (idNow !== undefined || (action.do === "same" && isDeclared)) continue;
     // Its replacement was not created, or it was not updated: it is what it was.
     const then = stored.events.get(key) ?? {};
-    const known = stored.sentAs.get(key);
-    const isDescribed =
-      known === undefined && isDeepStrictEqual(olds, completeArguments(declared, then));
     // An old value may have been secret, and no input of now keeps it so.
     next.events.set(key, secret.size === 0 ? then : {});
-    if (isDescribed && secret.size === 0) continue;
-    const owner = secret.has("advertiserId") ? undefined : String(stored.advertiserId);
-    const body = fingerprintOfBody(kind, olds);
-    next.sentAs.set(key, known ?? withoutUndefined({ body, owner }));
+    const facts = secret.has("advertiserId") ? {} : olds;
+    const sentAs =
+      object.sentAs ?? sentAsOf(kind, { body: fingerprintOfBody(kind, olds), facts });
+    const isDescribed =
+      object.sentAs === undefined &&
+      isDeepStrictEqual(olds, completeArguments(declared, then));
+    // Whose owner is not known can only be replaced.
+    const mayResend = kind.owner === undefined || sentAs.owner !== undefined;
+    if (mayResend && isFailedUpdate(action, outcome))
+      next.sentAs.set(key, { ...sentAs, body: "" });
+    else if (!isDescribed || secret.size > 0) next.sentAs.set(key, sentAs);
   }
   return next;
 }
 
+/** It may have been carried out, so the next run sends it again, even if the program is as before it. */
+function isFailedUpdate({ do: work }: Action, outcome: Outcome | undefined): boolean {
+  return work === "update" && outcome?.kind === "failed";
+}
+
 /** A single resource's id and outputs, or the error with which its call fails. */
 function singleOutputs(
-  { ref }: Plan,
+  { ref, objects }: Plan,
   { outcomes, outs, properties, secretArguments: secret, after }: ApplyResult,
 ): { id: string; outs: Values } {
   const outcome = outcomes.get(SINGLE);
-  if (outcome === undefined) return { id: after.eventIds.get(SINGLE) ?? "", outs };
-  if (outcome.kind === "failed") throw outcome.error;
+  const held = after.eventIds.get(SINGLE) ?? "";
+  if (outcome === undefined) return { id: held, outs };
+  if (outcome.kind === "failed") {
+    const { error } = outcome;
+    if (!objects.some(({ action }) => isFailedUpdate(action, outcome))) throw error;
+    const text = `${error.message}\nThe next \`pulumi up\` sends this update again, even if you undo the change.`;
+    throw new ResourceFailure(text, { id: held, properties, secret }, error.code);
+  }
   if (outcome.kind === "unresolved") {
     const { record, why } = outcome;
     // Never only digits, as the platform's ids are.

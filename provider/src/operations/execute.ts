@@ -1,6 +1,6 @@
 /**
- * Carries out what was decided for many objects (or one), each with its own outcome; creates are elsewhere. Updates and
- * deletes of unknown outcome are not noted: the state keeps what it has, so the next run sends them again.
+ * Carries out what was decided for many objects (or one), each with its own outcome; creates are elsewhere. A failed
+ * update is marked in the state, so that the next run sends it again; for a delete the state keeps what it has.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -102,14 +102,20 @@ export class ObjectOperations {
 
   /** @param assertMaySend throws once nothing more may be sent. */
   async #execute(task: ObjectTask, assertMaySend: () => void): Promise<Outcome> {
-    const { action, values, id = "", olds, ref } = task;
+    const { action, values, id = "", olds, ref, sentAs } = task;
     switch (action.do) {
       case "create":
       case "replace":
       case "recover":
         return createOnce(this.runtime, task, assertMaySend);
       case "update":
-        return this.#update({ id, label: ref.label }, olds, values, action.changed);
+        // If nobody knows what it has, all of it is sent.
+        return this.#update(
+          { id, label: ref.label },
+          sentAs === undefined ? olds : {},
+          values,
+          action.changed,
+        );
       case "adopt":
         return this.#adopt(task, action.id ?? "");
       case "update state only":

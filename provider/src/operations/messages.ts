@@ -24,6 +24,7 @@ import {
   shownAction,
 } from "../plan/index.js";
 import {
+  answerCommands,
   describe,
   howToKeep,
   type LeftLive,
@@ -36,7 +37,6 @@ import {
   refOfKey,
   resolveCommands,
   resourceKeyIn,
-  answerCommands,
   stackOf,
   staysLive,
   UNKNOWN,
@@ -227,6 +227,12 @@ export function stateOnlyNotice(
   const told = enumerate(changes);
   const text = `${ref.label} has existingId: ${id}, and advertising:operations has no update: only the state changes (${told}). Make the change on the platform by hand, or undo it.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
+}
+
+/** An update that shows no change, or not only what it shows. */
+export function resentUpdateNotice(ref: ResourceRef): Notice {
+  const text = `An earlier update of ${ref.label} failed and may have been carried out, so \`pulumi up\` sends all its arguments.`;
+  return notice("updated again after a failure", ref, text);
 }
 
 /** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */

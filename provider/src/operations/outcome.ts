@@ -75,7 +75,7 @@ export function isTrouble(outcome: Outcome): boolean {
 /** What a create was sent with, for an object whose arguments may have changed since. */
 export function sentAsOf(
   kind: Kind,
-  { body, facts = {} }: Pick<Unresolved, "body" | "facts">,
+  { body, facts = {} }: { readonly body: string; readonly facts?: Values | undefined },
 ): SentAs {
   const owner = ownerIn(kind, facts);
   return owner === undefined ? { body } : { body, owner: String(owner) };
@@ -124,19 +124,27 @@ export function toAdvertisingError(error: unknown): AdvertisingError {
 
 /** @param has begins the message. @throws AccountMismatchError: this run would create objects at the wrong account. */
 export function assertSameAccount(
-  { account, isSameAccount }: Pick<Runtime, "account" | "isSameAccount">,
+  runtime: Pick<Runtime, "account" | "isExplicitProvider" | "isSameAccount">,
   recorded: unknown,
   has: string,
 ): void {
-  if (isSameAccount(recorded)) return;
+  if (runtime.isSameAccount(recorded)) return;
   const given = String(recorded);
+  const { account, isExplicitProvider } = runtime;
+  let names = "advertising:baseUrl and advertising:email";
+  let cure = asTyped(`pulumi config set advertising:formerAccount ${shellWord(given)}`);
+  // The stack's settings would count for its other providers too.
+  if (isExplicitProvider) {
+    names = "the provider's baseUrl and email";
+    cure = `give the provider the argument formerAccount: ${JSON.stringify(given)}`;
+  }
   throw new AccountMismatchError(
     [
       `${has} under the account ${given}, but the settings of this run name ${account}. Nothing was sent.`,
-      "  To keep the first account: set advertising:baseUrl and advertising:email back.",
+      `  To keep the first account: set ${names} back.`,
       "  To use the second account: create a stack for it, or, in a plugin's program, a provider.",
       "  If it is the same platform and account under a new address or e-mail:",
-      `    ${asTyped(`pulumi config set advertising:formerAccount ${shellWord(given)}`)}`,
+      `    ${cure}`,
       "  In a refresh or destroy, the settings are those of the last `pulumi up`: after a change of them run `pulumi up` first, or add --run-program.",
     ].join("\n"),
   );

@@ -86,6 +86,7 @@ import {
   planMessage,
   possibleNamesakeNotice,
   replacedNotice,
+  resentUpdateNotice,
   secondObjectNotice,
   stateForRead,
   stateOnlyNotice,
@@ -133,7 +134,7 @@ export async function check(
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
     // A plugin's program may be in any language.
-    arrivedUndefined: deployment.isUp === undefined ? "" : "is the output's name right?",
+    arrivedUndefined: context.run === undefined ? "" : "is the output's name right?",
   });
   if ("member" in resource && values.defaults !== UNKNOWN)
     values.defaults = {
@@ -410,6 +411,8 @@ function tellSingle(runtime: Runtime, plan: Plan, object: PlannedObject): void {
     const { id = UNKNOWN } = action;
     runtime.informEach(adoptionNotice(ref, id, can));
   }
+  if (action.do === "update" && object.sentAs?.body === "")
+    runtime.informEach(resentUpdateNotice(ref));
   if (deployment.isUp === false) tellReplacement(runtime, plan, object);
 }
 

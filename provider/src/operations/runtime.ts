@@ -8,13 +8,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   asRecord,
   type Clock,
-  setCommandTarget,
   jsonIn,
   momentOf,
   NotSentError,
   natural,
   type Secrets,
   SettingsError,
+  setCommandTarget,
   systemClock,
   type Values,
 } from "../base/index.js";
@@ -67,11 +67,14 @@ export function createRuntime(
     disk = systemDisk,
     folder = journalFolder(),
     provider,
+    isExplicitProvider = false,
   }: {
     readonly disk?: Disk;
     readonly folder?: string;
     /** The name of the provider resource, each with a journal of its own. */
     readonly provider?: string;
+    /** Whether the program declares the provider, with settings as its arguments. */
+    readonly isExplicitProvider?: boolean;
   } = {},
 ) {
   const readAll = (mayLackPassword: boolean) =>
@@ -119,6 +122,7 @@ export function createRuntime(
     /** The installation and account; empty if the settings name none. */
     account,
     isSameAccount,
+    isExplicitProvider,
     runName,
     /** @throws SettingsError */
     client() {

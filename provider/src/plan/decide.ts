@@ -101,6 +101,8 @@ export interface PlannedObject {
   readonly id: string | undefined;
   readonly isDeclared: boolean;
   readonly olds: Values;
+  /** What is known of it if `olds` does not describe it. */
+  readonly sentAs: SentAs | undefined;
   /** As declared, and with what its set shares; empty if it is not declared. */
   readonly entry: Values;
   readonly values: Values;
@@ -133,6 +135,7 @@ export function plannedObjects(
       id,
       isDeclared,
       olds: completeArguments(stored, stored.events.get(key) ?? {}),
+      sentAs: stored.sentAs.get(key),
       entry,
       values: isDeclared ? completeArguments(declared, entry) : {},
       unresolved: stored.unresolved.get(key),
@@ -140,7 +143,7 @@ export function plannedObjects(
     let changes = NO_CHANGES;
     if (id !== undefined && isDeclared) {
       const isEntryKnown = isKnown && entries.get(key) !== UNKNOWN;
-      changes = changesOf(kind, object, stored.sentAs.get(key), isEntryKnown);
+      changes = changesOf(kind, object, isEntryKnown);
     }
     const isDeleted = id !== undefined && can.delete && deletes(id);
     let decided = decide(kind, can, object, changes);
@@ -156,14 +159,10 @@ export function plannedObjects(
 
 type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "former">;
 
-/**
- * @param sentAs what was sent, if the state's arguments do not describe it. @param isKnown whether the program's are
- * known.
- */
+/** @param isKnown whether the program's arguments are known. */
 function changesOf(
   kind: Kind,
-  { olds, values }: UndecidedObject,
-  sentAs: SentAs | undefined,
+  { olds, sentAs, values }: UndecidedObject,
   isKnown: boolean,
 ): Changes {
   if (sentAs === undefined && isKnown) return changesIn(kind, olds, values);
@@ -176,10 +175,7 @@ function changesOf(
   return { names, perhaps };
 }
 
-/**
- * What happens to an object. What happens to an object. Never "delete": the caller turns a "retain" into one where the
- * option says so.
- */
+/** What happens to an object. Never "delete": the caller turns a "retain" into one where the option says so. */
 function decide(
   kind: Kind,
   can: Abilities,

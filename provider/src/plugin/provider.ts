@@ -115,9 +115,11 @@ export class AdvertisingPlugin {
   configure({ values }: Properties, name: string): void {
     const log = engineLog(this.engine);
     const provider = pluginProvider(name);
-    if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${name}": `;
+    const isExplicitProvider = provider !== DEFAULT_PROVIDER;
+    if (isExplicitProvider) this.#title = `Provider "${name}": `;
     this.#runtime = createRuntime(this.#settingsIn(values), this.environment, log, {
       provider,
+      isExplicitProvider,
     });
     this.#runtime.deployment.isUp = undefined;
   }
