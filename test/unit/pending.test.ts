@@ -526,6 +526,14 @@ describe("one create under several names", () => {
     });
   });
 
+  it("what was listed while its run was under way, and the state has since, is closed without a word", () => {
+    const noted = record("ConversionEvent::buy", "sent", { atLatest: true });
+    const { open, outdated } = facts([storedEvent("buy", 4)], [noted]);
+    expect([open, outdated]).toMatchObject([[], [{ ref: { short: "buy" } }]]);
+    expect(outdated[0]).not.toHaveProperty("held");
+    expect(facts([], [noted]).open).toMatchObject([{ ref: { short: "buy" } }]);
+  });
+
   it("what only Pulumi's record has is noted, before a refresh drops that record", () => {
     const open = storedEvent("buy", "unresolved-m", unresolved("m"));
     const { length } = facts([open], [], [creating("lead")]).open;
@@ -534,7 +542,7 @@ describe("one create under several names", () => {
     );
     expect([length, lines]).toMatchObject([
       2,
-      [{ key: "ConversionEvent::lead", state: "sent", name: "lead" }],
+      [{ key: "ConversionEvent::lead", state: "sent", name: "lead", atLatest: true }],
     ]);
   });
 

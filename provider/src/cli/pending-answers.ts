@@ -131,12 +131,16 @@ export interface PlacedLine extends Pick<Create, "journal"> {
   readonly line: JournalLine;
 }
 
-/** What Pulumi's record has becomes this machine's to ask about, as if sent now: a refresh, and the next `up`, drop that record. */
+/**
+ * What Pulumi's record has becomes this machine's to ask about: a refresh, and the next `up`, drop that record. It counts
+ * as sent now, so that no search rules it out too early.
+ */
 export function recordedLines({ open }: Facts): PlacedLine[] {
   const recorded = open.filter(({ knownBy }) => knownBy === "pulumi");
   return recorded.map(({ ref: { key }, record, journal }) => {
     const at = record.at || momentOf(systemClock);
-    return { line: { ...record, key, state: "sent", at }, journal };
+    const atLatest = record.at === "" || undefined;
+    return { line: { ...record, key, state: "sent", at, atLatest }, journal };
   });
 }
 

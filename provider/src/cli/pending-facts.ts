@@ -161,7 +161,7 @@ function byName(creates: Iterable<Create>): Create[] {
  * - `superseded`: in its place another create's object, so that nobody is asked;
  * - `elsewhere`: nothing, and it is another stack's;
  * - `missing`: nothing about a create of this stack;
- * - `listed`: it is listed without the journal, or no more.
+ * - `skipped`: it is listed without the journal, or no more.
  */
 type Fate = "seen" | "superseded" | "elsewhere" | "missing" | "skipped";
 
@@ -193,8 +193,11 @@ function stateView(
       return "seen";
     if (isElsewhere) return "elsewhere";
     const held = byKey.get(ref.key);
-    if (held?.id !== undefined && held.id !== record.replaces)
-      return record.id === undefined ? "superseded" : "skipped";
+    if (held?.id !== undefined && held.id !== record.replaces) {
+      if (record.id !== undefined) return "skipped";
+      // That run was under way when Pulumi's record was read, and has saved what it created.
+      return record.atLatest ? "seen" : "superseded";
+    }
     const isUnresolved = held?.record !== undefined || unresolvedMarks.has(record.mark);
     return isUnresolved ? "skipped" : "missing";
   };

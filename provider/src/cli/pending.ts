@@ -24,6 +24,7 @@ import {
   ACCOUNT,
   describe,
   MAX_LISTED,
+  momentOfSending,
   otherStackAdvice,
   resolveCommands,
   stackOption,
@@ -98,8 +99,10 @@ export const pendingCommand = command({
       );
     else if (state === undefined) await bringUpToDate(facts);
     if (former !== undefined) await takeOver(former, facts, choice);
-    const recorded = isChange ? recordedLines(facts) : [];
-    await writeLines(recorded);
+    const recorded = state === undefined ? recordedLines(facts) : [];
+    await writeLines(recorded).catch((error) => {
+      if (isChange) throw error;
+    });
     if (former !== undefined || recorded.length > 0) facts = await readFacts(choice);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
@@ -253,14 +256,14 @@ export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer):
     return `Forgotten: ${short} (${whatIsKnown(create)}). The object, if there is one, is not touched.`;
   if (id === undefined) return `Resolved as not created: ${short}`;
   if (managedAs !== undefined)
-    return `Resolved: ${short} is ${id}, which is managed as ${managedAs}`;
+    return `Resolved: ${short} is ${id}, which is managed as ${managedAs}. If the program still declares ${short}, \`pulumi up\` creates it: if it is another object, give it existingId: <its id>.`;
   return `Resolved as created with id ${id}: ${short}`;
 }
 
 /** What a journal had as open, and the state has by another create. */
 export function heldMessage({ ref, record, held }: Create): string {
   return (
-    `${ref.short}: an earlier run sent it at ${record.at}, and the state has ${held}. ` +
+    `${ref.short}: an earlier run sent it ${momentOfSending(record)}, and the state has ${held}. ` +
     "Look in the account for a second one: adopt it, or deactivate it by hand."
   );
 }
@@ -276,7 +279,7 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
       `${count(open.length, "create")} may or may not have reached the platform:`,
       ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
     );
-    if (open.some(({ knownBy }) => knownBy === "pulumi"))
+    if (open.some(({ knownBy, record }) => knownBy === "pulumi" || record.atLatest))
       lines.push(
         "A run that is still under way on another machine looks the same: let it end first.",
       );

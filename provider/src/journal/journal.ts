@@ -66,6 +66,8 @@ export class Journal {
   readonly #keysOfThisRun = new Set<string>();
   /** What the state was seen to hold, until it is written. */
   readonly #unwrittenLines: JournalLine[] = [];
+  /** Where {@link moveRecord} found the records of these keys: a preview leaves them there. */
+  readonly formerKeys = new Map<string, string>();
   /** What the engine was given, perhaps beside an error. */
   readonly #returnedKeys = new Set<string>();
 
@@ -217,6 +219,7 @@ export class Journal {
     if (own !== undefined && (own.state !== "confirmed" || !isOpen(record))) return;
     this.#applyUnwritten({ ...record, key });
     this.#applyUnwritten(closedLine(formerKey));
+    this.formerKeys.set(key, formerKey);
   }
 
   /** The state holds this. Written with the next line or at the end: if lost, the next `diff` says it again. */

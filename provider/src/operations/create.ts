@@ -133,9 +133,19 @@ export function openIn(
 ): Unresolved | undefined {
   if (entry === undefined || (unresolved !== undefined && unresolved.at >= entry.at))
     return unresolved;
-  const { at, mark, body, field, name, facts, replaces } = entry;
+  const { at, atLatest, mark, body, field, name, facts, replaces } = entry;
   const what = whatHappened(label, entry);
-  return withoutUndefined({ at, mark, body, field, name, facts, replaces, what });
+  return withoutUndefined({
+    at,
+    atLatest,
+    mark,
+    body,
+    field,
+    name,
+    facts,
+    replaces,
+    what,
+  });
 }
 
 /** Why an id can't be this create's object, as a clause that begins with "which"; undefined if nothing has or had it. */

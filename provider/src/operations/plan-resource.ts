@@ -367,18 +367,22 @@ function noteObject(
   const entry = journal.of(ref.key);
   // Another machine has replaced what this one's journal has as created.
   const isLeft = entry?.id !== undefined && left.has(entry.id);
+  // Only Pulumi's record had it: that run was under way, and has saved what it created.
+  const isSaved = entry?.id === undefined && entry?.atLatest === true;
   // The journal has a create of this resource that isn't the state's object, nor known to the state.
   if (
     entry !== undefined &&
     !isLeft &&
+    !isSaved &&
     entry.state !== "confirmed" &&
     entry.id !== id &&
     !deployment.hasSeen(kind, entry)
   ) {
     // Not if it was sent to replace that object: then it is taken over or looked for.
     const isSecond = entry.id === undefined && entry.replaces !== id;
+    const { short } = parseKey(journal.formerKeys.get(ref.key) ?? ref.key);
     if (isSecond || action.do === "same")
-      runtime.warnEach(secondObjectNotice(kind, ref, entry, id));
+      runtime.warnEach(secondObjectNotice(kind, { ...ref, short }, entry, id));
   }
   deployment.noteSeen(objectKey(kind.name, id));
   const { deletes } = deployment.checked(plan.ref.key);
@@ -470,9 +474,11 @@ function tellPreview(
   const madeOtherwise: MadeObject[] = [];
   const takenOver = new Set<PlannedObject>();
   for (const object of objects) {
-    const { key, action, entry, values, id } = object;
+    const { key, formerKey = key, action, entry, values, id } = object;
     const own = objectRef(resource, ref, key);
-    if (action.do === "blocked") open.push({ ref: own, ...action });
+    // Commands go by the names that state and journal have.
+    if (action.do === "blocked")
+      open.push({ ref: objectRef(resource, ref, formerKey), ...action });
     const isNew = ["create", "replace"].includes(shownAction(object));
     if (!isNew || adoptedBy(entry) !== undefined) continue;
     if (journal.trouble !== undefined) return journal.trouble;
@@ -489,7 +495,7 @@ function tellPreview(
     if (id === undefined) takenOver.add(object);
     const record = openIn(own.label, sent);
     if (sent.id === undefined && record !== undefined && !can.search(sent.field))
-      open.push({ ref: own, record });
+      open.push({ ref: parseKey(journal.formerKeys.get(own.key) ?? own.key), record });
     else if (
       sent.id !== undefined &&
       !holdsUnknown(values) &&

@@ -7,6 +7,13 @@ import type { CreateRecord } from "./stored.js";
 /** How many a run's message lists; `pending` lists all of them. */
 export const MAX_LISTED = 20;
 
+export function momentOfSending({
+  at,
+  atLatest,
+}: Pick<CreateRecord, "at" | "atLatest">): string {
+  return atLatest ? `before ${at}` : `at ${at}`;
+}
+
 /** What to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
 export function describe(kind: Kind["name"], create: CreateRecord): string {
   const { name, facts = {}, field, mark, replaces, at } = create;
@@ -16,7 +23,7 @@ export function describe(kind: Kind["name"], create: CreateRecord): string {
   let text = `the ${kind}`;
   if (name !== undefined) text += ` named "${printable(name)}"`;
   if (details.length > 0) text += ` (${details.join(", ")})`;
-  if (at !== "") text += `, sent at ${at}`;
+  if (at !== "") text += `, sent ${momentOfSending(create)}`;
   if (field !== undefined) text += `, ${field} = ${mark}`;
   if (replaces !== undefined) text += `; not ${replaces}, which it replaces`;
   return text;
@@ -63,10 +70,11 @@ export function resolveCommands(shorts: readonly string[]): string[] {
 /** What this machine knows about a create of an earlier run. */
 export function whatHappened(
   label: string,
-  { at, id }: { at: string; id?: string | undefined },
+  create: Pick<CreateRecord, "at" | "atLatest"> & { readonly id?: string | undefined },
 ): string {
+  const { id } = create;
   if (id !== undefined) return `${label}: an earlier run created it as ${id}.`;
-  return `${label}: an earlier run sent it at ${at}, and its outcome is unknown.`;
+  return `${label}: an earlier run sent it ${momentOfSending(create)}, and its outcome is unknown.`;
 }
 
 /** What becomes of objects that are no longer managed; without a full stop. @param subject the object or objects. */

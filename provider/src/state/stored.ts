@@ -11,6 +11,8 @@ import { memberOf, type objectKey } from "./names.js";
 export interface CreateRecord {
   /** When it was sent last, ISO 8601; empty if that is not known. */
   readonly at: string;
+  /** Whether that is only the latest moment, because only Pulumi's record knows of it. */
+  readonly atLatest?: boolean | undefined;
   readonly mark: string;
   /** Its fingerprint; empty if that is not known. */
   readonly body: string;

@@ -469,12 +469,13 @@ export class Life {
       const made = simulation.platform.objects.find(
         (each) => objectKey(each.kind, each.id) === object,
       );
-      if (made !== undefined && simulation.changedElsewhere.has(made)) continue;
       const there = [
         made?.fields.event_name ?? made?.fields.advertiser_name,
         made?.fields.value,
       ];
-      if (there[0] !== name || (kind === "ConversionEvent" && there[1] !== value))
+      const isSame = there[0] === name && (kind === "Advertiser" || there[1] === value);
+      if (made !== undefined && isSame) simulation.changedElsewhere.delete(made);
+      else if (made === undefined || !simulation.changedElsewhere.has(made))
         throw new Violation(
           `${key} is ${name} with ${value}, and ${object} is ${there.join(" with ")}`,
         );

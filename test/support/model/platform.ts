@@ -26,6 +26,8 @@ export interface Made {
   readonly fromMs: number;
   /** The machine whose run has changed it last. */
   changedOn?: Machine;
+  /** That run. */
+  changedBy?: object;
 }
 
 interface MadeByRun extends Made {
@@ -86,7 +88,7 @@ export class Platform {
     return () => {
       objects.length = kept.length;
       for (const { made, before } of kept)
-        Object.assign(made, { changedOn: undefined }, before);
+        Object.assign(made, { changedOn: undefined, changedBy: undefined }, before);
       Object.assign(this, { posts });
       this.#next = next;
     };
@@ -187,6 +189,7 @@ export class Platform {
           if (found === undefined) throw new RefusedError(`${label}: there is no ${id}.`);
           found.fields = { ...found.fields, ...fields };
           found.changedOn = process.machine;
+          found.changedBy = process;
           return [];
         }),
       search: ({ kind, field, mark, label }) =>

@@ -230,7 +230,10 @@ export class Simulation {
     }).settings;
   }
 
-  /** Taken over on a machine that can't know what another one has changed (guarantees.md). */
+  /**
+   * Taken over on a machine that can't know what another one has changed, or changed by a run that was killed: the state
+   * may have its former arguments (guarantees.md).
+   */
   readonly changedElsewhere = new Set<Made>();
 
   /** Of which two creates with different arguments may have made the object. */
@@ -353,6 +356,8 @@ export class Simulation {
       return { errors, posts: this.platform.posts - posts };
     }
     counts.kills++;
+    for (const made of this.platform.objects)
+      if (made.changedBy === process) this.changedElsewhere.add(made);
     this.log.push(`    killed (${kill?.how})`);
     machine.after(
       kill?.how === "power"
