@@ -178,32 +178,46 @@ it("import reads the arguments with a known read, and is refused without one; th
   expect(sandbox).toMatchObject({ creates: 3 });
 });
 
-it("with known operations, a change updates and a removal deletes, and a preview shows both", async () => {
+it("with known operations, a change updates and a removal deletes, and a preview shows both; what leaves a set stays live", async () => {
   const sandbox = await useSandbox({ operations: true });
   const { search: _, ...event } = eventOperations;
   const operations = { event, createdVisibleAfterSeconds: 0 };
-  const events = (value: number, more = "") =>
+  const events = (value: number, more = "", kept = "") =>
     throughPlugin(
       program(`
 const { advertiserId } = new advertising.Advertiser("acme", { advertiserName: "Acme" });
 new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId, value: ${value} });
+new advertising.ConversionEventSet("funnel", { advertiserId,
+  events: { a: { eventName: "A", value: 1 }, ${kept} } }, { retainOnDelete: ${kept !== ""} });
 ${more}`),
     );
-  const lead = `new advertising.ConversionEvent("lead", { eventName: "Lead", advertiserId, value: 1 });`;
-  const stack = await newStack(events(25, lead), {
+  const kept = `kept: { eventName: "Kept", value: 1 }`;
+  const lead = `new advertising.ConversionEvent("lead", { eventName: "Lead", advertiserId, value: 1 });
+new advertising.ConversionEvent("held", { eventName: "Held", advertiserId, value: 1 }, { retainOnDelete: true });`;
+  const stack = await newStack(events(25, lead, kept), {
     sandbox,
     environment: { ADVERTISING_OPERATIONS: JSON.stringify(operations) },
   });
   await well(stack.up());
   const before = await stack.ids();
   stack.program(events(30));
-  expect(await well(stack.preview("--diff"))).toMatch(/~ value: 25 => 30/);
+  const preview = await well(stack.preview("--diff"));
+  expect(preview).toMatch(/~ value: 25 => 30/);
+  // No plugin is told the option of its set.
+  expect(preview).toMatch(/to remove from the state: kept \(\d+\)/);
+  expect(preview).not.toContain("deletes");
   await well(stack.up());
-  expect(sandbox).toMatchObject({ eventPosts: 2, updates: 1, deletes: 1 });
+  expect(sandbox).toMatchObject({ eventPosts: 5, updates: 1, deletes: 1 });
   expect((await stack.ids()).buy).toBe(before.buy);
   await well(stack.destroy());
-  expect(sandbox).toMatchObject({ eventPosts: 2, advertiserPosts: 1, deletes: 2 });
-  expect(sandbox.events).toEqual([]);
+  expect(sandbox).toMatchObject({ eventPosts: 5, advertiserPosts: 1, deletes: 3 });
+  const namesOf = (text: string) =>
+    [...text.matchAll(/"name": "(\w+)"/g)].map(([, name]) => name);
+  const left = namesOf(await well(stack.command("leftovers", "--format", "json")));
+  expect(left.toSorted()).toEqual(["Held", "Kept"]);
+  expect(sandbox.events.map(({ event_name }) => event_name).toSorted()).toEqual(
+    left.toSorted(),
+  );
 });
 
 it("two accounts in one stack: each provider has its own; one with a wrong password creates nothing", async () => {
@@ -248,11 +262,11 @@ new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId, value: 
 new advertising.ConversionEventSet("funnel", { advertiserId,
   events: { buy: { eventName: "Buy", value: 1, existingId: ${buy} } } });`;
   stack.program(throughPlugin(program(moved)));
-  expect(await well(stack.up())).toContain("because another resource has it");
+  expect(await well(stack.up())).toContain("because this machine's journal has it");
   expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
   // By now only the set has it.
   stack.program(throughPlugin(program(`${first}\nexports.id = advertiserId;`)));
-  expect(await well(stack.up())).not.toContain("because another resource has it");
+  expect(await well(stack.up())).not.toContain("because this machine's journal has it");
   expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 1 });
 });
 

@@ -154,7 +154,7 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
   ],
   [
     "unresolved, and removed",
-    "1 blocked",
+    "1 retain",
     [remove(E("c"), "unresolved-m", { ...event("C"), ...pending })],
   ],
   ["what an earlier run replaced", "", [{ ...C.gone, op: "delete-replaced" }]],
@@ -222,8 +222,10 @@ it.each<[string, object, RegExp]>([
 });
 
 it("says how many objects stay live and how many are deleted; the stack's setting comes before the environment's", () => {
-  const fates = (live: string, deleted: number) =>
-    `Up to ${live} would stay live and unmanaged; up to ${deleted} would be deleted on the platform.`;
+  const fates = (live: string, deleted: number) => {
+    const gone = deleted === 0 ? "" : `; up to ${deleted} would be deleted on the platform`;
+    return `Up to ${live} would stay live and unmanaged${gone}. Tags`;
+  };
   expect(commentOn([C.gone, C.replaced])).toContain(fates("2 objects", 0));
   expect(commentOn([deleting(C.gone), C.replaced], KNOWN)).toContain(fates("1 object", 1));
   // What is replaced is deleted only if state and program have the option.

@@ -268,15 +268,15 @@ const MESSAGES: Readonly<Record<string, () => string>> = {
       .map((code) => failure(code))
       .join("\n"),
   "a connection that ends after sending": () => failure("ECONNRESET", true),
-  "another account": () => anotherAccount(false),
-  "another account of an explicit provider": () => anotherAccount(true),
+  "another account": () => anotherAccount(undefined),
+  "another account of an explicit provider": () => anotherAccount("plugin-second"),
 };
 
-function anotherAccount(isExplicitProvider: boolean): string {
+function anotherAccount(provider: string | undefined): string {
   const account = "b.example you@example.com";
   return thrownBy(() =>
     assertSameAccount(
-      { account, isSameAccount: () => false, isExplicitProvider },
+      { account, isSameAccount: () => false, provider },
       "a.example you@example.com",
       'The state has ConversionEvent "purchase"',
     ),

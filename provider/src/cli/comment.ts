@@ -121,13 +121,16 @@ function plannedIn(
     // Where a delete is known: for a resource that leaves, the engine decides by the state; otherwise the package does,
     // by the inputs.
     deletes: () => {
-      if (op === "delete") return oldState?.retainOnDelete !== true;
-      const isOldAsked = isSet || oldState?.inputs?.[DELETES] === true;
+      const isKept = oldState?.retainOnDelete === true;
+      if (op === "delete") return !isKept;
+      const isOldAsked = isSet || (oldState?.inputs?.[DELETES] === true && !isKept);
       return isOldAsked && newState?.inputs?.[DELETES] === true;
     },
     override: (action, changed) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);
       if (op === "same") return { do: "same" };
+      // The engine asks no provider before it takes an unresolved create out of the state.
+      if (op === "delete" && action.do === "blocked") return { do: "retain" };
       if (isKept && op === "replace") return { do: "replace", perhaps: false };
       // An update of a set says nothing about its members.
       if (isSet || op !== "update" || action.do !== "replace") return action;
@@ -173,8 +176,9 @@ export function commentOf(preview: string) {
   const former = changes.flatMap((each) => each.former ?? []);
   const { length: deleted } = former.filter(({ isDeleted }) => isDeleted);
   if (former.length > 0) {
-    text += `\n\nUp to ${count(former.length - deleted, "object")} would stay live and unmanaged; `;
-    text += `up to ${deleted} would be deleted on the platform. Tags keep firing their ids.`;
+    text += `\n\nUp to ${count(former.length - deleted, "object")} would stay live and unmanaged`;
+    if (deleted > 0) text += `; up to ${deleted} would be deleted on the platform`;
+    text += ". Tags keep firing their ids.";
   }
   // What comes first takes what it needs; each part says what it had to leave out.
   const parts = {
@@ -228,6 +232,8 @@ function changeLine({ kind, name, ...object }: ObjectChange): string {
   const changes = [];
   if (formerKey !== undefined) changes.push(`key ${formerKey} → ${key}`);
   changes.push(...changeMessages(changed, olds, values));
+  if (action.do === "retain" && object.unresolved !== undefined)
+    changes.push("its create is unresolved: run `pulumi-advertising pending` first");
   const { [kind.nameProperty]: shown = "" } = isDeclared ? values : olds;
   return joined(
     " ",

@@ -4,6 +4,7 @@
  * shown. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
+import type { JournalEntry } from "../journal/index.js";
 import { advertiser, type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -16,6 +17,7 @@ import {
   memberOf,
   nameInUrn,
   objectKey,
+  parseKey,
   type ResourceRef,
   readProgramContext,
   readStored,
@@ -198,10 +200,14 @@ export interface Leftover {
   readonly why: string;
 }
 
-/** @param earlier states of this stack: they show what was removed. @returns what the state does not have (again). */
+/**
+ * @param earlier states of this stack: they show what was removed. @param noted what the state had, by a journal.
+ * @returns what the state does not have (again).
+ */
 export function leftoversOf(
   now: ExportedStack,
   earlier: readonly ExportedStack[],
+  noted: readonly JournalEntry[] = [],
 ): Leftover[] {
   const objects = objectsIn(now.resources);
   const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
@@ -209,6 +215,11 @@ export function leftoversOf(
   for (const { time, resources } of earlier) {
     const why = `removed since ${time || "an earlier export"}`;
     found.push(...objectsIn(resources).map((each) => formerly(each, why)));
+  }
+  for (const { key, id = "", name = "" } of noted) {
+    const { kind, short } = parseKey(key);
+    const why = "no longer in the state, by this machine's journal";
+    found.push({ kind, id, name, key: short, at: "", why });
   }
   // What is said first of an object counts.
   const left = new Map(

@@ -1,5 +1,14 @@
-/** `pulumi-advertising leftovers`: what is live and no longer managed, as the state notes and earlier exports show. */
+/** `pulumi-advertising leftovers`: what is live and no longer managed, by the state, this machine's journal, and exports. */
 import { count, printable } from "../base/index.js";
+import {
+  backendIn,
+  deletedObjects,
+  everyJournal,
+  isOpen,
+  type JournalEntry,
+  journalFolder,
+} from "../journal/index.js";
+import { parseKey } from "../state/index.js";
 import {
   type ExportedStack,
   type Leftover,
@@ -7,13 +16,21 @@ import {
   stackNamesIn,
   warnOfSecretSets,
 } from "./contents.js";
-import { chosen, command, csvOf, type Formats, jsonOf, write } from "./harness.js";
-import { STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
+import {
+  chosen,
+  command,
+  csvOf,
+  type Formats,
+  jsonOf,
+  type StackChoice,
+  write,
+} from "./harness.js";
+import { programFolder, STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
 const LEFTOVERS_HELP = `Usage: pulumi-advertising leftovers [options]
 
-Lists what this stack left live: objects that were replaced, or left a set; with --before also
-what left the state since then.
+Lists what this stack left live: objects that were replaced, or left a set, and what this
+machine's journal knows; with --before also what left the state since then.
 
   --before EXPORT        an earlier export or a backend's checkpoint file; several times
   --format FORMAT        text (default), json or csv
@@ -44,9 +61,30 @@ export const leftoversCommand = command({
       earlier.push(state);
     }
     warnOfSecretSets([now, ...earlier].flatMap(({ resources }) => resources));
-    return write(inFormat(leftoversOf(now, earlier)), out);
+    const noted = choice.state === undefined ? notedHere(names, choice) : [];
+    return write(inFormat(leftoversOf(now, earlier, noted)), out);
   },
 });
+
+/** What this machine's journals had in the state. They don't know what other machines have deleted. */
+function notedHere(
+  stacks: readonly (string | undefined)[],
+  choice: StackChoice,
+): JournalEntry[] {
+  const folder = journalFolder();
+  const backend = backendIn(process.env, programFolder(choice));
+  const own = everyJournal(folder).filter(
+    (each) => each.backend === backend && stacks.includes(each.stack),
+  );
+  const records = own.flatMap((each) => [...each.records.values()]);
+  const byAccount = Map.groupBy(records, ({ account = "" }) => account);
+  return [...byAccount].flatMap(([account, those]) => {
+    const deleted = deletedObjects(folder, account, (each) => each === account);
+    // What is open, `pending` lists.
+    const known = those.filter((each) => each.state !== "closed" && !isOpen(each));
+    return known.filter(({ key, id = "" }) => !deleted.has(parseKey(key).kind, id));
+  });
+}
 
 const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
@@ -59,7 +97,8 @@ export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
     });
     return (
       `${count(leftovers.length, "object")} that this stack no longer manages. Tags keep firing ` +
-      `their ids: deactivate them in the platform's own interface.\n${lines.join("")}`
+      "their ids: if no other stack manages them, deactivate them in the platform's own " +
+      `interface.\n${lines.join("")}`
     );
   },
   json: (leftovers) => jsonOf({ leftovers }),

@@ -85,7 +85,7 @@ export function createProvider(
     }),
 
     delete: guarded((id: string, properties: Values) => {
-      return deleteResource(resource, runtime(), id, properties);
+      return deleteResource(resource, runtime(), { id, properties });
     }),
   } satisfies dynamic.ResourceProvider;
 }

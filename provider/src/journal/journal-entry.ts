@@ -68,19 +68,19 @@ export function applyLine(records: Map<string, JournalEntry>, line: JournalLine)
 }
 
 /**
- * Whether an object is under two keys: a run of some targets moved or replaced it, and may have left it in both. One key
- * in the journals of two providers is a resource that an alias has moved.
+ * The keys that have or had an object. Two: a run of some targets moved or replaced it, and may have left it in both. One
+ * key in the journals of two providers is a resource that an alias has moved.
  */
-export function isTwiceIn(
+export function keysWith(
   all: Iterable<JournalEntry>,
   kind: Kind["name"],
   id: string,
-): boolean {
+): Set<string> {
   const those = [...all].filter(({ key, state, id: now, replaces }) => {
     const isNamed = state !== "closed" && [now, replaces].includes(id);
     return isNamed && parseKey(key).kind === kind;
   });
-  return new Set(those.map(({ key }) => key)).size > 1;
+  return new Set(those.map(({ key }) => key));
 }
 
 /** By object: the key that has it, or else had it. @param records of one account. */

@@ -58,6 +58,9 @@ export function pluginProvider(name: string): string {
   return `plugin-${name.replace(/^default_.*/, "default")}`;
 }
 
+/** The plugin's without a provider resource in the program. */
+export const DEFAULT_PROVIDER = pluginProvider("default");
+
 export function isSameProject(one: StackPlace, other: StackPlace): boolean {
   return one.stack.split("/")[1] === other.stack.split("/")[1];
 }

@@ -19,6 +19,7 @@ import {
   argumentsIn,
   CREATED,
   completeArguments,
+  isOfPlugin,
   keptForRead,
   kindOf,
   type LeftLive,
@@ -34,7 +35,7 @@ import {
   writeStored,
 } from "../state/index.js";
 import { createToTakeOver, markFor, namesakeOf, replacedBy } from "./create.js";
-import { momentToKeep, ObjectOperations } from "./execute.js";
+import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
 import {
   leftMessage,
   replacedNotice,
@@ -120,21 +121,23 @@ export async function updateResource(
 }
 
 /**
- * Only if `retainOnDelete` was switched off. Repeatable: what is missing counts as deleted. @throws AdvertisingError
+ * Only if `retainOnDelete` was switched off. Repeatable: what is missing counts as deleted.
+ * @param leaving `ref` only from a plugin: no dynamic provider is told which resource it is. @throws AdvertisingError
  */
 export async function deleteResource(
   resource: Kind | SetKind,
   runtime: Runtime,
-  id: string,
-  properties: Values,
+  leaving: { readonly id: string; readonly properties: Values; readonly ref?: ResourceRef },
 ): Promise<void> {
+  const { id, properties, ref } = leaving;
   const { eventIds } = readStored(resource, id, properties);
   if (eventIds.size === 0) return; // unresolved, so that the object to delete is not known
-  // Without its name, because the engine does not say whether that is secret.
-  const label = `${resource.name} ${id}`;
+  const label = ref === undefined ? `${resource.name} ${id}` : `${ref.label} (${id})`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
-  const wanted = [...eventIds].map(([key, object]) => ({ key, id: object }));
+  const wanted = [...eventIds].map(([key, object]) => {
+    return { key, id: object, ownKey: ref && objectRef(resource, ref, key).key };
+  });
   const { failedDeletes } = await deleteObjects(operations, label, wanted, properties);
   const [first] = failedDeletes; // the state keeps a set whole, so the next run tries the others again
   if (first !== undefined) throw first.error;
@@ -238,7 +241,7 @@ function isRemoved({ action }: PlannedObject): boolean {
 async function deleteObjects(
   operations: ObjectOperations,
   label: string,
-  wanted: readonly Pick<LeftLive, "id" | "key">[],
+  wanted: readonly (Pick<LeftLive, "id" | "key"> & Pick<Target, "ownKey">)[],
   properties: Values,
 ): Promise<Deletes> {
   const deletedIds = new Set<string>();
@@ -247,11 +250,11 @@ async function deleteObjects(
   let trouble: AdvertisingError | undefined;
   const next = wanted.values();
   const worker = async () => {
-    for (const { id, key = SINGLE } of next) {
+    for (const { id, key = SINGLE, ownKey } of next) {
       try {
         if (trouble !== undefined) throw trouble;
         const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-        const target = { id, label: own, created };
+        const target = { id, label: own, created, ownKey };
         if (await operations.delete(target, properties)) deletedIds.add(id);
       } catch (error) {
         const failure = toAdvertisingError(error);
@@ -364,6 +367,10 @@ function tellCreated(
   if (outcome?.kind === "created") {
     tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
   }
+  const [object] = objects;
+  // It stays live if the option says so, which this call is not told.
+  if (object?.former?.isDeleted && isOfPlugin(ref))
+    warnEach(replacedNotice(kind, ref, object.former, `is ${id} now`));
   const [former] = unmanaged;
   if (former === undefined || deployment.checked(ref.key).deletesInStateAndProgram) return;
   deployment.noteStaying(kind, former.id); // the engine may still ask for its delete, by the option in the state

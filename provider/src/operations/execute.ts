@@ -7,6 +7,7 @@ import {
   ArgumentsError,
   asRecord,
   BlockedCreateError,
+  enumerate,
   NotSentError,
   OutcomeUnknownError,
   RefusedError,
@@ -30,7 +31,13 @@ import {
 } from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { isOfKnownAccount, memberOf, parseKey, staysLive } from "../state/index.js";
+import {
+  isOfKnownAccount,
+  memberOf,
+  parseKey,
+  pendingCommandLine,
+  staysLive,
+} from "../state/index.js";
 import { createOnce, openIn } from "./create.js";
 import { tooEarlyNotice, warnOfPlatform } from "./messages.js";
 import {
@@ -57,6 +64,8 @@ export interface Target {
   readonly label: string;
   /** When it was created at the latest, as the state has it: ISO 8601, if that is known. */
   readonly created?: unknown;
+  /** The journal's key of what it leaves, if that is known. */
+  readonly ownKey?: string | undefined;
 }
 
 /** What can be done with objects of a kind in this deployment. */
@@ -236,11 +245,10 @@ export class ObjectOperations {
     if (runtime.deployment.isClaimedOrAdopted(kind, id)) return false; // something else manages it
     // A plugin's engine calls `delete` for a replaced object too; the replacement has already said that it stays live.
     if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return false;
-    const blocker = this.#deleteBlocker(id, properties);
+    const [blocker, ...cure] = this.#deleteBlocker(target, properties);
     if (blocker !== undefined) {
-      runtime.say(
-        `${label} left the state but was not deleted, because ${blocker}. ${staysLive(kind, id)}.`,
-      );
+      const text = `${label} left the state but was not deleted, because ${blocker}. ${staysLive(kind, id)}.`;
+      runtime.say([text, ...cure].join("\n"));
       return false;
     }
     if (!runtime.deleted.has(kind.name, id)) {
@@ -255,19 +263,29 @@ export class ObjectOperations {
   }
 
   /**
-   * Why an object must not be deleted; undefined if it may be. A wrong `undefined` deletes what somebody else manages.
+   * Why an object must not be deleted, and what to do about it; empty if it may be. A wrong answer deletes what somebody
+   * else manages.
    */
-  #deleteBlocker(id: string, properties: Values): string | undefined {
+  #deleteBlocker({ id, ownKey }: Target, properties: Values): string[] {
     const { kind, runtime } = this;
     const { deployment } = runtime;
-    if (!this.can.delete) return "the platform has no known way to delete";
+    if (!this.can.delete) return ["the platform has no known way to delete"];
     if (!isOfKnownAccount(properties))
-      return "the state does not say which account it belongs to";
+      return ["the state does not say which account it belongs to"];
     if (deployment.isStaying(kind, id))
-      return "this run can't see that the resource has, and had, retainOnDelete: false (`--replace` hides that)";
-    if (deployment.mayBeClaimed(kind, id) || runtime.isShared(kind, id))
-      return "another resource has it, or may adopt it";
-    return undefined;
+      return [
+        "this run can't see that the resource has, and had, retainOnDelete: false (`--replace` hides that)",
+      ];
+    if (deployment.mayBeClaimed(kind, id))
+      return ["another resource has it, or may adopt it"];
+    const others = runtime.othersWith(kind, id, ownKey);
+    if (others.length === 0) return [];
+    const names = others.map((key) => parseKey(key).short);
+    return [
+      `this machine's journal has it as ${enumerate(names)}`,
+      "If that is out of date:",
+      `  ${pendingCommandLine("forget", names)}`,
+    ];
   }
 }
 

@@ -27,6 +27,7 @@ import {
   answerCommands,
   describe,
   howToKeep,
+  isOfPlugin,
   type LeftLive,
   MAX_LISTED,
   memberRef,
@@ -190,6 +191,9 @@ function renameCure(
   if (parentTypes === undefined)
     alias = `the alias { ${named}, parent: pulumi.rootStackResource }`;
   if (parentTypes === ref.parentTypes) alias = `the alias { ${named} }`;
+  // YAML takes only whole URNs.
+  if (parentTypes === ref.parentTypes && isOfPlugin(ref))
+    alias = `the alias ${JSON.stringify(ref.resourceUrn.slice(0, -ref.name.length) + name)}`;
   const ofSet = member === undefined ? "" : " to the set";
   return `add ${alias}${ofSet}, or ${adopt}`;
 }
@@ -213,8 +217,12 @@ export function replacedNotice(
   then: string,
 ): Notice {
   const old = `The old object ${id}`;
+  // Only the engine knows the option of a plugin's resource.
+  const option = isOfPlugin(ref)
+    ? "unless retainOnDelete is true"
+    : "retainOnDelete: false";
   let fate = staysLive(kind, old);
-  if (isDeleted) fate = `${old} will be deleted on the platform (retainOnDelete: false)`;
+  if (isDeleted) fate = `${old} will be deleted on the platform (${option})`;
   return notice("replaced", ref, `${ref.label} ${then}. ${fate}.`, id);
 }
 

@@ -12,7 +12,7 @@ import {
   type Values,
   withPage,
 } from "../base/index.js";
-import type { OpenCreate } from "../journal/index.js";
+import { DEFAULT_PROVIDER, type OpenCreate } from "../journal/index.js";
 import { type Kind, ownerIn } from "../kinds/index.js";
 import type { PlannedObject } from "../plan/index.js";
 import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
@@ -124,17 +124,17 @@ export function toAdvertisingError(error: unknown): AdvertisingError {
 
 /** @param has begins the message. @throws AccountMismatchError: this run would create objects at the wrong account. */
 export function assertSameAccount(
-  runtime: Pick<Runtime, "account" | "isExplicitProvider" | "isSameAccount">,
+  runtime: Pick<Runtime, "account" | "isSameAccount" | "provider">,
   recorded: unknown,
   has: string,
 ): void {
   if (runtime.isSameAccount(recorded)) return;
   const given = String(recorded);
-  const { account, isExplicitProvider } = runtime;
+  const { account, provider = DEFAULT_PROVIDER } = runtime;
   let names = "advertising:baseUrl and advertising:email";
   let cure = asTyped(`pulumi config set advertising:formerAccount ${shellWord(given)}`);
   // The stack's settings would count for its other providers too.
-  if (isExplicitProvider) {
+  if (provider !== DEFAULT_PROVIDER) {
     names = "the provider's baseUrl and email";
     cure = `give the provider the argument formerAccount: ${JSON.stringify(given)}`;
   }

@@ -184,7 +184,7 @@ export async function check(
   return { inputs, failures };
 }
 
-function noteDeclared({ deployment }: Runtime, checked: CheckedResource): void {
+function noteDeclared({ deployment, provider }: Runtime, checked: CheckedResource): void {
   const { resource, ref, context, olds, isNew, objects, declared } = checked;
   const deletes = context.deletes === true;
   const identity = own(olds, IDENTITY);
@@ -192,7 +192,9 @@ function noteDeclared({ deployment }: Runtime, checked: CheckedResource): void {
   deployment.noteContext(context);
   deployment.noteChecked(ref.key, isNew, {
     wasSecret: secretArgumentsIn(olds),
-    deletesInStateAndProgram: own(olds, DELETES) === true && deletes,
+    // The engine goes by the state; of a plugin's resource it alone knows the option.
+    deletesInStateAndProgram:
+      deletes && (provider !== undefined || own(olds, DELETES) === true),
     deletes,
     inState: context.formerKeys?.includes(former?.key ?? "") ? former : undefined,
   });

@@ -28,9 +28,9 @@ import {
   deletedObjects,
   endedPath,
   everyJournal,
-  isTwiceIn,
   Journal,
   journalFolder,
+  keysWith,
   openElsewhere,
   type StackJournal,
   type StackPlace,
@@ -67,14 +67,11 @@ export function createRuntime(
     disk = systemDisk,
     folder = journalFolder(),
     provider,
-    isExplicitProvider = false,
   }: {
     readonly disk?: Disk;
     readonly folder?: string;
-    /** The name of the provider resource, each with a journal of its own. */
+    /** The plugin's provider, each with a journal of its own; none for the dynamic one. */
     readonly provider?: string;
-    /** Whether the program declares the provider, with settings as its arguments. */
-    readonly isExplicitProvider?: boolean;
   } = {},
 ) {
   const readAll = (mayLackPassword: boolean) =>
@@ -122,7 +119,7 @@ export function createRuntime(
     /** The installation and account; empty if the settings name none. */
     account,
     isSameAccount,
-    isExplicitProvider,
+    provider,
     runName,
     /** @throws SettingsError */
     client() {
@@ -150,10 +147,11 @@ export function createRuntime(
       return openCreates;
     },
     /**
-     * Whether this stack has an object under two keys; or any stack, if this one is unknown, as in a `destroy`. Another
-     * provider of the stack may have the other one: by its journal, since no process knows another's.
+     * If this stack has an object under two keys, or any stack, if this one is unknown, as in a `destroy`: these keys.
+     * Another provider of the stack may have the other one: by its journal, since no process knows another's.
+     * @param own a key that is known to have it.
      */
-    isShared(kind: Kind, id: string) {
+    othersWith(kind: Kind, id: string, own?: string): string[] {
       const stackKey = ({ backend, stack }: StackPlace) => JSON.stringify([backend, stack]);
       const all = everyJournal(folder, disk, knownJournals);
       const byStack = Map.groupBy(all, stackKey);
@@ -161,11 +159,14 @@ export function createRuntime(
         journal === undefined
           ? [...byStack.values()]
           : [[...(byStack.get(stackKey(journal.place)) ?? []), journal]];
-      return stacks.some((journals) => {
+      const keys = stacks.map((journals) => {
         const records = journals.flatMap((each) => [...each.records.values()]);
         const ours = records.filter((each) => isSameAccount(each.account));
-        return isTwiceIn(ours, kind.name, id);
+        return keysWith(ours, kind.name, id);
       });
+      const sets = keys.map((each) => (own === undefined ? each : each.add(own)));
+      const shared = sets.find(({ size }) => size > 1) ?? [];
+      return [...shared].filter((key) => key !== own);
     },
     deleted: deletedObjects(folder, account, isSameAccount, disk),
     /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */

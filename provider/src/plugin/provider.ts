@@ -13,7 +13,7 @@ import {
   withPage,
 } from "../base/index.js";
 import { engineLog } from "../dynamic/index.js";
-import { pluginProvider } from "../journal/index.js";
+import { DEFAULT_PROVIDER, pluginProvider } from "../journal/index.js";
 import {
   type Kind,
   type ResourceName,
@@ -54,8 +54,6 @@ import {
 } from "../state/index.js";
 import { detailedDiff, type PropertyDiff } from "./detailed-diff.js";
 import type { Properties } from "./properties.js";
-
-const DEFAULT_PROVIDER = pluginProvider("default");
 
 /** A resource's outputs or inputs, and which of them are secret. */
 export interface Saved extends Properties {
@@ -115,11 +113,9 @@ export class AdvertisingPlugin {
   configure({ values }: Properties, name: string): void {
     const log = engineLog(this.engine);
     const provider = pluginProvider(name);
-    const isExplicitProvider = provider !== DEFAULT_PROVIDER;
-    if (isExplicitProvider) this.#title = `Provider "${name}": `;
+    if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${name}": `;
     this.#runtime = createRuntime(this.#settingsIn(values), this.environment, log, {
       provider,
-      isExplicitProvider,
     });
     this.#runtime.deployment.isUp = undefined;
   }
@@ -142,11 +138,13 @@ export class AdvertisingPlugin {
     { values, secret }: Properties,
   ): Promise<{ readonly inputs: Values; readonly failures: readonly string[] }> {
     const { resource, ref } = resourceAt(urn);
-    const deletes = abilitiesOf(kindOf(resource), this.runtime.reading.settings).delete;
+    const { delete: isKnown } = abilitiesOf(kindOf(resource), this.runtime.settings);
     const context = {
       identity: ref.identity,
       formerKeys: formerKeysIn(resource, ref, olds),
-      deletes: deletes || undefined,
+      // A single resource's object is deleted only if the engine calls for it. A set would delete its events itself,
+      // and can't see that retainOnDelete is true.
+      deletes: (isKnown && !("member" in resource)) || undefined,
     };
     const news = {
       ...values,
@@ -220,7 +218,7 @@ export class AdvertisingPlugin {
   async delete(urn: string, id: string, properties: Values): Promise<void> {
     const { resource, ref } = resourceAt(urn);
     await this.#beginUp(ref);
-    await deleteResource(resource, this.runtime, id, properties);
+    await deleteResource(resource, this.runtime, { id, properties, ref });
   }
 
   /** A refresh, an import, or a reference to what exists. @returns undefined if the object is gone. */

@@ -116,6 +116,11 @@ export function refOf(resource: ResourceName, identity: string): ResourceRef {
   return { ...parsed(resource, place), identity, urn, resourceUrn: urn };
 }
 
+/** Whether a plugin's resource has this URN; otherwise one of the classes'. */
+export function isOfPlugin({ resource, resourceUrn }: ResourceRef): boolean {
+  return !resourceUrn.split("::").at(2)?.endsWith(typeTokenOf(resource));
+}
+
 export function memberRef(set: ResourceRef, member: string): ResourceRef {
   return {
     ...set,

@@ -107,13 +107,16 @@ export class Person {
       await this.#visit(visits, text);
       return "";
     }
+    const given = new Set<Made>();
     const created = new Set<string>();
     const denied = new Set<string>();
     const truth = (name: string) => {
       if (created.has(name)) return undefined; // one message may ask twice
       const made = simulation.truthOf(name);
-      if (made === undefined || text.includes(`not ${made.id}, which it replaces`))
-        return undefined;
+      // One object is not the answer about two creates.
+      if (made === undefined || given.has(made)) return undefined;
+      if (text.includes(`not ${made.id}, which it replaces`)) return undefined;
+      given.add(made);
       created.add(name);
       return `${name}=${made.id}`;
     };

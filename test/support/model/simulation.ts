@@ -844,10 +844,14 @@ export class Simulation {
     const asked = new Set(
       [...text.matchAll(/--created '?([^=\s']+)=/g)].map(([, short = ""]) => short),
     );
+    const given = new Set<Made>();
     return [...asked].map((short) => {
       const made = this.truthOf(short);
       const isNone =
-        made === undefined || text.includes(`not ${made.id}, which it replaces`);
+        made === undefined ||
+        given.has(made) ||
+        text.includes(`not ${made.id}, which it replaces`);
+      if (made !== undefined) given.add(made);
       return isNone ? ["--not-created", short] : ["--created", `${short}=${made.id}`];
     });
   }
