@@ -135,8 +135,12 @@ export interface PlacedLine extends Pick<Create, "journal"> {
  * What Pulumi's record has becomes this machine's to ask about: a refresh, and the next `up`, drop that record. It counts
  * as sent now, so that no search rules it out too early.
  */
-export function recordedLines({ open }: Facts): PlacedLine[] {
-  const recorded = open.filter(({ knownBy }) => knownBy === "pulumi");
+export function recordedLines({ open, made }: Facts): PlacedLine[] {
+  // The journal keeps an id that it has under such a key.
+  const kept = new Set(made.map(({ ref }) => ref.key));
+  const recorded = open.filter(
+    ({ knownBy, ref }) => knownBy === "pulumi" && !kept.has(ref.key),
+  );
   return recorded.map(({ ref: { key }, record, journal }) => {
     const at = record.at || momentOf(systemClock);
     const atLatest = record.at === "" || undefined;

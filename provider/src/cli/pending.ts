@@ -98,12 +98,15 @@ export const pendingCommand = command({
         "A run of this stack is under way here. Let it end, then run this again.",
       );
     else if (state === undefined) await bringUpToDate(facts);
-    if (former !== undefined) await takeOver(former, facts, choice);
+    if (former !== undefined) {
+      await takeOver(former, facts, choice);
+      facts = await readFacts(choice);
+    }
     const recorded = state === undefined ? recordedLines(facts) : [];
     await writeLines(recorded).catch((error) => {
       if (isChange) throw error;
     });
-    if (former !== undefined || recorded.length > 0) facts = await readFacts(choice);
+    if (recorded.length > 0) facts = await readFacts(choice);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
     if (search) {

@@ -232,6 +232,8 @@ export async function takeOverOpen(
       if (own === undefined || !isOpen(own) || own.mark === mark) continue;
       // Somebody has answered here for the same object.
       if (id !== undefined && own.id === id) continue;
+      // What only Pulumi's record has is asked for as long as the record is there.
+      if (own.atLatest === true && own.id === undefined) continue;
       throw new JournalError(
         `Nothing was taken over: this stack has another open create of ${parseKey(key).label}. Resolve that first.`,
       );
