@@ -82,7 +82,7 @@ describe("S4: a login that fails", () => {
       });
       const message = messageOf(await client.create());
       expect(message).toMatch(
-        /it probably asks for a client certificate, .*: set advertising:baseUrl/,
+        /the server probably asks for a client certificate, .*: set advertising:baseUrl/,
       );
       expect(message).not.toContain("password");
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });

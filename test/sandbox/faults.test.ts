@@ -210,7 +210,7 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
       expect(ending.kind).toBe("NotSentError");
       expectProperMessage(ending, url, client);
       expect(messageOf(ending)).toMatch(
-        /; it offers no HTTP\/1\.1, perhaps HTTP\/2 only: .*advertising:baseUrl/,
+        /; the server offers no HTTP\/1\.1, perhaps HTTP\/2 only: .*advertising:baseUrl/,
       );
       expect(messageOf(ending)).not.toMatch(/certificate|NODE_EXTRA_CA_CERTS/);
       expect(client.attempts).toHaveLength(1);
@@ -229,7 +229,7 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
           ...wanting,
           maxVersion,
         });
-        const words = /; it .*asks for a client certificate, .*advertising:baseUrl/;
+        const words = /; the server .*asks for a client certificate, .*advertising:baseUrl/;
         // TLS 1.3 says so after the request was written, which then may have arrived for all that is known (T2).
         const client = new TestClient(url, basic);
         const ending = await client.create();

@@ -87,7 +87,7 @@ describe("a preview says what becomes of each key", () => {
         "  to adopt (nothing is sent): c (9), e (8)",
         "  to remove from the state: gone (4)",
         '  d has the same name on the platform as gone (4), which is no longer declared. If it is the same event, set formerKey: "gone".',
-        `Each former object (2–4) ${END}`,
+        `Each old object (2–4) ${END}`,
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
     ],

@@ -234,7 +234,7 @@ describe("open creates of earlier runs", () => {
 describe("what leaves", () => {
   const purchase = live(event("purchase"), "42", "Purchase");
   const leaves = (names: string) =>
-    `No longer declared: ${names}, as this machine last saw ${names.includes(",") ? "them" : "it"}. Unless Pulumi deletes it, each stays live and unmanaged; once nothing uses it, deactivate it by hand.`;
+    `No longer declared, by this machine's journal: ${names}. Each stays live and unmanaged, unless Pulumi deletes it; once nothing uses it, deactivate it by hand.`;
   const stays = leaves("purchase (42)");
 
   it.each<[string, ResourceDeclaration[], string[]]>([
@@ -290,6 +290,6 @@ describe("what leaves", () => {
     ]);
     const many = Array.from({ length: 30 }, (_, n) => made(n + 1));
     const [line] = atEnd(journal(...many), []);
-    expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30, /);
+    expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. /);
   });
 });

@@ -266,8 +266,8 @@ export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer):
 /** What a journal had as open, and the state has by another create. */
 export function heldMessage({ ref, record, held }: Create): string {
   return (
-    `${ref.short}: an earlier run sent it ${momentOfSending(record)}, and the state has ${held}. ` +
-    "Look in the account for a second one: adopt it, or deactivate it by hand."
+    `${ref.short}: an earlier run sent a create ${momentOfSending(record)}, whose outcome is unknown; the state has ` +
+    `another object, ${held}. Look in the account for a second one. If there is one, adopt it, or deactivate it by hand.`
   );
 }
 

@@ -122,16 +122,16 @@ export function noResponseError(
 const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
   [
     /wrong.version.number|packet length too long/i,
-    "it does not speak TLS: check the scheme and the port of {address}",
+    "the server does not speak TLS: check the scheme and the port of {address}",
   ],
   [
     /NO_APPLICATION_PROTOCOL/i,
-    "it offers no HTTP/1.1, perhaps HTTP/2 only: switch HTTP/1.1 on there, or check {address}",
+    "the server offers no HTTP/1.1, perhaps HTTP/2 only: switch HTTP/1.1 on there, or check {address}",
   ],
   // In TLS 1.2 the alert may also mean that there is no common cipher.
   [
     /CERTIFICATE_REQUIRED|ALERT_HANDSHAKE_FAILURE|\b(ssl|tls|client) certificate/i,
-    "it probably asks for a client certificate, which this package can't send: set {address} to " +
+    "the server probably asks for a client certificate, which this package can't send: set {address} to " +
       "a proxy that adds it (http://localhost:…)",
   ],
   [
@@ -140,7 +140,7 @@ const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/,
-    "this machine doesn't know the authority that signed its certificate: save the authority's " +
+    "this machine doesn't know the authority that signed the server's certificate: save the authority's " +
       "certificate in a file, and set NODE_EXTRA_CA_CERTS to that file's path",
   ],
   [

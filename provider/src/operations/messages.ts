@@ -83,14 +83,14 @@ export interface MadeObject {
 
 /** The error of an `up` that has saved what was sent with other arguments, for the next run to change. */
 export function savedAsSentMessage(all: readonly MadeObject[]): string {
-  return `${madeOtherwise(all)} Nothing was sent: the state now has what was created. Run \`pulumi preview\` to see what follows.`;
+  return `${madeOtherwise(all)} Nothing was sent for them: the state now has what was created. Run \`pulumi preview\` to see what follows.`;
 }
 
 /** The same in a preview. */
 export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
   return [
     `${madeOtherwise(all)} To take over what was created, undo the change and run \`pulumi up\`.`,
-    "To keep the change, run this. It saves what was created and ends with an error; the next preview shows what happens to it:",
+    "To keep the change, run the command below. It saves what was created and ends with an error; the next preview shows what follows:",
     `  ${asTyped("pulumi up --skip-preview --continue-on-error")}`,
   ].join("\n");
 }
@@ -124,7 +124,7 @@ export function namesakesMessage(all: readonly Namesake[]): string {
   const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   return [
-    `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name on the platform. This run creates nothing new.`,
+    `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name on the platform. From here on, this run creates nothing new.`,
     ...cut(lines, MAX_LISTED),
     ...openAdvice(sorted),
     `Then run \`${asTyped("pulumi up")}\`.`,
@@ -161,10 +161,11 @@ function openAdvice(all: readonly Namesake[]): string[] {
     ref,
     all.length === 1 ? open : { ...open, id: "<each one's id>" },
   );
-  lines.push(`If ${same}: ${cure}.`);
+  if (unknown.length === 0) lines.push(`If ${same}: ${cure}.`);
+  else lines.push(`If ${same}, and in the account: also ${cure}.`);
   if (created.length > 0)
     lines.push(
-      "If not, and nothing declares the earlier one any more, drop the earlier one's record:",
+      `If not, and the program no longer declares ${agree(created.length, "the earlier one, drop its record", "the earlier ones, drop their records")}:`,
       `  ${pendingCommandLine("forget", created)}`,
     );
   return lines;
@@ -200,13 +201,13 @@ function renameCure(
 
 /** In a preview, where the name or the advertiser is not known yet. */
 export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
-  const text = `${ref.label} may exist already: ${whatIsOpen(open)}. \`pulumi up\` decides once the name and the advertiser are known.`;
+  const text = `${ref.label} may exist already: ${whatIsOpen(open)}. \`pulumi up\` checks that once the name and the advertiser are known.`;
   return notice("perhaps open already", ref, text);
 }
 
 /** @param refused the first object that was not created. */
 export function refusedBeforeMessage({ label }: ResourceRef, refused: string): string {
-  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}, if there is one. Then run \`${asTyped("pulumi up")}\`.`;
+  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${asTyped("npx pulumi-advertising pending")}\`. Then run \`${asTyped("pulumi up")}\`.`;
 }
 
 /** What becomes of the state's former object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
@@ -253,7 +254,7 @@ export function secondObjectNotice(
   const { id } = entry;
   let next = "Look in the account for a second one";
   if (id !== undefined) next = staysLive(kind, `Object ${id}`);
-  const text = `${whatHappened(ref.label, entry)} The state has ${held}. ${next}. To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
+  const text = `${whatHappened(ref.label, entry)} The state has another object, ${held}. ${next}. To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
   return notice("also made by earlier runs", ref, text, id);
 }
 
@@ -288,7 +289,7 @@ export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
 }
 
 export function stateForRead(): string {
-  return "advertising:operations has a read now. If a preview shows an update without a changed argument, it sends nothing: it adds to the state what a refresh needs.";
+  return "advertising:operations has a read now. If a preview shows an update without a changed argument, that update sends nothing. It only adds to the state what a refresh needs.";
 }
 
 /** What an action is called in a plan, in the order of its lines. */
@@ -335,7 +336,7 @@ export function planMessage(
   counts.push(`${byAction.get("same")?.length ?? 0} unchanged`);
   lines.push(...renameHints(kind, members, isKept));
   if (live.length > 0)
-    lines.push(`${staysLive(kind, `Each former object (${idRanges(live)})`)}.`);
+    lines.push(`${staysLive(kind, `Each old object (${idRanges(live)})`)}.`);
   if (gone.length > 0)
     lines.push(
       `At the end, if all goes well, \`pulumi up\` deletes ${idRanges(gone)} on the platform (retainOnDelete: false).`,

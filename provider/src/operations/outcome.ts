@@ -142,10 +142,10 @@ export function assertSameAccount(
     [
       `${has} under the account ${given}, but the settings of this run name ${account}. Nothing was sent.`,
       `  To keep the first account: set ${names} back.`,
-      "  To use the second account: create a stack for it, or, in a plugin's program, a provider.",
+      "  To use the second account: create a stack for it, or, with the plugin, declare a provider for it.",
       "  If it is the same platform and account under a new address or e-mail:",
       `    ${cure}`,
-      "  In a refresh or destroy, the settings are those of the last `pulumi up`: after a change of them run `pulumi up` first, or add --run-program.",
+      "  A refresh or destroy uses the settings of the last `pulumi up`. If you have changed them since, run `pulumi up` first, or add --run-program.",
     ].join("\n"),
   );
 }

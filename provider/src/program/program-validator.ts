@@ -3,7 +3,7 @@
  * at the end what this machine's journal has and nothing declares. Nothing is decided from a journal here: what crosses
  * to the provider process is what the program declares.
  */
-import { agree, asTyped, count, cut, idRanges, joined, natural } from "../base/index.js";
+import { asTyped, count, cut, idRanges, joined, natural } from "../base/index.js";
 import type { JournalEntry } from "../journal/index.js";
 import { adoptedTwice, type Kind } from "../kinds/index.js";
 import {
@@ -154,17 +154,16 @@ function entryNames(entries: readonly JournalEntry[]): string {
 
 /** Another machine may have replaced an object since, or given its resource the option to delete. */
 function retainedMessage(entries: readonly JournalEntry[]): string {
-  const them = agree(entries.length, "it", "them");
   return (
-    `No longer declared: ${entryNames(entries)}, as this machine last saw ${them}. Unless Pulumi ` +
-    "deletes it, each stays live and unmanaged; once nothing uses it, deactivate it by hand."
+    `No longer declared, by this machine's journal: ${entryNames(entries)}. Each stays live and unmanaged, ` +
+    "unless Pulumi deletes it; once nothing uses it, deactivate it by hand."
   );
 }
 
 function undeclaredMessage(open: readonly JournalEntry[]): string {
   const creates = count(open.length, "create");
   const command = asTyped("npx pulumi-advertising pending");
-  return `An interrupted run sent ${creates} that this run does not declare: ${entryNames(open)}. To see what to do:\n  ${command}`;
+  return `An interrupted run sent ${creates} that the program does not declare: ${entryNames(open)}. To see what to do:\n  ${command}`;
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */

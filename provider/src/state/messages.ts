@@ -91,7 +91,7 @@ export function otherStackAdvice(stack: string): string[] {
   return [
     `If this stack was called "${name}" before:`,
     `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
-    `If the stack "${name}" still exists, run its program there, which resolves the create:`,
+    `If the stack "${name}" still exists, run it, and do what it says:`,
     `  pulumi up --stack ${plainShellWord(name)}`,
   ];
 }
