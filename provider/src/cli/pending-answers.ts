@@ -136,8 +136,9 @@ export interface PlacedLine extends Pick<Create, "journal"> {
  * as sent now, so that no search rules it out too early.
  */
 export function recordedLines({ open, made }: Facts): PlacedLine[] {
-  // The journal keeps an id that it has under such a key.
-  const kept = new Set(made.map(({ ref }) => ref.key));
+  // The journal keeps an open create's id that it has under such a key.
+  const created = made.filter(({ record }) => record.state === "created");
+  const kept = new Set(created.map(({ ref }) => ref.key));
   const recorded = open.filter(
     ({ knownBy, ref }) => knownBy === "pulumi" && !kept.has(ref.key),
   );
@@ -157,7 +158,7 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   if (isCreated(answer) && knownBy === "state")
     return [{ line: { key, state: "confirmed", id, at }, journal }];
   if (isCreated(answer))
-    return [{ line: { key, state: "created", id, answered: true }, journal }];
+    return [{ line: { ...record, key, state: "created", id, answered: true }, journal }];
   const isSame = (note: Create) => note.record.mark === record.mark;
   const lines = notes
     .filter((note) => isUnseen(note) && isSame(note) && note.ref.key !== key)
