@@ -30,8 +30,8 @@ const BY_LETTERS = new Map([
 
 /** @returns the events as far as the file could be read. */
 export function readCsvEvents(content: string, file: string): WrittenCatalog {
-  // Within quotes, the library counts CRLF as two lines.
-  const text = content.replace(/\r\n?/g, "\n");
+  // Within quotes, the library counts CRLF as two lines. Excel's line about the delimiter becomes a blank one.
+  const text = content.replace(/\r\n?/g, "\n").replace(/^\ufeff?"?sep=."?(?=\n)/i, "");
   const delimiter = delimiterOf(text);
   const { rows, findings } = readRows(text, delimiter, file);
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
@@ -75,12 +75,12 @@ function headerFindings(
   columns: readonly (string | undefined)[],
   missing: readonly string[],
 ): CatalogFinding[] {
-  const others = cells.filter((heading, at) => {
-    const isFirst = columns[at] !== undefined && columns.indexOf(columns[at]) === at;
-    return heading !== "" && !isFirst;
-  });
-  const findings = others.map((heading) => {
-    const reason = `is not a known column, or is there twice; ${didYouMean(heading, COLUMNS)}`;
+  const findings = cells.flatMap((heading, at) => {
+    const column = columns[at];
+    if (heading === "" || (column !== undefined && columns.indexOf(column) === at))
+      return [];
+    let reason = `is not a known column; ${didYouMean(heading, COLUMNS)}`;
+    if (column !== undefined) reason = `is a second column ${column}: remove one of them`;
     return errorAt(source, "", reason, printable(heading));
   });
   const reason = `has no column ${missing.join(", ")}: the first row names the columns`;

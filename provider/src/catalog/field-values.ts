@@ -15,7 +15,7 @@ const TRUTHS: Readonly<Record<string, boolean>> = {
 const NUMERIC: readonly (Form | undefined)[] = ["number", "named number", "seconds"];
 
 /** Three digits after a separator may be thousands or decimals: a wrong guess would be live. */
-const UNCLEAR = /^[+-]?[1-9]\d{0,2}[.,]\d{3}(?!\d)/;
+const UNCLEAR = /^[+-]?[1-9]\d{0,2}[.,]\d{3}(?![\d.,])/;
 
 /** @param text not empty. @param hasDecimalComma whether numbers may have one. */
 export function readText(rule: z.ZodType, text: string, hasDecimalComma = false): unknown {
