@@ -74,7 +74,9 @@ it("every later up stops at it with the same advice; existingId adopts; then rep
   ).toBe(true);
   await stack.cancel();
   const beside = await upWell(stack);
-  expect(beside).toMatch(/The state has 3\. Look in the account for a second one/);
+  expect(beside).toMatch(
+    /The state has the object 3\. Look in the account for a second one/,
+  );
   expect(beside).toContain("pending --forget 'e0'");
   expect(await pending(stack, 0, "--forget", "e0")).toContain("Forgotten");
   expect(await idsOf(stack)).toEqual(["1", "3"]);

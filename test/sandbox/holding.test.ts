@@ -228,9 +228,7 @@ describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
     await e.kill({ value: 2 });
     for (const words of [await e.preview(), wordsOf((await e.up()).run)])
       expect(
-        words.match(
-          /created it as 3\. The state has another object, 2\. Object 3 stays live/g,
-        ),
+        words.match(/created it as 3\. The state has the object 2\. Object 3 stays live/g),
       ).toHaveLength(1);
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 2]);
   });

@@ -168,8 +168,7 @@ describe("killed in the middle", () => {
     await up(eventsOf(60));
     await killAfter(eventsOf(60, 2), 80);
     const sent = sandbox.eventPosts;
-    const another =
-      /The state has another object, \d+\. Object \d+ stays live and unmanaged/g;
+    const another = /The state has the object \d+\. Object \d+ stays live and unmanaged/g;
     expect((await engine.preview(of(eventsOf(60)))).match(another)).toHaveLength(10);
     expect(await engine.preview(of(eventsOf(60, 2)))).not.toMatch(another);
     const before = structuredClone(engine.state);

@@ -93,7 +93,8 @@ export const pendingCommand = command({
     if (place.stack !== "")
       setCommandStack({ stack: stack ?? stackOption(place.stack), cwd });
     const inUse = facts.journals.map((each) => isJournalInUse(each, journalFolder()));
-    if ((await Promise.all(inUse)).includes(true))
+    const isUnderWay = (await Promise.all(inUse)).includes(true);
+    if (isUnderWay)
       console.log(
         "A run of this stack is under way here. Let it end, then run this again.",
       );
@@ -102,7 +103,9 @@ export const pendingCommand = command({
       await takeOver(former, facts, choice);
       facts = await readFacts(choice);
     }
-    const recorded = state === undefined ? recordedLines(facts) : [];
+    // What is listed stops the next up on this machine until somebody has answered.
+    const mayRecord = isChange || (state === undefined && !isUnderWay);
+    const recorded = mayRecord ? recordedLines(facts) : [];
     await writeLines(recorded).catch((error) => {
       if (isChange) throw error;
     });
@@ -267,7 +270,7 @@ export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer):
 export function heldMessage({ ref, record, held }: Create): string {
   return (
     `${ref.short}: an earlier run sent a create ${momentOfSending(record)}, whose outcome is unknown; the state has ` +
-    `another object, ${held}. Look in the account for a second one. If there is one, adopt it, or deactivate it by hand.`
+    `the object ${held}. Look in the account for a second one. If there is one, adopt it, or deactivate it by hand.`
   );
 }
 

@@ -254,7 +254,7 @@ export function secondObjectNotice(
   const { id } = entry;
   let next = "Look in the account for a second one";
   if (id !== undefined) next = staysLive(kind, `Object ${id}`);
-  const text = `${whatHappened(ref.label, entry)} The state has another object, ${held}. ${next}. To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
+  const text = `${whatHappened(ref.label, entry)} The state has the object ${held}. ${next}. To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
   return notice("also made by earlier runs", ref, text, id);
 }
 
