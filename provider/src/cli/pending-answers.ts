@@ -158,7 +158,12 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   if (isCreated(answer) && knownBy === "state")
     return [{ line: { key, state: "confirmed", id, at }, journal }];
   if (isCreated(answer))
-    return [{ line: { ...record, key, state: "created", id, answered: true }, journal }];
+    return [
+      {
+        line: { ...record, key, state: "created", id, answered: true, at: record.at || at },
+        journal,
+      },
+    ];
   const isSame = (note: Create) => note.record.mark === record.mark;
   const lines = notes
     .filter((note) => isUnseen(note) && isSame(note) && note.ref.key !== key)
