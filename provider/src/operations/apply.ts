@@ -7,7 +7,9 @@ import { isDeepStrictEqual } from "node:util";
 import {
   type AdvertisingError,
   idRanges,
+  LoginError,
   RefusedError,
+  SettingsError,
   type Values,
   withoutUndefined,
 } from "../base/index.js";
@@ -321,7 +323,9 @@ function nextState(
 
 /** It may have been carried out, so the next run sends it again, even if the program is as before it. */
 function isFailedUpdate({ do: work }: Action, outcome: Outcome | undefined): boolean {
-  return work === "update" && outcome?.kind === "failed";
+  if (work !== "update" || outcome?.kind !== "failed") return false;
+  // Then it surely wasn't sent, or was refused.
+  return !(outcome.error instanceof LoginError || outcome.error instanceof SettingsError);
 }
 
 /** A single resource's id and outputs, or the error with which its call fails. */
