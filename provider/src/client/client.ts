@@ -25,6 +25,8 @@ interface Target {
   readonly operation: Operation;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   readonly label: string;
+  /** Of a single resource in the state, if it is known. */
+  readonly urn?: string | undefined;
 }
 
 interface Request extends Target {
@@ -107,9 +109,9 @@ export class Client {
    * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
   async update(target: ObjectRequest, fields: Values): Promise<string[]> {
-    const { operation, label, id } = target;
+    const { operation, label, id, urn } = target;
     const { verdict, response } = await this.#sendAndClassify(
-      { operation, label, values: { id }, fields },
+      { operation, label, urn, values: { id }, fields },
       (answer) => classifyChange(answer, target, fields),
     );
     if (verdict.kind === "done") return warningsOf(response);
@@ -137,13 +139,16 @@ export class Client {
 
   /** @returns `gone` only if the operation has found another object. @throws {AdvertisingError} */
   async #sendWithProof(
-    { operation, id, label }: ObjectRequest,
+    { operation, id, label, urn }: ObjectRequest,
     classify: (answer: ParsedResponse) => Verdict,
   ) {
     const key = `${operation.method} ${operation.path}`;
     const proof = this.#proofs.get(key) ?? { hasWorked: false, inFlight: new Set() };
     this.#proofs.set(key, proof);
-    const request = this.#sendAndClassify({ operation, values: { id }, label }, classify);
+    const request = this.#sendAndClassify(
+      { operation, values: { id }, label, urn },
+      classify,
+    );
     const finding = request.then(({ verdict }) => {
       proof.hasWorked ||= verdict.kind === "done";
     });
@@ -167,12 +172,12 @@ export class Client {
     return { response, verdict };
   }
 
-  async #request({ operation, values, fields, label, beforeSend }: Request) {
+  async #request({ operation, values, fields, label, urn, beforeSend }: Request) {
     const { method, idempotent } = operation;
     const url = addressOf(operation, this.#dependencies.settings.baseUrl, values);
     const body = fields === undefined ? undefined : JSON.stringify(fields);
     const what = `${label}: ${method} ${url.href}`;
-    const request = { ...this.#dependencies, operation, fields: fields ?? {}, what };
+    const request = { ...this.#dependencies, operation, fields: fields ?? {}, what, urn };
     let sentAt = "";
     const noteSending = async (at: string) => {
       await beforeSend?.(at);

@@ -1,12 +1,14 @@
 /** The error of a failed request: what it was, what is known in the platform's own words, and what to do next. Pure. */
 import {
   type AdvertisingError,
+  asTyped,
   BadAnswerError,
   NotSentError,
   OutcomeUnknownError,
   printable,
   RateLimitedError,
   RefusedError,
+  shellWord,
 } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
 import type { Settings } from "../settings/index.js";
@@ -20,6 +22,8 @@ interface Answered extends Quotable {
   readonly operation: Operation;
   /** Such as `ConversionEvent "purchase": POST https://…` */
   readonly what: string;
+  /** Of a single resource in the state, if it is known. */
+  readonly urn?: string | undefined;
   readonly settings: Settings;
   readonly credentialsSource: string;
   readonly session: SessionVerdict;
@@ -28,10 +32,13 @@ interface Answered extends Quotable {
 export const NOTHING_CREATED = "Nothing was created.";
 
 /** A wrong "gone" makes a second object, so a person decides where the platform doesn't say it clearly. */
-const IF_ABSENT =
-  "Look in the account. If the object is there, check advertising:operations. If it is not there, " +
-  "correct the existingId that names it, remove its key (an event of a set), or run:\n" +
-  "  pulumi state delete '<its URN>'";
+function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">): string {
+  return (
+    "Look in the account. If the object is there, check advertising:operations. If it is not there, " +
+    "correct the existingId that names it, remove its key (an event of a set), or run:\n" +
+    `  ${asTyped(`pulumi state delete ${shellWord(urn)}`)}`
+  );
+}
 
 /** Advice for an event's refusal because of its advertiser, which the platform is known to make inactive. */
 const ACTIVATE =
@@ -67,7 +74,7 @@ function adviceOn(answered: Answered, words: readonly string[]): string[] {
   // The words of a refused read or delete, which have no fields, may mean that there is no object. They decide nothing.
   const isWithoutFields = Object.keys(fields).length === 0;
   if (operation.path.includes("{id}") && (isElsewhere || isWithoutFields))
-    return [IF_ABSENT];
+    return [adviceIfAbsent(answered)];
   if (isElsewhere && operation.idempotent) return ["Check advertising:operations."];
   if (isElsewhere) return ["Check advertising:baseUrl, its path included."];
   const hasAdvertiser = operation.fields.includes("advertiser_id");
@@ -86,7 +93,7 @@ export function unusableResponseError(
   const got = `${what} got no usable response (status ${status})`;
   if (verdict.kind !== "unclear") {
     const nothing = "it has no object, and nothing shows that this operation works";
-    return new BadAnswerError(`${got}: ${nothing}. ${IF_ABSENT}`);
+    return new BadAnswerError(`${got}: ${nothing}. ${adviceIfAbsent(answered)}`);
   }
   // What a read or a search answered may be data of other objects, which is not to be quoted.
   const isData = status < 300 && answer.kind === "json" && operation.method === "GET";

@@ -37,7 +37,7 @@ import {
   writeStored,
 } from "../state/index.js";
 import { createToTakeOver, markFor, namesakeOf, replacedBy } from "./create.js";
-import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
+import { momentToKeep, ObjectOperations, singleUrn, type Target } from "./execute.js";
 import {
   leftMessage,
   replacedNotice,
@@ -138,7 +138,8 @@ export async function deleteResource(
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {
-    return { key, id: object, ownKey: ref && objectRef(resource, ref, key).key };
+    const own = ref && objectRef(resource, ref, key);
+    return { key, id: object, ownKey: own?.key, urn: own && singleUrn(own) };
   });
   const { failedDeletes } = await deleteObjects(operations, label, wanted, properties);
   const [first] = failedDeletes; // the state keeps a set whole, so the next run tries the others again
@@ -243,7 +244,7 @@ function isRemoved({ action }: PlannedObject): boolean {
 async function deleteObjects(
   operations: ObjectOperations,
   label: string,
-  wanted: readonly (Pick<LeftLive, "id" | "key"> & Pick<Target, "ownKey">)[],
+  wanted: readonly (Pick<LeftLive, "id" | "key"> & Pick<Target, "ownKey" | "urn">)[],
   properties: Values,
 ): Promise<Deletes> {
   const deletedIds = new Set<string>();
@@ -252,11 +253,11 @@ async function deleteObjects(
   let trouble: AdvertisingError | undefined;
   const next = wanted.values();
   const worker = async () => {
-    for (const { id, key = SINGLE, ownKey } of next) {
+    for (const { id, key = SINGLE, ...known } of next) {
       try {
         if (trouble !== undefined) throw trouble;
         const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-        const target = { id, label: own, created, ownKey };
+        const target = { ...known, id, label: own, created };
         if (await operations.delete(target, properties)) deletedIds.add(id);
       } catch (error) {
         const failure = toAdvertisingError(error);

@@ -36,6 +36,7 @@ import {
   memberOf,
   parseKey,
   pendingCommandLine,
+  type ResourceRef,
   staysLive,
 } from "../state/index.js";
 import { createOnce, openIn } from "./create.js";
@@ -62,6 +63,8 @@ const ABOUT_ITSELF = [
 export interface Target {
   readonly id: string;
   readonly label: string;
+  /** Of a single resource in the state, if it is known. */
+  readonly urn?: string | undefined;
   /** When it was created at the latest, as the state has it: ISO 8601, if that is known. */
   readonly created?: unknown;
   /** The journal's key of what it leaves, if that is known. */
@@ -120,7 +123,7 @@ export class ObjectOperations {
       case "update":
         // If nobody knows what it has, all of it is sent.
         return this.#update(
-          { id, label: ref.label },
+          { id, label: ref.label, urn: singleUrn(ref) },
           sentAs === undefined ? olds : {},
           values,
           action.changed,
@@ -143,10 +146,10 @@ export class ObjectOperations {
   }
 
   /** Callers have checked that there is such an operation. */
-  #request(name: OptionalOperation, { id, label }: Target) {
+  #request(name: OptionalOperation, { id, label, urn }: Target) {
     const operation = knownOperations(this.kind, this.runtime.settings)[name];
     if (operation === undefined) throw new Error(`${name} without the operation`);
-    return { kind: this.kind, operation, id, label };
+    return { kind: this.kind, operation, id, label, urn };
   }
 
   /** @param changed the arguments that differ. @throws AdvertisingError: it may be sent again. */
@@ -287,6 +290,11 @@ export class ObjectOperations {
       `  ${pendingCommandLine("forget", names)}`,
     ];
   }
+}
+
+/** For commands about a resource in the state: none for a member, which is no resource. */
+export function singleUrn({ member, urn }: Pick<ResourceRef, "member" | "urn">) {
+  return member === undefined ? urn : undefined;
 }
 
 /**

@@ -43,7 +43,7 @@ import {
   UNRESOLVED,
   writeStored,
 } from "../state/index.js";
-import { momentToKeep, ObjectOperations } from "./execute.js";
+import { momentToKeep, ObjectOperations, singleUrn } from "./execute.js";
 import { driftNotice, goneNotice, tooEarlyNotice } from "./messages.js";
 import { assertSameAccount, sentAsOf } from "./outcome.js";
 import { secretOfObjects } from "./plan-resource.js";
@@ -186,7 +186,12 @@ async function refreshObjects(
     const label = ref
       ? `${objectRef(resource, ref, key).label} (${id})`
       : `${kind.name} ${id}`;
-    const target = { id, created, label };
+    const target = {
+      id,
+      created,
+      label,
+      urn: ref && singleUrn(objectRef(resource, ref, key)),
+    };
     const record = await operations.read(target);
     if (record === undefined) {
       const isDeleted = runtime.deleted.has(kind.name, id);
