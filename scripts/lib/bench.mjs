@@ -29,7 +29,7 @@ const WAYS = {
     counts: SINGLES,
     settings: CHECKPOINTS_OFF,
   },
-  "the same, does nothing": {
+  "a provider that does nothing, checkpoints off": {
     program: nothing,
     counts: SINGLES,
     settings: CHECKPOINTS_OFF,
@@ -149,7 +149,7 @@ async function measureStart(rounds) {
     return `${median(Array.from({ length: rounds * 3 }, took)).toFixed(0)} ms`;
   };
   const rows = ["pulumi-advertising", "pulumi-advertising/handlers"].map((name) => [
-    `importing \`${name}\`, beside @pulumi/pulumi`,
+    `importing \`${name}\`, on top of @pulumi/pulumi`,
     importing(name),
   ]);
   for (const [name, files] of Object.entries({ JavaScript: ours(0), TypeScript: typed })) {
@@ -169,7 +169,7 @@ async function measureCreates() {
   const rows = [[undici.toFixed(0), client.toFixed(0), ratio.toFixed(3)]];
   return `## The client alone
 
-Creates a second on a sandbox that answers at once; the ratio is the median of ${pairs} pairs.
+Creates per second, against a sandbox that answers at once; the ratio is the median of ${pairs} pairs.
 
 ${table(["bare undici", "client", "client / undici"], rows)}`;
 }
