@@ -361,6 +361,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     expect(failed.error).toContain("[ADVERTISING_BAD_ANSWER]");
     sandbox.endFaults();
     expect(sandbox.events).toMatchObject([{ value: 7, note: "now" }]);
+    // With the update switched off meanwhile, nothing is replaced for it.
+    expect(await e.preview(before)).not.toMatch(/replace/);
+    expect((await e.up(before)).error).toBeUndefined();
     expect(await e.preview(before, KNOWN)).toMatch(/update/);
     expect((await e.up(before, KNOWN)).error).toBeUndefined();
     expect(sandbox.events).toMatchObject([{ value: 5, note: "then" }]);
@@ -519,7 +522,7 @@ it.each<[string, Fault, RegExp]>([
     expect(updating).toMatchObject({
       message: expect.stringMatching(words),
       id: "2",
-      properties: { value: 100, __sentAs: { body: "" } },
+      properties: { value: 100, __sentAs: { isUnsure: true } },
     });
     expect((await failureOf(event.delete(id, outs))).message).toMatch(words);
     sandbox.endFaults();

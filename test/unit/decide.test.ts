@@ -241,6 +241,11 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
     left,
   ],
   [
+    "perhaps changed by an update that failed",
+    { held: 5, sentAs: { body: bodyOf(A), owner: "7", isUnsure: true }, wanted: A },
+    update<ShownAction>("update", "same"),
+  ],
+  [
     "made with others, for another owner",
     { held: 5, sentAs: { body: "another", owner: "8" }, wanted: A },
     "replace",

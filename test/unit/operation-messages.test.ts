@@ -257,7 +257,7 @@ describe("the error of the whole set", () => {
       'ConversionEventSet "funnel" is incomplete.',
       `  ${FIRST_20.replace(" k7,", "")}, k20, and 29 more: POST https://x was refused: no [ADVERTISING_REFUSED]`,
       "  k7: POST https://x was refused: the name is taken [ADVERTISING_REFUSED]",
-      "The next `pulumi up` sends only what is missing.",
+      "The next `pulumi up` sends only what is missing or failed.",
     ]);
     const all = trouble(keys(3000).map((key) => refused(key, `no ${key}`))).text;
     expect(all).toContain("and 2980 more");
@@ -275,7 +275,7 @@ describe("the error of the whole set", () => {
     expect(trouble(asSent, kept).text.split("\n")).toEqual([
       'ConversionEventSet "funnel" is incomplete.',
       "  k9: POST https://x was refused: in use [ADVERTISING_REFUSED]",
-      "The next `pulumi up` sends only what is missing.",
+      "The next `pulumi up` sends only what is missing or failed.",
       expect.stringMatching(
         /^Earlier runs created .*: funnel\/k2 \(2\), funnel\/k10 \(10\)\. Nothing was sent/,
       ),

@@ -218,7 +218,8 @@ export function leftoversOf(
   }
   for (const { key, id = "", name = "" } of noted) {
     const { kind, short } = parseKey(key);
-    const why = "no longer in the state, by this machine's journal";
+    const why =
+      "no longer in the state, by this machine's journal; live unless another one has deleted it";
     found.push({ kind, id, name, key: short, at: "", why });
   }
   // What is said first of an object counts.

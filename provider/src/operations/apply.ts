@@ -185,6 +185,10 @@ async function applyPlan(runtime: Runtime, plan: Plan): Promise<ApplyResult> {
     const wanted = leaving.filter(({ id }) => plan.deletes(id));
     deletes = await deleteObjects(operations, ref.label, wanted, plan.olds);
   }
+  // Another resource goes on with it, as this one's journal record does not know.
+  for (const { id } of leaving)
+    if (isWell && runtime.deployment.holderOf(kind, id) !== undefined)
+      runtime.deployment.noteLeaving(kind, id);
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
     action.do === "delete" &&
@@ -302,6 +306,9 @@ function nextState(
     next.events.set(key, entry);
     if (outcome?.kind === "created" && outcome.sentAs !== undefined)
       next.sentAs.set(key, outcome.sentAs);
+    // Until an update is known again.
+    if (action.do === "same" && object.sentAs?.isUnsure)
+      next.sentAs.set(key, object.sentAs);
     if (idNow !== undefined || (action.do === "same" && isDeclared)) continue;
     // Its replacement was not created, or it was not updated: it is what it was.
     const then = stored.events.get(key) ?? {};
@@ -316,7 +323,7 @@ function nextState(
     // Whose owner is not known can only be replaced.
     const mayResend = kind.owner === undefined || sentAs.owner !== undefined;
     if (mayResend && isFailedUpdate(action, outcome))
-      next.sentAs.set(key, { ...sentAs, body: "" });
+      next.sentAs.set(key, { ...sentAs, isUnsure: true });
     else if (!isDescribed || secret.size > 0) next.sentAs.set(key, sentAs);
   }
   return next;

@@ -443,7 +443,7 @@ export function setFailureMessage(
   });
   const lines = [`${set.label} is incomplete.`, ...cut(reasons, MAX_LISTED)];
   if (failed.length > 0 && open.length === 0)
-    lines.push("The next `pulumi up` sends only what is missing.");
+    lines.push("The next `pulumi up` sends only what is missing or failed.");
   if (asSent.length > 0) lines.push(savedAsSentMessage(asSent));
   if (open.length > 0) lines.push(unresolvedMessage(open));
   const [first] = open.length > 0 ? [] : failed;

@@ -308,11 +308,11 @@ export async function planResource(
   }
   // Once a read is known, the state takes what a refresh needs, in an update that sends nothing.
   const preparesRead = can.read && isChecked && lacksForRead(olds, news);
-  if (preparesRead) runtime.say(stateForRead());
   // Members that are not known yet are changes too.
   const hasChanges =
     declared.events === undefined ||
     objects.some((object) => shownAction(object) !== "same");
+  if (preparesRead && !hasChanges) runtime.say(stateForRead());
   // The arguments that the engine shows as the cause of a replacement.
   const replaces: string[] = [];
   const action = single?.action.do;
@@ -417,7 +417,7 @@ function tellSingle(runtime: Runtime, plan: Plan, object: PlannedObject): void {
     const { id = UNKNOWN } = action;
     runtime.informEach(adoptionNotice(ref, id, can));
   }
-  if (action.do === "update" && object.sentAs?.body === "")
+  if (action.do === "update" && object.sentAs?.isUnsure)
     runtime.informEach(resentUpdateNotice(ref));
   if (deployment.isUp === false) tellReplacement(runtime, plan, object);
 }

@@ -143,7 +143,7 @@ export function plannedObjects(
     let changes = NO_CHANGES;
     if (id !== undefined && isDeclared) {
       const isEntryKnown = isKnown && entries.get(key) !== UNKNOWN;
-      changes = changesOf(kind, object, isEntryKnown);
+      changes = changesOf(kind, object, isEntryKnown, can.update);
     }
     const isDeleted = id !== undefined && can.delete && deletes(id);
     let decided = decide(kind, can, object, changes);
@@ -159,15 +159,18 @@ export function plannedObjects(
 
 type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "former">;
 
-/** @param isKnown whether the program's arguments are known. */
+/** @param isKnown whether the program's arguments are known. @param canUpdate what a failed update left is set again. */
 function changesOf(
   kind: Kind,
   { olds, sentAs, values }: UndecidedObject,
   isKnown: boolean,
+  canUpdate: boolean,
 ): Changes {
   if (sentAs === undefined && isKnown) return changesIn(kind, olds, values);
   const perhaps = !isKnown || holdsUnknown(values);
-  if (!perhaps && fingerprintOfBody(kind, values) === sentAs?.body) return NO_CHANGES;
+  const isResent = canUpdate && sentAs?.isUnsure === true;
+  const isAsSent = !perhaps && fingerprintOfBody(kind, values) === sentAs?.body;
+  if (isAsSent && !isResent) return NO_CHANGES;
   // The arguments can't be compared one by one, so all may differ; only the owner is known.
   const owner = sentAs === undefined ? ownerIn(kind, olds) : sentAs.owner;
   const hasSameOwner = isSameValue(owner, ownerIn(kind, values));

@@ -208,4 +208,6 @@ export interface SentAs {
   readonly body: string;
   /** Its advertiser's id, in digits, if it may be shown. */
   readonly owner?: string | undefined;
+  /** Whether a failed update may have changed it since. */
+  readonly isUnsure?: boolean | undefined;
 }
