@@ -250,7 +250,9 @@ export class ObjectOperations {
     if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return false;
     const [blocker, ...cure] = this.#deleteBlocker(target, properties);
     if (blocker !== undefined) {
-      const text = `${label} left the state but was not deleted, because ${blocker}. ${staysLive(kind, id)}.`;
+      let text = `${label} left the state but was not deleted, because ${blocker}.`;
+      // Something else manages it if there is something to do about that.
+      if (cure.length === 0) text += ` ${staysLive(kind, id)}.`;
       runtime.say([text, ...cure].join("\n"));
       return false;
     }
