@@ -288,7 +288,7 @@ export class ObjectOperations {
     const names = others.map((key) => parseKey(key).short);
     return [
       `this machine's journal has it as ${enumerate(names)}`,
-      "If that is out of date:",
+      "If no resource has it any more:",
       `  ${pendingCommandLine("forget", names)}`,
     ];
   }

@@ -159,14 +159,18 @@ export function createRuntime(
         journal === undefined
           ? [...byStack.values()]
           : [[...(byStack.get(stackKey(journal.place)) ?? []), journal]];
-      const keys = stacks.map((journals) => {
+      for (const journals of stacks) {
         const records = journals.flatMap((each) => [...each.records.values()]);
         const ours = records.filter((each) => isSameAccount(each.account));
-        return keysWith(ours, kind.name, id);
-      });
-      const sets = keys.map((each) => (own === undefined ? each : each.add(own)));
-      const shared = sets.find(({ size }) => size > 1) ?? [];
-      return [...shared].filter((key) => key !== own);
+        const keys = keysWith(ours, kind.name, id);
+        if (own !== undefined) keys.add(own);
+        if (keys.size < 2) continue;
+        const [first] = journals;
+        if (first !== undefined && "stack" in first)
+          setCommandTarget(() => commandTargetOf(first.stack, process.cwd()));
+        return [...keys].filter((key) => key !== own);
+      }
+      return [];
     },
     deleted: deletedObjects(folder, account, isSameAccount, disk),
     /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
