@@ -532,6 +532,18 @@ it.each<[string, Fault, RegExp]>([
   },
 );
 
+it("a failed update of an event whose advertiser is secret is an update the next time too, and nothing is replaced", async () => {
+  const sandbox = await operatedSandbox();
+  const e = new EventEngine(sandbox, newFolder(), "e");
+  const event = { eventName: "E", advertiserId: 1, __secret: ["advertiserId"] };
+  await e.up({ ...event, value: 1 }, KNOWN);
+  sandbox.fail({ on: "update", with: { kind: "answer", status: 500 }, times: 9 });
+  expect((await e.up({ ...event, value: 7 }, KNOWN)).error).toContain("500");
+  sandbox.endFaults();
+  expect((await e.up({ ...event, value: 7 }, KNOWN)).error).toBeUndefined();
+  expect(sandbox).toMatchObject({ eventPosts: 1, events: [{ value: 7 }] });
+});
+
 it("an update sends only what was changed, a default or null for what was removed, and the id stays", async () => {
   const { event, id, outs, sandbox } = await start();
   const news = { ...inputs, eventName: "Buy", clickWindow: 60 };

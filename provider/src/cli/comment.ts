@@ -1,7 +1,7 @@
 /**
  * Turns the output of `pulumi preview --json` into a pull request comment in GitHub's and GitLab's Markdown. A set's
- * events are listed one by one, by the decisions of `plan/`, as in an `up`. (Measured with engine 3.259.0: a replacement is one step; an unknown value
- * is a fixed text; unchanged resources are left out without `--show-sames`.)
+ * events are listed one by one, by the decisions of `plan/`, as in an `up`. (Measured with engine 3.259.0: a replacement
+ * is one step; an unknown value is a fixed text; unchanged resources are left out without `--show-sames`.)
  */
 import {
   asRecord,
@@ -121,9 +121,9 @@ function plannedIn(
     // Where a delete is known: for a resource that leaves, the engine decides by the state; otherwise the package does,
     // by the inputs.
     deletes: () => {
-      const isKept = oldState?.retainOnDelete === true;
-      if (op === "delete") return !isKept;
-      const isOldAsked = isSet || (oldState?.inputs?.[DELETES] === true && !isKept);
+      const isRetained = oldState?.retainOnDelete === true;
+      if (op === "delete") return !isRetained;
+      const isOldAsked = isSet || (oldState?.inputs?.[DELETES] === true && !isRetained);
       return isOldAsked && newState?.inputs?.[DELETES] === true;
     },
     override: (action, changed) => {
@@ -143,7 +143,7 @@ function plannedIn(
   });
 }
 
-/** What happens to objects, where the action's own name does not say it. */
+/** A phrase for each action whose name alone would not be clear to a reader. */
 const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
   rename: "go on under another key",
   "update state only": "change in the state only",
@@ -180,7 +180,7 @@ export function commentOf(preview: string) {
     if (deleted > 0) text += `; up to ${deleted} would be deleted on the platform`;
     text += ". Tags keep firing their ids.";
   }
-  // What comes first takes what it needs; each part says what it had to leave out.
+  // Earlier parts get space first. Each part says how much it left out.
   const parts = {
     Errors: errors.map(messageLine),
     "Looks like a rename": renames,

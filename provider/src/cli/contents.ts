@@ -1,7 +1,7 @@
 /**
- * What `pulumi stack export` prints, and the advertisers and conversion events in it: one shape of an object for
- * `pending` and for every report; and what the stack left live. What is secret in the state is called secret, and never
- * shown. Pure.
+ * Reads the output of `pulumi stack export` into one kind of record for each advertiser and conversion event, which
+ * `pending` and every report use, and lists what the stack left live. Secret values are called
+ * secret, and never shown. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
 import type { JournalEntry } from "../journal/index.js";
@@ -48,7 +48,7 @@ export interface ExportedStack {
   /** When it was written, ISO 8601; empty where it does not say. */
   readonly time: string;
   readonly resources: readonly Resource[];
-  /** What an interrupted run was doing, the latest first (measured with engine 3.259.0). */
+  /** The operations that an interrupted run had begun, the latest first (measured with engine 3.259.0). */
   readonly pending: readonly { readonly resource: Resource; readonly type: string }[];
 }
 
@@ -93,7 +93,7 @@ export interface ExportedObject {
   readonly values: Values;
   /** On the platform. */
   readonly name: string;
-  /** The platform's, in digits; none where no create is known to have arrived. */
+  /** The platform's id, in digits; undefined while no create is known to have succeeded. */
   readonly id: string | undefined;
   readonly record: Unresolved | undefined;
 }

@@ -67,7 +67,7 @@ export class Journal {
   /** What the state was seen to hold, until it is written. */
   readonly #unwrittenLines: JournalLine[] = [];
   /** Where {@link moveRecord} found the records of these keys: a preview leaves them there. */
-  readonly formerKeys = new Map<string, string>();
+  readonly #formerKeys = new Map<string, string>();
   /** What the engine was given, perhaps beside an error. */
   readonly #returnedKeys = new Set<string>();
 
@@ -219,7 +219,12 @@ export class Journal {
     if (own !== undefined && (own.state !== "confirmed" || !isOpen(record))) return;
     this.#applyUnwritten({ ...record, key });
     this.#applyUnwritten(closedLine(formerKey));
-    this.formerKeys.set(key, formerKey);
+    this.#formerKeys.set(key, formerKey);
+  }
+
+  /** The key by which a command finds a record before this run has written anything. */
+  keyOnDisk(key: string): string {
+    return this.#formerKeys.get(key) ?? key;
   }
 
   /** The state holds this. Written with the next line or at the end: if lost, the next `diff` says it again. */

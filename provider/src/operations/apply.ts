@@ -37,7 +37,7 @@ import {
   writeStored,
 } from "../state/index.js";
 import { createToTakeOver, markFor, namesakeOf, replacedBy } from "./create.js";
-import { momentToKeep, ObjectOperations, singleUrn, type Target } from "./execute.js";
+import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
 import {
   leftMessage,
   replacedNotice,
@@ -138,8 +138,7 @@ export async function deleteResource(
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {
-    const own = ref && objectRef(resource, ref, key);
-    return { key, id: object, ownKey: own?.key, urn: own && singleUrn(own) };
+    return { key, id: object, ref: ref && objectRef(resource, ref, key) };
   });
   const { failedDeletes } = await deleteObjects(operations, label, wanted, properties);
   const [first] = failedDeletes; // the state keeps a set whole, so the next run tries the others again
@@ -186,9 +185,8 @@ async function applyPlan(runtime: Runtime, plan: Plan): Promise<ApplyResult> {
     deletes = await deleteObjects(operations, ref.label, wanted, plan.olds);
   }
   // Another resource goes on with it, as this one's journal record does not know.
-  for (const { id } of leaving)
-    if (isWell && runtime.deployment.holderOf(kind, id) !== undefined)
-      runtime.deployment.noteLeaving(kind, id);
+  const moved = leaving.filter(({ id }) => runtime.deployment.holderOf(kind, id));
+  if (isWell) for (const { id } of moved) runtime.deployment.noteLeaving(kind, id);
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
     action.do === "delete" &&
@@ -248,7 +246,7 @@ function isRemoved({ action }: PlannedObject): boolean {
 async function deleteObjects(
   operations: ObjectOperations,
   label: string,
-  wanted: readonly (Pick<LeftLive, "id" | "key"> & Pick<Target, "ownKey" | "urn">)[],
+  wanted: readonly (Pick<LeftLive, "id" | "key"> & Pick<Target, "ref">)[],
   properties: Values,
 ): Promise<Deletes> {
   const deletedIds = new Set<string>();
@@ -257,11 +255,11 @@ async function deleteObjects(
   let trouble: AdvertisingError | undefined;
   const next = wanted.values();
   const worker = async () => {
-    for (const { id, key = SINGLE, ...known } of next) {
+    for (const { id, key = SINGLE, ref } of next) {
       try {
         if (trouble !== undefined) throw trouble;
         const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-        const target = { ...known, id, label: own, created };
+        const target = { id, label: own, ref, created };
         if (await operations.delete(target, properties)) deletedIds.add(id);
       } catch (error) {
         const failure = toAdvertisingError(error);
@@ -346,7 +344,9 @@ function singleOutputs(
   if (outcome === undefined) return { id: held, outs };
   if (outcome.kind === "failed") {
     const { error } = outcome;
-    if (!objects.some(({ action }) => isFailedUpdate(action, outcome))) throw error;
+    const isUpdate = objects.some(({ action }) => action.do === "update");
+    // Otherwise the state stays as it is.
+    if (!isUpdate || after.sentAs.get(SINGLE)?.isUnsure !== true) throw error;
     const text = `${error.message}\nThe next \`pulumi up\` sends this update again, even if you undo the change.`;
     throw new ResourceFailure(text, { id: held, properties, secret }, error.code);
   }

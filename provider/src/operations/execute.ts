@@ -63,12 +63,10 @@ const ABOUT_ITSELF = [
 export interface Target {
   readonly id: string;
   readonly label: string;
-  /** Of a single resource in the state, if it is known. */
-  readonly urn?: string | undefined;
+  /** The resource or member that has it in the state, if that is known. */
+  readonly ref?: Pick<ResourceRef, "key" | "member" | "urn"> | undefined;
   /** When it was created at the latest, as the state has it: ISO 8601, if that is known. */
   readonly created?: unknown;
-  /** The journal's key of what it leaves, if that is known. */
-  readonly ownKey?: string | undefined;
 }
 
 /** What can be done with objects of a kind in this deployment. */
@@ -123,7 +121,7 @@ export class ObjectOperations {
       case "update":
         // If nobody knows what it has, all of it is sent.
         return this.#update(
-          { id, label: ref.label, urn: singleUrn(ref) },
+          { id, label: ref.label, ref },
           sentAs === undefined ? olds : {},
           values,
           action.changed,
@@ -146,9 +144,11 @@ export class ObjectOperations {
   }
 
   /** Callers have checked that there is such an operation. */
-  #request(name: OptionalOperation, { id, label, urn }: Target) {
+  #request(name: OptionalOperation, { id, label, ref }: Target) {
     const operation = knownOperations(this.kind, this.runtime.settings)[name];
     if (operation === undefined) throw new Error(`${name} without the operation`);
+    // A member is no resource of its own, so no command names it.
+    const urn = ref?.member === undefined ? ref?.urn : undefined;
     return { kind: this.kind, operation, id, label, urn };
   }
 
@@ -271,7 +271,7 @@ export class ObjectOperations {
    * Why an object must not be deleted, and what to do about it; empty if it may be. A wrong answer deletes what somebody
    * else manages.
    */
-  #deleteBlocker({ id, ownKey }: Target, properties: Values): string[] {
+  #deleteBlocker({ id, ref }: Target, properties: Values): string[] {
     const { kind, runtime } = this;
     const { deployment } = runtime;
     if (!this.can.delete) return ["the platform has no known way to delete"];
@@ -283,7 +283,7 @@ export class ObjectOperations {
       ];
     if (deployment.mayBeClaimed(kind, id))
       return ["another resource has it, or may adopt it"];
-    const others = runtime.othersWith(kind, id, ownKey);
+    const others = runtime.othersWith(kind, id, ref?.key);
     if (others.length === 0) return [];
     const names = others.map((key) => parseKey(key).short);
     return [
@@ -292,11 +292,6 @@ export class ObjectOperations {
       `  ${pendingCommandLine("forget", names)}`,
     ];
   }
-}
-
-/** For commands about a resource in the state: none for a member, which is no resource. */
-export function singleUrn({ member, urn }: Pick<ResourceRef, "member" | "urn">) {
-  return member === undefined ? urn : undefined;
 }
 
 /**

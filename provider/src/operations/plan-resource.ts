@@ -382,7 +382,7 @@ function noteObject(
   ) {
     // Not if it was sent to replace that object: then it is taken over or looked for.
     const isSecond = entry.id === undefined && entry.replaces !== id;
-    const { short } = parseKey(journal.formerKeys.get(ref.key) ?? ref.key);
+    const { short } = parseKey(journal.keyOnDisk(ref.key));
     if (isSecond || action.do === "same")
       runtime.warnEach(secondObjectNotice(kind, { ...ref, short }, entry, id));
   }
@@ -497,7 +497,7 @@ function tellPreview(
     if (id === undefined) takenOver.add(object);
     const record = openIn(own.label, sent);
     if (sent.id === undefined && record !== undefined && !can.search(sent.field))
-      open.push({ ref: parseKey(journal.formerKeys.get(own.key) ?? own.key), record });
+      open.push({ ref: parseKey(journal.keyOnDisk(own.key)), record });
     else if (
       sent.id !== undefined &&
       !holdsUnknown(values) &&

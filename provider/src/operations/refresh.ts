@@ -43,7 +43,7 @@ import {
   UNRESOLVED,
   writeStored,
 } from "../state/index.js";
-import { momentToKeep, ObjectOperations, singleUrn } from "./execute.js";
+import { momentToKeep, ObjectOperations } from "./execute.js";
 import { driftNotice, goneNotice, tooEarlyNotice } from "./messages.js";
 import { assertSameAccount, sentAsOf } from "./outcome.js";
 import { secretOfObjects } from "./plan-resource.js";
@@ -183,15 +183,9 @@ async function refreshObjects(
   const secret =
     ref && secretOfObjects(resource, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
   const refreshOne = async (key: string, id: string): Promise<boolean> => {
-    const label = ref
-      ? `${objectRef(resource, ref, key).label} (${id})`
-      : `${kind.name} ${id}`;
-    const target = {
-      id,
-      created,
-      label,
-      urn: ref && singleUrn(objectRef(resource, ref, key)),
-    };
+    const own = ref && objectRef(resource, ref, key);
+    const label = own ? `${own.label} (${id})` : `${kind.name} ${id}`;
+    const target = { id, created, label, ref: own };
     const record = await operations.read(target);
     if (record === undefined) {
       const isDeleted = runtime.deleted.has(kind.name, id);

@@ -149,7 +149,7 @@ export function createRuntime(
     /**
      * If this stack has an object under two keys, or any stack, if this one is unknown, as in a `destroy`: these keys.
      * Another provider of the stack may have the other one: by its journal, since no process knows another's.
-     * @param own a key that is known to have it.
+     * Printed commands are about that stack from then on. @param own a key that is known to have it.
      */
     othersWith(kind: Kind, id: string, own?: string): string[] {
       const stackKey = ({ backend, stack }: StackPlace) => JSON.stringify([backend, stack]);
