@@ -14,9 +14,9 @@ export function plainShellWord(text: string): string {
 /** Which stack a printed command is about. */
 export interface CommandTarget {
   /** As words. */
-  readonly options: readonly string[];
+  options: readonly string[];
   /** An inline program of the Automation API, which Pulumi's command line can't run. */
-  readonly isInline: boolean;
+  isInline: boolean;
 }
 
 let commandTarget = (): CommandTarget => ({ options: [], isInline: false });

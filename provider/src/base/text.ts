@@ -109,7 +109,7 @@ export function withoutValues(sentence: string): string {
 
 /** Ids in numeric order, neighbours together: `3, 7–12`. */
 export function idRanges(ids: readonly string[]): string {
-  const ranges: { readonly first: string; last: string }[] = [];
+  const ranges: { first: string; last: string }[] = [];
   for (const id of [...new Set(ids)].sort(natural)) {
     const current = ranges.at(-1);
     if (current !== undefined && BigInt(current.last) + 1n === BigInt(id))

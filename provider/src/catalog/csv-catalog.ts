@@ -93,8 +93,8 @@ const SUMMARY =
   /^(?:(?:grand |sub[- ]?|sous-)?totals?(?: général)?|(?:zwischen|gesamt)?summe|gesamt|sum|somme)(?:\s*[:=(].*)?$/iu;
 
 interface Row {
-  readonly cells: readonly string[];
-  readonly source: Source;
+  cells: readonly string[];
+  source: Source;
 }
 
 function readRows(text: string, delimiter: string, file: string) {

@@ -6,62 +6,62 @@ import { expecting, type Problem } from "../rules/index.js";
 
 /** The place in a file where a value was written. Lines and columns count from 1. */
 export interface Source {
-  readonly file: string;
-  readonly line: number;
+  file: string;
+  line: number;
   /** None in a CSV file, where the property names the column. */
-  readonly column?: number;
+  column?: number;
 }
 
 export interface Written {
   /** As people know it: `acme/purchase`, `acme defaults`. */
-  readonly subject: string;
-  readonly key: string;
+  subject: string;
+  key: string;
   /** The values that the file gives, by property in camelCase; texts as they are written. */
-  readonly given: Values;
-  readonly hasDecimalComma?: boolean;
+  given: Values;
+  hasDecimalComma?: boolean;
   /** Finds where a property is named; where the object is, if it is not. `key`: the object itself. */
-  readonly sourceOf: (property: string) => Source;
+  sourceOf: (property: string) => Source;
 }
 
 export interface WrittenEvent extends Written {
   /** The key of its advertiser, or the id of a live one. */
-  readonly advertiser: string;
+  advertiser: string;
 }
 
 export interface WrittenAdvertiser extends Written {
-  readonly defaults?: Written;
+  defaults?: Written;
 }
 
 export interface WrittenCatalog {
-  readonly file: string;
-  readonly defaults?: Written;
+  file: string;
+  defaults?: Written;
   /** None where the file declares none: the events' own texts name them. */
-  readonly advertisers?: readonly WrittenAdvertiser[];
-  readonly events: readonly WrittenEvent[];
+  advertisers?: readonly WrittenAdvertiser[];
+  events: readonly WrittenEvent[];
   /** The path of a CSV file with more events, from this file's folder. */
-  readonly eventsFile?: string;
-  readonly findings: readonly CatalogFinding[];
+  eventsFile?: string;
+  findings: readonly CatalogFinding[];
 }
 
 export interface CatalogContent {
   /** Those without an error. Without `args`: one that lives already and is no resource; its key is its id. */
-  readonly advertisers: readonly {
-    readonly key: string;
-    readonly args: Values | undefined;
+  advertisers: readonly {
+    key: string;
+    args: Values | undefined;
   }[];
   /** Those without an error, of advertisers without one. `args`: with the catalog's defaults, not the platform's. */
-  readonly events: readonly {
-    readonly key: string;
-    readonly advertiser: string;
-    readonly args: Values;
+  events: readonly {
+    key: string;
+    advertiser: string;
+    args: Values;
   }[];
-  readonly findings: readonly CatalogFinding[];
+  findings: readonly CatalogFinding[];
 }
 
 export interface CatalogFinding extends Problem {
-  readonly level: "error" | "warning";
-  readonly subject: string;
-  readonly source: Source;
+  level: "error" | "warning";
+  subject: string;
+  source: Source;
 }
 
 /** An error that stands in a file. @param property the one that it is about, if it is about one. */

@@ -122,7 +122,7 @@ main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
   },
-  (error: Error & { readonly code?: string }) => {
+  (error: Error & { code?: string }) => {
     const text = `pulumi-advertising: ${error.message}`;
     // As Node's `parseArgs` has them too.
     if (error instanceof UsageError || error.code?.startsWith("ERR_PARSE_ARGS"))

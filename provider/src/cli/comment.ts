@@ -40,22 +40,22 @@ import type { Resource } from "./contents.js";
 const SECRET_TEXT = "[secret]";
 
 interface Step {
-  readonly op: string;
-  readonly urn: string;
-  readonly oldState?: Resource | undefined;
-  readonly newState?: Resource | undefined;
+  op: string;
+  urn: string;
+  oldState?: Resource | undefined;
+  newState?: Resource | undefined;
 }
 
 interface Diagnostic {
-  readonly severity: string;
-  readonly message: string;
-  readonly urn?: string;
+  severity: string;
+  message: string;
+  urn?: string;
 }
 
 interface ObjectChange extends PlannedObject {
-  readonly kind: Kind;
+  kind: Kind;
   /** In the program; of a set's member, `<set>/<key>`. */
-  readonly name: string;
+  name: string;
 }
 
 /**

@@ -27,29 +27,29 @@ import {
 } from "../state/index.js";
 
 export interface Resource {
-  readonly urn: string;
-  readonly type: string;
-  readonly id?: string;
+  urn: string;
+  type: string;
+  id?: string;
   /** Replaced: the next run takes it out of the state. */
-  readonly delete?: boolean;
+  delete?: boolean;
   /** Its object is deleted or left live (`deleteBeforeReplace`): the next run replaces the resource or takes it out. */
-  readonly pendingReplacement?: boolean;
+  pendingReplacement?: boolean;
   /** Whether the object stays live when the resource goes; true of this package's unless the program says otherwise. */
-  readonly retainOnDelete?: boolean | undefined;
+  retainOnDelete?: boolean | undefined;
   /** `<URN>::<id>` of its provider resource. */
-  readonly provider?: string;
+  provider?: string;
   /** Only read (`.get`): something else manages it. */
-  readonly external?: boolean;
-  readonly inputs?: Values;
-  readonly outputs?: Values;
+  external?: boolean;
+  inputs?: Values;
+  outputs?: Values;
 }
 
 export interface ExportedStack {
   /** When it was written, ISO 8601; empty where it does not say. */
-  readonly time: string;
-  readonly resources: readonly Resource[];
+  time: string;
+  resources: readonly Resource[];
   /** The operations that an interrupted run had begun, the latest first (measured with engine 3.259.0). */
-  readonly pending: readonly { readonly resource: Resource; readonly type: string }[];
+  pending: readonly { resource: Resource; type: string }[];
 }
 
 /**
@@ -84,18 +84,18 @@ export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
 
 /** One object of the platform that a state is about: a single resource, or a member of a set. */
 export interface ExportedObject {
-  readonly kind: Kind;
+  kind: Kind;
   /** In reports: the resource's name; of a set's member, `<set>/<key>`. The URN where others of its kind share it. */
-  readonly key: string;
-  readonly ref: Omit<ResourceRef, "identity">;
-  readonly resource: Resource;
+  key: string;
+  ref: Omit<ResourceRef, "identity">;
+  resource: Resource;
   /** Its arguments, as far as they are not secret as a whole. */
-  readonly values: Values;
+  values: Values;
   /** On the platform. */
-  readonly name: string;
+  name: string;
   /** The platform's id, in digits; undefined while no create is known to have succeeded. */
-  readonly id: string | undefined;
-  readonly record: Unresolved | undefined;
+  id: string | undefined;
+  record: Unresolved | undefined;
 }
 
 /** The objects that these resources manage, in natural order. What is only read (`.get`) is another's, or nobody's. */
@@ -191,13 +191,13 @@ export function shown(value: unknown): string {
 }
 
 export interface Leftover {
-  readonly kind: Kind["name"];
-  readonly id: string;
-  readonly name: string;
-  readonly key: string;
+  kind: Kind["name"];
+  id: string;
+  name: string;
+  key: string;
   /** When it left the state, ISO 8601; empty where it is not known. */
-  readonly at: string;
-  readonly why: string;
+  at: string;
+  why: string;
 }
 
 /**

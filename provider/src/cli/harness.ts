@@ -7,12 +7,12 @@ import { enumerate, printable, setCommandTarget, UsageError } from "../base/inde
 import { isProjectOf } from "../journal/index.js";
 
 export interface Command {
-  readonly help: string;
+  help: string;
   /**
    * @returns the exit code. @throws Error in words, for exit code 2; a UsageError, or Node's own, where the call is
    * wrong.
    */
-  readonly run: (args: readonly string[]) => Promise<number>;
+  run: (args: readonly string[]) => Promise<number>;
 }
 
 type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
@@ -20,11 +20,11 @@ type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
 >["values"];
 
 export function command<const O extends ParseArgsOptionsConfig>(declaration: {
-  readonly help: string;
+  help: string;
   /** Beside `--help`. */
-  readonly options: O;
-  readonly takes?: string;
-  readonly run: (values: ParsedValues<O>, word: string) => Promise<number>;
+  options: O;
+  takes?: string;
+  run: (values: ParsedValues<O>, word: string) => Promise<number>;
 }): Command {
   const { help, options, takes, run } = declaration;
   return {
@@ -46,8 +46,8 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: {
 }
 
 export interface StackChoice {
-  readonly stack?: string | undefined;
-  readonly cwd?: string | undefined;
+  stack?: string | undefined;
+  cwd?: string | undefined;
 }
 
 /** Of these options, as `pulumi` has them too, those that were given. */

@@ -107,9 +107,9 @@ function moment(time: string): string {
 type PageRow = Readonly<Record<string, string>>;
 
 interface Table {
-  readonly title: string;
-  readonly about?: string;
-  readonly rows: readonly PageRow[];
+  title: string;
+  about?: string;
+  rows: readonly PageRow[];
 }
 
 /** Whatever a cell holds is text. */

@@ -10,13 +10,13 @@ import { type Create, type Facts, isUnseen } from "./pending-facts.js";
 
 /** What a person, or a search, says about a create. */
 export interface Answer {
-  readonly create: Create;
+  create: Create;
   /** The platform's; undefined if it was not created. */
-  readonly id?: string | undefined;
+  id?: string | undefined;
   /** The resource that has this object in the state, if that is another one: the create is dropped. */
-  readonly managedAs?: string | undefined;
+  managedAs?: string | undefined;
   /** It is dropped, and nobody knows what became of it. */
-  readonly isForgotten?: boolean;
+  isForgotten?: boolean;
 }
 
 /** Whether its resource has an object now. */
@@ -128,7 +128,7 @@ export function verdictOn(
 
 /** A change of a journal. */
 export interface PlacedLine extends Pick<Create, "journal"> {
-  readonly line: JournalLine;
+  line: JournalLine;
 }
 
 /**

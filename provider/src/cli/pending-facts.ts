@@ -45,41 +45,41 @@ import {
 } from "./contents.js";
 
 export interface Create {
-  readonly ref: ExportedObject["ref"];
+  ref: ExportedObject["ref"];
   /** With an id, it was created. */
-  readonly record: CreateRecord & Partial<JournalEntry>;
+  record: CreateRecord & Partial<JournalEntry>;
   /** Who knows about it; `pulumi`: its record of an interrupted run, perhaps of another machine. */
-  readonly knownBy: "state" | "journal" | "pulumi";
+  knownBy: "state" | "journal" | "pulumi";
   /** The one that has it, or will have it. */
-  readonly journal: StackPlace;
+  journal: StackPlace;
   /** Whether that is another stack's. */
-  readonly isElsewhere?: boolean;
+  isElsewhere?: boolean;
   /** For an open create: the ids that its resource or member has or had. None of them can be this create's. */
-  readonly formerIds?: readonly string[];
+  formerIds?: readonly string[];
   /** Of an outdated one, what the state has under its key from another create. */
-  readonly held?: string | undefined;
+  held?: string | undefined;
 }
 
 export interface Facts {
-  readonly place: StackPlace;
+  place: StackPlace;
   /** Of all its providers. */
-  readonly journals: readonly StackPlace[];
+  journals: readonly StackPlace[];
   /** Whether somebody has to answer: also if the state was written under another stack's name that has open creates. */
-  readonly isAsked: boolean;
+  isAsked: boolean;
   /** Whether Pulumi has a record of creates that were interrupted. */
-  readonly isRecorded: boolean;
+  isRecorded: boolean;
   /** Creates of this stack that need an answer, in natural order. */
-  readonly open: readonly Create[];
+  open: readonly Create[];
   /** Creates of other stacks of the project that no state is known to have. */
-  readonly elsewhere: readonly Create[];
+  elsewhere: readonly Create[];
   /** What earlier runs created, and the state does not have. */
-  readonly made: readonly Create[];
+  made: readonly Create[];
   /** What a journal has as open, and the state has: it is brought up to date. */
-  readonly outdated: readonly Create[];
+  outdated: readonly Create[];
   /** All that this machine's journal of the stack has. */
-  readonly notes: readonly Create[];
+  notes: readonly Create[];
   /** By `objectKey`: the resource that has an object in the state. */
-  readonly inState: ReadonlyMap<string, Create["ref"]>;
+  inState: ReadonlyMap<string, Create["ref"]>;
 }
 
 /** @param journals all of this machine. @param isSameAccount whether two recorded accounts are one. */
@@ -248,9 +248,9 @@ function journalOf({ type, provider = "" }: Resource, place: StackPlace): StackP
 /** What Pulumi's record of interrupted runs has of one create. */
 interface Recorded extends Create {
   /** The names of those runs; empty for one that gave none. */
-  readonly runs: readonly string[];
+  runs: readonly string[];
   /** Its mark, if it was to replace this object. */
-  readonly markFor: (replaces: string | undefined) => string;
+  markFor: (replaces: string | undefined) => string;
 }
 
 /** What was sent, or was about to be, by key. */

@@ -19,8 +19,8 @@ import { programFolder, readingOf } from "./pulumi.js";
 
 interface Connection {
   /** The settings' origin, in words. */
-  readonly origin: string;
-  readonly dependencies: ClientDependencies;
+  origin: string;
+  dependencies: ClientDependencies;
 }
 
 /** @throws SettingsError, or what `work` throws, scrubbed. */

@@ -85,7 +85,7 @@ async function run(args: readonly string[], choice: StackChoice, environment: ob
   }
 }
 
-export type StateChoice = StackChoice & { readonly state?: string | undefined };
+export type StateChoice = StackChoice & { state?: string | undefined };
 
 /** A file's state (`-`: standard input) or the chosen stack's, whose secrets stay encrypted. @throws Error in words. */
 export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
@@ -121,7 +121,7 @@ export async function existingStacks(
   const [organization = "", project = ""] = stack.split("/");
   const stacks = jsonIn(await pulumi(["stack", "ls", "--json"], choice));
   // Pulumi leaves out what is the default.
-  return listIn<{ readonly name: string }>(stacks).map(({ name }) => {
+  return listIn<{ name: string }>(stacks).map(({ name }) => {
     const [last, owner = organization] = name.split("/").toReversed();
     return `${owner}/${project}/${last}`;
   });
@@ -139,7 +139,7 @@ export async function accountComparer(
 /** The settings that a command sends requests with. @returns also where they come from, in words. */
 export async function readingOf(
   choice: StackChoice,
-): Promise<{ readonly reading: SettingsReading; readonly origin: string }> {
+): Promise<{ reading: SettingsReading; origin: string }> {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
   if (stack === undefined && stackOptionsIn(choice).length === 0)
@@ -154,7 +154,7 @@ export async function readingOf(
 /** @param printed by `pulumi config --json`; empty without a stack. */
 function readingIn(printed: string): SettingsReading {
   const configured = asRecord(jsonIn(printed)) as Readonly<
-    Record<string, { readonly value?: string; readonly secret?: boolean }>
+    Record<string, { value?: string; secret?: boolean }>
   >;
   const prefix = `${NAMESPACE}:`;
   const ours = Object.keys(configured).filter((key) => key.startsWith(prefix));

@@ -7,9 +7,9 @@ import type { HttpResponse } from "./transport.js";
 
 export interface ParsedResponse extends HttpResponse {
   /** The body's kind by content, not Content-Type: services of this kind send JSON as text/html and the reverse. */
-  readonly kind: "json" | "html" | "text" | "empty";
+  kind: "json" | "html" | "text" | "empty";
   /** The body as data, where it is JSON. */
-  readonly data?: unknown;
+  data?: unknown;
 }
 
 /** JSON that is nested deeper counts as broken, so that all that reads it may call itself. */
@@ -41,11 +41,11 @@ function isTooDeep(value: unknown, depth = 0): boolean {
 
 export interface Leaf {
   /** The names that lead to it, the outermost first. Positions in a list are no names. */
-  readonly path: readonly string[];
+  path: readonly string[];
   /** A string, number, boolean or null, or an empty list or object. */
-  readonly value: unknown;
+  value: unknown;
   /** The object or list that it stands in. */
-  readonly parent: unknown;
+  parent: unknown;
 }
 
 /** All values in their order. */

@@ -42,20 +42,20 @@ export type WireRecord = Values;
 
 export type Trouble =
   /** It was surely not acted upon. */
-  | { readonly kind: "refused" }
+  | { kind: "refused" }
   /** It was carried out or not; a create's id is not known for certain. */
-  | { readonly kind: "unclear"; readonly reason: string };
+  | { kind: "unclear"; reason: string };
 
 export type Verdict =
-  | { readonly kind: "done"; readonly record?: WireRecord }
+  | { kind: "done"; record?: WireRecord }
   /** There is no such object, if the operation has found another one in this run. */
-  | { readonly kind: "gone" }
+  | { kind: "gone" }
   | Trouble;
 
 /** The object that a request is about. */
 export interface LiveObject {
-  readonly kind: Kind;
-  readonly id: string;
+  kind: Kind;
+  id: string;
 }
 
 /** Names under which a response may say whether it did what was asked, such as `"created": false` or `"count": 0`. */
@@ -67,7 +67,7 @@ export function classifyCreate(
   answer: ParsedResponse,
   { noun }: Pick<Operation, "noun">,
   sent: Values,
-): { readonly kind: "created"; readonly id: string } | Trouble {
+): { kind: "created"; id: string } | Trouble {
   const { data } = answer;
   if (isRefused(answer, noun)) return { kind: "refused" };
   const id = idIn(data, noun);
@@ -144,7 +144,7 @@ export function classifySearch(
   { create: { noun } }: Kind,
   field: string,
   mark: string,
-): { readonly kind: "listed"; readonly ids: readonly string[] } | Trouble {
+): { kind: "listed"; ids: readonly string[] } | Trouble {
   const trouble = troubleIn(answer, noun);
   if (trouble !== undefined) return trouble;
   const found = recordsIn(answer.data, noun).filter(

@@ -7,22 +7,22 @@ import { createTransport, type Transport } from "./transport.js";
 type ClientSettings = Pick<SettingsReading, "settings" | "proxy">;
 
 export interface ClientDependencies {
-  readonly settings: Settings;
-  readonly transport: Transport;
-  readonly clock: Clock;
+  settings: Settings;
+  transport: Transport;
+  clock: Clock;
   /**
    * Where the session is kept between runs; `undefined`: in memory. Not used with Basic credentials: they have no
    * session.
    */
-  readonly cookieFile: string | undefined;
+  cookieFile: string | undefined;
   /** Where e-mail and password come from, for messages. */
-  readonly credentialsSource: string;
+  credentialsSource: string;
   /** The session's cookies are added to it. */
-  readonly secrets: Secrets;
+  secrets: Secrets;
   /** Prints a message about the whole run, scrubbed of secrets. An equal message may come again. */
-  readonly say: (message: string) => void;
+  say: (message: string) => void;
   /** Called for each attempt to send a request, with a line that has no body and no header. */
-  readonly onAttempt?: ((line: string) => void) | undefined;
+  onAttempt?: ((line: string) => void) | undefined;
 }
 
 export function secretsIn({ settings, proxy }: ClientSettings): Secrets {
@@ -33,10 +33,10 @@ export function secretsIn({ settings, proxy }: ClientSettings): Secrets {
 
 interface ProcessOptions extends Pick<ClientDependencies, "cookieFile"> {
   /** Given scrubbed text. */
-  readonly tell: (message: string) => void;
-  readonly secrets?: Secrets;
+  tell: (message: string) => void;
+  secrets?: Secrets;
   /** @default the environment's `ADVERTISING_LOG` */
-  readonly log?: string | undefined;
+  log?: string | undefined;
 }
 
 /** The dependencies of a process with one client: real connections, which the caller closes. */

@@ -22,46 +22,46 @@ import { type BeforeSend, Session } from "./session.js";
 import { saidIn, warningsOf } from "./words.js";
 
 interface Target {
-  readonly operation: Operation;
+  operation: Operation;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
-  readonly label: string;
+  label: string;
   /** Of a single resource in the state, if it is known. */
-  readonly urn?: string | undefined;
+  urn?: string | undefined;
 }
 
 interface Request extends Target {
-  readonly values?: Readonly<Record<string, string>>;
+  values?: Readonly<Record<string, string>>;
   /** The request's fields in wire names; absent for a request without a body. */
-  readonly fields?: Values;
-  readonly beforeSend?: BeforeSend;
+  fields?: Values;
+  beforeSend?: BeforeSend;
 }
 
 interface CreateRequest extends Target {
-  readonly fields: Values;
-  readonly beforeSend: BeforeSend;
+  fields: Values;
+  beforeSend: BeforeSend;
   /** Awaited as soon as the id is known, before anything else that may take time. Must not fail. */
-  readonly onCreated: (id: string) => Promise<void>;
+  onCreated: (id: string) => Promise<void>;
 }
 
 export interface Created {
   /** The platform's id, exact, as decimal digits. */
-  readonly id: string;
-  readonly warnings: readonly string[];
+  id: string;
+  warnings: readonly string[];
 }
 
 type ObjectRequest = LiveObject & Target;
 
 /** For the object of a create, which has the mark in the field. */
 interface SearchRequest extends Target {
-  readonly kind: Kind;
-  readonly field: string;
-  readonly mark: string;
+  kind: Kind;
+  field: string;
+  mark: string;
 }
 
 /** Whether an operation has found an object in this run, and the requests in flight that may still prove it. */
 interface OperationProof {
   hasWorked: boolean;
-  readonly inFlight: Set<Promise<unknown>>;
+  inFlight: Set<Promise<unknown>>;
 }
 
 export class Client {

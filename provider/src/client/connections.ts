@@ -32,7 +32,7 @@ export class TunnelFailure extends Error {
 /** @param options of a direct agent, with the `connect` that opens its connections. */
 export function createProxyAgent(
   proxy: ProxySetting,
-  options: Agent.Options & { readonly connect: buildConnector.connector },
+  options: Agent.Options & { connect: buildConnector.connector },
   timeoutMs: number,
   onUnannouncedClose: () => void,
 ): Dispatcher {
@@ -84,8 +84,8 @@ function throughTunnel(
 
 /** Why there is no connection. The real error is inside if several addresses were tried, or a proxy's tunnel failed. */
 export function reasonOf(error: Error): {
-  readonly code: string;
-  readonly message: string;
+  code: string;
+  message: string;
 } {
   const { code = "UND_ERR_UNKNOWN" } = error as NodeJS.ErrnoException;
   const inside: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;

@@ -4,20 +4,20 @@ import { type HttpResponse, TransportFailure } from "./transport.js";
 export type Attempt = HttpResponse | TransportFailure;
 
 interface RetryQuestion {
-  readonly attempt: Attempt;
+  attempt: Attempt;
   /** 1 for the first. */
-  readonly attemptNumber: number;
+  attemptNumber: number;
   /** Carrying it out twice does no harm. */
-  readonly idempotent: boolean;
-  readonly wallClockMs: number;
+  idempotent: boolean;
+  wallClockMs: number;
   /** From 0 to 1, for the jitter. */
-  readonly random: number;
+  random: number;
 }
 
 interface RetryDecision {
   /** `limited`: the platform asks for quiet, and all requests wait. */
-  readonly kind: "done" | "again" | "limited";
-  readonly delayMs: number;
+  kind: "done" | "again" | "limited";
+  delayMs: number;
 }
 
 const FIRST_BACKOFF_MS = 250;

@@ -19,14 +19,14 @@ import { TransportFailure } from "./transport.js";
 import { asSentence, type Quotable, saidIn, wordsOf } from "./words.js";
 
 interface Answered extends Quotable {
-  readonly operation: Operation;
+  operation: Operation;
   /** Such as `ConversionEvent "purchase": POST https://…` */
-  readonly what: string;
+  what: string;
   /** Of a single resource in the state, if it is known. */
-  readonly urn?: string | undefined;
-  readonly settings: Settings;
-  readonly credentialsSource: string;
-  readonly session: SessionVerdict;
+  urn?: string | undefined;
+  settings: Settings;
+  credentialsSource: string;
+  session: SessionVerdict;
 }
 
 export const NOTHING_CREATED = "Nothing was created.";

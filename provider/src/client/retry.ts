@@ -24,10 +24,10 @@ export type AttemptOnce = (
 
 export interface SendOptions {
   /** Carrying it out twice does no harm: false for a create, which has no idempotency key; true for all others. */
-  readonly idempotent: boolean;
-  readonly waitBudget: WaitBudget;
+  idempotent: boolean;
+  waitBudget: WaitBudget;
   /** For a login, which a request with a slot waits for; and for a resend (`session.ts`). */
-  readonly needsNoSlot?: boolean;
+  needsNoSlot?: boolean;
 }
 
 const STALL_REPORT_MS = 5000;

@@ -46,9 +46,9 @@ type Stored = z.infer<typeof formatSchema>;
 
 export interface Login {
   /** With Basic credentials there is no other login. */
-  readonly isBasic: boolean;
+  isBasic: boolean;
   /** Opened by an earlier run or another process, so that its age and history are not known. */
-  readonly isRestored: boolean;
+  isRestored: boolean;
   headers(url: URL): Promise<Readonly<Record<string, string>>>;
   /** Stores an answer's cookies. Never fails, because the answer itself is more important. */
   keep(response: CookieResponse, url: URL): Promise<void>;

@@ -34,10 +34,10 @@ import {
 import { type HttpRequest, TransportFailure } from "./transport.js";
 
 interface SessionResponse {
-  readonly answer: ParsedResponse;
-  readonly session: SessionVerdict;
+  answer: ParsedResponse;
+  session: SessionVerdict;
   /** Resolves once the answer's cookies are stored; never fails. */
-  readonly kept: Promise<void>;
+  kept: Promise<void>;
 }
 
 /** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
@@ -47,8 +47,8 @@ type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> &
   Pick<SendOptions, "idempotent">;
 
 interface ActiveLogin {
-  readonly login: Login;
-  readonly openedAtMs: number;
+  login: Login;
+  openedAtMs: number;
   accepted: number;
   inFlight: number;
   /**

@@ -30,22 +30,22 @@ import {
 } from "./connections.js";
 
 export interface HttpRequest {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  body?: string | undefined;
   /** When its sending was noted, by the wall clock; absent if it is not noted. */
-  readonly notedAtMs?: number;
+  notedAtMs?: number;
 }
 
 export interface HttpResponse {
-  readonly status: number;
+  status: number;
   /** By lower-case names; the values of a repeated header are joined, except for Set-Cookie. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly setCookies: readonly string[];
-  readonly body: string;
+  headers: Readonly<Record<string, string>>;
+  setCookies: readonly string[];
+  body: string;
   /** Why the body is incomplete or unreadable; absent if nothing is wrong with it. */
-  readonly broken?: string;
+  broken?: string;
 }
 
 /** No status line came back. */

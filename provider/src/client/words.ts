@@ -8,13 +8,13 @@ import type { Operation } from "../kinds/index.js";
 import { folded, isMessage, leavesOf, type ParsedResponse } from "./answer.js";
 
 export interface Quotable {
-  readonly answer: ParsedResponse;
+  answer: ParsedResponse;
   /** Its fields are names under which a refusal may have words about them. */
-  readonly operation: Pick<Operation, "fields">;
+  operation: Pick<Operation, "fields">;
   /** The request's fields by their names on the wire, to recognise echoes of their values. */
-  readonly fields: Values;
+  fields: Values;
   /** Also those that an answer echoes: they are removed before anything is cut, or half of one would be left. */
-  readonly secrets: Pick<Secrets, "scrub">;
+  secrets: Pick<Secrets, "scrub">;
 }
 
 /** Enough for every problem of one request; a hostile answer can't fill the screen. */

@@ -70,12 +70,12 @@ export class LockLost extends UntrustedFile {
 
 export interface LockOptions {
   /** @default the system's */
-  readonly clock?: Clock;
+  clock?: Clock;
   /** @default 30 seconds: a run that was interrupted may still be ending */
-  readonly maxWaitMs?: number;
+  maxWaitMs?: number;
   /** Called once in a long wait. @param holder such as `process 42 of build-7` @param leftMs how long it waits at most */
-  readonly onWait?: ((holder: string, leftMs: number) => void) | undefined;
-  readonly disk?: Disk | undefined;
+  onWait?: ((holder: string, leftMs: number) => void) | undefined;
+  disk?: Disk | undefined;
 }
 
 export interface Lock {

@@ -7,7 +7,7 @@ import { type CreateRecord, objectKey, parseKey } from "../state/index.js";
 import { isSameProject, journalPath, type StackPlace } from "./places.js";
 
 export interface JournalEntry extends CreateRecord {
-  readonly key: string;
+  key: string;
   /**
    * - `sent`: it may have been carried out, and nobody knows the id;
    * - `created`: the platform gave the id, and the run did not end cleanly: the state may not have it;
@@ -15,15 +15,15 @@ export interface JournalEntry extends CreateRecord {
    * - `confirmed`: a later run has seen the object in the state: it is never taken over, but says which resource has the object;
    * - `closed`: nothing; with a moment, a person then said it was not created, which Pulumi's record does not know.
    */
-  readonly state: (typeof STATES)[number];
-  readonly id?: string | undefined;
-  readonly account?: string | undefined;
+  state: (typeof STATES)[number];
+  id?: string | undefined;
+  account?: string | undefined;
   /** Its run ended with checkpoints off: Pulumi may have been killed before it saved the state. */
-  readonly unsaved?: boolean | undefined;
+  unsaved?: boolean | undefined;
   /** A person or a search has said what became of it. Nobody is asked again. */
-  readonly answered?: boolean | undefined;
+  answered?: boolean | undefined;
   /** Its object is deleted on the platform when it leaves the state (`retainOnDelete: false`). */
-  readonly deletes?: boolean | undefined;
+  deletes?: boolean | undefined;
 }
 
 const STATES = ["sent", "created", "reported", "confirmed", "closed"] as const;
@@ -125,8 +125,8 @@ export function journalText(
 }
 
 export interface StackJournal extends StackPlace {
-  readonly runs: readonly string[];
-  readonly records: Map<string, JournalEntry>;
+  runs: readonly string[];
+  records: Map<string, JournalEntry>;
 }
 
 /** A journal that can't be relied on. Nothing may be created until somebody has looked. */
@@ -196,9 +196,9 @@ export function everyJournal(
 /** A create that no state is known to have. */
 export interface OpenCreate extends JournalEntry {
   /** Where it was sent, if that is another stack of the project, or this one under another name or backend. */
-  readonly elsewhere?: StackPlace | undefined;
+  elsewhere?: StackPlace | undefined;
   /** The state has it as unresolved, under a key that its set does not declare any more. */
-  readonly isInState?: boolean | undefined;
+  isInState?: boolean | undefined;
 }
 
 /** Open creates of the project's other stacks, whose journals are on this machine: one may be this stack, renamed. */

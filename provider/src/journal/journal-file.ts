@@ -34,10 +34,10 @@ import { endedPath, journalPath, type StackPlace } from "./places.js";
 
 export interface JournalOptions extends StackPlace, LockOptions {
   /** @default this machine's, of all stacks */
-  readonly folder?: string;
+  folder?: string;
   /** Names of runs that use it, so that Pulumi's record of them can be told from another machine's. @default none */
-  readonly runs?: readonly string[];
-  readonly say?: ((message: string) => void) | undefined;
+  runs?: readonly string[];
+  say?: ((message: string) => void) | undefined;
 }
 
 /** A run that was killed long ago, and never resolved, is one of the last so many. */
@@ -50,7 +50,7 @@ export class JournalFile {
   #file: number | undefined;
   #bytes = 0;
   #isOver = false;
-  #waiting: { readonly text: string; resolve(): void; reject(error: unknown): void }[] = [];
+  #waiting: { text: string; resolve(): void; reject(error: unknown): void }[] = [];
 
   constructor(private readonly options: JournalOptions) {
     this.path = journalPath(options, options.folder);
@@ -195,7 +195,7 @@ export async function isJournalInUse(
 }
 
 type Here = Pick<JournalOptions, "clock" | "maxWaitMs" | "disk" | "say"> & {
-  readonly folder: string;
+  folder: string;
 };
 
 /**

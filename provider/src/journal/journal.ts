@@ -43,14 +43,14 @@ import type { StackPlace } from "./places.js";
 
 /** The account of a run. A record of another one says nothing about this one's objects. */
 export interface RunAccount {
-  readonly account: string;
-  readonly isSameAccount: IsSameAccount;
+  account: string;
+  isSameAccount: IsSameAccount;
 }
 
 /** What a `diff` shows of an object in the state; without an id, of a create of unknown outcome. */
 interface Sight extends Pick<JournalEntry, "key" | "id" | "name" | "facts" | "deletes"> {
   /** Creates that the state looks after, or knows the outcome of: by mark, or as `sendingOf` names them. */
-  readonly creates?: readonly string[];
+  creates?: readonly string[];
 }
 
 export class Journal {

@@ -47,10 +47,10 @@ export function cookieFileFor(settings: Settings, folder: string): string | unde
 
 export interface StackPlace {
   /** As {@link backendIn} says it. */
-  readonly backend: string;
-  readonly stack: string;
+  backend: string;
+  stack: string;
   /** The name of the provider resource, each with a journal of its own. @default "default": the dynamic provider has one */
-  readonly provider?: string | undefined;
+  provider?: string | undefined;
 }
 
 /** The {@link StackPlace.provider} of a plugin. @param name the provider resource's; a default one's has the package's version */

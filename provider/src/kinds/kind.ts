@@ -45,9 +45,9 @@ export const CATALOG_SEPARATOR = "/";
 /** The settings of an installation that the rules depend on. */
 export interface Limits {
   /** The longest window in seconds (setting `maxWindowSeconds`). */
-  readonly maxWindowSeconds: number;
+  maxWindowSeconds: number;
   /** The request field that every create carries its mark in (setting `markField`). */
-  readonly markField: string | undefined;
+  markField: string | undefined;
 }
 
 /** Makes rules once for a process's settings: each resource needs them, and making them costs far more than a check. */
@@ -94,38 +94,38 @@ export function memberPath(key: string): string {
 }
 
 interface ResourceKind {
-  readonly outputs: readonly string[];
+  outputs: readonly string[];
   /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
-  readonly exactIds: ReadonlySet<string>;
+  exactIds: ReadonlySet<string>;
   /** By those of {@link exactIds} for which a program may give the other object's resource itself: its kind. */
-  readonly references: Readonly<Record<string, Kind>>;
+  references: Readonly<Record<string, Kind>>;
   rules(limits: Limits): Rules;
 }
 
 export interface Kind extends ResourceKind {
-  readonly name: KindName;
-  readonly idProperty: string;
+  name: KindName;
+  idProperty: string;
   /** The argument that people know the object by in the platform's interface. */
-  readonly nameProperty: string;
+  nameProperty: string;
   /** Arguments that tell an object from others of its name. */
-  readonly identifyingProperties: readonly string[];
+  identifyingProperties: readonly string[];
   /** Completes the sentence "it …" about an object that is live and managed by nobody. */
-  readonly unmanagedNotice: string;
+  unmanagedNotice: string;
   /** Argument → field of the request body, for each argument that is sent. */
-  readonly wireNames: Readonly<Record<string, string>>;
-  readonly create: Operation;
+  wireNames: Readonly<Record<string, string>>;
+  create: Operation;
   /** The argument that names the object which this one is part of, for good: with another owner it is another object. */
-  readonly owner: string | undefined;
+  owner: string | undefined;
 }
 
 /** A kind whose arguments the compiler knows by name. */
 export type KindOf<WireNames extends Kind["wireNames"]> = Omit<Kind, "wireNames"> & {
-  readonly wireNames: WireNames;
+  wireNames: WireNames;
 };
 
 export interface SetKind extends ResourceKind {
-  readonly name: SetName;
-  readonly member: Kind;
+  name: SetName;
+  member: Kind;
   /** The rules of one member. A member's default is the set's where it has one, so they fill in none. */
   memberRules(limits: Limits): Rules;
   sharedRules(limits: Limits): Rules;
@@ -158,15 +158,15 @@ export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): str
 }
 
 export interface Operation {
-  readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the base URL; may have a query, and `{name}` for values that are filled in, percent-encoded. */
-  readonly path: string;
+  path: string;
   /** Being carried out twice does no harm. Never true of a create, which has no idempotency key and no delete. */
-  readonly idempotent: boolean;
+  idempotent: boolean;
   /** The resource's name on the wire, under which or before `_id` its id may stand in an answer. */
-  readonly noun: string;
+  noun: string;
   /** Every documented field of the resource: a refusal may speak of one not sent. */
-  readonly fields: readonly string[];
+  fields: readonly string[];
 }
 
 /**

@@ -63,18 +63,18 @@ import type { Change, Runtime, Severity } from "./runtime.js";
 
 /** What became of a resource's objects. */
 interface ApplyResult {
-  readonly outcomes: Outcomes;
+  outcomes: Outcomes;
   /** What has left the resource and stays live, unless something else manages it. */
-  readonly unmanaged: readonly LeftLive[];
-  readonly after: StoredSet;
-  readonly outs: Values;
+  unmanaged: readonly LeftLive[];
+  after: StoredSet;
+  outs: Values;
   /** `outs` for a failed call's error. The engine saves these as they are, so they include the provider. */
-  readonly properties: Values;
+  properties: Values;
   /** The names of the secret arguments. */
-  readonly secretArguments: ReadonlySet<string>;
+  secretArguments: ReadonlySet<string>;
   /** Ids that are deleted here, and those that the engine is going to delete. */
-  readonly deletedIds: ReadonlySet<string>;
-  readonly failedDeletes: readonly FailedDelete[];
+  deletedIds: ReadonlySet<string>;
+  failedDeletes: readonly FailedDelete[];
 }
 
 type Deletes = Pick<ApplyResult, "deletedIds" | "failedDeletes">;
@@ -129,7 +129,7 @@ export async function updateResource(
 export async function deleteResource(
   resource: Kind | SetKind,
   runtime: Runtime,
-  leaving: { readonly id: string; readonly properties: Values; readonly ref?: ResourceRef },
+  leaving: { id: string; properties: Values; ref?: ResourceRef },
 ): Promise<void> {
   const { id, properties, ref } = leaving;
   const { eventIds } = readStored(resource, id, properties);

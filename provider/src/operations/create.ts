@@ -166,7 +166,7 @@ function ownershipConflict(
 function takeOver(
   runtime: Runtime,
   { kind, ref, values }: ObjectTask,
-  made: CreateRecord & { readonly id: string },
+  made: CreateRecord & { id: string },
 ): Outcome {
   const { label, key } = ref;
   const { id } = made;
@@ -354,18 +354,18 @@ function assertNotBlocked(runtime: Runtime, object: NewObject): void {
 
 /** A create to search for. */
 interface Wanted extends Pick<ObjectTask, "formerIds" | "kind"> {
-  readonly label: string;
-  readonly sent: Pick<CreateRecord, "mark" | "at" | "field">;
+  label: string;
+  sent: Pick<CreateRecord, "mark" | "at" | "field">;
 }
 
 type SearchContext = Pick<Runtime, "settings" | "clock" | "client">;
 
 type SearchResult =
-  | { readonly kind: "found"; readonly id: string }
+  | { kind: "found"; id: string }
   /** There is none, and by now there won't be: it was not carried out. */
-  | { readonly kind: "not-made" }
+  | { kind: "not-made" }
   /** Not known yet. @param words what was asked and what came back, and what happens next. */
-  | { readonly kind: "open"; readonly words: string };
+  | { kind: "open"; words: string };
 
 /** The growing pauses before each search, because a new object may be found only later. */
 const PAUSES_S = [0, 1, 2, 4, 8, 15];

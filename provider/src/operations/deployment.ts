@@ -28,13 +28,13 @@ import {
 /** What a resource's `check` has learned from the state and from the program. */
 interface Checked {
   /** The arguments that were secret in the state. */
-  readonly wasSecret: ReadonlySet<string>;
+  wasSecret: ReadonlySet<string>;
   /** Whether `retainOnDelete` was off in the state, and still is in the program. */
-  readonly deletesInStateAndProgram: boolean;
+  deletesInStateAndProgram: boolean;
   /** Whether it is off in the program. */
-  readonly deletes: boolean;
+  deletes: boolean;
   /** Its former name, if the state still has it under that: commands go by the state. */
-  readonly inState?: ResourceRef | undefined;
+  inState?: ResourceRef | undefined;
 }
 
 export class Deployment {
@@ -44,10 +44,7 @@ export class Deployment {
   /** The first object that was not created for an open create of its name. Nothing new is sent after it. */
   firstBlocked: string | undefined;
   /** What `diff` has seen of single resources, by key. */
-  readonly plannedSingles = new Map<
-    string,
-    { readonly stored: StoredSet; readonly object: PlannedObject }
-  >();
+  readonly plannedSingles = new Map<string, { stored: StoredSet; object: PlannedObject }>();
   /** What this run has sent with an unknown outcome, by key. */
   readonly unresolved = new Map<string, Unresolved>();
   /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */

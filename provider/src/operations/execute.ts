@@ -61,12 +61,12 @@ const ABOUT_ITSELF = [
 ];
 
 export interface Target {
-  readonly id: string;
-  readonly label: string;
+  id: string;
+  label: string;
   /** The resource or member that has it in the state, if that is known. */
-  readonly ref?: Pick<ResourceRef, "key" | "member" | "urn"> | undefined;
+  ref?: Pick<ResourceRef, "key" | "member" | "urn"> | undefined;
   /** When it was created at the latest, as the state has it: ISO 8601, if that is known. */
-  readonly created?: unknown;
+  created?: unknown;
 }
 
 /** What can be done with objects of a kind in this deployment. */

@@ -48,7 +48,7 @@ import type { FailedDelete, Namesake, Outcomes } from "./outcome.js";
 import type { Notice, Runtime } from "./runtime.js";
 
 /** A refresh shows all at the stack: there, a resource that an alias has renamed keeps its former name for a while. */
-type Shown = Pick<ResourceRef, "label"> & { readonly resourceUrn?: string };
+type Shown = Pick<ResourceRef, "label"> & { resourceUrn?: string };
 
 /** @param detail follows the object's name in a list. */
 function notice(
@@ -77,8 +77,8 @@ export function takeOverNotice(
 }
 
 export interface MadeObject {
-  readonly ref: ResourceRef;
-  readonly id: string;
+  ref: ResourceRef;
+  id: string;
 }
 
 /** The error of an `up` that has saved what was sent with other arguments, for the next run to change. */
@@ -273,10 +273,7 @@ export function goneNotice(ref: Shown): Notice {
 }
 
 /** @param until from when on its absence counts, ISO 8601. */
-export function tooEarlyNotice(
-  target: Shown & { readonly id: string },
-  until: string,
-): Notice {
+export function tooEarlyNotice(target: Shown & { id: string }, until: string): Notice {
   const text = `${target.label}: the platform doesn't find ${target.id}, but it was just created. Run this again after ${until}.`;
   return notice("just created, and not found yet", target, text);
 }
@@ -409,9 +406,9 @@ function listed(items: readonly string[]): string {
 
 /** What was sent, and nobody knows whether it was carried out. `why`: `existingId` does not resolve it. */
 export interface OpenObject {
-  readonly ref: Pick<ResourceRef, "short" | "kind">;
-  readonly record: Unresolved;
-  readonly why?: string | undefined;
+  ref: Pick<ResourceRef, "short" | "kind">;
+  record: Unresolved;
+  why?: string | undefined;
 }
 
 /** The error for a set in which something failed. */
@@ -419,7 +416,7 @@ export function setFailureMessage(
   set: ResourceRef,
   outcomes: Outcomes,
   failedDeletes: readonly FailedDelete[],
-): { readonly text: string; readonly code: string } {
+): { text: string; code: string } {
   const failed: Pick<FailedDelete, "key" | "error">[] = [];
   const open: OpenObject[] = [];
   const asSent: MadeObject[] = [];

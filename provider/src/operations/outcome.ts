@@ -20,50 +20,50 @@ import type { Runtime } from "./runtime.js";
 
 /** One object of a run, a single resource or a member of a set, with what is to be done with it. */
 export interface ObjectTask extends PlannedObject {
-  readonly kind: Kind;
-  readonly ref: ResourceRef;
-  readonly secret: ReadonlySet<string>;
+  kind: Kind;
+  ref: ResourceRef;
+  secret: ReadonlySet<string>;
   /** The id of the object that its create replaces. */
-  readonly replaces: string | undefined;
+  replaces: string | undefined;
   /** Ids that the resource had before, `replaces` included. */
-  readonly formerIds: readonly string[];
-  readonly mark: string;
+  formerIds: readonly string[];
+  mark: string;
 }
 
 export type Outcome =
   /** A live object has the arguments of now: it was updated, or adopted without a create. */
-  | { readonly kind: "managed"; readonly id: string }
+  | { kind: "managed"; id: string }
   | {
-      readonly kind: "created";
-      readonly id: string;
+      kind: "created";
+      id: string;
       /** If it was taken over, the earlier run's sending that made it, as `sendingOf` names it. */
-      readonly sending?: string;
+      sending?: string;
       /** What was sent, if the program changed since: the state has the object as it is; the next run changes it. */
-      readonly sentAs?: SentAs;
+      sentAs?: SentAs;
     }
   /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
-  | { readonly kind: "failed"; readonly error: AdvertisingError }
+  | { kind: "failed"; error: AdvertisingError }
   /** A create was sent, and nobody knows what became of it. `why`: the program names an object that it did not make. */
   | {
-      readonly kind: "unresolved";
-      readonly record: Unresolved;
-      readonly why?: string | undefined;
+      kind: "unresolved";
+      record: Unresolved;
+      why?: string | undefined;
     };
 
 export type Outcomes = ReadonlyMap<string, Outcome>;
 
 /** An object that is to be created, and the open create that it may be under another name. */
 export interface Namesake {
-  readonly ref: ResourceRef;
-  readonly open: OpenCreate;
+  ref: ResourceRef;
+  open: OpenCreate;
   /** Only perhaps, because a value that is not known yet may be another one. */
-  readonly isPerhaps: boolean;
+  isPerhaps: boolean;
 }
 
 export interface FailedDelete {
-  readonly key: string;
-  readonly id: string;
-  readonly error: AdvertisingError;
+  key: string;
+  id: string;
+  error: AdvertisingError;
 }
 
 /** Whether a set with it ends with an error. Then nothing is deleted, as the engine does with single resources. */
@@ -75,7 +75,7 @@ export function isTrouble(outcome: Outcome): boolean {
 /** What a create was sent with, for an object whose arguments may have changed since. */
 export function sentAsOf(
   kind: Kind,
-  { body, facts = {} }: { readonly body: string; readonly facts?: Values | undefined },
+  { body, facts = {} }: { body: string; facts?: Values | undefined },
 ): SentAs {
   const owner = ownerIn(kind, facts);
   return owner === undefined ? { body } : { body, owner: String(owner) };
@@ -92,10 +92,10 @@ export class ResourceFailure extends Error {
   constructor(
     message: string,
     readonly saved?: {
-      readonly id: string;
-      readonly properties: Values;
+      id: string;
+      properties: Values;
       /** The names of the secret arguments among them. */
-      readonly secret: ReadonlySet<string>;
+      secret: ReadonlySet<string>;
     },
     readonly code: string = OutcomeUnknownError.code,
   ) {

@@ -98,18 +98,18 @@ import type { Change, CheckRequest, Runtime } from "./runtime.js";
 
 /** What becomes of a resource's objects, and from what that follows. */
 export interface Plan extends Circumstances {
-  readonly resource: Kind | SetKind;
+  resource: Kind | SetKind;
   /** Of its objects. */
-  readonly kind: Kind;
-  readonly ref: ResourceRef;
+  kind: Kind;
+  ref: ResourceRef;
   /** Its outputs in the state. */
-  readonly olds: Values;
-  readonly inputs: Values;
-  readonly stored: StoredSet;
-  readonly declared: DeclaredSet;
-  readonly objects: readonly PlannedObject[];
+  olds: Values;
+  inputs: Values;
+  stored: StoredSet;
+  declared: DeclaredSet;
+  objects: readonly PlannedObject[];
   /** Arguments of its objects that are secret, or were in the state. */
-  readonly secret: ReadonlySet<string>;
+  secret: ReadonlySet<string>;
 }
 
 /** What becomes of a resource's objects, as far as a preview says it. */
@@ -117,9 +117,9 @@ type Preview = Pick<Plan, "resource" | "kind" | "ref" | "can" | "objects">;
 
 /** A resource as the program declares it now. */
 interface CheckedResource extends Preview, Pick<Plan, "declared" | "olds"> {
-  readonly context: ProgramContext;
+  context: ProgramContext;
   /** Whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
-  readonly isNew: boolean;
+  isNew: boolean;
 }
 
 /** Validates the arguments, notes what is declared, and returns everything that is wrong at once. */

@@ -50,10 +50,10 @@ import { secretOfObjects } from "./plan-resource.js";
 import type { Runtime } from "./runtime.js";
 
 export interface ReadResult {
-  readonly id: string;
-  readonly props: Values;
+  id: string;
+  props: Values;
   /** If they are not the state's any more. */
-  readonly inputs?: Values | undefined;
+  inputs?: Values | undefined;
 }
 
 /** The engine does not say whose object it is. The state does, if it was saved while a read was known. */

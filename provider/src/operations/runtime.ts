@@ -49,13 +49,13 @@ export type Runtime = ReturnType<typeof createRuntime>;
 
 /** What the state has of a resource, and its inputs of now. */
 export interface Change {
-  readonly id: string;
-  readonly olds: Values;
-  readonly news: Values;
+  id: string;
+  olds: Values;
+  news: Values;
 }
 
 /** What a check is given: of the state only the inputs, none for a new resource. */
-export type CheckRequest = Omit<Change, "id"> & { readonly context: ProgramContext };
+export type CheckRequest = Omit<Change, "id"> & { context: ProgramContext };
 
 type Identified = Pick<ResourceRef, "identity">;
 
@@ -68,10 +68,10 @@ export function createRuntime(
     folder = journalFolder(),
     provider,
   }: {
-    readonly disk?: Disk;
-    readonly folder?: string;
+    disk?: Disk;
+    folder?: string;
     /** The plugin's provider, each with a journal of its own; none for the dynamic one. */
-    readonly provider?: string;
+    provider?: string;
   } = {},
 ) {
   const readAll = (mayLackPassword: boolean) =>
@@ -247,11 +247,11 @@ const COLLECT_MS = 200;
 
 export interface Notice {
   /** What such notices have in common, after "3 more, ". */
-  readonly sort: string;
-  readonly urn: string;
-  readonly text: string;
+  sort: string;
+  urn: string;
+  text: string;
   /** Names the object in a list. */
-  readonly brief: string;
+  brief: string;
 }
 
 export function createMessages(secrets: Secrets, log: TellAt) {

@@ -29,9 +29,9 @@ import {
 
 /** Which operations an installation is known to have for a kind, beside create. */
 export interface Abilities {
-  readonly read: boolean;
-  readonly update: boolean;
-  readonly delete: boolean;
+  read: boolean;
+  update: boolean;
+  delete: boolean;
   /** Whether a create can be looked for by its mark. @param field the request field that its mark was sent in. */
   search(field: string | undefined): boolean;
 }
@@ -51,22 +51,22 @@ export function abilitiesOf(
 }
 
 export type Action =
-  | { readonly do: "same" }
-  | { readonly do: "create" }
+  | { do: "same" }
+  | { do: "create" }
   /** Another object is created. `perhaps`: only where values that are not known yet turn out to be others. */
-  | { readonly do: "replace"; readonly perhaps: boolean }
-  | { readonly do: "update"; readonly changed: readonly string[] }
+  | { do: "replace"; perhaps: boolean }
+  | { do: "update"; changed: readonly string[] }
   /** The program names the object: nothing is created. No id where it is not known yet. */
-  | { readonly do: "adopt"; readonly id: string | undefined }
+  | { do: "adopt"; id: string | undefined }
   /** The program names the state's object, and it can't be updated: the state alone takes the new arguments. */
-  | { readonly do: "update state only" }
+  | { do: "update state only" }
   /** An earlier create has an unknown outcome, and is looked for on the platform. */
-  | { readonly do: "recover"; readonly record: Unresolved }
+  | { do: "recover"; record: Unresolved }
   /** Nothing is done before somebody resolves that create. `why`: the program names an object that it did not make. */
-  | { readonly do: "blocked"; readonly record: Unresolved; readonly why?: string }
+  | { do: "blocked"; record: Unresolved; why?: string }
   /** The object leaves the state and stays live. */
-  | { readonly do: "retain" }
-  | { readonly do: "delete" };
+  | { do: "retain" }
+  | { do: "delete" };
 
 /** `rename`: the object stays as it is, under another key of its set. */
 export type ShownAction = Action["do"] | "perhaps replace" | "rename";
@@ -78,7 +78,7 @@ export function shownAction({ action, formerKey }: PlannedObject): ShownAction {
 }
 
 export interface Circumstances {
-  readonly can: Abilities;
+  can: Abilities;
   /** Whether an object is to be deleted when it leaves the state, if a delete is known. */
   deletes(id: string): boolean;
   /** Replaces the decided action by the one in the engine's plan. */
@@ -93,23 +93,23 @@ const NO_CIRCUMSTANCES: Circumstances = {
 
 export interface PlannedObject {
   /** In its set; empty for a single resource. */
-  readonly key: string;
+  key: string;
   /** The key under which the state has it, if the program gives it another one now. */
-  readonly formerKey?: string | undefined;
-  readonly action: Action;
-  readonly changed: readonly string[];
-  readonly id: string | undefined;
-  readonly isDeclared: boolean;
-  readonly olds: Values;
+  formerKey?: string | undefined;
+  action: Action;
+  changed: readonly string[];
+  id: string | undefined;
+  isDeclared: boolean;
+  olds: Values;
   /** What is known of it if `olds` does not describe it. */
-  readonly sentAs: SentAs | undefined;
+  sentAs: SentAs | undefined;
   /** As declared, and with what its set shares; empty if it is not declared. */
-  readonly entry: Values;
-  readonly values: Values;
+  entry: Values;
+  values: Values;
   /** A create of it in the state, with an unknown outcome. */
-  readonly unresolved: Unresolved | undefined;
+  unresolved: Unresolved | undefined;
   /** The object that leaves the state, and stays live unless it is deleted. */
-  readonly former: { readonly id: string; readonly isDeleted: boolean } | undefined;
+  former: { id: string; isDeleted: boolean } | undefined;
 }
 
 /** @param before what the state has of a resource. @param declared what the program says of it now. */
@@ -239,9 +239,9 @@ export function visibleFromMs(
 
 export interface Changes {
   /** The names of the arguments that differ, or may. */
-  readonly names: readonly string[];
+  names: readonly string[];
   /** True if each of them differs only because its value is not known yet. */
-  readonly perhaps: boolean;
+  perhaps: boolean;
 }
 
 const NO_CHANGES: Changes = { names: [], perhaps: false };

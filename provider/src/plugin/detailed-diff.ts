@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from "node:util";
 import { asRecord, type Values } from "../base/index.js";
 
 export interface PropertyDiff {
-  readonly kind: "add" | "delete" | "update";
+  kind: "add" | "delete" | "update";
   /** Whether it replaces the resource. */
-  readonly replaces: boolean;
+  replaces: boolean;
 }
 
 /** Arguments whose parts are shown one by one. */

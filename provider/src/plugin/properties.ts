@@ -7,9 +7,9 @@ const SIGNATURE = "4dabf18193072939515e22adb298388d";
 const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 
 export interface Properties {
-  readonly values: Values;
+  values: Values;
   /** The names of the properties that are secret, or have a part that is. */
-  readonly secret: ReadonlySet<string>;
+  secret: ReadonlySet<string>;
 }
 
 export function readProperties(struct: Struct | undefined): Properties {

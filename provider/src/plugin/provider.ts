@@ -57,13 +57,13 @@ import type { Properties } from "./properties.js";
 
 /** A resource's outputs or inputs, and which of them are secret. */
 export interface Saved extends Properties {
-  readonly id: string;
+  id: string;
 }
 
 export interface Diff {
-  readonly changes: boolean;
-  readonly replaces: readonly string[];
-  readonly detailed: ReadonlyMap<string, PropertyDiff>;
+  changes: boolean;
+  replaces: readonly string[];
+  detailed: ReadonlyMap<string, PropertyDiff>;
 }
 
 /** One provider resource: its settings, and what its run has done. The engine starts a process for each. */
@@ -136,7 +136,7 @@ export class AdvertisingPlugin {
     urn: string,
     olds: Values,
     { values, secret }: Properties,
-  ): Promise<{ readonly inputs: Values; readonly failures: readonly string[] }> {
+  ): Promise<{ inputs: Values; failures: readonly string[] }> {
     const { resource, ref } = resourceAt(urn);
     const { delete: isKnown } = abilitiesOf(kindOf(resource), this.runtime.settings);
     const context = {
@@ -165,7 +165,7 @@ export class AdvertisingPlugin {
   /** @param olds the state's outputs. @param oldInputs those of the state. */
   async diff(
     urn: string,
-    change: { readonly id: string; readonly olds: Values; readonly news: Values },
+    change: { id: string; olds: Values; news: Values },
     oldInputs: Values,
   ): Promise<Diff> {
     const { resource, ref } = resourceAt(urn);
@@ -207,7 +207,7 @@ export class AdvertisingPlugin {
 
   async update(
     urn: string,
-    change: { readonly id: string; readonly olds: Values; readonly news: Values },
+    change: { id: string; olds: Values; news: Values },
   ): Promise<Saved> {
     const { resource, ref } = resourceAt(urn);
     await this.#beginUp(ref);
@@ -227,7 +227,7 @@ export class AdvertisingPlugin {
     id: string,
     properties: Values,
     inputs: Values,
-  ): Promise<(Saved & { readonly inputs: Values }) | undefined> {
+  ): Promise<(Saved & { inputs: Values }) | undefined> {
     const { resource, ref } = resourceAt(urn);
     const isInState = Object.keys(properties).length > 0;
     if (!isInState) this.#assertCanImport(resource, ref, id);
@@ -297,8 +297,8 @@ export class AdvertisingPlugin {
 
 /** The resource of a URN, `urn:pulumi:<stack>::<project>::<types>::<name>`. */
 function resourceAt(urn: string): {
-  readonly resource: Kind | SetKind;
-  readonly ref: ResourceRef;
+  resource: Kind | SetKind;
+  ref: ResourceRef;
 } {
   const [head = "", project = "", types = ""] = urn.split("::", 3);
   const resource = resourceOfType(types.split("$").at(-1) ?? "");
@@ -313,7 +313,7 @@ function resourceAt(urn: string): {
 
 /** An alias gives a resource the inputs that it had under its former name. */
 function formerKeysIn(
-  { name }: { readonly name: ResourceName },
+  { name }: { name: ResourceName },
   ref: ResourceRef,
   olds: Values,
 ): string[] | undefined {

@@ -30,39 +30,39 @@ import type { Finding } from "./findings.js";
 import { typesOf } from "./pulumi-internals.js";
 
 export interface DeclaredObject {
-  readonly key: string;
+  key: string;
   /** The journal's keys that it had before, by its resource's aliases or a `formerKey`. */
-  readonly formerKeys: readonly string[];
+  formerKeys: readonly string[];
   /** Its kind and, as far as the program knows it, its name on the platform. */
-  readonly kindAndName: string;
+  kindAndName: string;
   /** The id of the live object that it adopts, if any; `UNKNOWN` if the program does not know it yet. */
-  readonly adopts: string | undefined;
+  adopts: string | undefined;
 }
 
 export interface Declaration extends Finding {
   /** What is accepted and yet likely a mistake. */
-  readonly warnings: readonly string[];
+  warnings: readonly string[];
   /** None for a catalog, which declares its resources by their own constructors, and for what is only read. */
-  readonly resource?: ResourceDeclaration;
+  resource?: ResourceDeclaration;
 }
 
 export interface ResourceDeclaration {
-  readonly key: string;
-  readonly kind: Kind;
+  key: string;
+  kind: Kind;
   /** Itself, or a set's members; `undefined` for a set whose members the program does not know yet. */
-  readonly objects: readonly DeclaredObject[] | undefined;
+  objects: readonly DeclaredObject[] | undefined;
   /** The journal's keys that it had before, as far as its own aliases say them in plain text. */
-  readonly formerKeys: readonly string[];
+  formerKeys: readonly string[];
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
-  readonly deletes: boolean;
+  deletes: boolean;
 }
 
 export interface Call {
-  readonly kind: Kind | SetKind;
-  readonly name: string;
+  kind: Kind | SetKind;
+  name: string;
   /** With ids in place of resources. */
-  readonly args: Values;
-  readonly options: pulumi.CustomResourceOptions;
+  args: Values;
+  options: pulumi.CustomResourceOptions;
 }
 
 export function declare(call: Call, settings: Settings): Declaration {

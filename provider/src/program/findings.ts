@@ -14,8 +14,8 @@ import { describeSettingProblems, type SettingsReading } from "../settings/index
 
 /** What is wrong with a resource or catalog; no lines if nothing is. */
 export interface Finding {
-  readonly title: string;
-  readonly lines: readonly string[];
+  title: string;
+  lines: readonly string[];
 }
 
 /** @throws pulumi.RunError */

@@ -19,7 +19,7 @@ import type { DeclaredObject, ResourceDeclaration } from "./declaration.js";
 
 /** What the provider is told with each resource about the whole program, as far as it is declared by now. */
 export type WholeProgram = Required<Pick<ProgramContext, "run">> & {
-  readonly adopted: string;
+  adopted: string;
 };
 
 /** All that a program has declared so far, and what follows from it. */

@@ -17,8 +17,8 @@ export function stackOfProgram(): string {
 
 /** These names are Pulumi's own, and the same in every copy of it. */
 interface Linked extends pulumi.Resource {
-  readonly __pulumiType: string;
-  readonly __parentResource?: Linked;
+  __pulumiType: string;
+  __parentResource?: Linked;
 }
 
 /** As a URN has them; `undefined` for the stack, every resource's parent. */

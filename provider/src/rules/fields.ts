@@ -9,11 +9,11 @@ import { count, hasValue, joined } from "../base/index.js";
 /** What a rule says of itself: to users, and to those who read a value as people write it. */
 interface Described {
   /** Completes the sentence "expected …". */
-  readonly expected?: string;
+  expected?: string;
   /** What kind of value it is. Without one, it is read as it is written. */
-  readonly form?: Form;
+  form?: Form;
   /** The names of some of its values. */
-  readonly names?: Readonly<Record<string, number | string>>;
+  names?: Readonly<Record<string, number | string>>;
 }
 
 export type Form =

@@ -32,13 +32,13 @@ export type Rules = z.ZodObject;
 
 export interface ValidationOptions {
   /** Whether a value or a part of it is unknown: an Output in the program, the engine's placeholder in a preview. */
-  readonly isUnknown: (value: unknown) => boolean;
+  isUnknown: (value: unknown) => boolean;
   /** Paths of arguments whose values must not be shown; what is inside one of them is not shown either. */
-  readonly secret?: ReadonlySet<string>;
+  secret?: ReadonlySet<string>;
   /** Said of a required argument that is missing here though the program gave one. */
-  readonly arrivedUndefined?: string;
+  arrivedUndefined?: string;
   /** Says what to write instead of a value that was refused, where that is known. Not asked about secrets. */
-  readonly advice?: (path: string, value: unknown) => string | undefined;
+  advice?: (path: string, value: unknown) => string | undefined;
 }
 
 /** @returns the values that passed: normalised, with defaults; unknown parts as they came; without what is absent. */

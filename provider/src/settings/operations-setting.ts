@@ -14,14 +14,14 @@ import { expecting, validate, withUnit } from "../rules/index.js";
 
 export interface Operations {
   /** By the kind's name on the wire, such as `event`. */
-  readonly of: Readonly<Record<string, KnownOperations>>;
+  of: Readonly<Record<string, KnownOperations>>;
   /**
    * Seconds after a create's time limit from which a search that finds nothing proves that it wasn't carried out; then
    * it is sent again. `undefined`: never.
    */
-  readonly resendAfterSeconds: number | undefined;
+  resendAfterSeconds: number | undefined;
   /** Seconds for which a new object may be missing from reads and searches: until then its absence proves nothing. */
-  readonly createdVisibleAfterSeconds: number;
+  createdVisibleAfterSeconds: number;
 }
 
 /** A day: whatever is waited or allowed for longer is a mistake in the unit. */
@@ -102,8 +102,8 @@ function faultIn(
 }
 
 export function knownOperations(
-  { create }: { readonly create: Operation },
-  { operations }: { readonly operations: Operations | undefined },
+  { create }: { create: Operation },
+  { operations }: { operations: Operations | undefined },
 ): KnownOperations {
   return operations?.of[create.noun] ?? {};
 }

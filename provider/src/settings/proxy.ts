@@ -4,14 +4,14 @@ import { isLoopback, type SettingProblem } from "./settings.js";
 
 export interface ProxySetting {
   /** With the credentials: never printed. */
-  readonly url: string;
-  readonly host: string;
+  url: string;
+  host: string;
   /** The variable that it came from, such as `HTTPS_PROXY`. */
-  readonly variable: string;
+  variable: string;
   /** The list of `NO_PROXY`, which undici reads. */
-  readonly noProxy: string;
+  noProxy: string;
   /** The credentials in the spellings that were given or are sent. */
-  readonly secrets: readonly string[];
+  secrets: readonly string[];
 }
 
 const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
@@ -20,7 +20,7 @@ const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
 export function readProxy(
   environment: Environment,
   baseUrl: string | undefined,
-): { readonly proxy?: ProxySetting; readonly problem?: SettingProblem } {
+): { proxy?: ProxySetting; problem?: SettingProblem } {
   const variable = VARIABLES.find((name) => environment[name]?.trim());
   if (variable === undefined) return {};
   if (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname)) return {};

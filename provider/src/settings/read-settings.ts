@@ -26,30 +26,30 @@ import {
 
 export interface SettingsReading {
   /** The settings that could be read; where there are problems, theirs have the default or are absent. */
-  readonly settings: Settings;
+  settings: Settings;
   /** The proxy of the environment; `undefined` if it names none, or if the platform is on this machine. */
-  readonly proxy: ProxySetting | undefined;
-  readonly problems: readonly SettingProblem[];
-  readonly warnings: readonly string[];
+  proxy: ProxySetting | undefined;
+  problems: readonly SettingProblem[];
+  warnings: readonly string[];
   /** Where e-mail and password come from, for messages. */
-  readonly credentialsSource: string;
+  credentialsSource: string;
   /** What nobody has to do anything about, such as a preview without a password. */
-  readonly notes: readonly string[];
+  notes: readonly string[];
 }
 
 /** What a process can read of the raw settings. Values are never printed. */
 interface SettingsSource {
   /** The value of `advertising:<key>` in the stack's configuration. */
-  readonly config: (key: string) => string | undefined;
-  readonly environment: Environment;
+  config: (key: string) => string | undefined;
+  environment: Environment;
   /** Every key of the namespace, where the process can list them. */
-  readonly keys?: readonly string[];
+  keys?: readonly string[];
   /** Whether a key's value is encrypted, if the process can know that. */
-  readonly isSecret?: (key: string) => boolean;
+  isSecret?: (key: string) => boolean;
   /** A preview needs no password, and a pipeline for pull requests should have none: a missing one is a note there. */
-  readonly mayLackPassword: boolean;
+  mayLackPassword: boolean;
   /** A user's unit test needs no settings at all. @default false */
-  readonly mayLackAll?: boolean;
+  mayLackAll?: boolean;
 }
 
 export function readSettings(source: SettingsSource): SettingsReading {
@@ -89,9 +89,9 @@ function givenIn({ config, environment }: SettingsSource, key: SettingName) {
 
 /** Has no part if the setting is absent and may be. */
 interface ReadSetting {
-  readonly value?: unknown;
-  readonly problems?: readonly SettingProblem[];
-  readonly note?: string;
+  value?: unknown;
+  problems?: readonly SettingProblem[];
+  note?: string;
 }
 
 function readSetting(key: SettingName, source: SettingsSource): ReadSetting {

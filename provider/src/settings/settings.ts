@@ -11,22 +11,22 @@ export const NAMESPACE = "advertising";
 
 export interface SettingProblem {
   /** `advertising:baseUrl`, or the environment variable where the value came from there. */
-  readonly source: string;
-  readonly reason: string;
-  readonly command: string;
+  source: string;
+  reason: string;
+  command: string;
 }
 
 export interface SettingRule {
   /** Reads the text that was set, or a structured setting's data. One that is not set has its default, or is absent. */
-  readonly schema: z.ZodType;
-  readonly expected: string;
+  schema: z.ZodType;
+  expected: string;
   /** @default the schema's default */
-  readonly example?: string;
+  example?: string;
   /** Of an object (structured configuration, or JSON in the environment), one entry with a value, in shell words. */
-  readonly structured?: string;
+  structured?: string;
   /** Only what sends something needs it: for a preview it may be missing. */
-  readonly secret?: true;
-  readonly required?: true;
+  secret?: true;
+  required?: true;
 }
 
 /** Whether this is the machine itself, by its names and addresses. @param hostname a URL's. */

@@ -70,7 +70,7 @@ export function resolveCommands(shorts: readonly string[]): string[] {
 /** What this machine knows about a create of an earlier run. */
 export function whatHappened(
   label: string,
-  create: Pick<CreateRecord, "at" | "atLatest"> & { readonly id?: string | undefined },
+  create: Pick<CreateRecord, "at" | "atLatest"> & { id?: string | undefined },
 ): string {
   const { id } = create;
   if (id !== undefined) return `${label}: an earlier run created it as ${id}.`;

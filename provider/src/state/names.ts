@@ -7,8 +7,8 @@ import { type Kind, type ResourceName, setNamed, typeTokenOf } from "../kinds/in
 
 export interface Place {
   /** The types of its parents as in a URN, joined by `$`; `undefined` for a resource directly in the stack. */
-  readonly parentTypes: string | undefined;
-  readonly name: string;
+  parentTypes: string | undefined;
+  name: string;
 }
 
 /** Backends without organizations answer this, so it is left out. */
@@ -87,25 +87,25 @@ export function objectKey(kind: Kind["name"], id: string): string {
 
 /** A resource, or one member of a set. */
 export interface ParsedKey extends Place {
-  readonly resource: ResourceName;
+  resource: ResourceName;
   /** The object's kind. */
-  readonly kind: Kind["name"];
+  kind: Kind["name"];
   /** Its key in the journal. */
-  readonly key: string;
-  readonly member: string | undefined;
-  readonly label: string;
+  key: string;
+  member: string | undefined;
+  label: string;
   /** Its name in printed commands: `purchase`, or `funnel/landing`. */
-  readonly short: string;
+  short: string;
 }
 
 /** A resource of a known stack, or one member of a set. */
 export interface ResourceRef extends ParsedKey {
   /** The resource's. */
-  readonly identity: string;
+  identity: string;
   /** For a member, followed by its key. */
-  readonly urn: string;
+  urn: string;
   /** The resource's URN, at which the engine shows messages. */
-  readonly resourceUrn: string;
+  resourceUrn: string;
 }
 
 export function refOf(resource: ResourceName, identity: string): ResourceRef {

@@ -48,12 +48,12 @@ export function argumentsIn(inputs: Values): Values {
 
 /** A set as it is declared: checked inputs, of which any may not be known yet; then there are no events. */
 export interface DeclaredSet {
-  readonly advertiserId: unknown;
+  advertiserId: unknown;
   /** Undefined for a single resource, which is read as a set of one. */
-  readonly defaults: unknown;
+  defaults: unknown;
   /** Undefined if they are not known yet. */
-  readonly events: ReadonlyMap<string, unknown> | undefined;
-  readonly formerKeys: ReadonlyMap<string, string>;
+  events: ReadonlyMap<string, unknown> | undefined;
+  formerKeys: ReadonlyMap<string, string>;
 }
 
 /** @param inputs undefined if the program does not declare the resource any more. */
@@ -92,11 +92,11 @@ export function readDeclaredSet({
 /** What the state has of a resource, by the keys of its objects. The caller's own, which may be changed. */
 export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"> {
   /** The entry with which each object was created or adopted; perhaps empty for one that is not described. */
-  readonly events: Map<string, Values>;
-  readonly eventIds: Map<string, string>;
+  events: Map<string, Values>;
+  eventIds: Map<string, string>;
   /** Of the objects that their entries and the set's present arguments do not describe. */
-  readonly sentAs: Map<string, SentAs>;
-  readonly unresolved: Map<string, Unresolved>;
+  sentAs: Map<string, SentAs>;
+  unresolved: Map<string, Unresolved>;
   /** When it last created an object, ISO 8601; undefined if that is not known. */
   created: string | undefined;
   left: readonly LeftLive[];

@@ -10,28 +10,28 @@ import { memberOf, type objectKey } from "./names.js";
 /** A create that was sent: the same in the journal, the state (`unresolved`) and messages. Nothing in it is secret. */
 export interface CreateRecord {
   /** When it was sent last, ISO 8601; empty if that is not known. */
-  readonly at: string;
+  at: string;
   /** Whether that is only the latest moment, because only Pulumi's record knows of it. */
-  readonly atLatest?: boolean | undefined;
-  readonly mark: string;
+  atLatest?: boolean | undefined;
+  mark: string;
   /** Its fingerprint; empty if that is not known. */
-  readonly body: string;
+  body: string;
   /** The request field that the mark was sent in; absent if it was not sent. */
-  readonly field?: string | undefined;
+  field?: string | undefined;
   /** The object's name on the platform; absent if it is secret. */
-  readonly name?: string | undefined;
+  name?: string | undefined;
   /** The arguments that distinguish the object from others for people, by their names in the program. */
-  readonly facts?: Readonly<Record<string, string | number | boolean>> | undefined;
+  facts?: Readonly<Record<string, string | number | boolean>> | undefined;
   /** The id of the object that it was to replace. */
-  readonly replaces?: string | undefined;
+  replaces?: string | undefined;
 }
 
 /** One whose outcome nobody knows, as the state keeps it. */
 export interface Unresolved extends CreateRecord {
   /** What was sent and what came back, scrubbed. */
-  readonly what: string;
+  what: string;
   /** What the last search for it found, scrubbed; the next one replaces it. */
-  readonly searched?: string | undefined;
+  searched?: string | undefined;
 }
 
 /** The name and the arguments that tell an object of this kind from others, without secret and unknown ones. */
@@ -165,21 +165,21 @@ export function isSinceRun(run: string, at: string): boolean {
 
 /** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
 export interface ProgramContext {
-  readonly identity: string;
+  identity: string;
   /** On each resource, because the engine may ask about any of them first, and in a targeted run about no other. */
-  readonly run?: {
-    readonly isUp: boolean;
+  run?: {
+    isUp: boolean;
     /** How many resources the program has declared so far, with this batch. */
-    readonly resources: number;
+    resources: number;
   };
   /** The keys that the resource had before, by its aliases. */
-  readonly formerKeys?: readonly string[] | undefined;
+  formerKeys?: readonly string[] | undefined;
   /** Keys of other objects that the program declares with the platform name of this one, or of one of its members. */
-  readonly sameNamed?: readonly string[] | undefined;
+  sameNamed?: readonly string[] | undefined;
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
-  readonly deletes?: boolean | undefined;
+  deletes?: boolean | undefined;
   /** All objects that the program adopts, each as {@link objectKey} names it, separated by commas. */
-  readonly adopted?: string | undefined;
+  adopted?: string | undefined;
 }
 
 /** @returns nothing for a resource that was not created with this package's classes. */
@@ -190,12 +190,12 @@ export function readProgramContext(value: unknown): ProgramContext | undefined {
 }
 
 export interface LeftLive {
-  readonly id: string;
+  id: string;
   /** When it left the state, ISO 8601. */
-  readonly at: string;
+  at: string;
   /** Its name on the platform; absent if it is secret. */
-  readonly name?: string | undefined;
-  readonly key?: string | undefined;
+  name?: string | undefined;
+  key?: string | undefined;
 }
 
 export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
@@ -205,9 +205,9 @@ export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
 /** What is known of an object that the arguments beside it do not describe. */
 export interface SentAs {
   /** The fingerprint of the body that it has. */
-  readonly body: string;
+  body: string;
   /** Its advertiser's id, in digits, if it may be shown. */
-  readonly owner?: string | undefined;
+  owner?: string | undefined;
   /** Whether a failed update may have changed it since. */
-  readonly isUnsure?: boolean | undefined;
+  isUnsure?: boolean | undefined;
 }
