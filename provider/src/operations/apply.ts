@@ -55,6 +55,7 @@ import {
   type Outcome,
   type Outcomes,
   ResourceFailure,
+  type SavedResource,
   sentAsOf,
   toAdvertisingError,
 } from "./outcome.js";
@@ -68,16 +69,12 @@ interface ApplyResult {
   unmanaged: readonly LeftLive[];
   after: StoredSet;
   outs: Values;
-  /** `outs` for a failed call's error. The engine saves these as they are, so they include the provider. */
-  properties: Values;
-  /** The names of the secret arguments. */
-  secretArguments: ReadonlySet<string>;
-  /** Ids that are deleted here, and those that the engine is going to delete. */
-  deletedIds: ReadonlySet<string>;
+  /** For a failed call's error. The engine saves these as they are, so they include the provider. */
+  saved: Omit<SavedResource, "id">;
+  /** Ids of what was deleted for a set. */
+  deletedIds: readonly string[];
   failedDeletes: readonly FailedDelete[];
 }
-
-type Deletes = Pick<ApplyResult, "deletedIds" | "failedDeletes">;
 
 /** @throws AdvertisingError, ResourceFailure something failed. */
 export async function createResource(
@@ -90,7 +87,7 @@ export async function createResource(
   const plan = planObjects(resource, runtime, ref, change);
   if ("member" in resource) {
     const id = `set-${randomUUID()}`; // means nothing to the platform
-    return { id, outs: setOutputs(runtime, plan, await applyPlan(runtime, plan), id) };
+    return { id, outs: setOutputs(plan, await applyPlan(plan), id) };
   }
   // The engine gives no old state.
   const before = runtime.deployment.plannedSingles.get(ref.key);
@@ -100,10 +97,10 @@ export async function createResource(
   const former = held === undefined ? undefined : { id: held, isDeleted };
   const unresolved = before?.object.unresolved;
   const objects = plan.objects.map((object) => ({ ...object, unresolved, former }));
-  const stored = before?.stored ?? plan.stored;
-  const done = await applyPlan(runtime, { ...plan, objects, stored });
-  const created = singleOutputs(plan, done);
-  tellCreated(runtime, plan, done);
+  const whole = { ...plan, objects, stored: before?.stored ?? plan.stored };
+  const done = await applyPlan(whole);
+  const created = singleOutputs(whole, done);
+  tellCreated(whole, done);
   return created;
 }
 
@@ -117,8 +114,8 @@ export async function updateResource(
   change: Change,
 ): Promise<Values> {
   const plan = planObjects(resource, runtime, ref, change);
-  const done = await applyPlan(runtime, plan);
-  if ("member" in resource) return setOutputs(runtime, plan, done, change.id);
+  const done = await applyPlan(plan);
+  if ("member" in resource) return setOutputs(plan, done, change.id);
   return singleOutputs(plan, done).outs;
 }
 
@@ -140,17 +137,17 @@ export async function deleteResource(
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(resource, ref, key) };
   });
-  const { failedDeletes } = await deleteObjects(operations, label, wanted, properties);
-  const [first] = failedDeletes; // the state keeps a set whole, so the next run tries the others again
+  // The state keeps a set whole, so the next run tries the others again.
+  const [first] = await deleteObjects(operations, label, wanted, properties);
   if (first !== undefined) throw first.error;
   for (const { id } of wanted) runtime.deployment.noteLeaving(operations.kind, id);
 }
 
 /** Makes the objects what is declared, and deletes what has left a set. */
-async function applyPlan(runtime: Runtime, plan: Plan): Promise<ApplyResult> {
-  const { resource, kind, ref, stored, objects, inputs, secret } = plan;
+async function applyPlan(plan: Plan): Promise<ApplyResult> {
+  const { runtime, resource, kind, ref, stored, objects, inputs, secret } = plan;
   const operations = new ObjectOperations(kind, runtime);
-  const tasks = tasksOf(runtime, plan);
+  const tasks = tasksOf(plan);
   // All are checked before any is sent: of a renamed set, no event goes out beside those that are blocked.
   for (const task of tasks) {
     const { action, ref: own, replaces, mark } = task;
@@ -175,22 +172,18 @@ async function applyPlan(runtime: Runtime, plan: Plan): Promise<ApplyResult> {
     const name = displayName(kind, stored.events.get(key) ?? {}, secret);
     return [withoutUndefined({ id, at, name, key: key || undefined })];
   });
-  let deletes: Deletes = { deletedIds: new Set(), failedDeletes: [] };
-  if (resource === kind) {
-    const former = objects.flatMap((object) => object.former ?? []);
-    const byEngine = former.filter(({ isDeleted }) => isDeleted);
-    deletes = { ...deletes, deletedIds: new Set(byEngine.map(({ id }) => id)) };
-  } else if (isWell) {
-    const wanted = leaving.filter(({ id }) => plan.deletes(id));
-    deletes = await deleteObjects(operations, ref.label, wanted, plan.olds);
-  }
+  const isSingle = resource === kind; // whose former object the engine deletes
+  const isWanted = ({ id }: LeftLive) => !isSingle && isWell && plan.deletes(id);
+  const wanted = leaving.filter(isWanted);
+  const failedDeletes = await deleteObjects(operations, ref.label, wanted, plan.olds);
+  const isDeleted = ({ id }: LeftLive) => runtime.deleted.has(kind.name, id);
+  const deletedIds = wanted.filter(isDeleted).map(({ id }) => id);
   // Another resource goes on with it, as this one's journal record does not know.
   const moved = leaving.filter(({ id }) => runtime.deployment.holderOf(kind, id));
   if (isWell) for (const { id } of moved) runtime.deployment.noteLeaving(kind, id);
   // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
-    action.do === "delete" &&
-    (!isWell || deletes.failedDeletes.some((each) => each.id === id));
+    action.do === "delete" && (!isWell || failedDeletes.some((each) => each.id === id));
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
   const after = nextState(plan, remaining, outcomes);
   if (created.length > 0) after.created = momentToKeep(runtime) ?? after.created;
@@ -202,26 +195,35 @@ async function applyPlan(runtime: Runtime, plan: Plan): Promise<ApplyResult> {
     ...new Set([...stored.resolved, ...resolved.map(sendingOf), ...takenOver]),
   ];
   const held = new Set(after.eventIds.values());
-  const isUnmanaged = ({ id }: LeftLive) =>
-    !deletes.deletedIds.has(id) && !held.has(id) && !runtime.deleted.has(kind.name, id);
+  if (isSingle)
+    for (const { former } of objects) if (former?.isDeleted) held.add(former.id);
+  const isUnmanaged = (object: LeftLive) => !held.has(object.id) && !isDeleted(object);
   after.left = [...stored.left, ...leaving].filter(isUnmanaged);
   const unmanaged = leaving.filter(
     (each) => isUnmanaged(each) && !runtime.deployment.isClaimedOrAdopted(kind, each.id),
   );
   const outs: Values = withoutUndefined({
-    ...(resource === kind && argumentsIn(inputs)),
+    ...(isSingle && argumentsIn(inputs)),
     ...writeStored(resource, after, exactId, runtime.account),
     ...(plan.can.read && keptForRead(inputs)),
   });
-  const properties = { ...outs, [PROVIDER]: inputs[PROVIDER] };
-  const secretArguments = secretArgumentsIn(inputs);
-  return { outcomes, unmanaged, after, outs, properties, secretArguments, ...deletes };
+  const saved = {
+    properties: { ...outs, [PROVIDER]: inputs[PROVIDER] },
+    secret: secretArgumentsIn(inputs),
+  };
+  return { outcomes, unmanaged, after, outs, saved, deletedIds, failedDeletes };
 }
 
-function tasksOf(
-  runtime: Runtime,
-  { resource, kind, ref, stored, inputs, objects, secret }: Plan,
-): ObjectTask[] {
+function tasksOf({
+  runtime,
+  resource,
+  kind,
+  ref,
+  stored,
+  inputs,
+  objects,
+  secret,
+}: Plan): ObjectTask[] {
   const rest = ["same", "retain", "delete"]; // a set deletes last
   const hasWork = ({ action }: PlannedObject) => !rest.includes(action.do);
   return objects.filter(hasWork).map((object) => {
@@ -248,8 +250,7 @@ async function deleteObjects(
   label: string,
   wanted: readonly (Pick<LeftLive, "id" | "key"> & Pick<Target, "ref">)[],
   properties: Values,
-): Promise<Deletes> {
-  const deletedIds = new Set<string>();
+): Promise<FailedDelete[]> {
   const failedDeletes: FailedDelete[] = [];
   const created = properties[CREATED];
   let trouble: AdvertisingError | undefined;
@@ -260,7 +261,7 @@ async function deleteObjects(
         if (trouble !== undefined) throw trouble;
         const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
         const target = { id, label: own, ref, created };
-        if (await operations.delete(target, properties)) deletedIds.add(id);
+        await operations.delete(target, properties);
       } catch (error) {
         const failure = toAdvertisingError(error);
         if (!(failure instanceof RefusedError)) trouble ??= failure;
@@ -270,7 +271,7 @@ async function deleteObjects(
   };
   const { maxConcurrentRequests } = operations.runtime.settings;
   await Promise.all(Array.from({ length: maxConcurrentRequests }, worker));
-  return { deletedIds, failedDeletes };
+  return failedDeletes;
 }
 
 /**
@@ -337,42 +338,34 @@ function isFailedUpdate({ do: work }: Action, outcome: Outcome | undefined): boo
 /** A single resource's id and outputs, or the error with which its call fails. */
 function singleOutputs(
   { ref, objects }: Plan,
-  { outcomes, outs, properties, secretArguments: secret, after }: ApplyResult,
+  { outcomes, outs, saved, after }: ApplyResult,
 ): { id: string; outs: Values } {
   const outcome = outcomes.get(SINGLE);
-  const held = after.eventIds.get(SINGLE) ?? "";
-  if (outcome === undefined) return { id: held, outs };
-  if (outcome.kind === "failed") {
+  const id = after.eventIds.get(SINGLE) ?? "";
+  if (outcome?.kind === "failed") {
     const { error } = outcome;
     const isUpdate = objects.some(({ action }) => action.do === "update");
     // Otherwise the state stays as it is.
     if (!isUpdate || after.sentAs.get(SINGLE)?.isUnsure !== true) throw error;
     const text = `${error.message}\nThe next \`pulumi up\` sends this update again, even if you undo the change.`;
-    throw new ResourceFailure(text, { id: held, properties, secret }, error.code);
+    throw new ResourceFailure(text, { id, ...saved }, error.code);
   }
-  if (outcome.kind === "unresolved") {
-    const { record, why } = outcome;
+  if (outcome?.kind === "unresolved") {
     // Never only digits, as the platform's ids are.
-    const id = `unresolved-${record.mark}`;
-    const text = unresolvedMessage([{ ref, record, why }]);
-    throw new ResourceFailure(text, { id, properties, secret });
+    const id = `unresolved-${outcome.record.mark}`;
+    throw new ResourceFailure(unresolvedMessage([{ ref, ...outcome }]), { id, ...saved });
   }
-  const { id } = outcome;
-  if (outcome.kind === "created" && outcome.sentAs !== undefined)
-    throw new ResourceFailure(savedAsSentMessage([{ ref, id }]), {
-      id,
-      properties,
-      secret,
-    });
+  if (outcome?.kind === "created" && outcome.sentAs !== undefined)
+    throw new ResourceFailure(savedAsSentMessage([{ ref, id }]), { id, ...saved });
   return { id, outs };
 }
 
 /** Says what became of a single resource's create beside its id. */
 function tellCreated(
-  { deployment, tellAt, warnEach }: Runtime,
-  { kind, ref, objects }: Plan,
+  { runtime, kind, ref, objects }: Plan,
   { outcomes, unmanaged }: ApplyResult,
 ): void {
+  const { deployment, tellAt, warnEach } = runtime;
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome) ?? "";
   // An adoption was said before.
@@ -392,31 +385,26 @@ function tellCreated(
 
 /** A set's outputs. @param id of the set. @throws ResourceFailure something failed. */
 function setOutputs(
-  runtime: Runtime,
-  { kind, ref, objects, stored }: Plan,
+  { runtime, kind, ref, objects, stored }: Plan,
   done: ApplyResult,
   id: string,
 ): Values {
-  const { outcomes, unmanaged, deletedIds, failedDeletes, after, outs } = done;
-  const { properties, secretArguments: secret } = done;
+  const { outcomes, unmanaged, deletedIds, failedDeletes, after } = done;
   const tell = (severity: Severity, text: string | undefined) =>
     runtime.tellAt(severity, ref.resourceUrn, text);
   tell("info", usedMessage(ref, objects, outcomes));
   tell("warn", leftMessage(kind, unmanaged));
-  if (deletedIds.size > 0)
+  if (deletedIds.length > 0)
     tell(
       "info",
-      `Deleted on the platform, as retainOnDelete: false says: ${idRanges([...deletedIds])}.`,
+      `Deleted on the platform, as retainOnDelete: false says: ${idRanges(deletedIds)}.`,
     );
-  if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble)) return outs;
+  if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble))
+    return done.outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);
   // Without a member, nothing is saved: the next run creates the set.
   const hasMembers = [stored, after].some(
     (each) => each.eventIds.size + each.unresolved.size > 0,
   );
-  throw new ResourceFailure(
-    text,
-    hasMembers ? { id, properties, secret } : undefined,
-    code,
-  );
+  throw new ResourceFailure(text, hasMembers ? { id, ...done.saved } : undefined, code);
 }

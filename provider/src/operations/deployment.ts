@@ -26,7 +26,7 @@ import {
 } from "../state/index.js";
 
 /** What a resource's `check` has learned from the state and from the program. */
-interface Checked {
+export interface Checked {
   /** The arguments that were secret in the state. */
   wasSecret: ReadonlySet<string>;
   /** Whether `retainOnDelete` was off in the state, and still is in the program. */

@@ -239,22 +239,22 @@ export class ObjectOperations {
 
   /**
    * The only place that sends a delete. In doubt the object stays live, and a message names its id.
-   * @param properties what the state has of its resource. @returns whether it is gone from the platform.
+   * @param properties what the state has of its resource.
    * @throws AdvertisingError if it was not deleted, or that is not known: it may be sent again.
    */
-  async delete(target: Target, properties: Values): Promise<boolean> {
+  async delete(target: Target, properties: Values): Promise<void> {
     const { kind, runtime } = this;
     const { id, label, created } = target;
-    if (runtime.deployment.isClaimedOrAdopted(kind, id)) return false; // something else manages it
+    if (runtime.deployment.isClaimedOrAdopted(kind, id)) return; // something else manages it
     // A plugin's engine calls `delete` for a replaced object too; the replacement has already said that it stays live.
-    if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return false;
+    if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return;
     const [blocker, ...cure] = this.#deleteBlocker(target, properties);
     if (blocker !== undefined) {
       let text = `${label} left the state but was not deleted, because ${blocker}.`;
       // Something else manages it if there is something to do about that.
       if (cure.length === 0) text += ` ${staysLive(kind, id)}.`;
       runtime.say([text, ...cure].join("\n"));
-      return false;
+      return;
     }
     if (!runtime.deleted.has(kind.name, id)) {
       const wasThere = await runtime.track(() =>
@@ -264,7 +264,6 @@ export class ObjectOperations {
       if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
     }
     runtime.deleted.add(kind.name, id);
-    return true;
   }
 
   /**

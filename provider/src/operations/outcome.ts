@@ -86,17 +86,19 @@ export function idAfter(outcome: Outcome | undefined): string | undefined {
   return outcome !== undefined && "id" in outcome ? outcome.id : undefined;
 }
 
+export interface SavedResource {
+  id: string;
+  properties: Values;
+  /** The names of the secret arguments among them. */
+  secret: ReadonlySet<string>;
+}
+
 /** A failure beside which the engine may save the resource. */
 export class ResourceFailure extends Error {
   /** @param saved what the engine saves, with the message as its reason; absent if nothing is to be saved. */
   constructor(
     message: string,
-    readonly saved?: {
-      id: string;
-      properties: Values;
-      /** The names of the secret arguments among them. */
-      secret: ReadonlySet<string>;
-    },
+    readonly saved?: SavedResource,
     readonly code: string = OutcomeUnknownError.code,
   ) {
     super(message);

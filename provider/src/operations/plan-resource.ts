@@ -76,6 +76,7 @@ import {
   openIn,
   wasSentWithOtherArguments,
 } from "./create.js";
+import type { Checked, Deployment } from "./deployment.js";
 import {
   adoptionNotice,
   formerObjectNotice,
@@ -98,6 +99,7 @@ import type { Change, CheckRequest, Runtime } from "./runtime.js";
 
 /** What becomes of a resource's objects, and from what that follows. */
 export interface Plan extends Circumstances {
+  runtime: Runtime;
   resource: Kind | SetKind;
   /** Of its objects. */
   kind: Kind;
@@ -110,16 +112,6 @@ export interface Plan extends Circumstances {
   objects: readonly PlannedObject[];
   /** Arguments of its objects that are secret, or were in the state. */
   secret: ReadonlySet<string>;
-}
-
-/** What becomes of a resource's objects, as far as a preview says it. */
-type Preview = Pick<Plan, "resource" | "kind" | "ref" | "can" | "objects">;
-
-/** A resource as the program declares it now. */
-interface CheckedResource extends Preview, Pick<Plan, "declared" | "olds"> {
-  context: ProgramContext;
-  /** Whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
-  isNew: boolean;
 }
 
 /** Validates the arguments, notes what is declared, and returns everything that is wrong at once. */
@@ -141,17 +133,16 @@ export async function check(
       ...resource.defaultsIn(settings),
       ...asRecord(values.defaults),
     };
-  const kind = kindOf(resource);
-  const can = abilitiesOf(kind, settings);
+  // As for a new resource.
+  const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
+  // Or the second `check` of a replacement.
   const isNew = Object.keys(olds).length === 0;
-  const declared = readDeclared(resource, values);
-  const objects = plannedObjects(kind, readStored(resource, undefined, {}), declared);
-  const preview = { resource, kind, ref, can, objects };
-  const checked = { ...preview, declared, context, olds, isNew };
-  noteDeclared(runtime, checked); // before anything is awaited, since other resources may need to know it
-  const wrong = [...claimConflicts(runtime, preview), ...problemMessages(problems)];
+  deployment.noteContext(context);
+  deployment.noteChecked(ref.key, isNew, checkedOf(runtime, ref, context, olds));
+  noteDeclared(deployment, plan); // before anything is awaited, since other resources may need to know it
+  const wrong = [...claimConflicts(plan), ...problemMessages(problems)];
   if (deployment.isUp) await runtime.journal(ref).openOnce();
-  noteFormerKeys(runtime, checked);
+  noteFormerKeys(plan, context);
   const failures = [
     ...wrong.map((text) => withPage(text, ArgumentsError.code)),
     ...runtime.reading.problems.map((problem) => {
@@ -161,9 +152,9 @@ export async function check(
   // For a resource in the state, `diff` says this.
   if (isNew && wrong.length === 0) {
     // A set lists what it adopts in its plan.
-    const adopts = resource === kind ? adoptedBy(values) : undefined;
-    if (adopts !== undefined) runtime.informEach(adoptionNotice(ref, adopts, can));
-    const error = deployment.isUp === false ? tellPreview(runtime, preview) : undefined;
+    const adopts = "member" in resource ? undefined : adoptedBy(values);
+    if (adopts !== undefined) runtime.informEach(adoptionNotice(ref, adopts, plan.can));
+    const error = deployment.isUp === false ? tellPreview(plan) : undefined;
     if (error !== undefined) failures.push(withPage(error.message, error.code));
   }
   // A plugin can't know which resource is the last.
@@ -184,35 +175,39 @@ export async function check(
   return { inputs, failures };
 }
 
-function noteDeclared({ deployment, provider }: Runtime, checked: CheckedResource): void {
-  const { resource, ref, context, olds, isNew, objects, declared } = checked;
-  const deletes = context.deletes === true;
+function checkedOf(
+  { provider }: Runtime,
+  ref: ResourceRef,
+  { formerKeys, deletes = false }: ProgramContext,
+  olds: Values,
+): Checked {
   const identity = own(olds, IDENTITY);
-  const former = typeof identity === "string" ? refOf(resource.name, identity) : undefined;
-  deployment.noteContext(context);
-  deployment.noteChecked(ref.key, isNew, {
+  const former = typeof identity === "string" ? refOf(ref.resource, identity) : undefined;
+  return {
     wasSecret: secretArgumentsIn(olds),
     // The engine goes by the state; of a plugin's resource it alone knows the option.
     deletesInStateAndProgram:
       deletes && (provider !== undefined || own(olds, DELETES) === true),
     deletes,
-    inState: context.formerKeys?.includes(former?.key ?? "") ? former : undefined,
-  });
-  if (declared.events === undefined) deployment.declared.add(ref.key);
-  for (const { key } of objects) deployment.declared.add(objectRef(resource, ref, key).key);
-  for (const key of declared.formerKeys.values())
-    deployment.declared.add(memberRef(ref, key).key);
+    inState: formerKeys?.includes(former?.key ?? "") ? former : undefined,
+  };
+}
+
+function noteDeclared(
+  { declared }: Deployment,
+  { resource, ref, objects, declared: { events, formerKeys } }: Plan,
+): void {
+  if (events === undefined) declared.add(ref.key);
+  for (const { key } of objects) declared.add(objectRef(resource, ref, key).key);
+  for (const key of formerKeys.values()) declared.add(memberRef(ref, key).key);
 }
 
 /** What an object adopts is its own from now on, unless something else has it. */
-function claimConflicts(
-  { deployment }: Runtime,
-  { resource, kind, ref, objects }: Preview,
-): string[] {
+function claimConflicts({ runtime, resource, kind, ref, objects }: Plan): string[] {
   return objects.flatMap(({ key, entry }) => {
     const id = adoptedBy(entry);
     if (id === undefined || id === UNKNOWN) return [];
-    const other = deployment.claim(kind, id, objectRef(resource, ref, key).key);
+    const other = runtime.deployment.claim(kind, id, objectRef(resource, ref, key).key);
     if (other === undefined) return [];
     const path = resource === kind ? "" : `${memberOf("events", key)}.`;
     return `${path}existingId ${adoptedTwice(id, parseKey(other).label)}`;
@@ -220,10 +215,12 @@ function claimConflicts(
 }
 
 /** The program says which keys its objects had: a resource's by its aliases, and those of a set's members. */
-function noteFormerKeys(runtime: Runtime, checked: CheckedResource): void {
-  const { resource, kind, ref, context, objects, declared } = checked;
+function noteFormerKeys(
+  { runtime, resource, kind, ref, objects, declared }: Plan,
+  { formerKeys = [] }: ProgramContext,
+): void {
   const journal = runtime.journal(ref);
-  for (const former of context.formerKeys ?? [])
+  for (const former of formerKeys)
     for (const { key } of objects)
       journal.moveRecord(
         resource === kind ? former : memberOf(former, key),
@@ -266,6 +263,7 @@ export function planObjects(
   const { wasSecret = new Set() } = deployment.checked(ref.key);
   return {
     ...circumstances,
+    runtime,
     resource,
     kind,
     ref,
@@ -294,16 +292,16 @@ export async function planResource(
   // The engine also calls `diff` without a `check` before it: in a refresh, with the former inputs, and for what a
   // replacement or a target takes along. Then nothing is noted or said.
   const isChecked = deployment.isChecked(ref.key);
-  if (isChecked) noteState(runtime, plan);
+  if (isChecked) noteState(plan);
   if (single !== undefined) {
     if (single.action.do === "blocked") {
       const named = deployment.checked(ref.key).inState ?? ref;
       throw new BlockedCreateError(unresolvedMessage([{ ref: named, ...single.action }]));
     }
     deployment.plannedSingles.set(ref.key, { stored, object: single });
-    if (isChecked) tellSingle(runtime, plan, single);
+    if (isChecked) tellSingle(plan, single);
   } else if (isChecked && deployment.isUp === false) {
-    const error = tellPreview(runtime, plan);
+    const error = tellPreview(plan);
     if (error !== undefined) throw error;
   }
   // Once a read is known, the state takes what a refresh needs, in an update that sends nothing.
@@ -325,8 +323,8 @@ export async function planResource(
 }
 
 /** Tells deployment and journal what the state has: creates that were found, creates that are open, and each object. */
-function noteState(runtime: Runtime, plan: Plan): void {
-  const { resource, ref, stored, objects } = plan;
+function noteState(plan: Plan): void {
+  const { runtime, resource, ref, stored, objects } = plan;
   const { deployment } = runtime;
   const journal = runtime.journal(ref);
   const creates = stored.resolved;
@@ -348,7 +346,7 @@ function noteState(runtime: Runtime, plan: Plan): void {
       journal.recordSeen({ key: own.key, creates: [mark] });
   }
   const left = new Set(stored.left.map(({ id }) => id));
-  for (const object of objects) noteObject(runtime, plan, object, left);
+  for (const object of objects) noteObject(plan, object, left);
 }
 
 /**
@@ -357,8 +355,7 @@ function noteState(runtime: Runtime, plan: Plan): void {
  * @param left the ids that its resource has left live. @throws ArgumentsError something else has it.
  */
 function noteObject(
-  runtime: Runtime,
-  { resource, kind, secret, ...plan }: Plan,
+  { runtime, resource, kind, secret, ...plan }: Plan,
   { key, action, changed, former, id, olds, values }: PlannedObject,
   left: ReadonlySet<string>,
 ): void {
@@ -406,8 +403,8 @@ function noteObject(
 }
 
 /** The engine shows a single resource's own step; this adds what the step does not say. */
-function tellSingle(runtime: Runtime, plan: Plan, object: PlannedObject): void {
-  const { kind, ref, can } = plan;
+function tellSingle(plan: Plan, object: PlannedObject): void {
+  const { runtime, kind, ref, can } = plan;
   const { deployment } = runtime;
   const { action, former } = object;
   // What is deleted before its replacement has no other `diff`.
@@ -419,13 +416,12 @@ function tellSingle(runtime: Runtime, plan: Plan, object: PlannedObject): void {
   }
   if (action.do === "update" && object.sentAs?.isUnsure)
     runtime.informEach(resentUpdateNotice(ref));
-  if (deployment.isUp === false) tellReplacement(runtime, plan, object);
+  if (deployment.isUp === false) tellReplacement(plan, object);
 }
 
 /** In a preview. */
 function tellReplacement(
-  runtime: Runtime,
-  { kind, ref }: Plan,
+  { runtime, kind, ref }: Plan,
   { action, former }: PlannedObject,
 ): void {
   if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record));
@@ -450,8 +446,8 @@ export function previewResource(
 ): void {
   const plan = planObjects(resource, runtime, ref, change);
   const before = runtime.deployment.plannedSingles.get(ref.key);
-  if (before !== undefined) tellReplacement(runtime, plan, before.object);
-  const error = tellPreview(runtime, plan);
+  if (before !== undefined) tellReplacement(plan, before.object);
+  const error = tellPreview(plan);
   runtime.tellCollected();
   if (error === undefined) return;
   if (!(error instanceof BlockedCreateError)) throw error;
@@ -465,10 +461,14 @@ export function previewResource(
  * What an `up` would create, and all that it would do with a set; an `up` asks the same right before it sends.
  * @returns why the `up` would end with an error, in the same words.
  */
-function tellPreview(
-  runtime: Runtime,
-  { resource, kind, ref, can, objects }: Preview,
-): AdvertisingError | undefined {
+function tellPreview({
+  runtime,
+  resource,
+  kind,
+  ref,
+  can,
+  objects,
+}: Plan): AdvertisingError | undefined {
   const { deployment } = runtime;
   const journal = runtime.journal(ref);
   const namesakes: Namesake[] = [];
