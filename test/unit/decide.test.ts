@@ -91,8 +91,8 @@ function both(situation: Situation, can: Abilities) {
   return [single as PlannedObject, member] as const;
 }
 
-const search: Abilities["search"] = (field) => field === "alternative_id";
-const ALL: Abilities = { read: true, update: true, delete: true, search };
+const markField = "alternative_id";
+const ALL: Abilities = { read: true, update: true, delete: true, search: true, markField };
 /** Every combination of what an installation may be able to do. */
 const COMBINATIONS = Array.from(
   { length: 16 },
@@ -100,7 +100,8 @@ const COMBINATIONS = Array.from(
     read: (bits & 1) !== 0,
     update: (bits & 2) !== 0,
     delete: (bits & 4) !== 0,
-    search: (bits & 8) !== 0 ? search : () => false,
+    search: (bits & 8) !== 0,
+    markField,
   }),
 );
 
@@ -192,7 +193,7 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   [
     "unresolved",
     { ...waiting, wanted: A },
-    (can) => (can.search(OPEN.field) ? "recover" : "blocked"),
+    (can) => (can.search ? "recover" : "blocked"),
   ],
   [
     "unresolved, with other arguments",

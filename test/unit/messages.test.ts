@@ -14,7 +14,7 @@ import { journalErrorFrom } from "../../provider/src/journal/journal-file.js";
 import { conversionEvent as event } from "../../provider/src/kinds/index.js";
 import * as tell from "../../provider/src/operations/messages.js";
 import { assertSameAccount, type Outcome } from "../../provider/src/operations/outcome.js";
-import { abilitiesOf, plannedObjects } from "../../provider/src/plan/index.js";
+import { type Abilities, plannedObjects } from "../../provider/src/plan/index.js";
 import { ProgramValidator } from "../../provider/src/program/program-validator.js";
 import {
   readDeclaredSet,
@@ -32,7 +32,7 @@ const inCatalog = refOfKey(
   STACK,
 );
 const facts = { advertiserId: 7, value: 25 };
-const NO_ABILITIES = abilitiesOf(event, { operations: undefined, markField: undefined });
+const NO_ABILITIES: Abilities = {};
 const ABLE = { ...NO_ABILITIES, read: true, update: true };
 
 const open = (key: string, more: Partial<OpenCreate> = {}): OpenCreate => ({

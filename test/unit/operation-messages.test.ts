@@ -10,11 +10,7 @@ import {
   usedMessage,
 } from "../../provider/src/operations/messages.js";
 import type { FailedDelete, Outcome } from "../../provider/src/operations/outcome.js";
-import {
-  type Abilities,
-  abilitiesOf,
-  plannedObjects,
-} from "../../provider/src/plan/index.js";
+import { type Abilities, plannedObjects } from "../../provider/src/plan/index.js";
 import {
   memberRef,
   readDeclaredSet,
@@ -26,10 +22,7 @@ import {
 } from "../../provider/src/state/index.js";
 import { commandsIn } from "../support/printed-commands.js";
 
-const NO_ABILITIES = abilitiesOf(conversionEvent, {
-  operations: undefined,
-  markField: undefined,
-});
+const NO_ABILITIES: Abilities = {};
 const set = refOf("ConversionEventSet", "shop/dev::funnel");
 const A = { eventName: "A", value: 1 };
 const CHANGED = { ...A, value: 2 };
@@ -44,7 +37,7 @@ const ALL: Abilities = {
   read: true,
   update: true,
   delete: true,
-  search: (field) => field !== undefined,
+  search: true,
 };
 const END = `${staysLive(conversionEvent, "").trim()}.`;
 

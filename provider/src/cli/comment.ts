@@ -15,7 +15,6 @@ import {
 } from "../base/index.js";
 import { type Kind, resourceOfType } from "../kinds/index.js";
 import {
-  abilitiesOf,
   changeMessages,
   changesIn,
   type PlannedObject,
@@ -23,7 +22,12 @@ import {
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
-import { NAMESPACE, readSettings, type Settings } from "../settings/index.js";
+import {
+  knownOperations,
+  NAMESPACE,
+  readSettings,
+  type Settings,
+} from "../settings/index.js";
 import {
   DELETES,
   kindOf,
@@ -114,10 +118,10 @@ function plannedIn(
   const kind = kindOf(resource);
   const name = nameInUrn(urn);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };
-  const can = abilitiesOf(kind, settings);
+  const can = knownOperations(kind, settings);
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
   const objects = plannedObjects(kind, readStored(resource, oldState?.id, olds), declared, {
-    can: { ...can, update: can.update && op !== "replace" },
+    can: op === "replace" ? { ...can, update: undefined } : can,
     // Where a delete is known: for a resource that leaves, the engine decides by the state; otherwise the package does,
     // by the inputs.
     deletes: () => {

@@ -10,8 +10,8 @@ import {
 import { cookieFileFor } from "../journal/index.js";
 import { kindsByName } from "../kinds/index.js";
 import { searchByMark } from "../operations/index.js";
-import { abilitiesOf } from "../plan/index.js";
-import { describeSettingProblems } from "../settings/index.js";
+import { canSearch } from "../plan/index.js";
+import { describeSettingProblems, knownOperations } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
 import { type Answer, verdictOn } from "./pending-answers.js";
 import type { Create, Facts } from "./pending-facts.js";
@@ -95,7 +95,7 @@ export async function searchUnanswered(
       const { ref, record: sent, formerIds = [] } = create;
       const { short: label } = ref;
       const kind = kindsByName[ref.kind];
-      if (!abilitiesOf(kind, settings).search(sent.field)) {
+      if (!canSearch(knownOperations(kind, settings), sent)) {
         const setting = `advertising:operations.${kind.create.noun}.search`;
         return `${label}: can't be searched for by its mark: check advertising:markField and ${setting}.`;
       }

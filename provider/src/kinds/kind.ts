@@ -180,7 +180,10 @@ export const OPTIONAL_OPERATIONS = {
   search: { methods: ["GET"], placeholder: "mark" },
 } as const;
 export type OptionalOperation = keyof typeof OPTIONAL_OPERATIONS;
-export type KnownOperations = Readonly<Partial<Record<OptionalOperation, Operation>>>;
+/** Beside create. A search is by the request field that the marks are sent in. */
+export type KnownOperations = Readonly<Partial<Record<OptionalOperation, Operation>>> & {
+  markField?: string | undefined;
+};
 
 /** `POST rest/<noun>`: the one operation that is known of every kind. */
 export function createOf(

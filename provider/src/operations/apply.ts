@@ -205,7 +205,7 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
   const outs: Values = withoutUndefined({
     ...(isSingle && argumentsIn(inputs)),
     ...writeStored(resource, after, exactId, runtime.account),
-    ...(plan.can.read && keptForRead(inputs)),
+    ...(plan.can.read ? keptForRead(inputs) : undefined),
   });
   const saved = {
     properties: { ...outs, [PROVIDER]: inputs[PROVIDER] },

@@ -32,7 +32,7 @@ import {
 } from "../journal/index.js";
 import { bodyOf, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
 import {
-  abilitiesOf,
+  canSearch,
   contradictingArguments,
   holdsUnknown,
   visibleFromMs,
@@ -275,7 +275,7 @@ async function searchIfPossible(
 ) {
   const { kind, ref, formerIds } = task;
   const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
-  if (!abilitiesOf(kind, runtime.settings).search(open.field)) return unresolved(open);
+  if (!canSearch(knownOperations(kind, runtime.settings), open)) return unresolved(open);
   const wanted = { kind, label: ref.label, sent: open, formerIds };
   const finding = await searchByMark(runtime, wanted, wasJustSent);
   if (finding.kind === "not-made") return finding;

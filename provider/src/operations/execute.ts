@@ -20,15 +20,11 @@ import {
   type Differences,
   differencesIn,
   type Kind,
+  type KnownOperations,
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
-import {
-  type Abilities,
-  abilitiesOf,
-  resolutionConflict,
-  visibleFromMs,
-} from "../plan/index.js";
+import { resolutionConflict, visibleFromMs } from "../plan/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -71,13 +67,13 @@ export interface Target {
 
 /** What can be done with objects of a kind in this deployment. */
 export class ObjectOperations {
-  readonly can: Abilities;
+  readonly can: KnownOperations;
 
   constructor(
     readonly kind: Kind,
     readonly runtime: Runtime,
   ) {
-    this.can = abilitiesOf(kind, runtime.settings);
+    this.can = knownOperations(kind, runtime.settings);
   }
 
   /** @param tasks with work to do. @returns each outcome, by key. */
@@ -145,7 +141,7 @@ export class ObjectOperations {
 
   /** Callers have checked that there is such an operation. */
   #request(name: OptionalOperation, { id, label, ref }: Target) {
-    const operation = knownOperations(this.kind, this.runtime.settings)[name];
+    const operation = this.can[name];
     if (operation === undefined) throw new Error(`${name} without the operation`);
     // A member is no resource of its own, so no command names it.
     const urn = ref?.member === undefined ? ref?.urn : undefined;

@@ -141,14 +141,10 @@ function whatIsOpen(open: OpenCreate): string {
 
 /** What each answer leads to. That of the first object about names stands for all of them. */
 function openAdvice(all: readonly Namesake[]): string[] {
-  const unknown: string[] = [];
-  const created: string[] = [];
-  for (const { open } of all) {
-    const { key, id, elsewhere } = open;
-    const name = elsewhere ? refOfKey(key, elsewhere.stack).urn : parseKey(key).short;
-    if (id === undefined) unknown.push(name);
-    else created.push(name);
-  }
+  const nameOf = ({ open: { key, elsewhere } }: Namesake) =>
+    elsewhere ? refOfKey(key, elsewhere.stack).urn : parseKey(key).short;
+  const unknown = all.filter(({ open }) => open.id === undefined).map(nameOf);
+  const created = all.filter(({ open }) => open.id !== undefined).map(nameOf);
   const lines: string[] = [];
   const [{ ref, open }] = all as readonly [Namesake];
   const stack = open.elsewhere?.stack;
@@ -157,15 +153,12 @@ function openAdvice(all: readonly Namesake[]): string[] {
     lines.push(...otherStackAdvice(stack));
   if (unknown.length > 0) lines.push(...answerCommands(unknown));
   const same = agree(all.length, "it is the same object", "they are the same objects");
-  const cure = renameCure(
-    ref,
-    all.length === 1 ? open : { ...open, id: "<each one's id>" },
-  );
+  const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });
   if (unknown.length === 0) lines.push(`If ${same}: ${cure}.`);
   else lines.push(`If ${same}, and in the account: also ${cure}.`);
   if (created.length > 0)
     lines.push(
-      `If not, and the program no longer declares ${agree(created.length, "the earlier one, drop its record", "the earlier ones, drop their records")}:`,
+      "If not, forget what the program no longer declares:",
       `  ${pendingCommandLine("forget", created)}`,
     );
   return lines;

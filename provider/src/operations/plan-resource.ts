@@ -27,9 +27,9 @@ import {
   type SetKind,
 } from "../kinds/index.js";
 import {
-  abilitiesOf,
   adoptedBy,
   type Circumstances,
+  canSearch,
   changeMessages,
   holdsUnknown,
   type PlannedObject,
@@ -37,7 +37,7 @@ import {
   shownAction,
 } from "../plan/index.js";
 import { problemMessages } from "../rules/index.js";
-import { describeSettingProblem } from "../settings/index.js";
+import { describeSettingProblem, knownOperations } from "../settings/index.js";
 import {
   ACCOUNT,
   DELETES,
@@ -252,7 +252,7 @@ export function planObjects(
       ? deployment.checked(ref.key).deletesInStateAndProgram === true
       : news[DELETES] === true;
   const circumstances: Circumstances = {
-    can: abilitiesOf(kind, settings),
+    can: knownOperations(kind, settings),
     deletes: (object) =>
       asked && isOfKnownAccount(olds) && !deployment.mayBeClaimed(kind, object),
   };
@@ -305,7 +305,7 @@ export async function planResource(
     if (error !== undefined) throw error;
   }
   // Once a read is known, the state takes what a refresh needs, in an update that sends nothing.
-  const preparesRead = can.read && isChecked && lacksForRead(olds, news);
+  const preparesRead = Boolean(can.read) && isChecked && lacksForRead(olds, news);
   // Members that are not known yet are changes too.
   const hasChanges =
     declared.events === undefined ||
@@ -496,7 +496,7 @@ function tellPreview({
     }
     if (id === undefined) takenOver.add(object);
     const record = openIn(own.label, sent);
-    if (sent.id === undefined && record !== undefined && !can.search(sent.field))
+    if (sent.id === undefined && record !== undefined && !canSearch(can, sent))
       open.push({ ref: parseKey(journal.keyOnDisk(own.key)), record });
     else if (
       sent.id !== undefined &&

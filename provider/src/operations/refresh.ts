@@ -21,8 +21,9 @@ import {
   type SetKind,
   withDifferences,
 } from "../kinds/index.js";
-import { abilitiesOf, changeMessages } from "../plan/index.js";
+import { changeMessages } from "../plan/index.js";
 import { exactId, isPlatformId, READABLE_ID } from "../rules/index.js";
+import { knownOperations } from "../settings/index.js";
 import {
   ACCOUNT,
   argumentsIn,
@@ -127,7 +128,7 @@ async function get(
   const props = { ...properties, [kind.idProperty]: exactId(id) };
   const { settings } = runtime;
   // Without a password it still works in a preview.
-  if (!abilitiesOf(kind, settings).read || settings.password === undefined)
+  if (!knownOperations(kind, settings).read || settings.password === undefined)
     return { id, props };
   const label = `${kind.name} ${id}`;
   const record = await new ObjectOperations(kind, runtime).read({ id, label });

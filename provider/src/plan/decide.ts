@@ -13,9 +13,16 @@ import {
   printable,
   type Values,
 } from "../base/index.js";
-import { fingerprintOfBody, type Kind, ownerIn, WINDOWS } from "../kinds/index.js";
+import {
+  fingerprintOfBody,
+  type Kind,
+  type KnownOperations,
+  type OptionalOperation,
+  ownerIn,
+  WINDOWS,
+} from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
-import { knownOperations, type Settings } from "../settings/index.js";
+import type { Settings } from "../settings/index.js";
 import {
   type CreateRecord,
   completeArguments,
@@ -28,26 +35,15 @@ import {
 } from "../state/index.js";
 
 /** Which operations an installation is known to have for a kind, beside create. */
-export interface Abilities {
-  read: boolean;
-  update: boolean;
-  delete: boolean;
-  /** Whether a create can be looked for by its mark. @param field the request field that its mark was sent in. */
-  search(field: string | undefined): boolean;
-}
+export type Abilities = Partial<Record<OptionalOperation, unknown>> &
+  Pick<KnownOperations, "markField">;
 
-export function abilitiesOf(
-  kind: Kind,
-  settings: Pick<Settings, "operations" | "markField">,
-): Abilities {
-  const known = knownOperations(kind, settings);
-  return {
-    read: known.read !== undefined,
-    update: known.update !== undefined,
-    delete: known.delete !== undefined,
-    search: (field) =>
-      known.search !== undefined && field !== undefined && field === settings.markField,
-  };
+/** Whether a create can be looked for by its mark. */
+export function canSearch(
+  { search, markField }: Abilities,
+  { field }: Pick<CreateRecord, "field">,
+): boolean {
+  return Boolean(search) && field !== undefined && field === markField;
 }
 
 export type Action =
@@ -87,7 +83,7 @@ export interface Circumstances {
 
 /** Without a known operation but create. */
 const NO_CIRCUMSTANCES: Circumstances = {
-  can: { read: false, update: false, delete: false, search: () => false },
+  can: {},
   deletes: () => false,
 };
 
@@ -143,9 +139,9 @@ export function plannedObjects(
     let changes = NO_CHANGES;
     if (id !== undefined && isDeclared) {
       const isEntryKnown = isKnown && entries.get(key) !== UNKNOWN;
-      changes = changesOf(kind, object, isEntryKnown, can.update);
+      changes = changesOf(kind, object, isEntryKnown, can);
     }
-    const isDeleted = id !== undefined && can.delete && deletes(id);
+    const isDeleted = id !== undefined && Boolean(can.delete) && deletes(id);
     let decided = decide(kind, can, object, changes);
     if (decided.do === "retain" && isDeleted) decided = { do: "delete" };
     const action = override?.(decided, changes.names) ?? decided;
@@ -159,16 +155,16 @@ export function plannedObjects(
 
 type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "former">;
 
-/** @param isKnown whether the program's arguments are known. @param canUpdate what a failed update left is set again. */
+/** @param isKnown whether the program's arguments are known. If an update is known, what a failed update left is set again. */
 function changesOf(
   kind: Kind,
   { olds, sentAs, values }: UndecidedObject,
   isKnown: boolean,
-  canUpdate: boolean,
+  can: Abilities,
 ): Changes {
   if (sentAs === undefined && isKnown) return changesIn(kind, olds, values);
   const perhaps = !isKnown || holdsUnknown(values);
-  const isResent = canUpdate && sentAs?.isUnsure === true;
+  const isResent = can.update && sentAs?.isUnsure === true;
   const isAsSent = !perhaps && fingerprintOfBody(kind, values) === sentAs?.body;
   if (isAsSent && !isResent) return NO_CHANGES;
   // The arguments can't be compared one by one, so all may differ; only the owner is known.
@@ -193,7 +189,7 @@ function decide(
     if (why !== undefined) return { do: "blocked", record, why };
     if (adopts !== undefined) return { do: "adopt", id: isNamed ? adopts : undefined };
     return {
-      do: isDeclared && can.search(record.field) ? "recover" : "blocked",
+      do: isDeclared && canSearch(can, record) ? "recover" : "blocked",
       record,
     };
   }

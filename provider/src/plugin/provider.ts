@@ -33,9 +33,14 @@ import {
   readResource,
   updateResource,
 } from "../operations/index.js";
-import { abilitiesOf, adoptedBy } from "../plan/index.js";
+import { adoptedBy } from "../plan/index.js";
 import { exactId } from "../rules/index.js";
-import { describeSettingProblem, NAMESPACE, readSettings } from "../settings/index.js";
+import {
+  describeSettingProblem,
+  knownOperations,
+  NAMESPACE,
+  readSettings,
+} from "../settings/index.js";
 import {
   ACCOUNT,
   argumentsIn,
@@ -138,7 +143,7 @@ export class AdvertisingPlugin {
     { values, secret }: Properties,
   ): Promise<{ inputs: Values; failures: readonly string[] }> {
     const { resource, ref } = resourceAt(urn);
-    const { delete: isKnown } = abilitiesOf(kindOf(resource), this.runtime.settings);
+    const { delete: isKnown } = knownOperations(kindOf(resource), this.runtime.settings);
     const context = {
       identity: ref.identity,
       formerKeys: formerKeysIn(resource, ref, olds),
@@ -247,7 +252,7 @@ export class AdvertisingPlugin {
   /** @throws UnsupportedError without a known read nobody knows the arguments of what is imported. */
   #assertCanImport(resource: Kind | SetKind, { label }: ResourceRef, id: string): void {
     const isSet = "member" in resource;
-    if (!isSet && abilitiesOf(resource, this.runtime.reading.settings).read) return;
+    if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) return;
     const reason = isSet
       ? "A set has no id on the platform"
       : `${NAMESPACE}:operations names no read of it`;
@@ -260,7 +265,7 @@ export class AdvertisingPlugin {
   #imported(resource: Kind, ref: ResourceRef, { props }: ReadResult) {
     const { [resource.idProperty]: _, ...given } = argumentsIn(props);
     const { settings } = this.runtime.reading;
-    const deletes = abilitiesOf(resource, settings).delete || undefined;
+    const deletes = knownOperations(resource, settings).delete !== undefined || undefined;
     const inputs = withoutUndefined({
       ...given,
       [IDENTITY]: ref.identity,

@@ -14,8 +14,8 @@ import {
   KINDS,
   type Kind,
 } from "../kinds/index.js";
-import { abilitiesOf } from "../plan/index.js";
 import { exactId, problemMessages, validate } from "../rules/index.js";
+import { knownOperations } from "../settings/index.js";
 import { labelOf } from "../state/index.js";
 import { isOfType, optionProblems } from "./declaration.js";
 import { currentProgram } from "./program.js";
@@ -157,7 +157,7 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
   const { file } = values;
   const content =
     typeof file === "string" ? readCatalog(file, process.cwd(), settings) : NOTHING;
-  const canDelete = KINDS.filter((kind) => abilitiesOf(kind, settings).delete);
+  const canDelete = KINDS.filter((kind) => knownOperations(kind, settings).delete);
   const byLevel = Map.groupBy(content.findings, ({ level }) => level);
   const added = program.add({
     title: labelOf("Catalog", name),

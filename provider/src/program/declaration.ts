@@ -13,7 +13,6 @@ import {
   typeTokenOf,
   warningsIn,
 } from "../kinds/index.js";
-import { abilitiesOf } from "../plan/index.js";
 import {
   DescribedInvalidValue,
   exactId,
@@ -24,7 +23,7 @@ import {
   problemMessages,
   show,
 } from "../rules/index.js";
-import type { Settings } from "../settings/index.js";
+import { knownOperations, type Settings } from "../settings/index.js";
 import { keyOf, keyOfUrn, kindOf, labelOf, memberOf, UNKNOWN } from "../state/index.js";
 import type { Finding } from "./findings.js";
 import { typesOf } from "./pulumi-internals.js";
@@ -68,7 +67,7 @@ export interface Call {
 export function declare(call: Call, settings: Settings): Declaration {
   const { kind: declared, name, args, options } = call;
   const kind = kindOf(declared);
-  const canDelete = abilitiesOf(kind, settings).delete;
+  const canDelete = knownOperations(kind, settings).delete !== undefined;
   const title = labelOf(declared.name, name);
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
   const formerKeys = formerKeysOf(call).filter((former) => former !== key);

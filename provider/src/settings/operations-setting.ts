@@ -103,7 +103,8 @@ function faultIn(
 
 export function knownOperations(
   { create }: { create: Operation },
-  { operations }: { operations: Operations | undefined },
+  settings: { operations: Operations | undefined; markField: string | undefined },
 ): KnownOperations {
-  return operations?.of[create.noun] ?? {};
+  const { operations, markField } = settings;
+  return { ...operations?.of[create.noun], markField };
 }
