@@ -190,11 +190,7 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   ["… and deletes are on", { held: 5, wanted: foreign, deletes: true }, "adopt", deleted],
   ["existingId is not known yet", { held: 5, wanted: later }, "perhaps replace", "live"],
 
-  [
-    "unresolved",
-    { ...waiting, wanted: A },
-    (can) => (can.search ? "recover" : "blocked"),
-  ],
+  ["unresolved", { ...waiting, wanted: A }, (can) => (can.search ? "recover" : "blocked")],
   [
     "unresolved, with other arguments",
     { unresolved: { ...OPEN, field: undefined }, wanted: other },

@@ -38,6 +38,7 @@ const ALL: Abilities = {
   update: true,
   delete: true,
   search: true,
+  markField: "m",
 };
 const END = `${staysLive(conversionEvent, "").trim()}.`;
 

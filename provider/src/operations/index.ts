@@ -7,4 +7,4 @@ export { searchByMark } from "./create.js";
 export { describeError, ResourceFailure } from "./outcome.js";
 export { check, planResource, previewResource } from "./plan-resource.js";
 export { type ReadResult, readResource } from "./refresh.js";
-export { createRuntime, type Runtime, type TellAt } from "./runtime.js";
+export { type Change, createRuntime, type Runtime, type TellAt } from "./runtime.js";

@@ -8,7 +8,6 @@ import {
   type AdvertisingError,
   ArgumentsError,
   asRecord,
-  asTyped,
   BlockedCreateError,
   hasValue,
   isSameValue,
@@ -449,12 +448,7 @@ export function previewResource(
   if (before !== undefined) tellReplacement(plan, before.object);
   const error = tellPreview(plan);
   runtime.tellCollected();
-  if (error === undefined) return;
-  if (!(error instanceof BlockedCreateError)) throw error;
-  const command = asTyped("npx pulumi-advertising pending");
-  throw new BlockedCreateError(
-    `${error.message}\nPulumi stops at the first such resource. To list all open creates:\n  ${command}`,
-  );
+  if (error !== undefined) throw error;
 }
 
 /**

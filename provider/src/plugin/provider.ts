@@ -4,6 +4,8 @@
  */
 import {
   ArgumentsError,
+  asTyped,
+  BlockedCreateError,
   type Environment,
   own,
   SettingsError,
@@ -21,6 +23,7 @@ import {
   type SetKind,
 } from "../kinds/index.js";
 import {
+  type Change,
   check,
   createResource,
   createRuntime,
@@ -168,11 +171,7 @@ export class AdvertisingPlugin {
   }
 
   /** @param olds the state's outputs. @param oldInputs those of the state. */
-  async diff(
-    urn: string,
-    change: { id: string; olds: Values; news: Values },
-    oldInputs: Values,
-  ): Promise<Diff> {
+  async diff(urn: string, change: Change, oldInputs: Values): Promise<Diff> {
     const { resource, ref } = resourceAt(urn);
     const plan = await planResource(resource, this.runtime, ref, change);
     const then = argumentsIn(oldInputs);
@@ -185,11 +184,23 @@ export class AdvertisingPlugin {
   /** What a create will return, as far as it is known before. @throws AdvertisingError why it would fail. */
   previewCreate(urn: string, { values, secret }: Properties): Saved {
     const { resource, ref } = resourceAt(urn);
-    previewResource(resource, this.runtime, ref, { id: "", olds: {}, news: values });
+    this.#preview(resource, ref, { id: "", olds: {}, news: values });
     if ("member" in resource) return { id: "", values, secret };
     const id = adoptedBy(values);
     if (id === undefined || id === UNKNOWN) return { id: "", values, secret };
     return { id, values: { ...values, [resource.idProperty]: exactId(id) }, secret };
+  }
+
+  #preview(resource: Kind | SetKind, ref: ResourceRef, change: Change): void {
+    try {
+      previewResource(resource, this.runtime, ref, change);
+    } catch (error) {
+      if (!(error instanceof BlockedCreateError)) throw error;
+      const command = asTyped("npx pulumi-advertising pending");
+      throw new BlockedCreateError(
+        `${error.message}\nPulumi stops at the first such resource. To list all open creates:\n  ${command}`,
+      );
+    }
   }
 
   async create(urn: string, { values }: Properties): Promise<Saved> {
@@ -203,17 +214,14 @@ export class AdvertisingPlugin {
   previewUpdate(urn: string, id: string, olds: Values, news: Properties): Saved {
     const { resource, ref } = resourceAt(urn);
     const { values, secret } = news;
-    previewResource(resource, this.runtime, ref, { id, olds, news: values });
+    this.#preview(resource, ref, { id, olds, news: values });
     if ("member" in resource)
       return { id: "", values: { ...values, eventIds: UNKNOWN }, secret };
     const { idProperty } = resource;
     return { id: "", values: { ...values, [idProperty]: olds[idProperty] }, secret };
   }
 
-  async update(
-    urn: string,
-    change: { id: string; olds: Values; news: Values },
-  ): Promise<Saved> {
+  async update(urn: string, change: Change): Promise<Saved> {
     const { resource, ref } = resourceAt(urn);
     await this.#beginUp(ref);
     const values = await updateResource(resource, this.runtime, ref, change);
