@@ -182,11 +182,13 @@ it("with known operations, a change updates and a removal deletes, and a preview
   const sandbox = await useSandbox({ operations: true });
   const { search: _, ...event } = eventOperations;
   const operations = { event, createdVisibleAfterSeconds: 0 };
-  const events = (value: number, more = "", kept = "") =>
+  const events = (value: number, more = "", kept = "", owner = "acme") =>
     throughPlugin(
       program(`
-const { advertiserId } = new advertising.Advertiser("acme", { advertiserName: "Acme" });
-new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId, value: ${value} });
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+const other = new advertising.Advertiser("other", { advertiserName: "Other" });
+const { advertiserId } = acme;
+new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId: ${owner}.advertiserId, value: ${value} });
 new advertising.ConversionEventSet("funnel", { advertiserId,
   events: { a: { eventName: "A", value: 1 }, ${kept} } }, { retainOnDelete: ${kept !== ""} });
 ${more}`),
@@ -209,8 +211,14 @@ new advertising.ConversionEvent("held", { eventName: "Held", advertiserId, value
   await well(stack.up());
   expect(sandbox).toMatchObject({ eventPosts: 5, updates: 1, deletes: 1 });
   expect((await stack.ids()).buy).toBe(before.buy);
+  // Another advertiser's event is another object, and the engine deletes the old one.
+  stack.program(events(30, "", "", "other"));
+  const fate = `The old object ${before.buy} will be deleted on the platform (unless retainOnDelete is true)`;
+  expect(await well(stack.preview())).toContain(fate);
+  expect(await well(stack.up("--skip-preview"))).toContain(fate);
+  expect(sandbox).toMatchObject({ eventPosts: 6, deletes: 2 });
   await well(stack.destroy());
-  expect(sandbox).toMatchObject({ eventPosts: 5, advertiserPosts: 1, deletes: 3 });
+  expect(sandbox).toMatchObject({ eventPosts: 6, advertiserPosts: 2, deletes: 4 });
   const namesOf = (text: string) =>
     [...text.matchAll(/"name": "(\w+)"/g)].map(([, name]) => name);
   const left = namesOf(await well(stack.command("leftovers", "--format", "json")));
