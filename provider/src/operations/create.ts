@@ -24,12 +24,7 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import {
-  isSuperseded,
-  type Journal,
-  type JournalEntry,
-  type OpenCreate,
-} from "../journal/index.js";
+import type { Journal, JournalEntry, OpenCreate } from "../journal/index.js";
 import { bodyOf, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
 import {
   canSearch,
@@ -120,7 +115,6 @@ export function createToTakeOver(
     // Not what ended cleanly at another account.
     if (state === "reported" && !runtime.isSameAccount(account)) return false;
     if (id === undefined) return true;
-    if (isSuperseded(entry, held)) return false;
     return id !== held && !runtime.deleted.has(ref.kind, id);
   });
 }

@@ -328,8 +328,8 @@ function noteState(plan: Plan): void {
   const journal = runtime.journal(ref);
   const creates = stored.resolved;
   for (const create of creates) deployment.noteSeen(create);
-  if (deployment.isUp !== false && creates.length > 0)
-    journal.recordSeen({ key: ref.key, id: stored.eventIds.get(SINGLE), creates });
+  for (const { id } of stored.left) deployment.noteSeen(objectKey(plan.kind.name, id));
+  journal.recordSeen({ key: ref.key, id: stored.eventIds.get(SINGLE), creates });
   for (const { key, id, unresolved, isDeclared } of objects) {
     if (unresolved === undefined) continue;
     const { mark } = unresolved;
@@ -341,40 +341,36 @@ function noteState(plan: Plan): void {
       runtime
         .openCreates(ref)
         .add({ ...unresolved, key: own.key, state: "sent", isInState: true });
-    else if (deployment.isUp !== false && id === undefined)
-      journal.recordSeen({ key: own.key, creates: [mark] });
+    else if (id === undefined) journal.recordSeen({ key: own.key, creates: [mark] });
   }
-  const left = new Set(stored.left.map(({ id }) => id));
-  for (const object of objects) noteObject(plan, object, left);
+  for (const object of objects) noteObject(plan, object);
 }
 
 /**
  * What the plan for an object in the state means for others: nothing else may have it, and the journal learns that the
  * state has it. Warns of another one that an earlier run made for it, and of changes the platform is not told.
- * @param left the ids that its resource has left live. @throws ArgumentsError something else has it.
+ * @throws ArgumentsError something else has it.
  */
 function noteObject(
   { runtime, resource, kind, secret, ...plan }: Plan,
   { key, action, changed, former, id, olds, values }: PlannedObject,
-  left: ReadonlySet<string>,
 ): void {
   if (id === undefined) return;
   const ref = objectRef(resource, plan.ref, key);
   const { deployment } = runtime;
   const journal = runtime.journal(ref);
   const entry = journal.of(ref.key);
-  // Another machine has replaced what this one's journal has as created.
-  const isLeft = entry?.id !== undefined && left.has(entry.id);
+  // Another machine may have replaced what this one's journal has as created.
+  const isKnown = entry !== undefined && deployment.hasSeen(kind, entry);
   // Only Pulumi's record had it: that run was under way, and has saved what it created.
   const isSaved = entry?.id === undefined && entry?.atLatest === true;
   // The journal has a create of this resource that isn't the state's object, nor known to the state.
   if (
     entry !== undefined &&
-    !isLeft &&
+    !isKnown &&
     !isSaved &&
     entry.state !== "confirmed" &&
-    entry.id !== id &&
-    !deployment.hasSeen(kind, entry)
+    entry.id !== id
   ) {
     // Not if it was sent to replace that object: then it is taken over or looked for.
     const isSecond = entry.id === undefined && entry.replaces !== id;
@@ -384,14 +380,13 @@ function noteObject(
   }
   deployment.noteSeen(objectKey(kind.name, id));
   const { deletes } = deployment.checked(plan.ref.key);
-  if (deployment.isUp !== false)
-    journal.recordSeen({
-      key: ref.key,
-      id,
-      creates: isLeft ? [sendingOf(entry)] : [],
-      deletes,
-      ...identifyingIn(kind, olds, secret),
-    });
+  journal.recordSeen({
+    key: ref.key,
+    id,
+    creates: isKnown && entry.id !== undefined ? [sendingOf(entry)] : [],
+    deletes,
+    ...identifyingIn(kind, olds, secret),
+  });
   const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
   if (other !== undefined)
     throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
