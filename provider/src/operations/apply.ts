@@ -135,7 +135,7 @@ export async function deleteResource(
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {
-    return { key, id: object, ref: ref && objectRef(resource, ref, key) };
+    return { key, id: object, ref: ref && objectRef(ref, key) };
   });
   // The state keeps a set whole, so the next run tries the others again.
   const [first] = await deleteObjects(operations, label, wanted, properties);
@@ -216,7 +216,6 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
 
 function tasksOf({
   runtime,
-  resource,
   kind,
   ref,
   stored,
@@ -227,7 +226,7 @@ function tasksOf({
   const rest = ["same", "retain", "delete"]; // a set deletes last
   const hasWork = ({ action }: PlannedObject) => !rest.includes(action.do);
   return objects.filter(hasWork).map((object) => {
-    const own = objectRef(resource, ref, object.key);
+    const own = objectRef(ref, object.key);
     const replaces = replacedBy(runtime, own, object.id ?? object.former?.id);
     const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
     const formerIds = left.map(({ id }) => id);

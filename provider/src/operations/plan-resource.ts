@@ -194,10 +194,10 @@ function checkedOf(
 
 function noteDeclared(
   { declared }: Deployment,
-  { resource, ref, objects, declared: { events, formerKeys } }: Plan,
+  { ref, objects, declared: { events, formerKeys } }: Plan,
 ): void {
   if (events === undefined) declared.add(ref.key);
-  for (const { key } of objects) declared.add(objectRef(resource, ref, key).key);
+  for (const { key } of objects) declared.add(objectRef(ref, key).key);
   for (const key of formerKeys.values()) declared.add(memberRef(ref, key).key);
 }
 
@@ -206,7 +206,7 @@ function claimConflicts({ runtime, resource, kind, ref, objects }: Plan): string
   return objects.flatMap(({ key, entry }) => {
     const id = adoptedBy(entry);
     if (id === undefined || id === UNKNOWN) return [];
-    const other = runtime.deployment.claim(kind, id, objectRef(resource, ref, key).key);
+    const other = runtime.deployment.claim(kind, id, objectRef(ref, key).key);
     if (other === undefined) return [];
     const path = resource === kind ? "" : `${memberOf("events", key)}.`;
     return `${path}existingId ${adoptedTwice(id, parseKey(other).label)}`;
@@ -223,7 +223,7 @@ function noteFormerKeys(
     for (const { key } of objects)
       journal.moveRecord(
         resource === kind ? former : memberOf(former, key),
-        objectRef(resource, ref, key).key,
+        objectRef(ref, key).key,
       );
   for (const [key, former] of declared.formerKeys)
     journal.moveRecord(memberRef(ref, former).key, memberRef(ref, key).key);
@@ -271,7 +271,7 @@ export function planObjects(
     stored,
     declared,
     objects: plannedObjects(kind, stored, declared, circumstances),
-    secret: secretOfObjects(resource, secret.union(wasSecret)),
+    secret: secretOfObjects(kind, secret.union(wasSecret)),
   };
 }
 
@@ -323,7 +323,7 @@ export async function planResource(
 
 /** Tells deployment and journal what the state has: creates that were found, creates that are open, and each object. */
 function noteState(plan: Plan): void {
-  const { runtime, resource, ref, stored, objects } = plan;
+  const { runtime, ref, stored, objects } = plan;
   const { deployment } = runtime;
   const journal = runtime.journal(ref);
   const creates = stored.resolved;
@@ -333,7 +333,7 @@ function noteState(plan: Plan): void {
   for (const { key, id, unresolved, isDeclared } of objects) {
     if (unresolved === undefined) continue;
     const { mark } = unresolved;
-    const own = objectRef(resource, ref, key);
+    const own = objectRef(ref, key);
     // The journal may have it too, perhaps under a former name: it is one create.
     deployment.noteSeen(mark);
     // What is declared looks after its own create. The others may be a new event under another key.
@@ -352,11 +352,11 @@ function noteState(plan: Plan): void {
  * @throws ArgumentsError something else has it.
  */
 function noteObject(
-  { runtime, resource, kind, secret, ...plan }: Plan,
+  { runtime, kind, secret, ref: ofResource }: Plan,
   { key, action, changed, former, id, olds, values }: PlannedObject,
 ): void {
   if (id === undefined) return;
-  const ref = objectRef(resource, plan.ref, key);
+  const ref = objectRef(ofResource, key);
   const { deployment } = runtime;
   const journal = runtime.journal(ref);
   const entry = journal.of(ref.key);
@@ -379,7 +379,7 @@ function noteObject(
       runtime.warnEach(secondObjectNotice(kind, { ...ref, short }, entry, id));
   }
   deployment.noteSeen(objectKey(kind.name, id));
-  const { deletes } = deployment.checked(plan.ref.key);
+  const { deletes } = deployment.checked(ofResource.key);
   journal.recordSeen({
     key: ref.key,
     id,
@@ -466,10 +466,9 @@ function tellPreview({
   const takenOver = new Set<PlannedObject>();
   for (const object of objects) {
     const { key, formerKey = key, action, entry, values, id } = object;
-    const own = objectRef(resource, ref, key);
+    const own = objectRef(ref, key);
     // Commands go by the names that state and journal have.
-    if (action.do === "blocked")
-      open.push({ ref: objectRef(resource, ref, formerKey), ...action });
+    if (action.do === "blocked") open.push({ ref: objectRef(ref, formerKey), ...action });
     const isNew = ["create", "replace"].includes(shownAction(object));
     if (!isNew || adoptedBy(entry) !== undefined) continue;
     if (journal.trouble !== undefined) return journal.trouble;
@@ -550,11 +549,10 @@ function registerSecrets(value: unknown, secrets: Secrets): void {
 
 /** With any secret in a set's `events` or `defaults`, no argument of its members is shown. */
 export function secretOfObjects(
-  resource: Kind | SetKind,
+  kind: Kind,
   secret: ReadonlySet<string>,
 ): ReadonlySet<string> {
   if (!secret.has("events") && !secret.has("defaults")) return secret;
-  const kind = kindOf(resource);
   // The owner is shown: without it, an object could not be updated but only replaced.
   return new Set([...secret, ...kind.outputs.filter((name) => name !== kind.owner)]);
 }

@@ -182,9 +182,9 @@ async function refreshObjects(
   const ref = refInState(resource.name, properties);
   // Undefined if nobody knows which values must not be shown.
   const secret =
-    ref && secretOfObjects(resource, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
+    ref && secretOfObjects(kind, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
   const refreshOne = async (key: string, id: string): Promise<boolean> => {
-    const own = ref && objectRef(resource, ref, key);
+    const own = ref && objectRef(ref, key);
     const label = own ? `${own.label} (${id})` : `${kind.name} ${id}`;
     const target = { id, created, label, ref: own };
     const record = await operations.read(target);

@@ -129,6 +129,11 @@ export function memberRef(set: ResourceRef, member: string): ResourceRef {
   };
 }
 
+/** @param key of one of the resource's objects. */
+export function objectRef(ref: ResourceRef, key: string): ResourceRef {
+  return setNamed(ref.resource) === undefined ? ref : memberRef(ref, key);
+}
+
 /** @param stackPath `<organization>/<project>/<stack>` */
 export function refOfKey(key: string, stackPath: string): ResourceRef {
   const { resource, member, ...place } = parseKey(key);

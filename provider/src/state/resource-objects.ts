@@ -5,7 +5,6 @@
 import { asRecord, type Values } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { memberRef, type ResourceRef } from "./names.js";
 import {
   ACCOUNT,
   CREATED,
@@ -28,15 +27,6 @@ export const SINGLE = "";
 export function kindOf(resource: Kind | SetKind): Kind {
   if ("member" in resource) return resource.member;
   return resource;
-}
-
-export function objectRef(
-  resource: Kind | SetKind,
-  ref: ResourceRef,
-  key: string,
-): ResourceRef {
-  if ("member" in resource) return memberRef(ref, key);
-  return ref;
 }
 
 /** Without hidden properties, whose names begin with two underscores. */
