@@ -236,7 +236,7 @@ function tasksOf({
   });
 }
 
-function isRemoved({ action }: PlannedObject): boolean {
+function isRemoved({ action }: PlannedObject) {
   return action.do === "retain" || action.do === "delete";
 }
 
@@ -328,7 +328,7 @@ function nextState(
 }
 
 /** It may have been carried out, so the next run sends it again, even if the program is as before it. */
-function isFailedUpdate({ do: work }: Action, outcome: Outcome | undefined): boolean {
+function isFailedUpdate({ do: work }: Action, outcome: Outcome | undefined) {
   if (work !== "update" || outcome?.kind !== "failed") return false;
   // Then it surely wasn't sent, or was refused.
   return !(outcome.error instanceof LoginError || outcome.error instanceof SettingsError);
@@ -363,7 +363,7 @@ function singleOutputs(
 function tellCreated(
   { runtime, kind, ref, objects }: Plan,
   { outcomes, unmanaged }: ApplyResult,
-): void {
+) {
   const { deployment, tellAt, warnEach } = runtime;
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome) ?? "";

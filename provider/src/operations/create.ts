@@ -334,7 +334,7 @@ export function namesakeOf(
 }
 
 /** After one was blocked, nothing new is sent. @throws BlockedCreateError nothing may be sent for a new object. */
-function assertNotBlocked(runtime: Runtime, object: NewObject): void {
+function assertNotBlocked(runtime: Runtime, object: NewObject) {
   const { deployment } = runtime;
   const { ref } = object;
   const namesake = namesakeOf(runtime, object);

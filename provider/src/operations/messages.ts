@@ -95,7 +95,7 @@ export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
   ].join("\n");
 }
 
-function madeOtherwise(all: readonly MadeObject[]): string {
+function madeOtherwise(all: readonly MadeObject[]) {
   const those = all.map(({ ref, id }) => `${ref.short} (${id})`);
   return `Earlier runs created these with arguments that differ from the program's: ${listed(those)}.`;
 }
@@ -113,7 +113,7 @@ export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilitie
   return notice(`adopted; ${sends}`, ref, `adopts ${object}; ${sends}`, object);
 }
 
-function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">): string {
+function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
   if (!read) return "nothing is sent";
   const then = update ? "updates it" : "fails";
   return `\`pulumi up\` reads it, and ${then} if it differs`;
@@ -131,7 +131,7 @@ export function namesakesMessage(all: readonly Namesake[]): string {
   ].join("\n");
 }
 
-function whatIsOpen(open: OpenCreate): string {
+function whatIsOpen(open: OpenCreate) {
   const { key, id, elsewhere } = open;
   const { label, kind } = parseKey(key);
   const stack = elsewhere === undefined ? "" : ` of the stack ${elsewhere.stack}`;
@@ -140,7 +140,7 @@ function whatIsOpen(open: OpenCreate): string {
 }
 
 /** What each answer leads to. That of the first object about names stands for all of them. */
-function openAdvice(all: readonly Namesake[]): string[] {
+function openAdvice(all: readonly Namesake[]) {
   const nameOf = ({ open: { key, elsewhere } }: Namesake) =>
     elsewhere ? refOfKey(key, elsewhere.stack).urn : parseKey(key).short;
   const unknown = all.filter(({ open }) => open.id === undefined).map(nameOf);
@@ -165,10 +165,7 @@ function openAdvice(all: readonly Namesake[]): string[] {
 }
 
 /** How a resource goes on with an object that an earlier run made under another name. */
-function renameCure(
-  ref: ResourceRef,
-  { key, id = "<its id>", elsewhere }: OpenCreate,
-): string {
+function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenCreate) {
   const adopt = `set existingId: ${id}`;
   const { name, member, resource, parentTypes } = parseKey(key);
   if (elsewhere !== undefined || key === ref.key || resource !== ref.resource) return adopt;
@@ -336,7 +333,7 @@ export function planMessage(
 }
 
 /** With its former key and its new id where the program gives it others. */
-function shownMember({ key, formerKey, id, action }: PlannedObject): string {
+function shownMember({ key, formerKey, id, action }: PlannedObject) {
   const keys = formerKey === undefined ? key : `${formerKey} → ${key}`;
   const now = action.do === "adopt" ? action.id : id;
   return now === undefined ? keys : `${keys} (${now})`;
@@ -347,7 +344,7 @@ function renameHints(
   kind: Kind,
   members: readonly PlannedObject[],
   isKept: (id: string) => boolean,
-): string[] {
+) {
   const removed = members.filter(
     ({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id),
   );
@@ -393,7 +390,7 @@ export function usedMessage(
   return `${label}: adopted or taken over, without a create: ${listed(those)}`;
 }
 
-function listed(items: readonly string[]): string {
+function listed(items: readonly string[]) {
   return cut(items.map(printable).toSorted(natural), MAX_LISTED).join(", ");
 }
 

@@ -202,7 +202,7 @@ function noteDeclared(
 }
 
 /** What an object adopts is its own from now on, unless something else has it. */
-function claimConflicts({ runtime, resource, kind, ref, objects }: Plan): string[] {
+function claimConflicts({ runtime, resource, kind, ref, objects }: Plan) {
   return objects.flatMap(({ key, entry }) => {
     const id = adoptedBy(entry);
     if (id === undefined || id === UNKNOWN) return [];
@@ -217,7 +217,7 @@ function claimConflicts({ runtime, resource, kind, ref, objects }: Plan): string
 function noteFormerKeys(
   { runtime, resource, kind, ref, objects, declared }: Plan,
   { formerKeys = [] }: ProgramContext,
-): void {
+) {
   const journal = runtime.journal(ref);
   for (const former of formerKeys)
     for (const { key } of objects)
@@ -322,7 +322,7 @@ export async function planResource(
 }
 
 /** Tells deployment and journal what the state has: creates that were found, creates that are open, and each object. */
-function noteState(plan: Plan): void {
+function noteState(plan: Plan) {
   const { runtime, ref, stored, objects } = plan;
   const { deployment } = runtime;
   const journal = runtime.journal(ref);
@@ -354,7 +354,7 @@ function noteState(plan: Plan): void {
 function noteObject(
   { runtime, kind, secret, ref: ofResource }: Plan,
   { key, action, changed, former, id, olds, values }: PlannedObject,
-): void {
+) {
   if (id === undefined) return;
   const ref = objectRef(ofResource, key);
   const { deployment } = runtime;
@@ -397,7 +397,7 @@ function noteObject(
 }
 
 /** The engine shows a single resource's own step; this adds what the step does not say. */
-function tellSingle(plan: Plan, object: PlannedObject): void {
+function tellSingle(plan: Plan, object: PlannedObject) {
   const { runtime, kind, ref, can } = plan;
   const { deployment } = runtime;
   const { action, former } = object;
@@ -414,10 +414,7 @@ function tellSingle(plan: Plan, object: PlannedObject): void {
 }
 
 /** In a preview. */
-function tellReplacement(
-  { runtime, kind, ref }: Plan,
-  { action, former }: PlannedObject,
-): void {
+function tellReplacement({ runtime, kind, ref }: Plan, { action, former }: PlannedObject) {
   if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record));
   if (former === undefined || runtime.deployment.isClaimedOrAdopted(kind, former.id))
     return;
@@ -516,7 +513,7 @@ function tellPreview({
  * A new object may be what its resource had in an earlier run, or (of a single resource: a set compares its own keys)
  * what the program declared under another name.
  */
-function tellFormerObject(runtime: Runtime, { kind, ref, values }: NewObject): void {
+function tellFormerObject(runtime: Runtime, { kind, ref, values }: NewObject) {
   const { deployment, deleted } = runtime;
   const journal = runtime.journal(ref);
   const owner = ownerIn(kind, values);
@@ -538,7 +535,7 @@ function tellFormerObject(runtime: Runtime, { kind, ref, values }: NewObject): v
 const MIN_SECRET_CHARACTERS = 4;
 
 /** Registers every string and number in `value` for scrubbing. */
-function registerSecrets(value: unknown, secrets: Secrets): void {
+function registerSecrets(value: unknown, secrets: Secrets) {
   if (typeof value === "object")
     for (const part of Object.values(value ?? {})) registerSecrets(part, secrets);
   if (typeof value === "string" && value.length >= MIN_SECRET_CHARACTERS)

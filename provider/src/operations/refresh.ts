@@ -140,7 +140,7 @@ async function get(
 }
 
 /** What people have answered for unresolved creates becomes the state's. @returns whether any was. */
-function resolve(kind: Kind, runtime: Runtime, stored: StoredSet): boolean {
+function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
   const { answers } = runtime;
   let isAnswered = false;
   for (const [key, record] of stored.unresolved) {

@@ -221,7 +221,7 @@ export function createTracker() {
     },
   };
   /** @throws NotSentError once the engine is gone: it would not receive the result of what begins now. */
-  const assertEngine = (): void => {
+  const assertEngine = () => {
     if (gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
   };
   return {
@@ -268,12 +268,12 @@ export function createMessages(secrets: Secrets, log: TellAt) {
     { severity: Severity; amount: number; collected: string[] }
   >();
   let timer: NodeJS.Timeout | undefined;
-  const tellAt = (severity: Severity, urn: string, message: string | undefined): void => {
+  const tellAt = (severity: Severity, urn: string, message: string | undefined) => {
     if (message !== undefined && isNew(severity, urn, message))
       void log(severity, urn, secrets.scrub(message));
   };
   /** Shows collected notices at once, for callers that know which one is the last. */
-  const tellCollected = (): void => {
+  const tellCollected = () => {
     clearTimeout(timer);
     for (const [sort, { severity, collected }] of sorts) {
       if (collected.length === 0) continue;
@@ -282,7 +282,7 @@ export function createMessages(secrets: Secrets, log: TellAt) {
     }
   };
   /** A notice that thousands of resources may have. */
-  const tellEach = (severity: Severity, { sort, urn, text, brief }: Notice): void => {
+  const tellEach = (severity: Severity, { sort, urn, text, brief }: Notice) => {
     if (!isNew(severity, urn, text)) return;
     const known = sorts.get(sort) ?? { severity, amount: 0, collected: [] };
     sorts.set(sort, known);
