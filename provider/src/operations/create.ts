@@ -252,8 +252,8 @@ async function sendCreate(
   };
   if (conflict !== undefined) return unresolved(open);
   const finding = await searchIfPossible(runtime, task, open, true);
-  if (finding.kind === "unresolved") return unresolved(finding.record);
-  if (finding.kind === "not-made") return unresolved(open);
+  if (finding.kind !== "found")
+    return unresolved("record" in finding ? finding.record : open);
   const { id } = finding;
   await noteCreated(id);
   say(`${label} was created as ${id}: its response was lost, and a search has found it.`);
