@@ -158,7 +158,7 @@ function openAdvice(all: readonly Namesake[]) {
   else lines.push(`If ${same}, and in the account: also ${cure}.`);
   if (created.length > 0)
     lines.push(
-      "If not, forget what the program no longer declares:",
+      "If not, drop the record of what the program no longer declares:",
       `  ${pendingCommandLine("forget", created)}`,
     );
   return lines;
