@@ -86,7 +86,8 @@ export async function createResource(
   const change = { id: "", olds: {}, news: inputs };
   const plan = planObjects(resource, runtime, ref, change);
   if ("member" in resource) {
-    const id = `set-${randomUUID()}`; // means nothing to the platform
+    // It means nothing to the platform.
+    const id = `set-${randomUUID()}`;
     return { id, outs: setOutputs(plan, await applyPlan(plan), id) };
   }
   // The engine gives no old state.
@@ -130,7 +131,8 @@ export async function deleteResource(
 ): Promise<void> {
   const { id, properties, ref } = leaving;
   const { eventIds } = readStored(resource, id, properties);
-  if (eventIds.size === 0) return; // unresolved, so that the object to delete is not known
+  // Unresolved, so that the object to delete is not known.
+  if (eventIds.size === 0) return;
   const label = ref === undefined ? `${resource.name} ${id}` : `${ref.label} (${id})`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
@@ -166,13 +168,15 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
   const at = runtime.now();
   const leaving = objects.flatMap((object): LeftLive[] => {
     const { key } = object;
-    const id = object.id ?? object.former?.id; // in a create only `former` has it
+    // In a create only `former` has it.
+    const id = object.id ?? object.former?.id;
     const isSame = !isRemoved(object) && id === (idAfter(outcomes.get(key)) ?? object.id);
     if (id === undefined || isSame) return [];
     const name = displayName(kind, stored.events.get(key) ?? {}, secret);
     return [withoutUndefined({ id, at, name, key: key || undefined })];
   });
-  const isSingle = resource === kind; // whose former object the engine deletes
+  // The engine deletes a single resource's former object.
+  const isSingle = resource === kind;
   const isWanted = ({ id }: LeftLive) => !isSingle && isWell && plan.deletes(id);
   const wanted = leaving.filter(isWanted);
   const failedDeletes = await deleteObjects(operations, ref.label, wanted, plan.olds);
@@ -223,7 +227,8 @@ function tasksOf({
   objects,
   secret,
 }: Plan): ObjectTask[] {
-  const rest = ["same", "retain", "delete"]; // a set deletes last
+  // A set deletes last.
+  const rest = ["same", "retain", "delete"];
   const hasWork = ({ action }: PlannedObject) => !rest.includes(action.do);
   return objects.filter(hasWork).map((object) => {
     const own = objectRef(ref, object.key);
@@ -377,7 +382,8 @@ function tellCreated(
     warnEach(replacedNotice(kind, ref, object.former, `is ${id} now`));
   const [former] = unmanaged;
   if (former === undefined || deployment.checked(ref.key).deletesInStateAndProgram) return;
-  deployment.noteStaying(kind, former.id); // the engine may still ask for its delete, by the option in the state
+  // The engine may still ask for its delete, by the option in the state.
+  deployment.noteStaying(kind, former.id);
   const left = { id: former.id, isDeleted: false };
   warnEach(replacedNotice(kind, ref, left, `is ${id} now`));
 }

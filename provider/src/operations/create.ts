@@ -70,7 +70,8 @@ export async function createOnce(
 ): Promise<Outcome> {
   const { ref, unresolved } = task;
   const { key, label } = ref;
-  runtime.client(); // checks the settings first: without them nothing may begin
+  // Checks the settings first: without them nothing may begin.
+  runtime.client();
   const journal = runtime.journal(ref);
   await journal.assertUsable();
   assertAccountOfOpen(runtime, journal);

@@ -203,7 +203,8 @@ export class ObjectOperations {
       );
     await journal
       .recordAdopted(key, id)
-      .catch((error: Error) => runtime.say(error.message)); // the next `diff` says it again
+      // The next `diff` says it again.
+      .catch((error: Error) => runtime.say(error.message));
     return { kind: "managed", id };
   }
 
@@ -241,7 +242,8 @@ export class ObjectOperations {
   async delete(target: Target, properties: Values): Promise<void> {
     const { kind, runtime } = this;
     const { id, label, created } = target;
-    if (runtime.deployment.isClaimedOrAdopted(kind, id)) return; // something else manages it
+    // Something else manages it.
+    if (runtime.deployment.isClaimedOrAdopted(kind, id)) return;
     // A plugin's engine calls `delete` for a replaced object too; the replacement has already said that it stays live.
     if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return;
     const [blocker, ...cure] = this.#deleteBlocker(target, properties);

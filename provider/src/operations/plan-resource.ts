@@ -138,7 +138,8 @@ export async function check(
   const isNew = Object.keys(olds).length === 0;
   deployment.noteContext(context);
   deployment.noteChecked(ref.key, isNew, checkedOf(runtime, ref, context, olds));
-  noteDeclared(deployment, plan); // before anything is awaited, since other resources may need to know it
+  // Before anything is awaited, since other resources may need to know it.
+  noteDeclared(deployment, plan);
   const wrong = [...claimConflicts(plan), ...problemMessages(problems)];
   if (deployment.isUp) await runtime.journal(ref).openOnce();
   noteFormerKeys(plan, context);

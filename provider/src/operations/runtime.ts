@@ -76,7 +76,8 @@ export function createRuntime(
 ) {
   const readAll = (mayLackPassword: boolean) =>
     readSettings({ config, environment, mayLackPassword });
-  const reading = readAll(true); // a preview works without a password; a create checks it below
+  // A preview works without a password; a create checks it below.
+  const reading = readAll(true);
   const { settings } = reading;
   const secrets = secretsIn(reading);
   const messages = createMessages(secrets, log);
@@ -95,7 +96,8 @@ export function createRuntime(
 
   let backend: string | undefined;
   const placeOf = (identity: string) => {
-    backend ??= backendIn(environment, process.cwd()); // asks the disk
+    // This asks the disk.
+    backend ??= backendIn(environment, process.cwd());
     return { stack: stackOf(identity), backend, provider };
   };
   /** A process serves one stack. */
