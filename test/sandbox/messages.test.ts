@@ -104,7 +104,10 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
   },
   async ADVERTISING_JOURNAL() {
     const { advertiser, runtime, sandbox, folder } = await start();
-    const path = journalPath(runtime.placeOf(acme[IDENTITY]), join(folder, "stacks"));
+    const path = journalPath(
+      runtime.journal({ identity: acme[IDENTITY] }).place,
+      join(folder, "stacks"),
+    );
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, "garbage\n");
     const { message } = await failureOf(advertiser.create(acme));

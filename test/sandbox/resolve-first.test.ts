@@ -274,11 +274,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       const now = fixture("e");
       now.engine.stack = "tiny/prod";
       const { runtime } = now.engine.newRun();
-      const [there, here] = ["tiny/dev::e", "tiny/prod::e"].map((identity) =>
-        runtime.placeOf(identity),
-      );
-      if (there !== undefined && here !== undefined)
-        await takeOverOpen(there, here, { folder: join(folder, "stacks") });
+      const here = runtime.journal({ identity: "tiny/prod::e" }).place;
+      const there = { ...here, stack: "organization/tiny/dev" };
+      await takeOverOpen(there, here, { folder: join(folder, "stacks") });
       expect((await now.up()).error).toBeUndefined();
       expect([
         now.id,
@@ -418,9 +416,13 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         body: "",
         name: isOther ? "Other" : "E",
       } as const;
-      await appendLines(e.engine.newRun().runtime.placeOf("tiny/dev::e"), [line], {
-        folder: join(folder, "stacks"),
-      });
+      await appendLines(
+        e.engine.newRun().runtime.journal({ identity: "tiny/dev::e" }).place,
+        [line],
+        {
+          folder: join(folder, "stacks"),
+        },
+      );
       const { error } = await e.up();
       expect([e.id, sandbox.eventPosts]).toEqual(["5", 0]);
       if (isOther) expect(error).toMatch(AS_SENT);

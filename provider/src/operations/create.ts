@@ -452,7 +452,7 @@ export function markFor(
 ): string {
   const given = markIn(inputs);
   const isOurs = given?.field === runtime.settings.markField;
-  const { backend, stack } = runtime.placeOf(ref.identity);
+  const { backend, stack } = runtime.journal(ref).place;
   const ofResource = markOf(backend, stack, keyOf(ref.resource, ref));
   return markOfCreate(isOurs ? given?.mark : undefined, ofResource, ref.member, replaces);
 }

@@ -94,7 +94,7 @@ import {
   unresolvedMessage,
 } from "./messages.js";
 import { assertSameAccount, type Namesake } from "./outcome.js";
-import type { Change, CheckRequest, Runtime } from "./runtime.js";
+import type { Change, Runtime } from "./runtime.js";
 
 /** What becomes of a resource's objects, and from what that follows. */
 export interface Plan extends Circumstances {
@@ -113,13 +113,17 @@ export interface Plan extends Circumstances {
   secret: ReadonlySet<string>;
 }
 
-/** Validates the arguments, notes what is declared, and returns everything that is wrong at once. */
+/**
+ * Validates the arguments, notes what is declared, and returns everything that is wrong at once.
+ * @param request with the inputs in the state; there are none for a new resource.
+ */
 export async function check(
   resource: Kind | SetKind,
   runtime: Runtime,
   ref: ResourceRef,
-  { context, olds, news }: CheckRequest,
+  request: { context: ProgramContext; olds: Values; news: Values },
 ): Promise<{ inputs: Values; failures: string[] }> {
+  const { context, olds, news } = request;
   const { deployment, settings } = runtime;
   const { values, problems } = checkArguments(resource, news, settings, {
     isUnknown: holdsUnknown,

@@ -42,7 +42,7 @@ import {
   describeSettingProblems,
   readSettings,
 } from "../settings/index.js";
-import { type ProgramContext, type ResourceRef, stackOf } from "../state/index.js";
+import { type ResourceRef, stackOf } from "../state/index.js";
 import { Deployment } from "./deployment.js";
 
 export type Runtime = ReturnType<typeof createRuntime>;
@@ -53,11 +53,6 @@ export interface Change {
   olds: Values;
   news: Values;
 }
-
-/** What a check is given: of the state only the inputs, none for a new resource. */
-export type CheckRequest = Omit<Change, "id"> & { context: ProgramContext };
-
-type Identified = Pick<ResourceRef, "identity">;
 
 export function createRuntime(
   config: (key: string) => string | undefined,
@@ -94,17 +89,12 @@ export function createRuntime(
   /** In the inputs of what this run sends, and in its journal. */
   const runName = `${now()} ${randomBytes(4).toString("hex")}`;
 
-  let backend: string | undefined;
-  const placeOf = (identity: string) => {
-    // This asks the disk.
-    backend ??= backendIn(environment, process.cwd());
-    return { stack: stackOf(identity), backend, provider };
-  };
   /** A process serves one stack. */
-  const journalOf = (ref: Identified) => {
+  const journalOf = ({ identity }: Pick<ResourceRef, "identity">) => {
     if (journal !== undefined) return journal;
-    const place = placeOf(ref.identity);
-    setCommandTarget(() => commandTargetOf(place.stack, process.cwd()));
+    const stack = stackOf(identity);
+    const place = { stack, backend: backendIn(environment, process.cwd()), provider };
+    setCommandTarget(() => commandTargetOf(stack, process.cwd()));
     const { say } = messages;
     const runs = [runName];
     journal = new Journal({ ...place, folder, disk, runs, account, isSameAccount, say });
@@ -138,13 +128,12 @@ export function createRuntime(
       client = new Client({ ...dependencies, clock: underWay.clock });
       return client;
     },
-    placeOf,
     journal: journalOf,
     /** Creates that were open when this run began, here and in other stacks of the project. */
-    openCreates(ref: Identified) {
+    openCreates(ref: ResourceRef) {
       openCreates ??= new CreatesByName([
         ...journalOf(ref).openAtStart,
-        ...openElsewhere(placeOf(ref.identity), everyJournal(folder, disk)),
+        ...openElsewhere(journalOf(ref).place, everyJournal(folder, disk)),
       ]);
       return openCreates;
     },
