@@ -27,7 +27,7 @@ function check(
   isNew = true,
 ) {
   run.noteContext({ identity: `shop/dev::${key}`, ...more });
-  run.noteChecked(key, isNew, isNew ? OF_NOTHING : OF_STATE);
+  run.noteChecked(key, isNew, { ...(isNew ? OF_NOTHING : OF_STATE) });
 }
 const upOf = (resources: number) => ({ run: { isUp: true, resources } });
 
@@ -35,12 +35,12 @@ it("the second check of a replacement, which gets no old inputs, keeps what the 
   const run = new Deployment();
   const held = { stored: readStored(event, "5", {}), object: { id: "5" } as PlannedObject };
   check(run, "a", {}, false);
-  run.plannedSingles.set("a", held);
+  run.checked("a").planned = held;
   check(run, "a");
-  expect([run.checked("a"), run.plannedSingles.get("a")]).toEqual([OF_STATE, held]);
+  expect(run.checked("a")).toEqual({ ...OF_STATE, planned: held });
   // With `--refresh` the engine begins again.
   check(run, "a", {}, false);
-  expect(run.plannedSingles.has("a")).toBe(false);
+  expect(run.checked("a")).toEqual(OF_STATE);
   check(run, "new");
   expect(run.checked("new")).toEqual(OF_NOTHING);
 });

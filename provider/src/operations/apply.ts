@@ -91,9 +91,10 @@ export async function createResource(
     return { id, outs: setOutputs(plan, await applyPlan(plan), id) };
   }
   // The engine gives no old state.
-  const before = runtime.deployment.plannedSingles.get(ref.key);
+  const { planned: before, deletesInStateAndProgram = false } = runtime.deployment.checked(
+    ref.key,
+  );
   const held = replacedBy(runtime, ref, before?.object.id);
-  const { deletesInStateAndProgram = false } = runtime.deployment.checked(ref.key);
   const isDeleted = before?.object.former?.isDeleted ?? deletesInStateAndProgram;
   const former = held === undefined ? undefined : { id: held, isDeleted };
   const unresolved = before?.object.unresolved;

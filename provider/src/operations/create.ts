@@ -439,7 +439,7 @@ export function markInput(
   const { markField: field } = runtime.settings;
   if (field === undefined) return undefined;
   if (markIn(olds)?.field === field) return String(olds[MARK]);
-  const held = runtime.deployment.plannedSingles.get(ref.key)?.object.id;
+  const held = runtime.deployment.checked(ref.key).planned?.object.id;
   return `${field} ${markFor(runtime, ref, replacedBy(runtime, ref, held))}`;
 }
 

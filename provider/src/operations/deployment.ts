@@ -35,6 +35,8 @@ export interface Checked {
   deletes: boolean;
   /** Its former name, if the state still has it under that: commands go by the state. */
   inState?: ResourceRef | undefined;
+  /** What `diff` has seen of a single resource since. */
+  planned?: { stored: StoredSet; object: PlannedObject };
 }
 
 export class Deployment {
@@ -43,8 +45,6 @@ export class Deployment {
   hasFailed = false;
   /** The first object that was not created for an open create of its name. Nothing new is sent after it. */
   firstBlocked: string | undefined;
-  /** What `diff` has seen of single resources, by key. */
-  readonly plannedSingles = new Map<string, { stored: StoredSet; object: PlannedObject }>();
   /** What this run has sent with an unknown outcome, by key. */
   readonly unresolved = new Map<string, Unresolved>();
   /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */
@@ -66,7 +66,6 @@ export class Deployment {
   /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
   noteChecked(key: string, isNew: boolean, was: Checked): void {
     if (isNew && this.#checked.has(key)) return;
-    if (!isNew) this.plannedSingles.delete(key);
     this.#checked.set(key, was);
   }
 

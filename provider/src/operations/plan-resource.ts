@@ -302,7 +302,7 @@ export async function planResource(
       const named = deployment.checked(ref.key).inState ?? ref;
       throw new BlockedCreateError(unresolvedMessage([{ ref: named, ...single.action }]));
     }
-    deployment.plannedSingles.set(ref.key, { stored, object: single });
+    deployment.checked(ref.key).planned = { stored, object: single };
     if (isChecked) tellSingle(plan, single);
   } else if (isChecked && deployment.isUp === false) {
     const error = tellPreview(plan);
@@ -441,8 +441,8 @@ export function previewResource(
   change: Change,
 ): void {
   const plan = planObjects(resource, runtime, ref, change);
-  const before = runtime.deployment.plannedSingles.get(ref.key);
-  if (before !== undefined) tellReplacement(plan, before.object);
+  const { planned } = runtime.deployment.checked(ref.key);
+  if (planned !== undefined) tellReplacement(plan, planned.object);
   const error = tellPreview(plan);
   runtime.tellCollected();
   if (error !== undefined) throw error;
@@ -475,7 +475,7 @@ function tellPreview({
     if (!isNew || adoptedBy(entry) !== undefined) continue;
     if (journal.trouble !== undefined) return journal.trouble;
     assertAccountOfOpen(runtime, journal);
-    const held = id ?? deployment.plannedSingles.get(ref.key)?.object.id;
+    const held = id ?? deployment.checked(ref.key).planned?.object.id;
     const sent = createToTakeOver(runtime, own, held);
     if (sent === undefined) {
       const created = { kind, ref: own, values };
