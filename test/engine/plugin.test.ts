@@ -44,7 +44,7 @@ it("a stack's life through the plugin: each request once, each changed value sho
   expect(diff).toMatch(/~ cart: \{[^}]*~ value\s*: 25 => 31/);
   expect(diff).toContain("stays live and unmanaged");
   const { purchase } = await stack.ids();
-  await well(stack.up());
+  expect(await well(stack.up())).toContain("[diff: ~events]");
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 4 });
   const { purchase: now } = await stack.ids();
   const report = JSON.parse(await well(stack.command("report", "ids")));

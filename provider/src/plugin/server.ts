@@ -151,10 +151,11 @@ const DIFF_KINDS = {
 
 function diffResponse({ changes, replaces, detailed }: Diff): protocol.DiffResponse {
   const { DIFF_NONE, DIFF_SOME } = protocol.DiffResponse.DiffChanges;
+  const names = new Set([...detailed.keys()].map((path) => path.replace(/\[.*/s, "")));
   const response = new protocol.DiffResponse()
     .setChanges(changes ? DIFF_SOME : DIFF_NONE)
     .setReplacesList([...replaces])
-    .setDiffsList([...detailed.keys()])
+    .setDiffsList([...names])
     .setHasdetaileddiff(detailed.size > 0);
   for (const [path, diff] of detailed)
     response.getDetaileddiffMap().set(path, propertyDiff(diff));
