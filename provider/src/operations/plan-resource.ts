@@ -58,7 +58,7 @@ import {
   RUN,
   readDeclared,
   readStored,
-  refOf,
+  refOfInputs,
   SECRET_ARGUMENTS,
   SINGLE,
   type StoredSet,
@@ -185,8 +185,7 @@ function checkedOf(
   { formerKeys, deletes = false }: ProgramContext,
   olds: Values,
 ): Checked {
-  const identity = own(olds, IDENTITY);
-  const former = typeof identity === "string" ? refOf(ref.resource, identity) : undefined;
+  const former = refOfInputs(ref.resource, olds);
   return {
     wasSecret: secretArgumentsIn(olds),
     // The engine goes by the state; of a plugin's resource it alone knows the option.

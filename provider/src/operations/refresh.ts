@@ -6,7 +6,6 @@ import {
   ArgumentsError,
   asTyped,
   BlockedCreateError,
-  own,
   printable,
   UnsupportedError,
   type Values,
@@ -17,7 +16,6 @@ import {
   differencesIn,
   fingerprintOfBody,
   type Kind,
-  type ResourceName,
   type SetKind,
   withDifferences,
 } from "../kinds/index.js";
@@ -30,13 +28,12 @@ import {
   completeArguments,
   describe,
   hiddenInputsIn,
-  IDENTITY,
   inputsFrom,
   kindOf,
   objectRef,
   type ResourceRef,
   readStored,
-  refOf,
+  refOfInputs,
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
@@ -57,13 +54,6 @@ export interface ReadResult {
   inputs?: Values | undefined;
 }
 
-/** The engine does not say whose object it is. The state does, if it was saved while a read was known. */
-function refInState(resource: ResourceName, properties: Values): ResourceRef | undefined {
-  const identity = own(hiddenInputsIn(properties), IDENTITY);
-  if (typeof identity !== "string") return undefined;
-  return refOf(resource, identity);
-}
-
 /** @param properties those in the state; for `.get` hardly any. @returns undefined if the object is gone. */
 export async function readResource(
   resource: Kind | SetKind,
@@ -73,7 +63,9 @@ export async function readResource(
 ): Promise<ReadResult | undefined> {
   const kind = kindOf(resource);
   const isSet = "member" in resource;
-  const label = refInState(resource.name, properties)?.label ?? `${resource.name} ${id}`;
+  // The engine does not say whose object it is. The state does, if it was saved while a read was known.
+  const ref = refOfInputs(resource.name, hiddenInputsIn(properties));
+  const label = ref?.label ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   if (!isSet && properties[kind.nameProperty] === undefined)
     return get(kind, runtime, id, properties);
@@ -97,8 +89,7 @@ export async function readResource(
     );
   // A single object that was just answered may be too new for a read to find it.
   const isToRead = read && (isSet || !isAnswered);
-  const isChanged =
-    isToRead && (await refreshObjects(resource, operations, stored, properties));
+  const isChanged = isToRead && (await refreshObjects(operations, ref, stored, properties));
   if (!isSet && stored.eventIds.size === 0) return undefined;
   if (!isAnswered && !isChanged) return { id, props: properties };
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
@@ -172,14 +163,13 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
 
 /** What the platform has becomes the state's. @returns whether anything differed. @throws AdvertisingError */
 async function refreshObjects(
-  resource: Kind | SetKind,
   operations: ObjectOperations,
+  ref: ResourceRef | undefined,
   stored: StoredSet,
   properties: Values,
 ): Promise<boolean> {
   const { kind, runtime } = operations;
   const { events, eventIds, sentAs, created } = stored;
-  const ref = refInState(resource.name, properties);
   // Undefined if nobody knows which values must not be shown.
   const secret =
     ref && secretOfObjects(kind, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));

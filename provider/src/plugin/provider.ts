@@ -16,12 +16,7 @@ import {
 } from "../base/index.js";
 import { engineLog } from "../dynamic/index.js";
 import { DEFAULT_PROVIDER, pluginProvider } from "../journal/index.js";
-import {
-  type Kind,
-  type ResourceName,
-  resourceOfType,
-  type SetKind,
-} from "../kinds/index.js";
+import { type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
 import {
   type Change,
   check,
@@ -56,6 +51,7 @@ import {
   parseKey,
   type ResourceRef,
   refOf,
+  refOfInputs,
   SECRET_ARGUMENTS,
   secretArgumentsIn,
   UNKNOWN,
@@ -149,7 +145,7 @@ export class AdvertisingPlugin {
     const { delete: isKnown } = knownOperations(kindOf(resource), this.runtime.settings);
     const context = {
       identity: ref.identity,
-      formerKeys: formerKeysIn(resource, ref, olds),
+      formerKeys: formerKeysIn(ref, olds),
       // A single resource's object is deleted only if the engine calls for it. A set would delete its events itself,
       // and can't see that retainOnDelete is true.
       deletes: (isKnown && !("member" in resource)) || undefined,
@@ -325,13 +321,7 @@ function resourceAt(urn: string): {
 }
 
 /** An alias gives a resource the inputs that it had under its former name. */
-function formerKeysIn(
-  { name }: { name: ResourceName },
-  ref: ResourceRef,
-  olds: Values,
-): string[] | undefined {
-  const identity = own(olds, IDENTITY);
-  if (typeof identity !== "string") return undefined;
-  const { key } = refOf(name, identity);
-  return key === ref.key ? undefined : [key];
+function formerKeysIn({ key, resource }: ResourceRef, olds: Values): string[] | undefined {
+  const former = refOfInputs(resource, olds);
+  return former === undefined || former.key === key ? undefined : [former.key];
 }

@@ -3,9 +3,9 @@
  * with two underscores from previews. Pure.
  */
 import { createHash } from "node:crypto";
-import { asRecord, isPlain, listIn, type Values } from "../base/index.js";
-import { displayName, type Kind } from "../kinds/index.js";
-import { memberOf, type objectKey } from "./names.js";
+import { asRecord, isPlain, listIn, own, type Values } from "../base/index.js";
+import { displayName, type Kind, type ResourceName } from "../kinds/index.js";
+import { memberOf, type objectKey, type ResourceRef, refOf } from "./names.js";
 
 /** A create that was sent: the same in the journal, the state (`unresolved`) and messages. Nothing in it is secret. */
 export interface CreateRecord {
@@ -109,6 +109,15 @@ export const RUN = "__run";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** Whose inputs these are; undefined if they don't say it. */
+export function refOfInputs(
+  resource: ResourceName,
+  inputs: Values | undefined,
+): ResourceRef | undefined {
+  const identity = own(inputs, IDENTITY);
+  return typeof identity === "string" ? refOf(resource, identity) : undefined;
+}
 
 export function secretArgumentsIn({
   [SECRET_ARGUMENTS]: names,
