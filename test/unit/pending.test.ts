@@ -183,14 +183,14 @@ describe("what is pending", () => {
       [],
       [],
       [record(BUY, "created", { id: "9" })],
-      [creating("buy")],
+      [creating("buy", { __run: `${BEFORE} theirs` })],
     ],
     [
       "handed over, and not saved",
       [],
       [],
       [record(BUY, "reported", { id: "9" })],
-      [creating("buy")],
+      [creating("buy", { __run: `${BEFORE} theirs` })],
     ],
     [
       "what the state had before says nothing of it",

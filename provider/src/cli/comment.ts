@@ -27,14 +27,13 @@ import { NAMESPACE, readSettings, type Settings } from "../settings/index.js";
 import {
   DELETES,
   kindOf,
-  memberInReports,
   nameInUrn,
   objectKey,
   readDeclared,
   readStored,
   UNKNOWN,
 } from "../state/index.js";
-import type { Resource } from "./contents.js";
+import { type Resource, refIn } from "./contents.js";
 
 /** As engine 3.259 writes a secret value. */
 const SECRET_TEXT = "[secret]";
@@ -42,8 +41,8 @@ const SECRET_TEXT = "[secret]";
 interface Step {
   op: string;
   urn: string;
-  oldState?: Resource | undefined;
-  newState?: Resource | undefined;
+  oldState?: Resource;
+  newState?: Resource;
 }
 
 interface Diagnostic {
@@ -78,12 +77,11 @@ export function readPreview(text: string) {
     .map((step) => {
       // A secret is like a value that is not known yet: nobody can tell from a preview whether it has changed.
       const text = JSON.stringify(step.newState);
-      const newState = jsonIn(text?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`));
-      return { ...step, newState: newState as Step["newState"] };
+      const hidden = text?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`);
+      return { ...step, newState: jsonIn(hidden) } as Step;
     });
-  const hidden = steps.filter(({ op, newState }) => {
-    const isOurs = resourceOfType(newState?.type ?? "") !== undefined;
-    return op !== "same" && isOurs && newState?.inputs?.events === UNKNOWN;
+  const hidden = steps.filter(({ op, newState: { type = "", inputs = {} } = {} }) => {
+    return op !== "same" && resourceOfType(type) && inputs.events === UNKNOWN;
   });
   const planned = steps.flatMap((step) => plannedIn(step, settings));
   // An object that another resource adopts or keeps is shown with that resource, and not as leaving.
@@ -92,10 +90,12 @@ export function readPreview(text: string) {
     if (action.do === "adopt") held.add(objectKey(kind.name, action.id ?? ""));
     else if (isDeclared && former === undefined) held.add(objectKey(kind.name, id));
   }
-  const isHeld = ({ kind, id = "", isDeclared }: ObjectChange) =>
-    !isDeclared && held.has(objectKey(kind.name, id));
   return {
-    changes: planned.filter((each) => shownAction(each) !== "same" && !isHeld(each)),
+    changes: planned.filter((each) => {
+      const { kind, id = "", isDeclared } = each;
+      const isHeld = !isDeclared && held.has(objectKey(kind.name, id));
+      return shownAction(each) !== "same" && !isHeld;
+    }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
     diagnostics: listIn<Diagnostic>(preview.diagnostics),
   };
@@ -112,7 +112,6 @@ function plannedIn(
   const declared = readDeclared(resource, newState?.inputs);
   if (declared.events === undefined) return [];
   const kind = kindOf(resource);
-  const name = nameInUrn(urn);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };
   const can = abilitiesOf(kind, settings);
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
@@ -138,8 +137,7 @@ function plannedIn(
     },
   });
   return objects.map((object) => {
-    const shownName = isSet ? memberInReports(name, object.key) : name;
-    return { ...object, kind, name: shownName };
+    return { ...object, kind, name: refIn(resource, urn, object.key).short };
   });
 }
 
@@ -160,10 +158,9 @@ export const MAX_CHARACTERS = 60_000;
 export function commentOf(preview: string) {
   const { changes, hidden, diagnostics } = readPreview(preview);
   const byAction = Map.groupBy(changes, shownAction);
-  const counts = Array.from(
-    byAction,
-    ([action, { length }]) => `${length} to ${WORDS[action] ?? action}`,
-  );
+  const counts = [...byAction].map(([action, { length }]) => {
+    return `${length} to ${WORDS[action] ?? action}`;
+  });
   if (hidden.length > 0) counts.push(`${count(hidden.length, "set")} with hidden events`);
   const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");

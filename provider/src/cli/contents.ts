@@ -6,19 +6,19 @@
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
 import type { JournalEntry } from "../journal/index.js";
 import { advertiser, type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
+import { plannedObjects } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
-  completeArguments,
   IDENTITY,
   keyOfUrn,
   kindOf,
   leftLiveIn,
-  memberInReports,
   memberOf,
   nameInUrn,
   objectKey,
   parseKey,
   type ResourceRef,
+  readDeclared,
   readProgramContext,
   readStored,
   refAt,
@@ -119,21 +119,20 @@ function storedIn(resource: Resource): ExportedObject[] {
     isSecret(value) ? "(secret)" : value,
   );
   const stored = readStored(of, resourceId, JSON.parse(plain));
-  const { events, eventIds, unresolved } = stored;
-  const keys = new Set([events, eventIds, unresolved].flatMap((map) => [...map.keys()]));
-  return [...keys].map((key) => {
+  const objects = plannedObjects(kind, stored, readDeclared(of, undefined));
+  return objects.map(({ key, id, olds: values, unresolved: record }) => {
     const ref = refIn(of, urn, key);
-    const values = completeArguments(stored, events.get(key) ?? {});
-    const id = eventIds.get(key);
+    const name = shown(values[kind.nameProperty]);
+    const isKnown = isPlatformId(id);
     return {
       kind,
       key: ref.short,
       ref,
       resource,
       values,
-      name: shown(values[kind.nameProperty]),
-      id: isPlatformId(id) ? id : undefined,
-      record: unresolved.get(key),
+      name,
+      id: isKnown ? id : undefined,
+      record,
     };
   });
 }
@@ -235,10 +234,8 @@ export function leftoversOf(
 function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   const of = resourceOfType(type);
   if (of === undefined) return [];
-  const kind = kindOf(of).name;
-  const resource = nameInUrn(urn);
-  return leftLiveIn(outputs).map(({ id, at, name = "", key: member }) => {
-    const key = member === undefined ? resource : memberInReports(resource, member);
+  return leftLiveIn(outputs).map(({ id, at, name = "", key: member = "" }) => {
+    const { kind, short: key } = refIn(of, urn, member);
     return { kind, id, name, key, at, why: "replaced, or removed from its set" };
   });
 }

@@ -83,7 +83,7 @@ function calledIn(all: readonly Create[], name: string, { notes }: Facts): Creat
       ({ record, knownBy }) => knownBy === "state" && marks.has(record.mark),
     );
   // Its own stack's counts before another one's.
-  const own = found.filter(({ isElsewhere }) => !isElsewhere);
+  const own = found.filter(({ knownBy }) => knownBy !== "another stack");
   return own.length > 0 ? own : found;
 }
 

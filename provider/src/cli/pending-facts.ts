@@ -48,12 +48,10 @@ export interface Create {
   ref: ExportedObject["ref"];
   /** With an id, it was created. */
   record: CreateRecord & Partial<JournalEntry>;
-  /** Who knows about it; `pulumi`: its record of an interrupted run, perhaps of another machine. */
-  knownBy: "state" | "journal" | "pulumi";
+  /** Who knows about it; `another stack`: its journal; `pulumi`: its record of an interrupted run, of any machine. */
+  knownBy: "state" | "journal" | "another stack" | "pulumi";
   /** The one that has it, or will have it. */
   journal: StackPlace;
-  /** Whether that is another stack's. */
-  isElsewhere?: boolean;
   /** For an open create: the ids that its resource or member has or had. None of them can be this create's. */
   formerIds?: readonly string[];
   /** Of an outdated one, what the state has under its key from another create. */
@@ -89,42 +87,96 @@ export function factsIn(
   place: StackPlace,
   isSameAccount = mayBeSameAccount,
 ): Facts {
-  const state = stateView(stack, place, isSameAccount);
-  const noteOf = (record: OpenCreate, journal: StackPlace): Create => {
-    const ref = refOfKey(record.key, journal.stack);
-    return { ref, record, knownBy: "journal", journal };
+  const objects = objectsIn(stack.resources);
+  const byId = Map.groupBy(objects, ({ kind, id = "" }) => objectKey(kind.name, id));
+  const current = objects.filter(({ resource }) => resource.delete !== true);
+  const byKey = new Map(current.map((each) => [each.ref.key, each]));
+  const unresolved = current.flatMap(({ ref, record, resource }): Create[] => {
+    if (record === undefined) return [];
+    return [{ ref, record, knownBy: "state", journal: journalOf(resource, place) }];
+  });
+  const unresolvedMarks = new Set(unresolved.map(({ record }) => record.mark));
+  /** Those that a person has found to be created, as `sendingOf` names them. */
+  const resolved = new Set(
+    stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)),
+  );
+
+  const fateOf = (note: Create): Fate => {
+    const { ref, record } = note;
+    if (!isUnseen(note)) return "skipped";
+    if (resolved.has(sendingOf(record))) return "seen";
+    const found = byId.get(objectKey(ref.kind, record.id ?? "none")) ?? [];
+    const { account } = record;
+    if (found.some(({ resource }) => isSameAccount(account, resource.outputs?.[ACCOUNT])))
+      return "seen";
+    if (note.knownBy === "another stack") return "elsewhere";
+    const held = byKey.get(ref.key);
+    if (held?.id !== undefined && held.id !== record.replaces) {
+      if (record.id !== undefined) return "skipped";
+      // That run was under way when Pulumi's record was read, and has saved what it created.
+      return record.atLatest ? "seen" : "superseded";
+    }
+    const isUnresolved = held?.record !== undefined || unresolvedMarks.has(record.mark);
+    return isUnresolved ? "skipped" : "missing";
   };
+  const formerIdsOf = ({ ref, record }: Create) => {
+    const { id, resource } = byKey.get(ref.key) ?? {};
+    const left = leftLiveIn(resource?.outputs ?? {});
+    const own = left.filter(({ key }) => key === ref.member).map((each) => each.id);
+    return [id, record.replaces, ...own].filter((each) => each !== undefined);
+  };
+
   const isHere = (journal: StackPlace) =>
     journal.stack === place.stack && journal.backend === place.backend;
   // Each provider has one.
   const own = journals.filter(isHere);
   const noted = own.flatMap(({ records, runs: _, ...journal }) =>
-    [...records.values()].map((record) => noteOf(record, journal)),
+    [...records.values()].map((record) => noteOf(record, journal, "journal")),
   );
-  // An alias may have moved a resource to another provider: what is open there comes first.
-  const byKey = new Map(noted.map((note) => [note.ref.key, note]));
-  for (const note of noted.filter(isUnseen)) byKey.set(note.ref.key, note);
-  const notes = [...byKey.values()];
+  // An alias may have moved a resource to another provider: what is open there counts.
+  const notes = new Map(
+    [...noted, ...noted.filter(isUnseen)].map((note) => [note.ref.key, note]),
+  );
   const others = journals.filter((journal) => !isHere(journal));
-  const ofOthers = openElsewhere(place, others).map(({ elsewhere = place, ...record }) => {
-    return { ...noteOf(record, elsewhere), isElsewhere: true };
-  });
-  const byFate = Map.groupBy([...notes, ...ofOthers], state.fateOf);
-  const missing = byFate.get("missing") ?? [];
-  const elsewhere = byFate.get("elsewhere") ?? [];
-  const superseded = byFate.get("superseded") ?? [];
+  const ofOthers = openElsewhere(place, others).map(({ elsewhere = place, ...record }) =>
+    noteOf(record, elsewhere, "another stack"),
+  );
+  const byFate = Map.groupBy([...notes.values(), ...ofOthers], fateOf);
+  const {
+    seen = [],
+    superseded = [],
+    elsewhere = [],
+    missing = [],
+  } = Object.fromEntries(byFate);
 
-  const runs = journals.flatMap((journal) => journal.runs);
+  const sent = missing.filter(({ record }) => record.state === "sent");
+  const made = missing.filter(({ record }) => record.state !== "sent");
+  /** Whether it was made, or somebody has answered, since: what there was before that run says nothing about it. */
+  const isAnswered = (recorded: Recorded) => {
+    const { ref, runs, markFor } = recorded;
+    // What it was to replace may be replaced by now.
+    const marks = [undefined, ...formerIdsOf(recorded)].map(markFor);
+    const moments = [...resolved].flatMap((sending) => {
+      const [mark = "", moment = ""] = sending.split(" ");
+      return marks.includes(mark) ? moment : [];
+    });
+    const note = notes.get(ref.key);
+    const isEnded = note && (made.includes(note) || !isUnseen(note));
+    if (isEnded) moments.push(note.record.at);
+    return moments.some((moment) =>
+      runs.every((run) => run !== "" && isSinceRun(run, moment)),
+    );
+  };
+  const knownRuns = journals.flatMap(({ runs }) => runs);
   const open = new Map<string, Create>();
   for (const [key, each] of recordedIn(stack, place)) {
     // The journal of the run that was interrupted has each create that it has sent.
-    const isOfThisMachine = each.runs.every((run) => runs.includes(run));
-    if (!isOfThisMachine && !state.isAnswered(each, byKey.get(key))) open.set(key, each);
+    const isOfThisMachine = each.runs.every((run) => knownRuns.includes(run));
+    if (!isOfThisMachine && !isAnswered(each)) open.set(key, each);
   }
-  for (const note of missing)
-    if (note.record.state === "sent")
-      open.set(note.ref.key, joinedRecords(note, open.get(note.ref.key)));
-  for (const each of state.unresolved) open.set(each.ref.key, each);
+  for (const note of sent)
+    open.set(note.ref.key, joinedRecords(note, open.get(note.ref.key)));
+  for (const each of unresolved) open.set(each.ref.key, each);
   const names = stackNamesIn(stack);
   return {
     place,
@@ -133,17 +185,25 @@ export function factsIn(
       open.size > 0 || elsewhere.some(({ journal }) => names.includes(journal.stack)),
     isRecorded: stack.pending.some(({ type }) => type === "creating"),
     open: byName(open.values()).map((each) => {
-      return { ...each, formerIds: state.formerIdsOf(each) };
+      return { ...each, formerIds: formerIdsOf(each) };
     }),
     elsewhere: byName(elsewhere),
-    made: byName(missing.filter(({ record }) => record.state !== "sent")),
+    made: byName(made),
     outdated: [
-      ...(byFate.get("seen") ?? []),
-      ...superseded.map((note) => ({ ...note, held: state.idAt(note.ref.key) })),
+      ...seen,
+      ...superseded.map((note) => ({ ...note, held: byKey.get(note.ref.key)?.id })),
     ],
-    notes,
-    inState: state.inState,
+    notes: [...notes.values()],
+    inState: new Map(current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref])),
   };
+}
+
+function noteOf(
+  record: OpenCreate,
+  journal: StackPlace,
+  knownBy: Create["knownBy"],
+): Create {
+  return { ref: refOfKey(record.key, journal.stack), record, knownBy, journal };
 }
 
 /** Whether no run has seen what became of it. */
@@ -164,78 +224,6 @@ function byName(creates: Iterable<Create>): Create[] {
  * - `skipped`: it is listed without the journal, or no more.
  */
 type Fate = "seen" | "superseded" | "elsewhere" | "missing" | "skipped";
-
-/** What a state shows about creates. */
-function stateView(
-  { resources }: ExportedStack,
-  place: StackPlace,
-  isSameAccount: typeof mayBeSameAccount,
-) {
-  const objects = objectsIn(resources);
-  const byId = Map.groupBy(objects, ({ kind, id = "" }) => objectKey(kind.name, id));
-  const current = objects.filter(({ resource }) => resource.delete !== true);
-  const byKey = new Map(current.map((each) => [each.ref.key, each]));
-  const unresolved = current.flatMap(({ ref, record, resource }): Create[] => {
-    if (record === undefined) return [];
-    return [{ ref, record, knownBy: "state", journal: journalOf(resource, place) }];
-  });
-  const unresolvedMarks = new Set(unresolved.map(({ record }) => record.mark));
-  /** Those that a person has found to be created, as `sendingOf` names them. */
-  const sendings = new Set(resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)));
-
-  const fateOf = (note: Create): Fate => {
-    const { ref, record, isElsewhere = false } = note;
-    if (!isUnseen(note)) return "skipped";
-    if (sendings.has(sendingOf(record))) return "seen";
-    const found = byId.get(objectKey(ref.kind, record.id ?? "none")) ?? [];
-    const { account } = record;
-    if (found.some(({ resource }) => isSameAccount(account, resource.outputs?.[ACCOUNT])))
-      return "seen";
-    if (isElsewhere) return "elsewhere";
-    const held = byKey.get(ref.key);
-    if (held?.id !== undefined && held.id !== record.replaces) {
-      if (record.id !== undefined) return "skipped";
-      // That run was under way when Pulumi's record was read, and has saved what it created.
-      return record.atLatest ? "seen" : "superseded";
-    }
-    const isUnresolved = held?.record !== undefined || unresolvedMarks.has(record.mark);
-    return isUnresolved ? "skipped" : "missing";
-  };
-  const formerIdsOf = ({ ref, record }: Create) => {
-    const { id, resource } = byKey.get(ref.key) ?? {};
-    const left = leftLiveIn(resource?.outputs ?? {});
-    const own = left.filter(({ key }) => key === ref.member).map((each) => each.id);
-    return [id, record.replaces, ...own].filter((each) => each !== undefined);
-  };
-  return {
-    unresolved,
-    fateOf,
-    formerIdsOf,
-    idAt: (key: string) => byKey.get(key)?.id,
-    /** By `objectKey`: the resource that has an object. */
-    inState: new Map(current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref])),
-    /**
-     * Whether it was made, or somebody has answered, since: what there was before that run says nothing about it.
-     * @param note what the journal has under its key.
-     */
-    isAnswered(recorded: Recorded, note: Create | undefined): boolean {
-      const { runs, markFor } = recorded;
-      const { id, state, at = "" } = note?.record ?? {};
-      const isMade = note !== undefined && id !== undefined && fateOf(note) === "missing";
-      if (isMade && runs.every((run) => isSinceRun(run, at))) return true;
-      // What it was to replace may be replaced by now.
-      const marks = [undefined, ...formerIdsOf(recorded)].map(markFor);
-      const moments = [...sendings].flatMap((sending) => {
-        const [mark = "", moment = ""] = sending.split(" ");
-        return marks.includes(mark) ? moment : [];
-      });
-      if (state === "closed" || state === "confirmed") moments.push(at);
-      return moments.some((moment) =>
-        runs.every((run) => run !== "" && isSinceRun(run, moment)),
-      );
-    },
-  };
-}
 
 /** The journal that is about a resource. */
 function journalOf({ type, provider = "" }: Resource, place: StackPlace): StackPlace {

@@ -12,7 +12,6 @@ import {
   confirmedLine,
   everyJournal,
   isJournalInUse,
-  isSameProject,
   journalErrorFrom,
   journalFolder,
   journalPath,
@@ -21,7 +20,6 @@ import {
   takeOverOpen,
 } from "../journal/index.js";
 import {
-  ACCOUNT,
   describe,
   MAX_LISTED,
   momentOfSending,
@@ -106,9 +104,7 @@ export const pendingCommand = command({
     // What is listed stops the next up on this machine until somebody has answered.
     const mayRecord = isChange || (state === undefined && !isUnderWay);
     const recorded = mayRecord ? recordedLines(facts) : [];
-    await writeLines(recorded).catch((error) => {
-      if (isChange) throw error;
-    });
+    await writeLines(recorded);
     if (recorded.length > 0) facts = await readFacts(choice);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
@@ -135,7 +131,11 @@ export const pendingCommand = command({
 
 /** Reads only, so that it never waits for a run that is under way. @throws JournalError as an `up` has it. */
 async function readFacts(choice: StateChoice): Promise<Facts> {
-  const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
+  const [exported, selected, isSameAccount] = await Promise.all([
+    stateOf(choice),
+    stackName(choice),
+    accountComparer(choice),
+  ]);
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
   if (stack === undefined)
@@ -150,25 +150,14 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
-  const journals = everyJournal(journalFolder());
-  const ofProject = journals.filter((each) => isSameProject(each, place));
-  const accounts = new Set<unknown>([
-    ...exported.resources.map(({ outputs = {} }) => outputs[ACCOUNT]),
-    ...ofProject.flatMap(({ records }) =>
-      [...records.values()].map((each) => each.account),
-    ),
-  ]);
-  accounts.delete(undefined);
-  // Pulumi is asked for the settings only if there is anything to compare.
-  const isSameAccount = accounts.size > 1 ? await accountComparer(choice) : undefined;
-  return factsIn(exported, journals, place, isSameAccount);
+  return factsIn(exported, everyJournal(journalFolder()), place, isSameAccount);
 }
 
 /** What the state has is open no longer. If that can't be noted, the next run sees it. */
 async function bringUpToDate({ outdated }: Facts): Promise<void> {
-  const lines = outdated.map(({ ref, record, journal, isElsewhere, held = record.id }) => {
+  const lines = outdated.map(({ ref, record, journal, knownBy, held = record.id }) => {
     let line = closedLine(ref.key);
-    if (!isElsewhere && held !== undefined)
+    if (knownBy === "journal" && held !== undefined)
       line = confirmedLine({ ...record, key: ref.key }, held);
     return { line, journal };
   });
@@ -194,7 +183,8 @@ async function takeOver(
   choice: StackChoice,
 ): Promise<void> {
   // Naming a stack whose creates this command has just closed is no mistake.
-  const meant = [...elsewhere, ...outdated.filter(({ isElsewhere }) => isElsewhere)]
+  const meant = [...elsewhere, ...outdated]
+    .filter(({ knownBy }) => knownBy === "another stack")
     .map(({ journal }) => journal)
     .filter(({ stack }) => [stack, stackOption(stack)].includes(former));
   if (meant.length === 0)
@@ -262,7 +252,7 @@ export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer):
     return `Forgotten: ${short} (${whatIsKnown(create)}). The object, if there is one, is not touched.`;
   if (id === undefined) return `Resolved as not created: ${short}`;
   if (managedAs !== undefined)
-    return `Resolved: ${short} is ${id}, which is managed as ${managedAs}. If the program still declares ${short}, \`pulumi up\` creates it: if it is another object, give it existingId: <its id>.`;
+    return `Resolved: ${short} is ${id}, which is managed as ${managedAs}. If the program still declares ${short}, \`pulumi up\` creates it.`;
   return `Resolved as created with id ${id}: ${short}`;
 }
 
