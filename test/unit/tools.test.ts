@@ -164,7 +164,7 @@ describe("the page", () => {
     ]);
     const parts = [
       ">604800 (7 days)<",
-      ">unresolved<",
+      ">unknown<",
       "Left live (2)",
       ">Old<",
       ">7<",

@@ -14,7 +14,6 @@ import {
   SettingsError,
   UsageError,
   versionProblem,
-  withCode,
   withPage,
 } from "../base/index.js";
 import { type CatalogContent, describeAlike, readCatalog } from "../catalog/index.js";
@@ -83,7 +82,7 @@ const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
 const validateCommand = command({
   help: VALIDATE_HELP,
   options: { format: { type: "string", default: "text" } },
-  takes: "one file",
+  takesFile: true,
   run: async ({ format }, file) => {
     const inFormat = chosen(FINDINGS, format, "format");
     const { settings, problems } = readSettings({
@@ -123,16 +122,12 @@ main(process.argv.slice(2)).then(
     process.exitCode = code;
   },
   (error: Error & { code?: string }) => {
-    const text = `pulumi-advertising: ${error.message}`;
+    const { code } = error instanceof AdvertisingError ? error : UsageError;
+    let text = `pulumi-advertising: ${error.message}`;
     // As Node's `parseArgs` has them too.
     if (error instanceof UsageError || error.code?.startsWith("ERR_PARSE_ARGS"))
-      console.error(
-        withCode(`${text}\nSee \`npx pulumi-advertising --help\``, UsageError.code),
-      );
-    else {
-      const { code } = error instanceof AdvertisingError ? error : UsageError;
-      console.error(withPage(text, code));
-    }
+      text += "\nSee `npx pulumi-advertising --help`";
+    console.error(withPage(text, code));
     process.exitCode = 2;
   },
 );

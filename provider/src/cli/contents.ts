@@ -14,7 +14,6 @@ import {
   kindOf,
   leftLiveIn,
   memberOf,
-  nameInUrn,
   objectKey,
   parseKey,
   type ResourceRef,
@@ -118,8 +117,10 @@ function storedIn(resource: Resource): ExportedObject[] {
   const plain = JSON.stringify(outputs, (_, value) =>
     isSecret(value) ? "(secret)" : value,
   );
-  const stored = readStored(of, resourceId, JSON.parse(plain));
-  const objects = plannedObjects(kind, stored, readDeclared(of, undefined));
+  const shownOutputs = JSON.parse(plain);
+  const stored = readStored(of, resourceId, shownOutputs);
+  // As if the program declared it: then also those events are objects whose ids are secret.
+  const objects = plannedObjects(kind, stored, readDeclared(of, shownOutputs));
   return objects.map(({ key, id, olds: values, unresolved: record }) => {
     const ref = refIn(of, urn, key);
     const name = shown(values[kind.nameProperty]);
@@ -161,7 +162,6 @@ function isReplaced({ resource }: ExportedObject): boolean {
 
 /** The objects that a report lists: all that aren't being replaced. */
 export function currentObjectsIn(resources: readonly Resource[]): ExportedObject[] {
-  warnOfSecretSets(resources);
   return objectsIn(resources).filter((each) => !isReplaced(each));
 }
 
@@ -169,16 +169,6 @@ export function currentObjectsIn(resources: readonly Resource[]): ExportedObject
 export function advertiserKeys(objects: readonly ExportedObject[]) {
   const advertisers = objects.filter(({ kind }) => kind === advertiser);
   return new Map(advertisers.map(({ id = "", key }) => [id, key]));
-}
-
-export function warnOfSecretSets(resources: readonly Resource[]): void {
-  const hidden = resources.filter(
-    ({ type, outputs }) => resourceOfType(type) && isSecret(outputs?.eventIds),
-  );
-  for (const set of new Set(hidden.map(({ urn }) => nameInUrn(urn))))
-    console.error(
-      `Warning: the ids of the set ${set} are secret, so its events can't be shown`,
-    );
 }
 
 export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string): T[] {

@@ -23,24 +23,24 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: {
   help: string;
   /** Beside `--help`. */
   options: O;
-  takes?: string;
-  run: (values: ParsedValues<O>, word: string) => Promise<number>;
+  takesFile?: boolean;
+  run: (values: ParsedValues<O>, file: string) => Promise<number>;
 }): Command {
-  const { help, options, takes, run } = declaration;
+  const { help, options, takesFile = false, run } = declaration;
   return {
     help,
     run: async (args) => {
       if (args.includes("--help") || args.includes("-h")) return say(help);
+      const allowPositionals = takesFile;
       const { values, positionals } = parseArgs({
         args: [...args],
         options,
-        allowPositionals: takes !== undefined,
+        allowPositionals,
       });
       setCommandStack(values);
-      const [word = "", ...more] = positionals;
-      if (takes !== undefined && (word === "" || more.length > 0))
-        throw new UsageError(`expected ${takes}; got ${positionals.join(" ") || "none"}`);
-      return run(values, word);
+      if (takesFile && positionals.length !== 1)
+        throw new UsageError(`expected one file; got ${positionals.join(" ") || "none"}`);
+      return run(values, String(positionals[0]));
     },
   };
 }

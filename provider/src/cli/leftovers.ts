@@ -14,7 +14,6 @@ import {
   type Leftover,
   leftoversOf,
   stackNamesIn,
-  warnOfSecretSets,
 } from "./contents.js";
 import {
   chosen,
@@ -60,7 +59,6 @@ export const leftoversCommand = command({
         throw new Error(`${file} is a state of the stack ${name}, not of ${names[0]}`);
       earlier.push(state);
     }
-    warnOfSecretSets([now, ...earlier].flatMap(({ resources }) => resources));
     const noted = choice.state === undefined ? notedHere(names, choice) : [];
     return write(inFormat(leftoversOf(now, earlier, noted)), out);
   },

@@ -29,24 +29,26 @@ export function pageOf(state: ExportedStack): string {
     `${unresolved.length} unresolved`,
     state.time && `state of ${moment(state.time)}`,
   );
-  const tables: readonly Table[] = [
-    {
-      title: "Advertisers",
-      rows: advertisers.map(({ key, name, id = "unresolved" }) => {
+  const tables = [
+    tableOf(
+      "Advertisers",
+      advertisers.map(({ key, name, id = "unknown" }) => {
         return { Advertiser: key, Name: name, Id: id };
       }),
-    },
-    { title: "Events", rows: events.map((event) => eventRow(event, keys)) },
-    {
-      title: "Left live",
-      about: "Live, and no longer managed by this stack. Tags keep firing their ids.",
-      rows: leftoversOf(state, []).map(({ key, kind, name, id, why, at }) => {
+    ),
+    tableOf(
+      "Events",
+      events.map((event) => eventRow(event, keys)),
+    ),
+    tableOf(
+      "Left live",
+      leftoversOf(state, []).map(({ key, kind, name, id, why, at }) => {
         const place = { Resource: key, Kind: kind, Name: name, Id: id };
         return { ...place, Why: why, Since: moment(at) };
       }),
-    },
+      "Live, and no longer managed by this stack. Tags keep firing their ids.",
+    ),
   ];
-  const filled = tables.filter(({ rows }) => rows.length > 0);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -64,7 +66,7 @@ export function pageOf(state: ExportedStack): string {
 <span id="said" role="status"></span>
 </div>
 <main>
-${filled.map(htmlOf).join("\n")}
+${tables.join("\n")}
 </main>
 <script>${asset("page.js")}</script>
 </body>
@@ -77,7 +79,7 @@ function asset(name: string): string {
 }
 
 function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
-  const { key, name, id = "unresolved", values } = event;
+  const { key, name, id = "unknown", values } = event;
   const owner = shown(values.advertiserId);
   const types = Object.entries(EventType);
   const [type] = types.find(([, each]) => each === values.eventTypeId) ?? [];
@@ -106,30 +108,25 @@ function moment(time: string): string {
 /** Texts by their headings, which all rows of a table share. */
 type PageRow = Readonly<Record<string, string>>;
 
-interface Table {
-  title: string;
-  about?: string;
-  rows: readonly PageRow[];
-}
-
-/** Whatever a cell holds is text. */
-function htmlOf({ title, about = "", rows }: Table): string {
-  const heads = Object.keys(rows[0] ?? {}).map((head) => `<th scope="col">${head}</th>`);
-  const body = rows.map((row) => `<tr data-row>${htmlRow(row)}</tr>\n`).join("");
+/** Nothing without rows. Whatever a cell holds is text. */
+function tableOf(title: string, rows: readonly PageRow[], about = ""): string {
+  const [first] = rows;
+  if (first === undefined) return "";
+  const heads = Object.keys(first).map((head) => `<th scope="col">${head}</th>`);
+  const lines = rows.map((row) => {
+    return `<tr data-row>${Object.entries(row).map(cellOf).join("")}</tr>\n`;
+  });
   return `<section aria-label="${title}"><h2>${title} (${rows.length})</h2><p>${about}</p>
 <table>
 <thead><tr>${heads.join("")}</tr></thead>
-<tbody>${body}</tbody></table></section>`;
+<tbody>${lines.join("")}</tbody></table></section>`;
 }
 
-function htmlRow(row: PageRow): string {
-  const cells = Object.entries(row).map(([head, text]) => {
-    if (text === "") return "<td></td>";
-    let mark = "";
-    if (head === "Id") mark = /^\d+$/.test(text) ? " data-copied" : " data-open";
-    return `<td data-head="${head}"${mark}><bdi>${escaped(text)}</bdi></td>`;
-  });
-  return cells.join("");
+function cellOf([head, text]: readonly [string, string]): string {
+  if (text === "") return "<td></td>";
+  let mark = "";
+  if (head === "Id") mark = /^\d+$/.test(text) ? " data-copied" : " data-open";
+  return `<td data-head="${head}"${mark}><bdi>${escaped(text)}</bdi></td>`;
 }
 
 function escaped(text: string): string {

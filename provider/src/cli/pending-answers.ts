@@ -154,16 +154,20 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   const { ref, record, knownBy, journal } = create;
   const { key } = ref;
   const at = momentOf(systemClock);
-  // The state has it now. Under `--replace` a run learns only from the journal what it replaces.
-  if (isCreated(answer) && knownBy === "state")
-    return [{ line: { key, state: "confirmed", id, at }, journal }];
-  if (isCreated(answer))
-    return [
-      {
-        line: { ...record, key, state: "created", id, answered: true, at: record.at || at },
-        journal,
-      },
-    ];
+  if (isCreated(answer)) {
+    const sentAt = record.at || at;
+    let line: JournalLine = {
+      ...record,
+      key,
+      state: "created",
+      id,
+      answered: true,
+      at: sentAt,
+    };
+    // The state has it now. Under `--replace` a run learns only from the journal what it replaces.
+    if (knownBy === "state") line = { key, state: "confirmed", id, at };
+    return [{ line, journal }];
+  }
   const isSame = (note: Create) => note.record.mark === record.mark;
   const lines = notes
     .filter((note) => isUnseen(note) && isSame(note) && note.ref.key !== key)
@@ -171,11 +175,9 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
       return { line: closedLine(note.ref.key, at), journal: note.journal };
     });
   // Another stack, or another provider, may have something else under this key.
-  const isHere = (note: Create) =>
-    note.ref.key === key && journalPath(note.journal) === journalPath(journal);
-  const hasOther = notes.some(
-    (note) => isHere(note) && note.record.id !== undefined && !isSame(note),
-  );
+  const noted = notes.find(({ ref }) => ref.key === key) ?? create;
+  const isHere = journalPath(noted.journal) === journalPath(journal);
+  const hasOther = isHere && noted.record.id !== undefined && !isSame(noted);
   let line = closedLine(key, at);
   // What the create was to replace is still live: the next run says so.
   if (!isForgotten && record.replaces !== undefined)

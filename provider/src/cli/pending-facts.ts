@@ -60,8 +60,6 @@ export interface Create {
 
 export interface Facts {
   place: StackPlace;
-  /** Of all its providers. */
-  journals: readonly StackPlace[];
   /** Whether somebody has to answer: also if the state was written under another stack's name that has open creates. */
   isAsked: boolean;
   /** Whether Pulumi has a record of creates that were interrupted. */
@@ -180,7 +178,6 @@ export function factsIn(
   const names = stackNamesIn(stack);
   return {
     place,
-    journals: own,
     isAsked:
       open.size > 0 || elsewhere.some(({ journal }) => names.includes(journal.stack)),
     isRecorded: stack.pending.some(({ type }) => type === "creating"),

@@ -11,7 +11,6 @@ import {
   closedLine,
   confirmedLine,
   everyJournal,
-  isJournalInUse,
   journalErrorFrom,
   journalFolder,
   journalPath,
@@ -90,21 +89,14 @@ export const pendingCommand = command({
     // Printed commands name the stack, so that they work whichever one is selected then.
     if (place.stack !== "")
       setCommandStack({ stack: stack ?? stackOption(place.stack), cwd });
-    const inUse = facts.journals.map((each) => isJournalInUse(each, journalFolder()));
-    const isUnderWay = (await Promise.all(inUse)).includes(true);
-    if (isUnderWay)
-      console.log(
-        "A run of this stack is under way here. Let it end, then run this again.",
-      );
-    else if (state === undefined) await bringUpToDate(facts);
+    if (state === undefined) await bringUpToDate(facts);
     if (former !== undefined) {
       await takeOver(former, facts, choice);
       facts = await readFacts(choice);
     }
     // What is listed stops the next up on this machine until somebody has answered.
-    const mayRecord = isChange || (state === undefined && !isUnderWay);
-    const recorded = mayRecord ? recordedLines(facts) : [];
-    await writeLines(recorded);
+    const recorded = state === undefined ? recordedLines(facts) : [];
+    await writeLines(recorded, isChange ? {} : NO_WAIT);
     if (recorded.length > 0) facts = await readFacts(choice);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
@@ -161,13 +153,17 @@ async function bringUpToDate({ outdated }: Facts): Promise<void> {
       line = confirmedLine({ ...record, key: ref.key }, held);
     return { line, journal };
   });
-  await writeLines(lines).catch(() => undefined);
+  await writeLines(lines, NO_WAIT).catch(() => undefined);
   for (const note of outdated) if (note.held !== undefined) console.log(heldMessage(note));
 }
 
-async function writeLines(lines: readonly PlacedLine[]): Promise<void> {
+/** A listing never waits for a run. */
+const NO_WAIT = { maxWaitMs: 0 };
+
+/** @param patience with a run that has the journal. */
+async function writeLines(lines: readonly PlacedLine[], patience = {}): Promise<void> {
   const say = (message: string) => console.error(message);
-  const here = { folder: journalFolder(), say };
+  const here = { folder: journalFolder(), say, ...patience };
   const journals = new Map(lines.map(({ journal }) => [journalPath(journal), journal]));
   for (const [path, journal] of journals) {
     const own = lines.filter((each) => journalPath(each.journal) === path);
@@ -274,12 +270,9 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
     lines.push(
       `${count(open.length, "create")} may or may not have reached the platform:`,
       ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
+      "A run that is still under way looks the same: let it end first.",
+      ...resolveCommands(open.map(nameOf)),
     );
-    if (open.some(({ knownBy, record }) => knownBy === "pulumi" || record.atLatest))
-      lines.push(
-        "A run that is still under way on another machine looks the same: let it end first.",
-      );
-    lines.push(...resolveCommands(open.map(nameOf)));
   }
   if (made.length > 0)
     lines.push(

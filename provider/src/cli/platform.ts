@@ -17,16 +17,10 @@ import { type Answer, verdictOn } from "./pending-answers.js";
 import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
-interface Connection {
-  /** The settings' origin, in words. */
-  origin: string;
-  dependencies: ClientDependencies;
-}
-
-/** @throws SettingsError, or what `work` throws, scrubbed. */
+/** @param work gets also the settings' origin, in words. @throws SettingsError, or what `work` throws, scrubbed. */
 async function connected<T>(
   choice: StackChoice,
-  work: (connection: Connection) => Promise<T>,
+  work: (dependencies: ClientDependencies, origin: string) => Promise<T>,
 ): Promise<T> {
   const { reading, origin } = await readingOf(choice);
   const { settings, problems, warnings } = reading;
@@ -42,7 +36,7 @@ async function connected<T>(
   const tell = (message: string) => console.error(message);
   const dependencies = systemDependencies(reading, { cookieFile, tell, secrets });
   try {
-    return await work({ origin, dependencies });
+    return await work(dependencies, origin);
   } catch (error) {
     if (error instanceof Error) error.message = secrets.scrub(error.message);
     throw error;
@@ -53,7 +47,7 @@ async function connected<T>(
 
 /** @returns what to tell. @throws LoginError */
 export function logInAndReport(choice: StackChoice): Promise<string> {
-  return connected(choice, async ({ origin, dependencies }) => {
+  return connected(choice, async (dependencies, origin) => {
     const { settings, credentialsSource, cookieFile, secrets } = dependencies;
     const { email, baseUrl, keepLoggedIn } = settings;
     if (settings.authMode === "basic")
@@ -85,7 +79,7 @@ export async function searchUnanswered(
   const answered = new Set(given.map(({ create }) => create));
   const open = facts.open.filter((create) => !answered.has(create));
   if (open.length === 0) return [];
-  return connected(choice, async ({ dependencies }) => {
+  return connected(choice, async (dependencies) => {
     const client = new Client(dependencies);
     const { clock, settings } = dependencies;
     const searchContext = { settings, clock, client: () => client };

@@ -11,7 +11,6 @@ import {
   mayBeSameAccount,
   NAMESPACE,
   readSettings,
-  type SettingsReading,
 } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
 import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
@@ -137,9 +136,7 @@ export async function accountComparer(
 }
 
 /** The settings that a command sends requests with. @returns also where they come from, in words. */
-export async function readingOf(
-  choice: StackChoice,
-): Promise<{ reading: SettingsReading; origin: string }> {
+export async function readingOf(choice: StackChoice) {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
   if (stack === undefined && stackOptionsIn(choice).length === 0)
@@ -152,7 +149,7 @@ export async function readingOf(
 }
 
 /** @param printed by `pulumi config --json`; empty without a stack. */
-function readingIn(printed: string): SettingsReading {
+function readingIn(printed: string) {
   const configured = asRecord(jsonIn(printed)) as Readonly<
     Record<string, { value?: string; secret?: boolean }>
   >;

@@ -71,7 +71,7 @@ const REPORTS: Readonly<Record<string, Command>> = {
       const objects = currentObjectsIn((await stateOf(choice)).resources);
       const missing = objects.filter(({ id }) => id === undefined).map(({ key }) => key);
       if (missing.length > 0)
-        console.error(`Warning: no id yet: ${enumerate(missing, MAX_LISTED)}`);
+        console.error(`Warning: no id, or a secret one: ${enumerate(missing, MAX_LISTED)}`);
       const found = objects.filter(({ id }) => id !== undefined);
       return write(inFormat(found, addressOf), out);
     },

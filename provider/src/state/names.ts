@@ -75,11 +75,6 @@ export function memberOf(of: string, key: string): string {
   return `${of}[${JSON.stringify(key)}]`;
 }
 
-/** As reports and printed commands name a member: `<set>/<key>`. */
-export function memberInReports(of: string, key: string): string {
-  return `${of}/${key}`;
-}
-
 /** One object of the platform: objects of two kinds may share an id. */
 export function objectKey(kind: Kind["name"], id: string): string {
   return `${kind} ${id}`;
@@ -94,7 +89,7 @@ export interface ParsedKey extends Place {
   key: string;
   member: string | undefined;
   label: string;
-  /** Its name in printed commands: `purchase`, or `funnel/landing`. */
+  /** Its name in reports and printed commands: `purchase`, or `funnel/landing`. */
   short: string;
 }
 
@@ -176,7 +171,7 @@ function parsed(
     ...whole,
     key: memberOf(key, member),
     label: memberLabel(label, member),
-    short: memberInReports(name, member),
+    short: `${name}/${member}`,
   };
 }
 
