@@ -2,14 +2,17 @@
 import { describe, expect, it } from "vitest";
 import {
   currentObjectsIn,
-  leftoversOf,
   objectsIn,
   type Resource,
   readExport,
 } from "../../provider/src/cli/contents.js";
-import { LEFTOVER_FORMATS } from "../../provider/src/cli/leftovers.js";
-import { pageOf } from "../../provider/src/cli/page.js";
-import { addressesBy, ID_FORMATS } from "../../provider/src/cli/report-command.js";
+import {
+  addressesBy,
+  ID_FORMATS,
+  LEFTOVER_FORMATS,
+  leftoversOf,
+  pageOf,
+} from "../../provider/src/cli/reports.js";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
 import {
   CIPHERTEXT,

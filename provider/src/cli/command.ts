@@ -19,10 +19,9 @@ import {
 import { type CatalogContent, describeAlike, readCatalog } from "../catalog/index.js";
 import { readSettings } from "../settings/index.js";
 import { type Command, chosen, command, type Formats, jsonOf, say } from "./harness.js";
-import { leftoversCommand as leftovers } from "./leftovers.js";
 import { pendingCommand as pending } from "./pending.js";
 import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
-import { reportCommand as report } from "./report-command.js";
+import { leftoversCommand as leftovers, reportCommand as report } from "./reports.js";
 
 const LOGIN_HELP = `Usage: pulumi-advertising login [options]
 
