@@ -5,8 +5,6 @@
  * in the state by `pulumi refresh`, and in this machine's journal. It may import every other module but `program`;
  * whatever loads an HTTP or cookie library is loaded when a command needs it.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   AdvertisingError,
   ArgumentsError,
@@ -109,10 +107,7 @@ async function main([name = "", ...rest]: readonly string[]): Promise<number> {
     return say([...helps, "Usage: pulumi-advertising --help | --version"].join("\n\n"));
   }
   // The package's own, two folders above the compiled file.
-  if (name === "--version")
-    return say(
-      JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")).version,
-    );
+  if (name === "--version") return say(require("../../package.json").version);
   return chosen<Command>(COMMANDS, name, "command").run(rest);
 }
 

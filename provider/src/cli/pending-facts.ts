@@ -99,7 +99,15 @@ export function factsIn(
     stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)),
   );
 
-  const fateOf = (note: Create): Fate => {
+  /**
+   * What the state shows about a create of a journal:
+   * - `seen`: its object, or that a person has found it;
+   * - `superseded`: in its place another create's object, so that nobody is asked;
+   * - `elsewhere`: nothing, and it is another stack's;
+   * - `missing`: nothing about a create of this stack;
+   * - `skipped`: it is listed without the journal, or no more.
+   */
+  const fateOf = (note: Create) => {
     const { ref, record } = note;
     if (!isUnseen(note)) return "skipped";
     if (resolved.has(sendingOf(record))) return "seen";
@@ -211,16 +219,6 @@ export function isUnseen({ record }: Create): boolean {
 function byName(creates: Iterable<Create>): Create[] {
   return inNaturalOrder(creates, ({ ref }) => `${ref.short} ${ref.urn}`);
 }
-
-/**
- * What a state shows about a create of a journal:
- * - `seen`: its object, or that a person has found it;
- * - `superseded`: in its place another create's object, so that nobody is asked;
- * - `elsewhere`: nothing, and it is another stack's;
- * - `missing`: nothing about a create of this stack;
- * - `skipped`: it is listed without the journal, or no more.
- */
-type Fate = "seen" | "superseded" | "elsewhere" | "missing" | "skipped";
 
 /** The journal that is about a resource. */
 function journalOf({ type, provider = "" }: Resource, place: StackPlace): StackPlace {

@@ -175,16 +175,14 @@ async function writeLines(lines: readonly PlacedLine[], patience = {}): Promise<
 /** What another stack's journal has open becomes this one's. @throws Error if that stack still exists. */
 async function takeOver(
   former: string,
-  { elsewhere, outdated, place }: Facts,
+  { elsewhere, place }: Facts,
   choice: StackChoice,
 ): Promise<void> {
-  // Naming a stack whose creates this command has just closed is no mistake.
-  const meant = [...elsewhere, ...outdated]
-    .filter(({ knownBy }) => knownBy === "another stack")
+  const meant = elsewhere
     .map(({ journal }) => journal)
     .filter(({ stack }) => [stack, stackOption(stack)].includes(former));
   if (meant.length === 0)
-    throw new Error(`this machine's journal has nothing open of a stack ${former}`);
+    console.log(`This machine's journal has nothing open of a stack ${former}.`);
   const existing = await existingStacks(choice, place.stack);
   if (meant.some((each) => each.backend === place.backend && existing.includes(each.stack)))
     throw new Error(

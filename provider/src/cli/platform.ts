@@ -23,16 +23,14 @@ async function connected<T>(
   work: (dependencies: ClientDependencies, origin: string) => Promise<T>,
 ): Promise<T> {
   const { reading, origin } = await readingOf(choice);
-  const { settings, problems, warnings } = reading;
   const secrets = secretsIn(reading);
-  for (const warning of warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
-  if (problems.length > 0) {
-    const why = describeSettingProblems(problems);
-    throw new SettingsError(
-      secrets.scrub(`Nothing was sent (settings ${origin}):\n${why}`),
-    );
+  for (const warning of reading.warnings)
+    console.error(`Warning: ${secrets.scrub(warning)}`);
+  if (reading.problems.length > 0) {
+    const why = `(settings ${origin}):\n${describeSettingProblems(reading.problems)}`;
+    throw new SettingsError(secrets.scrub(`Nothing was sent ${why}`));
   }
-  const cookieFile = cookieFileFor(settings, programFolder(choice));
+  const cookieFile = cookieFileFor(reading.settings, programFolder(choice));
   const tell = (message: string) => console.error(message);
   const dependencies = systemDependencies(reading, { cookieFile, tell, secrets });
   try {
@@ -49,12 +47,12 @@ async function connected<T>(
 export function logInAndReport(choice: StackChoice): Promise<string> {
   return connected(choice, async (dependencies, origin) => {
     const { settings, credentialsSource, cookieFile, secrets } = dependencies;
-    const { email, baseUrl, keepLoggedIn } = settings;
     if (settings.authMode === "basic")
       return "No login is needed: advertising:authMode is basic. Only a create checks the credentials.";
     const { cure, endsAtMs } = await logInAnew(dependencies);
+    const account = `${settings.email} at ${settings.baseUrl}`;
     const loggedIn = secrets.scrub(
-      `Logged in as ${email} at ${baseUrl} (settings ${origin}), with ${credentialsSource}.`,
+      `Logged in as ${account} (settings ${origin}), with ${credentialsSource}.`,
     );
     if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none.`;
@@ -64,9 +62,7 @@ export function logInAndReport(choice: StackChoice): Promise<string> {
           "or name another place with advertising:cookieFile.",
       );
     const end = new Date(endsAtMs).toISOString();
-    const kept = `The session is likely good until ${end}.\nIt is kept in ${cookieFile}`;
-    const advice = keepLoggedIn ? "\nUse the file on one machine at a time." : "";
-    return `${loggedIn}\n${kept}${advice}`;
+    return `${loggedIn}\nThe session is likely good until ${end}.\nIt is kept in ${cookieFile}`;
   });
 }
 

@@ -142,7 +142,7 @@ export async function readingOf(choice: StackChoice) {
   if (stack === undefined && stackOptionsIn(choice).length === 0)
     return {
       reading: readingIn(""),
-      origin: "of the environment, because `pulumi stack` found no selected stack here",
+      origin: "of the environment: no stack is selected here",
     };
   const printed = await pulumi(["config", "--json", "--show-secrets"], choice);
   return { reading: readingIn(printed), origin: `of the stack ${stack}` };
