@@ -546,6 +546,13 @@ describe("one create under several names", () => {
     ]);
   });
 
+  it("what is noted again, since its secret can't be compared, still has only its latest moment", () => {
+    const recorded = [creating("shh", { value: encrypted })];
+    const noted = (journal: JournalEntry[]) =>
+      recordedLines(facts([], journal, recorded)).map(({ line }) => line as JournalEntry);
+    expect(noted(noted([]))).toMatchObject([{ state: "sent", atLatest: true }]);
+  });
+
   it("an id of another account is another object", () => {
     const made = record("ConversionEvent::lead", "created", {
       id: "5",

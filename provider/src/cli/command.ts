@@ -21,15 +21,13 @@ import { pendingCommand as pending } from "./pending.js";
 import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 import { leftoversCommand as leftovers, reportCommand as report } from "./reports.js";
 
-const LOGIN_HELP = `Usage: pulumi-advertising login [options]
+const login = command({
+  help: `Usage: pulumi-advertising login [options]
 
 Logs in with the settings of the stack, or of the environment if none is selected, and keeps
 the session in the cookie file.
 
-${STACK_HELP}`;
-
-const login = command({
-  help: LOGIN_HELP,
+${STACK_HELP}`,
   options: STACK_OPTIONS,
   run: async (choice) => {
     const { logInAndReport } = await import("./platform.js");
@@ -42,13 +40,6 @@ const login = command({
     }
   },
 });
-
-const VALIDATE_HELP = `Usage: pulumi-advertising validate <file> [options]
-
-Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place, without a
-stack. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
-
-  --format FORMAT        text (default) or json`;
 
 const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
   text: ({ advertisers, events, findings }, file, errors) => {
@@ -77,7 +68,12 @@ const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
 };
 
 const validateCommand = command({
-  help: VALIDATE_HELP,
+  help: `Usage: pulumi-advertising validate <file> [options]
+
+Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place, without a
+stack. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
+
+  --format FORMAT        text (default) or json`,
   options: { format: { type: "string", default: "text" } },
   takesFile: true,
   run: async ({ format }, file) => {

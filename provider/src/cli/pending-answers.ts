@@ -144,7 +144,7 @@ export function recordedLines({ open, made }: Facts): PlacedLine[] {
   );
   return recorded.map(({ ref: { key }, record, journal }) => {
     const at = record.at || momentOf(systemClock);
-    const atLatest = record.at === "" || undefined;
+    const atLatest = record.at === "" || record.atLatest;
     return { line: { ...record, key, state: "sent", at, atLatest }, journal };
   });
 }

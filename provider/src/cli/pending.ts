@@ -49,7 +49,10 @@ import {
   stateOf,
 } from "./pulumi.js";
 
-const PENDING_HELP = `Usage: pulumi-advertising pending [options]
+const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
+
+export const pendingCommand = command({
+  help: `Usage: pulumi-advertising pending [options]
 
 Lists the unresolved creates of the state, of this machine's journal, and of Pulumi's record of
 an interrupted run. Any number of these may be resolved at once:
@@ -63,12 +66,7 @@ an interrupted run. Any number of these may be resolved at once:
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-X is a name as in a message, or a URN; for --not-created and --forget also the name of a set.`;
-
-const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
-
-export const pendingCommand = command({
-  help: PENDING_HELP,
+X is a name as in a message, or a URN; for --not-created and --forget also the name of a set.`,
   options: {
     created: SEVERAL,
     "not-created": SEVERAL,
@@ -197,9 +195,6 @@ async function takeOver(
   }
 }
 
-/** What the provider's `read` reads: JSON, an id or null by mark. */
-const ANSWERS = "ADVERTISING_ANSWERS";
-
 /**
  * Carries out what was answered, and says so. What the state has is resolved by a refresh of just those resources: what
  * another one manages, and what is dropped, leaves its unresolved creates.
@@ -214,7 +209,8 @@ async function execute(
   const ids = asked.map((answer) => {
     return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
   });
-  const answers = { [ANSWERS]: JSON.stringify(Object.fromEntries(ids)) };
+  // The provider's `read` reads it.
+  const answers = { ADVERTISING_ANSWERS: JSON.stringify(Object.fromEntries(ids)) };
   const urns = new Set(asked.map(({ create }) => create.ref.resourceUrn));
   let failure = "Pulumi's refresh has not changed them";
   // Without a target it would be a refresh of everything.

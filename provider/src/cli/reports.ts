@@ -51,7 +51,8 @@ import {
 } from "./harness.js";
 import { programFolder, STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
-const LEFTOVERS_HELP = `Usage: pulumi-advertising leftovers [options]
+export const leftoversCommand = command({
+  help: `Usage: pulumi-advertising leftovers [options]
 
 Lists what this stack left live: objects that were replaced, or left a set, and what this
 machine's journal knows; with --before also what left the state since then.
@@ -59,10 +60,7 @@ machine's journal knows; with --before also what left the state since then.
   --before EXPORT        an earlier export or a backend's checkpoint file; several times
   --format FORMAT        text (default), json or csv
   --out FILE             writes to FILE
-${STATE_HELP}`;
-
-export const leftoversCommand = command({
-  help: LEFTOVERS_HELP,
+${STATE_HELP}`,
   options: {
     before: { type: "string", multiple: true, default: [] as string[] },
     format: { type: "string", default: "text" },
