@@ -30,13 +30,15 @@ import { objectsIn, stackNamesIn } from "./contents.js";
 import { command, isInline, type StackChoice, setCommandStack } from "./harness.js";
 import {
   type Answer,
+  type Create,
+  type Facts,
+  factsIn,
   isCreated,
   journalLinesOf,
   type PlacedLine,
   readAnswers,
   recordedLines,
-} from "./pending-answers.js";
-import { type Create, type Facts, factsIn } from "./pending-facts.js";
+} from "./pending-facts.js";
 import {
   accountComparer,
   existingStacks,

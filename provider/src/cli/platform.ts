@@ -13,8 +13,7 @@ import { searchByMark } from "../operations/index.js";
 import { abilitiesOf } from "../plan/index.js";
 import { describeSettingProblems } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, verdictOn } from "./pending-answers.js";
-import type { Create, Facts } from "./pending-facts.js";
+import { type Answer, type Create, type Facts, verdictOn } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 /** @param work gets also the settings' origin, in words. @throws SettingsError, or what `work` throws, scrubbed. */
