@@ -101,7 +101,7 @@ describe("exit code 2, and in words why", () => {
       "Unexpected argument 'e'. This command does not take positional arguments",
     ],
     [["login", "--stak", "dev"], "Unknown option '--stak'"],
-    [["validate"], "expected one file; got none"],
+    [["validate"], "expected one file"],
     [
       ["validate", "a.csv", "--format", "jsn"],
       'there is no format "jsn"; known are text and json',

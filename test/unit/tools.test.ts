@@ -283,7 +283,7 @@ describe("left live", () => {
       LEFTOVER_FORMATS.text?.(leftoversOf(stateOf(resources), []));
     expect(
       text(storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] })),
-    ).toBe(`1 object that this stack no longer manages. Tags keep firing their ids: if no other stack manages them, deactivate them in the platform's own interface.
+    ).toBe(`1 object that this stack no longer manages. Tags keep firing their ids: if no other stack manages them, deactivate them by hand.
   ConversionEvent 7 "Old" of buy: replaced, or removed from its set 2026-03-01T00:00:00.000Z
 `);
     expect(text()).toMatch(/^The state has no object /);

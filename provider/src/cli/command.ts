@@ -16,7 +16,15 @@ import {
 } from "../base/index.js";
 import { type CatalogContent, describeAlike, readCatalog } from "../catalog/index.js";
 import { readSettings } from "../settings/index.js";
-import { type Command, chosen, command, type Formats, jsonOf, say } from "./harness.js";
+import {
+  type Command,
+  chosen,
+  command,
+  type Formats,
+  jsonOf,
+  say,
+  TEXT,
+} from "./harness.js";
 import { pendingCommand as pending } from "./pending.js";
 import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
 import { leftoversCommand as leftovers, reportCommand as report } from "./reports.js";
@@ -74,7 +82,7 @@ Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place
 stack. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
 
   --format FORMAT        text (default) or json`,
-  options: { format: { type: "string", default: "text" } },
+  options: { format: { ...TEXT, default: "text" } },
   takesFile: true,
   run: async ({ format }, file) => {
     const inFormat = chosen(FINDINGS, format, "format");

@@ -15,6 +15,10 @@ export interface Command {
   run: (args: readonly string[]) => Promise<number>;
 }
 
+/** Options: a text, and any number of texts. */
+export const TEXT = { type: "string" } as const;
+export const SEVERAL = { ...TEXT, multiple: true, default: [] as string[] } as const;
+
 type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: O }>
 >["values"];
@@ -38,8 +42,7 @@ export function command<const O extends ParseArgsOptionsConfig>(declaration: {
         allowPositionals,
       });
       setCommandStack(values);
-      if (takesFile && positionals.length !== 1)
-        throw new UsageError(`expected one file; got ${positionals.join(" ") || "none"}`);
+      if (takesFile && positionals.length !== 1) throw new UsageError("expected one file");
       return run(values, String(positionals[0]));
     },
   };

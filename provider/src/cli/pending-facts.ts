@@ -15,7 +15,7 @@ import {
   type StackJournal,
   type StackPlace,
 } from "../journal/index.js";
-import { fingerprintOfBody, pluginTokenOf, resourceOfType } from "../kinds/index.js";
+import { fingerprintOfBody, resourceOfType } from "../kinds/index.js";
 import { plannedObjects } from "../plan/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import { mayBeSameAccount } from "../settings/index.js";
@@ -23,6 +23,7 @@ import {
   ACCOUNT,
   type CreateRecord,
   identifyingIn,
+  isOfPlugin,
   isSinceRun,
   keyOfUrn,
   kindOf,
@@ -99,7 +100,8 @@ export function factsIn(
   const byKey = new Map(current.map((each) => [each.ref.key, each]));
   const unresolved = current.flatMap(({ ref, record, resource }): Create[] => {
     if (record === undefined) return [];
-    return [{ ref, record, knownBy: "state", journal: journalOf(resource, place) }];
+    const journal = journalOf(ref, resource, place);
+    return [{ ref, record, knownBy: "state", journal }];
   });
   const unresolvedMarks = new Set(unresolved.map(({ record }) => record.mark));
   /** Those that a person has found to be created, as `sendingOf` names them. */
@@ -143,10 +145,11 @@ export function factsIn(
   const isHere = (journal: StackPlace) =>
     journal.stack === place.stack && journal.backend === place.backend;
   // Each provider has one.
-  const own = journals.filter(isHere);
-  const noted = own.flatMap(({ records, runs: _, ...journal }) =>
-    [...records.values()].map((record) => noteOf(record, journal, "journal")),
-  );
+  const noted = journals
+    .filter(isHere)
+    .flatMap(({ records, runs: _, ...journal }) =>
+      [...records.values()].map((record) => noteOf(record, journal, "journal")),
+    );
   // An alias may have moved a resource to another provider: what is open there counts.
   const notes = new Map(
     [...noted, ...noted.filter(isUnseen)].map((note) => [note.ref.key, note]),
@@ -229,11 +232,13 @@ function byName(creates: Iterable<Create>): Create[] {
 }
 
 /** The journal that is about a resource. */
-function journalOf({ type, provider = "" }: Resource, place: StackPlace): StackPlace {
+function journalOf(
+  ref: Create["ref"],
+  { provider = "" }: Resource,
+  place: StackPlace,
+): StackPlace {
   const [, , , name = ""] = provider.split("::");
-  const of = resourceOfType(type);
-  const isPlugin = of !== undefined && type === pluginTokenOf(of.name);
-  return { ...place, provider: isPlugin ? pluginProvider(name) : undefined };
+  return { ...place, provider: isOfPlugin(ref) ? pluginProvider(name) : undefined };
 }
 
 /** What Pulumi's record of interrupted runs has of one create. */
@@ -311,7 +316,7 @@ function sentIn(
       mark: markFor(id),
     };
     const ref = refIn(of, urn, key);
-    const journal = journalOf(resource, place);
+    const journal = journalOf(ref, resource, place);
     return { ref, record, knownBy: "pulumi", journal, runs: [run], markFor };
   });
 }
@@ -352,11 +357,9 @@ export function readAnswers(
     const meant = calledIn(possible, name, facts);
     const resources = new Set(meant.map(({ ref }) => ref.resourceUrn));
     if (resources.size > 1) {
-      const urns = enumerate(
-        meant.map(({ ref }) => ref.urn),
-        MAX_LISTED,
-      );
-      faults.push(`"${name}" is the name of several, so give the URN: ${urns}`);
+      const urns = meant.map(({ ref }) => ref.urn);
+      const listed = enumerate(urns, MAX_LISTED);
+      faults.push(`"${name}" is the name of several, so give the URN: ${listed}`);
       return;
     }
     if (resources.size === 0)
@@ -417,7 +420,7 @@ export function verdictOn(
     `${id} is not the id of "${short}": ${why}. ` +
     `If there is no other object, it was not created: --not-created ${shellWord(short)}`;
   const holder = inState.get(objectKey(kind, id));
-  if (formerIds.includes(id) || holder?.key === key)
+  if (formerIds.includes(id))
     return not("it is an object that this resource has or had before");
   if (holder !== undefined) return { ...answer, managedAs: holder.short };
   const makers = notes.filter(({ ref: { kind: of }, record: note }) => {
@@ -463,25 +466,19 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   const { key } = ref;
   const at = momentOf(systemClock);
   if (isCreated(answer)) {
-    const sentAt = record.at || at;
-    let line: JournalLine = {
-      ...record,
-      key,
-      state: "created",
-      id,
-      answered: true,
-      at: sentAt,
-    };
+    const sent = { ...record, at: record.at || at };
+    let line: JournalLine = { ...sent, key, state: "created", id, answered: true };
     // The state has it now. Under `--replace` a run learns only from the journal what it replaces.
     if (knownBy === "state") line = { key, state: "confirmed", id, at };
     return [{ line, journal }];
   }
   const isSame = (note: Create) => note.record.mark === record.mark;
-  const lines = notes
-    .filter((note) => isUnseen(note) && isSame(note) && note.ref.key !== key)
-    .map((note): PlacedLine => {
-      return { line: closedLine(note.ref.key, at), journal: note.journal };
-    });
+  const renamed = notes.filter(
+    (note) => isUnseen(note) && isSame(note) && note.ref.key !== key,
+  );
+  const lines = renamed.map((note): PlacedLine => {
+    return { line: closedLine(note.ref.key, at), journal: note.journal };
+  });
   // Another stack, or another provider, may have something else under this key.
   const noted = notes.find(({ ref }) => ref.key === key) ?? create;
   const isHere = journalPath(noted.journal) === journalPath(journal);

@@ -21,13 +21,20 @@ import {
 import {
   describe,
   MAX_LISTED,
-  momentOfSending,
   otherStackAdvice,
   resolveCommands,
   stackOption,
+  whatHappened,
 } from "../state/index.js";
 import { objectsIn, stackNamesIn } from "./contents.js";
-import { command, isInline, type StackChoice, setCommandStack } from "./harness.js";
+import {
+  command,
+  isInline,
+  SEVERAL,
+  type StackChoice,
+  setCommandStack,
+  TEXT,
+} from "./harness.js";
 import {
   type Answer,
   type Create,
@@ -51,8 +58,6 @@ import {
   stateOf,
 } from "./pulumi.js";
 
-const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
-
 export const pendingCommand = command({
   help: `Usage: pulumi-advertising pending [options]
 
@@ -74,9 +79,9 @@ X is a name as in a message, or a URN; for --not-created and --forget also the n
     "not-created": SEVERAL,
     search: { type: "boolean", default: false },
     forget: SEVERAL,
-    "take-over": { type: "string" },
+    "take-over": TEXT,
     ...STACK_OPTIONS,
-    state: { type: "string" },
+    state: TEXT,
   },
   run: async ({ search, "take-over": former, stack, cwd, state, ...typed }) => {
     const choice = { stack, cwd, state };
@@ -131,9 +136,7 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
   if (stack === undefined)
-    throw new Error(
-      "`pulumi stack --show-name` names no stack: select one, or add --stack",
-    );
+    throw new Error("no stack is selected: select one, or add --stack");
   const backend = backendIn(process.env, programFolder(choice));
   const place = { backend, stack };
   const path = journalPath(place);
@@ -251,8 +254,8 @@ export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer):
 /** What a journal had as open, and the state has by another create. */
 export function heldMessage({ ref, record, held }: Create): string {
   return (
-    `${ref.short}: an earlier run sent a create ${momentOfSending(record)}, whose outcome is unknown; the state has ` +
-    `the object ${held}. Look in the account for a second one. If there is one, adopt it, or deactivate it by hand.`
+    `${whatHappened(ref.short, record)} The state has the object ${held}. Look in the account ` +
+    "for a second one. If there is one, adopt it, or deactivate it by hand."
   );
 }
 

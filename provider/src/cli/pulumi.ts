@@ -13,21 +13,14 @@ import {
   readSettings,
 } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
-import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
+import { isInline, type StackChoice, stackOptionsIn, TEXT, textOf } from "./harness.js";
 
-export const STACK_OPTIONS = {
-  stack: { type: "string" },
-  cwd: { type: "string" },
-} as const;
+export const STACK_OPTIONS = { stack: TEXT, cwd: TEXT };
 
 export const STACK_HELP = `  --stack NAME           default: the selected stack
   --cwd FOLDER           the program's folder`;
 
-export const STATE_OPTIONS = {
-  state: { type: "string" },
-  out: { type: "string" },
-  ...STACK_OPTIONS,
-} as const;
+export const STATE_OPTIONS = { state: TEXT, out: TEXT, ...STACK_OPTIONS };
 
 export const STATE_HELP = `  --state FILE           what \`pulumi stack export\` printed (- for standard input)
 ${STACK_HELP}`;

@@ -44,8 +44,10 @@ import {
   csvOf,
   type Formats,
   jsonOf,
+  SEVERAL,
   type StackChoice,
   say,
+  TEXT,
   textOf,
   write,
 } from "./harness.js";
@@ -62,8 +64,8 @@ machine's journal knows; with --before also what left the state since then.
   --out FILE             writes to FILE
 ${STATE_HELP}`,
   options: {
-    before: { type: "string", multiple: true, default: [] as string[] },
-    format: { type: "string", default: "text" },
+    before: SEVERAL,
+    format: { ...TEXT, default: "text" },
     ...STATE_OPTIONS,
   },
   run: async ({ before, format, out, ...choice }) => {
@@ -177,8 +179,7 @@ export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
     });
     return (
       `${count(leftovers.length, "object")} that this stack no longer manages. Tags keep firing ` +
-      "their ids: if no other stack manages them, deactivate them in the platform's own " +
-      `interface.\n${lines.join("")}`
+      `their ids: if no other stack manages them, deactivate them by hand.\n${lines.join("")}`
     );
   },
   json: (leftovers) => jsonOf({ leftovers }),
@@ -213,7 +214,6 @@ const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 For ids and page:
 ${STATE_HELP}`;
 
-const TEXT = { type: "string" } as const;
 const FAILURES = { rename: "renames", replace: "replacements" } as const;
 
 const REPORTS: Readonly<Record<string, Command>> = {

@@ -112,7 +112,10 @@ export function refOf(resource: ResourceName, identity: string): ResourceRef {
 }
 
 /** Whether a plugin's resource has this URN; otherwise one of the classes'. */
-export function isOfPlugin({ resource, resourceUrn }: ResourceRef): boolean {
+export function isOfPlugin({
+  resource,
+  resourceUrn,
+}: Pick<ResourceRef, "resource" | "resourceUrn">): boolean {
   return !resourceUrn.split("::").at(2)?.endsWith(typeTokenOf(resource));
 }
 
