@@ -132,7 +132,7 @@ describe("exit code 2, and in words why", () => {
     [["leftovers"], "the `pulumi` command is not on the PATH"],
     [
       ["leftovers", "--before", "none.json", "--state", "one.json"],
-      "none.json could not be read: ENOENT",
+      "ENOENT: no such file or directory, open 'none.json'",
     ],
     [
       ["leftovers", "--before", "theirs.json", "--state", "ours.json"],

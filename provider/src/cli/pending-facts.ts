@@ -389,10 +389,7 @@ function calledIn(all: readonly Create[], name: string, { notes }: Facts): Creat
   const noted = notes.filter((note) => isUnseen(note) && isCalled(note.ref, name));
   const marks = new Set(noted.map(({ record }) => record.mark));
   let found = all.filter(({ ref }) => isCalled(ref, name));
-  if (found.length === 0)
-    found = all.filter(
-      ({ record, knownBy }) => knownBy === "state" && marks.has(record.mark),
-    );
+  if (found.length === 0) found = all.filter(({ record }) => marks.has(record.mark));
   // Its own stack's counts before another one's.
   const own = found.filter(({ knownBy }) => knownBy !== "another stack");
   return own.length > 0 ? own : found;

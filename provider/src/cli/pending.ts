@@ -15,7 +15,6 @@ import {
   journalFolder,
   journalPath,
   readJournal,
-  type StackPlace,
   takeOverOpen,
 } from "../journal/index.js";
 import {
@@ -61,8 +60,7 @@ import {
 export const pendingCommand = command({
   help: `Usage: pulumi-advertising pending [options]
 
-Lists the unresolved creates of the state, of this machine's journal, and of Pulumi's record of
-an interrupted run. Any number of these may be resolved at once:
+Lists the unresolved creates, and resolves any number of them:
 
   --created X=ID         it was created, with the id ID
   --not-created X        it was not created: the next up creates it
@@ -181,9 +179,11 @@ async function takeOver(
   { elsewhere, place }: Facts,
   choice: StackChoice,
 ): Promise<void> {
-  const meant = elsewhere
-    .map(({ journal }) => journal)
-    .filter(({ stack }) => [stack, stackOption(stack)].includes(former));
+  // All creates of one journal have it as the same object.
+  const journals = new Set(elsewhere.map(({ journal }) => journal));
+  const meant = [...journals].filter(({ stack }) =>
+    [stack, stackOption(stack)].includes(former),
+  );
   if (meant.length === 0)
     console.log(`This machine's journal has nothing open of a stack ${former}.`);
   const existing = await existingStacks(choice, place.stack);
@@ -192,8 +192,7 @@ async function takeOver(
       `the stack ${former} still exists. Its next run handles its open creates:\n` +
         `  pulumi up --stack ${plainShellWord(former)}`,
     );
-  const places = new Map(meant.map((each) => [journalPath(each), each]));
-  for (const each of places.values()) {
+  for (const each of meant) {
     const here = { folder: journalFolder() };
     const amount = await takeOverOpen(each, { ...each, ...place }, here);
     console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
@@ -243,7 +242,7 @@ async function execute(
 
 export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {
   const { short } = create.ref;
-  if (isForgotten === true)
+  if (isForgotten)
     return `Forgotten: ${short} (${whatIsKnown(create)}). The object, if there is one, is not touched.`;
   if (id === undefined) return `Resolved as not created: ${short}`;
   if (managedAs !== undefined)
@@ -280,15 +279,13 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
       `The next \`${asTyped("pulumi up")}\` on this machine with the same account takes over ` +
         "what the program still declares as sent.",
     );
-  const byJournal = Map.groupBy(elsewhere, ({ journal }) => JSON.stringify(journal));
-  for (const [journal, creates] of byJournal) {
-    const { stack, backend } = JSON.parse(journal) as StackPlace;
+  const byJournal = Map.groupBy(elsewhere, ({ journal }) => journal);
+  for (const [{ stack, backend }, creates] of byJournal)
     lines.push(
       `The stack ${stack} (backend ${backend}) has ${count(creates.length, "open create")}:`,
       ...creates.map((create) => `  ${create.ref.urn}: ${whatIsKnown(create)}`),
       ...otherStackAdvice(stack),
     );
-  }
   return lines;
 }
 

@@ -3,7 +3,7 @@
  * journal, and exports; and `report`: ids by key, for those who place tags, with the tags' addresses from the user's own
  * template, as the platform's are not known; and one HTML file to look things up in, which needs no network.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { count, enumerate, joined, printable, UsageError } from "../base/index.js";
 import {
@@ -41,7 +41,6 @@ import {
   type Command,
   chosen,
   command,
-  csvOf,
   type Formats,
   jsonOf,
   SEVERAL,
@@ -49,15 +48,14 @@ import {
   say,
   TEXT,
   textOf,
-  write,
 } from "./harness.js";
 import { programFolder, STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
 export const leftoversCommand = command({
   help: `Usage: pulumi-advertising leftovers [options]
 
-Lists what this stack left live: objects that were replaced, or left a set, and what this
-machine's journal knows; with --before also what left the state since then.
+Lists what this stack left live, by its state and this machine's journal; with --before also
+what left the state since then.
 
   --before EXPORT        an earlier export or a backend's checkpoint file; several times
   --format FORMAT        text (default), json or csv
@@ -187,15 +185,7 @@ export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
     csvOf([COLUMNS, ...leftovers.map((each) => COLUMNS.map((name) => each[name]))]),
 };
 
-const EVENT_ARGUMENTS = [
-  "id",
-  "key",
-  "eventName",
-  "advertiserId",
-  "eventTypeId",
-  "segmentId",
-  "value",
-];
+const EVENT_ARGUMENTS = ["id", "key", ...Object.keys(conversionEvent.wireNames)];
 const PLACEHOLDERS = `{${EVENT_ARGUMENTS.join("}, {")}}`;
 
 const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
@@ -205,7 +195,7 @@ const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
   comment      Markdown for a pull request, from \`pulumi preview --json --show-sames\`
 
   --format FORMAT        ids as json (default) or csv
-  --template URL         ids with the address of each event's tag:
+  --template URL         ids with the address of each event's tag, from
                          ${PLACEHOLDERS}
   --preview FILE         for comment: instead of standard input
   --fail-on WHAT         for comment: exit code 1 on rename, replace or rename,replace
@@ -426,4 +416,28 @@ function escaped(text: string): string {
   return text
     .toWellFormed()
     .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** Writes a report. @param file none or `-`: standard output. @returns the exit code. @throws Error of the system. */
+function write(report: string, file: string | undefined): number {
+  if (file === undefined || file === "-") process.stdout.write(report);
+  else writeFileSync(file, report);
+  return 0;
+}
+
+/**
+ * CSV as RFC 4180 has it, behind a byte order mark: without one, Excel does not read it as UTF-8. A spreadsheet carries
+ * out a cell that begins like a formula: an apostrophe keeps it text. In many countries semicolons separate cells, even
+ * inside quotation marks, so each part of a text may begin a cell.
+ * @param rows the first of them the header.
+ */
+function csvOf(rows: readonly (readonly string[])[]): string {
+  const lines = rows.map((cells) => `${cells.map(csvCell).join(",")}\r\n`);
+  return `\ufeff${lines.join("")}`;
+}
+
+function csvCell(text: string): string {
+  const safe = text.replace(/(^|[;\t\r\n])(?=[=+\-@\t\r])/g, "$1'");
+  if (!/[",;\t\r\n]/.test(safe)) return safe;
+  return `"${safe.replaceAll('"', '""')}"`;
 }
