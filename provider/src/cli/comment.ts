@@ -113,10 +113,9 @@ function plannedIn(
   if (declared.events === undefined) return [];
   const kind = kindOf(resource);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };
-  const can = abilitiesOf(kind, settings);
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
   const objects = plannedObjects(kind, readStored(resource, oldState?.id, olds), declared, {
-    can: { ...can, update: can.update && op !== "replace" },
+    can: abilitiesOf(kind, settings),
     // Where a delete is known: for a resource that leaves, the engine decides by the state; otherwise the package does,
     // by the inputs.
     deletes: () => {

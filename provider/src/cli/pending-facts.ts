@@ -170,7 +170,7 @@ export function factsIn(
   const made = missing.filter(({ record }) => record.state !== "sent");
   /** Whether it was made, or somebody has answered, since: what there was before that run says nothing about it. */
   const isAnswered = (recorded: Recorded) => {
-    const { ref, runs, markFor } = recorded;
+    const { ref, run, markFor } = recorded;
     // What it was to replace may be replaced by now.
     const marks = [undefined, ...formerIdsOf(recorded)].map(markFor);
     const moments = [...resolved].flatMap((sending) => {
@@ -180,19 +180,17 @@ export function factsIn(
     const note = notes.get(ref.key);
     const isEnded = note && (made.includes(note) || !isUnseen(note));
     if (isEnded) moments.push(note.record.at);
-    return moments.some((moment) =>
-      runs.every((run) => run !== "" && isSinceRun(run, moment)),
-    );
+    return run !== "" && moments.some((moment) => isSinceRun(run, moment));
   };
-  const knownRuns = journals.flatMap(({ runs }) => runs);
+  // The journal of a run on this machine has each create that it has sent.
+  const knownRuns = new Set(journals.flatMap(({ runs }) => runs));
+  const recorded = stack.pending
+    .toReversed()
+    .flatMap((each) => sentIn(each, stack, place))
+    .filter((each) => !knownRuns.has(each.run) && !isAnswered(each));
   const open = new Map<string, Create>();
-  for (const [key, each] of recordedIn(stack, place)) {
-    // The journal of the run that was interrupted has each create that it has sent.
-    const isOfThisMachine = each.runs.every((run) => knownRuns.includes(run));
-    if (!isOfThisMachine && !isAnswered(each)) open.set(key, each);
-  }
-  for (const note of sent)
-    open.set(note.ref.key, joinedRecords(note, open.get(note.ref.key)));
+  for (const each of [...recorded, ...sent])
+    open.set(each.ref.key, joinedRecords(each, open.get(each.ref.key)));
   for (const each of unresolved) open.set(each.ref.key, each);
   const names = stackNamesIn(stack);
   return {
@@ -241,28 +239,16 @@ function journalOf(
   return { ...place, provider: isOfPlugin(ref) ? pluginProvider(name) : undefined };
 }
 
-/** What Pulumi's record of interrupted runs has of one create. */
+/** What Pulumi's record of an interrupted run has of one create: it was sent, or about to be. */
 interface Recorded extends Create {
-  /** The names of those runs; empty for one that gave none. */
-  runs: readonly string[];
+  /** That run's name; empty if it gave none. */
+  run: string;
   /** Its mark, if it was to replace this object. */
   markFor: (replaces: string | undefined) => string;
 }
 
-/** What was sent, or was about to be, by key. */
-function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Recorded> {
-  const all = new Map<string, Recorded>();
-  const sent = stack.pending.toReversed().flatMap((each) => sentIn(each, stack, place));
-  for (const each of sent) {
-    const before = all.get(each.ref.key);
-    const runs = [...(before?.runs ?? []), ...each.runs];
-    all.set(each.ref.key, { ...joinedRecords(each, before), runs });
-  }
-  return all;
-}
-
 /** If two differ, nobody knows which one was sent: only their name is kept, if they share it. */
-function joinedRecords<T extends Create>(create: T, other: Create | undefined): T {
+function joinedRecords(create: Create, other: Create | undefined): Create {
   const { body, name } = create.record;
   // A body with secrets has no fingerprint, so whether the two differ isn't known.
   if (other === undefined || (body !== "" && body === other.record.body)) return create;
@@ -317,7 +303,7 @@ function sentIn(
     };
     const ref = refIn(of, urn, key);
     const journal = journalOf(ref, resource, place);
-    return { ref, record, knownBy: "pulumi", journal, runs: [run], markFor };
+    return { ref, record, knownBy: "pulumi", journal, run, markFor };
   });
 }
 

@@ -16,24 +16,24 @@ import type { StackChoice } from "./harness.js";
 import { type Answer, type Create, type Facts, verdictOn } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
-/** @param work gets also the settings' origin, in words. @throws SettingsError, or what `work` throws, scrubbed. */
+/** @throws SettingsError, or what `work` throws, scrubbed. */
 async function connected<T>(
   choice: StackChoice,
-  work: (dependencies: ClientDependencies, origin: string) => Promise<T>,
+  work: (dependencies: ClientDependencies) => Promise<T>,
 ): Promise<T> {
-  const { reading, origin } = await readingOf(choice);
+  const reading = await readingOf(choice);
   const secrets = secretsIn(reading);
   for (const warning of reading.warnings)
     console.error(`Warning: ${secrets.scrub(warning)}`);
   if (reading.problems.length > 0) {
-    const why = `(settings ${origin}):\n${describeSettingProblems(reading.problems)}`;
-    throw new SettingsError(secrets.scrub(`Nothing was sent ${why}`));
+    const why = describeSettingProblems(reading.problems);
+    throw new SettingsError(secrets.scrub(`Nothing was sent:\n${why}`));
   }
   const cookieFile = cookieFileFor(reading.settings, programFolder(choice));
   const tell = (message: string) => console.error(message);
   const dependencies = systemDependencies(reading, { cookieFile, tell, secrets });
   try {
-    return await work(dependencies, origin);
+    return await work(dependencies);
   } catch (error) {
     if (error instanceof Error) error.message = secrets.scrub(error.message);
     throw error;
@@ -44,15 +44,13 @@ async function connected<T>(
 
 /** @returns what to tell. @throws LoginError */
 export function logInAndReport(choice: StackChoice): Promise<string> {
-  return connected(choice, async (dependencies, origin) => {
+  return connected(choice, async (dependencies) => {
     const { settings, credentialsSource, cookieFile, secrets } = dependencies;
     if (settings.authMode === "basic")
       return "No login is needed: advertising:authMode is basic. Only a create checks the credentials.";
     const { cure, endsAtMs } = await logInAnew(dependencies);
     const account = `${settings.email} at ${settings.baseUrl}`;
-    const loggedIn = secrets.scrub(
-      `Logged in as ${account} (settings ${origin}), with ${credentialsSource}.`,
-    );
+    const loggedIn = secrets.scrub(`Logged in as ${account}, with ${credentialsSource}.`);
     if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none.`;
     if (cure !== undefined)

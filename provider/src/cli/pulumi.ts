@@ -128,17 +128,15 @@ export async function accountComparer(
   return (one, other) => mayBeSameAccount(one, other) || (isOurs(one) && isOurs(other));
 }
 
-/** The settings that a command sends requests with. @returns also where they come from, in words. */
+/** The settings that a command sends requests with. */
 export async function readingOf(choice: StackChoice) {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
-  if (stack === undefined && stackOptionsIn(choice).length === 0)
-    return {
-      reading: readingIn(""),
-      origin: "of the environment: no stack is selected here",
-    };
-  const printed = await pulumi(["config", "--json", "--show-secrets"], choice);
-  return { reading: readingIn(printed), origin: `of the stack ${stack}` };
+  if (stack === undefined && stackOptionsIn(choice).length === 0) {
+    console.error("No stack is selected here: the settings are the environment's.");
+    return readingIn("");
+  }
+  return readingIn(await pulumi(["config", "--json", "--show-secrets"], choice));
 }
 
 /** @param printed by `pulumi config --json`; empty without a stack. */
