@@ -1,13 +1,9 @@
 /** Reports on a state: ids, the page (`test/package/page.test.ts` opens it in a browser), and what is left live. */
 import { describe, expect, it } from "vitest";
-import {
-  currentObjectsIn,
-  objectsIn,
-  type Resource,
-  readExport,
-} from "../../provider/src/cli/contents.js";
+import { objectsIn, type Resource, readExport } from "../../provider/src/cli/contents.js";
 import {
   addressesBy,
+  currentObjectsIn,
   ID_FORMATS,
   LEFTOVER_FORMATS,
   leftoversOf,

@@ -3,7 +3,7 @@
  * `pending` and every report use. Secret values are called secret, and never shown. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
-import { advertiser, type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
+import { type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
 import { plannedObjects } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -148,22 +148,6 @@ export function isSecret(value: unknown): boolean {
 
 export function holdsSecret(value: unknown): boolean {
   return JSON.stringify(value ?? null).includes(`"${SECRET_SIGNATURE}":`);
-}
-
-/** Whether another resource has its place, or will (`deleteBeforeReplace`): the state holds it until the next run. */
-export function isReplaced({ resource }: ExportedObject): boolean {
-  return resource.delete === true || resource.pendingReplacement === true;
-}
-
-/** The objects that a report lists: all that aren't being replaced. */
-export function currentObjectsIn(resources: readonly Resource[]): ExportedObject[] {
-  return objectsIn(resources).filter((each) => !isReplaced(each));
-}
-
-/** The names of the stack's advertisers, by id. */
-export function advertiserKeys(objects: readonly ExportedObject[]) {
-  const advertisers = objects.filter(({ kind }) => kind === advertiser);
-  return new Map(advertisers.map(({ id = "", key }) => [id, key]));
 }
 
 export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string): T[] {

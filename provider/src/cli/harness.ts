@@ -40,7 +40,7 @@ export function command<const O extends ParseArgsOptionsConfig>({
       if (args.includes("--help") || args.includes("-h")) return say(help);
       const allowPositionals = takesFile;
       const { values, positionals } = parseArgs({
-        args: [...args],
+        args,
         options,
         allowPositionals,
       });

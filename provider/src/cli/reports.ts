@@ -25,12 +25,9 @@ import { exactId, withUnit } from "../rules/index.js";
 import { leftLiveIn, MAX_LISTED, objectKey, parseKey } from "../state/index.js";
 import { commentOf } from "./comment.js";
 import {
-  advertiserKeys,
-  currentObjectsIn,
   type ExportedObject,
   type ExportedStack,
   inNaturalOrder,
-  isReplaced,
   objectsIn,
   type Resource,
   refIn,
@@ -147,6 +144,22 @@ export function leftoversOf(
     left.delete(objectKey(kind.name, id));
   const listed = [...left.values()].filter(({ id }) => id !== "");
   return inNaturalOrder(listed, ({ kind, key, id }) => `${kind} ${key} ${id}`);
+}
+
+/** Whether another resource has its place, or will (`deleteBeforeReplace`): the state holds it until the next run. */
+function isReplaced({ resource }: ExportedObject): boolean {
+  return resource.delete === true || resource.pendingReplacement === true;
+}
+
+/** The objects that a report lists: all that aren't being replaced. */
+export function currentObjectsIn(resources: readonly Resource[]): ExportedObject[] {
+  return objectsIn(resources).filter((each) => !isReplaced(each));
+}
+
+/** The names of the stack's advertisers, by id. */
+function advertiserKeys(objects: readonly ExportedObject[]) {
+  const advertisers = objects.filter(({ kind }) => kind === advertiser);
+  return new Map(advertisers.map(({ id = "", key }) => [id, key]));
 }
 
 function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
