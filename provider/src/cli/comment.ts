@@ -142,6 +142,7 @@ function plannedIn(
 
 /** A phrase for each action whose name alone would not be clear to a reader. */
 const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
+  "perhaps replace": "replace if a value that is not known yet changes",
   retain: "leave the state",
   recover: "look for, and create if it is not there",
   blocked: "stay unresolved",

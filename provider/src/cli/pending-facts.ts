@@ -169,10 +169,10 @@ export function factsIn(
   const sent = missing.filter(({ record }) => record.state === "sent");
   const made = missing.filter(({ record }) => record.state !== "sent");
   /** Whether it was made, or somebody has answered, since: what there was before that run says nothing about it. */
-  const isAnswered = (recorded: Recorded) => {
-    const { ref, run, markFor } = recorded;
+  const isAnswered = (create: Recorded) => {
+    const { ref, run, markFor } = create;
     // What it was to replace may be replaced by now.
-    const marks = [undefined, ...formerIdsOf(recorded)].map(markFor);
+    const marks = [undefined, ...formerIdsOf(create)].map(markFor);
     const moments = [...resolved].flatMap((sending) => {
       const [mark = "", moment = ""] = sending.split(" ");
       return marks.includes(mark) ? moment : [];
@@ -403,7 +403,7 @@ export function verdictOn(
     `${id} is not the id of "${short}": ${why}. ` +
     `If there is no other object, it was not created: --not-created ${shellWord(short)}`;
   const holder = inState.get(objectKey(kind, id));
-  if (formerIds.includes(id))
+  if (formerIds.includes(id) || holder?.key === key)
     return not("it is an object that this resource has or had before");
   if (holder !== undefined) return { ...answer, managedAs: holder.short };
   const makers = notes.filter(({ ref: { kind: of }, record: note }) => {
