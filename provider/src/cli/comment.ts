@@ -198,7 +198,7 @@ export function commentOf(preview: string) {
  * A new object whose body is that of one which leaves the state is likely the same one under another name, so that
  * creating it makes a second live object. Unlike a run, this sees the whole state.
  */
-function renamesAmong(changes: readonly ObjectChange[]): string[] {
+function renamesAmong(changes: readonly ObjectChange[]) {
   const nameIn = (kind: Kind, values: Values) =>
     `${kind.name} ${values[kind.nameProperty]}`.replace(SECRET_TEXT, UNKNOWN);
   const gone = changes.filter(
@@ -220,7 +220,7 @@ function renamesAmong(changes: readonly ObjectChange[]): string[] {
   });
 }
 
-function changeLine({ kind, name, ...object }: ObjectChange): string {
+function changeLine({ kind, name, ...object }: ObjectChange) {
   const { key, formerKey, id, action, isDeclared, olds, values, changed } = object;
   const adopted = action.do === "adopt" && action.id !== id ? action.id : undefined;
   const changes = [];
@@ -238,7 +238,7 @@ function changeLine({ kind, name, ...object }: ObjectChange): string {
   );
 }
 
-function messageLine({ urn = "", message }: Diagnostic): string {
+function messageLine({ urn = "", message }: Diagnostic) {
   const about = urn && code(nameInUrn(urn));
   return `- ${joined(": ", about, code(message.replace(/<\{%\w+%\}>/g, "")))}`;
 }
@@ -249,7 +249,7 @@ const MAX_UNFOLDED = 20;
 const FRAME_CHARACTERS = 200;
 
 /** As many lines as there is room for, and how many are left out; nothing where there are none. */
-function fitting(title: string, lines: readonly string[], room: number): string {
+function fitting(title: string, lines: readonly string[], room: number) {
   let budget = room - FRAME_CHARACTERS;
   const shown = lines.filter((line) => {
     budget -= line.length + 1;
@@ -264,7 +264,7 @@ function fitting(title: string, lines: readonly string[], room: number): string 
 }
 
 /** As code, in which nothing is markup and nobody is mentioned; each character that might be becomes an entity. */
-function code(text: string): string {
+function code(text: string) {
   const known = text.replaceAll(UNKNOWN, "(secret or not known yet)");
   const entity = (character: string) => `&#${character.codePointAt(0)};`;
   const plain = excerpt(printable(known), 2000);

@@ -212,29 +212,21 @@ export function factsIn(
   };
 }
 
-function noteOf(
-  record: OpenCreate,
-  journal: StackPlace,
-  knownBy: Create["knownBy"],
-): Create {
+function noteOf(record: OpenCreate, journal: StackPlace, knownBy: Create["knownBy"]) {
   return { ref: refOfKey(record.key, journal.stack), record, knownBy, journal };
 }
 
 /** Whether no run has seen what became of it. */
-function isUnseen({ record }: Create): boolean {
+function isUnseen({ record }: Create) {
   return ["sent", "created", "reported"].includes(String(record.state));
 }
 
-function byName(creates: Iterable<Create>): Create[] {
+function byName(creates: Iterable<Create>) {
   return inNaturalOrder(creates, ({ ref }) => `${ref.short} ${ref.urn}`);
 }
 
 /** The journal that is about a resource. */
-function journalOf(
-  ref: Create["ref"],
-  { provider = "" }: Resource,
-  place: StackPlace,
-): StackPlace {
+function journalOf(ref: Create["ref"], { provider = "" }: Resource, place: StackPlace) {
   const [, , , name = ""] = provider.split("::");
   return { ...place, provider: isOfPlugin(ref) ? pluginProvider(name) : undefined };
 }
@@ -371,7 +363,7 @@ export function readAnswers(
 }
 
 /** By any name that the create has or had: what the state has may have a former name in the journal. */
-function calledIn(all: readonly Create[], name: string, { notes }: Facts): Create[] {
+function calledIn(all: readonly Create[], name: string, { notes }: Facts) {
   const noted = notes.filter((note) => isUnseen(note) && isCalled(note.ref, name));
   const marks = new Set(noted.map(({ record }) => record.mark));
   let found = all.filter(({ ref }) => isCalled(ref, name));
@@ -382,7 +374,7 @@ function calledIn(all: readonly Create[], name: string, { notes }: Facts): Creat
 }
 
 /** Also by the name of its set. */
-function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string): boolean {
+function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string) {
   return [urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)].includes(name);
 }
 

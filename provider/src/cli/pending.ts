@@ -125,7 +125,7 @@ X is a name as in a message, or a URN; for --not-created and --forget also the n
 });
 
 /** Reads only, so that it never waits for a run that is under way. @throws JournalError as an `up` has it. */
-async function readFacts(choice: StateChoice): Promise<Facts> {
+async function readFacts(choice: StateChoice) {
   const [exported, selected, isSameAccount] = await Promise.all([
     stateOf(choice),
     stackName(choice),
@@ -147,7 +147,7 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
 }
 
 /** What the state has is open no longer. If that can't be noted, the next run sees it. */
-async function bringUpToDate({ outdated }: Facts): Promise<void> {
+async function bringUpToDate({ outdated }: Facts) {
   const lines = outdated.map(({ ref, record, journal, knownBy, held = record.id }) => {
     let line = closedLine(ref.key);
     if (knownBy === "journal" && held !== undefined)
@@ -162,7 +162,7 @@ async function bringUpToDate({ outdated }: Facts): Promise<void> {
 const NO_WAIT = { maxWaitMs: 0 };
 
 /** @param patience with a run that has the journal. */
-async function writeLines(lines: readonly PlacedLine[], patience = {}): Promise<void> {
+async function writeLines(lines: readonly PlacedLine[], patience = {}) {
   const say = (message: string) => console.error(message);
   const here = { folder: journalFolder(), say, ...patience };
   const journals = new Map(lines.map(({ journal }) => [journalPath(journal), journal]));
@@ -174,11 +174,7 @@ async function writeLines(lines: readonly PlacedLine[], patience = {}): Promise<
 }
 
 /** What another stack's journal has open becomes this one's. @throws Error if that stack still exists. */
-async function takeOver(
-  former: string,
-  { elsewhere, place }: Facts,
-  choice: StackChoice,
-): Promise<void> {
+async function takeOver(former: string, { elsewhere, place }: Facts, choice: StackChoice) {
   // All creates of one journal have it as the same object.
   const journals = new Set(elsewhere.map(({ journal }) => journal));
   const meant = [...journals].filter(({ stack }) =>
@@ -204,11 +200,7 @@ async function takeOver(
  * another one manages, and what is dropped, leaves its unresolved creates.
  * @throws Error with what the state still has as unresolved, as during a run.
  */
-async function execute(
-  all: readonly Answer[],
-  facts: Facts,
-  choice: StackChoice,
-): Promise<void> {
+async function execute(all: readonly Answer[], facts: Facts, choice: StackChoice) {
   const asked = all.filter(({ create }) => create.knownBy === "state");
   const ids = asked.map((answer) => {
     return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
@@ -289,7 +281,7 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
   return lines;
 }
 
-function whatIsKnown({ ref, record }: Create): string {
+function whatIsKnown({ ref, record }: Create) {
   if (record.id !== undefined) return `created as ${record.id}`;
   return `look in the account for ${describe(ref.kind, record)}`;
 }

@@ -85,10 +85,7 @@ ${STATE_HELP}`,
 });
 
 /** What this machine's journals had in the state. They don't know what other machines have deleted. */
-function notedHere(
-  stacks: readonly (string | undefined)[],
-  choice: StackChoice,
-): JournalEntry[] {
+function notedHere(stacks: readonly (string | undefined)[], choice: StackChoice) {
   const folder = journalFolder();
   const backend = backendIn(process.env, programFolder(choice));
   const own = everyJournal(folder).filter(
@@ -147,7 +144,7 @@ export function leftoversOf(
 }
 
 /** Whether another resource has its place, or will (`deleteBeforeReplace`): the state holds it until the next run. */
-function isReplaced({ resource }: ExportedObject): boolean {
+function isReplaced({ resource }: ExportedObject) {
   return resource.delete === true || resource.pendingReplacement === true;
 }
 
@@ -219,7 +216,7 @@ ${STATE_HELP}`;
 
 const FAILURES = { rename: "renames", replace: "replacements" } as const;
 
-const REPORTS: Readonly<Record<string, Command>> = {
+const REPORTS = {
   ids: command({
     help: REPORT_HELP,
     options: {
@@ -370,7 +367,7 @@ ${tables.join("\n")}
 `;
 }
 
-function asset(name: string): string {
+function asset(name: string) {
   return readFileSync(join(__dirname, "../../assets", name), "utf8");
 }
 
@@ -392,12 +389,12 @@ function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>): Pag
   };
 }
 
-function shownWindow(seconds: unknown): string {
+function shownWindow(seconds: unknown) {
   return typeof seconds === "number" ? withUnit(seconds) : shown(seconds);
 }
 
 /** `2026-03-02 10:00`. @param time as a state has it. */
-function moment(time: string): string {
+function moment(time: string) {
   return time.slice(0, 16).replace("T", " ");
 }
 
@@ -405,7 +402,7 @@ function moment(time: string): string {
 type PageRow = Readonly<Record<string, string>>;
 
 /** Nothing without rows. Whatever a cell holds is text. */
-function tableOf(title: string, rows: readonly PageRow[], about = ""): string {
+function tableOf(title: string, rows: readonly PageRow[], about = "") {
   const [first] = rows;
   if (first === undefined) return "";
   const heads = Object.keys(first).map((head) => `<th scope="col">${head}</th>`);
@@ -418,21 +415,21 @@ function tableOf(title: string, rows: readonly PageRow[], about = ""): string {
 <tbody>${lines.join("")}</tbody></table></section>`;
 }
 
-function cellOf([head, text]: readonly [string, string]): string {
+function cellOf([head, text]: readonly [string, string]) {
   if (text === "") return "<td></td>";
   let mark = "";
   if (head === "Id") mark = /^\d+$/.test(text) ? " data-copied" : " data-open";
   return `<td data-head="${head}"${mark}><bdi>${escaped(text)}</bdi></td>`;
 }
 
-function escaped(text: string): string {
+function escaped(text: string) {
   return text
     .toWellFormed()
     .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** Writes a report. @param file none or `-`: standard output. @returns the exit code. @throws Error of the system. */
-function write(report: string, file: string | undefined): number {
+function write(report: string, file: string | undefined) {
   if (file === undefined || file === "-") process.stdout.write(report);
   else writeFileSync(file, report);
   return 0;
@@ -444,12 +441,12 @@ function write(report: string, file: string | undefined): number {
  * inside quotation marks, so each part of a text may begin a cell.
  * @param rows the first of them the header.
  */
-function csvOf(rows: readonly (readonly string[])[]): string {
+function csvOf(rows: readonly (readonly string[])[]) {
   const lines = rows.map((cells) => `${cells.map(csvCell).join(",")}\r\n`);
   return `\ufeff${lines.join("")}`;
 }
 
-function csvCell(text: string): string {
+function csvCell(text: string) {
   const safe = text.replace(/(^|[;\t\r\n])(?=[=+\-@\t\r])/g, "$1'");
   if (!/[",;\t\r\n]/.test(safe)) return safe;
   return `"${safe.replaceAll('"', '""')}"`;
