@@ -25,7 +25,7 @@ it("one login with the stack's settings, of which the password is a secret", asy
     environment,
   );
   expect(output).toContain(
-    `Logged in as ${sandbox.email} at ${sandbox.url} (settings of the stack organization/tiny/dev), with advertising:email and advertising:password.`,
+    `Logged in as ${sandbox.email} at ${sandbox.url}, with advertising:email and advertising:password.`,
   );
   for (const password of [sandbox.password, "not-used"])
     expect(output).not.toContain(password);

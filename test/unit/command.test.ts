@@ -101,7 +101,7 @@ describe("exit code 2, and in words why", () => {
       "Unexpected argument 'e'. This command does not take positional arguments",
     ],
     [["login", "--stak", "dev"], "Unknown option '--stak'"],
-    [["validate"], "expected one file; got none"],
+    [["validate"], "expected one file"],
     [
       ["validate", "a.csv", "--format", "jsn"],
       'there is no format "jsn"; known are text and json',
@@ -123,7 +123,7 @@ describe("exit code 2, and in words why", () => {
     const { code, stdout, stderr } = await runIn(folderWith(FILES), {}, ...args);
     expect(stderr).toContain(`pulumi-advertising: ${sentence}`);
     expect(stderr).toMatch(
-      /\nSee `npx pulumi-advertising --help` \[ADVERTISING_USAGE\]\n$/,
+      /\nSee `npx pulumi-advertising --help` \(.*\) \[ADVERTISING_USAGE\]\n$/,
     );
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
   });
@@ -132,7 +132,7 @@ describe("exit code 2, and in words why", () => {
     [["leftovers"], "the `pulumi` command is not on the PATH"],
     [
       ["leftovers", "--before", "none.json", "--state", "one.json"],
-      "none.json could not be read: ENOENT",
+      "ENOENT: no such file or directory, open 'none.json'",
     ],
     [
       ["leftovers", "--before", "theirs.json", "--state", "ours.json"],
@@ -257,7 +257,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
   expect(stdout).toMatch(/ {2}b: look .*; not 2, which it replaces\n/);
 });
 
-it("pending: a journal that is damaged, or that a run is using, is spoken of as in an `up`", async () => {
+it("pending: a journal that a run is using is read; of a damaged one it says what an `up` says", async () => {
   const [cache, backend] = [newFolder(), "file:///states"];
   const place = { backend, stack: "organization/shop/dev" };
   const folder = join(cache, "pulumi-advertising/stacks");
@@ -272,12 +272,8 @@ it("pending: a journal that is damaged, or that a run is using, is spoken of as 
   expect(await pending()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
   const run = new JournalFile({ ...place, folder });
   await run.open();
-  expect(await pending()).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^A run .* is under way/),
-  });
-  run.release();
   expect(await pending()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
+  run.release();
   writeFileSync(run.path, `${readFileSync(run.path, "utf8")}{}\n`);
   const damaged = await pending();
   expect(damaged).toMatchObject({ code: 2, stdout: "" });
@@ -343,9 +339,9 @@ describe("reports", () => {
     }
   });
 
-  it("warns about a set whose ids are secret, and about what has no id yet", async () => {
+  it("warns about what has no id yet, or a secret one", async () => {
     const resources = [
-      storedSet("all", { eventIds: encrypted }),
+      storedSet("all", { events: { a: { eventName: "A" } }, eventIds: encrypted }),
       storedEvent("open", "unresolved-x"),
     ];
     const folder = folderWith({ "hidden.json": exportOf(resources) });
@@ -358,8 +354,7 @@ describe("reports", () => {
       "hidden.json",
     );
     expect(code).toBe(0);
-    expect(stderr).toContain("Warning: the ids of the set all are secret");
-    expect(stderr).toContain("Warning: no id yet: open\n");
+    expect(stderr).toBe("Warning: no id, or a secret one: all/a and open\n");
     expect(stderr).not.toContain(CIPHERTEXT);
   });
 });

@@ -215,7 +215,7 @@ it.each<[string, object, RegExp]>([
       event("A", { existingId: 5 }),
       event("A", { existingId: 5, segmentId: 4 }),
     ),
-    /^\*\*1 to change in the state only\*\*\n\n<details open>.*\n\n- update state only .* 5 .* <code>segmentId none → 4<.code>$/m,
+    /^\*\*1 to update state only\*\*\n\n<details open>.*\n\n- update state only .* 5 .* <code>segmentId none → 4<.code>$/m,
   ],
 ])("a change has its old and its new value: %s", (_, change, expected) => {
   expect(commentOn([change])).toMatch(expected);
@@ -408,7 +408,7 @@ describe("a set", () => {
       kept: { ...entry(1), formerKey: "gone" },
     };
     expect(commentOn([update(renamed, {}, { sentAs: {} })])).toMatch(
-      /\*\*1 to go on under another key\*\*[\s\S]*- rename .*funnel\/kept.* 11 .* <code>key gone → kept<.code>$/m,
+      /\*\*1 to rename\*\*[\s\S]*- rename .*funnel\/kept.* 11 .* <code>key gone → kept<.code>$/m,
     );
   });
 });

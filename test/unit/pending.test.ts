@@ -2,11 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
 import {
+  factsIn,
   journalLinesOf,
   readAnswers,
   recordedLines,
-} from "../../provider/src/cli/pending-answers.js";
-import { factsIn } from "../../provider/src/cli/pending-facts.js";
+} from "../../provider/src/cli/pending-facts.js";
 import type { JournalEntry } from "../../provider/src/journal/journal-entry.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
@@ -183,14 +183,14 @@ describe("what is pending", () => {
       [],
       [],
       [record(BUY, "created", { id: "9" })],
-      [creating("buy")],
+      [creating("buy", { __run: `${BEFORE} theirs` })],
     ],
     [
       "handed over, and not saved",
       [],
       [],
       [record(BUY, "reported", { id: "9" })],
-      [creating("buy")],
+      [creating("buy", { __run: `${BEFORE} theirs` })],
     ],
     [
       "what the state had before says nothing of it",
@@ -544,6 +544,13 @@ describe("one create under several names", () => {
       2,
       [{ key: "ConversionEvent::lead", state: "sent", name: "lead", atLatest: true }],
     ]);
+  });
+
+  it("what is noted again, since its secret can't be compared, still has only its latest moment", () => {
+    const recorded = [creating("shh", { value: encrypted })];
+    const noted = (journal: JournalEntry[]) =>
+      recordedLines(facts([], journal, recorded)).map(({ line }) => line as JournalEntry);
+    expect(noted(noted([]))).toMatchObject([{ state: "sent", atLatest: true }]);
   });
 
   it("an id of another account is another object", () => {

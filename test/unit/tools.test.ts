@@ -1,15 +1,14 @@
 /** Reports on a state: ids, the page (`test/package/page.test.ts` opens it in a browser), and what is left live. */
 import { describe, expect, it } from "vitest";
+import { objectsIn, type Resource, readExport } from "../../provider/src/cli/contents.js";
 import {
+  addressesBy,
   currentObjectsIn,
+  ID_FORMATS,
+  LEFTOVER_FORMATS,
   leftoversOf,
-  objectsIn,
-  type Resource,
-  readExport,
-} from "../../provider/src/cli/contents.js";
-import { LEFTOVER_FORMATS } from "../../provider/src/cli/leftovers.js";
-import { pageOf } from "../../provider/src/cli/page.js";
-import { addressesBy, ID_FORMATS } from "../../provider/src/cli/report-command.js";
+  pageOf,
+} from "../../provider/src/cli/reports.js";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
 import {
   CIPHERTEXT,
@@ -164,7 +163,7 @@ describe("the page", () => {
     ]);
     const parts = [
       ">604800 (7 days)<",
-      ">unresolved<",
+      ">unknown<",
       "Left live (2)",
       ">Old<",
       ">7<",
@@ -280,7 +279,7 @@ describe("left live", () => {
       LEFTOVER_FORMATS.text?.(leftoversOf(stateOf(resources), []));
     expect(
       text(storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] })),
-    ).toBe(`1 object that this stack no longer manages. Tags keep firing their ids: if no other stack manages them, deactivate them in the platform's own interface.
+    ).toBe(`1 object that this stack no longer manages. Tags keep firing their ids: if no other stack manages them, deactivate them by hand.
   ConversionEvent 7 "Old" of buy: replaced, or removed from its set 2026-03-01T00:00:00.000Z
 `);
     expect(text()).toMatch(/^The state has no object /);

@@ -5,8 +5,6 @@
  * in the state by `pulumi refresh`, and in this machine's journal. It may import every other module but `program`;
  * whatever loads an HTTP or cookie library is loaded when a command needs it.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   AdvertisingError,
   ArgumentsError,
@@ -14,26 +12,30 @@ import {
   SettingsError,
   UsageError,
   versionProblem,
-  withCode,
   withPage,
 } from "../base/index.js";
 import { type CatalogContent, describeAlike, readCatalog } from "../catalog/index.js";
 import { readSettings } from "../settings/index.js";
-import { type Command, chosen, command, type Formats, jsonOf, say } from "./harness.js";
-import { leftoversCommand as leftovers } from "./leftovers.js";
+import {
+  type Command,
+  chosen,
+  command,
+  type Formats,
+  jsonOf,
+  say,
+  TEXT,
+} from "./harness.js";
 import { pendingCommand as pending } from "./pending.js";
 import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
-import { reportCommand as report } from "./report-command.js";
+import { leftoversCommand as leftovers, reportCommand as report } from "./reports.js";
 
-const LOGIN_HELP = `Usage: pulumi-advertising login [options]
+const login = command({
+  help: `Usage: pulumi-advertising login [options]
 
 Logs in with the settings of the stack, or of the environment if none is selected, and keeps
 the session in the cookie file.
 
-${STACK_HELP}`;
-
-const login = command({
-  help: LOGIN_HELP,
+${STACK_HELP}`,
   options: STACK_OPTIONS,
   run: async (choice) => {
     const { logInAndReport } = await import("./platform.js");
@@ -46,13 +48,6 @@ const login = command({
     }
   },
 });
-
-const VALIDATE_HELP = `Usage: pulumi-advertising validate <file> [options]
-
-Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place, without a
-stack. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
-
-  --format FORMAT        text (default) or json`;
 
 const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
   text: ({ advertisers, events, findings }, file, errors) => {
@@ -81,9 +76,14 @@ const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
 };
 
 const validateCommand = command({
-  help: VALIDATE_HELP,
-  options: { format: { type: "string", default: "text" } },
-  takes: "one file",
+  help: `Usage: pulumi-advertising validate <file> [options]
+
+Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place, without a
+stack. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
+
+  --format FORMAT        text (default) or json`,
+  options: { format: { ...TEXT, default: "text" } },
+  takesFile: true,
   run: async ({ format }, file) => {
     const inFormat = chosen(FINDINGS, format, "format");
     const { settings, problems } = readSettings({
@@ -111,10 +111,7 @@ async function main([name = "", ...rest]: readonly string[]): Promise<number> {
     return say([...helps, "Usage: pulumi-advertising --help | --version"].join("\n\n"));
   }
   // The package's own, two folders above the compiled file.
-  if (name === "--version")
-    return say(
-      JSON.parse(readFileSync(join(__dirname, "../../package.json"), "utf8")).version,
-    );
+  if (name === "--version") return say(require("../../package.json").version);
   return chosen<Command>(COMMANDS, name, "command").run(rest);
 }
 
@@ -123,16 +120,12 @@ main(process.argv.slice(2)).then(
     process.exitCode = code;
   },
   (error: Error & { code?: string }) => {
-    const text = `pulumi-advertising: ${error.message}`;
+    const { code } = error instanceof AdvertisingError ? error : UsageError;
+    let text = `pulumi-advertising: ${error.message}`;
     // As Node's `parseArgs` has them too.
     if (error instanceof UsageError || error.code?.startsWith("ERR_PARSE_ARGS"))
-      console.error(
-        withCode(`${text}\nSee \`npx pulumi-advertising --help\``, UsageError.code),
-      );
-    else {
-      const { code } = error instanceof AdvertisingError ? error : UsageError;
-      console.error(withPage(text, code));
-    }
+      text += "\nSee `npx pulumi-advertising --help`";
+    console.error(withPage(text, code));
     process.exitCode = 2;
   },
 );

@@ -31,14 +31,13 @@ import {
 import {
   DELETES,
   kindOf,
-  memberInReports,
   nameInUrn,
   objectKey,
   readDeclared,
   readStored,
   UNKNOWN,
 } from "../state/index.js";
-import type { Resource } from "./contents.js";
+import { type Resource, refIn } from "./contents.js";
 
 /** As engine 3.259 writes a secret value. */
 const SECRET_TEXT = "[secret]";
@@ -46,8 +45,8 @@ const SECRET_TEXT = "[secret]";
 interface Step {
   op: string;
   urn: string;
-  oldState?: Resource | undefined;
-  newState?: Resource | undefined;
+  oldState?: Resource;
+  newState?: Resource;
 }
 
 interface Diagnostic {
@@ -82,12 +81,11 @@ export function readPreview(text: string) {
     .map((step) => {
       // A secret is like a value that is not known yet: nobody can tell from a preview whether it has changed.
       const text = JSON.stringify(step.newState);
-      const newState = jsonIn(text?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`));
-      return { ...step, newState: newState as Step["newState"] };
+      const hidden = text?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`);
+      return { ...step, newState: jsonIn(hidden) } as Step;
     });
-  const hidden = steps.filter(({ op, newState }) => {
-    const isOurs = resourceOfType(newState?.type ?? "") !== undefined;
-    return op !== "same" && isOurs && newState?.inputs?.events === UNKNOWN;
+  const hidden = steps.filter(({ op, newState: { type = "", inputs = {} } = {} }) => {
+    return op !== "same" && resourceOfType(type) && inputs.events === UNKNOWN;
   });
   const planned = steps.flatMap((step) => plannedIn(step, settings));
   // An object that another resource adopts or keeps is shown with that resource, and not as leaving.
@@ -96,10 +94,12 @@ export function readPreview(text: string) {
     if (action.do === "adopt") held.add(objectKey(kind.name, action.id ?? ""));
     else if (isDeclared && former === undefined) held.add(objectKey(kind.name, id));
   }
-  const isHeld = ({ kind, id = "", isDeclared }: ObjectChange) =>
-    !isDeclared && held.has(objectKey(kind.name, id));
   return {
-    changes: planned.filter((each) => shownAction(each) !== "same" && !isHeld(each)),
+    changes: planned.filter((each) => {
+      const { kind, id = "", isDeclared } = each;
+      const isHeld = !isDeclared && held.has(objectKey(kind.name, id));
+      return shownAction(each) !== "same" && !isHeld;
+    }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
     diagnostics: listIn<Diagnostic>(preview.diagnostics),
   };
@@ -116,12 +116,10 @@ function plannedIn(
   const declared = readDeclared(resource, newState?.inputs);
   if (declared.events === undefined) return [];
   const kind = kindOf(resource);
-  const name = nameInUrn(urn);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };
-  const can = knownOperations(kind, settings);
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
   const objects = plannedObjects(kind, readStored(resource, oldState?.id, olds), declared, {
-    can: op === "replace" ? { ...can, update: undefined } : can,
+    can: knownOperations(kind, settings),
     // Where a delete is known: for a resource that leaves, the engine decides by the state; otherwise the package does,
     // by the inputs.
     deletes: () => {
@@ -142,15 +140,12 @@ function plannedIn(
     },
   });
   return objects.map((object) => {
-    const shownName = isSet ? memberInReports(name, object.key) : name;
-    return { ...object, kind, name: shownName };
+    return { ...object, kind, name: refIn(resource, urn, object.key).short };
   });
 }
 
 /** A phrase for each action whose name alone would not be clear to a reader. */
 const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
-  rename: "go on under another key",
-  "update state only": "change in the state only",
   "perhaps replace": "replace if a value that is not known yet changes",
   retain: "leave the state",
   recover: "look for, and create if it is not there",
@@ -164,10 +159,9 @@ export const MAX_CHARACTERS = 60_000;
 export function commentOf(preview: string) {
   const { changes, hidden, diagnostics } = readPreview(preview);
   const byAction = Map.groupBy(changes, shownAction);
-  const counts = Array.from(
-    byAction,
-    ([action, { length }]) => `${length} to ${WORDS[action] ?? action}`,
-  );
+  const counts = [...byAction].map(([action, { length }]) => {
+    return `${length} to ${WORDS[action] ?? action}`;
+  });
   if (hidden.length > 0) counts.push(`${count(hidden.length, "set")} with hidden events`);
   const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
@@ -208,7 +202,7 @@ export function commentOf(preview: string) {
  * A new object whose body is that of one which leaves the state is likely the same one under another name, so that
  * creating it makes a second live object. Unlike a run, this sees the whole state.
  */
-function renamesAmong(changes: readonly ObjectChange[]): string[] {
+function renamesAmong(changes: readonly ObjectChange[]) {
   const nameIn = (kind: Kind, values: Values) =>
     `${kind.name} ${values[kind.nameProperty]}`.replace(SECRET_TEXT, UNKNOWN);
   const gone = changes.filter(
@@ -230,7 +224,7 @@ function renamesAmong(changes: readonly ObjectChange[]): string[] {
   });
 }
 
-function changeLine({ kind, name, ...object }: ObjectChange): string {
+function changeLine({ kind, name, ...object }: ObjectChange) {
   const { key, formerKey, id, action, isDeclared, olds, values, changed } = object;
   const adopted = action.do === "adopt" && action.id !== id ? action.id : undefined;
   const changes = [];
@@ -248,7 +242,7 @@ function changeLine({ kind, name, ...object }: ObjectChange): string {
   );
 }
 
-function messageLine({ urn = "", message }: Diagnostic): string {
+function messageLine({ urn = "", message }: Diagnostic) {
   const about = urn && code(nameInUrn(urn));
   return `- ${joined(": ", about, code(message.replace(/<\{%\w+%\}>/g, "")))}`;
 }
@@ -259,7 +253,7 @@ const MAX_UNFOLDED = 20;
 const FRAME_CHARACTERS = 200;
 
 /** As many lines as there is room for, and how many are left out; nothing where there are none. */
-function fitting(title: string, lines: readonly string[], room: number): string {
+function fitting(title: string, lines: readonly string[], room: number) {
   let budget = room - FRAME_CHARACTERS;
   const shown = lines.filter((line) => {
     budget -= line.length + 1;
@@ -274,7 +268,7 @@ function fitting(title: string, lines: readonly string[], room: number): string 
 }
 
 /** As code, in which nothing is markup and nobody is mentioned; each character that might be becomes an entity. */
-function code(text: string): string {
+function code(text: string) {
   const known = text.replaceAll(UNKNOWN, "(secret or not known yet)");
   const entity = (character: string) => `&#${character.codePointAt(0)};`;
   const plain = excerpt(printable(known), 2000);

@@ -1,5 +1,4 @@
 /** What the commands share: how they are declared, how they read standard input, and how they write reports. */
-import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
@@ -15,32 +14,39 @@ export interface Command {
   run: (args: readonly string[]) => Promise<number>;
 }
 
+/** Options: a text, and any number of texts. */
+export const TEXT = { type: "string" } as const;
+export const SEVERAL = { ...TEXT, multiple: true, default: [] as string[] } as const;
+
 type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: O }>
 >["values"];
 
-export function command<const O extends ParseArgsOptionsConfig>(declaration: {
+export function command<const O extends ParseArgsOptionsConfig>({
+  help,
+  options,
+  takesFile = false,
+  run,
+}: {
   help: string;
   /** Beside `--help`. */
   options: O;
-  takes?: string;
-  run: (values: ParsedValues<O>, word: string) => Promise<number>;
+  takesFile?: boolean;
+  run: (values: ParsedValues<O>, file: string) => Promise<number>;
 }): Command {
-  const { help, options, takes, run } = declaration;
   return {
     help,
     run: async (args) => {
       if (args.includes("--help") || args.includes("-h")) return say(help);
+      const allowPositionals = takesFile;
       const { values, positionals } = parseArgs({
-        args: [...args],
+        args,
         options,
-        allowPositionals: takes !== undefined,
+        allowPositionals,
       });
       setCommandStack(values);
-      const [word = "", ...more] = positionals;
-      if (takes !== undefined && (word === "" || more.length > 0))
-        throw new UsageError(`expected ${takes}; got ${positionals.join(" ") || "none"}`);
-      return run(values, word);
+      if (takesFile && positionals.length !== 1) throw new UsageError("expected one file");
+      return run(values, String(positionals[0]));
     },
   };
 }
@@ -86,20 +92,11 @@ export function chosen<T>(
 
 /**
  * The text of a file, or of standard input (`-`). That is read as a stream: behind another Node.js program, such as
- * npx, it does not block, and reading it at once would fail while the writer has nothing ready. @throws Error in words.
+ * npx, it does not block, and reading it at once would fail while the writer has nothing ready. @throws Error of the system.
  */
 export async function textOf(file: string): Promise<string> {
   if (file === "-") return process.stdin.readableEnded ? "" : text(process.stdin);
-  return readFile(file, "utf8").catch((error: Error) => {
-    throw new Error(`${file} could not be read: ${error.message}`);
-  });
-}
-
-/** Writes a report. @param file none or `-`: standard output. @returns the exit code. @throws Error of the system. */
-export function write(report: string, file: string | undefined): number {
-  if (file === undefined || file === "-") process.stdout.write(report);
-  else writeFileSync(file, report);
-  return 0;
+  return readFile(file, "utf8");
 }
 
 /** How a report is written, by the name that `--format` takes. */
@@ -109,21 +106,4 @@ export type Formats<T, More extends unknown[] = []> = Readonly<
 
 export function jsonOf(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
-}
-
-/**
- * CSV as RFC 4180 has it, behind a byte order mark: without one, Excel does not read it as UTF-8. A spreadsheet carries
- * out a cell that begins like a formula: an apostrophe keeps it text. In many countries semicolons separate cells, even
- * inside quotation marks, so each part of a text may begin a cell.
- * @param rows the first of them the header.
- */
-export function csvOf(rows: readonly (readonly string[])[]): string {
-  const lines = rows.map((cells) => `${cells.map(csvCell).join(",")}\r\n`);
-  return `\ufeff${lines.join("")}`;
-}
-
-function csvCell(text: string): string {
-  const safe = text.replace(/(^|[;\t\r\n])(?=[=+\-@\t\r])/g, "$1'");
-  if (!/[",;\t\r\n]/.test(safe)) return safe;
-  return `"${safe.replaceAll('"', '""')}"`;
 }

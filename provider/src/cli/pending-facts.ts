@@ -1,29 +1,38 @@
 /**
  * Which creates have an unknown outcome: what the state has, what only this machine's journals have, and what only
- * Pulumi's record of an interrupted run has; each create once, whatever its name is now. Pure.
+ * Pulumi's record of an interrupted run has; each create once, whatever its name is now. And what people and searches say
+ * about them, checked against the facts, with what a journal notes of it. Pure.
  */
+import { enumerate, momentOf, shellWord, systemClock } from "../base/index.js";
 import {
+  closedLine,
   type JournalEntry,
+  type JournalLine,
+  journalPath,
   type OpenCreate,
   openElsewhere,
   pluginProvider,
   type StackJournal,
   type StackPlace,
 } from "../journal/index.js";
-import { fingerprintOfBody, pluginTokenOf, resourceOfType } from "../kinds/index.js";
+import { fingerprintOfBody, resourceOfType } from "../kinds/index.js";
 import { plannedObjects } from "../plan/index.js";
+import { LIVE_ID } from "../rules/index.js";
 import { mayBeSameAccount } from "../settings/index.js";
 import {
   ACCOUNT,
   type CreateRecord,
   identifyingIn,
+  isOfPlugin,
   isSinceRun,
   keyOfUrn,
   kindOf,
   leftLiveIn,
+  MAX_LISTED,
   markIn,
   markOf,
   markOfCreate,
+  nameInUrn,
   objectKey,
   RUN,
   readDeclared,
@@ -48,12 +57,10 @@ export interface Create {
   ref: ExportedObject["ref"];
   /** With an id, it was created. */
   record: CreateRecord & Partial<JournalEntry>;
-  /** Who knows about it; `pulumi`: its record of an interrupted run, perhaps of another machine. */
-  knownBy: "state" | "journal" | "pulumi";
+  /** Who knows about it; `another stack`: its journal; `pulumi`: its record of an interrupted run, of any machine. */
+  knownBy: "state" | "journal" | "another stack" | "pulumi";
   /** The one that has it, or will have it. */
   journal: StackPlace;
-  /** Whether that is another stack's. */
-  isElsewhere?: boolean;
   /** For an open create: the ids that its resource or member has or had. None of them can be this create's. */
   formerIds?: readonly string[];
   /** Of an outdated one, what the state has under its key from another create. */
@@ -62,8 +69,6 @@ export interface Create {
 
 export interface Facts {
   place: StackPlace;
-  /** Of all its providers. */
-  journals: readonly StackPlace[];
   /** Whether somebody has to answer: also if the state was written under another stack's name that has open creates. */
   isAsked: boolean;
   /** Whether Pulumi has a record of creates that were interrupted. */
@@ -89,109 +94,38 @@ export function factsIn(
   place: StackPlace,
   isSameAccount = mayBeSameAccount,
 ): Facts {
-  const state = stateView(stack, place, isSameAccount);
-  const noteOf = (record: OpenCreate, journal: StackPlace): Create => {
-    const ref = refOfKey(record.key, journal.stack);
-    return { ref, record, knownBy: "journal", journal };
-  };
-  const isHere = (journal: StackPlace) =>
-    journal.stack === place.stack && journal.backend === place.backend;
-  // Each provider has one.
-  const own = journals.filter(isHere);
-  const noted = own.flatMap(({ records, runs: _, ...journal }) =>
-    [...records.values()].map((record) => noteOf(record, journal)),
-  );
-  // An alias may have moved a resource to another provider: what is open there comes first.
-  const byKey = new Map(noted.map((note) => [note.ref.key, note]));
-  for (const note of noted.filter(isUnseen)) byKey.set(note.ref.key, note);
-  const notes = [...byKey.values()];
-  const others = journals.filter((journal) => !isHere(journal));
-  const ofOthers = openElsewhere(place, others).map(({ elsewhere = place, ...record }) => {
-    return { ...noteOf(record, elsewhere), isElsewhere: true };
-  });
-  const byFate = Map.groupBy([...notes, ...ofOthers], state.fateOf);
-  const missing = byFate.get("missing") ?? [];
-  const elsewhere = byFate.get("elsewhere") ?? [];
-  const superseded = byFate.get("superseded") ?? [];
-
-  const runs = journals.flatMap((journal) => journal.runs);
-  const open = new Map<string, Create>();
-  for (const [key, each] of recordedIn(stack, place)) {
-    // The journal of the run that was interrupted has each create that it has sent.
-    const isOfThisMachine = each.runs.every((run) => runs.includes(run));
-    if (!isOfThisMachine && !state.isAnswered(each, byKey.get(key))) open.set(key, each);
-  }
-  for (const note of missing)
-    if (note.record.state === "sent")
-      open.set(note.ref.key, joinedRecords(note, open.get(note.ref.key)));
-  for (const each of state.unresolved) open.set(each.ref.key, each);
-  const names = stackNamesIn(stack);
-  return {
-    place,
-    journals: own,
-    isAsked:
-      open.size > 0 || elsewhere.some(({ journal }) => names.includes(journal.stack)),
-    isRecorded: stack.pending.some(({ type }) => type === "creating"),
-    open: byName(open.values()).map((each) => {
-      return { ...each, formerIds: state.formerIdsOf(each) };
-    }),
-    elsewhere: byName(elsewhere),
-    made: byName(missing.filter(({ record }) => record.state !== "sent")),
-    outdated: [
-      ...(byFate.get("seen") ?? []),
-      ...superseded.map((note) => ({ ...note, held: state.idAt(note.ref.key) })),
-    ],
-    notes,
-    inState: state.inState,
-  };
-}
-
-/** Whether no run has seen what became of it. */
-export function isUnseen({ record }: Create): boolean {
-  return ["sent", "created", "reported"].includes(String(record.state));
-}
-
-function byName(creates: Iterable<Create>): Create[] {
-  return inNaturalOrder(creates, ({ ref }) => `${ref.short} ${ref.urn}`);
-}
-
-/**
- * What a state shows about a create of a journal:
- * - `seen`: its object, or that a person has found it;
- * - `superseded`: in its place another create's object, so that nobody is asked;
- * - `elsewhere`: nothing, and it is another stack's;
- * - `missing`: nothing about a create of this stack;
- * - `skipped`: it is listed without the journal, or no more.
- */
-type Fate = "seen" | "superseded" | "elsewhere" | "missing" | "skipped";
-
-/** What a state shows about creates. */
-function stateView(
-  { resources }: ExportedStack,
-  place: StackPlace,
-  isSameAccount: typeof mayBeSameAccount,
-) {
-  const objects = objectsIn(resources);
+  const objects = objectsIn(stack.resources);
   const byId = Map.groupBy(objects, ({ kind, id = "" }) => objectKey(kind.name, id));
   const current = objects.filter(({ resource }) => resource.delete !== true);
   const byKey = new Map(current.map((each) => [each.ref.key, each]));
   const unresolved = current.flatMap(({ ref, record, resource }): Create[] => {
     if (record === undefined) return [];
-    return [{ ref, record, knownBy: "state", journal: journalOf(resource, place) }];
+    const journal = journalOf(ref, resource, place);
+    return [{ ref, record, knownBy: "state", journal }];
   });
   const unresolvedMarks = new Set(unresolved.map(({ record }) => record.mark));
   /** Those that a person has found to be created, as `sendingOf` names them. */
-  const sendings = new Set(resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)));
+  const resolved = new Set(
+    stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)),
+  );
 
-  const fateOf = (note: Create): Fate => {
-    const { ref, record, isElsewhere = false } = note;
+  /**
+   * What the state shows about a create of a journal:
+   * - `seen`: its object, or that a person has found it;
+   * - `superseded`: in its place another create's object, so that nobody is asked;
+   * - `elsewhere`: nothing, and it is another stack's;
+   * - `missing`: nothing about a create of this stack;
+   * - `skipped`: it is listed without the journal, or no more.
+   */
+  const fateOf = (note: Create) => {
+    const { ref, record } = note;
     if (!isUnseen(note)) return "skipped";
-    if (sendings.has(sendingOf(record))) return "seen";
+    if (resolved.has(sendingOf(record))) return "seen";
     const found = byId.get(objectKey(ref.kind, record.id ?? "none")) ?? [];
     const { account } = record;
     if (found.some(({ resource }) => isSameAccount(account, resource.outputs?.[ACCOUNT])))
       return "seen";
-    if (isElsewhere) return "elsewhere";
+    if (note.knownBy === "another stack") return "elsewhere";
     const held = byKey.get(ref.key);
     if (held?.id !== undefined && held.id !== record.replaces) {
       if (record.id !== undefined) return "skipped";
@@ -207,66 +141,106 @@ function stateView(
     const own = left.filter(({ key }) => key === ref.member).map((each) => each.id);
     return [id, record.replaces, ...own].filter((each) => each !== undefined);
   };
+
+  const isHere = (journal: StackPlace) =>
+    journal.stack === place.stack && journal.backend === place.backend;
+  // Each provider has one.
+  const noted = journals
+    .filter(isHere)
+    .flatMap(({ records, runs: _, ...journal }) =>
+      [...records.values()].map((record) => noteOf(record, journal, "journal")),
+    );
+  // An alias may have moved a resource to another provider: what is open there counts.
+  const notes = new Map(
+    [...noted, ...noted.filter(isUnseen)].map((note) => [note.ref.key, note]),
+  );
+  const others = journals.filter((journal) => !isHere(journal));
+  const ofOthers = openElsewhere(place, others).map(({ elsewhere = place, ...record }) =>
+    noteOf(record, elsewhere, "another stack"),
+  );
+  const byFate = Map.groupBy([...notes.values(), ...ofOthers], fateOf);
+  const {
+    seen = [],
+    superseded = [],
+    elsewhere = [],
+    missing = [],
+  } = Object.fromEntries(byFate);
+
+  const sent = missing.filter(({ record }) => record.state === "sent");
+  const made = missing.filter(({ record }) => record.state !== "sent");
+  /** Whether it was made, or somebody has answered, since: what there was before that run says nothing about it. */
+  const isAnswered = (create: Recorded) => {
+    const { ref, run, markFor } = create;
+    // What it was to replace may be replaced by now.
+    const marks = [undefined, ...formerIdsOf(create)].map(markFor);
+    const moments = [...resolved].flatMap((sending) => {
+      const [mark = "", moment = ""] = sending.split(" ");
+      return marks.includes(mark) ? moment : [];
+    });
+    const note = notes.get(ref.key);
+    const isEnded = note && (made.includes(note) || !isUnseen(note));
+    if (isEnded) moments.push(note.record.at);
+    return run !== "" && moments.some((moment) => isSinceRun(run, moment));
+  };
+  // The journal of a run on this machine has each create that it has sent.
+  const knownRuns = new Set(journals.flatMap(({ runs }) => runs));
+  const recorded = stack.pending
+    .toReversed()
+    .flatMap((each) => sentIn(each, stack, place))
+    .filter((each) => !knownRuns.has(each.run) && !isAnswered(each));
+  const open = new Map<string, Create>();
+  for (const each of [...recorded, ...sent])
+    open.set(each.ref.key, joinedRecords(each, open.get(each.ref.key)));
+  for (const each of unresolved) open.set(each.ref.key, each);
+  const names = stackNamesIn(stack);
   return {
-    unresolved,
-    fateOf,
-    formerIdsOf,
-    idAt: (key: string) => byKey.get(key)?.id,
-    /** By `objectKey`: the resource that has an object. */
+    place,
+    isAsked:
+      open.size > 0 || elsewhere.some(({ journal }) => names.includes(journal.stack)),
+    isRecorded: stack.pending.some(({ type }) => type === "creating"),
+    open: byName(open.values()).map((each) => {
+      return { ...each, formerIds: formerIdsOf(each) };
+    }),
+    elsewhere: byName(elsewhere),
+    made: byName(made),
+    outdated: [
+      ...seen,
+      ...superseded.map((note) => ({ ...note, held: byKey.get(note.ref.key)?.id })),
+    ],
+    notes: [...notes.values()],
     inState: new Map(current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref])),
-    /**
-     * Whether it was made, or somebody has answered, since: what there was before that run says nothing about it.
-     * @param note what the journal has under its key.
-     */
-    isAnswered(recorded: Recorded, note: Create | undefined): boolean {
-      const { runs, markFor } = recorded;
-      const { id, state, at = "" } = note?.record ?? {};
-      const isMade = note !== undefined && id !== undefined && fateOf(note) === "missing";
-      if (isMade && runs.every((run) => isSinceRun(run, at))) return true;
-      // What it was to replace may be replaced by now.
-      const marks = [undefined, ...formerIdsOf(recorded)].map(markFor);
-      const moments = [...sendings].flatMap((sending) => {
-        const [mark = "", moment = ""] = sending.split(" ");
-        return marks.includes(mark) ? moment : [];
-      });
-      if (state === "closed" || state === "confirmed") moments.push(at);
-      return moments.some((moment) =>
-        runs.every((run) => run !== "" && isSinceRun(run, moment)),
-      );
-    },
   };
 }
 
-/** The journal that is about a resource. */
-function journalOf({ type, provider = "" }: Resource, place: StackPlace): StackPlace {
-  const [, , , name = ""] = provider.split("::");
-  const of = resourceOfType(type);
-  const isPlugin = of !== undefined && type === pluginTokenOf(of.name);
-  return { ...place, provider: isPlugin ? pluginProvider(name) : undefined };
+function noteOf(record: OpenCreate, journal: StackPlace, knownBy: Create["knownBy"]) {
+  return { ref: refOfKey(record.key, journal.stack), record, knownBy, journal };
 }
 
-/** What Pulumi's record of interrupted runs has of one create. */
+/** Whether no run has seen what became of it. */
+function isUnseen({ record }: Create) {
+  return ["sent", "created", "reported"].includes(String(record.state));
+}
+
+function byName(creates: Iterable<Create>) {
+  return inNaturalOrder(creates, ({ ref }) => `${ref.short} ${ref.urn}`);
+}
+
+/** The journal that is about a resource. */
+function journalOf(ref: Create["ref"], { provider = "" }: Resource, place: StackPlace) {
+  const [, , , name = ""] = provider.split("::");
+  return { ...place, provider: isOfPlugin(ref) ? pluginProvider(name) : undefined };
+}
+
+/** What Pulumi's record of an interrupted run has of one create: it was sent, or about to be. */
 interface Recorded extends Create {
-  /** The names of those runs; empty for one that gave none. */
-  runs: readonly string[];
+  /** That run's name; empty if it gave none. */
+  run: string;
   /** Its mark, if it was to replace this object. */
   markFor: (replaces: string | undefined) => string;
 }
 
-/** What was sent, or was about to be, by key. */
-function recordedIn(stack: ExportedStack, place: StackPlace): Map<string, Recorded> {
-  const all = new Map<string, Recorded>();
-  const sent = stack.pending.toReversed().flatMap((each) => sentIn(each, stack, place));
-  for (const each of sent) {
-    const before = all.get(each.ref.key);
-    const runs = [...(before?.runs ?? []), ...each.runs];
-    all.set(each.ref.key, { ...joinedRecords(each, before), runs });
-  }
-  return all;
-}
-
 /** If two differ, nobody knows which one was sent: only their name is kept, if they share it. */
-function joinedRecords<T extends Create>(create: T, other: Create | undefined): T {
+function joinedRecords(create: Create, other: Create | undefined): Create {
   const { body, name } = create.record;
   // A body with secrets has no fingerprint, so whether the two differ isn't known.
   if (other === undefined || (body !== "" && body === other.record.body)) return create;
@@ -320,7 +294,174 @@ function sentIn(
       mark: markFor(id),
     };
     const ref = refIn(of, urn, key);
-    const journal = journalOf(resource, place);
-    return { ref, record, knownBy: "pulumi", journal, runs: [run], markFor };
+    const journal = journalOf(ref, resource, place);
+    return { ref, record, knownBy: "pulumi", journal, run, markFor };
   });
+}
+
+/** What a person, or a search, says about a create. */
+export interface Answer {
+  create: Create;
+  /** The platform's; undefined if it was not created. */
+  id?: string | undefined;
+  /** The resource that has this object in the state, if that is another one: the create is dropped. */
+  managedAs?: string | undefined;
+  /** It is dropped, and nobody knows what became of it. */
+  isForgotten?: boolean;
+}
+
+/** Whether its resource has an object now. */
+export function isCreated({ id, managedAs }: Answer): boolean {
+  return id !== undefined && managedAs === undefined;
+}
+
+/**
+ * @param typed names; of `created`, `X=ID`.
+ * @returns also sentences about names of nothing that needs an answer. @throws Error with all that is wrong; then no answer counts.
+ */
+export function readAnswers(
+  typed: Readonly<Record<"created" | "not-created" | "forget", readonly string[]>>,
+  facts: Facts,
+) {
+  const open = [...facts.open, ...facts.elsewhere];
+  // What is open comes before what the journal has of the same.
+  const all = new Map([...facts.notes, ...open].map((each) => [each.ref.urn, each]));
+  const answers = new Map<string, Answer>();
+  const unknown: string[] = [];
+  const faults: string[] = [];
+
+  const answer = (name: string, said: Omit<Answer, "create"> = {}) => {
+    const possible = said.isForgotten === true ? [...all.values()] : open;
+    const meant = calledIn(possible, name, facts);
+    const resources = new Set(meant.map(({ ref }) => ref.resourceUrn));
+    if (resources.size > 1) {
+      const urns = meant.map(({ ref }) => ref.urn);
+      const listed = enumerate(urns, MAX_LISTED);
+      faults.push(`"${name}" is the name of several, so give the URN: ${listed}`);
+      return;
+    }
+    if (resources.size === 0)
+      unknown.push(`${name} is not pending: it is resolved already, or was never sent.`);
+    for (const create of meant) {
+      const { urn, short } = create.ref;
+      const verdict = verdictOn({ create, ...said }, facts, [...answers.values()]);
+      if (answers.has(urn)) faults.push(`"${short}" is given two answers`);
+      else if (typeof verdict === "string") faults.push(verdict);
+      else answers.set(urn, verdict);
+    }
+  };
+
+  for (const text of typed.created) {
+    const [, name = "", id = ""] = /^(.+)=(.*)$/s.exec(text) ?? [];
+    if (LIVE_ID.test(id)) answer(name, { id });
+    else faults.push(`--created takes X=ID with a number from 1 up as ID; got "${text}"`);
+  }
+  for (const name of typed["not-created"]) answer(name);
+  for (const name of typed.forget) answer(name, { isForgotten: true });
+  if (faults.length > 0) throw new Error(`nothing was resolved: ${faults.join("; ")}`);
+  return { answers: [...answers.values()], unknown };
+}
+
+/** By any name that the create has or had: what the state has may have a former name in the journal. */
+function calledIn(all: readonly Create[], name: string, { notes }: Facts) {
+  const noted = notes.filter((note) => isUnseen(note) && isCalled(note.ref, name));
+  const marks = new Set(noted.map(({ record }) => record.mark));
+  let found = all.filter(({ ref }) => isCalled(ref, name));
+  if (found.length === 0) found = all.filter(({ record }) => marks.has(record.mark));
+  // Its own stack's counts before another one's.
+  const own = found.filter(({ knownBy }) => knownBy !== "another stack");
+  return own.length > 0 ? own : found;
+}
+
+/** Also by the name of its set. */
+function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string) {
+  return [urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)].includes(name);
+}
+
+/** @param others answers that count. @returns also the resource that has the object; a sentence if it can't be true. */
+export function verdictOn(
+  answer: Answer,
+  { inState, notes }: Facts,
+  others: readonly Answer[],
+): Answer | string {
+  const { create, id } = answer;
+  if (id === undefined) return answer;
+  const { ref, record, formerIds = [] } = create;
+  const { key, kind, short } = ref;
+  const twin = others.find((other) => other.id === id && other.create.ref.kind === kind);
+  if (twin !== undefined)
+    return `${id} can't be both "${short}" and "${twin.create.ref.short}"`;
+  const not = (why: string) =>
+    `${id} is not the id of "${short}": ${why}. ` +
+    `If there is no other object, it was not created: --not-created ${shellWord(short)}`;
+  const holder = inState.get(objectKey(kind, id));
+  if (formerIds.includes(id) || holder?.key === key)
+    return not("it is an object that this resource has or had before");
+  if (holder !== undefined) return { ...answer, managedAs: holder.short };
+  const makers = notes.filter(({ ref: { kind: of }, record: note }) => {
+    // What was only adopted here says nothing about who created it.
+    const isMaker = note.state !== "confirmed" || note.body !== "";
+    return of === kind && note.id === id && note.state !== "closed" && isMaker;
+  });
+  const [maker] = makers;
+  // A later run may have taken it over or adopted it, and was interrupted too.
+  const isOwn = makers.some(
+    (each) => each.ref.key === key || each.record.mark === record.mark,
+  );
+  if (maker === undefined || isOwn) return answer;
+  return not(`an earlier run created it as "${maker.ref.short}"`);
+}
+
+/** A change of a journal. */
+export interface PlacedLine extends Pick<Create, "journal"> {
+  line: JournalLine;
+}
+
+/**
+ * What Pulumi's record has becomes this machine's to ask about: a refresh, and the next `up`, drop that record. It counts
+ * as sent now, so that no search rules it out too early.
+ */
+export function recordedLines({ open, made }: Facts): PlacedLine[] {
+  // The journal keeps an open create's id that it has under such a key.
+  const created = made.filter(({ record }) => record.state === "created");
+  const kept = new Set(created.map(({ ref }) => ref.key));
+  const recorded = open.filter(
+    ({ knownBy, ref }) => knownBy === "pulumi" && !kept.has(ref.key),
+  );
+  return recorded.map(({ ref: { key }, record, journal }) => {
+    const at = record.at || momentOf(systemClock);
+    const atLatest = record.at === "" || record.atLatest;
+    return { line: { ...record, key, state: "sent", at, atLatest }, journal };
+  });
+}
+
+export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
+  const { create, id, isForgotten = false } = answer;
+  const { ref, record, knownBy, journal } = create;
+  const { key } = ref;
+  const at = momentOf(systemClock);
+  if (isCreated(answer)) {
+    const sent = { ...record, at: record.at || at };
+    let line: JournalLine = { ...sent, key, state: "created", id, answered: true };
+    // The state has it now. Under `--replace` a run learns only from the journal what it replaces.
+    if (knownBy === "state") line = { key, state: "confirmed", id, at };
+    return [{ line, journal }];
+  }
+  const isSame = (note: Create) => note.record.mark === record.mark;
+  const renamed = notes.filter(
+    (note) => isUnseen(note) && isSame(note) && note.ref.key !== key,
+  );
+  const lines = renamed.map((note): PlacedLine => {
+    return { line: closedLine(note.ref.key, at), journal: note.journal };
+  });
+  // Another stack, or another provider, may have something else under this key.
+  const noted = notes.find(({ ref }) => ref.key === key) ?? create;
+  const isHere = journalPath(noted.journal) === journalPath(journal);
+  const hasOther = isHere && noted.record.id !== undefined && !isSame(noted);
+  let line = closedLine(key, at);
+  // What the create was to replace is still live: the next run says so.
+  if (!isForgotten && record.replaces !== undefined)
+    line = { key, state: "confirmed", id: record.replaces, at };
+  if (isForgotten || !hasOther) lines.push({ line, journal });
+  return lines;
 }

@@ -11,35 +11,40 @@ import {
   closedLine,
   confirmedLine,
   everyJournal,
-  isJournalInUse,
-  isSameProject,
   journalErrorFrom,
   journalFolder,
   journalPath,
   readJournal,
-  type StackPlace,
   takeOverOpen,
 } from "../journal/index.js";
 import {
-  ACCOUNT,
   describe,
   MAX_LISTED,
-  momentOfSending,
   otherStackAdvice,
   resolveCommands,
   stackOption,
+  whatHappened,
 } from "../state/index.js";
 import { objectsIn, stackNamesIn } from "./contents.js";
-import { command, isInline, type StackChoice, setCommandStack } from "./harness.js";
+import {
+  command,
+  isInline,
+  SEVERAL,
+  type StackChoice,
+  setCommandStack,
+  TEXT,
+} from "./harness.js";
 import {
   type Answer,
+  type Create,
+  type Facts,
+  factsIn,
   isCreated,
   journalLinesOf,
   type PlacedLine,
   readAnswers,
   recordedLines,
-} from "./pending-answers.js";
-import { type Create, type Facts, factsIn } from "./pending-facts.js";
+} from "./pending-facts.js";
 import {
   accountComparer,
   existingStacks,
@@ -52,10 +57,10 @@ import {
   stateOf,
 } from "./pulumi.js";
 
-const PENDING_HELP = `Usage: pulumi-advertising pending [options]
+export const pendingCommand = command({
+  help: `Usage: pulumi-advertising pending [options]
 
-Lists the unresolved creates of the state, of this machine's journal, and of Pulumi's record of
-an interrupted run. Any number of these may be resolved at once:
+Lists the unresolved creates, and resolves any number of them:
 
   --created X=ID         it was created, with the id ID
   --not-created X        it was not created: the next up creates it
@@ -66,20 +71,15 @@ an interrupted run. Any number of these may be resolved at once:
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-X is a name as in a message, or a URN; for --not-created and --forget also the name of a set.`;
-
-const SEVERAL = { type: "string", multiple: true, default: [] as string[] } as const;
-
-export const pendingCommand = command({
-  help: PENDING_HELP,
+X is a name as in a message, or a URN; for --not-created and --forget also the name of a set.`,
   options: {
     created: SEVERAL,
     "not-created": SEVERAL,
     search: { type: "boolean", default: false },
     forget: SEVERAL,
-    "take-over": { type: "string" },
+    "take-over": TEXT,
     ...STACK_OPTIONS,
-    state: { type: "string" },
+    state: TEXT,
   },
   run: async ({ search, "take-over": former, stack, cwd, state, ...typed }) => {
     const choice = { stack, cwd, state };
@@ -92,23 +92,14 @@ export const pendingCommand = command({
     // Printed commands name the stack, so that they work whichever one is selected then.
     if (place.stack !== "")
       setCommandStack({ stack: stack ?? stackOption(place.stack), cwd });
-    const inUse = facts.journals.map((each) => isJournalInUse(each, journalFolder()));
-    const isUnderWay = (await Promise.all(inUse)).includes(true);
-    if (isUnderWay)
-      console.log(
-        "A run of this stack is under way here. Let it end, then run this again.",
-      );
-    else if (state === undefined) await bringUpToDate(facts);
+    if (state === undefined) await bringUpToDate(facts);
     if (former !== undefined) {
       await takeOver(former, facts, choice);
       facts = await readFacts(choice);
     }
     // What is listed stops the next up on this machine until somebody has answered.
-    const mayRecord = isChange || (state === undefined && !isUnderWay);
-    const recorded = mayRecord ? recordedLines(facts) : [];
-    await writeLines(recorded).catch((error) => {
-      if (isChange) throw error;
-    });
+    const recorded = state === undefined ? recordedLines(facts) : [];
+    await writeLines(recorded, isChange ? {} : NO_WAIT);
     if (recorded.length > 0) facts = await readFacts(choice);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
@@ -134,14 +125,16 @@ export const pendingCommand = command({
 });
 
 /** Reads only, so that it never waits for a run that is under way. @throws JournalError as an `up` has it. */
-async function readFacts(choice: StateChoice): Promise<Facts> {
-  const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
+async function readFacts(choice: StateChoice) {
+  const [exported, selected, isSameAccount] = await Promise.all([
+    stateOf(choice),
+    stackName(choice),
+    accountComparer(choice),
+  ]);
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
   if (stack === undefined)
-    throw new Error(
-      "`pulumi stack --show-name` names no stack: select one, or add --stack",
-    );
+    throw new Error("no stack is selected: select one, or add --stack");
   const backend = backendIn(process.env, programFolder(choice));
   const place = { backend, stack };
   const path = journalPath(place);
@@ -150,35 +143,28 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
-  const journals = everyJournal(journalFolder());
-  const ofProject = journals.filter((each) => isSameProject(each, place));
-  const accounts = new Set<unknown>([
-    ...exported.resources.map(({ outputs = {} }) => outputs[ACCOUNT]),
-    ...ofProject.flatMap(({ records }) =>
-      [...records.values()].map((each) => each.account),
-    ),
-  ]);
-  accounts.delete(undefined);
-  // Pulumi is asked for the settings only if there is anything to compare.
-  const isSameAccount = accounts.size > 1 ? await accountComparer(choice) : undefined;
-  return factsIn(exported, journals, place, isSameAccount);
+  return factsIn(exported, everyJournal(journalFolder()), place, isSameAccount);
 }
 
 /** What the state has is open no longer. If that can't be noted, the next run sees it. */
-async function bringUpToDate({ outdated }: Facts): Promise<void> {
-  const lines = outdated.map(({ ref, record, journal, isElsewhere, held = record.id }) => {
+async function bringUpToDate({ outdated }: Facts) {
+  const lines = outdated.map(({ ref, record, journal, knownBy, held = record.id }) => {
     let line = closedLine(ref.key);
-    if (!isElsewhere && held !== undefined)
+    if (knownBy === "journal" && held !== undefined)
       line = confirmedLine({ ...record, key: ref.key }, held);
     return { line, journal };
   });
-  await writeLines(lines).catch(() => undefined);
+  await writeLines(lines, NO_WAIT).catch(() => undefined);
   for (const note of outdated) if (note.held !== undefined) console.log(heldMessage(note));
 }
 
-async function writeLines(lines: readonly PlacedLine[]): Promise<void> {
+/** A listing never waits for a run. */
+const NO_WAIT = { maxWaitMs: 0 };
+
+/** @param patience with a run that has the journal. */
+async function writeLines(lines: readonly PlacedLine[], patience = {}) {
   const say = (message: string) => console.error(message);
-  const here = { folder: journalFolder(), say };
+  const here = { folder: journalFolder(), say, ...patience };
   const journals = new Map(lines.map(({ journal }) => [journalPath(journal), journal]));
   for (const [path, journal] of journals) {
     const own = lines.filter((each) => journalPath(each.journal) === path);
@@ -188,49 +174,39 @@ async function writeLines(lines: readonly PlacedLine[]): Promise<void> {
 }
 
 /** What another stack's journal has open becomes this one's. @throws Error if that stack still exists. */
-async function takeOver(
-  former: string,
-  { elsewhere, outdated, place }: Facts,
-  choice: StackChoice,
-): Promise<void> {
-  // Naming a stack whose creates this command has just closed is no mistake.
-  const meant = [...elsewhere, ...outdated.filter(({ isElsewhere }) => isElsewhere)]
-    .map(({ journal }) => journal)
-    .filter(({ stack }) => [stack, stackOption(stack)].includes(former));
+async function takeOver(former: string, { elsewhere, place }: Facts, choice: StackChoice) {
+  // All creates of one journal have it as the same object.
+  const journals = new Set(elsewhere.map(({ journal }) => journal));
+  const meant = [...journals].filter(({ stack }) =>
+    [stack, stackOption(stack)].includes(former),
+  );
   if (meant.length === 0)
-    throw new Error(`this machine's journal has nothing open of a stack ${former}`);
+    console.log(`This machine's journal has nothing open of a stack ${former}.`);
   const existing = await existingStacks(choice, place.stack);
   if (meant.some((each) => each.backend === place.backend && existing.includes(each.stack)))
     throw new Error(
       `the stack ${former} still exists. Its next run handles its open creates:\n` +
         `  pulumi up --stack ${plainShellWord(former)}`,
     );
-  const places = new Map(meant.map((each) => [journalPath(each), each]));
-  for (const each of places.values()) {
+  for (const each of meant) {
     const here = { folder: journalFolder() };
     const amount = await takeOverOpen(each, { ...each, ...place }, here);
     console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
   }
 }
 
-/** What the provider's `read` reads: JSON, an id or null by mark. */
-const ANSWERS = "ADVERTISING_ANSWERS";
-
 /**
  * Carries out what was answered, and says so. What the state has is resolved by a refresh of just those resources: what
  * another one manages, and what is dropped, leaves its unresolved creates.
  * @throws Error with what the state still has as unresolved, as during a run.
  */
-async function execute(
-  all: readonly Answer[],
-  facts: Facts,
-  choice: StackChoice,
-): Promise<void> {
+async function execute(all: readonly Answer[], facts: Facts, choice: StackChoice) {
   const asked = all.filter(({ create }) => create.knownBy === "state");
   const ids = asked.map((answer) => {
     return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
   });
-  const answers = { [ANSWERS]: JSON.stringify(Object.fromEntries(ids)) };
+  // The provider's `read` reads it.
+  const answers = { ADVERTISING_ANSWERS: JSON.stringify(Object.fromEntries(ids)) };
   const urns = new Set(asked.map(({ create }) => create.ref.resourceUrn));
   let failure = "Pulumi's refresh has not changed them";
   // Without a target it would be a refresh of everything.
@@ -258,19 +234,19 @@ async function execute(
 
 export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {
   const { short } = create.ref;
-  if (isForgotten === true)
+  if (isForgotten)
     return `Forgotten: ${short} (${whatIsKnown(create)}). The object, if there is one, is not touched.`;
   if (id === undefined) return `Resolved as not created: ${short}`;
   if (managedAs !== undefined)
-    return `Resolved: ${short} is ${id}, which is managed as ${managedAs}. If the program still declares ${short}, \`pulumi up\` creates it: if it is another object, give it existingId: <its id>.`;
+    return `Resolved: ${short} is ${id}, which is managed as ${managedAs}. If the program still declares ${short}, \`pulumi up\` creates it.`;
   return `Resolved as created with id ${id}: ${short}`;
 }
 
 /** What a journal had as open, and the state has by another create. */
 export function heldMessage({ ref, record, held }: Create): string {
   return (
-    `${ref.short}: an earlier run sent a create ${momentOfSending(record)}, whose outcome is unknown; the state has ` +
-    `the object ${held}. Look in the account for a second one. If there is one, adopt it, or deactivate it by hand.`
+    `${whatHappened(ref.short, record)} The state has the object ${held}. Look in the account ` +
+    "for a second one. If there is one, adopt it, or deactivate it by hand."
   );
 }
 
@@ -284,12 +260,9 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
     lines.push(
       `${count(open.length, "create")} may or may not have reached the platform:`,
       ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
+      "A run that is still under way looks the same: let it end first.",
+      ...resolveCommands(open.map(nameOf)),
     );
-    if (open.some(({ knownBy, record }) => knownBy === "pulumi" || record.atLatest))
-      lines.push(
-        "A run that is still under way on another machine looks the same: let it end first.",
-      );
-    lines.push(...resolveCommands(open.map(nameOf)));
   }
   if (made.length > 0)
     lines.push(
@@ -298,19 +271,17 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
       `The next \`${asTyped("pulumi up")}\` on this machine with the same account takes over ` +
         "what the program still declares as sent.",
     );
-  const byJournal = Map.groupBy(elsewhere, ({ journal }) => JSON.stringify(journal));
-  for (const [journal, creates] of byJournal) {
-    const { stack, backend } = JSON.parse(journal) as StackPlace;
+  const byJournal = Map.groupBy(elsewhere, ({ journal }) => journal);
+  for (const [{ stack, backend }, creates] of byJournal)
     lines.push(
       `The stack ${stack} (backend ${backend}) has ${count(creates.length, "open create")}:`,
       ...creates.map((create) => `  ${create.ref.urn}: ${whatIsKnown(create)}`),
       ...otherStackAdvice(stack),
     );
-  }
   return lines;
 }
 
-function whatIsKnown({ ref, record }: Create): string {
+function whatIsKnown({ ref, record }: Create) {
   if (record.id !== undefined) return `created as ${record.id}`;
   return `look in the account for ${describe(ref.kind, record)}`;
 }

@@ -13,36 +13,27 @@ import { searchByMark } from "../operations/index.js";
 import { canSearch } from "../plan/index.js";
 import { describeSettingProblems, knownOperations } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, verdictOn } from "./pending-answers.js";
-import type { Create, Facts } from "./pending-facts.js";
+import { type Answer, type Create, type Facts, verdictOn } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
-
-interface Connection {
-  /** The settings' origin, in words. */
-  origin: string;
-  dependencies: ClientDependencies;
-}
 
 /** @throws SettingsError, or what `work` throws, scrubbed. */
 async function connected<T>(
   choice: StackChoice,
-  work: (connection: Connection) => Promise<T>,
+  work: (dependencies: ClientDependencies) => Promise<T>,
 ): Promise<T> {
-  const { reading, origin } = await readingOf(choice);
-  const { settings, problems, warnings } = reading;
+  const reading = await readingOf(choice);
   const secrets = secretsIn(reading);
-  for (const warning of warnings) console.error(`Warning: ${secrets.scrub(warning)}`);
-  if (problems.length > 0) {
-    const why = describeSettingProblems(problems);
-    throw new SettingsError(
-      secrets.scrub(`Nothing was sent (settings ${origin}):\n${why}`),
-    );
+  for (const warning of reading.warnings)
+    console.error(`Warning: ${secrets.scrub(warning)}`);
+  if (reading.problems.length > 0) {
+    const why = describeSettingProblems(reading.problems);
+    throw new SettingsError(secrets.scrub(`Nothing was sent:\n${why}`));
   }
-  const cookieFile = cookieFileFor(settings, programFolder(choice));
+  const cookieFile = cookieFileFor(reading.settings, programFolder(choice));
   const tell = (message: string) => console.error(message);
   const dependencies = systemDependencies(reading, { cookieFile, tell, secrets });
   try {
-    return await work({ origin, dependencies });
+    return await work(dependencies);
   } catch (error) {
     if (error instanceof Error) error.message = secrets.scrub(error.message);
     throw error;
@@ -53,15 +44,13 @@ async function connected<T>(
 
 /** @returns what to tell. @throws LoginError */
 export function logInAndReport(choice: StackChoice): Promise<string> {
-  return connected(choice, async ({ origin, dependencies }) => {
+  return connected(choice, async (dependencies) => {
     const { settings, credentialsSource, cookieFile, secrets } = dependencies;
-    const { email, baseUrl, keepLoggedIn } = settings;
     if (settings.authMode === "basic")
       return "No login is needed: advertising:authMode is basic. Only a create checks the credentials.";
     const { cure, endsAtMs } = await logInAnew(dependencies);
-    const loggedIn = secrets.scrub(
-      `Logged in as ${email} at ${baseUrl} (settings ${origin}), with ${credentialsSource}.`,
-    );
+    const account = `${settings.email} at ${settings.baseUrl}`;
+    const loggedIn = secrets.scrub(`Logged in as ${account}, with ${credentialsSource}.`);
     if (cookieFile === undefined)
       return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none.`;
     if (cure !== undefined)
@@ -70,9 +59,7 @@ export function logInAndReport(choice: StackChoice): Promise<string> {
           "or name another place with advertising:cookieFile.",
       );
     const end = new Date(endsAtMs).toISOString();
-    const kept = `The session is likely good until ${end}.\nIt is kept in ${cookieFile}`;
-    const advice = keepLoggedIn ? "\nUse the file on one machine at a time." : "";
-    return `${loggedIn}\n${kept}${advice}`;
+    return `${loggedIn}\nThe session is likely good until ${end}.\nIt is kept in ${cookieFile}`;
   });
 }
 
@@ -85,7 +72,7 @@ export async function searchUnanswered(
   const answered = new Set(given.map(({ create }) => create));
   const open = facts.open.filter((create) => !answered.has(create));
   if (open.length === 0) return [];
-  return connected(choice, async ({ dependencies }) => {
+  return connected(choice, async (dependencies) => {
     const client = new Client(dependencies);
     const { clock, settings } = dependencies;
     const searchContext = { settings, clock, client: () => client };

@@ -11,24 +11,16 @@ import {
   mayBeSameAccount,
   NAMESPACE,
   readSettings,
-  type SettingsReading,
 } from "../settings/index.js";
 import { type ExportedStack, readExport } from "./contents.js";
-import { isInline, type StackChoice, stackOptionsIn, textOf } from "./harness.js";
+import { isInline, type StackChoice, stackOptionsIn, TEXT, textOf } from "./harness.js";
 
-export const STACK_OPTIONS = {
-  stack: { type: "string" },
-  cwd: { type: "string" },
-} as const;
+export const STACK_OPTIONS = { stack: TEXT, cwd: TEXT };
 
 export const STACK_HELP = `  --stack NAME           default: the selected stack
   --cwd FOLDER           the program's folder`;
 
-export const STATE_OPTIONS = {
-  state: { type: "string" },
-  out: { type: "string" },
-  ...STACK_OPTIONS,
-} as const;
+export const STATE_OPTIONS = { state: TEXT, out: TEXT, ...STACK_OPTIONS };
 
 export const STATE_HELP = `  --state FILE           what \`pulumi stack export\` printed (- for standard input)
 ${STACK_HELP}`;
@@ -136,23 +128,19 @@ export async function accountComparer(
   return (one, other) => mayBeSameAccount(one, other) || (isOurs(one) && isOurs(other));
 }
 
-/** The settings that a command sends requests with. @returns also where they come from, in words. */
-export async function readingOf(
-  choice: StackChoice,
-): Promise<{ reading: SettingsReading; origin: string }> {
+/** The settings that a command sends requests with. */
+export async function readingOf(choice: StackChoice) {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
-  if (stack === undefined && stackOptionsIn(choice).length === 0)
-    return {
-      reading: readingIn(""),
-      origin: "of the environment, because `pulumi stack` found no selected stack here",
-    };
-  const printed = await pulumi(["config", "--json", "--show-secrets"], choice);
-  return { reading: readingIn(printed), origin: `of the stack ${stack}` };
+  if (stack === undefined && stackOptionsIn(choice).length === 0) {
+    console.error("No stack is selected here: the settings are the environment's.");
+    return readingIn("");
+  }
+  return readingIn(await pulumi(["config", "--json", "--show-secrets"], choice));
 }
 
 /** @param printed by `pulumi config --json`; empty without a stack. */
-function readingIn(printed: string): SettingsReading {
+function readingIn(printed: string) {
   const configured = asRecord(jsonIn(printed)) as Readonly<
     Record<string, { value?: string; secret?: boolean }>
   >;

@@ -12,7 +12,6 @@ import {
   type Disk,
   expectWritable,
   type Lock,
-  LockHeld,
   type LockOptions,
   removeLeftovers,
   replacePrivate,
@@ -174,23 +173,6 @@ export class JournalFile {
         "it was removed while this run was using it, and nothing more is sent",
       );
     return this.#file;
-  }
-}
-
-/** Whether a run has this stack's journal now. Changes nothing. */
-export async function isJournalInUse(
-  place: StackPlace,
-  folder: string,
-  disk = systemDisk,
-): Promise<boolean> {
-  const path = journalPath(place, folder);
-  if (disk.lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
-  try {
-    const lock = await acquireLock(`${path}.lock`, { maxWaitMs: 0, disk });
-    lock.release();
-    return false;
-  } catch (error) {
-    return error instanceof LockHeld;
   }
 }
 

@@ -7,10 +7,7 @@ import type { CreateRecord } from "./stored.js";
 /** How many a run's message lists; `pending` lists all of them. */
 export const MAX_LISTED = 20;
 
-export function momentOfSending({
-  at,
-  atLatest,
-}: Pick<CreateRecord, "at" | "atLatest">): string {
+function momentOfSending({ at, atLatest }: Pick<CreateRecord, "at" | "atLatest">): string {
   return atLatest ? `before ${at}` : `at ${at}`;
 }
 

@@ -75,11 +75,6 @@ export function memberOf(of: string, key: string): string {
   return `${of}[${JSON.stringify(key)}]`;
 }
 
-/** As reports and printed commands name a member: `<set>/<key>`. */
-export function memberInReports(of: string, key: string): string {
-  return `${of}/${key}`;
-}
-
 /** One object of the platform: objects of two kinds may share an id. */
 export function objectKey(kind: Kind["name"], id: string): string {
   return `${kind} ${id}`;
@@ -94,7 +89,7 @@ export interface ParsedKey extends Place {
   key: string;
   member: string | undefined;
   label: string;
-  /** Its name in printed commands: `purchase`, or `funnel/landing`. */
+  /** Its name in reports and printed commands: `purchase`, or `funnel/landing`. */
   short: string;
 }
 
@@ -117,7 +112,10 @@ export function refOf(resource: ResourceName, identity: string): ResourceRef {
 }
 
 /** Whether a plugin's resource has this URN; otherwise one of the classes'. */
-export function isOfPlugin({ resource, resourceUrn }: ResourceRef): boolean {
+export function isOfPlugin({
+  resource,
+  resourceUrn,
+}: Pick<ResourceRef, "resource" | "resourceUrn">): boolean {
   return !resourceUrn.split("::").at(2)?.endsWith(typeTokenOf(resource));
 }
 
@@ -181,7 +179,7 @@ function parsed(
     ...whole,
     key: memberOf(key, member),
     label: memberLabel(label, member),
-    short: memberInReports(name, member),
+    short: `${name}/${member}`,
   };
 }
 

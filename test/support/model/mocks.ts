@@ -51,8 +51,6 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
       all.readJournal(path, disk),
     appendLines: (...[place, lines, _, runs]: Parameters<typeof all.appendLines>) =>
       all.appendLines(place, lines, acting.here, runs),
-    isJournalInUse: (...[place, folder]: Parameters<typeof all.isJournalInUse>) =>
-      all.isJournalInUse(place, folder, acting.here.disk),
     everyJournal: (
       ...[folder, disk = acting.here.disk]: Parameters<typeof all.everyJournal>
     ) => all.everyJournal(folder, disk),
