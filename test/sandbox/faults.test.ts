@@ -773,7 +773,7 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
         body: { success: true, id: null, secret_value: "value-4711" },
       },
       message:
-        /status 200\): it has no readable id \(its fields: success, id, secret_value\)/,
+        /status 200\): it has no readable id \(its fields: success, id and secret_value\)/,
     },
     {
       name: "id 0",

@@ -736,7 +736,7 @@ describe("JSON", () => {
     ['{ "advertisers": {} ', "1:21", "Expected ',' or '}' after property value"],
     ['{ "advertisers" {} }', "1:17", "Expected ':' after property name"],
     ['{ "advertisers": }', "1:18", "Unexpected token '}'"],
-    ['{ "advertisers":\n', "2:1", "Unexpected end of JSON input"],
+    ['{ "advertisers":\n', "1:17", "Unexpected end of JSON input"],
     ['{ "a\tb": 1 }', "1:5", "Bad control character in string literal"],
     ['{\n"defaults": { "countUnique": True } }', "2:30", "Unexpected token 'T'"],
     ['{ "a": "True", "b": [{}, True] }', "1:26", "Unexpected token 'T'"],

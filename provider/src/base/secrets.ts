@@ -129,11 +129,11 @@ function spelled(text: string): string[] {
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-  const marks = text
+  const html = text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;");
-  const html = marks.replaceAll('"', "&quot;");
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
   return [
     ...[text, bytes.toString("hex"), ...base64Of(bytes)],
     ...[percent, strict].flatMap((each) => [each, each.replaceAll("%20", "+")]),

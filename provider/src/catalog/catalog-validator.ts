@@ -64,7 +64,13 @@ export class CatalogValidator {
       const args = this.#event(event, defaults);
       return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
     });
-    for (const { event, args } of events) this.#formerKey(event, args.formerKey);
+    // Held against the keys of all events and earlier former keys.
+    for (const { event, args } of events) {
+      const { formerKey } = args;
+      if (typeof formerKey !== "string") continue;
+      const other = this.#claim(`exact ${event.advertiser}/${formerKey}`, event);
+      if (other !== undefined) this.#report(event, "formerKey", formerKeyTaken(formerKey));
+    }
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
     if (declared.length + events.length + findings.length === 0) {
       const start = { file: written.file, line: 1, column: 1 };
@@ -120,21 +126,15 @@ export class CatalogValidator {
     return { ...values, formerKey: formerKey.normalize("NFC") };
   }
 
-  /** Held against the keys of all events and earlier former keys. */
-  #formerKey(written: WrittenEvent, formerKey: unknown): void {
-    if (typeof formerKey !== "string") return;
-    const other = this.#claim(`exact ${written.advertiser}/${formerKey}`, written);
-    if (other !== undefined) this.#report(written, "formerKey", formerKeyTaken(formerKey));
-  }
-
   /** The values that fit; what does not, or is likely a mistake, is noted. */
   #values(written: Written, rules: Rules, kind: Kind): Values {
     const { shape } = rules;
     const given: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(written.given)) {
-      given[name] = value;
-      if (typeof value === "string" && Object.hasOwn(shape, name))
-        given[name] = readText(shape[name] as z.ZodType, value, written.hasDecimalComma);
+      const text = typeof value === "bigint" ? String(value) : value;
+      given[name] = text;
+      if (typeof text === "string" && Object.hasOwn(shape, name))
+        given[name] = readText(shape[name] as z.ZodType, text, written.hasDecimalComma);
     }
     const { values, problems } = validate(given, rules, {
       isUnknown: () => false,
@@ -167,7 +167,8 @@ export class CatalogValidator {
 
   #warnOfName(written: Written, owner: string, property: string): void {
     const name = written.given[property];
-    if (typeof name !== "string" || name === "") return; // reported with the arguments
+    // Reported with the arguments.
+    if (typeof name !== "string" || name === "") return;
     const other = this.#claim(`name ${owner}/${letters(looksOf(name)) || name}`, written);
     if (other === undefined) return;
     const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}, but for case, separators or invisible characters`;

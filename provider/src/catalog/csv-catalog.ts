@@ -33,7 +33,8 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
   // Within quotes, the library counts CRLF as two lines. Excel's line about the delimiter becomes a blank one.
   const text = content.replace(/\r\n?/g, "\n").replace(/^\ufeff?"?sep=."?(?=\n)/i, "");
   const delimiter = delimiterOf(text);
-  const { rows, findings } = readRows(text, delimiter, file);
+  const findings: CatalogFinding[] = [];
+  const rows = readRows(text, delimiter, file, findings);
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
   const columns = header.cells.map((heading) => BY_LETTERS.get(letters(heading)));
   const missing = REQUIRED.filter((column) => !columns.includes(column));
@@ -54,10 +55,9 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
     const hasDecimalComma = delimiter !== ",";
     const sourceOf = () => source;
     events.push({ key, advertiser, subject, given, hasDecimalComma, sourceOf });
-    const texts = Object.entries({ key, advertiser, eventName: row.eventName });
-    const [property, sum] = texts.find(([, name]) => name && SUMMARY.test(name)) ?? [];
-    if (property !== undefined && sum !== undefined) {
-      const reason = `is ${quoted(sum)}: if that is a row of sums, remove it; it is read as an event`;
+    const property = REQUIRED.find((name) => SUMMARY.test(row[name] ?? ""));
+    if (property !== undefined) {
+      const reason = `is ${quoted(row[property] ?? "")}: if that is a row of sums, remove it; it is read as an event`;
       findings.push({ level: "warning", subject, property, reason, source });
     }
     // In a column without a heading, or beyond the last one.
@@ -97,12 +97,16 @@ interface Row {
   source: Source;
 }
 
-function readRows(text: string, delimiter: string, file: string) {
+function readRows(
+  text: string,
+  delimiter: string,
+  file: string,
+  findings: CatalogFinding[],
+): Row[] {
   // Loaded with the first file.
   const { parse } = require("csv-parse/sync") as CsvLibrary;
   let line = 1;
   const rows: Row[] = [];
-  const findings: CatalogFinding[] = [];
   try {
     parse(text, {
       relax_column_count: true,
@@ -117,7 +121,7 @@ function readRows(text: string, delimiter: string, file: string) {
     const { message } = error as Error;
     findings.push(errorAt({ file, line }, "", `is not read as CSV: ${message}`));
   }
-  return { rows, findings };
+  return rows;
 }
 
 /** The one that separates the most columns of the first line that isn't blank. */

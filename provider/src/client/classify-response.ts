@@ -16,6 +16,7 @@ import {
   canonicalJson,
   enumerate,
   excerpt,
+  hasValue,
   own,
   type Values,
 } from "../base/index.js";
@@ -38,8 +39,6 @@ import {
 } from "./answer.js";
 import { leadsToLogin } from "./session-problem.js";
 
-export type WireRecord = Values;
-
 export type Trouble =
   /** It was surely not acted upon. */
   | { kind: "refused" }
@@ -47,7 +46,7 @@ export type Trouble =
   | { kind: "unclear"; reason: string };
 
 export type Verdict =
-  | { kind: "done"; record?: WireRecord }
+  | { kind: "done"; record?: Values }
   /** There is no such object, if the operation has found another one in this run. */
   | { kind: "gone" }
   | Trouble;
@@ -82,7 +81,7 @@ export function classifyCreate(
     return unclear(`${why}, and has the id ${enumerate(ids, 10)}`);
   }
   const names = Object.keys(asRecord(data)).filter((key) => /^\w{1,40}$/.test(key));
-  const shape = names.slice(0, 10).join(", ") || "none";
+  const shape = enumerate(names, 10) || "none";
   return unclear(doubt ?? `it has no readable id (its fields: ${shape})`);
 }
 
@@ -107,11 +106,10 @@ export function classifyChange(
   );
   if (objection !== undefined) return unclear(objection);
   const other = idsIn(data, noun).find((found) => found !== id);
-  if (other !== undefined) {
-    const shown = excerpt(other, 30);
-    const look = `look in the account for an object ${shown} that nothing manages`;
-    return unclear(`it has another id: ${look}, and check advertising:operations`);
-  }
+  if (other !== undefined)
+    return unclear(
+      `it has another id: look in the account for object ${excerpt(other, 30)}, and check advertising:operations`,
+    );
   const [record] = recordsIn(data, noun);
   const fields = Object.entries(record === undefined ? {} : (sent ?? {}));
   const isAsSent = fields.every(([name, value]) => isSame(own(record, name), value));
@@ -246,10 +244,9 @@ function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean):
 function contradictionIn(data: unknown, noun: string, sent: Values): string | undefined {
   const [record] = recordsIn(data, noun);
   const field = [`${noun}_name`, "advertiser_id"].find((name) => {
-    const theirs = own(record, name) ?? undefined;
-    return (
-      theirs !== undefined && own(sent, name) !== undefined && !isSame(theirs, sent[name])
-    );
+    const theirs = own(record, name);
+    const ours = own(sent, name);
+    return hasValue(theirs) && ours !== undefined && !isSame(theirs, ours);
   });
   return field && `its ${field} is not what was sent`;
 }

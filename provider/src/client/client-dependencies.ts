@@ -31,10 +31,9 @@ export function secretsIn({ settings, proxy }: ClientSettings): Secrets {
   return secrets;
 }
 
-interface ProcessOptions extends Pick<ClientDependencies, "cookieFile"> {
+interface ProcessOptions extends Pick<ClientDependencies, "cookieFile" | "secrets"> {
   /** Given scrubbed text. */
   tell: (message: string) => void;
-  secrets?: Secrets;
   /** @default the environment's `ADVERTISING_LOG` */
   log?: string | undefined;
 }
@@ -42,49 +41,38 @@ interface ProcessOptions extends Pick<ClientDependencies, "cookieFile"> {
 /** The dependencies of a process with one client: real connections, which the caller closes. */
 export function systemDependencies(
   reading: ClientSettings & Pick<SettingsReading, "credentialsSource">,
-  options: ProcessOptions,
+  { cookieFile, secrets, tell, log = process.env.ADVERTISING_LOG }: ProcessOptions,
 ): ClientDependencies {
-  const { cookieFile, tell, log = process.env.ADVERTISING_LOG } = options;
-  const { secrets = secretsIn(reading) } = options;
-  const { credentialsSource, settings } = reading;
-  const transport = createTransport(reading);
+  const { settings, credentialsSource } = reading;
   const say = (message: string) => tell(secrets.scrub(message));
-  const onAttempt = debugLog(log, secrets, say);
-  const clock = systemClock;
   return {
     settings,
-    transport,
-    clock,
+    transport: createTransport(reading),
+    clock: systemClock,
     cookieFile,
     credentialsSource,
     secrets,
     say,
-    onAttempt,
+    onAttempt: debugLog(log, secrets, say),
   };
 }
 
 /**
- * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless `setting`
- * is `debug` (standard error) or `debug:<file>`. @returns what to call with each attempt; nothing if the log is off.
+ * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off without a
+ * `setting`; `debug:<file>` writes to the file, all else to standard error. @returns what to call with each attempt.
  */
-function debugLog(
-  setting = "",
-  secrets: Secrets,
-  say: ClientDependencies["say"],
-): ClientDependencies["onAttempt"] {
+function debugLog(setting = "", secrets: Secrets, say: ClientDependencies["say"]) {
   if (setting === "") return undefined;
   const file = /^debug:(.+)$/.exec(setting)?.[1];
-  if (setting !== "debug" && file === undefined) {
-    say("ADVERTISING_LOG is not understood: it takes debug or debug:<file>.");
-    return undefined;
-  }
-  return (words) => {
-    const line = `${momentOf(systemClock)} ${secrets.scrub(words)}\n`; // an installation's path may hold a secret
+  return (words: string) => {
+    // An installation's path may hold a secret.
+    const line = `${momentOf(systemClock)} ${secrets.scrub(words)}\n`;
     try {
       if (file === undefined) process.stderr.write(line);
       else appendFileSync(file, line, { mode: 0o600 });
     } catch (error) {
-      say(`The debug log ${file} can't be written: ${(error as Error).message}`); // printed once, as equal messages are
+      // Printed once, as equal messages are.
+      say(`The debug log ${file} can't be written: ${(error as Error).message}`);
     }
   };
 }

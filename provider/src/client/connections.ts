@@ -83,10 +83,7 @@ function throughTunnel(
 }
 
 /** Why there is no connection. The real error is inside if several addresses were tried, or a proxy's tunnel failed. */
-export function reasonOf(error: Error): {
-  code: string;
-  message: string;
-} {
+export function reasonOf(error: Error): { code: string; message: string } {
   const { code = "UND_ERR_UNKNOWN" } = error as NodeJS.ErrnoException;
   const inside: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
   const isOuter =

@@ -21,7 +21,7 @@ export function credentialsOf(
   const { email, password = "" } = settings;
   secrets.add(password);
   if (settings.authMode === "session") {
-    const store = sessionStoreOf(dependencies, sender);
+    const store = new SessionStore(dependencies, (url) => logIn(dependencies, sender, url));
     return (url) => store.open(url);
   }
   const encoded = Buffer.from(`${email}:${password}`).toString("base64");
@@ -33,13 +33,6 @@ export function credentialsOf(
     keep: async () => undefined,
   };
   return async () => login;
-}
-
-function sessionStoreOf(
-  dependencies: ClientDependencies,
-  sender: RetryingSender,
-): SessionStore {
-  return new SessionStore(dependencies, (url) => logIn(dependencies, sender, url));
 }
 
 /** @param usedAt an address where the cookies must be valid. @throws {LoginError} with the cause and the next step. */
@@ -122,7 +115,8 @@ export async function logInAnew(dependencies: ClientDependencies) {
   const { baseUrl, keepLoggedIn } = dependencies.settings;
   // All documented operations are below this address, so a cookie that is valid for one of them is valid here.
   const usedAt = new URL(`${baseUrl}/rest/`);
-  const store = sessionStoreOf(dependencies, new RetryingSender(dependencies));
+  const sender = new RetryingSender(dependencies);
+  const store = new SessionStore(dependencies, (url) => logIn(dependencies, sender, url));
   const { jar } = await store.open(usedAt, true);
   // If its cookie does not say (API page, sessions).
   const lastsMs = keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;

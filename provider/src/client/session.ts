@@ -213,11 +213,9 @@ export class Session {
   #logIn(url: URL): Promise<void> {
     if (this.#loggingIn !== undefined) return this.#loggingIn.catch(() => undefined);
     const logIn = async () => {
-      const login = await this.#openLogin(url);
-      const openedAtMs = this.#clock.monotonicMs();
       this.#current = {
-        login,
-        openedAtMs,
+        login: await this.#openLogin(url),
+        openedAtMs: this.#clock.monotonicMs(),
         accepted: 0,
         inFlight: 0,
         lastConnectFailed: false,

@@ -82,11 +82,6 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  */
 const MAX_IDLE_MS = 1000;
 
-const JSON_BOTH_WAYS = {
-  "content-type": "application/json",
-  accept: "application/json",
-};
-
 export function createTransport(
   { settings, proxy }: Pick<SettingsReading, "settings" | "proxy">,
   clock: Pick<Clock, "wallMs"> = systemClock,
@@ -120,7 +115,11 @@ export function createTransport(
   }
   function send(request: HttpRequest): Promise<HttpResponse | TransportFailure> {
     const { method, url, body = null, notedAtMs = Number.POSITIVE_INFINITY } = request;
-    const headers = { ...JSON_BOTH_WAYS, ...request.headers };
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json",
+      ...request.headers,
+    };
     const path = `${url.pathname}${url.search}`;
     const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
     return new Promise((resolve) => {

@@ -19,7 +19,8 @@ export interface Quotable {
 
 /** Enough for every problem of one request; a hostile answer can't fill the screen. */
 const MAX_WORDS = 20;
-const MAX_WORDS_CHARACTERS = 500;
+const MAX_WORD_CHARACTERS = 500;
+const MAX_WORDS_CHARACTERS = 4000;
 
 /** Names that say nothing of what a sentence is about. */
 const PLAIN_NAME =
@@ -61,12 +62,11 @@ export function warningsOf(quotable: Quotable): string[] {
 /** The words of an unclear answer, which may be any server's, after a space; empty if there are none. */
 export function saidIn(quotable: Quotable): string {
   const words = wordsOf(quotable);
-  if (words.length === 0) return "";
-  return ` The platform said: ${asSentence(words, MAX_WORDS_CHARACTERS)}`;
+  return words.length === 0 ? "" : ` The platform said: ${asSentence(words)}`;
 }
 
-export function asSentence(words: readonly string[], maxCharacters: number): string {
-  const sentence = `${excerpt(words.join("; "), maxCharacters)}.`;
+export function asSentence(words: readonly string[]): string {
+  const sentence = `${excerpt(words.join("; "), MAX_WORDS_CHARACTERS)}.`;
   return sentence.replace(/([.!?])\.$/, "$1").replace(/([.!?:;,]); /g, "$1 ");
 }
 
@@ -76,7 +76,7 @@ const NAMED_SECRET =
 
 function safe(text: string, secrets: Quotable["secrets"]): string {
   const masked = secrets.scrub(text).replace(NAMED_SECRET, "$1[secret]");
-  return excerpt(printable(masked), MAX_WORDS_CHARACTERS);
+  return excerpt(printable(masked), MAX_WORD_CHARACTERS);
 }
 
 /** A page's title, or else a text without tags. @param text without secrets: one may look like a tag. */

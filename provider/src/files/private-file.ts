@@ -125,7 +125,12 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
   try {
     const status = disk.fstatSync(file);
     if (!status.isFile()) throw new UntrustedFile(NO_FILE);
-    if (HAS_MODES && status.uid !== process.getuid?.()) throw foreign(path, status.uid);
+    const user = process.getuid?.();
+    if (HAS_MODES && status.uid !== user)
+      throw new UntrustedFile(
+        `it belongs to another user (${status.uid}, and you are ${user})`,
+        `Run as root: ${chown(path)}${elsewhere(path)}`,
+      );
     if (status.size > MAX_BYTES)
       throw new UntrustedFile(`it is larger than ${MAX_BYTES} bytes`);
     if (HAS_MODES && (status.mode & 0o077) !== 0) makePrivate(file, path, disk);
@@ -133,11 +138,6 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
   } finally {
     disk.closeSync(file);
   }
-}
-
-function foreign(path: string, owner: number): UntrustedFile {
-  const problem = `it belongs to another user (${owner}, and you are ${process.getuid?.()})`;
-  return new UntrustedFile(problem, `Run as root: ${chown(path)}${elsewhere(path)}`);
 }
 
 function makePrivate(file: number, path: string, disk: Disk): void {

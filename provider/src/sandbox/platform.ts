@@ -15,13 +15,13 @@ import type { Sessions } from "./sessions.js";
 /** What a request asks for. */
 export interface Route {
   /** `undefined` for anything that the platform doesn't serve. */
-  readonly operation: SandboxOperation | undefined;
+  operation: SandboxOperation | undefined;
   /** Of anything but a login. */
-  readonly noun: Noun | undefined;
+  noun: Noun | undefined;
   /** Of a read, an update and a delete. */
-  readonly id: number;
+  id: number;
   /** Of a search: the text that each field contains. */
-  readonly filters: URLSearchParams;
+  filters: URLSearchParams;
 }
 
 /** `/rest/event`, `/rest/event/strict`, `/rest/event/5`, below any path. */
@@ -38,7 +38,7 @@ const KNOWN_OPERATIONS = new Map<string, SandboxOperation>([
 export function routeOf(method: string, url: string, hasOperations: boolean): Route {
   const [path = "", query] = url.split("?");
   const groups = OBJECTS.exec(path)?.groups ?? {};
-  const { noun, id } = groups as { readonly noun?: Noun; readonly id?: string };
+  const { noun, id } = groups as { noun?: Noun; id?: string };
   const objects = id === undefined ? "all" : "one";
   let operation: SandboxOperation | undefined;
   if (method === "POST" && id === undefined) operation = noun;

@@ -33,7 +33,7 @@ export function checkFields(
   noun: Noun,
   body: Values,
   advertisers: ReadonlyMap<number, SandboxObject>,
-): { readonly fields: Values; readonly errors: readonly string[] } {
+): { fields: Values; errors: readonly string[] } {
   // `null` is the default of a known field.
   const present = Object.entries(body).filter(
     ([field, value]) => value !== null || !Object.hasOwn(FIELDS[noun].shape, field),

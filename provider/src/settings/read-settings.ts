@@ -7,10 +7,10 @@ import {
   count,
   didYouMean,
   type Environment,
+  jsonIn,
   plainShellWord,
   printable,
   shellWord,
-  structureIn,
 } from "../base/index.js";
 import { defaultOf, show } from "../rules/index.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
@@ -62,14 +62,15 @@ export function readSettings(source: SettingsSource): SettingsReading {
   ]);
   const settings: Settings = Object.fromEntries(values);
   const { proxy, problem } = readProxy(environment, settings.baseUrl);
-  const problems = readings.flatMap((reading) => reading.problems ?? []);
-  problems.push(...searchesWithoutField(settings));
-  if (problem !== undefined) problems.push(problem);
-  problems.push(...unknownKeys(keys));
   return {
     settings,
     proxy,
-    problems,
+    problems: [
+      ...readings.flatMap(({ problems = [] }) => problems),
+      ...searchesWithoutField(settings),
+      ...(problem === undefined ? [] : [problem]),
+      ...unknownKeys(keys),
+    ],
     warnings: [...unknownVariables(environment), ...passwordWarnings(source)],
     credentialsSource: `${givenIn(source, "email").label} and ${givenIn(source, "password").label}`,
     notes: readings.flatMap(({ note }) => note ?? []),
@@ -113,14 +114,14 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
   if (secret && /[\r\n]$/.test(raw))
     return refused("ends in a line end, which no login takes");
   // Pulumi hands programs what `pulumi config set --path` made as JSON text.
-  const data = structured === undefined ? raw : (structureIn(raw) ?? raw);
+  const data = structured === undefined ? raw : (jsonIn(raw) ?? raw);
   const { data: value, error } = schema.safeParse(data);
   if (error === undefined) return { value };
   const problems = error.issues
     .filter(({ path }) => path.length > 0)
     .map(({ message: reason, path }) => {
       const entry = printable(`${label}.${path.join(".")}`);
-      const removal = remove(`--path ${shellWord(entry)}`);
+      const removal = `pulumi config rm --path ${shellWord(entry)}`;
       return { source: entry, reason, command: belongsInConfig ? removal : command };
     });
   if (problems.length > 0) return { problems };
@@ -138,10 +139,6 @@ function commandFor(key: SettingName): string {
   return `pulumi config set ${NAMESPACE}:${key} ${plainShellWord(example)}`;
 }
 
-function remove(words: string): string {
-  return `pulumi config rm ${words}`;
-}
-
 /** A search looks for the mark that `markField` puts into each create. */
 function searchesWithoutField({ operations, markField }: Settings): SettingProblem[] {
   const known = Object.values(operations?.of ?? {});
@@ -156,7 +153,7 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
   return unknown.map((key) => ({
     source: `${NAMESPACE}:${key}`,
     reason: `is not a known setting; ${didYouMean(key, SETTING_NAMES, (known) => `${NAMESPACE}:${known}`)}`,
-    command: remove(`${NAMESPACE}:${key}`),
+    command: `pulumi config rm ${NAMESPACE}:${key}`,
   }));
 }
 

@@ -2,7 +2,7 @@
  * The settings of a stack as a table: names, defaults and rules. No I/O.
  */
 import { z } from "zod";
-import { argumentSentAs, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
 import { MAX_SECONDS, operationsSchema } from "./operations-setting.js";
 
@@ -57,6 +57,9 @@ const baseUrl = z
 const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
   .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
   .transform((path) => path.replace(/^\/+/, ""));
+
+/** The fields of all arguments, whose values a mark would overwrite; and one that no object carries. */
+const ARGUMENT_FIELDS = ["__proto__", ...KINDS.flatMap(({ create }) => create.fields)];
 
 const digits = z.string().regex(/^\s*\d{1,12}\s*$/);
 
@@ -114,8 +117,7 @@ const TABLE = {
   maxConcurrentRequests: whole("a whole number", 1, 1000, 16),
   markField: {
     schema: textLike(/^[A-Za-z_][\w.-]{0,99}$/)
-      // Each create's mark would overwrite the argument.
-      .refine((name) => name !== "__proto__" && argumentSentAs(name) === undefined)
+      .refine((name) => !ARGUMENT_FIELDS.includes(name))
       .optional(),
     expected: "the wire name of a request field that belongs to no argument",
     example: "alternative_id",
