@@ -62,12 +62,10 @@ export class RetryingSender {
     options: SendOptions,
   ): Promise<HttpResponse> {
     this.#underWay++;
-    try {
-      return await this.#sendWithRetry(attemptOnce, options);
-    } finally {
+    return this.#sendWithRetry(attemptOnce, options).finally(() => {
       this.#underWay--;
       if (this.#underWay === 0) this.#endStall();
-    }
+    });
   }
 
   async #sendWithRetry(

@@ -88,10 +88,12 @@ export class SessionStore {
     let opened = await this.#withFile(restore);
     if (opened === undefined) {
       await this.#locked(async (lock) => {
-        opened = await restore(); // another process may have logged in while this one waited for the lock
+        // Another process may have logged in while this one waited for the lock.
+        opened = await restore();
         if (opened !== undefined) return;
         const salt = randomBytes(BYTES).toString("base64");
-        const hash = await this.#hash(salt); // before the login, which must not be lost
+        // Computed before the login, which must not be lost.
+        const hash = await this.#hash(salt);
         opened = await logInNow();
         const stored: Stored = {
           session: "pulumi-advertising",
@@ -137,7 +139,8 @@ export class SessionStore {
   }
 
   async #keep(session: Opened, response: CookieResponse, from: URL): Promise<void> {
-    session.jar.store(response, from); // at once for this process, whatever happens to the file
+    // At once for this process, whatever happens to the file.
+    session.jar.store(response, from);
     this.#addToSecrets(session.jar);
     // An answer of an ended login comes too late.
     if (session !== this.#current || this.#path === undefined) return;
@@ -173,7 +176,8 @@ export class SessionStore {
     const path = this.#path ?? "";
     const text = readPrivate(path);
     if (text === undefined) return undefined;
-    const data = jsonIn(text.trim()); // without a byte order mark
+    // Without a byte order mark.
+    const data = jsonIn(text.trim());
     const version = own(data, "version");
     if (typeof version === "number" && version > SESSION_FILE_VERSION) {
       throw new LoginError(

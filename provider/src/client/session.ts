@@ -118,7 +118,8 @@ export class Session {
         return attempt;
       } finally {
         current.inFlight--;
-        if (response?.session !== "ended") this.#leave(); // otherwise once it was sent again
+        // One whose login has ended leaves once it was sent again.
+        if (response?.session !== "ended") this.#leave();
       }
     };
     // A resend needs no slot: it still counts in #unsettled, which keeps new requests out.
@@ -127,7 +128,8 @@ export class Session {
       waitBudget,
       needsNoSlot: isResend,
     });
-    return response as SessionResponse; // there is one, or `send` throws
+    // There is one, or `send` throws.
+    return response as SessionResponse;
   }
 
   /** @returns the login to send on, with a place on it; `undefined` if it had to wait. */
@@ -177,7 +179,8 @@ export class Session {
     let session: SessionVerdict = "accepted";
     if (problem !== undefined)
       session = this.#verdictOf(problem, refusalKey, current, isResend);
-    const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
+    // These may come before anybody looks at the session.
+    const isLimited = answer.status === 429 || answer.status === 503;
     if (session === "accepted" && !isLimited) current.accepted++;
     current.lastConnectFailed = false;
     if (session === "ended" && this.#current === current) this.#current = undefined;
@@ -193,7 +196,8 @@ export class Session {
     const { login, openedAtMs, accepted } = current;
     if (login.isBasic) {
       if (problem !== "clear") return "accepted";
-      this.#hasFailed ||= accepted === 0; // accepted credentials stay valid, so the refusal is about the request
+      // Accepted credentials stay valid, so the refusal is about the request.
+      this.#hasFailed ||= accepted === 0;
       return "refused";
     }
     if (isResend) {
@@ -222,7 +226,8 @@ export class Session {
       };
       this.#loggingIn = undefined;
     };
-    this.#loggingIn = logIn(); // stays if it fails: then #hasFailed stops every request first
+    // Stays if it fails: then #hasFailed stops every request first.
+    this.#loggingIn = logIn();
     return this.#loggingIn.catch((error) => {
       this.#hasFailed = true;
       throw error;

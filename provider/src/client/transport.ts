@@ -166,9 +166,11 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   onResponseStart(
     _controller: Dispatcher.DispatchController,
     status: number,
-    raw: Record<string, string | string[] | undefined>, // names are in lower case
+    // Names are in lower case.
+    raw: Record<string, string | string[] | undefined>,
   ): void {
-    if (status < 200) return; // an interim answer, such as 103 Early Hints
+    // An interim answer, such as 103 Early Hints.
+    if (status < 200) return;
     const headers = Object.fromEntries(
       Object.entries(raw).map(([name, value]) => [name, String(value)]),
     );

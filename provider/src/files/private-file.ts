@@ -182,7 +182,8 @@ export function replacePrivate(
   confirm: () => void,
 ): void {
   makePrivateFolder(dirname(path), disk);
-  readPrivate(path, disk); // a link or a folder is not overwritten: somebody put it there for a reason
+  // A link or a folder is not overwritten: somebody put it there for a reason.
+  readPrivate(path, disk);
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     writeNew(temporary, content, disk);
@@ -198,7 +199,8 @@ export function replacePrivate(
 export function writeNew(path: string, content: string, disk: Disk): void {
   const file = disk.openSync(path, "wx", OWNER_ONLY_FILE);
   try {
-    disk.writeFileSync(file, content); // whole, or it throws
+    // Whole, or it throws.
+    disk.writeFileSync(file, content);
     disk.fsyncSync(file);
   } finally {
     disk.closeSync(file);

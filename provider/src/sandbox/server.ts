@@ -162,7 +162,8 @@ export class Sandbox {
       (each) => operation !== undefined && each.takes(operation),
     );
     const body = await text(incoming).catch(() => undefined);
-    if (body === undefined) return; // The client went away before it had sent all.
+    // The client went away before it had sent all.
+    if (body === undefined) return;
     request.body = jsonIn(body) ?? body;
     const { latencyMs } = this.#options;
     if (operation !== undefined && latencyMs > 0) await sleep(latencyMs);
