@@ -115,7 +115,7 @@ export async function ourClient({ url, email, password }) {
     mayLackPassword: false,
   });
   const secrets = secretsIn(reading);
-  const dependencies = systemDependencies(reading, { secrets, tell: () => {} });
+  const dependencies = systemDependencies(reading, undefined, secrets, () => {});
   const client = new Client(dependencies);
   const create = (kind, fields) =>
     client.create({

@@ -40,7 +40,7 @@ async function connected<T>(
   }
   const cookieFile = cookieFileFor(settings, programFolder(choice));
   const tell = (message: string) => console.error(message);
-  const dependencies = systemDependencies(reading, { cookieFile, tell, secrets });
+  const dependencies = systemDependencies(reading, cookieFile, secrets, tell);
   try {
     return await work({ origin, dependencies });
   } catch (error) {

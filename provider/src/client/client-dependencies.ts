@@ -31,17 +31,15 @@ export function secretsIn({ settings, proxy }: ClientSettings): Secrets {
   return secrets;
 }
 
-interface ProcessOptions extends Pick<ClientDependencies, "cookieFile" | "secrets"> {
-  /** Given scrubbed text. */
-  tell: (message: string) => void;
-  /** @default the environment's `ADVERTISING_LOG` */
-  log?: string | undefined;
-}
-
-/** The dependencies of a process with one client: real connections, which the caller closes. */
+/**
+ * The dependencies of a process with one client: real connections, which the caller closes.
+ * @param tell is given scrubbed text.
+ */
 export function systemDependencies(
   reading: ClientSettings & Pick<SettingsReading, "credentialsSource">,
-  { cookieFile, secrets, tell, log = process.env.ADVERTISING_LOG }: ProcessOptions,
+  cookieFile: string | undefined,
+  secrets: Secrets,
+  tell: (message: string) => void,
 ): ClientDependencies {
   const { settings, credentialsSource } = reading;
   const say = (message: string) => tell(secrets.scrub(message));
@@ -53,15 +51,17 @@ export function systemDependencies(
     credentialsSource,
     secrets,
     say,
-    onAttempt: debugLog(log, secrets, say),
+    onAttempt: debugLog(secrets, say),
   };
 }
 
 /**
- * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off without a
- * `setting`; `debug:<file>` writes to the file, all else to standard error. @returns what to call with each attempt.
+ * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless
+ * `ADVERTISING_LOG` is set; `debug:<file>` writes to the file, all else to standard error.
+ * @returns what to call with each attempt.
  */
-function debugLog(setting = "", secrets: Secrets, say: ClientDependencies["say"]) {
+function debugLog(secrets: Secrets, say: ClientDependencies["say"]) {
+  const { ADVERTISING_LOG: setting = "" } = process.env;
   if (setting === "") return undefined;
   const file = /^debug:(.+)$/.exec(setting)?.[1];
   return (words: string) => {

@@ -104,11 +104,24 @@ export function createConnector(
     });
 }
 
+const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
+/** The positions of a status code's first and last digit. */
+const FIRST = "HTTP/1.1 ".length;
+const LAST = "HTTP/1.1 10".length;
+
 function prepare(socket: Socket, onUnannouncedClose: () => void): void {
   let hasRead = false;
-  readContinueAsProcessing(socket, () => {
+  const read = socket.read.bind(socket);
+  // Replaces 100 with `102 Processing`, which means as little, and after which undici goes on waiting.
+  socket.read = (size?: number) => {
+    const chunk: unknown = read(size);
+    if (!Buffer.isBuffer(chunk)) return chunk;
     hasRead = true;
-  });
+    // Nearly no answer is a 1xx.
+    if (chunk[FIRST] !== 0x31) return chunk;
+    if (CONTINUE.test(chunk.toString("latin1", 0, LAST + 2))) chunk[LAST] = 0x32;
+    return chunk;
+  };
   // After `Connection: close` undici destroys the socket before it ends.
   socket.once("end", () => {
     if (hasRead) onUnannouncedClose();
@@ -118,23 +131,4 @@ function prepare(socket: Socket, onUnannouncedClose: () => void): void {
     // A TLS alert says why, as for want of a client certificate; the end that follows, which undici reports, does not.
     socket.destroy(error);
   });
-}
-
-const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
-/** The positions of a status code's first and last digit. */
-const FIRST = "HTTP/1.1 ".length;
-const LAST = "HTTP/1.1 10".length;
-
-/** Replaces 100 with `102 Processing`, which means as little, and after which undici goes on waiting. */
-function readContinueAsProcessing(socket: Socket, onRead: () => void): void {
-  const read = socket.read.bind(socket);
-  socket.read = (size?: number) => {
-    const chunk: unknown = read(size);
-    if (!Buffer.isBuffer(chunk)) return chunk;
-    onRead();
-    // Nearly no answer is a 1xx.
-    if (chunk[FIRST] !== 0x31) return chunk;
-    if (CONTINUE.test(chunk.toString("latin1", 0, LAST + 2))) chunk[LAST] = 0x32;
-    return chunk;
-  };
 }

@@ -19,17 +19,15 @@ ${CONTROL_HELP}
 
 ${FAULT_HELP}`;
 
-const OPTIONS = {
-  port: { type: "string" },
-  "latency-ms": { type: "string" },
-  operations: { type: "boolean" },
-  json: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-} as const;
-
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
-    options: OPTIONS,
+    options: {
+      port: { type: "string" },
+      "latency-ms": { type: "string" },
+      operations: { type: "boolean" },
+      json: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
     allowPositionals: true,
   });
   const { port, "latency-ms": latencyMs = "0", operations = false, json, help } = values;
