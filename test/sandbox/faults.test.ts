@@ -644,7 +644,7 @@ describe("T4: redirects are never followed", () => {
     });
     const ending = await client.create();
     expect(ending.kind).toBe("LoginError");
-    expect(messageOf(ending)).toMatch(/redirects are never followed/);
+    expect(messageOf(ending)).toMatch(/there is no login at this address/);
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
     expect(connections()).toBe(0);
   });

@@ -583,7 +583,7 @@ describe("CSV", () => {
     ],
     ...["Somme", "Zwischensumme"],
   ])("a row of sums is a warning: %s", (text) => {
-    const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it; it is read as an event`;
+    const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it`;
     expect(findingsIn("c.csv", `${HEADER}\n${text},x,A,1\n`)).toEqual([
       `warning c.csv:2 x/${text}: key ${told}`,
     ]);

@@ -48,7 +48,7 @@ export class Secrets {
     for (const kept of [...this.#lasting, ...this.#passing]) this.#searchByMark(kept);
   }
 
-  #searchByMark(secret: string): void {
+  #searchByMark(secret: string) {
     for (const spelling of variantsOf(secret).flatMap(spelled).map(foldCase)) {
       if (spelling === "") continue;
       const beginning = spelling.slice(0, BEGINNING);
@@ -73,7 +73,7 @@ export class Secrets {
     return this.#withoutNumbers(scrubbed + text.slice(done));
   }
 
-  #withoutNumbers(text: string): string {
+  #withoutNumbers(text: string) {
     if (this.#numbers.size === 0) return text;
     return text.replace(SPELLED_NUMBER, (digits) => {
       const isSecret = this.#numbers.has(Number(digits.replaceAll(",", "")));
@@ -97,7 +97,7 @@ export class Secrets {
 }
 
 /** In small letters, but for characters that would change the length of the text. */
-function foldCase(text: string): string {
+function foldCase(text: string) {
   return text.replace(/\p{Lu}/gu, (letter) => {
     const small = letter.toLowerCase();
     if (small.length === letter.length) return small;

@@ -165,7 +165,7 @@ export class CatalogValidator {
     return `${quoted(key)} is already used at ${file}:${line}; keys must differ in more than case, invisible characters or how accents are encoded`;
   }
 
-  #warnOfName(written: Written, owner: string, property: string): void {
+  #warnOfName(written: Written, owner: string, property: string) {
     const name = written.given[property];
     // Reported with the arguments.
     if (typeof name !== "string" || name === "") return;
@@ -176,7 +176,7 @@ export class CatalogValidator {
   }
 
   /** Warns of an advertiser that has a single event and almost the name of another one. */
-  #warnOfMisspeltAdvertisers(): void {
+  #warnOfMisspeltAdvertisers() {
     const byName = Map.groupBy(this.written.events, ({ advertiser: name }) => name);
     const known: string[] = [];
     const largestFirst = [...byName].toSorted(([, a], [, b]) => b.length - a.length);
@@ -201,7 +201,7 @@ export class CatalogValidator {
     property: string,
     reason: string | undefined,
     level: CatalogFinding["level"] = "error",
-  ): void {
+  ) {
     if (reason === undefined) return;
     const { subject } = written;
     const source = written.sourceOf(property);
@@ -242,14 +242,14 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
 }
 
 /** By one or two letters. Short words and digits tell names apart; keys that differ in case alone are refused. */
-function isAlmost(name: string, other: string): boolean {
+function isAlmost(name: string, other: string) {
   if (withoutCase(name) === withoutCase(other)) return false;
   if (wordsThatTell(name) !== wordsThatTell(other)) return false;
   const shortest = Math.min(letters(name).length, letters(other).length);
   return editsBetween(letters(name), letters(other)) <= Math.min(shortest - 3, 2);
 }
 
-function wordsThatTell(name: string): string {
+function wordsThatTell(name: string) {
   return name
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word.length < 4 || /\p{N}/u.test(word))
@@ -262,6 +262,6 @@ function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFind
 }
 
 /** Equal for keys that differ in nothing but case or in the form of their letters. */
-function withoutCase(key: string): string {
+function withoutCase(key: string) {
   return looksOf(key).toLowerCase();
 }

@@ -57,7 +57,7 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
     events.push({ key, advertiser, subject, given, hasDecimalComma, sourceOf });
     const property = REQUIRED.find((name) => SUMMARY.test(row[name] ?? ""));
     if (property !== undefined) {
-      const reason = `is ${quoted(row[property] ?? "")}: if that is a row of sums, remove it; it is read as an event`;
+      const reason = `is ${quoted(row[property] ?? "")}: if that is a row of sums, remove it`;
       findings.push({ level: "warning", subject, property, reason, source });
     }
     // In a column without a heading, or beyond the last one.
@@ -125,7 +125,7 @@ function readRows(
 }
 
 /** The one that separates the most columns of the first line that isn't blank. */
-function delimiterOf(text: string): string {
+function delimiterOf(text: string) {
   const [header = ""] = /^.*\S.*$/m.exec(text) ?? [];
   const amount = (delimiter: string) => header.split(delimiter).length;
   return [",", ";", "\t", "|"].reduce((best, each) =>

@@ -195,7 +195,7 @@ class YamlReader {
     return undefined;
   }
 
-  #report(path: Path, subject: string, reason: string): void {
+  #report(path: Path, subject: string, reason: string) {
     this.findings.push(errorAt(this.placeOf(path), subject, reason));
   }
 }

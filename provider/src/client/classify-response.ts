@@ -161,7 +161,7 @@ function unclear(reason: string): Trouble {
 }
 
 /** Assumed: a 4xx but 408 and 499 (the peer gave up) is a refusal; a redirect that names no object leads to a login. */
-function isRefused(answer: ParsedResponse, noun: string): boolean {
+function isRefused(answer: ParsedResponse, noun: string) {
   const { status, broken } = answer;
   if (status >= 400 && status < 500) return status !== 408 && status !== 499;
   if (status === 200 || status === 201)
@@ -189,7 +189,7 @@ function whyUnusable({ status, kind, broken }: ParsedResponse): string | undefin
 }
 
 /** An HTML page may come from any server. A body that has an object doesn't say that there is none. */
-function isNotFound({ status, kind, data, broken }: ParsedResponse, noun: string): boolean {
+function isNotFound({ status, kind, data, broken }: ParsedResponse, noun: string) {
   if (status !== 404 && status !== 410) return false;
   return broken === undefined && kind !== "html" && recordsIn(data, noun).length === 0;
 }
@@ -225,7 +225,7 @@ function objectionIn(
 }
 
 /** Whether a value says that something went wrong, or isn't finished, by its name and those around it. */
-function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean): boolean {
+function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean) {
   const name = path.at(-1) ?? "";
   const text = String(value).trim();
   if (FLAG.test(name)) return !YES.test(text);
@@ -255,7 +255,7 @@ function contradictionIn(data: unknown, noun: string, sent: Values): string | un
  * Whether an answered value may stand for the sent one, like "25.00" for 25. A field that was sent as null may be
  * absent.
  */
-function isSame(theirs: unknown, ours: unknown): boolean {
+function isSame(theirs: unknown, ours: unknown) {
   const plain = (value: unknown) => folded(canonicalJson(value).replaceAll('"', ""));
   return formsOf(theirs).some((form) => plain(form) === plain(ours));
 }
@@ -276,7 +276,7 @@ function hasOnly(
   { status, data }: ParsedResponse,
   noun: string,
   isNothing: (value: unknown) => boolean,
-): boolean {
+) {
   const places = [...WRAPPERS, noun, `${noun}s`];
   const isInPlace = ({ path, value, parent }: Leaf) =>
     typeof value === "object" &&
@@ -289,7 +289,7 @@ function hasOnly(
   return status === 200 && hasNothing && others.every(isHarmless);
 }
 
-function isHarmless({ path, value }: Leaf): boolean {
+function isHarmless({ path, value }: Leaf) {
   const name = (path.at(-1) ?? "").toLowerCase().replace(/[_-]/g, "");
   const text = typeof value === "object" ? "" : String(value).trim().toLowerCase();
   return HARMLESS.some((harmless) => harmless.test(`${name}=${text}`));

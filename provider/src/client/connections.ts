@@ -109,7 +109,7 @@ const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
 const FIRST = "HTTP/1.1 ".length;
 const LAST = "HTTP/1.1 10".length;
 
-function prepare(socket: Socket, onUnannouncedClose: () => void): void {
+function prepare(socket: Socket, onUnannouncedClose: () => void) {
   let hasRead = false;
   const read = socket.read.bind(socket);
   // Replaces 100 with `102 Processing`, which means as little, and after which undici goes on waiting.

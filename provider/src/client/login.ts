@@ -2,7 +2,7 @@
  * Two ways to authenticate: a session's cookies, which a login opens, or Basic credentials. A login uses no session and
  * never repeats refused credentials. A session logs in if need be, the command `login` always ({@link logInAnew}).
  */
-import { LoginError } from "../base/index.js";
+import { joined, LoginError } from "../base/index.js";
 import { type ParsedResponse, parseResponse, saysRefused } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { describeFailure, NOTHING_CREATED, nextStep } from "./request-errors.js";
@@ -90,12 +90,12 @@ function refusalOf(
   credentialsSource: string,
 ): string | undefined {
   const { status, kind } = answer;
-  const report = [`status ${status}`, words.join("; ")].filter(Boolean).join(": ");
+  const report = joined(": ", `status ${status}`, words.join("; "));
   const isDone = status >= 200 && status < 300;
   const isRedirect = status >= 300 && status < 400;
   const isPage = isDone && kind === "html";
   if (isRedirect || isPage || status === 404 || status === 405)
-    return `there is no login at this address (${report}), and redirects are never followed. Check advertising:baseUrl and advertising:authenticatePath.`;
+    return `there is no login at this address (${report}). Check advertising:baseUrl and advertising:authenticatePath.`;
   // Only for the advice: with either reason, nothing was created.
   if (!isDone && /certificate/i.test(report))
     return `the server refused it (${report}); ${nextStep(report)}.`;

@@ -33,7 +33,7 @@ interface Answered extends Quotable {
 export const NOTHING_CREATED = "Nothing was created.";
 
 /** A wrong "gone" makes a second object, so a person decides where the platform doesn't say it clearly. */
-function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">): string {
+function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">) {
   return (
     "Look in the account. If the object is there, check advertising:operations. If it is not there, " +
     "correct the existingId that names it, remove its key (an event of a set), or run:\n" +
@@ -165,9 +165,8 @@ export function describeFailure(failure: TransportFailure, { host }: URL): strin
   const isInMessage = code.startsWith("ADVERTISING_") || message.includes(code);
   const detail = isInMessage ? message : `${code}: ${message}`;
   if (sent) {
-    const step = nextStep(detail);
     const failed = `the connection to ${host} failed after sending (${detail})`;
-    return step === undefined ? failed : `${failed}; ${step}`;
+    return joined("; ", failed, nextStep(detail));
   }
   let way = "";
   let address = "advertising:baseUrl";

@@ -136,13 +136,13 @@ export class RetryingSender {
     return attempt;
   }
 
-  #endStall(): void {
+  #endStall() {
     this.#cancelReport?.();
     this.#cancelReport = undefined;
     this.#lastCode = "";
   }
 
-  async #waitWithinBudget(waitBudget: WaitBudget, delayMs: number): Promise<void> {
+  async #waitWithinBudget(waitBudget: WaitBudget, delayMs: number) {
     const { clock, settings } = this.#dependencies;
     if (delayMs > waitBudget.leftMs) {
       const from = new Date(clock.wallMs() + delayMs).toISOString();
@@ -159,7 +159,7 @@ export class RetryingSender {
     return this.#pausedUntilMs - this.#dependencies.clock.monotonicMs();
   }
 
-  #pauseAll(delayMs: number, budgetMs: number): void {
+  #pauseAll(delayMs: number, budgetMs: number) {
     const { clock, say } = this.#dependencies;
     const until = clock.monotonicMs() + delayMs;
     if (until <= this.#pausedUntilMs) return;
@@ -190,7 +190,7 @@ class Semaphore {
   }
 }
 
-function outcomeOf(attempt: Attempt): string {
+function outcomeOf(attempt: Attempt) {
   if (!(attempt instanceof TransportFailure)) return `status ${attempt.status}`;
   return `${attempt.code}, ${attempt.sent ? "sent" : "not sent"}`;
 }

@@ -138,7 +138,7 @@ export class SessionStore {
     return { jar, stamp, isRestored: true };
   }
 
-  async #keep(session: Opened, response: CookieResponse, from: URL): Promise<void> {
+  async #keep(session: Opened, response: CookieResponse, from: URL) {
     // At once for this process, whatever happens to the file.
     session.jar.store(response, from);
     this.#addToSecrets(session.jar);
@@ -197,7 +197,7 @@ export class SessionStore {
     return stored.keepLoggedIn === settings.keepLoggedIn ? stored : undefined;
   }
 
-  #write(stored: Stored, lock: Lock): void {
+  #write(stored: Stored, lock: Lock) {
     const path = this.#path ?? "";
     replacePrivate(path, JSON.stringify(stored), systemDisk, lock.assertHeld);
     removeLeftovers(path, this.dependencies.clock.wallMs(), systemDisk);
@@ -216,11 +216,11 @@ export class SessionStore {
     return hash.toString("base64");
   }
 
-  #addToSecrets(jar: SessionJar): void {
+  #addToSecrets(jar: SessionJar) {
     for (const value of jar.values()) this.dependencies.secrets.addPassing(value);
   }
 
-  #locked(work: (lock: Lock) => void | Promise<void>): Promise<void> {
+  #locked(work: (lock: Lock) => void | Promise<void>) {
     const { settings, clock } = this.dependencies;
     // Another process's login may have to wait for the rate limit, as long as this one would.
     const maxWaitMs = (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000;
@@ -244,7 +244,7 @@ export class SessionStore {
     }
   }
 
-  #abandon(why: string): void {
+  #abandon(why: string) {
     this.dependencies.say(
       `The cookie file ${this.#path} ${why}. This run keeps its session in memory.`,
     );

@@ -82,7 +82,7 @@ export class SessionJar {
 }
 
 /** A cookie of that name without a value is how services end a session. */
-function isSession({ key, value }: Cookie): boolean {
+function isSession({ key, value }: Cookie) {
   return SESSION_COOKIE.test(key) && value !== "";
 }
 

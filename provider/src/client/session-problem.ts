@@ -61,7 +61,7 @@ function spokenIn({ kind, data, body, broken }: ParsedResponse): string[] {
   });
 }
 
-function isAboutALogin(text: string): boolean {
+function isAboutALogin(text: string) {
   return ABOUT_A_LOGIN.test(text) || (/\btoken\b/i.test(text) && !ABOUT_SYNTAX.test(text));
 }
 

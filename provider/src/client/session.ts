@@ -153,7 +153,7 @@ export class Session {
     return current;
   }
 
-  #leave(): void {
+  #leave() {
     this.#unsettled--;
     this.#change?.resolve();
     this.#change = undefined;
@@ -214,7 +214,7 @@ export class Session {
   }
 
   /** One login for all requests that need one at once: the others look again, and find it, or that it failed. */
-  #logIn(url: URL): Promise<void> {
+  #logIn(url: URL) {
     if (this.#loggingIn !== undefined) return this.#loggingIn.catch(() => undefined);
     const logIn = async () => {
       this.#current = {

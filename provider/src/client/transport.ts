@@ -219,7 +219,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function limitOf(timeoutMs: number): string {
+function limitOf(timeoutMs: number) {
   return `${timeoutMs / 1000} s (advertising:requestTimeoutSeconds)`;
 }
 

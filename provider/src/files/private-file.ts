@@ -48,7 +48,7 @@ export function makePrivateFolder(folder: string, disk: Disk): void {
   checkFolder(folder, disk);
 }
 
-function checkFolder(folder: string, disk: Disk): void {
+function checkFolder(folder: string, disk: Disk) {
   const { mode = 0 } = disk.statSync(folder, { throwIfNoEntry: false }) ?? {};
   const isOpenToAll = (mode & constants.S_IWOTH) !== 0 && (mode & STICKY) === 0;
   if (!HAS_MODES || !isOpenToAll) return;
@@ -58,25 +58,25 @@ function checkFolder(folder: string, disk: Disk): void {
 }
 
 /** What helps where no chmod does. */
-function mountCure(path: string): string {
+function mountCure(path: string) {
   const options = `uid=${process.getuid?.()},file_mode=0600,dir_mode=0700`;
   const other = elsewhere(path);
   return `its volume keeps no modes (such as CIFS or FAT), mount it with ${options}${other}`;
 }
 
 /** For files in the cache folder: another place. What was noted has to go with it, or creates could be sent twice. */
-function elsewhere(path: string): string {
+function elsewhere(path: string) {
   if (!isMovable(path)) return "";
   return `, or copy ${shellWord(cacheFolder())} into another folder of yours, and set XDG_CACHE_HOME to that folder`;
 }
 
 /** Only Linux has a variable for the cache folder's place. */
-function isMovable(path: string): boolean {
+function isMovable(path: string) {
   return process.platform === "linux" && `${path}/`.startsWith(`${cacheFolder()}/`);
 }
 
 /** The command by which root makes it this user's. */
-function chown(path: string): string {
+function chown(path: string) {
   const files = isMovable(path) ? cacheFolder() : path;
   return `chown -R ${process.getuid?.()} ${shellWord(files)}`;
 }
@@ -140,7 +140,7 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
   }
 }
 
-function makePrivate(file: number, path: string, disk: Disk): void {
+function makePrivate(file: number, path: string, disk: Disk) {
   try {
     disk.fchmodSync(file, OWNER_ONLY_FILE);
   } catch (error) {

@@ -137,7 +137,7 @@ class Walk {
     value: unknown,
     rule: z.ZodType,
     issues: z.ZodError["issues"] = [],
-  ): string {
+  ) {
     const expected = `expected ${expectationOf(rule)}`;
     if (value === undefined)
       return `is required: ${joined(" ", this.reading.arrivedUndefined, expected)}`;
@@ -157,14 +157,14 @@ class Walk {
   }
 
   /** A secret's parts are secret too. */
-  #isSecret(path: string): boolean {
+  #isSecret(path: string) {
     const secret = [...(this.reading.secret ?? [])];
     return secret.some(
       (each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`),
     );
   }
 
-  #found(property: string, reason: string): void {
+  #found(property: string, reason: string) {
     this.problems.push({ property, reason });
   }
 }

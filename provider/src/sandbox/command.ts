@@ -19,7 +19,7 @@ ${CONTROL_HELP}
 
 ${FAULT_HELP}`;
 
-async function main(): Promise<void> {
+async function main() {
   const { values, positionals } = parseArgs({
     options: {
       port: { type: "string" },
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
 }
 
 /** The process then runs until it is stopped. */
-async function start(options: SandboxOptions): Promise<void> {
+async function start(options: SandboxOptions) {
   // Whoever reads the log may go away; the sandbox goes on.
   process.stdout.on("error", () => undefined);
   const sandbox: Sandbox = await startSandbox({

@@ -89,7 +89,7 @@ export class Platform {
     return errors;
   }
 
-  #keep(noun: Noun, object: SandboxObject): void {
+  #keep(noun: Noun, object: SandboxObject) {
     this.objects[noun].set(object.id, object);
     this.#nextId = Math.max(this.#nextId, object.id + 1);
   }
@@ -146,7 +146,7 @@ export class Platform {
 }
 
 /** Each filter is a part of a field's text, as in a person's search. */
-function matches(object: SandboxObject, filters: URLSearchParams): boolean {
+function matches(object: SandboxObject, filters: URLSearchParams) {
   return [...filters].every(([field, text]) => {
     return String(object[field] ?? "").includes(text);
   });

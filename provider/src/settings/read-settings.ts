@@ -131,7 +131,7 @@ function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
 }
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
-function commandFor(key: SettingName): string {
+function commandFor(key: SettingName) {
   const { secret, structured, schema } = SETTINGS[key];
   const { example = String(defaultOf(schema)) } = SETTINGS[key];
   if (secret) return `pulumi config set --secret ${NAMESPACE}:${key}`;

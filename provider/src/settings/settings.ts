@@ -38,7 +38,7 @@ function textLike(form: RegExp) {
   return z.string().trim().regex(form);
 }
 
-function isPlatformAddress(text: string): boolean {
+function isPlatformAddress(text: string) {
   if (!URL.canParse(text) || /[?#]/.test(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
   const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
@@ -168,7 +168,7 @@ export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email"
 }
 
 /** Host and e-mail in lower case, as {@link accountOf} has them. */
-function asAccount(text: string): string {
+function asAccount(text: string) {
   return text.trim().replace(/^[^/ ]+| \S+$/g, (part) => part.toLowerCase());
 }
 
