@@ -83,7 +83,7 @@ export class Secrets {
   }
 
   /** The length of the longest spelling that begins at `start`; 0 if none does. */
-  #lengthAt(folded: string, start: number): number {
+  #lengthAt(folded: string, start: number) {
     let longest = 0;
     for (let length = 1; length <= BEGINNING; length++) {
       const spellings = this.#spellings.get(folded.slice(start, start + length)) ?? [];
@@ -106,7 +106,7 @@ function foldCase(text: string) {
 }
 
 /** In both normal forms and both cases: letters such as ß and a final ς have another length or form there. */
-function variantsOf(secret: string): string[] {
+function variantsOf(secret: string) {
   if (/^[\x20-\x7e]*$/.test(secret)) return [secret];
   const forms = [
     secret,
@@ -117,7 +117,7 @@ function variantsOf(secret: string): string[] {
   return forms.flatMap((form) => [form, form.toLowerCase(), form.toUpperCase()]);
 }
 
-function spelled(text: string): string[] {
+function spelled(text: string) {
   const bytes = Buffer.from(text);
   const json = JSON.stringify(text).slice(1, -1);
   const percent = encodeURIComponent(text.toWellFormed());
@@ -151,7 +151,7 @@ const MIN_DIGITS = 4;
  * The digits that are the secret's alone, whatever stands before and behind it, at each of the three offsets at which
  * it may begin. Otherwise an encoded `user:password` would stay, from which anyone can decode the password.
  */
-function base64Of(bytes: Buffer): string[] {
+function base64Of(bytes: Buffer) {
   const pieces = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
     const digits = shifted.toString("base64").replace(/=+$/, "");

@@ -74,7 +74,7 @@ function headerFindings(
   { cells, source }: Row,
   columns: readonly (string | undefined)[],
   missing: readonly string[],
-): CatalogFinding[] {
+) {
   const findings = cells.flatMap((heading, at) => {
     const column = columns[at];
     if (heading === "" || (column !== undefined && columns.indexOf(column) === at))
@@ -102,7 +102,7 @@ function readRows(
   delimiter: string,
   file: string,
   findings: CatalogFinding[],
-): Row[] {
+) {
   // Loaded with the first file.
   const { parse } = require("csv-parse/sync") as CsvLibrary;
   let line = 1;

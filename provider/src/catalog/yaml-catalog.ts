@@ -107,7 +107,7 @@ function smallIntegers(_: unknown, value: unknown): unknown {
 }
 
 /** The offset of the path's last written name: what an alias or `<<` brings in has that of what it is brought into. */
-function offsetIn(contents: Node | null, path: Path): number {
+function offsetIn(contents: Node | null, path: Path) {
   const { isMap } = yamlLibrary();
   let node = contents;
   let offset = contents?.range?.[0] ?? 0;
@@ -177,7 +177,7 @@ class YamlReader {
   }
 
   /** The `defaults` below a path. */
-  #fields(above: Path, subject: string, value: unknown): Written {
+  #fields(above: Path, subject: string, value: unknown) {
     const path = [...above, "defaults"];
     const given = this.#object(path, subject, value ?? {}, "an object") ?? {};
     return this.#written(path, subject, given);

@@ -119,7 +119,7 @@ export class RetryingSender {
   }
 
   /** Sends, and says once that nothing has come back for a while, and for how long it is tried. */
-  async #sendReporting(request: HttpRequest): Promise<Attempt> {
+  async #sendReporting(request: HttpRequest) {
     const { clock, say, transport, settings } = this.#dependencies;
     const { maxWaitSeconds, requestTimeoutSeconds } = settings;
     this.#cancelReport ??= clock.alarm(STALL_REPORT_MS, () => {
@@ -155,7 +155,7 @@ export class RetryingSender {
     await clock.sleep(delayMs);
   }
 
-  #quietMs(): number {
+  #quietMs() {
     return this.#pausedUntilMs - this.#dependencies.clock.monotonicMs();
   }
 

@@ -204,7 +204,7 @@ export class SessionStore {
   }
 
   /** Runs in a separate thread, so that requests go on meanwhile. */
-  async #hash(salt: string): Promise<string> {
+  async #hash(salt: string) {
     const { password = "" } = this.dependencies.settings;
     const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
     const hash = await derive(password, Buffer.from(salt, "base64"), BYTES, COST).catch(

@@ -86,7 +86,7 @@ function isSession({ key, value }: Cookie) {
   return SESSION_COOKIE.test(key) && value !== "";
 }
 
-function cookiesIn(setCookies: readonly string[]): Cookie[] {
+function cookiesIn(setCookies: readonly string[]) {
   return setCookies
     .slice(0, MAX_COOKIES)
     .flatMap((header) => toughCookie().Cookie.parse(header) ?? []);

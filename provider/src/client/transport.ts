@@ -203,7 +203,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     else this.resolve(decodeBody({ ...this.#head, broken: failure.message }, this.#chunks));
   }
 
-  #failure(cause: Error): TransportFailure {
+  #failure(cause: Error) {
     if (!this.#timedOut) {
       const { code, message } = reasonOf(cause);
       return new TransportFailure(code, this.#sent, message, cause);
@@ -224,7 +224,7 @@ function limitOf(timeoutMs: number) {
 }
 
 /** See T7. */
-function tooLate(timeoutMs: number): Error {
+function tooLate(timeoutMs: number) {
   const message = `more than ${limitOf(timeoutMs)} passed before the first byte left, perhaps because this machine was suspended`;
   return Object.assign(new Error(message), { code: "ADVERTISING_TOO_LATE" });
 }

@@ -94,7 +94,7 @@ export class Platform {
     this.#nextId = Math.max(this.#nextId, object.id + 1);
   }
 
-  #logIn({ email, password, keep_logged_in }: Values): SandboxAnswer {
+  #logIn({ email, password, keep_logged_in }: Values) {
     if (this.sessions.countLogin())
       return failure(429, "too many logins", { "retry-after": "60" });
     if (email !== this.options.email || password !== this.options.password)
@@ -107,14 +107,14 @@ export class Platform {
   }
 
   /** @returns the cookies for the answer; `undefined` without good credentials. */
-  #admit({ headers }: SandboxRequest): string[] | undefined {
+  #admit({ headers }: SandboxRequest) {
     const { authMode, email, password } = this.options;
     const credentials = Buffer.from(`${email}:${password}`).toString("base64");
     if (authMode === "basic" && headers.authorization === `Basic ${credentials}`) return [];
     return this.sessions.admit(headers.cookie as string | undefined);
   }
 
-  #carryOut(noun: Noun, { operation, id, filters }: Route, body: Values): SandboxAnswer {
+  #carryOut(noun: Noun, { operation, id, filters }: Route, body: Values) {
     const objects = this.objects[noun];
     if (operation === "search") {
       const found = [...objects.values()].filter((object) => matches(object, filters));
@@ -134,7 +134,7 @@ export class Platform {
     });
   }
 
-  #create(noun: Noun, request: SandboxRequest, body: Values): SandboxAnswer {
+  #create(noun: Noun, request: SandboxRequest, body: Values) {
     const { fields, errors } = checkFields(noun, body, this.objects.advertiser);
     if (errors.length > 0) return json(406, { success: false, errors });
     const id = this.#nextId;
@@ -165,6 +165,6 @@ export function success(more: object, headers?: Headers): SandboxAnswer {
 }
 
 /** Each refusal has `success`: some clients look at nothing else. */
-function failure(status: number, message: string, headers?: Headers): SandboxAnswer {
+function failure(status: number, message: string, headers?: Headers) {
   return json(status, { success: false, message }, headers);
 }

@@ -38,7 +38,7 @@ export function readProxy(
 }
 
 /** @throws URIError, TypeError */
-function proxyUrl(value: string): URL {
+function proxyUrl(value: string) {
   // `host:port` without a scheme is what curl, Go and so the Pulumi CLI take as http://.
   if (/^[^/?#\\]+:\d+\/?$/.test(value)) return new URL(`http://${value}`);
   // A password with an unencoded character ends up in a path, and a part of it in what would be taken for the host.
@@ -48,7 +48,7 @@ function proxyUrl(value: string): URL {
 }
 
 /** Without a password the user name is what lets one in; with one it may be any short word, and is left readable. */
-function secretsOf({ username, password }: URL): string[] {
+function secretsOf({ username, password }: URL) {
   if (username + password === "") return [];
   const pairs = [[username, password]];
   pairs.push([decodeURIComponent(username), decodeURIComponent(password)]);

@@ -140,7 +140,7 @@ function commandFor(key: SettingName) {
 }
 
 /** A search looks for the mark that `markField` puts into each create. */
-function searchesWithoutField({ operations, markField }: Settings): SettingProblem[] {
+function searchesWithoutField({ operations, markField }: Settings) {
   const known = Object.values(operations?.of ?? {});
   if (markField !== undefined || known.every(({ search }) => search === undefined))
     return [];
@@ -148,7 +148,7 @@ function searchesWithoutField({ operations, markField }: Settings): SettingProbl
   return [{ source: `${NAMESPACE}:operations`, reason, command: commandFor("markField") }];
 }
 
-function unknownKeys(keys: readonly string[]): SettingProblem[] {
+function unknownKeys(keys: readonly string[]) {
   const unknown = keys.filter((key) => !(SETTING_NAMES as string[]).includes(key));
   return unknown.map((key) => ({
     source: `${NAMESPACE}:${key}`,
@@ -158,7 +158,7 @@ function unknownKeys(keys: readonly string[]): SettingProblem[] {
 }
 
 /** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
-function unknownVariables(environment: Environment): string[] {
+function unknownVariables(environment: Environment) {
   const prefix = environmentNameOf("");
   // The debug log, and what `pending` hands to a refresh, are no settings.
   const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
@@ -173,7 +173,7 @@ function unknownVariables(environment: Environment): string[] {
 const QUOTED = /^(?:(["'`]).+\1|“.+”|‘.+’)$/;
 
 /** A real password may be in quotes, so they stop nothing. Tools that read files of variables often leave them there. */
-function passwordWarnings(source: SettingsSource): string[] {
+function passwordWarnings(source: SettingsSource) {
   const { raw = "", belongsInConfig, label } = givenIn(source, "password");
   const isInClear =
     belongsInConfig && raw !== "" && source.isSecret?.("password") === false;
