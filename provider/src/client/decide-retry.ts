@@ -1,7 +1,5 @@
 /** Whether another attempt may follow a failed one: a pure decision, with a reason for each branch. */
-import { type HttpResponse, TransportFailure } from "./transport.js";
-
-export type Attempt = HttpResponse | TransportFailure;
+import { type Attempt, TransportFailure } from "./transport.js";
 
 interface RetryQuestion {
   attempt: Attempt;

@@ -3,8 +3,13 @@
  * requests of a process share one instance, so that they wait for a rate limit together.
  */
 import type { ClientDependencies } from "./client-dependencies.js";
-import { type Attempt, decideRetry } from "./decide-retry.js";
-import { type HttpRequest, type HttpResponse, TransportFailure } from "./transport.js";
+import { decideRetry } from "./decide-retry.js";
+import {
+  type Attempt,
+  type HttpRequest,
+  type HttpResponse,
+  TransportFailure,
+} from "./transport.js";
 
 /** The platform asks for a longer wait than this request may spend; the message is a clause. Nothing was acted upon. */
 export class WaitBudgetExceeded extends Error {}

@@ -17,7 +17,6 @@
 import { LoginError } from "../base/index.js";
 import { type ParsedResponse, parseResponse } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
-import type { Attempt } from "./decide-retry.js";
 import { credentialsOf } from "./login.js";
 import {
   type AttemptOnce,
@@ -31,7 +30,7 @@ import {
   type SessionVerdict,
   sessionProblemIn,
 } from "./session-problem.js";
-import { type HttpRequest, TransportFailure } from "./transport.js";
+import { type Attempt, type HttpRequest, TransportFailure } from "./transport.js";
 
 interface SessionResponse {
   answer: ParsedResponse;

@@ -67,9 +67,11 @@ export class TransportFailure extends Error {
   }
 }
 
+export type Attempt = HttpResponse | TransportFailure;
+
 export interface Transport {
   /** Never fails: what went wrong is a result. */
-  send(request: HttpRequest): Promise<HttpResponse | TransportFailure>;
+  send(request: HttpRequest): Promise<Attempt>;
   close(): Promise<void>;
 }
 
@@ -113,7 +115,7 @@ export function createTransport(
     void agent.close().catch(() => undefined);
     agent = agentOf(0);
   }
-  function send(request: HttpRequest): Promise<HttpResponse | TransportFailure> {
+  function send(request: HttpRequest): Promise<Attempt> {
     const { method, url, body = null, notedAtMs = Number.POSITIVE_INFINITY } = request;
     const headers = {
       "content-type": "application/json",
