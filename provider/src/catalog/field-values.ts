@@ -71,10 +71,8 @@ export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
 
 /** Why a text can't be anybody's value: a formula, or a spreadsheet's error. @returns a clause; `undefined` if it can. */
 export function mistakeIn(text: string): string | undefined {
-  if (text.startsWith("="))
-    return `the formula ${quoted(text)}: write the value that it has`;
-  if (!ERROR_VALUE.test(text)) return undefined;
-  return `the spreadsheet's error ${quoted(text)}: write the value that is meant`;
+  if (!text.startsWith("=") && !ERROR_VALUE.test(text)) return undefined;
+  return `the formula or spreadsheet error ${quoted(text)}: write the value that is meant`;
 }
 
 /** In English, German and French, which has a space before the sign. Other words may be names of campaigns. */
