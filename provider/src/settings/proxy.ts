@@ -16,24 +16,26 @@ export interface ProxySetting {
 
 const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
 
-/** @param baseUrl if it could be read. No proxy is asked for a loopback address: there it would be the proxy's own. */
+/** @param baseUrl `undefined` if it could not be read. No proxy is asked for a loopback address: there it would be the proxy's own. */
 export function readProxy(
   environment: Environment,
   baseUrl: string | undefined,
-): { proxy?: ProxySetting; problem?: SettingProblem } {
+  problems: SettingProblem[],
+): ProxySetting | undefined {
   const variable = VARIABLES.find((name) => environment[name]?.trim());
-  if (variable === undefined) return {};
-  if (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname)) return {};
+  if (variable === undefined) return undefined;
+  if (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname)) return undefined;
   try {
     const url = proxyUrl(environment[variable]?.trim() ?? "");
     const noProxy = environment.no_proxy ?? environment.NO_PROXY ?? "";
     const secrets = secretsOf(url);
-    return { proxy: { url: url.href, host: url.host, variable, noProxy, secrets } };
+    return { url: url.href, host: url.host, variable, noProxy, secrets };
   } catch {
     const expected = "expected [http://][user:password@]host:port, percent-encoded";
     const reason = `${expected}; got another value, which is not shown`;
     const command = `export ${variable}=http://proxy.example.com:3128`;
-    return { problem: { source: variable, reason, command } };
+    problems.push({ source: variable, reason, command });
+    return undefined;
   }
 }
 
