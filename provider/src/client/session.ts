@@ -57,9 +57,6 @@ interface ActiveLogin {
   lastConnectFailed: boolean;
 }
 
-/** One error for the whole run says why. */
-const LOGIN_FAILED =
-  "The login of this run failed and isn't tried again. Nothing was created. Follow the login's error.";
 /** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
 
@@ -134,7 +131,11 @@ export class Session {
   /** @returns the login to send on, with a place on it; `undefined` if it had to wait. */
   async #admit(url: URL, isResend: boolean): Promise<ActiveLogin | undefined> {
     const current = this.#current;
-    if (this.#hasFailed) throw new LoginError(LOGIN_FAILED);
+    // One error for the whole run says why.
+    if (this.#hasFailed)
+      throw new LoginError(
+        "The login of this run failed and isn't tried again. Nothing was created. Follow the login's error.",
+      );
     if (current === undefined) {
       await this.#logIn(url);
       return undefined;

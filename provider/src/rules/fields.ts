@@ -93,11 +93,12 @@ export function exactId(digits: string): number | string {
   return digits;
 }
 
-const withoutMinusZero = z.number().transform((number) => number || 0);
 /** A finite double; -0 is 0, since JSON and the state know just one zero. */
-export const finiteNumber = expecting("a finite number", withoutMinusZero, {
-  form: "number",
-});
+export const finiteNumber = expecting(
+  "a finite number",
+  z.number().transform((number) => number || 0),
+  { form: "number" },
+);
 
 export const booleanRule = expecting("true or false", z.boolean(), { form: "truth" });
 

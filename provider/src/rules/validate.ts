@@ -15,7 +15,6 @@ import {
   saidOnce,
   type Values,
   withoutUndefined,
-  withoutValues,
 } from "../base/index.js";
 import {
   asSent,
@@ -52,12 +51,8 @@ export function validate(given: Values, rules: Rules, reading: ValidationOptions
 
 /** A sentence for each problem; those that are the same mistake elsewhere have one. */
 export function problemMessages(problems: readonly Problem[]): string[] {
-  return saidOnce(
-    problems,
-    ({ property, reason }) => `${property} ${reason}`,
-    ({ property }) => property,
-    ({ property, reason }) => `${withoutValues(property)} ${reason}`,
-  );
+  const textOf = ({ property, reason }: Problem) => `${property} ${reason}`;
+  return saidOnce(problems, textOf, ({ property }) => property, textOf);
 }
 
 class Walk {

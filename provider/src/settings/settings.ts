@@ -61,10 +61,10 @@ const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
 /** The fields of all arguments, whose values a mark would overwrite; and one that no object carries. */
 const ARGUMENT_FIELDS = ["__proto__", ...KINDS.flatMap(({ create }) => create.fields)];
 
-const digits = z.string().regex(/^\s*\d{1,12}\s*$/);
-
 function whole(what: string, min: number, max: number, byDefault: number) {
-  const schema = digits
+  const schema = z
+    .string()
+    .regex(/^\s*\d{1,12}\s*$/)
     .transform(Number)
     .pipe(z.int().min(min).max(max))
     .default(byDefault);
