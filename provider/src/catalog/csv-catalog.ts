@@ -37,10 +37,14 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
   const rows = readRows(text, delimiter, file, findings);
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
   const columns = header.cells.map((heading) => BY_LETTERS.get(letters(heading)));
+  findings.push(...headerFindings(header, columns));
   const missing = REQUIRED.filter((column) => !columns.includes(column));
-  findings.push(...headerFindings(header, columns, missing));
-  // The rows would say nothing but that.
-  if (missing.length > 0) return { file, events: [], findings };
+  if (missing.length > 0) {
+    const reason = `has no column ${missing.join(", ")}: the first row names the columns`;
+    findings.push(errorAt(header.source, "", reason));
+    // The rows would say nothing but that.
+    return { file, events: [], findings };
+  }
   const events: WrittenEvent[] = [];
   for (const { cells, source } of body) {
     const row: Record<string, string> = {};
@@ -70,12 +74,8 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
   return { file, events, findings };
 }
 
-function headerFindings(
-  { cells, source }: Row,
-  columns: readonly (string | undefined)[],
-  missing: readonly string[],
-) {
-  const findings = cells.flatMap((heading, at) => {
+function headerFindings({ cells, source }: Row, columns: readonly (string | undefined)[]) {
+  return cells.flatMap((heading, at) => {
     const column = columns[at];
     if (heading === "" || (column !== undefined && columns.indexOf(column) === at))
       return [];
@@ -83,9 +83,6 @@ function headerFindings(
     if (column !== undefined) reason = `is a second column ${column}: remove one of them`;
     return errorAt(source, "", reason, printable(heading));
   });
-  const reason = `has no column ${missing.join(", ")}: the first row names the columns`;
-  if (missing.length > 0) findings.push(errorAt(source, "", reason));
-  return findings;
 }
 
 /** The label of a row of sums, in English, German and French. */

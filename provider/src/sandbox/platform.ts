@@ -169,8 +169,10 @@ export class Platform {
   #carryOut(noun: Noun, { operation, id, filters }: Route, body: Values) {
     const objects = this.objects[noun];
     if (operation === "search") {
-      const found = [...objects.values()].filter((object) => matches(object, filters));
-      return success({ payload: found });
+      // Each filter is a part of a field's text, as in a person's search.
+      const isFound = (object: SandboxObject) =>
+        [...filters].every(([field, text]) => String(object[field] ?? "").includes(text));
+      return success({ payload: [...objects.values()].filter(isFound) });
     }
     const object = objects.get(id);
     if (object === undefined) return failure(404, `${noun} ${id} was not found`);
@@ -195,13 +197,6 @@ export class Platform {
     this.#keep(noun, request.created);
     return success({ message: `${noun} created with ID = ${id}`, payload: { id } });
   }
-}
-
-/** Each filter is a part of a field's text, as in a person's search. */
-function matches(object: SandboxObject, filters: URLSearchParams) {
-  return [...filters].every(([field, text]) => {
-    return String(object[field] ?? "").includes(text);
-  });
 }
 
 type Headers = SandboxAnswer["headers"];
