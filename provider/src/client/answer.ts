@@ -53,11 +53,14 @@ export function leavesOf(
   value: unknown,
   path: readonly string[] = [],
   parent?: unknown,
+  leaves: Leaf[] = [],
 ): Leaf[] {
-  if (!isFilled(value)) return [{ path, value, parent }];
-  return Object.entries(value).flatMap(([name, part]) =>
-    leavesOf(part, Array.isArray(value) ? path : [...path, name], value),
-  );
+  if (!isFilled(value)) leaves.push({ path, value, parent });
+  else {
+    for (const [name, part] of Object.entries(value))
+      leavesOf(part, Array.isArray(value) ? path : [...path, name], value, leaves);
+  }
+  return leaves;
 }
 
 function isFilled(value: unknown): value is object {
@@ -97,10 +100,14 @@ export const WRAPPERS = ["payload", "result", "data"];
 function partsOf(data: unknown, noun: string, wrappers = WRAPPERS) {
   const root = soleOf(data);
   const outer = [root, ...wrappers.map((name) => soleOf(own(root, name)))].filter(isFilled);
-  const named = outer.flatMap((part) =>
-    [noun, `${noun}s`].map((name) => soleOf(own(part, name))),
-  );
-  return [...outer, ...named.filter(isFilled)];
+  const parts = [...outer];
+  for (const part of outer) {
+    for (const name of [noun, `${noun}s`]) {
+      const named = soleOf(own(part, name));
+      if (isFilled(named)) parts.push(named);
+    }
+  }
+  return parts;
 }
 
 function soleOf(value: unknown): unknown {
