@@ -101,7 +101,7 @@ export async function ourClient({ url, email, password }) {
   const modules = ["kinds", "settings", "client"].map(
     (name) => import(pathToFileURL(inRoot("provider", "dist", name, "index.js")).href),
   );
-  const [{ kindsByName }, { readSettings }, { Client, systemDependencies }] =
+  const [{ kindsByName }, { readSettings }, { Client, secretsIn, systemDependencies }] =
     await Promise.all(modules);
   const environment = {
     ADVERTISING_BASE_URL: url,
@@ -114,7 +114,8 @@ export async function ourClient({ url, email, password }) {
     environment,
     mayLackPassword: false,
   });
-  const dependencies = systemDependencies(reading, { tell: () => {} });
+  const secrets = secretsIn(reading);
+  const dependencies = systemDependencies(reading, undefined, secrets, () => {});
   const client = new Client(dependencies);
   const create = (kind, fields) =>
     client.create({

@@ -210,7 +210,7 @@ describe("S4: a login that fails", () => {
       /HTML page.*authenticatePath/,
     ],
     ["404", 404, {}, "", /there is no login at this address.*authenticatePath/],
-    ["a redirect", 302, { location: "/" }, "", /redirects are never followed/],
+    ["a redirect", 302, { location: "/" }, "", /there is no login at this address/],
     ["500 three times", 500, {}, "", /returned status 500/],
   ])("%s", async (_, status, headers, body, words) => {
     const { sandbox, client } = await start();

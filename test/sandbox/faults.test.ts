@@ -644,7 +644,7 @@ describe("T4: redirects are never followed", () => {
     });
     const ending = await client.create();
     expect(ending.kind).toBe("LoginError");
-    expect(messageOf(ending)).toMatch(/redirects are never followed/);
+    expect(messageOf(ending)).toMatch(/there is no login at this address/);
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 0 });
     expect(connections()).toBe(0);
   });
@@ -773,7 +773,7 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
         body: { success: true, id: null, secret_value: "value-4711" },
       },
       message:
-        /status 200\): it has no readable id \(its fields: success, id, secret_value\)/,
+        /status 200\): it has no readable id \(its fields: success, id and secret_value\)/,
     },
     {
       name: "id 0",

@@ -105,9 +105,9 @@ it("an `up` reports a take-over once, afterwards", async () => {
 it("ADVERTISING_LOG=debug writes each attempt to standard error: number, status, or why there was no answer", async () => {
   const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   onTestFinished(() => written.mockRestore());
-  const { sandbox, advertiser } = await start({
-    environment: { ADVERTISING_LOG: "debug" },
-  });
+  vi.stubEnv("ADVERTISING_LOG", "debug");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { sandbox, advertiser } = await start();
   sandbox.fail({
     on: "advertiser",
     with: { kind: "answer", status: 429, headers: { "retry-after": "0" } },

@@ -1,7 +1,7 @@
 /** The sandbox follows the platform's API page: what it accepts, refuses and fills in; and what it logs of that. */
 import { describe, expect, it } from "vitest";
 import type { FaultRule } from "../../provider/src/sandbox/index.js";
-import { checkFields } from "../../provider/src/sandbox/rules.js";
+import { checkFields } from "../../provider/src/sandbox/platform.js";
 import { type InstallationOptions, useSandbox } from "../support/installation.js";
 
 const LIMIT = 2_592_000;

@@ -62,7 +62,7 @@ export class TestClient {
     this.clock = clock ?? new FakeClock();
     const reading = {
       settings: this.settings,
-      proxy: readProxy(proxyVariables, baseUrl).proxy,
+      proxy: readProxy(proxyVariables, baseUrl, []),
     };
     this.secrets = secretsIn(reading);
     const transport = createTransport(reading, this.clock);

@@ -88,7 +88,11 @@ describe("a cell", () => {
     ["existingId", "1.23E+15", 'got the string "1.23E+15"'],
     ["existingId", "8001.0", 'got the string "8001.0"; write its digits alone'],
     ["segmentId", "0017", 'got the string "0017"; write its digits alone'],
-    ["segmentId", "=1+1", '; got the formula "=1+1": write the value that it has'],
+    [
+      "segmentId",
+      "=1+1",
+      '; got the formula or spreadsheet error "=1+1": write the value that is meant',
+    ],
   ])("of %s can't be %s", (column, cell, message) => {
     expect(cellFindings(column, cell)).toEqual([
       expect.stringContaining(`error c.csv:2 a/e: ${column} `),
@@ -98,7 +102,7 @@ describe("a cell", () => {
 
   it("can't be an error of a spreadsheet in any column, in English or German; other words are names", () => {
     const told = (cell: string) =>
-      `is the spreadsheet's error "${cell}": write the value that is meant`;
+      `is the formula or spreadsheet error "${cell}": write the value that is meant`;
     const rows = [
       "purchase,acme,#N/A,25,7d",
       "#REF!,#NV,B,#DIV/0!,7d",
@@ -106,7 +110,7 @@ describe("a cell", () => {
       "null,acme,NULL,5,#WERT!",
     ];
     const got = (cell: string) =>
-      `got the spreadsheet's error "${cell}": write the value that is meant`;
+      `got the formula or spreadsheet error "${cell}": write the value that is meant`;
     expect(findingsIn("c.csv", [`${HEADER},clickWindow`, ...rows].join("\n"))).toEqual([
       expect.stringMatching(/^error c\.csv:2 acme\/purchase: eventName expected /),
       `error c.csv:3 #NV: advertiser ${told("#NV")}`,
@@ -124,7 +128,7 @@ describe("a cell", () => {
     const words = "#BEZUG! #ZAHL! #VALEUR\u00a0! #NOM? ####".split(" ");
     const found = (name: string) => findingsIn("c.csv", `${HEADER}\na,x,${name},1`);
     expect(
-      words.filter((word) => !found(word).join().includes("the spreadsheet's error")),
+      words.filter((word) => !found(word).join().includes("spreadsheet error")),
     ).toEqual([]);
     expect(["#sale!", "#nom", "#1", "C#"].flatMap(found)).toEqual([]);
   });
@@ -317,10 +321,10 @@ it("a spreadsheet's error is no name and no key in YAML and JSON either; names o
   const text = `advertisers: { a: { ${named("Acme")}, events: { ${events} } }, b: { ${named("Ac\\u00adme")} }, c: { ${named("NULL")} } }`;
   expect(findingsIn("c.yaml", text)).toEqual([
     expect.stringContaining(
-      'a/#WERT!: key is the spreadsheet\'s error "#WERT!": write the value that is meant',
+      'a/#WERT!: key is the formula or spreadsheet error "#WERT!": write the value that is meant',
     ),
     expect.stringContaining(
-      'got the spreadsheet\'s error "#N/A": write the value that is meant',
+      'got the formula or spreadsheet error "#N/A": write the value that is meant',
     ),
     expect.stringContaining(
       'b: advertiserName "Ac\\u00adme" has a character that nobody sees: is it meant?',
@@ -469,11 +473,13 @@ describe("CSV", () => {
       ),
       'error c.csv:2 Acme/a: countUnique expected true or false; got the string "maybe"',
       'error c.csv:4 Acme/A: key "A" is already used at c.csv:2; keys must differ in more than case, invisible characters or how accents are encoded',
-      expect.stringContaining('; got the formula "=1+1": write the value that it has'),
+      expect.stringContaining(
+        '; got the formula or spreadsheet error "=1+1": write the value that is meant',
+      ),
       "error c.csv:5 Acme: key is required: expected 1 to 100 characters without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names",
       "error c.csv:5 Acme: existingId 12 already belongs to Acme/A: one object can't be two resources; correct this existingId, or remove the other one",
       'error c.csv:6 =e: the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
-      'error c.csv:6 =e: key is the formula "=e": write the value that it has',
+      'error c.csv:6 =e: key is the formula or spreadsheet error "=e": write the value that is meant',
       "error c.csv:6 =e: advertiser is required: expected the key of an advertiser",
       'error c.csv:7 acme: advertiser "acme" is already used at c.csv:2; keys must differ in more than case, invisible characters or how accents are encoded',
       "error c.csv:7 acme/f: eventName is required: expected a string of 1 to 99 characters, not blank, without control characters",
@@ -583,7 +589,7 @@ describe("CSV", () => {
     ],
     ...["Somme", "Zwischensumme"],
   ])("a row of sums is a warning: %s", (text) => {
-    const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it; it is read as an event`;
+    const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it`;
     expect(findingsIn("c.csv", `${HEADER}\n${text},x,A,1\n`)).toEqual([
       `warning c.csv:2 x/${text}: key ${told}`,
     ]);
@@ -736,7 +742,7 @@ describe("JSON", () => {
     ['{ "advertisers": {} ', "1:21", "Expected ',' or '}' after property value"],
     ['{ "advertisers" {} }', "1:17", "Expected ':' after property name"],
     ['{ "advertisers": }', "1:18", "Unexpected token '}'"],
-    ['{ "advertisers":\n', "2:1", "Unexpected end of JSON input"],
+    ['{ "advertisers":\n', "1:17", "Unexpected end of JSON input"],
     ['{ "a\tb": 1 }', "1:5", "Bad control character in string literal"],
     ['{\n"defaults": { "countUnique": True } }', "2:30", "Unexpected token 'T'"],
     ['{ "a": "True", "b": [{}, True] }', "1:26", "Unexpected token 'T'"],
@@ -857,7 +863,7 @@ describe("formerKey", () => {
       `error c.csv:5 x/d: formerKey "old" ${taken}`,
       expect.stringContaining("error c.csv:7 y/f: formerKey expected 1 to 100 characters"),
       expect.stringContaining(
-        'got the spreadsheet\'s error "#N/A": write the value that is meant',
+        'got the formula or spreadsheet error "#N/A": write the value that is meant',
       ),
     ]);
     expect(findingsIn("c.yaml", yamlWith("formerKey: 7"))).toEqual([

@@ -16,8 +16,7 @@ import type {
   ConversionEventArgs,
 } from "../../provider/src/program/resources.js";
 import type { Noun } from "../../provider/src/sandbox/options.js";
-import { routeOf } from "../../provider/src/sandbox/platform.js";
-import { FIELDS } from "../../provider/src/sandbox/rules.js";
+import { FIELDS, routeOf } from "../../provider/src/sandbox/platform.js";
 import { LIMITS } from "../support/catalogs.js";
 import { page } from "../support/pages.js";
 

@@ -1,9 +1,9 @@
 /** The session over a scripted transport: what a refusal means for a login, and cases that need the right moment. */
 import { afterEach, expect, it, vi } from "vitest";
-import type { Attempt } from "../../provider/src/client/decide-retry.js";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionJar, shownCookies } from "../../provider/src/client/session-jar.js";
 import {
+  type Attempt,
   type HttpRequest,
   type HttpResponse,
   TransportFailure,

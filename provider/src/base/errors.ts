@@ -78,7 +78,7 @@ export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 const MESSAGES = join("node_modules", "pulumi-advertising", "docs", "messages.md");
 
 /** The page as the package brings it, seen from this process's folder: a program may stand below its package's. */
-function messagesPage(): string {
+function messagesPage() {
   let folder = process.cwd();
   while (!existsSync(join(folder, MESSAGES))) {
     // Installed elsewhere, as for the whole machine: the usual place says what is meant.
@@ -102,7 +102,7 @@ export function withCode(message: string, code: string): string {
 }
 
 /** A command at the message's end stays alone on its line. */
-function gapAfter(message: string): string {
+function gapAfter(message: string) {
   if (/\n +(npx|pulumi|export|unset|rm) [^\n]*$/.test(message)) return "\n";
   return " ";
 }

@@ -80,13 +80,6 @@ export function jsonIn(text: string | undefined): unknown {
   }
 }
 
-/** The object or list that `text` is the JSON of, if any. */
-export function structureIn(text: string): object | undefined {
-  const value = jsonIn(text);
-  if (typeof value === "object" && value !== null) return value;
-  return undefined;
-}
-
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
 /** Missing in TypeScript's types of JSON. */

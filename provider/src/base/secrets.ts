@@ -48,7 +48,7 @@ export class Secrets {
     for (const kept of [...this.#lasting, ...this.#passing]) this.#searchByMark(kept);
   }
 
-  #searchByMark(secret: string): void {
+  #searchByMark(secret: string) {
     for (const spelling of variantsOf(secret).flatMap(spelled).map(foldCase)) {
       if (spelling === "") continue;
       const beginning = spelling.slice(0, BEGINNING);
@@ -73,7 +73,7 @@ export class Secrets {
     return this.#withoutNumbers(scrubbed + text.slice(done));
   }
 
-  #withoutNumbers(text: string): string {
+  #withoutNumbers(text: string) {
     if (this.#numbers.size === 0) return text;
     return text.replace(SPELLED_NUMBER, (digits) => {
       const isSecret = this.#numbers.has(Number(digits.replaceAll(",", "")));
@@ -83,7 +83,7 @@ export class Secrets {
   }
 
   /** The length of the longest spelling that begins at `start`; 0 if none does. */
-  #lengthAt(folded: string, start: number): number {
+  #lengthAt(folded: string, start: number) {
     let longest = 0;
     for (let length = 1; length <= BEGINNING; length++) {
       const spellings = this.#spellings.get(folded.slice(start, start + length)) ?? [];
@@ -97,7 +97,7 @@ export class Secrets {
 }
 
 /** In small letters, but for characters that would change the length of the text. */
-function foldCase(text: string): string {
+function foldCase(text: string) {
   return text.replace(/\p{Lu}/gu, (letter) => {
     const small = letter.toLowerCase();
     if (small.length === letter.length) return small;
@@ -106,7 +106,7 @@ function foldCase(text: string): string {
 }
 
 /** In both normal forms and both cases: letters such as ß and a final ς have another length or form there. */
-function variantsOf(secret: string): string[] {
+function variantsOf(secret: string) {
   if (/^[\x20-\x7e]*$/.test(secret)) return [secret];
   const forms = [
     secret,
@@ -117,7 +117,7 @@ function variantsOf(secret: string): string[] {
   return forms.flatMap((form) => [form, form.toLowerCase(), form.toUpperCase()]);
 }
 
-function spelled(text: string): string[] {
+function spelled(text: string) {
   const bytes = Buffer.from(text);
   const json = JSON.stringify(text).slice(1, -1);
   const percent = encodeURIComponent(text.toWellFormed());
@@ -129,11 +129,11 @@ function spelled(text: string): string[] {
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-  const marks = text
+  const html = text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;");
-  const html = marks.replaceAll('"', "&quot;");
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
   return [
     ...[text, bytes.toString("hex"), ...base64Of(bytes)],
     ...[percent, strict].flatMap((each) => [each, each.replaceAll("%20", "+")]),
@@ -151,7 +151,7 @@ const MIN_DIGITS = 4;
  * The digits that are the secret's alone, whatever stands before and behind it, at each of the three offsets at which
  * it may begin. Otherwise an encoded `user:password` would stay, from which anyone can decode the password.
  */
-function base64Of(bytes: Buffer): string[] {
+function base64Of(bytes: Buffer) {
   const pieces = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
     const digits = shifted.toString("base64").replace(/=+$/, "");

@@ -20,7 +20,7 @@ export function nearest(typed: string, known: Iterable<string>): string | undefi
 }
 
 /** How many edits are between two names; `undefined` if there are too many for a slip or an abbreviation. */
-function likelyEdits(one: string, other: string): number | undefined {
+function likelyEdits(one: string, other: string) {
   const length = Math.min(one.length, other.length);
   const difference = Math.abs(one.length - other.length);
   const isPiece = one.includes(other) || other.includes(one);

@@ -101,7 +101,7 @@ export function saidOnce<T>(
 }
 
 /** A sentence without its values: equal for two with the same reason. */
-export function withoutValues(sentence: string): string {
+function withoutValues(sentence: string): string {
   return sentence
     .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
     .replaceAll(/-?\d+(?:[.,]\d+)*/g, "0");

@@ -64,7 +64,13 @@ export class CatalogValidator {
       const args = this.#event(event, defaults);
       return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
     });
-    for (const { event, args } of events) this.#formerKey(event, args.formerKey);
+    // Held against the keys of all events and earlier former keys.
+    for (const { event, args } of events) {
+      const { formerKey } = args;
+      if (typeof formerKey !== "string") continue;
+      const other = this.#claim(`exact ${event.advertiser}/${formerKey}`, event);
+      if (other !== undefined) this.#report(event, "formerKey", formerKeyTaken(formerKey));
+    }
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
     if (declared.length + events.length + findings.length === 0) {
       const start = { file: written.file, line: 1, column: 1 };
@@ -120,21 +126,15 @@ export class CatalogValidator {
     return { ...values, formerKey: formerKey.normalize("NFC") };
   }
 
-  /** Held against the keys of all events and earlier former keys. */
-  #formerKey(written: WrittenEvent, formerKey: unknown): void {
-    if (typeof formerKey !== "string") return;
-    const other = this.#claim(`exact ${written.advertiser}/${formerKey}`, written);
-    if (other !== undefined) this.#report(written, "formerKey", formerKeyTaken(formerKey));
-  }
-
   /** The values that fit; what does not, or is likely a mistake, is noted. */
   #values(written: Written, rules: Rules, kind: Kind): Values {
     const { shape } = rules;
     const given: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(written.given)) {
-      given[name] = value;
-      if (typeof value === "string" && Object.hasOwn(shape, name))
-        given[name] = readText(shape[name] as z.ZodType, value, written.hasDecimalComma);
+      const text = typeof value === "bigint" ? String(value) : value;
+      given[name] = text;
+      if (typeof text === "string" && Object.hasOwn(shape, name))
+        given[name] = readText(shape[name] as z.ZodType, text, written.hasDecimalComma);
     }
     const { values, problems } = validate(given, rules, {
       isUnknown: () => false,
@@ -165,9 +165,10 @@ export class CatalogValidator {
     return `${quoted(key)} is already used at ${file}:${line}; keys must differ in more than case, invisible characters or how accents are encoded`;
   }
 
-  #warnOfName(written: Written, owner: string, property: string): void {
+  #warnOfName(written: Written, owner: string, property: string) {
     const name = written.given[property];
-    if (typeof name !== "string" || name === "") return; // reported with the arguments
+    // Reported with the arguments.
+    if (typeof name !== "string" || name === "") return;
     const other = this.#claim(`name ${owner}/${letters(looksOf(name)) || name}`, written);
     if (other === undefined) return;
     const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}, but for case, separators or invisible characters`;
@@ -175,7 +176,7 @@ export class CatalogValidator {
   }
 
   /** Warns of an advertiser that has a single event and almost the name of another one. */
-  #warnOfMisspeltAdvertisers(): void {
+  #warnOfMisspeltAdvertisers() {
     const byName = Map.groupBy(this.written.events, ({ advertiser: name }) => name);
     const known: string[] = [];
     const largestFirst = [...byName].toSorted(([, a], [, b]) => b.length - a.length);
@@ -200,7 +201,7 @@ export class CatalogValidator {
     property: string,
     reason: string | undefined,
     level: CatalogFinding["level"] = "error",
-  ): void {
+  ) {
     if (reason === undefined) return;
     const { subject } = written;
     const source = written.sourceOf(property);
@@ -241,14 +242,14 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
 }
 
 /** By one or two letters. Short words and digits tell names apart; keys that differ in case alone are refused. */
-function isAlmost(name: string, other: string): boolean {
+function isAlmost(name: string, other: string) {
   if (withoutCase(name) === withoutCase(other)) return false;
   if (wordsThatTell(name) !== wordsThatTell(other)) return false;
   const shortest = Math.min(letters(name).length, letters(other).length);
   return editsBetween(letters(name), letters(other)) <= Math.min(shortest - 3, 2);
 }
 
-function wordsThatTell(name: string): string {
+function wordsThatTell(name: string) {
   return name
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word.length < 4 || /\p{N}/u.test(word))
@@ -261,6 +262,6 @@ function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFind
 }
 
 /** Equal for keys that differ in nothing but case or in the form of their letters. */
-function withoutCase(key: string): string {
+function withoutCase(key: string) {
   return looksOf(key).toLowerCase();
 }

@@ -33,13 +33,18 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
   // Within quotes, the library counts CRLF as two lines. Excel's line about the delimiter becomes a blank one.
   const text = content.replace(/\r\n?/g, "\n").replace(/^\ufeff?"?sep=."?(?=\n)/i, "");
   const delimiter = delimiterOf(text);
-  const { rows, findings } = readRows(text, delimiter, file);
+  const findings: CatalogFinding[] = [];
+  const rows = readRows(text, delimiter, file, findings);
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
   const columns = header.cells.map((heading) => BY_LETTERS.get(letters(heading)));
+  findings.push(...headerFindings(header, columns));
   const missing = REQUIRED.filter((column) => !columns.includes(column));
-  findings.push(...headerFindings(header, columns, missing));
-  // The rows would say nothing but that.
-  if (missing.length > 0) return { file, events: [], findings };
+  if (missing.length > 0) {
+    const reason = `has no column ${missing.join(", ")}: the first row names the columns`;
+    findings.push(errorAt(header.source, "", reason));
+    // The rows would say nothing but that.
+    return { file, events: [], findings };
+  }
   const events: WrittenEvent[] = [];
   for (const { cells, source } of body) {
     const row: Record<string, string> = {};
@@ -54,10 +59,9 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
     const hasDecimalComma = delimiter !== ",";
     const sourceOf = () => source;
     events.push({ key, advertiser, subject, given, hasDecimalComma, sourceOf });
-    const texts = Object.entries({ key, advertiser, eventName: row.eventName });
-    const [property, sum] = texts.find(([, name]) => name && SUMMARY.test(name)) ?? [];
-    if (property !== undefined && sum !== undefined) {
-      const reason = `is ${quoted(sum)}: if that is a row of sums, remove it; it is read as an event`;
+    const property = REQUIRED.find((name) => SUMMARY.test(row[name] ?? ""));
+    if (property !== undefined) {
+      const reason = `is ${quoted(row[property] ?? "")}: if that is a row of sums, remove it`;
       findings.push({ level: "warning", subject, property, reason, source });
     }
     // In a column without a heading, or beyond the last one.
@@ -70,12 +74,8 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
   return { file, events, findings };
 }
 
-function headerFindings(
-  { cells, source }: Row,
-  columns: readonly (string | undefined)[],
-  missing: readonly string[],
-): CatalogFinding[] {
-  const findings = cells.flatMap((heading, at) => {
+function headerFindings({ cells, source }: Row, columns: readonly (string | undefined)[]) {
+  return cells.flatMap((heading, at) => {
     const column = columns[at];
     if (heading === "" || (column !== undefined && columns.indexOf(column) === at))
       return [];
@@ -83,9 +83,6 @@ function headerFindings(
     if (column !== undefined) reason = `is a second column ${column}: remove one of them`;
     return errorAt(source, "", reason, printable(heading));
   });
-  const reason = `has no column ${missing.join(", ")}: the first row names the columns`;
-  if (missing.length > 0) findings.push(errorAt(source, "", reason));
-  return findings;
 }
 
 /** The label of a row of sums, in English, German and French. */
@@ -97,12 +94,16 @@ interface Row {
   source: Source;
 }
 
-function readRows(text: string, delimiter: string, file: string) {
+function readRows(
+  text: string,
+  delimiter: string,
+  file: string,
+  findings: CatalogFinding[],
+) {
   // Loaded with the first file.
   const { parse } = require("csv-parse/sync") as CsvLibrary;
   let line = 1;
   const rows: Row[] = [];
-  const findings: CatalogFinding[] = [];
   try {
     parse(text, {
       relax_column_count: true,
@@ -117,11 +118,11 @@ function readRows(text: string, delimiter: string, file: string) {
     const { message } = error as Error;
     findings.push(errorAt({ file, line }, "", `is not read as CSV: ${message}`));
   }
-  return { rows, findings };
+  return rows;
 }
 
 /** The one that separates the most columns of the first line that isn't blank. */
-function delimiterOf(text: string): string {
+function delimiterOf(text: string) {
   const [header = ""] = /^.*\S.*$/m.exec(text) ?? [];
   const amount = (delimiter: string) => header.split(delimiter).length;
   return [",", ";", "\t", "|"].reduce((best, each) =>

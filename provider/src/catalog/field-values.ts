@@ -7,10 +7,8 @@ import { letters, nearest, quoted } from "../base/index.js";
 import { asAccepted, DescribedInvalidValue, described, type Form } from "../rules/index.js";
 
 /** In English, German and French. */
-const TRUTHS: Readonly<Record<string, boolean>> = {
-  ...{ yes: true, ja: true, wahr: true, oui: true, vrai: true },
-  ...{ no: false, nein: false, falsch: false, non: false, faux: false },
-};
+const TRUE_WORDS = /^(yes|ja|wahr|oui|vrai)$/i;
+const FALSE_WORDS = /^(no|nein|falsch|non|faux)$/i;
 
 const NUMERIC: readonly (Form | undefined)[] = ["number", "named number", "seconds"];
 
@@ -40,7 +38,10 @@ export function readText(rule: z.ZodType, text: string, hasDecimalComma = false)
     case "seconds":
       return asAccepted(rule, secondsIn(plain));
     case "truth":
-      return asAccepted(rule, Object.hasOwn(TRUTHS, word) ? TRUTHS[word] : text);
+      return asAccepted(
+        rule,
+        text.replace(TRUE_WORDS, "true").replace(FALSE_WORDS, "false"),
+      );
     default:
       return text;
   }
@@ -70,10 +71,8 @@ export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
 
 /** Why a text can't be anybody's value: a formula, or a spreadsheet's error. @returns a clause; `undefined` if it can. */
 export function mistakeIn(text: string): string | undefined {
-  if (text.startsWith("="))
-    return `the formula ${quoted(text)}: write the value that it has`;
-  if (!ERROR_VALUE.test(text)) return undefined;
-  return `the spreadsheet's error ${quoted(text)}: write the value that is meant`;
+  if (!text.startsWith("=") && !ERROR_VALUE.test(text)) return undefined;
+  return `the formula or spreadsheet error ${quoted(text)}: write the value that is meant`;
 }
 
 /** In English, German and French, which has a space before the sign. Other words may be names of campaigns. */

@@ -3,5 +3,5 @@
  * at once, each with its place, and only objects that fit. It may import `base/`, `rules/` and `kinds/`, and loads the
  * libraries that parse files only when the first file is read.
  */
-export { CATALOG_RULES, readCatalog } from "./read-catalog.js";
-export { type CatalogContent, type CatalogFinding, describeAlike } from "./written.js";
+export * from "./read-catalog.js";
+export * from "./written.js";

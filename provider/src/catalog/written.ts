@@ -95,7 +95,7 @@ export function describeAlike(findings: readonly CatalogFinding[]): string[] {
   );
 }
 
-function placeOf({ file, line, column }: Source): string {
+function placeOf({ file, line, column }: Source) {
   return joined(":", file, String(line), column?.toString());
 }
 

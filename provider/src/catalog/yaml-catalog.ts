@@ -3,7 +3,7 @@
  * reported here, a wrong value by its rules.
  */
 import type { Node, Scalar } from "yaml";
-import { joined, nearest, quoted, type Values, withEscapes } from "../base/index.js";
+import { didYouMean, joined, quoted, type Values, withEscapes } from "../base/index.js";
 import { isContainer, show } from "../rules/index.js";
 import {
   type CatalogFinding,
@@ -39,16 +39,16 @@ export function readYamlCatalog(
     const { line, col } = lineCounter.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
-  const unread = (offset: number, reason: string) =>
-    errorAt(placeAt(offset), "", `is not read as ${format.toUpperCase()}: ${reason}`);
+  const unread = (offset: number, reason: string, code = "") => {
+    const own = `is not read as ${format.toUpperCase()}: ${reason}`;
+    return errorAt(placeAt(offset), "", REASONS[code] ?? own);
+  };
   const fault = format === "json" ? jsonFault(text) : undefined;
   if (fault) return { file, events: [], findings: [unread(fault.offset, fault.reason)] };
   const problems = [...document.errors, ...document.warnings];
-  const findings = problems.map(({ code, pos: [offset], message }) => {
-    const reason = REASONS[code];
-    if (reason === undefined) return unread(offset, message);
-    return errorAt(placeAt(offset), "", reason);
-  });
+  const findings = problems.map(({ code, pos: [offset], message }) =>
+    unread(offset, message, code),
+  );
   if (problems.some(({ code }) => code !== "DUPLICATE_KEY"))
     return { file, events: [], findings };
   try {
@@ -78,8 +78,7 @@ function jsonFault(text: string): { offset: number; reason: string } | undefined
     /^(.*?)(?:, (?:\.\.\.)?".*|(?: in JSON)? at position (\d+).*)?$/s.exec(message) ?? [];
   const reason = `${withEscapes(fault)}; JSON has names and texts in ", no comments, and no comma before } or ]`;
   if (position !== undefined) return { offset: Number(position), reason };
-  if (!UNEXPECTED.test(message)) return { offset: text.length, reason };
-  // The engine names the place of anything but an unexpected token, which ends the shortest text with that error.
+  // The engine doesn't say where an unexpected token is: at the end of the shortest text with that error.
   let before = 0;
   let offset = text.length;
   while (offset - before > 1) {
@@ -108,7 +107,7 @@ function smallIntegers(_: unknown, value: unknown): unknown {
 }
 
 /** The offset of the path's last written name: what an alias or `<<` brings in has that of what it is brought into. */
-function offsetIn(contents: Node | null, path: Path): number {
+function offsetIn(contents: Node | null, path: Path) {
   const { isMap } = yamlLibrary();
   let node = contents;
   let offset = contents?.range?.[0] ?? 0;
@@ -142,10 +141,8 @@ class YamlReader {
     const { file, findings } = this;
     const top = this.#object([], "", data, "advertisers, by key") ?? {};
     for (const name of Object.keys(top).filter((each) => !TOP.includes(each))) {
-      const meant = nearest(name, TOP);
-      const known = `known are ${TOP.join(", ")}; an anchor stands where its values are first used`;
-      const advice = meant === undefined ? known : `did you mean ${meant}?`;
-      this.#report([name], "", `${quoted(name)} is not known; ${advice}`);
+      const unknown = `${quoted(name)} is not known (an anchor stands where its values are first used)`;
+      this.#report([name], "", `${unknown}; ${didYouMean(name, TOP)}`);
     }
     const advertisers: WrittenAdvertiser[] = [];
     const events: WrittenEvent[] = [];
@@ -180,16 +177,13 @@ class YamlReader {
   }
 
   /** The `defaults` below a path. */
-  #fields(above: Path, subject: string, value: unknown): Written {
+  #fields(above: Path, subject: string, value: unknown) {
     const path = [...above, "defaults"];
     const given = this.#object(path, subject, value ?? {}, "an object") ?? {};
     return this.#written(path, subject, given);
   }
 
-  #written(path: Path, subject: string, values: Values): Written {
-    const given: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(values))
-      given[name] = typeof value === "bigint" ? String(value) : value;
+  #written(path: Path, subject: string, given: Values): Written {
     const sourceOf = (property: string) =>
       this.placeOf(property === "key" ? path : [...path, ...property.split(".")]);
     return { subject, key: (path.at(-1) ?? "").normalize("NFC"), given, sourceOf };
@@ -201,7 +195,7 @@ class YamlReader {
     return undefined;
   }
 
-  #report(path: Path, subject: string, reason: string): void {
+  #report(path: Path, subject: string, reason: string) {
     this.findings.push(errorAt(this.placeOf(path), subject, reason));
   }
 }

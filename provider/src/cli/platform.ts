@@ -31,7 +31,7 @@ async function connected<T>(
   }
   const cookieFile = cookieFileFor(reading.settings, programFolder(choice));
   const tell = (message: string) => console.error(message);
-  const dependencies = systemDependencies(reading, { cookieFile, tell, secrets });
+  const dependencies = systemDependencies(reading, cookieFile, secrets, tell);
   try {
     return await work(dependencies);
   } catch (error) {

@@ -97,7 +97,7 @@ export const WRAPPERS = ["payload", "result", "data"];
  * The objects and lists, not empty, that may hold what was asked for: the answer itself first, then what its wrappers
  * and nouns hold. A list of one counts as its entry.
  */
-function partsOf(data: unknown, noun: string, wrappers = WRAPPERS): object[] {
+function partsOf(data: unknown, noun: string, wrappers = WRAPPERS) {
   const root = soleOf(data);
   const outer = [root, ...wrappers.map((name) => soleOf(own(root, name)))].filter(isFilled);
   const parts = [...outer];
@@ -165,7 +165,7 @@ export function ownIdOf(record: unknown, noun: string): string | undefined {
 }
 
 /** One that is not exact is `?`. */
-function namedIds(record: unknown, noun: string): string[] {
+function namedIds(record: unknown, noun: string) {
   const ids = [own(record, "id"), own(record, `${noun}_id`)].filter(hasValue);
   const isExact = (id: unknown) => typeof id === "string" || Number.isSafeInteger(id);
   return ids.map((id) => (isExact(id) ? String(id).trim() : "?"));

@@ -16,6 +16,7 @@ import {
   canonicalJson,
   enumerate,
   excerpt,
+  hasValue,
   own,
   type Values,
 } from "../base/index.js";
@@ -38,8 +39,6 @@ import {
 } from "./answer.js";
 import { leadsToLogin } from "./session-problem.js";
 
-export type WireRecord = Values;
-
 export type Trouble =
   /** It was surely not acted upon. */
   | { kind: "refused" }
@@ -47,7 +46,7 @@ export type Trouble =
   | { kind: "unclear"; reason: string };
 
 export type Verdict =
-  | { kind: "done"; record?: WireRecord }
+  | { kind: "done"; record?: Values }
   /** There is no such object, if the operation has found another one in this run. */
   | { kind: "gone" }
   | Trouble;
@@ -82,7 +81,7 @@ export function classifyCreate(
     return unclear(`${why}, and has the id ${enumerate(ids, 10)}`);
   }
   const names = Object.keys(asRecord(data)).filter((key) => /^\w{1,40}$/.test(key));
-  const shape = names.slice(0, 10).join(", ") || "none";
+  const shape = enumerate(names, 10) || "none";
   return unclear(doubt ?? `it has no readable id (its fields: ${shape})`);
 }
 
@@ -107,11 +106,10 @@ export function classifyChange(
   );
   if (objection !== undefined) return unclear(objection);
   const other = idsIn(data, noun).find((found) => found !== id);
-  if (other !== undefined) {
-    const shown = excerpt(other, 30);
-    const look = `look in the account for an object ${shown} that nothing manages`;
-    return unclear(`it has another id: ${look}, and check advertising:operations`);
-  }
+  if (other !== undefined)
+    return unclear(
+      `it has another id: look in the account for object ${excerpt(other, 30)}, and check advertising:operations`,
+    );
   const [record] = recordsIn(data, noun);
   const fields = Object.entries(record === undefined ? {} : (sent ?? {}));
   const isAsSent = fields.every(([name, value]) => isSame(own(record, name), value));
@@ -163,7 +161,7 @@ function unclear(reason: string): Trouble {
 }
 
 /** Assumed: a 4xx but 408 and 499 (the peer gave up) is a refusal; a redirect that names no object leads to a login. */
-function isRefused(answer: ParsedResponse, noun: string): boolean {
+function isRefused(answer: ParsedResponse, noun: string) {
   const { status, broken } = answer;
   if (status >= 400 && status < 500) return status !== 408 && status !== 499;
   if (status === 200 || status === 201)
@@ -191,7 +189,7 @@ function whyUnusable({ status, kind, broken }: ParsedResponse): string | undefin
 }
 
 /** An HTML page may come from any server. A body that has an object doesn't say that there is none. */
-function isNotFound({ status, kind, data, broken }: ParsedResponse, noun: string): boolean {
+function isNotFound({ status, kind, data, broken }: ParsedResponse, noun: string) {
   if (status !== 404 && status !== 410) return false;
   return broken === undefined && kind !== "html" && recordsIn(data, noun).length === 0;
 }
@@ -227,7 +225,7 @@ function objectionIn(
 }
 
 /** Whether a value says that something went wrong, or isn't finished, by its name and those around it. */
-function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean): boolean {
+function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean) {
   const name = path.at(-1) ?? "";
   const text = String(value).trim();
   if (FLAG.test(name)) return !YES.test(text);
@@ -246,10 +244,9 @@ function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean):
 function contradictionIn(data: unknown, noun: string, sent: Values): string | undefined {
   const [record] = recordsIn(data, noun);
   const field = [`${noun}_name`, "advertiser_id"].find((name) => {
-    const theirs = own(record, name) ?? undefined;
-    return (
-      theirs !== undefined && own(sent, name) !== undefined && !isSame(theirs, sent[name])
-    );
+    const theirs = own(record, name);
+    const ours = own(sent, name);
+    return hasValue(theirs) && ours !== undefined && !isSame(theirs, ours);
   });
   return field && `its ${field} is not what was sent`;
 }
@@ -258,7 +255,7 @@ function contradictionIn(data: unknown, noun: string, sent: Values): string | un
  * Whether an answered value may stand for the sent one, like "25.00" for 25. A field that was sent as null may be
  * absent.
  */
-function isSame(theirs: unknown, ours: unknown): boolean {
+function isSame(theirs: unknown, ours: unknown) {
   const plain = (value: unknown) => folded(canonicalJson(value).replaceAll('"', ""));
   return formsOf(theirs).some((form) => plain(form) === plain(ours));
 }
@@ -279,7 +276,7 @@ function hasOnly(
   { status, data }: ParsedResponse,
   noun: string,
   isNothing: (value: unknown) => boolean,
-): boolean {
+) {
   const places = [...WRAPPERS, noun, `${noun}s`];
   const isInPlace = ({ path, value, parent }: Leaf) =>
     typeof value === "object" &&
@@ -292,7 +289,7 @@ function hasOnly(
   return status === 200 && hasNothing && others.every(isHarmless);
 }
 
-function isHarmless({ path, value }: Leaf): boolean {
+function isHarmless({ path, value }: Leaf) {
   const name = (path.at(-1) ?? "").toLowerCase().replace(/[_-]/g, "");
   const text = typeof value === "object" ? "" : String(value).trim().toLowerCase();
   return HARMLESS.some((harmless) => harmless.test(`${name}=${text}`));

@@ -31,60 +31,48 @@ export function secretsIn({ settings, proxy }: ClientSettings): Secrets {
   return secrets;
 }
 
-interface ProcessOptions extends Pick<ClientDependencies, "cookieFile"> {
-  /** Given scrubbed text. */
-  tell: (message: string) => void;
-  secrets?: Secrets;
-  /** @default the environment's `ADVERTISING_LOG` */
-  log?: string | undefined;
-}
-
-/** The dependencies of a process with one client: real connections, which the caller closes. */
+/**
+ * The dependencies of a process with one client: real connections, which the caller closes.
+ * @param tell is given scrubbed text.
+ */
 export function systemDependencies(
   reading: ClientSettings & Pick<SettingsReading, "credentialsSource">,
-  options: ProcessOptions,
+  cookieFile: string | undefined,
+  secrets: Secrets,
+  tell: (message: string) => void,
 ): ClientDependencies {
-  const { cookieFile, tell, log = process.env.ADVERTISING_LOG } = options;
-  const { secrets = secretsIn(reading) } = options;
-  const { credentialsSource, settings } = reading;
-  const transport = createTransport(reading);
+  const { settings, credentialsSource } = reading;
   const say = (message: string) => tell(secrets.scrub(message));
-  const onAttempt = debugLog(log, secrets, say);
-  const clock = systemClock;
   return {
     settings,
-    transport,
-    clock,
+    transport: createTransport(reading),
+    clock: systemClock,
     cookieFile,
     credentialsSource,
     secrets,
     say,
-    onAttempt,
+    onAttempt: debugLog(secrets, say),
   };
 }
 
 /**
- * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless `setting`
- * is `debug` (standard error) or `debug:<file>`. @returns what to call with each attempt; nothing if the log is off.
+ * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless
+ * `ADVERTISING_LOG` is set; `debug:<file>` writes to the file, all else to standard error.
+ * @returns what to call with each attempt.
  */
-function debugLog(
-  setting = "",
-  secrets: Secrets,
-  say: ClientDependencies["say"],
-): ClientDependencies["onAttempt"] {
+function debugLog(secrets: Secrets, say: ClientDependencies["say"]) {
+  const { ADVERTISING_LOG: setting = "" } = process.env;
   if (setting === "") return undefined;
   const file = /^debug:(.+)$/.exec(setting)?.[1];
-  if (setting !== "debug" && file === undefined) {
-    say("ADVERTISING_LOG is not understood: it takes debug or debug:<file>.");
-    return undefined;
-  }
-  return (words) => {
-    const line = `${momentOf(systemClock)} ${secrets.scrub(words)}\n`; // an installation's path may hold a secret
+  return (words: string) => {
+    // An installation's path may hold a secret.
+    const line = `${momentOf(systemClock)} ${secrets.scrub(words)}\n`;
     try {
       if (file === undefined) process.stderr.write(line);
       else appendFileSync(file, line, { mode: 0o600 });
     } catch (error) {
-      say(`The debug log ${file} can't be written: ${(error as Error).message}`); // printed once, as equal messages are
+      // Printed once, as equal messages are.
+      say(`The debug log ${file} can't be written: ${(error as Error).message}`);
     }
   };
 }

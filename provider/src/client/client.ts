@@ -14,7 +14,6 @@ import {
   type LiveObject,
   type Trouble,
   type Verdict,
-  type WireRecord,
 } from "./classify-response.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { noResponseError, refusalError, unusableResponseError } from "./request-errors.js";
@@ -97,7 +96,7 @@ export class Client {
   }
 
   /** @returns `undefined` if it certainly does not exist. @throws {AdvertisingError} if nothing is known about it. */
-  async read(target: ObjectRequest): Promise<WireRecord | undefined> {
+  async read(target: ObjectRequest): Promise<Values | undefined> {
     const verdict = await this.#sendWithProof(target, (answer) =>
       classifyRead(answer, target),
     );
@@ -109,9 +108,8 @@ export class Client {
    * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
    */
   async update(target: ObjectRequest, fields: Values): Promise<string[]> {
-    const { operation, label, id, urn } = target;
     const { verdict, response } = await this.#sendAndClassify(
-      { operation, label, urn, values: { id }, fields },
+      { ...target, values: { id: target.id }, fields },
       (answer) => classifyChange(answer, target, fields),
     );
     if (verdict.kind === "done") return warningsOf(response);
@@ -128,9 +126,9 @@ export class Client {
 
   /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if nothing is known. */
   async search(request: SearchRequest): Promise<readonly string[]> {
-    const { kind, field, mark, operation, label } = request;
+    const { kind, field, mark } = request;
     const { verdict, response } = await this.#sendAndClassify(
-      { operation, label, values: { mark } },
+      { ...request, values: { mark } },
       (answer) => classifySearch(answer, kind, field, mark),
     );
     if (verdict.kind === "listed") return verdict.ids;
@@ -139,16 +137,14 @@ export class Client {
 
   /** @returns `gone` only if the operation has found another object. @throws {AdvertisingError} */
   async #sendWithProof(
-    { operation, id, label, urn }: ObjectRequest,
+    target: ObjectRequest,
     classify: (answer: ParsedResponse) => Verdict,
   ) {
+    const { operation, id } = target;
     const key = `${operation.method} ${operation.path}`;
     const proof = this.#proofs.get(key) ?? { hasWorked: false, inFlight: new Set() };
     this.#proofs.set(key, proof);
-    const request = this.#sendAndClassify(
-      { operation, values: { id }, label, urn },
-      classify,
-    );
+    const request = this.#sendAndClassify({ ...target, values: { id } }, classify);
     const finding = request.then(({ verdict }) => {
       proof.hasWorked ||= verdict.kind === "done";
     });
@@ -175,7 +171,7 @@ export class Client {
   async #request({ operation, values, fields, label, urn, beforeSend }: Request) {
     const { method, idempotent } = operation;
     const url = addressOf(operation, this.#dependencies.settings.baseUrl, values);
-    const body = fields === undefined ? undefined : JSON.stringify(fields);
+    const body = fields && JSON.stringify(fields);
     const what = `${label}: ${method} ${url.href}`;
     const request = { ...this.#dependencies, operation, fields: fields ?? {}, what, urn };
     let sentAt = "";

@@ -22,7 +22,8 @@ export class TunnelFailure extends Error {
 
   constructor(cause: Error, { host, variable }: ProxySetting) {
     super(cause.message, { cause });
-    const refused = /^Proxy response \((\d+)\)/.exec(cause.message)?.[1]; // undici's words
+    // The words are undici's.
+    const refused = /^Proxy response \((\d+)\)/.exec(cause.message)?.[1];
     this.host = host;
     this.variable = variable;
     this.status = refused === undefined ? undefined : Number(refused);
@@ -37,6 +38,30 @@ export function createProxyAgent(
   onUnannouncedClose: () => void,
 ): Dispatcher {
   const { EnvHttpProxyAgent, Pool } = undici();
+  /** Sets one time limit for all steps from the proxy's address to the platform's TLS; undici has one for each step. */
+  const throughTunnel =
+    (connect: buildConnector.connector): buildConnector.connector =>
+    (target, callback) => {
+      let isOver = false;
+      const timer = setTimeout(() => {
+        isOver = true;
+        const late = new Error(`no connection could be made within ${timeoutMs / 1000} s`);
+        callback(
+          new TunnelFailure(
+            Object.assign(late, { code: "UND_ERR_CONNECT_TIMEOUT" }),
+            proxy,
+          ),
+          null,
+        );
+      }, timeoutMs);
+      connect(target, (error, socket) => {
+        clearTimeout(timer);
+        if (isOver) return void socket?.on("error", () => undefined).destroy();
+        if (error !== null) return callback(new TunnelFailure(error, proxy), null);
+        prepare(socket, onUnannouncedClose);
+        callback(null, socket);
+      });
+    };
   return new EnvHttpProxyAgent({
     ...options,
     // All three are given, so that undici reads none of them from the environment.
@@ -47,46 +72,15 @@ export function createProxyAgent(
     proxyTls: { allowH2: false },
     // Also for hosts in NO_PROXY, which keep the direct agent's connector.
     factory: (origin, poolOptions: Pool.Options) => {
-      const isDirect = poolOptions.connect === options.connect;
-      const connect = poolOptions.connect as buildConnector.connector;
-      const tunnel = throughTunnel(connect, proxy, timeoutMs, onUnannouncedClose);
-      return new Pool(origin, isDirect ? poolOptions : { ...poolOptions, connect: tunnel });
+      if (poolOptions.connect === options.connect) return new Pool(origin, poolOptions);
+      const connect = throughTunnel(poolOptions.connect as buildConnector.connector);
+      return new Pool(origin, { ...poolOptions, connect });
     },
   });
 }
 
-/** Sets one time limit for all steps from the proxy's address to the platform's TLS; undici has one for each step. */
-function throughTunnel(
-  connect: buildConnector.connector,
-  proxy: ProxySetting,
-  timeoutMs: number,
-  onUnannouncedClose: () => void,
-): buildConnector.connector {
-  return (target, callback) => {
-    let isOver = false;
-    const timer = setTimeout(() => {
-      isOver = true;
-      const late = new Error(`no connection could be made within ${timeoutMs / 1000} s`);
-      callback(
-        new TunnelFailure(Object.assign(late, { code: "UND_ERR_CONNECT_TIMEOUT" }), proxy),
-        null,
-      );
-    }, timeoutMs);
-    connect(target, (error, socket) => {
-      clearTimeout(timer);
-      if (isOver) return void socket?.on("error", () => undefined).destroy();
-      if (error !== null) return callback(new TunnelFailure(error, proxy), null);
-      prepare(socket, onUnannouncedClose);
-      callback(null, socket);
-    });
-  };
-}
-
 /** Why there is no connection. The real error is inside if several addresses were tried, or a proxy's tunnel failed. */
-export function reasonOf(error: Error): {
-  code: string;
-  message: string;
-} {
+export function reasonOf(error: Error): { code: string; message: string } {
   const { code = "UND_ERR_UNKNOWN" } = error as NodeJS.ErrnoException;
   const inside: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
   const isOuter =
@@ -110,11 +104,24 @@ export function createConnector(
     });
 }
 
-function prepare(socket: Socket, onUnannouncedClose: () => void): void {
+const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
+/** The positions of a status code's first and last digit. */
+const FIRST = "HTTP/1.1 ".length;
+const LAST = "HTTP/1.1 10".length;
+
+function prepare(socket: Socket, onUnannouncedClose: () => void) {
   let hasRead = false;
-  readContinueAsProcessing(socket, () => {
+  const read = socket.read.bind(socket);
+  // Replaces 100 with `102 Processing`, which means as little, and after which undici goes on waiting.
+  socket.read = (size?: number) => {
+    const chunk: unknown = read(size);
+    if (!Buffer.isBuffer(chunk)) return chunk;
     hasRead = true;
-  });
+    // Nearly no answer is a 1xx.
+    if (chunk[FIRST] !== 0x31) return chunk;
+    if (CONTINUE.test(chunk.toString("latin1", 0, LAST + 2))) chunk[LAST] = 0x32;
+    return chunk;
+  };
   // After `Connection: close` undici destroys the socket before it ends.
   socket.once("end", () => {
     if (hasRead) onUnannouncedClose();
@@ -124,22 +131,4 @@ function prepare(socket: Socket, onUnannouncedClose: () => void): void {
     // A TLS alert says why, as for want of a client certificate; the end that follows, which undici reports, does not.
     socket.destroy(error);
   });
-}
-
-const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
-/** The positions of a status code's first and last digit. */
-const FIRST = "HTTP/1.1 ".length;
-const LAST = "HTTP/1.1 10".length;
-
-/** Replaces 100 with `102 Processing`, which means as little, and after which undici goes on waiting. */
-function readContinueAsProcessing(socket: Socket, onRead: () => void): void {
-  const read = socket.read.bind(socket);
-  socket.read = (size?: number) => {
-    const chunk: unknown = read(size);
-    if (!Buffer.isBuffer(chunk)) return chunk;
-    onRead();
-    if (chunk[FIRST] !== 0x31) return chunk; // as nearly all are
-    if (CONTINUE.test(chunk.toString("latin1", 0, LAST + 2))) chunk[LAST] = 0x32;
-    return chunk;
-  };
 }

@@ -1,7 +1,5 @@
 /** Whether another attempt may follow a failed one: a pure decision, with a reason for each branch. */
-import { type HttpResponse, TransportFailure } from "./transport.js";
-
-export type Attempt = HttpResponse | TransportFailure;
+import { type Attempt, TransportFailure } from "./transport.js";
 
 interface RetryQuestion {
   attempt: Attempt;
@@ -31,8 +29,13 @@ const MAX_IDEMPOTENT_ATTEMPTS = 3;
 const TLS_FAILURE =
   /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|UNABLE_TO|HOSTNAME_|INVALID_|PATH_LENGTH)|SELF_SIGNED|certificate|SSL routines/i;
 
-export function decideRetry(question: RetryQuestion): RetryDecision {
-  const { attempt, attemptNumber, idempotent, random, wallClockMs } = question;
+export function decideRetry({
+  attempt,
+  attemptNumber,
+  idempotent,
+  random,
+  wallClockMs,
+}: RetryQuestion): RetryDecision {
   const mayRepeat = idempotent && attemptNumber < MAX_IDEMPOTENT_ATTEMPTS;
   const done = { kind: "done", delayMs: 0 } as const;
   /** Doubles with each attempt up to a limit, less a random part up to a half, so that many don't come back at once. */

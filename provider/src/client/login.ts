@@ -2,7 +2,7 @@
  * Two ways to authenticate: a session's cookies, which a login opens, or Basic credentials. A login uses no session and
  * never repeats refused credentials. A session logs in if need be, the command `login` always ({@link logInAnew}).
  */
-import { LoginError } from "../base/index.js";
+import { joined, LoginError } from "../base/index.js";
 import { type ParsedResponse, parseResponse, saysRefused } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { describeFailure, NOTHING_CREATED, nextStep } from "./request-errors.js";
@@ -21,7 +21,7 @@ export function credentialsOf(
   const { email, password = "" } = settings;
   secrets.add(password);
   if (settings.authMode === "session") {
-    const store = sessionStoreOf(dependencies, sender);
+    const store = new SessionStore(dependencies, (url) => logIn(dependencies, sender, url));
     return (url) => store.open(url);
   }
   const encoded = Buffer.from(`${email}:${password}`).toString("base64");
@@ -33,13 +33,6 @@ export function credentialsOf(
     keep: async () => undefined,
   };
   return async () => login;
-}
-
-function sessionStoreOf(
-  dependencies: ClientDependencies,
-  sender: RetryingSender,
-): SessionStore {
-  return new SessionStore(dependencies, (url) => logIn(dependencies, sender, url));
 }
 
 /** @param usedAt an address where the cookies must be valid. @throws {LoginError} with the cause and the next step. */
@@ -97,12 +90,12 @@ function refusalOf(
   credentialsSource: string,
 ): string | undefined {
   const { status, kind } = answer;
-  const report = [`status ${status}`, words.join("; ")].filter(Boolean).join(": ");
+  const report = joined(": ", `status ${status}`, words.join("; "));
   const isDone = status >= 200 && status < 300;
   const isRedirect = status >= 300 && status < 400;
   const isPage = isDone && kind === "html";
   if (isRedirect || isPage || status === 404 || status === 405)
-    return `there is no login at this address (${report}), and redirects are never followed. Check advertising:baseUrl and advertising:authenticatePath.`;
+    return `there is no login at this address (${report}). Check advertising:baseUrl and advertising:authenticatePath.`;
   // Only for the advice: with either reason, nothing was created.
   if (!isDone && /certificate/i.test(report))
     return `the server refused it (${report}); ${nextStep(report)}.`;
@@ -122,7 +115,8 @@ export async function logInAnew(dependencies: ClientDependencies) {
   const { baseUrl, keepLoggedIn } = dependencies.settings;
   // All documented operations are below this address, so a cookie that is valid for one of them is valid here.
   const usedAt = new URL(`${baseUrl}/rest/`);
-  const store = sessionStoreOf(dependencies, new RetryingSender(dependencies));
+  const sender = new RetryingSender(dependencies);
+  const store = new SessionStore(dependencies, (url) => logIn(dependencies, sender, url));
   const { jar } = await store.open(usedAt, true);
   // If its cookie does not say (API page, sessions).
   const lastsMs = keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;

@@ -3,6 +3,7 @@ import {
   type AdvertisingError,
   asTyped,
   BadAnswerError,
+  joined,
   NotSentError,
   OutcomeUnknownError,
   printable,
@@ -32,7 +33,7 @@ interface Answered extends Quotable {
 export const NOTHING_CREATED = "Nothing was created.";
 
 /** A wrong "gone" makes a second object, so a person decides where the platform doesn't say it clearly. */
-function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">): string {
+function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">) {
   return (
     "Look in the account. If the object is there, check advertising:operations. If it is not there, " +
     "correct the existingId that names it, remove its key (an event of a set), or run:\n" +
@@ -46,39 +47,31 @@ const ACTIVATE =
   "arguments: a change of them makes another advertiser.";
 const IS_INACTIVE = /\badvertiser( with id)?( \d+)? is (not active|inactive)\b/i;
 
-/** Enough room for a problem of each field. */
-const MAX_REFUSAL_CHARACTERS = 4000;
-
 export function refusalError(answered: Answered): RefusedError {
   const { answer, what, operation } = answered;
   const words = wordsOf(answered);
-  const sentences = ["the response does not say why."];
-  if (words.length > 0) sentences[0] = asSentence(words, MAX_REFUSAL_CHARACTERS);
-  if (!operation.idempotent) sentences.push(NOTHING_CREATED);
-  sentences.push(...adviceOn(answered, words));
-  const refused = `${what} was refused with status ${answer.status}`;
-  return new RefusedError(`${refused}: ${sentences.join(" ")}`);
+  const why = words.length === 0 ? "the response does not say why." : asSentence(words);
+  const effect = operation.idempotent ? "" : NOTHING_CREATED;
+  const sentences = joined(" ", why, effect, adviceOn(answered, words));
+  return new RefusedError(`${what} was refused with status ${answer.status}: ${sentences}`);
 }
 
-function adviceOn(answered: Answered, words: readonly string[]): string[] {
+function adviceOn(answered: Answered, words: readonly string[]): string | undefined {
   const { answer, operation, fields, session, settings, credentialsSource } = answered;
   if (session !== "accepted" && settings.authMode === "basic")
-    return [
-      `Check ${credentialsSource}, and whether this installation takes Basic credentials.`,
-    ];
+    return `Check ${credentialsSource}, and whether this installation takes Basic credentials.`;
   if (session !== "accepted")
-    return [
-      "Another login doesn't help. Ask the administrator whether the account may do this, and whether sessions are valid there.",
-    ];
+    return "Another login doesn't help. Ask the administrator whether the account may do this, and whether sessions are valid there.";
   const isElsewhere = [301, 302, 303, 404, 405, 410].includes(answer.status);
   // The words of a refused read or delete, which have no fields, may mean that there is no object. They decide nothing.
   const isWithoutFields = Object.keys(fields).length === 0;
   if (operation.path.includes("{id}") && (isElsewhere || isWithoutFields))
-    return [adviceIfAbsent(answered)];
-  if (isElsewhere && operation.idempotent) return ["Check advertising:operations."];
-  if (isElsewhere) return ["Check advertising:baseUrl, its path included."];
+    return adviceIfAbsent(answered);
+  if (isElsewhere && operation.idempotent) return "Check advertising:operations.";
+  if (isElsewhere) return "Check advertising:baseUrl, its path included.";
   const hasAdvertiser = operation.fields.includes("advertiser_id");
-  return hasAdvertiser && words.some((word) => IS_INACTIVE.test(word)) ? [ACTIVATE] : [];
+  const isInactive = hasAdvertiser && words.some((word) => IS_INACTIVE.test(word));
+  return isInactive ? ACTIVATE : undefined;
 }
 
 /** The error of a read, update, delete or search that proved nothing, or that was refused. */
@@ -172,9 +165,8 @@ export function describeFailure(failure: TransportFailure, { host }: URL): strin
   const isInMessage = code.startsWith("ADVERTISING_") || message.includes(code);
   const detail = isInMessage ? message : `${code}: ${message}`;
   if (sent) {
-    const step = nextStep(detail);
     const failed = `the connection to ${host} failed after sending (${detail})`;
-    return step === undefined ? failed : `${failed}; ${step}`;
+    return joined("; ", failed, nextStep(detail));
   }
   let way = "";
   let address = "advertising:baseUrl";

@@ -3,8 +3,13 @@
  * requests of a process share one instance, so that they wait for a rate limit together.
  */
 import type { ClientDependencies } from "./client-dependencies.js";
-import { type Attempt, decideRetry } from "./decide-retry.js";
-import { type HttpRequest, type HttpResponse, TransportFailure } from "./transport.js";
+import { decideRetry } from "./decide-retry.js";
+import {
+  type Attempt,
+  type HttpRequest,
+  type HttpResponse,
+  TransportFailure,
+} from "./transport.js";
 
 /** The platform asks for a longer wait than this request may spend; the message is a clause. Nothing was acted upon. */
 export class WaitBudgetExceeded extends Error {}
@@ -62,12 +67,10 @@ export class RetryingSender {
     options: SendOptions,
   ): Promise<HttpResponse> {
     this.#underWay++;
-    try {
-      return await this.#sendWithRetry(attemptOnce, options);
-    } finally {
+    return this.#sendWithRetry(attemptOnce, options).finally(() => {
       this.#underWay--;
       if (this.#underWay === 0) this.#endStall();
-    }
+    });
   }
 
   async #sendWithRetry(
@@ -121,7 +124,7 @@ export class RetryingSender {
   }
 
   /** Sends, and says once that nothing has come back for a while, and for how long it is tried. */
-  async #sendReporting(request: HttpRequest): Promise<Attempt> {
+  async #sendReporting(request: HttpRequest) {
     const { clock, say, transport, settings } = this.#dependencies;
     const { maxWaitSeconds, requestTimeoutSeconds } = settings;
     this.#cancelReport ??= clock.alarm(STALL_REPORT_MS, () => {
@@ -138,13 +141,13 @@ export class RetryingSender {
     return attempt;
   }
 
-  #endStall(): void {
+  #endStall() {
     this.#cancelReport?.();
     this.#cancelReport = undefined;
     this.#lastCode = "";
   }
 
-  async #waitWithinBudget(waitBudget: WaitBudget, delayMs: number): Promise<void> {
+  async #waitWithinBudget(waitBudget: WaitBudget, delayMs: number) {
     const { clock, settings } = this.#dependencies;
     if (delayMs > waitBudget.leftMs) {
       const from = new Date(clock.wallMs() + delayMs).toISOString();
@@ -157,11 +160,11 @@ export class RetryingSender {
     await clock.sleep(delayMs);
   }
 
-  #quietMs(): number {
+  #quietMs() {
     return this.#pausedUntilMs - this.#dependencies.clock.monotonicMs();
   }
 
-  #pauseAll(delayMs: number, budgetMs: number): void {
+  #pauseAll(delayMs: number, budgetMs: number) {
     const { clock, say } = this.#dependencies;
     const until = clock.monotonicMs() + delayMs;
     if (until <= this.#pausedUntilMs) return;
@@ -192,7 +195,7 @@ class Semaphore {
   }
 }
 
-function outcomeOf(attempt: Attempt): string {
+function outcomeOf(attempt: Attempt) {
   if (!(attempt instanceof TransportFailure)) return `status ${attempt.status}`;
   return `${attempt.code}, ${attempt.sent ? "sent" : "not sent"}`;
 }

@@ -88,10 +88,12 @@ export class SessionStore {
     let opened = await this.#withFile(restore);
     if (opened === undefined) {
       await this.#locked(async (lock) => {
-        opened = await restore(); // another process may have logged in while this one waited for the lock
+        // Another process may have logged in while this one waited for the lock.
+        opened = await restore();
         if (opened !== undefined) return;
         const salt = randomBytes(BYTES).toString("base64");
-        const hash = await this.#hash(salt); // before the login, which must not be lost
+        // Computed before the login, which must not be lost.
+        const hash = await this.#hash(salt);
         opened = await logInNow();
         const stored: Stored = {
           session: "pulumi-advertising",
@@ -136,8 +138,9 @@ export class SessionStore {
     return { jar, stamp, isRestored: true };
   }
 
-  async #keep(session: Opened, response: CookieResponse, from: URL): Promise<void> {
-    session.jar.store(response, from); // at once for this process, whatever happens to the file
+  async #keep(session: Opened, response: CookieResponse, from: URL) {
+    // At once for this process, whatever happens to the file.
+    session.jar.store(response, from);
     this.#addToSecrets(session.jar);
     // An answer of an ended login comes too late.
     if (session !== this.#current || this.#path === undefined) return;
@@ -173,7 +176,8 @@ export class SessionStore {
     const path = this.#path ?? "";
     const text = readPrivate(path);
     if (text === undefined) return undefined;
-    const data = jsonIn(text.trim()); // without a byte order mark
+    // Without a byte order mark.
+    const data = jsonIn(text.trim());
     const version = own(data, "version");
     if (typeof version === "number" && version > SESSION_FILE_VERSION) {
       throw new LoginError(
@@ -193,14 +197,14 @@ export class SessionStore {
     return stored.keepLoggedIn === settings.keepLoggedIn ? stored : undefined;
   }
 
-  #write(stored: Stored, lock: Lock): void {
+  #write(stored: Stored, lock: Lock) {
     const path = this.#path ?? "";
     replacePrivate(path, JSON.stringify(stored), systemDisk, lock.assertHeld);
     removeLeftovers(path, this.dependencies.clock.wallMs(), systemDisk);
   }
 
   /** Runs in a separate thread, so that requests go on meanwhile. */
-  async #hash(salt: string): Promise<string> {
+  async #hash(salt: string) {
     const { password = "" } = this.dependencies.settings;
     const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
     const hash = await derive(password, Buffer.from(salt, "base64"), BYTES, COST).catch(
@@ -212,11 +216,11 @@ export class SessionStore {
     return hash.toString("base64");
   }
 
-  #addToSecrets(jar: SessionJar): void {
+  #addToSecrets(jar: SessionJar) {
     for (const value of jar.values()) this.dependencies.secrets.addPassing(value);
   }
 
-  #locked(work: (lock: Lock) => void | Promise<void>): Promise<void> {
+  #locked(work: (lock: Lock) => void | Promise<void>) {
     const { settings, clock } = this.dependencies;
     // Another process's login may have to wait for the rate limit, as long as this one would.
     const maxWaitMs = (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000;
@@ -240,7 +244,7 @@ export class SessionStore {
     }
   }
 
-  #abandon(why: string): void {
+  #abandon(why: string) {
     this.dependencies.say(
       `The cookie file ${this.#path} ${why}. This run keeps its session in memory.`,
     );

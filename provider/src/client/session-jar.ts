@@ -82,11 +82,11 @@ export class SessionJar {
 }
 
 /** A cookie of that name without a value is how services end a session. */
-function isSession({ key, value }: Cookie): boolean {
+function isSession({ key, value }: Cookie) {
   return SESSION_COOKIE.test(key) && value !== "";
 }
 
-function cookiesIn(setCookies: readonly string[]): Cookie[] {
+function cookiesIn(setCookies: readonly string[]) {
   return setCookies
     .slice(0, MAX_COOKIES)
     .flatMap((header) => toughCookie().Cookie.parse(header) ?? []);

@@ -49,7 +49,7 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
 }
 
 /** The words of an answer without what it quotes; a code such as `session_expired` or `NotLoggedIn` as words. */
-function spokenIn({ kind, data, body, broken }: ParsedResponse): string[] {
+function spokenIn({ kind, data, body, broken }: ParsedResponse) {
   if (broken !== undefined || kind === "html") return [];
   const leaves = leavesOf(kind === "json" ? data : body);
   const spoken = leaves.filter((leaf) => typeof leaf.value === "string" && isMessage(leaf));
@@ -61,7 +61,7 @@ function spokenIn({ kind, data, body, broken }: ParsedResponse): string[] {
   });
 }
 
-function isAboutALogin(text: string): boolean {
+function isAboutALogin(text: string) {
   return ABOUT_A_LOGIN.test(text) || (/\btoken\b/i.test(text) && !ABOUT_SYNTAX.test(text));
 }
 

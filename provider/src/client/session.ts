@@ -17,7 +17,6 @@
 import { LoginError } from "../base/index.js";
 import { type ParsedResponse, parseResponse } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
-import type { Attempt } from "./decide-retry.js";
 import { credentialsOf } from "./login.js";
 import {
   type AttemptOnce,
@@ -31,7 +30,7 @@ import {
   type SessionVerdict,
   sessionProblemIn,
 } from "./session-problem.js";
-import { type HttpRequest, TransportFailure } from "./transport.js";
+import { type Attempt, type HttpRequest, TransportFailure } from "./transport.js";
 
 interface SessionResponse {
   answer: ParsedResponse;
@@ -58,9 +57,6 @@ interface ActiveLogin {
   lastConnectFailed: boolean;
 }
 
-/** One error for the whole run says why. */
-const LOGIN_FAILED =
-  "The login of this run failed and isn't tried again. Nothing was created. Follow the login's error.";
 /** A younger session does not count as ended after a sign that may have another meaning. */
 const YOUNG_MS = 60_000;
 
@@ -118,7 +114,8 @@ export class Session {
         return attempt;
       } finally {
         current.inFlight--;
-        if (response?.session !== "ended") this.#leave(); // otherwise once it was sent again
+        // One whose login has ended leaves once it was sent again.
+        if (response?.session !== "ended") this.#leave();
       }
     };
     // A resend needs no slot: it still counts in #unsettled, which keeps new requests out.
@@ -127,13 +124,18 @@ export class Session {
       waitBudget,
       needsNoSlot: isResend,
     });
-    return response as SessionResponse; // there is one, or `send` throws
+    // There is one, or `send` throws.
+    return response as SessionResponse;
   }
 
   /** @returns the login to send on, with a place on it; `undefined` if it had to wait. */
   async #admit(url: URL, isResend: boolean): Promise<ActiveLogin | undefined> {
     const current = this.#current;
-    if (this.#hasFailed) throw new LoginError(LOGIN_FAILED);
+    // One error for the whole run says why.
+    if (this.#hasFailed)
+      throw new LoginError(
+        "The login of this run failed and isn't tried again. Nothing was created. Follow the login's error.",
+      );
     if (current === undefined) {
       await this.#logIn(url);
       return undefined;
@@ -151,7 +153,7 @@ export class Session {
     return current;
   }
 
-  #leave(): void {
+  #leave() {
     this.#unsettled--;
     this.#change?.resolve();
     this.#change = undefined;
@@ -177,7 +179,8 @@ export class Session {
     let session: SessionVerdict = "accepted";
     if (problem !== undefined)
       session = this.#verdictOf(problem, refusalKey, current, isResend);
-    const isLimited = answer.status === 429 || answer.status === 503; // perhaps before anybody looked at the session
+    // These may come before anybody looks at the session.
+    const isLimited = answer.status === 429 || answer.status === 503;
     if (session === "accepted" && !isLimited) current.accepted++;
     current.lastConnectFailed = false;
     if (session === "ended" && this.#current === current) this.#current = undefined;
@@ -193,7 +196,8 @@ export class Session {
     const { login, openedAtMs, accepted } = current;
     if (login.isBasic) {
       if (problem !== "clear") return "accepted";
-      this.#hasFailed ||= accepted === 0; // accepted credentials stay valid, so the refusal is about the request
+      // Accepted credentials stay valid, so the refusal is about the request.
+      this.#hasFailed ||= accepted === 0;
       return "refused";
     }
     if (isResend) {
@@ -210,21 +214,20 @@ export class Session {
   }
 
   /** One login for all requests that need one at once: the others look again, and find it, or that it failed. */
-  #logIn(url: URL): Promise<void> {
+  #logIn(url: URL) {
     if (this.#loggingIn !== undefined) return this.#loggingIn.catch(() => undefined);
     const logIn = async () => {
-      const login = await this.#openLogin(url);
-      const openedAtMs = this.#clock.monotonicMs();
       this.#current = {
-        login,
-        openedAtMs,
+        login: await this.#openLogin(url),
+        openedAtMs: this.#clock.monotonicMs(),
         accepted: 0,
         inFlight: 0,
         lastConnectFailed: false,
       };
       this.#loggingIn = undefined;
     };
-    this.#loggingIn = logIn(); // stays if it fails: then #hasFailed stops every request first
+    // Stays if it fails: then #hasFailed stops every request first.
+    this.#loggingIn = logIn();
     return this.#loggingIn.catch((error) => {
       this.#hasFailed = true;
       throw error;

@@ -67,9 +67,11 @@ export class TransportFailure extends Error {
   }
 }
 
+export type Attempt = HttpResponse | TransportFailure;
+
 export interface Transport {
   /** Never fails: what went wrong is a result. */
-  send(request: HttpRequest): Promise<HttpResponse | TransportFailure>;
+  send(request: HttpRequest): Promise<Attempt>;
   close(): Promise<void>;
 }
 
@@ -81,11 +83,6 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  * connection has an unknown outcome. Common servers keep idle connections for 5 s and more.
  */
 const MAX_IDLE_MS = 1000;
-
-const JSON_BOTH_WAYS = {
-  "content-type": "application/json",
-  accept: "application/json",
-};
 
 export function createTransport(
   { settings, proxy }: Pick<SettingsReading, "settings" | "proxy">,
@@ -118,9 +115,13 @@ export function createTransport(
     void agent.close().catch(() => undefined);
     agent = agentOf(0);
   }
-  function send(request: HttpRequest): Promise<HttpResponse | TransportFailure> {
+  function send(request: HttpRequest): Promise<Attempt> {
     const { method, url, body = null, notedAtMs = Number.POSITIVE_INFINITY } = request;
-    const headers = { ...JSON_BOTH_WAYS, ...request.headers };
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json",
+      ...request.headers,
+    };
     const path = `${url.pathname}${url.search}`;
     const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
     return new Promise((resolve) => {
@@ -167,9 +168,11 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   onResponseStart(
     _controller: Dispatcher.DispatchController,
     status: number,
-    raw: Record<string, string | string[] | undefined>, // names are in lower case
+    // Names are in lower case.
+    raw: Record<string, string | string[] | undefined>,
   ): void {
-    if (status < 200) return; // an interim answer, such as 103 Early Hints
+    // An interim answer, such as 103 Early Hints.
+    if (status < 200) return;
     const headers = Object.fromEntries(
       Object.entries(raw).map(([name, value]) => [name, String(value)]),
     );
@@ -202,7 +205,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     else this.resolve(decodeBody({ ...this.#head, broken: failure.message }, this.#chunks));
   }
 
-  #failure(cause: Error): TransportFailure {
+  #failure(cause: Error) {
     if (!this.#timedOut) {
       const { code, message } = reasonOf(cause);
       return new TransportFailure(code, this.#sent, message, cause);
@@ -218,12 +221,12 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-function limitOf(timeoutMs: number): string {
+function limitOf(timeoutMs: number) {
   return `${timeoutMs / 1000} s (advertising:requestTimeoutSeconds)`;
 }
 
 /** See T7. */
-function tooLate(timeoutMs: number): Error {
+function tooLate(timeoutMs: number) {
   const message = `more than ${limitOf(timeoutMs)} passed before the first byte left, perhaps because this machine was suspended`;
   return Object.assign(new Error(message), { code: "ADVERTISING_TOO_LATE" });
 }

@@ -3,7 +3,7 @@
  * sent and all below names that sound secret. Of other JSON only names are shown, of a page the title. Texts are
  * scrubbed of secrets before they are cut. Pure.
  */
-import { excerpt, printable, type Secrets, type Values } from "../base/index.js";
+import { excerpt, joined, printable, type Secrets, type Values } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
 import { folded, isMessage, leavesOf, type ParsedResponse } from "./answer.js";
 
@@ -19,7 +19,8 @@ export interface Quotable {
 
 /** Enough for every problem of one request; a hostile answer can't fill the screen. */
 const MAX_WORDS = 20;
-const MAX_WORDS_CHARACTERS = 500;
+const MAX_WORD_CHARACTERS = 500;
+const MAX_WORDS_CHARACTERS = 4000;
 
 /** Names that say nothing of what a sentence is about. */
 const PLAIN_NAME =
@@ -47,7 +48,7 @@ export function wordsOf({ answer, operation, fields, secrets }: Quotable): strin
   });
   const sentences = spoken.slice(0, MAX_WORDS).map(({ path, value }) => {
     const names = path.filter((name) => !PLAIN_NAME.test(name) && SHOWN_NAME.test(name));
-    return safe([names.join("."), value].filter(Boolean).join(": "), secrets);
+    return safe(joined(": ", names.join("."), String(value)), secrets);
   });
   return [...new Set(sentences)];
 }
@@ -61,12 +62,11 @@ export function warningsOf(quotable: Quotable): string[] {
 /** The words of an unclear answer, which may be any server's, after a space; empty if there are none. */
 export function saidIn(quotable: Quotable): string {
   const words = wordsOf(quotable);
-  if (words.length === 0) return "";
-  return ` The platform said: ${asSentence(words, MAX_WORDS_CHARACTERS)}`;
+  return words.length === 0 ? "" : ` The platform said: ${asSentence(words)}`;
 }
 
-export function asSentence(words: readonly string[], maxCharacters: number): string {
-  const sentence = `${excerpt(words.join("; "), maxCharacters)}.`;
+export function asSentence(words: readonly string[]): string {
+  const sentence = `${excerpt(words.join("; "), MAX_WORDS_CHARACTERS)}.`;
   return sentence.replace(/([.!?])\.$/, "$1").replace(/([.!?:;,]); /g, "$1 ");
 }
 
@@ -74,13 +74,13 @@ export function asSentence(words: readonly string[], maxCharacters: number): str
 const NAMED_SECRET =
   /((?:passw(?:or)?d|pwd|secret|(?<!unexpected )token|cookie|session[-_ ]?id|api[-_ ]?key|authorization)[\w-]{0,30}["']?\s{0,3}(?:=|:(?=\s{0,3}(?:["']|(?:basic|bearer) |[^\s,;]{0,99}[\d=])))\s{0,3})(?:"[^"]*"?|'[^']*'?|(?:basic |bearer )?[^\s,&<>"']+)/gi;
 
-function safe(text: string, secrets: Quotable["secrets"]): string {
+function safe(text: string, secrets: Quotable["secrets"]) {
   const masked = secrets.scrub(text).replace(NAMED_SECRET, "$1[secret]");
-  return excerpt(printable(masked), MAX_WORDS_CHARACTERS);
+  return excerpt(printable(masked), MAX_WORD_CHARACTERS);
 }
 
 /** A page's title, or else a text without tags. @param text without secrets: one may look like a tag. */
-function visibleText(text: string): string {
+function visibleText(text: string) {
   const title = /<title\b[^<>]*>([^<]*)/i.exec(text)?.[1];
   if (title !== undefined) return `an HTML page: ${title}`;
   return text.replace(/(<[^<>]*>|\s)+/g, " ").trim();

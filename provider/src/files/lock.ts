@@ -54,7 +54,7 @@ export class LockHeld extends UntrustedFile {
   }
 }
 
-function processIn(holder: string): string {
+function processIn(holder: string) {
   const { pid = "of unknown number", host = "this or another machine" } = asRecord(
     jsonIn(holder),
   );
@@ -168,7 +168,7 @@ function holdLock(path: string, content: string, disk: Disk): Lock {
  * Creates the lock, whole from the start: written under another name, and linked into place. So a process killed
  * meanwhile leaves no half lock. @returns whether it could: not where something is there. @throws the system's errors
  */
-function tryCreate(path: string, content: string, disk: Disk): boolean {
+function tryCreate(path: string, content: string, disk: Disk) {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     writeNew(temporary, content, disk);
@@ -190,13 +190,13 @@ function tryCreate(path: string, content: string, disk: Disk): boolean {
   }
 }
 
-function isTaken(error: unknown): boolean {
+function isTaken(error: unknown) {
   // Windows answers EPERM while a file of that name is being removed.
   return hasCode(error, "EEXIST") || (hasCode(error, "EPERM") && !HAS_MODES);
 }
 
 /** See L6. @param stale what was judged. */
-function removeStale(path: string, stale: string, disk: Disk): void {
+function removeStale(path: string, stale: string, disk: Disk) {
   const aside = `${path}.${randomUUID()}.tmp`;
   try {
     if (readPrivate(path, disk) !== stale) return;

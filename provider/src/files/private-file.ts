@@ -48,7 +48,7 @@ export function makePrivateFolder(folder: string, disk: Disk): void {
   checkFolder(folder, disk);
 }
 
-function checkFolder(folder: string, disk: Disk): void {
+function checkFolder(folder: string, disk: Disk) {
   const { mode = 0 } = disk.statSync(folder, { throwIfNoEntry: false }) ?? {};
   const isOpenToAll = (mode & constants.S_IWOTH) !== 0 && (mode & STICKY) === 0;
   if (!HAS_MODES || !isOpenToAll) return;
@@ -58,25 +58,25 @@ function checkFolder(folder: string, disk: Disk): void {
 }
 
 /** What helps where no chmod does. */
-function mountCure(path: string): string {
+function mountCure(path: string) {
   const options = `uid=${process.getuid?.()},file_mode=0600,dir_mode=0700`;
   const other = elsewhere(path);
   return `its volume keeps no modes (such as CIFS or FAT), mount it with ${options}${other}`;
 }
 
 /** For files in the cache folder: another place. What was noted has to go with it, or creates could be sent twice. */
-function elsewhere(path: string): string {
+function elsewhere(path: string) {
   if (!isMovable(path)) return "";
   return `, or copy ${shellWord(cacheFolder())} into another folder of yours, and set XDG_CACHE_HOME to that folder`;
 }
 
 /** Only Linux has a variable for the cache folder's place. */
-function isMovable(path: string): boolean {
+function isMovable(path: string) {
   return process.platform === "linux" && `${path}/`.startsWith(`${cacheFolder()}/`);
 }
 
 /** The command by which root makes it this user's. */
-function chown(path: string): string {
+function chown(path: string) {
   const files = isMovable(path) ? cacheFolder() : path;
   return `chown -R ${process.getuid?.()} ${shellWord(files)}`;
 }
@@ -125,7 +125,12 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
   try {
     const status = disk.fstatSync(file);
     if (!status.isFile()) throw new UntrustedFile(NO_FILE);
-    if (HAS_MODES && status.uid !== process.getuid?.()) throw foreign(path, status.uid);
+    const user = process.getuid?.();
+    if (HAS_MODES && status.uid !== user)
+      throw new UntrustedFile(
+        `it belongs to another user (${status.uid}, and you are ${user})`,
+        `Run as root: ${chown(path)}${elsewhere(path)}`,
+      );
     if (status.size > MAX_BYTES)
       throw new UntrustedFile(`it is larger than ${MAX_BYTES} bytes`);
     if (HAS_MODES && (status.mode & 0o077) !== 0) makePrivate(file, path, disk);
@@ -135,12 +140,7 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
   }
 }
 
-function foreign(path: string, owner: number): UntrustedFile {
-  const problem = `it belongs to another user (${owner}, and you are ${process.getuid?.()})`;
-  return new UntrustedFile(problem, `Run as root: ${chown(path)}${elsewhere(path)}`);
-}
-
-function makePrivate(file: number, path: string, disk: Disk): void {
+function makePrivate(file: number, path: string, disk: Disk) {
   try {
     disk.fchmodSync(file, OWNER_ONLY_FILE);
   } catch (error) {
@@ -182,7 +182,8 @@ export function replacePrivate(
   confirm: () => void,
 ): void {
   makePrivateFolder(dirname(path), disk);
-  readPrivate(path, disk); // a link or a folder is not overwritten: somebody put it there for a reason
+  // A link or a folder is not overwritten: somebody put it there for a reason.
+  readPrivate(path, disk);
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     writeNew(temporary, content, disk);
@@ -198,7 +199,8 @@ export function replacePrivate(
 export function writeNew(path: string, content: string, disk: Disk): void {
   const file = disk.openSync(path, "wx", OWNER_ONLY_FILE);
   try {
-    disk.writeFileSync(file, content); // whole, or it throws
+    // Whole, or it throws.
+    disk.writeFileSync(file, content);
     disk.fsyncSync(file);
   } finally {
     disk.closeSync(file);

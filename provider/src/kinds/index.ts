@@ -35,14 +35,3 @@ export function resourceOfType(token: string): Kind | SetKind | undefined {
 export function setNamed(name: string): SetKind | undefined {
   return SETS.find((set) => set.name === name);
 }
-
-/** The argument that is sent as a request field, as `eventName of ConversionEvent`; none where the field is free. */
-export function argumentSentAs(wireName: string): string | undefined {
-  for (const { name, wireNames } of KINDS) {
-    const argument = Object.keys(wireNames).find(
-      (property) => wireNames[property] === wireName,
-    );
-    if (argument !== undefined) return `${argument} of ${name}`;
-  }
-  return undefined;
-}

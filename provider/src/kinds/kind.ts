@@ -68,7 +68,7 @@ export function checkArguments(
   reading: ValidationOptions,
 ) {
   const { values, problems } = validate(given, resource.rules(limits), reading);
-  if (!("member" in resource)) return { values, problems };
+  // Only a set has them.
   const events = Object.entries(asRecord(values.events));
   const taken = new Set<unknown>(events.map(([key]) => key));
   const conflicts: Problem[] = [];

@@ -13,7 +13,6 @@ import {
   RefusedError,
   type Values,
 } from "../base/index.js";
-import type { WireRecord } from "../client/index.js";
 import {
   adoptedTwice,
   bodyOf,
@@ -134,7 +133,7 @@ export class ObjectOperations {
   }
 
   /** @returns undefined if it certainly does not exist. @throws AdvertisingError if nothing is known about it. */
-  async read(target: Target): Promise<WireRecord | undefined> {
+  async read(target: Target): Promise<Values | undefined> {
     const { runtime } = this;
     return runtime.track(() => runtime.client().read(this.#request("read", target)));
   }

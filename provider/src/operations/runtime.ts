@@ -119,12 +119,8 @@ export function createRuntime(
       const { problems } = readAll(false);
       if (problems.length > 0)
         throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
-      const dependencies = systemDependencies(reading, {
-        cookieFile: cookieFileFor(settings, process.cwd()),
-        tell: messages.say,
-        secrets,
-        log: environment.ADVERTISING_LOG,
-      });
+      const cookieFile = cookieFileFor(settings, process.cwd());
+      const dependencies = systemDependencies(reading, cookieFile, secrets, messages.say);
       client = new Client({ ...dependencies, clock: underWay.clock });
       return client;
     },

@@ -4,7 +4,7 @@
  * platform that answers numbers as strings and booleans as numbers. Pure.
  */
 import { z } from "zod";
-import { count, hasValue, joined } from "../base/index.js";
+import { count, hasValue, isPlain, joined } from "../base/index.js";
 
 /** What a rule says of itself: to users, and to those who read a value as people write it. */
 interface Described {
@@ -93,11 +93,12 @@ export function exactId(digits: string): number | string {
   return digits;
 }
 
-const withoutMinusZero = z.number().transform((number) => number || 0);
 /** A finite double; -0 is 0, since JSON and the state know just one zero. */
-export const finiteNumber = expecting("a finite number", withoutMinusZero, {
-  form: "number",
-});
+export const finiteNumber = expecting(
+  "a finite number",
+  z.number().transform((number) => number || 0),
+  { form: "number" },
+);
 
 export const booleanRule = expecting("true or false", z.boolean(), { form: "truth" });
 
@@ -219,16 +220,15 @@ export function defaultOf(rule: z.ZodType | undefined): unknown {
 /** `value`, and what else it may stand for. */
 export function formsOf(value: unknown): unknown[] {
   const forms = [value];
-  const text = typeof value === "string" ? value.trim() : undefined;
-  if (text !== undefined && /^-?\d+(\.\d+)?$/.test(text)) {
+  const text = isPlain(value) ? String(value).trim().toLowerCase() : "";
+  if (/^-?\d+(\.\d+)?$/.test(text)) {
     const digits = text.replace(/\.0+$/, "");
     // Beyond a number's precision the digits are the value.
     if (digits.includes(".") || Number.isSafeInteger(Number(digits)))
       forms.push(Number(text));
     forms.push(digits);
   }
-  if (value === 1 || text === "1" || text?.toLowerCase() === "true") forms.push(true);
-  if (value === 0 || text === "0" || text?.toLowerCase() === "false") forms.push(false);
-  if (typeof value === "number") forms.push(String(value));
+  if (text === "1" || text === "true") forms.push(true);
+  if (text === "0" || text === "false") forms.push(false);
   return forms;
 }

@@ -15,7 +15,6 @@ import {
   saidOnce,
   type Values,
   withoutUndefined,
-  withoutValues,
 } from "../base/index.js";
 import {
   asSent,
@@ -52,12 +51,8 @@ export function validate(given: Values, rules: Rules, reading: ValidationOptions
 
 /** A sentence for each problem; those that are the same mistake elsewhere have one. */
 export function problemMessages(problems: readonly Problem[]): string[] {
-  return saidOnce(
-    problems,
-    ({ property, reason }) => `${property} ${reason}`,
-    ({ property }) => property,
-    ({ property, reason }) => `${withoutValues(property)} ${reason}`,
-  );
+  const textOf = ({ property, reason }: Problem) => `${property} ${reason}`;
+  return saidOnce(problems, textOf, ({ property }) => property, textOf);
 }
 
 class Walk {
@@ -137,7 +132,7 @@ class Walk {
     value: unknown,
     rule: z.ZodType,
     issues: z.ZodError["issues"] = [],
-  ): string {
+  ) {
     const expected = `expected ${expectationOf(rule)}`;
     if (value === undefined)
       return `is required: ${joined(" ", this.reading.arrivedUndefined, expected)}`;
@@ -157,14 +152,14 @@ class Walk {
   }
 
   /** A secret's parts are secret too. */
-  #isSecret(path: string): boolean {
+  #isSecret(path: string) {
     const secret = [...(this.reading.secret ?? [])];
     return secret.some(
       (each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`),
     );
   }
 
-  #found(property: string, reason: string): void {
+  #found(property: string, reason: string) {
     this.problems.push({ property, reason });
   }
 }

@@ -19,17 +19,15 @@ ${CONTROL_HELP}
 
 ${FAULT_HELP}`;
 
-const OPTIONS = {
-  port: { type: "string" },
-  "latency-ms": { type: "string" },
-  operations: { type: "boolean" },
-  json: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-} as const;
-
-async function main(): Promise<void> {
+async function main() {
   const { values, positionals } = parseArgs({
-    options: OPTIONS,
+    options: {
+      port: { type: "string" },
+      "latency-ms": { type: "string" },
+      operations: { type: "boolean" },
+      json: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
     allowPositionals: true,
   });
   const { port, "latency-ms": latencyMs = "0", operations = false, json, help } = values;
@@ -42,7 +40,7 @@ async function main(): Promise<void> {
 }
 
 /** The process then runs until it is stopped. */
-async function start(options: SandboxOptions): Promise<void> {
+async function start(options: SandboxOptions) {
   // Whoever reads the log may go away; the sandbox goes on.
   process.stdout.on("error", () => undefined);
   const sandbox: Sandbox = await startSandbox({

@@ -108,7 +108,7 @@ const COMMANDS: Readonly<
   },
 };
 
-function objectLine(noun: Noun, object: SandboxObject): string {
+function objectLine(noun: Noun, object: SandboxObject) {
   const { id: _, [`${noun}_name`]: _name, ...others } = object;
   return `${objectName(noun, object)} ${printable(JSON.stringify(others))}`;
 }

@@ -1,4 +1,8 @@
-/** What the platform does with a request: logs in, creates, and where it can, reads, updates, deletes and searches. */
+/**
+ * What the platform does with a request: logs in, creates, and where it can, reads, updates, deletes and searches. The
+ * rules for a request's body are those that its API page states: fields, types, defaults.
+ */
+import { z } from "zod";
 import { asRecord, type Values } from "../base/index.js";
 import {
   type AllOptions,
@@ -9,19 +13,18 @@ import {
   type SandboxOperation,
   type SandboxRequest,
 } from "./options.js";
-import { checkFields } from "./rules.js";
 import type { Sessions } from "./sessions.js";
 
 /** What a request asks for. */
 export interface Route {
   /** `undefined` for anything that the platform doesn't serve. */
-  readonly operation: SandboxOperation | undefined;
+  operation: SandboxOperation | undefined;
   /** Of anything but a login. */
-  readonly noun: Noun | undefined;
+  noun: Noun | undefined;
   /** Of a read, an update and a delete. */
-  readonly id: number;
+  id: number;
   /** Of a search: the text that each field contains. */
-  readonly filters: URLSearchParams;
+  filters: URLSearchParams;
 }
 
 /** `/rest/event`, `/rest/event/strict`, `/rest/event/5`, below any path. */
@@ -38,7 +41,7 @@ const KNOWN_OPERATIONS = new Map<string, SandboxOperation>([
 export function routeOf(method: string, url: string, hasOperations: boolean): Route {
   const [path = "", query] = url.split("?");
   const groups = OBJECTS.exec(path)?.groups ?? {};
-  const { noun, id } = groups as { readonly noun?: Noun; readonly id?: string };
+  const { noun, id } = groups as { noun?: Noun; id?: string };
   const objects = id === undefined ? "all" : "one";
   let operation: SandboxOperation | undefined;
   if (method === "POST" && id === undefined) operation = noun;
@@ -47,6 +50,55 @@ export function routeOf(method: string, url: string, hasOperations: boolean): Ro
   // At any path: that of a 2.0 login isn't documented.
   if (method === "POST" && path.endsWith("/authenticate")) operation = "authenticate";
   return { operation, noun, id: Number(id), filters: new URLSearchParams(query) };
+}
+
+const MAX_WINDOW_SECONDS = 2_592_000;
+const windowSeconds = z.int().min(1).max(MAX_WINDOW_SECONDS).default(MAX_WINDOW_SECONDS);
+const wholeFromZero = z.int().min(0).optional();
+
+export const FIELDS: Readonly<Record<Noun, z.ZodObject>> = {
+  advertiser: z.looseObject({ advertiser_name: z.string().min(1) }),
+  event: z.looseObject({
+    event_name: z
+      .string()
+      .min(1)
+      .refine((name) => [...name].length < 100, "must have fewer than 100 characters"),
+    advertiser_id: z.int(),
+    value: z.number(),
+    event_type_id: wholeFromZero,
+    segment_id: wholeFromZero,
+    count_unique: z.boolean().default(false),
+    click_window: windowSeconds,
+    view_window: windowSeconds,
+    attribution: z.enum(["ALL", "WHITELIST"]).default("ALL"),
+  }),
+};
+
+/**
+ * Unknown fields are kept. @param advertisers by id: an event needs an active one.
+ * @returns the fields with defaults, and what is wrong with them, each error with its field's name first.
+ */
+export function checkFields(
+  noun: Noun,
+  body: Values,
+  advertisers: ReadonlyMap<number, SandboxObject>,
+): { fields: Values; errors: readonly string[] } {
+  // `null` is the default of a known field.
+  const present = Object.entries(body).filter(
+    ([field, value]) => value !== null || !Object.hasOwn(FIELDS[noun].shape, field),
+  );
+  const { data: fields, error } = FIELDS[noun].safeParse(Object.fromEntries(present));
+  if (fields === undefined) {
+    const errors = error.issues.map(({ path, message }) => `${String(path[0])} ${message}`);
+    return { fields: {}, errors };
+  }
+  const { advertiser_id: id } = fields;
+  const isActive = (advertisers.get(Number(id)) ?? { active: false }).active !== false;
+  if (noun === "advertiser" || isActive) return { fields, errors: [] };
+  return {
+    fields,
+    errors: [`advertiser_id advertiser ${id} is not active, or not there`],
+  };
 }
 
 export class Platform {
@@ -89,12 +141,12 @@ export class Platform {
     return errors;
   }
 
-  #keep(noun: Noun, object: SandboxObject): void {
+  #keep(noun: Noun, object: SandboxObject) {
     this.objects[noun].set(object.id, object);
     this.#nextId = Math.max(this.#nextId, object.id + 1);
   }
 
-  #logIn({ email, password, keep_logged_in }: Values): SandboxAnswer {
+  #logIn({ email, password, keep_logged_in }: Values) {
     if (this.sessions.countLogin())
       return failure(429, "too many logins", { "retry-after": "60" });
     if (email !== this.options.email || password !== this.options.password)
@@ -107,18 +159,20 @@ export class Platform {
   }
 
   /** @returns the cookies for the answer; `undefined` without good credentials. */
-  #admit({ headers }: SandboxRequest): string[] | undefined {
+  #admit({ headers }: SandboxRequest) {
     const { authMode, email, password } = this.options;
     const credentials = Buffer.from(`${email}:${password}`).toString("base64");
     if (authMode === "basic" && headers.authorization === `Basic ${credentials}`) return [];
     return this.sessions.admit(headers.cookie as string | undefined);
   }
 
-  #carryOut(noun: Noun, { operation, id, filters }: Route, body: Values): SandboxAnswer {
+  #carryOut(noun: Noun, { operation, id, filters }: Route, body: Values) {
     const objects = this.objects[noun];
     if (operation === "search") {
-      const found = [...objects.values()].filter((object) => matches(object, filters));
-      return success({ payload: found });
+      // Each filter is a part of a field's text, as in a person's search.
+      const isFound = (object: SandboxObject) =>
+        [...filters].every(([field, text]) => String(object[field] ?? "").includes(text));
+      return success({ payload: [...objects.values()].filter(isFound) });
     }
     const object = objects.get(id);
     if (object === undefined) return failure(404, `${noun} ${id} was not found`);
@@ -134,7 +188,7 @@ export class Platform {
     });
   }
 
-  #create(noun: Noun, request: SandboxRequest, body: Values): SandboxAnswer {
+  #create(noun: Noun, request: SandboxRequest, body: Values) {
     const { fields, errors } = checkFields(noun, body, this.objects.advertiser);
     if (errors.length > 0) return json(406, { success: false, errors });
     const id = this.#nextId;
@@ -143,13 +197,6 @@ export class Platform {
     this.#keep(noun, request.created);
     return success({ message: `${noun} created with ID = ${id}`, payload: { id } });
   }
-}
-
-/** Each filter is a part of a field's text, as in a person's search. */
-function matches(object: SandboxObject, filters: URLSearchParams): boolean {
-  return [...filters].every(([field, text]) => {
-    return String(object[field] ?? "").includes(text);
-  });
 }
 
 type Headers = SandboxAnswer["headers"];
@@ -165,6 +212,6 @@ export function success(more: object, headers?: Headers): SandboxAnswer {
 }
 
 /** Each refusal has `success`: some clients look at nothing else. */
-function failure(status: number, message: string, headers?: Headers): SandboxAnswer {
+function failure(status: number, message: string, headers?: Headers) {
   return json(status, { success: false, message }, headers);
 }

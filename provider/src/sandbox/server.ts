@@ -143,7 +143,7 @@ export class Sandbox {
     });
   }
 
-  async #receive(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #receive(incoming: IncomingMessage, response: ServerResponse) {
     const { method = "", url = "", headers } = incoming;
     const route = routeOf(method, url, this.#options.operations);
     const { operation } = route;
@@ -162,7 +162,8 @@ export class Sandbox {
       (each) => operation !== undefined && each.takes(operation),
     );
     const body = await text(incoming).catch(() => undefined);
-    if (body === undefined) return; // The client went away before it had sent all.
+    // The client went away before it had sent all.
+    if (body === undefined) return;
     request.body = jsonIn(body) ?? body;
     const { latencyMs } = this.#options;
     if (operation !== undefined && latencyMs > 0) await sleep(latencyMs);
@@ -215,7 +216,7 @@ class ArmedFault {
 }
 
 /** Leaves out the query, which may contain credentials, and all of the body but the name. */
-function requestLine(request: SandboxRequest): string {
+function requestLine(request: SandboxRequest) {
   const { method, path, status, operation, created } = request;
   const [plainPath = "", query] = path.split("?");
   const shownPath = excerpt(printable(plainPath), 80) + (query === undefined ? "" : "?…");

@@ -63,6 +63,6 @@ export class Sessions {
   }
 }
 
-function newToken(): string {
+function newToken() {
   return randomBytes(24).toString("base64url");
 }

@@ -16,29 +16,31 @@ export interface ProxySetting {
 
 const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
 
-/** @param baseUrl if it could be read. No proxy is asked for a loopback address: there it would be the proxy's own. */
+/** @param baseUrl `undefined` if it could not be read. No proxy is asked for a loopback address: there it would be the proxy's own. */
 export function readProxy(
   environment: Environment,
   baseUrl: string | undefined,
-): { proxy?: ProxySetting; problem?: SettingProblem } {
+  problems: SettingProblem[],
+): ProxySetting | undefined {
   const variable = VARIABLES.find((name) => environment[name]?.trim());
-  if (variable === undefined) return {};
-  if (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname)) return {};
+  if (variable === undefined) return undefined;
+  if (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname)) return undefined;
   try {
     const url = proxyUrl(environment[variable]?.trim() ?? "");
     const noProxy = environment.no_proxy ?? environment.NO_PROXY ?? "";
     const secrets = secretsOf(url);
-    return { proxy: { url: url.href, host: url.host, variable, noProxy, secrets } };
+    return { url: url.href, host: url.host, variable, noProxy, secrets };
   } catch {
     const expected = "expected [http://][user:password@]host:port, percent-encoded";
     const reason = `${expected}; got another value, which is not shown`;
     const command = `export ${variable}=http://proxy.example.com:3128`;
-    return { problem: { source: variable, reason, command } };
+    problems.push({ source: variable, reason, command });
+    return undefined;
   }
 }
 
 /** @throws URIError, TypeError */
-function proxyUrl(value: string): URL {
+function proxyUrl(value: string) {
   // `host:port` without a scheme is what curl, Go and so the Pulumi CLI take as http://.
   if (/^[^/?#\\]+:\d+\/?$/.test(value)) return new URL(`http://${value}`);
   // A password with an unencoded character ends up in a path, and a part of it in what would be taken for the host.
@@ -48,7 +50,7 @@ function proxyUrl(value: string): URL {
 }
 
 /** Without a password the user name is what lets one in; with one it may be any short word, and is left readable. */
-function secretsOf({ username, password }: URL): string[] {
+function secretsOf({ username, password }: URL) {
   if (username + password === "") return [];
   const pairs = [[username, password]];
   pairs.push([decodeURIComponent(username), decodeURIComponent(password)]);

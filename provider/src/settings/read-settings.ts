@@ -7,10 +7,10 @@ import {
   count,
   didYouMean,
   type Environment,
+  jsonIn,
   plainShellWord,
   printable,
   shellWord,
-  structureIn,
 } from "../base/index.js";
 import { defaultOf, show } from "../rules/index.js";
 import { type ProxySetting, readProxy } from "./proxy.js";
@@ -54,17 +54,16 @@ interface SettingsSource {
 
 export function readSettings(source: SettingsSource): SettingsReading {
   const { environment, keys = [] } = source;
-  const readings = SETTING_NAMES.map((key) => ({ key, ...readSetting(key, source) }));
+  const problems: SettingProblem[] = [];
+  const notes: string[] = [];
   // An unusable value must not keep the other checks from running: its default stands in.
-  const values = readings.map(({ key, value }) => [
-    key,
-    value ?? defaultOf(SETTINGS[key].schema),
-  ]);
+  const values = SETTING_NAMES.map((key) => {
+    const value = readSetting(key, source, problems, notes);
+    return [key, value ?? defaultOf(SETTINGS[key].schema)];
+  });
   const settings: Settings = Object.fromEntries(values);
-  const { proxy, problem } = readProxy(environment, settings.baseUrl);
-  const problems = readings.flatMap((reading) => reading.problems ?? []);
   problems.push(...searchesWithoutField(settings));
-  if (problem !== undefined) problems.push(problem);
+  const proxy = readProxy(environment, settings.baseUrl, problems);
   problems.push(...unknownKeys(keys));
   return {
     settings,
@@ -72,7 +71,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
     problems,
     warnings: [...unknownVariables(environment), ...passwordWarnings(source)],
     credentialsSource: `${givenIn(source, "email").label} and ${givenIn(source, "password").label}`,
-    notes: readings.flatMap(({ note }) => note ?? []),
+    notes,
   };
 }
 
@@ -87,50 +86,49 @@ function givenIn({ config, environment }: SettingsSource, key: SettingName) {
   return { raw: raw?.trim() === "" ? undefined : raw, belongsInConfig, label };
 }
 
-/** Has no part if the setting is absent and may be. */
-interface ReadSetting {
-  value?: unknown;
-  problems?: readonly SettingProblem[];
-  note?: string;
-}
-
-function readSetting(key: SettingName, source: SettingsSource): ReadSetting {
+/** @returns `undefined` if the setting is absent or can't be used. */
+function readSetting(
+  key: SettingName,
+  source: SettingsSource,
+  problems: SettingProblem[],
+  notes: string[],
+) {
   const { raw, belongsInConfig, label } = givenIn(source, key);
   const { schema, expected, secret, structured, required } = SETTINGS[key];
   const command = commandFor(key);
-  const refused = (reason: string) => ({
-    problems: [{ source: label, reason, command }],
-  });
+  const refuse = (reason: string) => {
+    problems.push({ source: label, reason, command });
+  };
   if (raw === undefined) {
     const variable = environmentNameOf(key);
     const note = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
     if (secret && source.mayLackPassword)
-      return { note: `${note} (or set ${variable}):\n  ${asTyped(command)}` };
-    if (!required || source.mayLackAll) return {};
-    return refused(`is required (or ${variable}): ${expected}`);
+      notes.push(`${note} (or set ${variable}):\n  ${asTyped(command)}`);
+    else if (required && !source.mayLackAll)
+      refuse(`is required (or ${variable}): ${expected}`);
+    return undefined;
   }
   // A login with it would be spent in vain.
   if (secret && /[\r\n]$/.test(raw))
-    return refused("ends in a line end, which no login takes");
+    return refuse("ends in a line end, which no login takes");
   // Pulumi hands programs what `pulumi config set --path` made as JSON text.
-  const data = structured === undefined ? raw : (structureIn(raw) ?? raw);
+  const data = structured === undefined ? raw : (jsonIn(raw) ?? raw);
   const { data: value, error } = schema.safeParse(data);
-  if (error === undefined) return { value };
-  const problems = error.issues
-    .filter(({ path }) => path.length > 0)
-    .map(({ message: reason, path }) => {
-      const entry = printable(`${label}.${path.join(".")}`);
-      const removal = remove(`--path ${shellWord(entry)}`);
-      return { source: entry, reason, command: belongsInConfig ? removal : command };
-    });
-  if (problems.length > 0) return { problems };
+  if (error === undefined) return value;
+  const inside = error.issues.filter(({ path }) => path.length > 0);
+  for (const { message: reason, path } of inside) {
+    const entry = printable(`${label}.${path.join(".")}`);
+    const removal = `pulumi config rm --path ${shellWord(entry)}`;
+    problems.push({ source: entry, reason, command: belongsInConfig ? removal : command });
+  }
+  if (inside.length > 0) return undefined;
   // A secret is never shown, nor is whatever an address may hold in front of its host or behind its path.
   const isHidden = secret || /[@?#[{]/.test(raw);
-  return refused(`expected ${expected}; got ${isHidden ? "another value" : show(raw)}`);
+  return refuse(`expected ${expected}; got ${isHidden ? "another value" : show(raw)}`);
 }
 
 /** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
-function commandFor(key: SettingName): string {
+function commandFor(key: SettingName) {
   const { secret, structured, schema } = SETTINGS[key];
   const { example = String(defaultOf(schema)) } = SETTINGS[key];
   if (secret) return `pulumi config set --secret ${NAMESPACE}:${key}`;
@@ -138,12 +136,8 @@ function commandFor(key: SettingName): string {
   return `pulumi config set ${NAMESPACE}:${key} ${plainShellWord(example)}`;
 }
 
-function remove(words: string): string {
-  return `pulumi config rm ${words}`;
-}
-
 /** A search looks for the mark that `markField` puts into each create. */
-function searchesWithoutField({ operations, markField }: Settings): SettingProblem[] {
+function searchesWithoutField({ operations, markField }: Settings) {
   const known = Object.values(operations?.of ?? {});
   if (markField !== undefined || known.every(({ search }) => search === undefined))
     return [];
@@ -151,17 +145,17 @@ function searchesWithoutField({ operations, markField }: Settings): SettingProbl
   return [{ source: `${NAMESPACE}:operations`, reason, command: commandFor("markField") }];
 }
 
-function unknownKeys(keys: readonly string[]): SettingProblem[] {
+function unknownKeys(keys: readonly string[]) {
   const unknown = keys.filter((key) => !(SETTING_NAMES as string[]).includes(key));
   return unknown.map((key) => ({
     source: `${NAMESPACE}:${key}`,
     reason: `is not a known setting; ${didYouMean(key, SETTING_NAMES, (known) => `${NAMESPACE}:${known}`)}`,
-    command: remove(`${NAMESPACE}:${key}`),
+    command: `pulumi config rm ${NAMESPACE}:${key}`,
   }));
 }
 
 /** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
-function unknownVariables(environment: Environment): string[] {
+function unknownVariables(environment: Environment) {
   const prefix = environmentNameOf("");
   // The debug log, and what `pending` hands to a refresh, are no settings.
   const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
@@ -176,7 +170,7 @@ function unknownVariables(environment: Environment): string[] {
 const QUOTED = /^(?:(["'`]).+\1|“.+”|‘.+’)$/;
 
 /** A real password may be in quotes, so they stop nothing. Tools that read files of variables often leave them there. */
-function passwordWarnings(source: SettingsSource): string[] {
+function passwordWarnings(source: SettingsSource) {
   const { raw = "", belongsInConfig, label } = givenIn(source, "password");
   const isInClear =
     belongsInConfig && raw !== "" && source.isSecret?.("password") === false;

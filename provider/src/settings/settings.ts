@@ -2,7 +2,7 @@
  * The settings of a stack as a table: names, defaults and rules. No I/O.
  */
 import { z } from "zod";
-import { argumentSentAs, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
+import { KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
 import { MAX_SECONDS, operationsSchema } from "./operations-setting.js";
 
@@ -38,7 +38,7 @@ function textLike(form: RegExp) {
   return z.string().trim().regex(form);
 }
 
-function isPlatformAddress(text: string): boolean {
+function isPlatformAddress(text: string) {
   if (!URL.canParse(text) || /[?#]/.test(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
   const isSafe = protocol === "https:" || (protocol === "http:" && isLoopback(hostname));
@@ -58,10 +58,13 @@ const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
   .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
   .transform((path) => path.replace(/^\/+/, ""));
 
-const digits = z.string().regex(/^\s*\d{1,12}\s*$/);
+/** The fields of all arguments, whose values a mark would overwrite; and one that no object carries. */
+const ARGUMENT_FIELDS = ["__proto__", ...KINDS.flatMap(({ create }) => create.fields)];
 
 function whole(what: string, min: number, max: number, byDefault: number) {
-  const schema = digits
+  const schema = z
+    .string()
+    .regex(/^\s*\d{1,12}\s*$/)
     .transform(Number)
     .pipe(z.int().min(min).max(max))
     .default(byDefault);
@@ -114,8 +117,7 @@ const TABLE = {
   maxConcurrentRequests: whole("a whole number", 1, 1000, 16),
   markField: {
     schema: textLike(/^[A-Za-z_][\w.-]{0,99}$/)
-      // Each create's mark would overwrite the argument.
-      .refine((name) => name !== "__proto__" && argumentSentAs(name) === undefined)
+      .refine((name) => !ARGUMENT_FIELDS.includes(name))
       .optional(),
     expected: "the wire name of a request field that belongs to no argument",
     example: "alternative_id",
@@ -166,7 +168,7 @@ export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email"
 }
 
 /** Host and e-mail in lower case, as {@link accountOf} has them. */
-function asAccount(text: string): string {
+function asAccount(text: string) {
   return text.trim().replace(/^[^/ ]+| \S+$/g, (part) => part.toLowerCase());
 }
 
