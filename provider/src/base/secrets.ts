@@ -30,7 +30,7 @@ export class Secrets {
   add(secret: string | undefined): void {
     if (secret === undefined || this.#lasting.has(secret)) return;
     this.#lasting.add(secret);
-    this.#searchByMark(secret);
+    this.#addSpellings(secret);
   }
 
   addNumber(secret: number): void {
@@ -41,14 +41,14 @@ export class Secrets {
   addPassing(secret: string): void {
     const isKnown = this.#passing.delete(secret);
     this.#passing.add(secret);
-    if (!isKnown) this.#searchByMark(secret);
+    if (!isKnown) this.#addSpellings(secret);
     if (this.#passing.size <= 2 * MIN_PASSING) return;
     this.#passing = new Set([...this.#passing].slice(-MIN_PASSING));
     this.#spellings = new Map();
-    for (const kept of [...this.#lasting, ...this.#passing]) this.#searchByMark(kept);
+    for (const kept of [...this.#lasting, ...this.#passing]) this.#addSpellings(kept);
   }
 
-  #searchByMark(secret: string) {
+  #addSpellings(secret: string) {
     for (const spelling of variantsOf(secret).flatMap(spelled).map(foldCase)) {
       if (spelling === "") continue;
       const beginning = spelling.slice(0, BEGINNING);
