@@ -141,8 +141,9 @@ describe("a set", () => {
   it.each([
     ["an Output", { events: pulumi.output(events) }],
     ["a promise", { events: Promise.resolve(events) }],
-  ])("has no known members if they are %s", (_, args) => {
-    expect(set(args).objects).toBeUndefined();
+  ])("may adopt any object if its members are %s", (_, args) => {
+    const { key, objects } = set(args);
+    expect(objects).toMatchObject([{ key, adopts: UNKNOWN }]);
   });
 
   it("may adopt any object in an entry that is an Output", () => {

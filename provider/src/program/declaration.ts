@@ -46,13 +46,11 @@ export interface Declaration extends Finding {
   resource?: ResourceDeclaration;
 }
 
-export interface ResourceDeclaration {
-  key: string;
+/** Former keys as far as its own aliases say them in plain text. */
+export interface ResourceDeclaration extends Pick<DeclaredObject, "key" | "formerKeys"> {
   kind: Kind;
-  /** Itself, or a set's members; `undefined` for a set whose members the program does not know yet. */
-  objects: readonly DeclaredObject[] | undefined;
-  /** The journal's keys that it had before, as far as its own aliases say them in plain text. */
-  formerKeys: readonly string[];
+  /** Itself, or a set's members; the set, while the program does not know its members yet. */
+  objects: readonly DeclaredObject[];
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   deletes: boolean;
 }
@@ -94,8 +92,10 @@ export function declare(call: Call, settings: Settings): Declaration {
 function membersOf(
   { kind, key: set, formerKeys: formerSets }: ResourceDeclaration,
   events: unknown,
-): DeclaredObject[] | undefined {
-  if (!isContainer(events)) return undefined;
+): DeclaredObject[] {
+  // Any of them may adopt any object.
+  if (!isContainer(events))
+    return [{ key: set, formerKeys: formerSets, kindAndName: "", adopts: UNKNOWN }];
   return Object.entries(events).map(([member, given]: [string, unknown]) => {
     // A whole entry that is an Output may be anything.
     const entry = isContainer(given) ? asRecord(given) : { existingId: given };

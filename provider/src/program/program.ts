@@ -38,7 +38,7 @@ import {
   noteCopy,
   programError,
 } from "./findings.js";
-import { ProgramValidator, type WholeProgram } from "./program-validator.js";
+import { ProgramValidator } from "./program-validator.js";
 import * as internals from "./pulumi-internals.js";
 
 noteCopy(join(__dirname, "../.."));
@@ -47,9 +47,9 @@ class Program {
   /** Then it needs no settings, and reads nothing of this machine. */
   readonly #isUnderTest = internals.currentMocks() !== undefined;
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
-  readonly #validator = new ProgramValidator();
+  readonly #validator = new ProgramValidator(pulumi.runtime.isDryRun());
   readonly #batch: Declaration[] = [];
-  #validated: Promise<WholeProgram> | undefined;
+  #validated: Promise<void> | undefined;
   #isRefused = false;
 
   /**
@@ -63,13 +63,13 @@ class Program {
     if (this.#isUnderTest) this.#assertGood([all]);
     this.#batch.push(all);
     this.#validated ??= internals.heardLater(this.#validate());
-    const context = this.#validated.then((whole) => {
-      return resource === undefined ? {} : this.#validator.contextOf(resource, whole);
+    const context = this.#validated.then(() => {
+      return resource === undefined ? {} : this.#validator.contextOf(resource);
     });
     return internals.heardLater(context);
   }
 
-  #validate(): Promise<WholeProgram> {
+  #validate(): Promise<void> {
     return new Promise((resolve, reject) => {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
@@ -89,7 +89,7 @@ class Program {
             ),
           );
           this.#assertGood(batch);
-          resolve(this.#validator.whole(pulumi.runtime.isDryRun()));
+          resolve();
         } catch (error) {
           this.#isRefused = true;
           // Each resource's wait would last forever in a process that goes on.
@@ -121,9 +121,8 @@ class Program {
       // Several programs may share the process.
       setCommandTarget(() => commandTargetOf(stack, process.cwd()));
       const isSame = accountMatcher(this.reading.settings);
-      const records = [...(readJournal(path)?.records.values() ?? [])];
-      const ours = records.filter(({ account }) => isSame(account));
-      warn(this.#validator.atEnd(ours, pulumi.runtime.isDryRun()));
+      const records = [...readJournal(path).records.values()];
+      warn(this.#validator.atEnd(records.filter(({ account }) => isSame(account))));
       if (!pulumi.runtime.isDryRun()) appendHints(endedPath(path), "well\n");
     } catch {
       // The backend is not known, or the journal can't be read: the provider says so, and creates nothing.
@@ -163,7 +162,6 @@ function begin(): Program {
   for (const note of program.reading.notes) void pulumi.log.info(note);
   // The engine takes nothing out of the state before the program ends.
   internals.onceEndedWell(() => program.end());
-  internals.hideStackTracesOfFailures();
   return program;
 }
 
@@ -188,13 +186,6 @@ const { isConfigSecret } = pulumi.runtime as unknown as {
   isConfigSecret(key: string): boolean;
 };
 
-/** The provider checks its id. */
-const ONLY_READ: Declaration = {
-  title: "",
-  lines: [],
-  warnings: [],
-};
-
 /**
  * What a resource class hands to Pulumi's own constructor. No base class is in between: Pulumi counts constructors to
  * find the line in a user's program, which the state holds. A deployment throws nothing: all problems end it together.
@@ -211,9 +202,13 @@ export function registrationOf(
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const { id, parent } = merged;
   const given = idsOf(kind, { ...args });
-  const call = { kind, name, args: given, options: merged };
-  const declaration =
-    id === undefined ? declare(call, program.reading.settings) : ONLY_READ;
+  let declaration: Declaration = { title: "", lines: [], warnings: [] };
+  // Of what is only read, the provider checks the id.
+  if (id === undefined)
+    declaration = declare(
+      { kind, name, args: given, options: merged },
+      program.reading.settings,
+    );
   const context = program.add(declaration);
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));

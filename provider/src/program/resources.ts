@@ -80,7 +80,7 @@ export class Advertiser extends pulumi.CustomResource {
     id: ReadId,
     options?: pulumi.CustomResourceOptions,
   ): AdvertiserReference {
-    return new Advertiser(name, undefined as unknown as AdvertiserArgs, {
+    return new Advertiser(name, undefined as never, {
       ...options,
       id: readIdOf(id),
     });
@@ -214,7 +214,7 @@ export class ConversionEvent extends pulumi.CustomResource {
     id: ReadId,
     options?: pulumi.CustomResourceOptions,
   ): ConversionEventReference {
-    return new ConversionEvent(name, undefined as unknown as ConversionEventArgs, {
+    return new ConversionEvent(name, undefined as never, {
       ...options,
       id: readIdOf(id),
     });
