@@ -124,7 +124,7 @@ const rows: Row[] = [
   // A preview finds all that is wrong
   [
     "one copy of the package in a program",
-    "program/findings.ts",
+    "program/program.ts",
     "if (folders.length < 2) return;",
     "if (folders.length < 3) return;",
     "unit/copies",

@@ -26,7 +26,6 @@ import {
 } from "../rules/index.js";
 import type { Settings } from "../settings/index.js";
 import { keyOf, keyOfUrn, kindOf, labelOf, memberOf, UNKNOWN } from "../state/index.js";
-import type { Finding } from "./findings.js";
 import { typesOf } from "./pulumi-internals.js";
 
 export interface DeclaredObject {
@@ -37,6 +36,12 @@ export interface DeclaredObject {
   kindAndName: string;
   /** The id of the live object that it adopts, if any; `UNKNOWN` if the program does not know it yet. */
   adopts: string | undefined;
+}
+
+/** What is wrong with a resource or catalog; no lines if nothing is. */
+export interface Finding {
+  title: string;
+  lines: readonly string[];
 }
 
 export interface Declaration extends Finding {

@@ -4,9 +4,20 @@
  * of it was found good, and one error lists all that is wrong. A program that waits for nothing outside is one batch.
  */
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { saidOnce, setCommandTarget, type Values } from "../base/index.js";
+import {
+  ArgumentsError,
+  count,
+  cut,
+  SettingsError,
+  saidOnce,
+  setCommandTarget,
+  type Values,
+  versionProblem,
+  withPage,
+} from "../base/index.js";
 import { appendHints } from "../files/index.js";
 import {
   backendIn,
@@ -18,6 +29,7 @@ import {
 import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import {
   accountMatcher,
+  describeSettingProblems,
   NAMESPACE,
   readSettings,
   type SettingsReading,
@@ -29,17 +41,39 @@ import {
   type ProgramContext,
   SECRET_ARGUMENTS,
 } from "../state/index.js";
-import { type Declaration, declare, holdsOutput, idsOf } from "./declaration.js";
 import {
-  expectFoundFrom,
-  expectNodeFits,
-  expectOneCopy,
+  type Declaration,
+  declare,
   type Finding,
-  noteCopy,
-  programError,
-} from "./findings.js";
+  holdsOutput,
+  idsOf,
+} from "./declaration.js";
 import { ProgramValidator } from "./program-validator.js";
 import * as internals from "./pulumi-internals.js";
+
+/** Where any copy finds the folders of the others, whatever its version: so this form is a contract. */
+const NOTED: unique symbol = Symbol.for("pulumi-advertising");
+const here: { [NOTED]?: Set<string> } = globalThis as object;
+
+/** @param folder of this copy. Loaded twice, it is one. */
+function noteCopy(folder: string): void {
+  here[NOTED] ??= new Set();
+  here[NOTED].add(folder);
+}
+
+/** @throws pulumi.RunError */
+export function expectOneCopy(): void {
+  const folders = [...(here[NOTED] ?? [])];
+  if (folders.length < 2) return;
+  const lines = [
+    "The program and its provider load several copies of pulumi-advertising, and only one can know the whole program:",
+    ...folders.map((folder) => `  ${folder}`),
+    "Nothing was sent. Declare it in the program's dependencies, and in your libraries only in peerDependencies " +
+      "(`npm ls pulumi-advertising`, `pnpm why` or `yarn why` shows what brings each copy). " +
+      "For another's library, install a version that it accepts, and run `npm dedupe` (pnpm, yarn dedupe).",
+  ];
+  throw runError(withPage(lines.join("\n"), ArgumentsError.code));
+}
 
 noteCopy(join(__dirname, "../.."));
 
@@ -147,7 +181,8 @@ export function currentProgram(): Program {
 }
 
 function begin(): Program {
-  expectNodeFits();
+  const old = versionProblem(process.versions.node);
+  if (old !== undefined) throw runError(`pulumi-advertising: ${old} Nothing was sent.`);
   // An inline program of the automation API may run in any folder.
   if (!internals.isEmbedded()) {
     const stack = internals.stackOfProgram();
@@ -163,6 +198,52 @@ function begin(): Program {
   // The engine takes nothing out of the state before the program ends.
   internals.onceEndedWell(() => program.end());
   return program;
+}
+
+/**
+ * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings
+ * along is not found there. @returns the file that it loads. @throws pulumi.RunError
+ */
+function expectFoundFrom(folder: string): string {
+  try {
+    return createRequire(join(folder, "index.js")).resolve("pulumi-advertising/handlers");
+  } catch {
+    throw runError(
+      `pulumi-advertising: Pulumi's provider process does not find this package from ${folder}. Nothing was sent. ` +
+        "Install it there: `npm install pulumi-advertising`. A library that uses it declares it in peerDependencies.",
+    );
+  }
+}
+
+/** A program makes thousands of events in a loop, and a catalog has thousands of rows. */
+const MAX_LINES = 100;
+
+/** @param consequence what was not done, such as `nothing was sent`. */
+export function programError(
+  { problems }: SettingsReading,
+  findings: readonly Finding[],
+  consequence: string,
+): pulumi.RunError {
+  const total = findings.reduce((sum, { lines }) => sum + lines.length, problems.length);
+  const sections = findings.map(({ title, lines }) =>
+    [`${title}:`, ...cut(lines, MAX_LINES)].join("\n    "),
+  );
+  const lines = [`${count(total, "problem")}; ${consequence}.`];
+  if (problems.length > 0) lines.push(describeSettingProblems(problems));
+  lines.push(...cut(sections, MAX_LINES).map((section) => `  ${section}`));
+  const { code } = findings.length > 0 ? ArgumentsError : SettingsError;
+  return runError(withPage(lines.join("\n"), code));
+}
+
+/**
+ * Pulumi would put a property's name before the message, and shows an error's stack trace in some of its own messages.
+ */
+function runError(message: string): pulumi.RunError {
+  const error = Object.assign(new pulumi.RunError(message), { stack: "" });
+  return Object.defineProperty(error, "message", {
+    get: () => message,
+    set: () => undefined,
+  });
 }
 
 function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {
