@@ -125,8 +125,8 @@ const rows: Row[] = [
   [
     "one copy of the package in a program",
     "program/program.ts",
-    "if (folders.length < 2) return;",
-    "if (folders.length < 3) return;",
+    "if (copies.size < 2) return;",
+    "if (copies.size < 3) return;",
     "unit/copies",
     "of two, the error names both folders",
   ],

@@ -68,7 +68,7 @@ describe("a single resource", () => {
   it.each<[string, unknown, string[]]>([
     [
       "a name",
-      [{ name: "old" }, { name: "older", parent: undefined }, "e"],
+      [{ name: "old" }, { name: "older", parent: undefined }, { name: "e" }],
       ["old", "older"],
     ],
     [

@@ -24,17 +24,17 @@ import {
   closedLine,
   DamagedJournal,
   isOpen,
-  type JournalEntry,
   type JournalLine,
   journalText,
   lineOf,
   readJournal,
+  type StackJournal,
 } from "./journal-entry.js";
 import { endedPath, journalPath, type StackPlace } from "./places.js";
 
 export interface JournalOptions extends StackPlace, LockOptions {
-  /** @default this machine's, of all stacks */
-  folder?: string;
+  /** Of all stacks' journals. */
+  folder: string;
   /** Names of runs that use it, so that Pulumi's record of them can be told from another machine's. @default none */
   runs?: readonly string[];
   say?: ((message: string) => void) | undefined;
@@ -67,8 +67,8 @@ export class JournalFile {
     }
   }
 
-  /** Takes the file for this run and rewrites it with one line per record. @returns the records. */
-  async open(): Promise<Map<string, JournalEntry>> {
+  /** Takes the file for this run and rewrites it with one line per record. @returns what it had. */
+  async open(): Promise<StackJournal> {
     const { path } = this;
     const disk = this.#disk;
     const onWait = (holder: string, leftMs: number) =>
@@ -82,18 +82,15 @@ export class JournalFile {
       if (this.#isOver) throw new Error("the run has ended");
       disk.rmSync(endedPath(path), { force: true }); // a former run's
       removeLeftovers(path, Date.now(), disk);
-      const { records, runs } = readJournal(path, disk);
-      const named = [...new Set([...runs, ...(this.options.runs ?? [])])].slice(-MAX_RUNS);
-      replacePrivate(
-        path,
-        journalText(this.options, named, records.values()),
-        disk,
-        lock.assertHeld,
-      );
+      const journal = readJournal(path, disk);
+      const runs = new Set([...journal.runs, ...(this.options.runs ?? [])]);
+      const named = [...runs].slice(-MAX_RUNS);
+      const text = journalText(this.options, named, journal.records.values());
+      replacePrivate(path, text, disk, lock.assertHeld);
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
       this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
       this.#bytes = disk.fstatSync(this.#file).size;
-      return records;
+      return journal;
     } catch (error) {
       this.release(); // one that could not be read must stay as it is, at the end of the run too
       throw journalErrorFrom(path, error);
@@ -177,14 +174,13 @@ export class JournalFile {
   }
 }
 
-/** Whether a run has this stack's journal now. Changes nothing. */
+/** Whether a run has this journal, which is there, now. Changes nothing. */
 export async function isJournalInUse(
   place: StackPlace,
   folder: string,
   disk = systemDisk,
 ): Promise<boolean> {
   const path = journalPath(place, folder);
-  if (disk.lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
   try {
     const lock = await acquireLock(`${path}.lock`, { maxWaitMs: 0, disk });
     lock.release();
@@ -194,9 +190,7 @@ export async function isJournalInUse(
   }
 }
 
-type Here = Pick<JournalOptions, "clock" | "maxWaitMs" | "disk" | "say"> & {
-  folder: string;
-};
+type Here = Omit<JournalOptions, keyof StackPlace | "runs">;
 
 /**
  * All are on the disk when it resolves. @param runs names of runs whose creates are among them.
@@ -224,7 +218,8 @@ export async function takeOverOpen(
   here: Here,
 ): Promise<number> {
   const file = new JournalFile({ ...here, ...former });
-  const open = [...(await file.open()).values()].filter(isOpen);
+  const { records: all, runs } = await file.open();
+  const open = [...all.values()].filter(isOpen);
   try {
     const { records } = readJournal(journalPath(now, here.folder), here.disk);
     for (const { key, mark, id } of open) {
@@ -238,7 +233,6 @@ export async function takeOverOpen(
         `Nothing was taken over: this stack has another open create of ${parseKey(key).label}. Resolve that first.`,
       );
     }
-    const { runs } = readJournal(file.path, here.disk);
     await appendLines(now, open, here, runs);
     await file.append(open.map(({ key }) => closedLine(key)));
     return open.length;

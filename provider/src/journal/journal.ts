@@ -31,7 +31,6 @@ import {
   applyLine,
   closedLine,
   confirmedLine,
-  holdersIn,
   isOpen,
   isSuperseded,
   type JournalEntry,
@@ -56,9 +55,8 @@ interface Sight extends Pick<JournalEntry, "key" | "id" | "name" | "facts" | "de
 export class Journal {
   readonly #file: JournalFile;
   #records: Map<string, JournalEntry> | undefined;
-  /** The keys of what was open when this run began. */
-  #openKeys: readonly string[] = [];
-  /** By object: the resource or member that has or had it. */
+  #openAtStart: readonly JournalEntry[] = [];
+  /** By object of this account: the resource or member that has it, or else had it. */
   #holders: Map<string, string> | undefined;
   #opening: Promise<void> | undefined;
   #trouble: JournalError | undefined;
@@ -86,7 +84,7 @@ export class Journal {
   /** Acquires the journal's lock before anything else in an `up`. A failure waits for {@link assertUsable}, which only creates ask. */
   openOnce(): Promise<void> {
     this.#opening ??= this.#file.open().then(
-      (records) => void this.#begin(records), // what was read before, without the lock, may be out of date
+      ({ records }) => void this.#begin(records), // what was read before, without the lock, may be out of date
       (error: JournalError) => {
         this.#trouble = error;
       },
@@ -97,7 +95,7 @@ export class Journal {
   #begin(records: Map<string, JournalEntry>): Map<string, JournalEntry> {
     this.#records = records;
     const open = [...records.values()].filter(isOpen);
-    this.#openKeys = open.map(({ key }) => key);
+    this.#openAtStart = open;
     this.accountsOfOpen = new Map(open.map(({ account, key }) => [account, key]));
     this.#holders = undefined;
     // What a plugin's diffs saw before the first create showed that this is an `up`.
@@ -140,10 +138,10 @@ export class Journal {
     );
   }
 
-  /** Creates of earlier runs that were open when this run began. Some may have been resolved since. */
-  get openAtStart(): JournalEntry[] {
-    const { records } = this; // reads them, and with them what is open
-    return this.#openKeys.flatMap((key) => records.get(key) ?? []);
+  /** Creates of earlier runs, as they were open when this run began. Some may have been resolved since. */
+  get openAtStart(): readonly JournalEntry[] {
+    void this.records; // reads them, and with them what is open
+    return this.#openAtStart;
   }
 
   /** Whether an earlier run's create is still open. */
@@ -172,7 +170,14 @@ export class Journal {
 
   /** The resource or member that has or had an object of this account, as far as runs here know. */
   holderOf(kind: Kind["name"], id: string): string | undefined {
-    this.#holders ??= holdersIn(this.#ours);
+    if (this.#holders === undefined) {
+      const current = this.#ours.filter(({ state }) => state !== "closed");
+      const had = current.map(({ key, replaces }) => ({ key, id: replaces }));
+      this.#holders = new Map();
+      for (const each of [...had, ...current])
+        if (each.id !== undefined)
+          this.#holders.set(objectKey(parseKey(each.key).kind, each.id), each.key);
+    }
     return this.#holders.get(objectKey(kind, id));
   }
 

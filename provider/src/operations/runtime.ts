@@ -14,7 +14,6 @@ import {
   natural,
   type Secrets,
   SettingsError,
-  setCommandTarget,
   systemClock,
   type Values,
 } from "../base/index.js";
@@ -23,7 +22,6 @@ import { type Disk, readHints, systemDisk } from "../files/index.js";
 import {
   backendIn,
   CreatesByName,
-  commandTargetOf,
   cookieFileFor,
   deletedObjects,
   endedPath,
@@ -32,6 +30,7 @@ import {
   journalFolder,
   keysWith,
   openElsewhere,
+  printCommandsFor,
   type StackJournal,
   type StackPlace,
 } from "../journal/index.js";
@@ -102,7 +101,7 @@ export function createRuntime(
   const journalOf = (ref: Identified) => {
     if (journal !== undefined) return journal;
     const place = placeOf(ref.identity);
-    setCommandTarget(() => commandTargetOf(place.stack, process.cwd()));
+    printCommandsFor(place.stack);
     const { say } = messages;
     const runs = [runName];
     journal = new Journal({ ...place, folder, disk, runs, account, isSameAccount, say });
@@ -166,8 +165,7 @@ export function createRuntime(
         if (own !== undefined) keys.add(own);
         if (keys.size < 2) continue;
         const [first] = journals;
-        if (first !== undefined && "stack" in first)
-          setCommandTarget(() => commandTargetOf(first.stack, process.cwd()));
+        if (first !== undefined && "stack" in first) printCommandsFor(first.stack);
         return [...keys].filter((key) => key !== own);
       }
       return [];

@@ -122,12 +122,9 @@ function declaredObject(kind: Kind, values: Values) {
 /** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */
 function formerKeysOf({ kind, name, options }: Call): string[] {
   return listIn(options.aliases).flatMap((alias) => {
-    if (typeof alias === "string")
-      return alias.startsWith("urn:") ? keyOfUrn(kind.name, alias) : [];
+    if (typeof alias === "string") return keyOfUrn(kind.name, alias);
     const { name: formerName = name, parent = options.parent, parentUrn } = asRecord(alias);
-    const isParentKnown = parent === undefined || pulumi.Resource.isInstance(parent);
-    if (typeof formerName !== "string" || !isParentKnown || parentUrn !== undefined)
-      return [];
+    if (typeof formerName !== "string" || parentUrn !== undefined) return [];
     return keyOf(kind.name, { parentTypes: typesOf(parent), name: formerName });
   });
 }

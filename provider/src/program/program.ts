@@ -13,7 +13,6 @@ import {
   cut,
   SettingsError,
   saidOnce,
-  setCommandTarget,
   type Values,
   versionProblem,
   withPage,
@@ -21,9 +20,9 @@ import {
 import { appendHints } from "../files/index.js";
 import {
   backendIn,
-  commandTargetOf,
   endedPath,
   journalPath,
+  printCommandsFor,
   readJournal,
 } from "../journal/index.js";
 import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
@@ -54,28 +53,22 @@ import * as internals from "./pulumi-internals.js";
 /** Where any copy finds the folders of the others, whatever its version: so this form is a contract. */
 const NOTED: unique symbol = Symbol.for("pulumi-advertising");
 const here: { [NOTED]?: Set<string> } = globalThis as object;
-
-/** @param folder of this copy. Loaded twice, it is one. */
-function noteCopy(folder: string): void {
-  here[NOTED] ??= new Set();
-  here[NOTED].add(folder);
-}
+here[NOTED] ??= new Set();
+const copies = here[NOTED];
+copies.add(join(__dirname, "../.."));
 
 /** @throws pulumi.RunError */
 export function expectOneCopy(): void {
-  const folders = [...(here[NOTED] ?? [])];
-  if (folders.length < 2) return;
+  if (copies.size < 2) return;
   const lines = [
     "The program and its provider load several copies of pulumi-advertising, and only one can know the whole program:",
-    ...folders.map((folder) => `  ${folder}`),
+    ...[...copies].map((folder) => `  ${folder}`),
     "Nothing was sent. Declare it in the program's dependencies, and in your libraries only in peerDependencies " +
       "(`npm ls pulumi-advertising`, `pnpm why` or `yarn why` shows what brings each copy). " +
       "For another's library, install a version that it accepts, and run `npm dedupe` (pnpm, yarn dedupe).",
   ];
   throw runError(withPage(lines.join("\n"), ArgumentsError.code));
 }
-
-noteCopy(join(__dirname, "../.."));
 
 class Program {
   /** Then it needs no settings, and reads nothing of this machine. */
@@ -153,7 +146,7 @@ class Program {
         stack,
       });
       // Several programs may share the process.
-      setCommandTarget(() => commandTargetOf(stack, process.cwd()));
+      printCommandsFor(stack);
       const isSame = accountMatcher(this.reading.settings);
       const records = [...readJournal(path).records.values()];
       warn(this.#validator.atEnd(records.filter(({ account }) => isSame(account))));
@@ -185,11 +178,10 @@ function begin(): Program {
   if (old !== undefined) throw runError(`pulumi-advertising: ${old} Nothing was sent.`);
   // An inline program of the automation API may run in any folder.
   if (!internals.isEmbedded()) {
-    const stack = internals.stackOfProgram();
-    setCommandTarget(() => commandTargetOf(stack, process.cwd()));
+    printCommandsFor(internals.stackOfProgram());
     const found = expectFoundFrom(process.cwd());
     // Beside a library's copy, the provider process would run another one. A bundle has no file of its own.
-    if (existsSync(join(__dirname, "../handlers.js"))) noteCopy(join(found, "../.."));
+    if (existsSync(join(__dirname, "../handlers.js"))) copies.add(join(found, "../.."));
   }
   if (internals.currentMocks() === undefined) expectOneCopy();
   const program = new Program();

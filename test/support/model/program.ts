@@ -1,5 +1,5 @@
 /** A program as data, and what its half makes of it: the same `declare` and `Judge` as a real one, no constructors. */
-import type { Records } from "../../../provider/src/journal/index.js";
+import type { JournalEntry } from "../../../provider/src/journal/index.js";
 import {
   advertiser,
   conversionEvent,
@@ -74,7 +74,7 @@ export function programHalf(
   program: readonly Declared[],
   stack: string,
   settings: Settings,
-  records: Records,
+  records: ReadonlyMap<string, JournalEntry>,
   batches = 1,
 ): ProgramHalf {
   const validator = new ProgramValidator(false);
