@@ -94,7 +94,7 @@ export function createProvider(
  * A new object, scrubbed and without a stack: causes and properties may hold secrets. Of most calls Pulumi prints
  * `<error>: <stack>`, which {@link silenceShown} drops, and the engine then the message at the resource.
  */
-function shownError(error: unknown, { secrets }: Runtime): Error {
+function shownError(error: unknown, { secrets }: Runtime) {
   const message = secrets.scrub(describeError(error));
   const shown = new Error(message);
   shown.stack = SHOWN_AT_RESOURCE;

@@ -50,7 +50,7 @@ export class JournalFile {
   #file: number | undefined;
   #bytes = 0;
   #isOver = false;
-  #waiting: { text: string; resolve(): void; reject(error: unknown): void }[] = [];
+  #waiting: ({ text: string } & PromiseWithResolvers<void>)[] = [];
 
   constructor(private readonly options: JournalOptions) {
     this.path = journalPath(options, options.folder);
@@ -103,14 +103,11 @@ export class JournalFile {
    */
   async append(lines: readonly object[], before = ""): Promise<void> {
     const text = lines.map(lineOf).join("");
-    try {
-      await new Promise<void>((resolve, reject) => {
-        if (this.#waiting.push({ text, resolve, reject }) === 1)
-          setImmediate(() => this.#write());
-      });
-    } catch (error) {
+    const batched = { text, ...Promise.withResolvers<void>() };
+    if (this.#waiting.push(batched) === 1) setImmediate(() => this.#write());
+    await batched.promise.catch((error) => {
       throw journalErrorFrom(this.path, error, before);
-    }
+    });
   }
 
   /** For the end of a run: adds these lines, and lets another run have it. Synchronous; never fails. */
@@ -133,7 +130,7 @@ export class JournalFile {
     this.#lock = undefined;
   }
 
-  #write(): void {
+  #write() {
     const batch = this.#waiting;
     this.#waiting = [];
     const text = batch.map((each) => each.text).join("");
@@ -145,7 +142,7 @@ export class JournalFile {
     }
   }
 
-  #put(text: string): void {
+  #put(text: string) {
     const file = this.#assertStillOurs();
     try {
       this.#disk.writeFileSync(file, text);
@@ -160,7 +157,7 @@ export class JournalFile {
   }
 
   /** @returns the open file. @throws LockLost; an error if it is not this run's any more; the system's errors. */
-  #assertStillOurs(): number {
+  #assertStillOurs() {
     if (this.#file === undefined || this.#lock === undefined)
       throw new Error("the run has ended");
     this.#lock.assertHeld();
@@ -249,12 +246,13 @@ export function journalErrorFrom(
 ): JournalError {
   if (error instanceof JournalError) return error;
   const { message } = error as Error;
-  const journal = `The journal ${path} can't be used`;
   let advice = `${cureFor(error, path) ?? "Correct the cause"}. Then run this again.`;
   if (error instanceof DamagedJournal)
     advice = [
       "Look in the account for objects that an interrupted run may have created,",
       `set existingId for those, then remove the file:\n  rm ${shellWord(path)}`,
     ].join(" ");
-  return new JournalError(`${before}${journal}: ${message}. ${advice}`);
+  return new JournalError(
+    `${before}The journal ${path} can't be used: ${message}. ${advice}`,
+  );
 }

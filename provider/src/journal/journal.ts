@@ -92,7 +92,7 @@ export class Journal {
     return this.#opening;
   }
 
-  #begin(records: Map<string, JournalEntry>): Map<string, JournalEntry> {
+  #begin(records: Map<string, JournalEntry>) {
     this.#records = records;
     const open = [...records.values()].filter(isOpen);
     this.#openAtStart = open;
@@ -160,7 +160,7 @@ export class Journal {
   }
 
   /** Those of this account. */
-  get #ours(): JournalEntry[] {
+  get #ours() {
     const { isSameAccount } = this.options;
     return [...this.records.values()].filter(({ account }) => isSameAccount(account));
   }
@@ -171,14 +171,16 @@ export class Journal {
   /** The resource or member that has or had an object of this account, as far as runs here know. */
   holderOf(kind: Kind["name"], id: string): string | undefined {
     if (this.#holders === undefined) {
-      const current = this.#ours.filter(({ state }) => state !== "closed");
-      const had = current.map(({ key, replaces }) => ({ key, id: replaces }));
       this.#holders = new Map();
-      for (const each of [...had, ...current])
-        if (each.id !== undefined)
-          this.#holders.set(objectKey(parseKey(each.key).kind, each.id), each.key);
+      const current = this.#ours.filter(({ state }) => state !== "closed");
+      for (const { key, replaces } of current) this.#noteHolder(key, replaces);
+      for (const each of current) this.#noteHolder(each.key, each.id);
     }
     return this.#holders.get(objectKey(kind, id));
+  }
+
+  #noteHolder(key: string, id: string | undefined) {
+    if (id !== undefined) this.#holders?.set(objectKey(parseKey(key).kind, id), key);
   }
 
   /** Nothing may leave before it resolves (M1). @throws JournalError */
@@ -250,7 +252,7 @@ export class Journal {
   }
 
   /** A create under another key is this object, or the unresolved create that the state has under this key. */
-  #sawCreate(key: string, create: string, id: string | undefined): void {
+  #sawCreate(key: string, create: string, id: string | undefined) {
     const record = this.openAtStart.find((each) => isCreate(each, create));
     if (record === undefined || record.key === key || !this.isStillOpen(record.key)) return;
     if (id !== undefined) this.#see(record.key, id);
@@ -258,22 +260,22 @@ export class Journal {
   }
 
   /** If another key's record has this object, an alias or `existingId` moved it here: that record is confirmed too. */
-  #seeFormer(key: string, id: string): void {
+  #seeFormer(key: string, id: string) {
     const former = this.of(this.holderOf(parseKey(key).kind, id) ?? key);
     if (former === undefined || former.key === key || former.id !== id) return;
     if (former.state !== "confirmed") this.#see(former.key, id);
   }
 
-  #see(key: string, id: string, shown: Partial<JournalEntry> = {}): void {
+  #see(key: string, id: string, shown: Partial<JournalEntry> = {}) {
     this.#applyUnwritten({ ...this.#confirmedLine(key, id), ...shown });
   }
 
-  #applyUnwritten(line: JournalLine): void {
+  #applyUnwritten(line: JournalLine) {
     this.#apply(line);
     this.#unwrittenLines.push(line);
   }
 
-  #confirmedLine(key: string, id: string): JournalLine {
+  #confirmedLine(key: string, id: string) {
     const account = this.options.account || undefined;
     return confirmedLine({ ...this.of(key), key, account }, id);
   }
@@ -305,18 +307,17 @@ export class Journal {
   }
 
   /** This is so, and this run goes by it, even if the disk does not take it. @throws JournalError */
-  async #applyAndWrite(line: JournalLine): Promise<void> {
+  async #applyAndWrite(line: JournalLine) {
     this.#apply(line);
     await this.#write(line);
   }
 
-  #apply(line: JournalLine): void {
+  #apply(line: JournalLine) {
     applyLine(this.records, line);
-    if (line.id !== undefined)
-      this.#holders?.set(objectKey(parseKey(line.key).kind, line.id), line.key);
+    this.#noteHolder(line.key, line.id);
   }
 
-  async #write(line: JournalLine, before = ""): Promise<void> {
+  async #write(line: JournalLine, before = "") {
     await this.assertUsable();
     await this.#file.append([...this.#unwrittenLines.splice(0), line], before);
   }

@@ -187,7 +187,7 @@ function backendOfProject(folder: string): string {
   }
 }
 
-function unknownBackend(why: string, cure: string): JournalError {
+function unknownBackend(why: string, cure: string) {
   return new JournalError(
     `Nothing was sent: ${why}. It may name the backend, whose journal this run needs. ${cure}, and run this again.`,
   );

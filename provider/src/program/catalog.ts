@@ -117,7 +117,7 @@ function declareEvent(
   key: string,
   { formerKey, ...args }: Values,
   options: pulumi.CustomResourceOptions,
-): pulumi.Output<number> {
+) {
   const aliases =
     formerKey === undefined ? [] : [{ name: resourceName(prefix, String(formerKey)) }];
   const name = resourceName(prefix, key);

@@ -80,13 +80,9 @@ export class ProgramValidator {
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
   #sameNamedAs({ objects }: ResourceDeclaration): string[] {
     const own = new Set(objects.flatMap(({ key, formerKeys }) => [key, ...formerKeys]));
-    const sameNamed: string[] = [];
-    for (const name of new Set(objects.map(({ kindAndName }) => kindAndName)))
-      for (const key of this.#keysByKindAndName.get(name) ?? []) {
-        if (sameNamed.length === MAX_SAME_NAMED) return sameNamed;
-        if (!own.has(key)) sameNamed.push(key);
-      }
-    return sameNamed;
+    const names = new Set(objects.map(({ kindAndName }) => kindAndName));
+    const named = [...names].flatMap((name) => this.#keysByKindAndName.get(name) ?? []);
+    return named.filter((key) => !own.has(key)).slice(0, MAX_SAME_NAMED);
   }
 
   /** What nothing has declared when the program has ended. Whether the state has it, only the engine knows. */

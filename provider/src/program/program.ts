@@ -63,9 +63,8 @@ export function expectOneCopy(): void {
   const lines = [
     "The program and its provider load several copies of pulumi-advertising, and only one can know the whole program:",
     ...[...copies].map((folder) => `  ${folder}`),
-    "Nothing was sent. Declare it in the program's dependencies, and in your libraries only in peerDependencies " +
-      "(`npm ls pulumi-advertising`, `pnpm why` or `yarn why` shows what brings each copy). " +
-      "For another's library, install a version that it accepts, and run `npm dedupe` (pnpm, yarn dedupe).",
+    "Nothing was sent. Declare it in the program's dependencies, and in libraries only in peerDependencies; " +
+      "then run `npm dedupe` (pnpm, yarn dedupe). `npm ls pulumi-advertising` (pnpm, yarn why) shows what brings each copy.",
   ];
   throw runError(withPage(lines.join("\n"), ArgumentsError.code));
 }
@@ -96,8 +95,8 @@ class Program {
     return internals.heardLater(context);
   }
 
-  #validate(): Promise<void> {
-    return new Promise((resolve, reject) => {
+  #validate() {
+    return new Promise<void>((resolve, reject) => {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
         const batch = this.#batch.splice(0);
@@ -127,7 +126,7 @@ class Program {
     });
   }
 
-  #assertGood(findings: readonly Finding[]): void {
+  #assertGood(findings: readonly Finding[]) {
     const wrong = findings.filter(({ lines }) => lines.length > 0);
     // What earlier batches declare may be live by now.
     const consequence =
@@ -157,7 +156,7 @@ class Program {
   }
 }
 
-function warn(warnings: readonly string[]): void {
+function warn(warnings: readonly string[]) {
   for (const warning of warnings) void pulumi.log.warn(warning);
 }
 
@@ -230,7 +229,7 @@ export function programError(
 /**
  * Pulumi would put a property's name before the message, and shows an error's stack trace in some of its own messages.
  */
-function runError(message: string): pulumi.RunError {
+function runError(message: string) {
   const error = Object.assign(new pulumi.RunError(message), { stack: "" });
   return Object.defineProperty(error, "message", {
     get: () => message,
@@ -238,7 +237,7 @@ function runError(message: string): pulumi.RunError {
   });
 }
 
-function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {
+function readSettingsOfProgram(isUnderTest: boolean) {
   const config = new pulumi.Config(NAMESPACE);
   const prefix = `${NAMESPACE}:`;
   const all = Object.keys(pulumi.runtime.allConfig());
@@ -305,7 +304,7 @@ export function registrationOf(
 }
 
 /** Arguments that are or hold a secret: the provider gets their values in clear, and must not quote them. */
-async function secretNames(given: Values): Promise<string[] | undefined> {
+async function secretNames(given: Values) {
   const names: string[] = [];
   for (const [name, value] of Object.entries(given))
     if (holdsOutput(value) && (await pulumi.isSecret(pulumi.output(value))))
