@@ -171,8 +171,8 @@ export class Journal {
   /** The resource or member that has or had an object of this account, as far as runs here know. */
   holderOf(kind: Kind["name"], id: string): string | undefined {
     if (this.#holders === undefined) {
-      this.#holders = new Map();
       const current = this.#ours.filter(({ state }) => state !== "closed");
+      this.#holders = new Map(); // not before, since a first reading begins anew
       for (const { key, replaces } of current) this.#noteHolder(key, replaces);
       for (const each of current) this.#noteHolder(each.key, each.id);
     }
