@@ -64,7 +64,7 @@ export function expectOneCopy(): void {
     "The program and its provider load several copies of pulumi-advertising, and only one can know the whole program:",
     ...[...copies].map((folder) => `  ${folder}`),
     "Nothing was sent. Declare it in the program's dependencies, and in libraries only in peerDependencies; " +
-      "then run `npm dedupe` (pnpm, yarn dedupe). `npm ls pulumi-advertising` (pnpm, yarn why) shows what brings each copy.",
+      "then run `npm dedupe` (pnpm, yarn dedupe). `npm ls pulumi-advertising` (pnpm why, yarn why) shows what brings each copy.",
   ];
   throw runError(withPage(lines.join("\n"), ArgumentsError.code));
 }
