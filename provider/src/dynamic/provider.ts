@@ -65,8 +65,8 @@ export function createProvider(
     }),
 
     diff: guarded(async (id: string, olds: Values, news: Values) => {
-      const change = { id, olds, news };
-      const plan = await planResource(resource, runtime(), refIn(news).ref, change);
+      const { ref } = refIn(news);
+      const plan = await planResource(resource, runtime(), ref, { id, olds, news });
       return { ...plan, deleteBeforeReplace: false };
     }),
 
@@ -80,8 +80,8 @@ export function createProvider(
     }),
 
     update: guarded(async (id: string, olds: Values, news: Values) => {
-      const change = { id, olds, news };
-      return { outs: await updateResource(resource, runtime(), refIn(news).ref, change) };
+      const { ref } = refIn(news);
+      return { outs: await updateResource(resource, runtime(), ref, { id, olds, news }) };
     }),
 
     delete: guarded((id: string, properties: Values) => {

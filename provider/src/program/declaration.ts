@@ -16,10 +16,8 @@ import {
 import { abilitiesOf } from "../plan/index.js";
 import {
   DescribedInvalidValue,
-  exactId,
   isContainer,
   isPlatformId,
-  LIVE_ID,
   type Problem,
   problemMessages,
   show,
@@ -76,7 +74,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
   const formerKeys = formerKeysOf(call).filter((former) => former !== key);
   const deletes = options.retainOnDelete === false && canDelete;
-  const resource = { key, kind, objects: [], formerKeys, deletes };
+  const resource = { key, kind, formerKeys, deletes };
   const { values, problems } = checkArguments(declared, args, settings, {
     isUnknown: holdsOutput,
   });
@@ -95,7 +93,7 @@ export function declare(call: Call, settings: Settings): Declaration {
 }
 
 function membersOf(
-  { kind, key: set, formerKeys: formerSets }: ResourceDeclaration,
+  { kind, key: set, formerKeys: formerSets }: Omit<ResourceDeclaration, "objects">,
   events: unknown,
 ): DeclaredObject[] {
   // Any of them may adopt any object.
@@ -183,17 +181,6 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
       : new DescribedInvalidValue(`a resource of type ${properties.__pulumiType}`);
   }
   return ids;
-}
-
-/** @param output the engine's value: unknown in a preview of an update in place, which still knows the id. */
-export function idInPreview(
-  { id }: pulumi.CustomResource,
-  output: pulumi.Output<number>,
-): pulumi.Output<number> {
-  return id.apply((digits) => {
-    if (!LIVE_ID.test(digits)) return output;
-    return pulumi.output(exactId(digits) as number);
-  });
 }
 
 /** The id of a resource that is read: Pulumi takes texts only. The provider refuses what is no id of the platform. */

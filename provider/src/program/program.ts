@@ -140,10 +140,7 @@ class Program {
     if (this.#isRefused || this.#isUnderTest) return;
     try {
       const stack = internals.stackOfProgram();
-      const path = journalPath({
-        backend: backendIn(process.env, process.cwd()),
-        stack,
-      });
+      const path = journalPath({ stack, backend: backendIn(process.env, process.cwd()) });
       // Several programs may share the process.
       printCommandsFor(stack);
       const isSame = accountMatcher(this.reading.settings);
