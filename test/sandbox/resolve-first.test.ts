@@ -355,7 +355,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       else await e.kill();
       const { error } = await e.up({ eventName: "Other", existingId: 900 });
       expect(error).toContain(
-        'existingId: 900 does not resolve this create: it was sent with eventName "E"',
+        'existingId: 900 does not resolve this create, which was sent with eventName "E"',
       );
       expect([e.id, e.unresolved?.name, journal()]).toEqual([undefined, "E", ["e sent"]]);
       expect((await e.up({ existingId: 2 })).error).toBeUndefined();

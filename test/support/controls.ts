@@ -124,9 +124,9 @@ const rows: Row[] = [
   // A preview finds all that is wrong
   [
     "one copy of the package in a program",
-    "program/findings.ts",
-    "if (folders.length < 2) return;",
-    "if (folders.length < 3) return;",
+    "program/program.ts",
+    "if (copies.size < 2) return;",
+    "if (copies.size < 3) return;",
     "unit/copies",
     "of two, the error names both folders",
   ],

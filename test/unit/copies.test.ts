@@ -1,34 +1,33 @@
 /** A second copy of the package in a program is found by the note that each copy leaves, whatever its version. */
+import { fileURLToPath } from "node:url";
 import { beforeEach, expect, it, vi } from "vitest";
 
 const NAME = Symbol.for("pulumi-advertising");
-const A = "/app/node_modules/pulumi-advertising";
-const B = "/app/libs/tracking/node_modules/pulumi-advertising";
+const OTHER = "/app/libs/tracking/node_modules/pulumi-advertising";
+const OWN = fileURLToPath(new URL("../../provider", import.meta.url));
 
 beforeEach(() => {
   vi.resetModules();
-  delete (globalThis as { [NAME]?: object })[NAME];
 });
 
-/** Another copy: each has modules of its own. */
-const copyIn = async (folder: string) => {
+/** Notes these folders, as other copies do, and loads this one: twice, which is one. */
+const loadedBeside = async (...folders: string[]) => {
+  (globalThis as { [NAME]?: object })[NAME] = new Set(folders);
+  await import("../../provider/src/program/program.js");
   vi.resetModules();
-  const copy = await import("../../provider/src/program/findings.js");
-  copy.noteCopy(folder);
-  return copy;
+  return import("../../provider/src/program/program.js");
 };
 
 it("one copy is good, also if it is loaded twice", async () => {
-  for (const copy of [await copyIn(A), await copyIn(A)])
-    expect(() => copy.expectOneCopy()).not.toThrow();
+  const { expectOneCopy } = await loadedBeside();
+  expect(() => expectOneCopy()).not.toThrow();
 });
 
 it("of two, the error names both folders and the cure", async () => {
-  await copyIn(A);
-  const { expectOneCopy } = await copyIn(B);
+  const { expectOneCopy } = await loadedBeside(OTHER);
   const words = [
-    A,
-    B,
+    OTHER,
+    OWN,
     "peerDependencies",
     "npm ls",
     "pnpm",

@@ -327,10 +327,10 @@ it("says why existingId does not resolve a create, and what an update sends", ()
   };
   const end = "Nothing is adopted until you resolve it.";
   expect(why({ value: 2, eventName: "B" })).toBe(
-    `existingId: 9 does not resolve this create: it was sent with eventName "A", value 1. ${end}`,
+    `existingId: 9 does not resolve this create, which was sent with eventName "A", with value 1. ${end}`,
   );
   expect(why({}, { replaces: "9" })).toBe(
-    `existingId: 9 does not resolve this create: 9 is the object that it was to replace. ${end}`,
+    `existingId: 9 does not resolve this create, which was sent to replace 9. ${end}`,
   );
   const updated = (situation: Situation) => both(situation, ALL)[0].action;
   expect(updated({ held: 5, wanted: { ...A, value: 2, segmentId: 3 } })).toEqual({

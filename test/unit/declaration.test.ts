@@ -68,7 +68,7 @@ describe("a single resource", () => {
   it.each<[string, unknown, string[]]>([
     [
       "a name",
-      [{ name: "old" }, { name: "older", parent: undefined }, "e"],
+      [{ name: "old" }, { name: "older", parent: undefined }, { name: "e" }],
       ["old", "older"],
     ],
     [
@@ -141,8 +141,9 @@ describe("a set", () => {
   it.each([
     ["an Output", { events: pulumi.output(events) }],
     ["a promise", { events: Promise.resolve(events) }],
-  ])("has no known members if they are %s", (_, args) => {
-    expect(set(args).objects).toBeUndefined();
+  ])("may adopt any object if its members are %s", (_, args) => {
+    const { key, objects } = set(args);
+    expect(objects).toMatchObject([{ key, adopts: UNKNOWN }]);
   });
 
   it("may adopt any object in an entry that is an Output", () => {

@@ -8,7 +8,7 @@ import {
   conversionEventSet,
 } from "../../provider/src/kinds/event-kind.js";
 import { type Declaration, declare } from "../../provider/src/program/declaration.js";
-import { programError } from "../../provider/src/program/findings.js";
+import { programError } from "../../provider/src/program/program.js";
 import { catalogFindings } from "../support/catalogs.js";
 import { READ, settingsOf } from "../support/settings.js";
 

@@ -70,7 +70,7 @@ const planned = (stored: object, declared: object, deletes = false) => {
 const HELD = { events: { buy: { eventName: "Buy", value: 1 } }, eventIds: { buy: 42 } };
 
 const atEnd = (records: JournalEntry[], isPreview: boolean) =>
-  new ProgramValidator().atEnd(records, isPreview).join("\n");
+  new ProgramValidator(isPreview).atEnd(records).join("\n");
 
 function thrownBy(work: () => void): string {
   try {

@@ -35,7 +35,7 @@ function aSet(adopts: Record<string, string | undefined> | undefined): ResourceD
       kindAndName: "ConversionEvent",
     };
   });
-  return declared(FUNNEL, {}, { objects: adopts === undefined ? undefined : objects });
+  return declared(FUNNEL, { adopts: UNKNOWN }, adopts === undefined ? {} : { objects });
 }
 
 const journal = (
@@ -50,18 +50,17 @@ const journal = (
 const live = (key: string, id: string, name?: string) =>
   ({ key, state: "confirmed", id, name }) as const;
 
-function all(...declarations: ResourceDeclaration[]) {
-  const validator = new ProgramValidator();
+function all(declarations: ResourceDeclaration[], isPreview = true) {
+  const validator = new ProgramValidator(isPreview);
   return { validator, wrong: declarations.map((each) => validator.add(each)) };
 }
 /** What the provider gets about each, by key. */
 function contextsOf(...declarations: ResourceDeclaration[]) {
-  const { validator } = all(...declarations);
-  const whole = validator.whole(true);
-  return new Map(declarations.map((each) => [each.key, validator.contextOf(each, whole)]));
+  const { validator } = all(declarations);
+  return new Map(declarations.map((each) => [each.key, validator.contextOf(each)]));
 }
 const atEnd = (records: JournalEntry[], batch: ResourceDeclaration[], isPreview = false) =>
-  all(...batch).validator.atEnd(records, isPreview);
+  all(batch, isPreview).validator.atEnd(records);
 
 describe("between resources", () => {
   it("two can't adopt one object of a kind", () => {
@@ -74,9 +73,9 @@ describe("between resources", () => {
     const set = aSet({ a: "7", b: "8", c: "8", d: undefined });
     const why = (path: string, id: string, by: string) =>
       `${path}existingId ${id} already belongs to "${by}": one object can't be two resources; correct this existingId, or remove the other one`;
-    expect(all(one, ...others).wrong.flat()).toEqual([]);
+    expect(all([one, ...others]).wrong.flat()).toEqual([]);
     const lines = [why('events["a"].', "7", "one"), why('events["c"].', "8", "funnel/b")];
-    expect(all(one, set).wrong).toEqual([[], lines]);
+    expect(all([one, set]).wrong).toEqual([[], lines]);
   });
 
   it("a resource that may delete has all that the program adopts; another one, if that is short", () => {
@@ -202,7 +201,7 @@ describe("open creates of earlier runs", () => {
     ],
     [
       "by one whose events are unknown",
-      [declared(OTHER, {}, { ...ALIAS, objects: undefined })],
+      [declared(OTHER, { adopts: UNKNOWN }, ALIAS)],
       [made, sent],
     ],
   ])("are declared %s, in previews too", (_, batch, names) => {

@@ -31,7 +31,7 @@ const CHECK_EVERY_MS = 1000;
 /** Calls `onGone` once nothing listens at the engine's address, `host:port`. Does not keep the process alive. */
 export function watchEngine(address: string | undefined, onGone: () => void): void {
   const [, host, port] = /^([\w.[\]:-]+):(\d+)$/.exec(address ?? "") ?? [];
-  if (host === undefined || port === undefined) return;
+  if (host === undefined) return;
   const timer = setInterval(() => {
     const socket = connect({ host, port: Number(port) });
     socket.unref();

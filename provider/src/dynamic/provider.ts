@@ -65,8 +65,8 @@ export function createProvider(
     }),
 
     diff: guarded(async (id: string, olds: Values, news: Values) => {
-      const change = { id, olds, news };
-      const plan = await planResource(resource, runtime(), refIn(news).ref, change);
+      const { ref } = refIn(news);
+      const plan = await planResource(resource, runtime(), ref, { id, olds, news });
       return { ...plan, deleteBeforeReplace: false };
     }),
 
@@ -80,8 +80,8 @@ export function createProvider(
     }),
 
     update: guarded(async (id: string, olds: Values, news: Values) => {
-      const change = { id, olds, news };
-      return { outs: await updateResource(resource, runtime(), refIn(news).ref, change) };
+      const { ref } = refIn(news);
+      return { outs: await updateResource(resource, runtime(), ref, { id, olds, news }) };
     }),
 
     delete: guarded((id: string, properties: Values) => {
@@ -94,7 +94,7 @@ export function createProvider(
  * A new object, scrubbed and without a stack: causes and properties may hold secrets. Of most calls Pulumi prints
  * `<error>: <stack>`, which {@link silenceShown} drops, and the engine then the message at the resource.
  */
-function shownError(error: unknown, { secrets }: Runtime): Error {
+function shownError(error: unknown, { secrets }: Runtime) {
   const message = secrets.scrub(describeError(error));
   const shown = new Error(message);
   shown.stack = SHOWN_AT_RESOURCE;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { asRecord, jsonIn, listIn } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
 import type { Kind } from "../kinds/index.js";
-import { type CreateRecord, objectKey, parseKey } from "../state/index.js";
+import { type CreateRecord, parseKey } from "../state/index.js";
 import { isSameProject, journalPath, type StackPlace } from "./places.js";
 
 export interface JournalEntry extends CreateRecord {
@@ -27,8 +27,6 @@ export interface JournalEntry extends CreateRecord {
 }
 
 const STATES = ["sent", "created", "reported", "confirmed", "closed"] as const;
-
-export type Records = ReadonlyMap<string, JournalEntry>;
 
 /** A create whose object its own stack's state may lack. */
 export function isOpen({ state, unsaved }: JournalEntry): boolean {
@@ -76,21 +74,12 @@ export function keysWith(
   kind: Kind["name"],
   id: string,
 ): Set<string> {
-  const those = [...all].filter(({ key, state, id: now, replaces }) => {
+  const keys = new Set<string>();
+  for (const { key, state, id: now, replaces } of all) {
     const isNamed = state !== "closed" && [now, replaces].includes(id);
-    return isNamed && parseKey(key).kind === kind;
-  });
-  return new Set(those.map(({ key }) => key));
-}
-
-/** By object: the key that has it, or else had it. @param records of one account. */
-export function holdersIn(records: readonly JournalEntry[]): Map<string, string> {
-  const current = records.filter(({ state }) => state !== "closed");
-  const had = current.map(({ key, replaces }) => ({ key, id: replaces }));
-  const holders = new Map<string, string>();
-  for (const { key, id } of [...had, ...current])
-    if (id !== undefined) holders.set(objectKey(parseKey(key).kind, id), key);
-  return holders;
+    if (isNamed && parseKey(key).kind === kind) keys.add(key);
+  }
+  return keys;
 }
 
 function isLine(line: unknown): line is JournalLine {
@@ -138,14 +127,9 @@ export class DamagedJournal extends Error {}
  * empty one without a file. @throws DamagedJournal for anything else unfit; Error for a later version; as {@link readPrivate}.
  */
 export function readJournal(path: string, disk: Disk = systemDisk): StackJournal {
+  const records = new Map<string, JournalEntry>();
   const lines = readPrivate(path, disk)?.split("\n");
-  if (lines === undefined)
-    return {
-      stack: "",
-      backend: "",
-      runs: [],
-      records: new Map(),
-    };
+  if (lines === undefined) return { stack: "", backend: "", runs: [], records };
   lines.pop(); // empty after a whole last line
   const { journal, version, stack, backend, provider, runs } = asRecord(jsonIn(lines[0]));
   if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line is another file's");
@@ -153,7 +137,6 @@ export function readJournal(path: string, disk: Disk = systemDisk): StackJournal
     throw new Error(
       `a later version of this package wrote it (format ${String(version)}), so this one needs an update`,
     );
-  const records = new Map<string, JournalEntry>();
   for (const [index, each] of lines.slice(1).entries()) {
     const line = jsonIn(each);
     if (!isLine(line)) throw new DamagedJournal(`line ${index + 2} is not readable`);
@@ -211,9 +194,10 @@ export function openElsewhere(
     .filter((each) => isSameProject(each, here) && journalPath(each) !== path)
     .flatMap(({ records, runs: _, ...elsewhere }) => {
       // There, a run that ended cleanly has saved its state.
-      return [...records.values()]
-        .filter((record) => isOpen({ ...record, unsaved: false }))
-        .map((record) => ({ ...record, elsewhere }));
+      const open = [...records.values()].filter(
+        ({ state }) => state === "sent" || state === "created",
+      );
+      return open.map((record) => ({ ...record, elsewhere }));
     });
 }
 
@@ -222,7 +206,6 @@ const UNNAMED = "";
 
 /** Finds creates by kind and name on the platform. A set has thousands of events, so this is an index. */
 export class CreatesByName {
-  readonly #all: OpenCreate[] = [];
   readonly #byName = new Map<string, OpenCreate[]>();
 
   constructor(creates: Iterable<OpenCreate>) {
@@ -231,18 +214,18 @@ export class CreatesByName {
 
   add(create: OpenCreate): void {
     const { key, name = UNNAMED } = create;
-    const at = `${parseKey(key).kind} ${name}`;
-    const same = this.#byName.get(at) ?? [];
+    const kindAndName = `${parseKey(key).kind} ${name}`;
+    const same = this.#byName.get(kindAndName) ?? [];
     same.push(create);
-    this.#byName.set(at, same);
-    this.#all.push(create);
+    this.#byName.set(kindAndName, same);
   }
 
   /** Those of an unknown or secret name are found by any name. @param name undefined if it is not known yet. */
   find(kind: Kind["name"], name: string | undefined): readonly OpenCreate[] {
+    let names = [`${kind} ${name}`, `${kind} ${UNNAMED}`];
     if (name === undefined)
-      return this.#all.filter(({ key }) => parseKey(key).kind === kind);
-    return [name, UNNAMED].flatMap((each) => this.#byName.get(`${kind} ${each}`) ?? []);
+      names = [...this.#byName.keys()].filter((each) => each.startsWith(`${kind} `));
+    return names.flatMap((each) => this.#byName.get(each) ?? []);
   }
 }
 

@@ -23,17 +23,17 @@ import {
   closedLine,
   DamagedJournal,
   isOpen,
-  type JournalEntry,
   type JournalLine,
   journalText,
   lineOf,
   readJournal,
+  type StackJournal,
 } from "./journal-entry.js";
 import { endedPath, journalPath, type StackPlace } from "./places.js";
 
 export interface JournalOptions extends StackPlace, LockOptions {
-  /** @default this machine's, of all stacks */
-  folder?: string;
+  /** Of all stacks' journals. */
+  folder: string;
   /** Names of runs that use it, so that Pulumi's record of them can be told from another machine's. @default none */
   runs?: readonly string[];
   say?: ((message: string) => void) | undefined;
@@ -49,7 +49,7 @@ export class JournalFile {
   #file: number | undefined;
   #bytes = 0;
   #isOver = false;
-  #waiting: { text: string; resolve(): void; reject(error: unknown): void }[] = [];
+  #waiting: ({ text: string } & PromiseWithResolvers<void>)[] = [];
 
   constructor(private readonly options: JournalOptions) {
     this.path = journalPath(options, options.folder);
@@ -66,8 +66,8 @@ export class JournalFile {
     }
   }
 
-  /** Takes the file for this run and rewrites it with one line per record. @returns the records. */
-  async open(): Promise<Map<string, JournalEntry>> {
+  /** Takes the file for this run and rewrites it with one line per record. @returns what it had. */
+  async open(): Promise<StackJournal> {
     const { path } = this;
     const disk = this.#disk;
     const onWait = (holder: string, leftMs: number) =>
@@ -81,18 +81,15 @@ export class JournalFile {
       if (this.#isOver) throw new Error("the run has ended");
       disk.rmSync(endedPath(path), { force: true }); // a former run's
       removeLeftovers(path, Date.now(), disk);
-      const { records, runs } = readJournal(path, disk);
-      const named = [...new Set([...runs, ...(this.options.runs ?? [])])].slice(-MAX_RUNS);
-      replacePrivate(
-        path,
-        journalText(this.options, named, records.values()),
-        disk,
-        lock.assertHeld,
-      );
+      const journal = readJournal(path, disk);
+      const runs = new Set([...journal.runs, ...(this.options.runs ?? [])]);
+      const named = [...runs].slice(-MAX_RUNS);
+      const text = journalText(this.options, named, journal.records.values());
+      replacePrivate(path, text, disk, lock.assertHeld);
       syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
       this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
       this.#bytes = disk.fstatSync(this.#file).size;
-      return records;
+      return journal;
     } catch (error) {
       this.release(); // one that could not be read must stay as it is, at the end of the run too
       throw journalErrorFrom(path, error);
@@ -105,14 +102,11 @@ export class JournalFile {
    */
   async append(lines: readonly object[], before = ""): Promise<void> {
     const text = lines.map(lineOf).join("");
-    try {
-      await new Promise<void>((resolve, reject) => {
-        if (this.#waiting.push({ text, resolve, reject }) === 1)
-          setImmediate(() => this.#write());
-      });
-    } catch (error) {
+    const batched = { text, ...Promise.withResolvers<void>() };
+    if (this.#waiting.push(batched) === 1) setImmediate(() => this.#write());
+    await batched.promise.catch((error) => {
       throw journalErrorFrom(this.path, error, before);
-    }
+    });
   }
 
   /** For the end of a run: adds these lines, and lets another run have it. Synchronous; never fails. */
@@ -135,7 +129,7 @@ export class JournalFile {
     this.#lock = undefined;
   }
 
-  #write(): void {
+  #write() {
     const batch = this.#waiting;
     this.#waiting = [];
     const text = batch.map((each) => each.text).join("");
@@ -147,7 +141,7 @@ export class JournalFile {
     }
   }
 
-  #put(text: string): void {
+  #put(text: string) {
     const file = this.#assertStillOurs();
     try {
       this.#disk.writeFileSync(file, text);
@@ -162,7 +156,7 @@ export class JournalFile {
   }
 
   /** @returns the open file. @throws LockLost; an error if it is not this run's any more; the system's errors. */
-  #assertStillOurs(): number {
+  #assertStillOurs() {
     if (this.#file === undefined || this.#lock === undefined)
       throw new Error("the run has ended");
     this.#lock.assertHeld();
@@ -176,9 +170,7 @@ export class JournalFile {
   }
 }
 
-type Here = Pick<JournalOptions, "clock" | "maxWaitMs" | "disk" | "say"> & {
-  folder: string;
-};
+type Here = Omit<JournalOptions, keyof StackPlace | "runs">;
 
 /**
  * All are on the disk when it resolves. @param runs names of runs whose creates are among them.
@@ -206,7 +198,8 @@ export async function takeOverOpen(
   here: Here,
 ): Promise<number> {
   const file = new JournalFile({ ...here, ...former });
-  const open = [...(await file.open()).values()].filter(isOpen);
+  const { records: all, runs } = await file.open();
+  const open = [...all.values()].filter(isOpen);
   try {
     const { records } = readJournal(journalPath(now, here.folder), here.disk);
     for (const { key, mark, id } of open) {
@@ -220,7 +213,6 @@ export async function takeOverOpen(
         `Nothing was taken over: this stack has another open create of ${parseKey(key).label}. Resolve that first.`,
       );
     }
-    const { runs } = readJournal(file.path, here.disk);
     await appendLines(now, open, here, runs);
     await file.append(open.map(({ key }) => closedLine(key)));
     return open.length;
@@ -237,12 +229,13 @@ export function journalErrorFrom(
 ): JournalError {
   if (error instanceof JournalError) return error;
   const { message } = error as Error;
-  const journal = `The journal ${path} can't be used`;
   let advice = `${cureFor(error, path) ?? "Correct the cause"}. Then run this again.`;
   if (error instanceof DamagedJournal)
     advice = [
       "Look in the account for objects that an interrupted run may have created,",
       `set existingId for those, then remove the file:\n  rm ${shellWord(path)}`,
     ].join(" ");
-  return new JournalError(`${before}${journal}: ${message}. ${advice}`);
+  return new JournalError(
+    `${before}The journal ${path} can't be used: ${message}. ${advice}`,
+  );
 }

@@ -31,7 +31,6 @@ import {
   applyLine,
   closedLine,
   confirmedLine,
-  holdersIn,
   isOpen,
   isSuperseded,
   type JournalEntry,
@@ -56,9 +55,8 @@ interface Sight extends Pick<JournalEntry, "key" | "id" | "name" | "facts" | "de
 export class Journal {
   readonly #file: JournalFile;
   #records: Map<string, JournalEntry> | undefined;
-  /** The keys of what was open when this run began. */
-  #openKeys: readonly string[] = [];
-  /** By object: the resource or member that has or had it. */
+  #openAtStart: readonly JournalEntry[] = [];
+  /** By object of this account: the resource or member that has it, or else had it. */
   #holders: Map<string, string> | undefined;
   #opening: Promise<void> | undefined;
   #trouble: JournalError | undefined;
@@ -86,7 +84,7 @@ export class Journal {
   /** Acquires the journal's lock before anything else in an `up`. A failure waits for {@link assertUsable}, which only creates ask. */
   openOnce(): Promise<void> {
     this.#opening ??= this.#file.open().then(
-      (records) => void this.#begin(records), // what was read before, without the lock, may be out of date
+      ({ records }) => void this.#begin(records), // what was read before, without the lock, may be out of date
       (error: JournalError) => {
         this.#trouble = error;
       },
@@ -94,10 +92,10 @@ export class Journal {
     return this.#opening;
   }
 
-  #begin(records: Map<string, JournalEntry>): Map<string, JournalEntry> {
+  #begin(records: Map<string, JournalEntry>) {
     this.#records = records;
     const open = [...records.values()].filter(isOpen);
-    this.#openKeys = open.map(({ key }) => key);
+    this.#openAtStart = open;
     this.accountsOfOpen = new Map(open.map(({ account, key }) => [account, key]));
     this.#holders = undefined;
     // What a plugin's diffs saw before the first create showed that this is an `up`.
@@ -140,10 +138,10 @@ export class Journal {
     );
   }
 
-  /** Creates of earlier runs that were open when this run began. Some may have been resolved since. */
-  get openAtStart(): JournalEntry[] {
-    const { records } = this; // reads them, and with them what is open
-    return this.#openKeys.flatMap((key) => records.get(key) ?? []);
+  /** Creates of earlier runs, as they were open when this run began. Some may have been resolved since. */
+  get openAtStart(): readonly JournalEntry[] {
+    void this.records; // reads them, and with them what is open
+    return this.#openAtStart;
   }
 
   /** Whether an earlier run's create is still open. */
@@ -162,7 +160,7 @@ export class Journal {
   }
 
   /** Those of this account. */
-  get #ours(): JournalEntry[] {
+  get #ours() {
     const { isSameAccount } = this.options;
     return [...this.records.values()].filter(({ account }) => isSameAccount(account));
   }
@@ -172,8 +170,17 @@ export class Journal {
 
   /** The resource or member that has or had an object of this account, as far as runs here know. */
   holderOf(kind: Kind["name"], id: string): string | undefined {
-    this.#holders ??= holdersIn(this.#ours);
+    if (this.#holders === undefined) {
+      const current = this.#ours.filter(({ state }) => state !== "closed");
+      this.#holders = new Map(); // not before, since a first reading begins anew
+      for (const { key, replaces } of current) this.#noteHolder(key, replaces);
+      for (const each of current) this.#noteHolder(each.key, each.id);
+    }
     return this.#holders.get(objectKey(kind, id));
+  }
+
+  #noteHolder(key: string, id: string | undefined) {
+    if (id !== undefined) this.#holders?.set(objectKey(parseKey(key).kind, id), key);
   }
 
   /** Nothing may leave before it resolves (M1). @throws JournalError */
@@ -245,7 +252,7 @@ export class Journal {
   }
 
   /** A create under another key is this object, or the unresolved create that the state has under this key. */
-  #sawCreate(key: string, create: string, id: string | undefined): void {
+  #sawCreate(key: string, create: string, id: string | undefined) {
     const record = this.openAtStart.find((each) => isCreate(each, create));
     if (record === undefined || record.key === key || !this.isStillOpen(record.key)) return;
     if (id !== undefined) this.#see(record.key, id);
@@ -253,22 +260,22 @@ export class Journal {
   }
 
   /** If another key's record has this object, an alias or `existingId` moved it here: that record is confirmed too. */
-  #seeFormer(key: string, id: string): void {
+  #seeFormer(key: string, id: string) {
     const former = this.of(this.holderOf(parseKey(key).kind, id) ?? key);
     if (former === undefined || former.key === key || former.id !== id) return;
     if (former.state !== "confirmed") this.#see(former.key, id);
   }
 
-  #see(key: string, id: string, shown: Partial<JournalEntry> = {}): void {
+  #see(key: string, id: string, shown: Partial<JournalEntry> = {}) {
     this.#applyUnwritten({ ...this.#confirmedLine(key, id), ...shown });
   }
 
-  #applyUnwritten(line: JournalLine): void {
+  #applyUnwritten(line: JournalLine) {
     this.#apply(line);
     this.#unwrittenLines.push(line);
   }
 
-  #confirmedLine(key: string, id: string): JournalLine {
+  #confirmedLine(key: string, id: string) {
     const account = this.options.account || undefined;
     return confirmedLine({ ...this.of(key), key, account }, id);
   }
@@ -300,18 +307,17 @@ export class Journal {
   }
 
   /** This is so, and this run goes by it, even if the disk does not take it. @throws JournalError */
-  async #applyAndWrite(line: JournalLine): Promise<void> {
+  async #applyAndWrite(line: JournalLine) {
     this.#apply(line);
     await this.#write(line);
   }
 
-  #apply(line: JournalLine): void {
+  #apply(line: JournalLine) {
     applyLine(this.records, line);
-    if (line.id !== undefined)
-      this.#holders?.set(objectKey(parseKey(line.key).kind, line.id), line.key);
+    this.#noteHolder(line.key, line.id);
   }
 
-  async #write(line: JournalLine, before = ""): Promise<void> {
+  async #write(line: JournalLine, before = "") {
     await this.assertUsable();
     await this.#file.append([...this.#unwrittenLines.splice(0), line], before);
   }

@@ -11,11 +11,11 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import {
   asRecord,
-  type CommandTarget,
   type Environment,
   JournalError,
   jsonIn,
   own,
+  setCommandTarget,
   type Values,
 } from "../base/index.js";
 import {
@@ -95,12 +95,13 @@ export function deletedObjects(
   const path = join(folder, "deleted.lines");
   let read: Set<unknown> | undefined;
   const objects = () => {
-    if (read !== undefined) return read;
-    const lines = readHints(path, disk)
-      .split("\n")
-      .map((line) => asRecord(jsonIn(line)));
-    const ours = lines.filter((line) => isSameAccount(line.account));
-    read = new Set(ours.map(({ deleted }) => deleted));
+    read ??= new Set(
+      readHints(path, disk)
+        .split("\n")
+        .map((line) => asRecord(jsonIn(line)))
+        .filter((line) => isSameAccount(line.account))
+        .map(({ deleted }) => deleted),
+    );
     return read;
   };
   return {
@@ -151,15 +152,14 @@ export function parseProject(text: string): Values {
 }
 
 /**
- * For the commands that a run prints. An inline program has no project file of its own, and the stack's full name works
- * without one. @param stack `<organization>/<project>/<stack>` @param folder the program's.
+ * From now on, the commands that this process prints are about this stack. An inline program has no project file of its
+ * own, and the stack's full name works without one. @param stack `<organization>/<project>/<stack>`
  */
-export function commandTargetOf(stack: string, folder: string): CommandTarget {
-  const isInline = !isProjectOf(stack, folder);
-  return {
-    options: ["--stack", isInline ? stack : stackOption(stack)],
-    isInline,
-  };
+export function printCommandsFor(stack: string): void {
+  setCommandTarget(() => {
+    const isInline = !isProjectOf(stack, process.cwd());
+    return { options: ["--stack", isInline ? stack : stackOption(stack)], isInline };
+  });
 }
 
 /** Whether a folder's project file is that of a stack. @param stack `<organization>/<project>/<stack>` */
@@ -173,22 +173,21 @@ export function isProjectOf(stack: string, folder: string): boolean {
   }
 }
 
-function backendOfProject(folder: string): string | undefined {
+/** @returns an empty text if the project names none. */
+function backendOfProject(folder: string): string {
   const path = projectFileOf(folder);
-  if (path === undefined) return undefined;
+  if (path === undefined) return "";
   try {
     const text = readFileSync(path, "utf8");
-    if (!text.includes("backend")) return undefined;
-    const url = own(own(parseProject(text), "backend"), "url");
-    if (url !== undefined) return String(url);
-    return undefined;
+    if (!text.includes("backend")) return "";
+    return String(own(own(parseProject(text), "backend"), "url") ?? "");
   } catch (error) {
     const [reason] = (error as Error).message.split(/:?\n/); // the parser adds an excerpt
     throw unknownBackend(`${path} can't be read: ${reason}`, "Correct the file");
   }
 }
 
-function unknownBackend(why: string, cure: string): JournalError {
+function unknownBackend(why: string, cure: string) {
   return new JournalError(
     `Nothing was sent: ${why}. It may name the backend, whose journal this run needs. ${cure}, and run this again.`,
   );
@@ -223,23 +222,21 @@ function asSpelled(url: string, folder: string): string {
 
 const FILE = "file://";
 
-/** `AccountName=a;AccountKey=…;…` */
-const AZURE_CONNECTIONS = [
-  "AZURE_STORAGE_CONNECTION_STRING",
-  "AZURE_STORAGEBLOB_CONNECTIONSTRING",
-];
-
 /** By a backend's scheme: the variables that lead the same address to another store. */
 const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   s3: [
-    ...["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
-    ...["AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_CONFIG_FILE"], // a profile may name an endpoint
+    "AWS_ENDPOINT_URL_S3",
+    "AWS_ENDPOINT_URL",
+    "AWS_PROFILE", // it may name an endpoint
+    "AWS_DEFAULT_PROFILE",
+    "AWS_CONFIG_FILE",
   ],
   azblob: [
     "AZURE_STORAGE_ACCOUNT",
     "AZURE_STORAGE_DOMAIN",
     "AZURE_STORAGE_IS_LOCAL_EMULATOR",
-    ...AZURE_CONNECTIONS,
+    "AZURE_STORAGE_CONNECTION_STRING",
+    "AZURE_STORAGEBLOB_CONNECTIONSTRING",
   ],
   gs: ["STORAGE_EMULATOR_HOST"],
   postgres: ["PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGSERVICEFILE"],
@@ -250,8 +247,8 @@ function storeSettings(url: string, environment: Environment): string[] {
   return (STORE_VARIABLES[scheme] ?? []).flatMap((name) => {
     const value = environment[name];
     if (!value) return [];
-    if (!AZURE_CONNECTIONS.includes(name)) return `${name}=${value}`;
-    // The other parts are keys.
+    if (!name.includes("CONNECTION")) return `${name}=${value}`;
+    // `AccountName=a;AccountKey=…;…`: the other parts are keys.
     const parts = value.match(/\b(AccountName|BlobEndpoint|EndpointSuffix)=[^;]*/g) ?? [];
     return `${name}=${parts.join(";")}`;
   });

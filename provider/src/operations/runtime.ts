@@ -14,7 +14,6 @@ import {
   natural,
   type Secrets,
   SettingsError,
-  setCommandTarget,
   systemClock,
   type Values,
 } from "../base/index.js";
@@ -23,7 +22,6 @@ import { type Disk, readHints, systemDisk } from "../files/index.js";
 import {
   backendIn,
   CreatesByName,
-  commandTargetOf,
   cookieFileFor,
   deletedObjects,
   endedPath,
@@ -32,6 +30,7 @@ import {
   journalFolder,
   keysWith,
   openElsewhere,
+  printCommandsFor,
   type StackJournal,
   type StackPlace,
 } from "../journal/index.js";
@@ -94,7 +93,7 @@ export function createRuntime(
     if (journal !== undefined) return journal;
     const stack = stackOf(identity);
     const place = { stack, backend: backendIn(environment, process.cwd()), provider };
-    setCommandTarget(() => commandTargetOf(stack, process.cwd()));
+    printCommandsFor(stack);
     const { say } = messages;
     const runs = [runName];
     journal = new Journal({ ...place, folder, disk, runs, account, isSameAccount, say });
@@ -153,8 +152,7 @@ export function createRuntime(
         if (own !== undefined) keys.add(own);
         if (keys.size < 2) continue;
         const [first] = journals;
-        if (first !== undefined && "stack" in first)
-          setCommandTarget(() => commandTargetOf(first.stack, process.cwd()));
+        if (first !== undefined && "stack" in first) printCommandsFor(first.stack);
         return [...keys].filter((key) => key !== own);
       }
       return [];

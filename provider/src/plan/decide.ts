@@ -213,12 +213,11 @@ export function resolutionConflict(
   sent: Unresolved,
 ): string | undefined {
   const facts = Object.entries(contradictingArguments(kind, values, sent)).map(
-    ([name, value]) => `${name} ${printable(JSON.stringify(value))}`,
+    ([name, value]) => `with ${name} ${printable(JSON.stringify(value))}`,
   );
-  let why = `it was sent with ${facts.join(", ")}`;
-  if (adopts === sent.replaces) why = `${adopts} is the object that it was to replace`;
-  else if (facts.length === 0) return undefined;
-  return `existingId: ${adopts} does not resolve this create: ${why}. Nothing is adopted until you resolve it.`;
+  if (adopts === sent.replaces) facts.push(`to replace ${adopts}`);
+  if (facts.length === 0) return undefined;
+  return `existingId: ${adopts} does not resolve this create, which was sent ${facts.join(", ")}. Nothing is adopted until you resolve it.`;
 }
 
 /**

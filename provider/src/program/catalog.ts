@@ -20,14 +20,7 @@ import { labelOf } from "../state/index.js";
 import { isOfType, optionProblems } from "./declaration.js";
 import { currentProgram } from "./program.js";
 import { heardLater } from "./pulumi-internals.js";
-import {
-  Advertiser,
-  type AdvertiserArgs,
-  ConversionEvent,
-  type ConversionEventArgs,
-  ConversionEventSet,
-  type ConversionEventSetArgs,
-} from "./resources.js";
+import { Advertiser, ConversionEvent, ConversionEventSet } from "./resources.js";
 
 /** What a {@link Catalog} is declared with. */
 export interface CatalogArgs {
@@ -72,20 +65,18 @@ export class Catalog extends pulumi.ComponentResource {
     const { content, sets, validated, deleting } = declareFile(name, { ...args }, options);
     // It is registered no sooner than its resources are: once the whole program was found good.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: validated }));
-    const optionsOf = (kind: Kind) => {
-      return { parent: this, retainOnDelete: !deleting.includes(kind) };
-    };
+    const optionsOf = (kind: Kind) => ({
+      parent: this,
+      retainOnDelete: !deleting.includes(kind),
+    });
     const advertiserIds: Record<string, pulumi.Input<number | string>> = {};
     for (const { key, args: own } of content.advertisers) {
       // Without arguments it exists already, and its key is its id.
       advertiserIds[key] =
         own === undefined
           ? exactId(key)
-          : new Advertiser(
-              resourceName(name, key),
-              own as unknown as AdvertiserArgs,
-              optionsOf(advertiser),
-            ).advertiserId;
+          : new Advertiser(resourceName(name, key), own as never, optionsOf(advertiser))
+              .advertiserId;
     }
     const byKey = Map.groupBy(content.events, ({ key }) => key);
     const eventIds: Record<string, pulumi.Output<number>> = {};
@@ -95,13 +86,8 @@ export class Catalog extends pulumi.ComponentResource {
     )) {
       const prefix = resourceName(name, owner);
       const advertiserId = advertiserIds[owner];
-      const entries = Object.fromEntries(
-        events.map(({ key, args: entry }) => [key, entry]),
-      );
-      const ofSet = {
-        advertiserId,
-        events: entries,
-      } as unknown as ConversionEventSetArgs;
+      const entries = events.map(({ key, args: entry }) => [key, entry]);
+      const ofSet = { advertiserId, events: Object.fromEntries(entries) } as never;
       const eventOptions = optionsOf(conversionEvent);
       const set = sets ? new ConversionEventSet(prefix, ofSet, eventOptions) : undefined;
       for (const { key, args: entry } of events) {
@@ -112,14 +98,12 @@ export class Catalog extends pulumi.ComponentResource {
         eventIds[isUnique ? key : resourceName(owner, key)] = id;
       }
     }
-    this.advertiserIds = pulumi.output(advertiserIds) as pulumi.Output<
-      Record<string, number>
-    >;
-    this.eventIds = pulumi.output(eventIds);
-    this.registerOutputs({
-      advertiserIds: this.advertiserIds,
-      eventIds: this.eventIds,
-    });
+    const outputs = {
+      advertiserIds: pulumi.output(advertiserIds),
+      eventIds: pulumi.output(eventIds),
+    };
+    Object.assign(this, outputs);
+    this.registerOutputs(outputs);
   }
 
   /** Whether `value` is a Catalog, of whichever copy of this package. */
@@ -133,12 +117,11 @@ function declareEvent(
   key: string,
   { formerKey, ...args }: Values,
   options: pulumi.CustomResourceOptions,
-): pulumi.Output<number> {
+) {
   const aliases =
     formerKey === undefined ? [] : [{ name: resourceName(prefix, String(formerKey)) }];
-  const all = args as unknown as ConversionEventArgs;
-  return new ConversionEvent(resourceName(prefix, key), all, { ...options, aliases })
-    .eventId;
+  const name = resourceName(prefix, key);
+  return new ConversionEvent(name, args as never, { ...options, aliases }).eventId;
 }
 
 function resourceName(...parts: readonly string[]): string {

@@ -15,17 +15,14 @@ import {
 } from "../kinds/index.js";
 import {
   DescribedInvalidValue,
-  exactId,
   isContainer,
   isPlatformId,
-  LIVE_ID,
   type Problem,
   problemMessages,
   show,
 } from "../rules/index.js";
 import { knownOperations, type Settings } from "../settings/index.js";
 import { keyOf, keyOfUrn, kindOf, labelOf, memberOf, UNKNOWN } from "../state/index.js";
-import type { Finding } from "./findings.js";
 import { typesOf } from "./pulumi-internals.js";
 
 export interface DeclaredObject {
@@ -38,6 +35,12 @@ export interface DeclaredObject {
   adopts: string | undefined;
 }
 
+/** What is wrong with a resource or catalog; no lines if nothing is. */
+export interface Finding {
+  title: string;
+  lines: readonly string[];
+}
+
 export interface Declaration extends Finding {
   /** What is accepted and yet likely a mistake. */
   warnings: readonly string[];
@@ -45,13 +48,11 @@ export interface Declaration extends Finding {
   resource?: ResourceDeclaration;
 }
 
-export interface ResourceDeclaration {
-  key: string;
+/** Former keys as far as its own aliases say them in plain text. */
+export interface ResourceDeclaration extends Pick<DeclaredObject, "key" | "formerKeys"> {
   kind: Kind;
-  /** Itself, or a set's members; `undefined` for a set whose members the program does not know yet. */
-  objects: readonly DeclaredObject[] | undefined;
-  /** The journal's keys that it had before, as far as its own aliases say them in plain text. */
-  formerKeys: readonly string[];
+  /** Itself, or a set's members; the set, while the program does not know its members yet. */
+  objects: readonly DeclaredObject[];
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   deletes: boolean;
 }
@@ -72,7 +73,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
   const formerKeys = formerKeysOf(call).filter((former) => former !== key);
   const deletes = options.retainOnDelete === false && canDelete;
-  const resource = { key, kind, objects: [], formerKeys, deletes };
+  const resource = { key, kind, formerKeys, deletes };
   const { values, problems } = checkArguments(declared, args, settings, {
     isUnknown: holdsOutput,
   });
@@ -91,10 +92,12 @@ export function declare(call: Call, settings: Settings): Declaration {
 }
 
 function membersOf(
-  { kind, key: set, formerKeys: formerSets }: ResourceDeclaration,
+  { kind, key: set, formerKeys: formerSets }: Omit<ResourceDeclaration, "objects">,
   events: unknown,
-): DeclaredObject[] | undefined {
-  if (!isContainer(events)) return undefined;
+): DeclaredObject[] {
+  // Any of them may adopt any object.
+  if (!isContainer(events))
+    return [{ key: set, formerKeys: formerSets, kindAndName: "", adopts: UNKNOWN }];
   return Object.entries(events).map(([member, given]: [string, unknown]) => {
     // A whole entry that is an Output may be anything.
     const entry = isContainer(given) ? asRecord(given) : { existingId: given };
@@ -116,12 +119,9 @@ function declaredObject(kind: Kind, values: Values) {
 /** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */
 function formerKeysOf({ kind, name, options }: Call): string[] {
   return listIn(options.aliases).flatMap((alias) => {
-    if (typeof alias === "string")
-      return alias.startsWith("urn:") ? keyOfUrn(kind.name, alias) : [];
+    if (typeof alias === "string") return keyOfUrn(kind.name, alias);
     const { name: formerName = name, parent = options.parent, parentUrn } = asRecord(alias);
-    const isParentKnown = parent === undefined || pulumi.Resource.isInstance(parent);
-    if (typeof formerName !== "string" || !isParentKnown || parentUrn !== undefined)
-      return [];
+    if (typeof formerName !== "string" || parentUrn !== undefined) return [];
     return keyOf(kind.name, { parentTypes: typesOf(parent), name: formerName });
   });
 }
@@ -180,17 +180,6 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
       : new DescribedInvalidValue(`a resource of type ${properties.__pulumiType}`);
   }
   return ids;
-}
-
-/** @param output the engine's value: unknown in a preview of an update in place, which still knows the id. */
-export function idInPreview(
-  { id }: pulumi.CustomResource,
-  output: pulumi.Output<number>,
-): pulumi.Output<number> {
-  return id.apply((digits) => {
-    if (!LIVE_ID.test(digits)) return output;
-    return pulumi.output(exactId(digits) as number);
-  });
 }
 
 /** The id of a resource that is read: Pulumi takes texts only. The provider refuses what is no id of the platform. */

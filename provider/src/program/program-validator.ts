@@ -17,39 +17,32 @@ import {
 } from "../state/index.js";
 import type { DeclaredObject, ResourceDeclaration } from "./declaration.js";
 
-/** What the provider is told with each resource about the whole program, as far as it is declared by now. */
-export type WholeProgram = Required<Pick<ProgramContext, "run">> & {
-  adopted: string;
-};
-
 /** All that a program has declared so far, and what follows from it. */
 export class ProgramValidator {
-  /** All resources and set members, also as aliases and former keys name them, in the form of {@link nameWithoutParents}. */
-  readonly #declaredNames = new Set<string>();
-  /** The sets among them whose members are not known yet. */
-  readonly #openSets = new Set<string>();
+  /** The labels of all resources, also as aliases name them: an alias may say that the parents have changed. */
+  readonly #resourceLabels = new Set<string>();
+  /** Those of their objects, also as former keys name them; of a set whose members are not known yet, its own. */
+  readonly #objectLabels = new Set<string>();
   /** The key of the first object that adopts another, by {@link objectKey}; the id may not be known yet. */
   readonly #adopters = new Map<string, string>();
+  /** Their names in this map, separated by commas. */
+  #adopted = "";
   /** By kind and name on the platform: the keys of objects that adopt nothing. */
   readonly #keysByKindAndName = new Map<string, string[]>();
   #resources = 0;
 
+  constructor(private readonly isPreview: boolean) {}
+
   /** @returns what is wrong between this resource and those before it. */
-  add(resource: ResourceDeclaration): string[] {
-    const { key, formerKeys, kind, objects } = resource;
-    for (const each of [key, ...formerKeys]) {
-      this.#declaredNames.add(nameWithoutParents(each));
-      if (objects === undefined) this.#openSets.add(nameWithoutParents(each));
-    }
+  add({ key, formerKeys, kind, objects }: ResourceDeclaration): string[] {
     this.#resources++;
-    if (objects === undefined) this.#adopters.set(objectKey(kind.name, UNKNOWN), key);
-    return (objects ?? []).flatMap((object) => this.#addObject(kind, object) ?? []);
+    for (const each of [key, ...formerKeys]) this.#resourceLabels.add(parseKey(each).label);
+    return objects.flatMap((object) => this.#addObject(kind, object) ?? []);
   }
 
   #addObject(kind: Kind, object: DeclaredObject): string | undefined {
     const { key, formerKeys, kindAndName, adopts } = object;
-    for (const each of [key, ...formerKeys])
-      this.#declaredNames.add(nameWithoutParents(each));
+    for (const each of [key, ...formerKeys]) this.#objectLabels.add(parseKey(each).label);
     if (adopts === undefined) {
       const keys = this.#keysByKindAndName.get(kindAndName) ?? [];
       keys.push(key, ...formerKeys);
@@ -58,27 +51,25 @@ export class ProgramValidator {
     }
     const adopted = objectKey(kind.name, adopts);
     const adopter = this.#adopters.get(adopted);
-    this.#adopters.set(adopted, adopter ?? key);
+    if (adopter === undefined) {
+      if (this.#adopted !== "") this.#adopted += ",";
+      this.#adopted += adopted;
+      this.#adopters.set(adopted, key);
+    }
     if (adopter === undefined || adopts === UNKNOWN) return undefined;
     const { member } = parseKey(key);
     const path = member === undefined ? "" : `${memberOf("events", member)}.`;
     return `${path}existingId ${adoptedTwice(adopts, `"${parseKey(adopter).short}"`)}`;
   }
 
-  whole(isPreview: boolean): WholeProgram {
-    const run = { isUp: !isPreview, resources: this.#resources };
-    return { run, adopted: [...this.#adopters.keys()].join() };
-  }
-
-  contextOf(
-    resource: ResourceDeclaration,
-    { run, adopted }: WholeProgram,
-  ): Omit<ProgramContext, "identity"> {
+  /** What the provider is told about a resource, and about the whole program as far as it is declared by now. */
+  contextOf(resource: ResourceDeclaration): Omit<ProgramContext, "identity"> {
     const { formerKeys, deletes } = resource;
+    const adopted = this.#adopted;
     // What may delete must know all adopted objects. The others have them for messages only, and not thousands.
     const isCarried = deletes || adopted.length <= MAX_CARRIED_CHARACTERS;
     return {
-      run,
+      run: { isUp: !this.isPreview, resources: this.#resources },
       formerKeys,
       sameNamed: this.#sameNamedAs(resource),
       deletes: deletes || undefined,
@@ -87,19 +78,15 @@ export class ProgramValidator {
   }
 
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
-  #sameNamedAs({ objects = [] }: ResourceDeclaration): string[] {
+  #sameNamedAs({ objects }: ResourceDeclaration): string[] {
     const own = new Set(objects.flatMap(({ key, formerKeys }) => [key, ...formerKeys]));
-    const sameNamed: string[] = [];
-    for (const name of new Set(objects.map(({ kindAndName }) => kindAndName)))
-      for (const key of this.#keysByKindAndName.get(name) ?? []) {
-        if (sameNamed.length === MAX_SAME_NAMED) return sameNamed;
-        if (!own.has(key)) sameNamed.push(key);
-      }
-    return sameNamed;
+    const names = new Set(objects.map(({ kindAndName }) => kindAndName));
+    const named = [...names].flatMap((name) => this.#keysByKindAndName.get(name) ?? []);
+    return named.filter((key) => !own.has(key)).slice(0, MAX_SAME_NAMED);
   }
 
   /** What nothing has declared when the program has ended. Whether the state has it, only the engine knows. */
-  atEnd(records: readonly JournalEntry[], isPreview: boolean): string[] {
+  atEnd(records: readonly JournalEntry[]): string[] {
     // What goes on under another key does not leave.
     const goingOn = records.filter(
       ({ key, id }) => id !== undefined && this.#isDeclared(key),
@@ -111,22 +98,31 @@ export class ProgramValidator {
     const leaving = unclaimed.filter(({ key, state, deletes }) => {
       const isThere = state === "confirmed" || state === "reported";
       // A set that is declared reports what left it.
-      return isThere && deletes !== true && !this.#isDeclared(resourceKeyIn(key));
+      const isOfSet = this.#resourceLabels.has(parseKey(resourceKeyIn(key)).label);
+      return isThere && deletes !== true && !isOfSet;
     });
     const open = unclaimed.filter(({ state, answered }) => {
       return (state === "sent" || state === "created") && answered !== true;
     });
     const messages: string[] = [];
     // In a preview Pulumi's list shows it, and this machine's journal may be older than the state.
-    if (leaving.length > 0 && !isPreview) messages.push(retainedMessage(leaving));
-    if (open.length > 0) messages.push(undeclaredMessage(open));
+    if (leaving.length > 0 && !this.isPreview)
+      // Another machine may have replaced an object since, or given its resource the option to delete.
+      messages.push(
+        `No longer declared, by this machine's journal: ${entryNames(leaving)}. Each stays live and unmanaged, ` +
+          "unless Pulumi deletes it; once nothing uses it, deactivate it by hand.",
+      );
+    if (open.length > 0)
+      messages.push(
+        `An interrupted run sent ${count(open.length, "create")} that the program does not declare: ` +
+          `${entryNames(open)}. To see what to do:\n  ${asTyped("npx pulumi-advertising pending")}`,
+      );
     return messages;
   }
 
   #isDeclared(key: string): boolean {
-    return (
-      this.#declaredNames.has(nameWithoutParents(key)) ||
-      this.#openSets.has(nameWithoutParents(resourceKeyIn(key)))
+    return [key, resourceKeyIn(key)].some((each) =>
+      this.#objectLabels.has(parseKey(each).label),
     );
   }
 }
@@ -136,12 +132,6 @@ const MAX_CARRIED_CHARACTERS = 500;
 /** A catalog of many advertisers may have one name in all of them. */
 const MAX_SAME_NAMED = 20;
 
-/** A resource or set member without its parents, since an alias may say that these have changed. */
-function nameWithoutParents(key: string): string {
-  const { resource, name, member = "" } = parseKey(key);
-  return JSON.stringify([resource, name, member]);
-}
-
 function objectOf({ key, id = "" }: JournalEntry): string {
   return objectKey(parseKey(key).kind, id);
 }
@@ -150,20 +140,6 @@ function entryNames(entries: readonly JournalEntry[]): string {
   const others = entries.slice(MAX_LISTED).flatMap(({ id }) => id ?? []);
   const andMore = (more: number) => joined(": ", `and ${more} more`, idRanges(others));
   return cut(entries.map(entryName), MAX_LISTED, andMore).join(", ");
-}
-
-/** Another machine may have replaced an object since, or given its resource the option to delete. */
-function retainedMessage(entries: readonly JournalEntry[]): string {
-  return (
-    `No longer declared, by this machine's journal: ${entryNames(entries)}. Each stays live and unmanaged, ` +
-    "unless Pulumi deletes it; once nothing uses it, deactivate it by hand."
-  );
-}
-
-function undeclaredMessage(open: readonly JournalEntry[]): string {
-  const creates = count(open.length, "create");
-  const command = asTyped("npx pulumi-advertising pending");
-  return `An interrupted run sent ${creates} that the program does not declare: ${entryNames(open)}. To see what to do:\n  ${command}`;
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */

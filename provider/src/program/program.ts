@@ -4,20 +4,31 @@
  * of it was found good, and one error lists all that is wrong. A program that waits for nothing outside is one batch.
  */
 import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { saidOnce, setCommandTarget, type Values } from "../base/index.js";
+import {
+  ArgumentsError,
+  count,
+  cut,
+  SettingsError,
+  saidOnce,
+  type Values,
+  versionProblem,
+  withPage,
+} from "../base/index.js";
 import { appendHints } from "../files/index.js";
 import {
   backendIn,
-  commandTargetOf,
   endedPath,
   journalPath,
+  printCommandsFor,
   readJournal,
 } from "../journal/index.js";
 import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import {
   accountMatcher,
+  describeSettingProblems,
   NAMESPACE,
   readSettings,
   type SettingsReading,
@@ -29,27 +40,42 @@ import {
   type ProgramContext,
   SECRET_ARGUMENTS,
 } from "../state/index.js";
-import { type Declaration, declare, holdsOutput, idsOf } from "./declaration.js";
 import {
-  expectFoundFrom,
-  expectNodeFits,
-  expectOneCopy,
+  type Declaration,
+  declare,
   type Finding,
-  noteCopy,
-  programError,
-} from "./findings.js";
-import { ProgramValidator, type WholeProgram } from "./program-validator.js";
+  holdsOutput,
+  idsOf,
+} from "./declaration.js";
+import { ProgramValidator } from "./program-validator.js";
 import * as internals from "./pulumi-internals.js";
 
-noteCopy(join(__dirname, "../.."));
+/** Where any copy finds the folders of the others, whatever its version: so this form is a contract. */
+const NOTED: unique symbol = Symbol.for("pulumi-advertising");
+const here: { [NOTED]?: Set<string> } = globalThis as object;
+here[NOTED] ??= new Set();
+const copies = here[NOTED];
+copies.add(join(__dirname, "../.."));
+
+/** @throws pulumi.RunError */
+export function expectOneCopy(): void {
+  if (copies.size < 2) return;
+  const lines = [
+    "The program and its provider load several copies of pulumi-advertising, and only one can know the whole program:",
+    ...[...copies].map((folder) => `  ${folder}`),
+    "Nothing was sent. Declare it in the program's dependencies, and in libraries only in peerDependencies; " +
+      "then run `npm dedupe` (pnpm, yarn dedupe). `npm ls pulumi-advertising` (pnpm why, yarn why) shows what brings each copy.",
+  ];
+  throw runError(withPage(lines.join("\n"), ArgumentsError.code));
+}
 
 class Program {
   /** Then it needs no settings, and reads nothing of this machine. */
   readonly #isUnderTest = internals.currentMocks() !== undefined;
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
-  readonly #validator = new ProgramValidator();
+  readonly #validator = new ProgramValidator(pulumi.runtime.isDryRun());
   readonly #batch: Declaration[] = [];
-  #validated: Promise<WholeProgram> | undefined;
+  #validated: Promise<void> | undefined;
   #isRefused = false;
 
   /**
@@ -63,14 +89,14 @@ class Program {
     if (this.#isUnderTest) this.#assertGood([all]);
     this.#batch.push(all);
     this.#validated ??= internals.heardLater(this.#validate());
-    const context = this.#validated.then((whole) => {
-      return resource === undefined ? {} : this.#validator.contextOf(resource, whole);
+    const context = this.#validated.then(() => {
+      return resource === undefined ? {} : this.#validator.contextOf(resource);
     });
     return internals.heardLater(context);
   }
 
-  #validate(): Promise<WholeProgram> {
-    return new Promise((resolve, reject) => {
+  #validate() {
+    return new Promise<void>((resolve, reject) => {
       // After the program's own turn, promises included: by then all of the batch was declared.
       setImmediate(() => {
         const batch = this.#batch.splice(0);
@@ -89,7 +115,7 @@ class Program {
             ),
           );
           this.#assertGood(batch);
-          resolve(this.#validator.whole(pulumi.runtime.isDryRun()));
+          resolve();
         } catch (error) {
           this.#isRefused = true;
           // Each resource's wait would last forever in a process that goes on.
@@ -100,7 +126,7 @@ class Program {
     });
   }
 
-  #assertGood(findings: readonly Finding[]): void {
+  #assertGood(findings: readonly Finding[]) {
     const wrong = findings.filter(({ lines }) => lines.length > 0);
     // What earlier batches declare may be live by now.
     const consequence =
@@ -114,16 +140,12 @@ class Program {
     if (this.#isRefused || this.#isUnderTest) return;
     try {
       const stack = internals.stackOfProgram();
-      const path = journalPath({
-        backend: backendIn(process.env, process.cwd()),
-        stack,
-      });
+      const path = journalPath({ stack, backend: backendIn(process.env, process.cwd()) });
       // Several programs may share the process.
-      setCommandTarget(() => commandTargetOf(stack, process.cwd()));
+      printCommandsFor(stack);
       const isSame = accountMatcher(this.reading.settings);
-      const records = [...(readJournal(path)?.records.values() ?? [])];
-      const ours = records.filter(({ account }) => isSame(account));
-      warn(this.#validator.atEnd(ours, pulumi.runtime.isDryRun()));
+      const records = [...readJournal(path).records.values()];
+      warn(this.#validator.atEnd(records.filter(({ account }) => isSame(account))));
       if (!pulumi.runtime.isDryRun()) appendHints(endedPath(path), "well\n");
     } catch {
       // The backend is not known, or the journal can't be read: the provider says so, and creates nothing.
@@ -131,7 +153,7 @@ class Program {
   }
 }
 
-function warn(warnings: readonly string[]): void {
+function warn(warnings: readonly string[]) {
   for (const warning of warnings) void pulumi.log.warn(warning);
 }
 
@@ -148,14 +170,14 @@ export function currentProgram(): Program {
 }
 
 function begin(): Program {
-  expectNodeFits();
+  const old = versionProblem(process.versions.node);
+  if (old !== undefined) throw runError(`pulumi-advertising: ${old} Nothing was sent.`);
   // An inline program of the automation API may run in any folder.
   if (!internals.isEmbedded()) {
-    const stack = internals.stackOfProgram();
-    setCommandTarget(() => commandTargetOf(stack, process.cwd()));
+    printCommandsFor(internals.stackOfProgram());
     const found = expectFoundFrom(process.cwd());
     // Beside a library's copy, the provider process would run another one. A bundle has no file of its own.
-    if (existsSync(join(__dirname, "../handlers.js"))) noteCopy(join(found, "../.."));
+    if (existsSync(join(__dirname, "../handlers.js"))) copies.add(join(found, "../.."));
   }
   if (internals.currentMocks() === undefined) expectOneCopy();
   const program = new Program();
@@ -163,11 +185,56 @@ function begin(): Program {
   for (const note of program.reading.notes) void pulumi.log.info(note);
   // The engine takes nothing out of the state before the program ends.
   internals.onceEndedWell(() => program.end());
-  internals.hideStackTracesOfFailures();
   return program;
 }
 
-function readSettingsOfProgram(isUnderTest: boolean): SettingsReading {
+/**
+ * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings
+ * along is not found there. @returns the file that it loads. @throws pulumi.RunError
+ */
+function expectFoundFrom(folder: string): string {
+  try {
+    return createRequire(join(folder, "index.js")).resolve("pulumi-advertising/handlers");
+  } catch {
+    throw runError(
+      `pulumi-advertising: Pulumi's provider process does not find this package from ${folder}. Nothing was sent. ` +
+        "Install it there: `npm install pulumi-advertising`. A library that uses it declares it in peerDependencies.",
+    );
+  }
+}
+
+/** A program makes thousands of events in a loop, and a catalog has thousands of rows. */
+const MAX_LINES = 100;
+
+/** @param consequence what was not done, such as `nothing was sent`. */
+export function programError(
+  { problems }: SettingsReading,
+  findings: readonly Finding[],
+  consequence: string,
+): pulumi.RunError {
+  const total = findings.reduce((sum, { lines }) => sum + lines.length, problems.length);
+  const sections = findings.map(({ title, lines }) =>
+    [`${title}:`, ...cut(lines, MAX_LINES)].join("\n    "),
+  );
+  const lines = [`${count(total, "problem")}; ${consequence}.`];
+  if (problems.length > 0) lines.push(describeSettingProblems(problems));
+  lines.push(...cut(sections, MAX_LINES).map((section) => `  ${section}`));
+  const { code } = findings.length > 0 ? ArgumentsError : SettingsError;
+  return runError(withPage(lines.join("\n"), code));
+}
+
+/**
+ * Pulumi would put a property's name before the message, and shows an error's stack trace in some of its own messages.
+ */
+function runError(message: string) {
+  const error = Object.assign(new pulumi.RunError(message), { stack: "" });
+  return Object.defineProperty(error, "message", {
+    get: () => message,
+    set: () => undefined,
+  });
+}
+
+function readSettingsOfProgram(isUnderTest: boolean) {
   const config = new pulumi.Config(NAMESPACE);
   const prefix = `${NAMESPACE}:`;
   const all = Object.keys(pulumi.runtime.allConfig());
@@ -188,13 +255,6 @@ const { isConfigSecret } = pulumi.runtime as unknown as {
   isConfigSecret(key: string): boolean;
 };
 
-/** The provider checks its id. */
-const ONLY_READ: Declaration = {
-  title: "",
-  lines: [],
-  warnings: [],
-};
-
 /**
  * What a resource class hands to Pulumi's own constructor. No base class is in between: Pulumi counts constructors to
  * find the line in a user's program, which the state holds. A deployment throws nothing: all problems end it together.
@@ -211,9 +271,13 @@ export function registrationOf(
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const { id, parent } = merged;
   const given = idsOf(kind, { ...args });
-  const call = { kind, name, args: given, options: merged };
-  const declaration =
-    id === undefined ? declare(call, program.reading.settings) : ONLY_READ;
+  let declaration: Declaration = { title: "", lines: [], warnings: [] };
+  // Of what is only read, the provider checks the id.
+  if (id === undefined)
+    declaration = declare(
+      { kind, name, args: given, options: merged },
+      program.reading.settings,
+    );
   const context = program.add(declaration);
   // Every output, so that it is there even if the argument is left to its default.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
@@ -237,7 +301,7 @@ export function registrationOf(
 }
 
 /** Arguments that are or hold a secret: the provider gets their values in clear, and must not quote them. */
-async function secretNames(given: Values): Promise<string[] | undefined> {
+async function secretNames(given: Values) {
   const names: string[] = [];
   for (const [name, value] of Object.entries(given))
     if (holdsOutput(value) && (await pulumi.isSecret(pulumi.output(value))))

@@ -1,8 +1,7 @@
 /** What Pulumi's SDK (3.259) knows about a program and its resources, and does not export. */
 import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
-import { joined } from "../base/index.js";
-import { NAMESPACE } from "../settings/index.js";
+import { asRecord, joined } from "../base/index.js";
 
 /** As Pulumi prints it with `--fully-qualify-stack-names`. */
 export function stackOfProgram(): string {
@@ -15,18 +14,12 @@ export function stackOfProgram(): string {
   }
 }
 
-/** These names are Pulumi's own, and the same in every copy of it. */
-interface Linked extends pulumi.Resource {
-  __pulumiType: string;
-  __parentResource?: Linked;
-}
-
 /** As a URN has them; `undefined` for the stack, every resource's parent. */
-export function typesOf(parent: pulumi.Resource | undefined): string | undefined {
-  if (parent === undefined) return undefined;
-  const { __pulumiType: type, __parentResource: above } = parent as Linked;
-  if (type === "pulumi:pulumi:Stack") return undefined;
-  return joined("$", typesOf(above), type);
+export function typesOf(parent: unknown): string | undefined {
+  // These names are Pulumi's own, and the same in every copy of it.
+  const { __pulumiType: type, __parentResource: above } = asRecord(parent);
+  if (type === undefined || type === "pulumi:pulumi:Stack") return undefined;
+  return joined("$", typesOf(above), String(type));
 }
 
 /** Pulumi's runtime exports these, but its types do not name them. */
@@ -76,27 +69,18 @@ export function onceEndedWell(then: () => void): void {
     return;
   }
   let hasFailed = false;
-  const noteFailure = () => {
+  process.once("uncaughtExceptionMonitor", () => {
     hasFailed = true;
-  };
-  // Neither changes what becomes of the error.
-  process.once("uncaughtExceptionMonitor", noteFailure);
-  process.once("unhandledRejection", noteFailure);
+  });
+  // This must come before Pulumi's own listener, which prints the stack trace if there is one: with
+  // `--continue-on-error`, one with places in Pulumi alone for each failed registration.
+  process.prependListener("unhandledRejection", (reason) => {
+    hasFailed = true;
+    if (!(reason instanceof Error)) return;
+    const isOurs = /\[pulumi-nodejs:dynamic\/advertising:.*failed to register$/s;
+    if (isOurs.test(reason.message)) reason.stack = "";
+  });
   process.once("beforeExit", (code) => {
     if (!hasFailed && code === 0) then();
-  });
-}
-
-/** With `--continue-on-error` Pulumi prints an error, with places in Pulumi alone, for each failed registration. */
-export function hideStackTracesOfFailures(): void {
-  // In a process of somebody else's, a listener would keep Node.js from ending at a rejection that nobody handles.
-  if (isEmbedded()) return;
-  // This must come before Pulumi's own listener, which prints the stack trace if there is one.
-  process.prependListener("unhandledRejection", (reason) => {
-    const isOurs =
-      reason instanceof Error &&
-      reason.message.endsWith("failed to register") &&
-      reason.message.includes(`[pulumi-nodejs:dynamic/${NAMESPACE}:`);
-    if (isOurs) reason.stack = "";
   });
 }

@@ -12,9 +12,9 @@ import {
   typeTokenOf,
 } from "../kinds/index.js";
 import type { Attribution, EventType, ResourceName } from "../kinds/vocabulary.js";
-import { show } from "../rules/index.js";
+import { exactId, LIVE_ID, show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
-import { holdsOutput, idInPreview, idsOf, isOfType, readIdOf } from "./declaration.js";
+import { holdsOutput, idsOf, isOfType, readIdOf } from "./declaration.js";
 import { registrationOf } from "./program.js";
 import { pauseStackTraces } from "./pulumi-internals.js";
 
@@ -68,7 +68,13 @@ export class Advertiser extends pulumi.CustomResource {
       throw resume(error);
     }
     resume();
-    if (pulumi.runtime.isDryRun()) this.advertiserId = idInPreview(this, this.advertiserId);
+    if (!pulumi.runtime.isDryRun()) return;
+    // It is unknown in a preview of an update in place, which still knows the id.
+    const { id, advertiserId } = this;
+    this.advertiserId = id.apply((digits) => {
+      if (!LIVE_ID.test(digits)) return advertiserId;
+      return pulumi.output(exactId(digits) as number);
+    });
   }
 
   /**
@@ -80,7 +86,7 @@ export class Advertiser extends pulumi.CustomResource {
     id: ReadId,
     options?: pulumi.CustomResourceOptions,
   ): AdvertiserReference {
-    return new Advertiser(name, undefined as unknown as AdvertiserArgs, {
+    return new Advertiser(name, undefined as never, {
       ...options,
       id: readIdOf(id),
     });
@@ -214,7 +220,7 @@ export class ConversionEvent extends pulumi.CustomResource {
     id: ReadId,
     options?: pulumi.CustomResourceOptions,
   ): ConversionEventReference {
-    return new ConversionEvent(name, undefined as unknown as ConversionEventArgs, {
+    return new ConversionEvent(name, undefined as never, {
       ...options,
       id: readIdOf(id),
     });

@@ -120,11 +120,7 @@ export function isOfPlugin({
 }
 
 export function memberRef(set: ResourceRef, member: string): ResourceRef {
-  return {
-    ...set,
-    ...parsed(set.resource, set, member),
-    urn: memberOf(set.urn, member),
-  };
+  return { ...set, ...parsed(set.resource, set, member), urn: memberOf(set.urn, member) };
 }
 
 /** @param key of one of the resource's objects. */
@@ -165,15 +161,12 @@ export function resourceKeyIn(key: string): string {
   return key.replace(MEMBER, "");
 }
 
-function parsed(
-  resource: ResourceName,
-  { parentTypes, name }: Place,
-  member?: string,
-): ParsedKey {
+function parsed(resource: ResourceName, place: Place, member?: string): ParsedKey {
+  const { name } = place;
   const kind = setNamed(resource)?.member.name ?? (resource as Kind["name"]);
-  const key = keyOf(resource, { parentTypes, name });
+  const key = keyOf(resource, place);
   const label = labelOf(resource, name);
-  const whole = { resource, kind, parentTypes, name, member, key, label, short: name };
+  const whole = { ...place, resource, kind, member, key, label, short: name };
   if (member === undefined) return whole;
   return {
     ...whole,

@@ -52,13 +52,8 @@ export function readDeclared(
   inputs: Values | undefined,
 ): DeclaredSet {
   if ("member" in resource) return readDeclaredSet(inputs ?? {});
-  const events = new Map(inputs && [[SINGLE, argumentsIn(inputs)]]);
-  return {
-    advertiserId: undefined,
-    defaults: undefined,
-    events,
-    formerKeys: new Map(),
-  };
+  const events = inputs && { [SINGLE]: argumentsIn(inputs) };
+  return { ...readDeclaredSet({ events }), defaults: undefined };
 }
 
 export function readDeclaredSet({
@@ -128,7 +123,7 @@ export function readStoredSet(outputs: Values): StoredSet {
   };
 }
 
-function mapOf<T>(stored: unknown, read: (value: unknown) => T): Map<string, T> {
+function mapOf<T>(stored: unknown, read: (value: unknown) => T) {
   return new Map(
     Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)]),
   );

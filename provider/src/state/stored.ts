@@ -3,7 +3,14 @@
  * with two underscores from previews. Pure.
  */
 import { createHash } from "node:crypto";
-import { asRecord, isPlain, listIn, own, type Values } from "../base/index.js";
+import {
+  asRecord,
+  isPlain,
+  listIn,
+  own,
+  type Values,
+  withoutUndefined,
+} from "../base/index.js";
 import { displayName, type Kind, type ResourceName } from "../kinds/index.js";
 import { memberOf, type objectKey, type ResourceRef, refOf } from "./names.js";
 
@@ -128,10 +135,8 @@ export function secretArgumentsIn({
 /** The outputs that let a refresh return inputs. */
 export function keptForRead(inputs: Values): Values {
   const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN];
-  const kept = names.filter((name) => inputs[name] !== undefined);
-  return {
-    [HIDDEN_INPUTS]: Object.fromEntries(kept.map((name) => [name, inputs[name]])),
-  };
+  const kept = Object.entries(inputs).filter(([name]) => names.includes(name));
+  return { [HIDDEN_INPUTS]: withoutUndefined(Object.fromEntries(kept)) };
 }
 
 /** What {@link keptForRead} has kept in the outputs of a resource, if anything. */

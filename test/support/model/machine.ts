@@ -5,9 +5,9 @@
 import { systemClock } from "../../../provider/src/base/clock.js";
 import type { Disk } from "../../../provider/src/files/private-file.js";
 import {
+  type JournalEntry,
   journalFolder,
   journalPath,
-  type Records,
   readJournal,
   type StackPlace,
 } from "../../../provider/src/journal/index.js";
@@ -70,13 +70,13 @@ export class Machine {
   }
 
   /** @throws Error it is damaged. */
-  records(place: StackPlace): Records {
+  records(place: StackPlace): ReadonlyMap<string, JournalEntry> {
     return this.journal(place).records;
   }
 
   /** @throws Error it is damaged. */
   journal(place: StackPlace): {
-    readonly records: Records;
+    readonly records: ReadonlyMap<string, JournalEntry>;
     readonly runs: readonly string[];
   } {
     return readJournal(journalPath(place, FOLDER), this.disk);

@@ -1,5 +1,5 @@
 /** A program as data, and what its half makes of it: the same `declare` and `Judge` as a real one, no constructors. */
-import type { Records } from "../../../provider/src/journal/index.js";
+import type { JournalEntry } from "../../../provider/src/journal/index.js";
 import {
   advertiser,
   conversionEvent,
@@ -74,10 +74,10 @@ export function programHalf(
   program: readonly Declared[],
   stack: string,
   settings: Settings,
-  records: Records,
+  records: ReadonlyMap<string, JournalEntry>,
   batches = 1,
 ): ProgramHalf {
-  const validator = new ProgramValidator();
+  const validator = new ProgramValidator(false);
   const batch = program.map((declared) => {
     const owner = ownerOf(program, declared);
     const advertiserId = owner === undefined ? declared.advertiser : Promise.resolve(); // known later
@@ -100,11 +100,10 @@ export function programHalf(
       const conflicts = resource === undefined ? [] : validator.add(resource);
       return { title, lines: [...lines, ...conflicts] };
     });
-    const whole = validator.whole(false);
     const contexts = part.flatMap(({ resource }) =>
       resource === undefined
         ? []
-        : [[resource.key, validator.contextOf(resource, whole)] as const],
+        : [[resource.key, validator.contextOf(resource)] as const],
     );
     return { findings, contexts };
   });
@@ -138,7 +137,7 @@ export function programHalf(
     registrations,
     warnings,
     findings: told,
-    atEnd: () => validator.atEnd([...records.values()], false),
+    atEnd: () => validator.atEnd([...records.values()]),
   };
 }
 

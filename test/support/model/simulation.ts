@@ -17,7 +17,6 @@ import {
   everyJournal,
   isOpen,
   type JournalEntry,
-  type Records,
   type StackPlace,
 } from "../../../provider/src/journal/index.js";
 import {
@@ -370,7 +369,7 @@ export class Simulation {
 
   async #up(
     program: readonly Declared[],
-    records: Records,
+    records: ReadonlyMap<string, JournalEntry>,
     before: Deployment,
     run: RunOptions,
     tell: (text: string) => void,
@@ -436,7 +435,7 @@ export class Simulation {
     acting.here = { folder: FOLDER, disk, clock: time.clock };
   }
 
-  recordsOn(machine: 0 | 1): Records {
+  recordsOn(machine: 0 | 1): ReadonlyMap<string, JournalEntry> {
     return this.machines[machine].records(this.stack.place);
   }
 
@@ -473,7 +472,7 @@ export class Simulation {
       readonly stack: Stack;
       readonly before: Deployment;
       readonly program: readonly Declared[];
-      readonly records: Records;
+      readonly records: ReadonlyMap<string, JournalEntry>;
       readonly elsewhere: readonly JournalEntry[];
     },
   ): void {
@@ -602,7 +601,7 @@ export class Simulation {
   }
 
   /** What a whole up has said, and the program does not declare, is people's to look after. */
-  #releaseSaid(records: Records): void {
+  #releaseSaid(records: ReadonlyMap<string, JournalEntry>): void {
     const held = new Set(heldIn(this.stack.state).map(({ object }) => object));
     const declared = new Set(this.stack.wanted.map(({ key }) => key));
     for (const { key, id = "" } of records.values()) {
