@@ -72,7 +72,8 @@ ${STATE_HELP}`,
       names.push(await stackName(choice));
     const earlier: ExportedStack[] = [];
     for (const file of before) {
-      const state = await stateOf({ state: file }); // one by one: standard input is there once
+      // One by one: standard input is there once.
+      const state = await stateOf({ state: file });
       const [name] = stackNamesIn(state);
       // People deactivate what is listed, so another stack's state must not count as an earlier one of this stack.
       if (name !== undefined && names[0] !== undefined && !names.includes(name))

@@ -76,7 +76,8 @@ export function createProvider(
 
     read: guarded(async (id: string, properties: Values = {}) => {
       const found = await readResource(resource, runtime(), id, properties);
-      return found ?? { id: "", props: {} }; // so the engine learns that it no longer exists
+      // So the engine learns that it no longer exists.
+      return found ?? { id: "", props: {} };
     }),
 
     update: guarded(async (id: string, olds: Values, news: Values) => {

@@ -130,7 +130,8 @@ export function readJournal(path: string, disk: Disk = systemDisk): StackJournal
   const records = new Map<string, JournalEntry>();
   const lines = readPrivate(path, disk)?.split("\n");
   if (lines === undefined) return { stack: "", backend: "", runs: [], records };
-  lines.pop(); // empty after a whole last line
+  // Empty after a whole last line.
+  lines.pop();
   const { journal, version, stack, backend, provider, runs } = asRecord(jsonIn(lines[0]));
   if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line is another file's");
   if (version !== VERSION)

@@ -79,19 +79,22 @@ export class JournalFile {
       const lock = await acquireLock(`${path}.lock`, { ...this.options, onWait });
       this.#lock = lock;
       if (this.#isOver) throw new Error("the run has ended");
-      disk.rmSync(endedPath(path), { force: true }); // a former run's
+      // A former run's.
+      disk.rmSync(endedPath(path), { force: true });
       removeLeftovers(path, Date.now(), disk);
       const journal = readJournal(path, disk);
       const runs = new Set([...journal.runs, ...(this.options.runs ?? [])]);
       const named = [...runs].slice(-MAX_RUNS);
       const text = journalText(this.options, named, journal.records.values());
       replacePrivate(path, text, disk, lock.assertHeld);
-      syncFolder(dirname(path), disk); // a run that was killed in between may have given the file its name
+      // A run that was killed in between may have given the file its name.
+      syncFolder(dirname(path), disk);
       this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
       this.#bytes = disk.fstatSync(this.#file).size;
       return journal;
     } catch (error) {
-      this.release(); // one that could not be read must stay as it is, at the end of the run too
+      // One that could not be read must stay as it is, at the end of the run too.
+      this.release();
       throw journalErrorFrom(path, error);
     }
   }
@@ -111,7 +114,8 @@ export class JournalFile {
 
   /** For the end of a run: adds these lines, and lets another run have it. Synchronous; never fails. */
   endNow(lines: readonly object[]): void {
-    this.append(lines).catch(() => undefined); // the next run asks for what these lines say
+    // The next run asks for what these lines say.
+    this.append(lines).catch(() => undefined);
     this.#write();
     this.release();
   }
@@ -152,7 +156,8 @@ export class JournalFile {
       this.#disk.ftruncateSync(file, this.#bytes);
       throw error;
     }
-    this.#assertStillOurs(); // what was written meanwhile may be where nobody reads it
+    // What was written meanwhile may be where nobody reads it.
+    this.#assertStillOurs();
   }
 
   /** @returns the open file. @throws LockLost; an error if it is not this run's any more; the system's errors. */

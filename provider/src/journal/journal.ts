@@ -84,7 +84,8 @@ export class Journal {
   /** Acquires the journal's lock before anything else in an `up`. A failure waits for {@link assertUsable}, which only creates ask. */
   openOnce(): Promise<void> {
     this.#opening ??= this.#file.open().then(
-      ({ records }) => void this.#begin(records), // what was read before, without the lock, may be out of date
+      // What was read before, without the lock, may be out of date.
+      ({ records }) => void this.#begin(records),
       (error: JournalError) => {
         this.#trouble = error;
       },
@@ -140,7 +141,8 @@ export class Journal {
 
   /** Creates of earlier runs, as they were open when this run began. Some may have been resolved since. */
   get openAtStart(): readonly JournalEntry[] {
-    void this.records; // reads them, and with them what is open
+    // Reads them, and with them what is open.
+    void this.records;
     return this.#openAtStart;
   }
 
@@ -172,7 +174,8 @@ export class Journal {
   holderOf(kind: Kind["name"], id: string): string | undefined {
     if (this.#holders === undefined) {
       const current = this.#ours.filter(({ state }) => state !== "closed");
-      this.#holders = new Map(); // not before, since a first reading begins anew
+      // Not before, since a first reading begins anew.
+      this.#holders = new Map();
       for (const { key, replaces } of current) this.#noteHolder(key, replaces);
       for (const each of current) this.#noteHolder(each.key, each.id);
     }
@@ -187,7 +190,8 @@ export class Journal {
   async recordSending(record: Omit<JournalEntry, "state" | "id">): Promise<void> {
     this.#keysOfThisRun.add(record.key);
     await this.#write({ ...record, state: "sent" }, "Nothing was sent. ");
-    this.#apply({ ...record, state: "sent" }); // not before: what the disk did not take was not sent
+    // Not before: what the disk did not take was not sent.
+    this.#apply({ ...record, state: "sent" });
   }
 
   /** @param found of a create that only the state knew. @throws JournalError it can't be noted; the create is done. */

@@ -35,7 +35,8 @@ export function cookieFileFor(settings: Settings, folder: string): string | unde
   if (cookieFile === "none") return undefined;
   if (cookieFile !== undefined)
     return resolve(folder, cookieFile.replace(/^~(?=[/\\]|$)/, homedir));
-  const address = baseUrl.replace(/^http:/, "https:"); // plain HTTP is for a loopback address alone
+  // Plain HTTP is for a loopback address alone.
+  const address = baseUrl.replace(/^http:/, "https:");
   const name = digestOf(
     address,
     email.toLowerCase(),
@@ -111,7 +112,8 @@ export function deletedObjects(
       if (objects().has(object)) return;
       objects().add(object);
       const line = JSON.stringify({ deleted: object, account });
-      appendHints(path, `\n${line}\n`, disk); // a kill may have left half a line
+      // A kill may have left half a line.
+      appendHints(path, `\n${line}\n`, disk);
     },
   };
 }
@@ -169,7 +171,8 @@ export function isProjectOf(stack: string, folder: string): boolean {
   try {
     return own(parseProject(readFileSync(path, "utf8")), "name") === stack.split("/")[1];
   } catch {
-    return true; // Pulumi says what is wrong with it
+    // Pulumi says what is wrong with it.
+    return true;
   }
 }
 
@@ -182,7 +185,8 @@ function backendOfProject(folder: string): string {
     if (!text.includes("backend")) return "";
     return String(own(own(parseProject(text), "backend"), "url") ?? "");
   } catch (error) {
-    const [reason] = (error as Error).message.split(/:?\n/); // the parser adds an excerpt
+    // The parser adds an excerpt.
+    const [reason] = (error as Error).message.split(/:?\n/);
     throw unknownBackend(`${path} can't be read: ${reason}`, "Correct the file");
   }
 }
@@ -227,7 +231,8 @@ const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   s3: [
     "AWS_ENDPOINT_URL_S3",
     "AWS_ENDPOINT_URL",
-    "AWS_PROFILE", // it may name an endpoint
+    // It may name an endpoint.
+    "AWS_PROFILE",
     "AWS_DEFAULT_PROFILE",
     "AWS_CONFIG_FILE",
   ],

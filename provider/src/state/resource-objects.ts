@@ -206,7 +206,8 @@ export function completeArguments(
   entry: Values,
 ): Values {
   if (defaults === undefined) {
-    const { existingId: _, ...own } = entry; // a single resource shares nothing
+    // A single resource shares nothing.
+    const { existingId: _, ...own } = entry;
     return own;
   }
   const shared = asRecord(defaults);
