@@ -38,12 +38,8 @@ export function command<const O extends ParseArgsOptionsConfig>({
     help,
     run: async (args) => {
       if (args.includes("--help") || args.includes("-h")) return say(help);
-      const allowPositionals = takesFile;
-      const { values, positionals } = parseArgs({
-        args,
-        options,
-        allowPositionals,
-      });
+      const call = { args, options, allowPositionals: takesFile };
+      const { values, positionals } = parseArgs(call);
       setCommandStack(values);
       if (takesFile && positionals.length !== 1) throw new UsageError("expected one file");
       return run(values, String(positionals[0]));
@@ -58,10 +54,10 @@ export interface StackChoice {
 
 /** Of these options, as `pulumi` has them too, those that were given. */
 export function stackOptionsIn({ stack, cwd }: StackChoice): string[] {
-  const options: string[] = [];
-  if (stack !== undefined) options.push("--stack", stack);
-  if (cwd !== undefined) options.push("--cwd", cwd);
-  return options;
+  const options = Object.entries({ stack, cwd });
+  return options.flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, value],
+  );
 }
 
 /** Makes all commands that are printed from now on name this stack. */

@@ -328,12 +328,12 @@ export class Journal {
 }
 
 /** @param create its mark, or as `sendingOf` names it. */
-function isCreate(record: JournalEntry, create: string): boolean {
+function isCreate(record: JournalEntry, create: string) {
   return create === record.mark || create === sendingOf(record);
 }
 
 /** Whether a record is about another object than the state's. @param creates that the state names. */
-function isOther(record: JournalEntry, id: string, creates: readonly string[]): boolean {
+function isOther(record: JournalEntry, id: string, creates: readonly string[]) {
   if (record.state === "confirmed") return false;
   if (creates.some((create) => isCreate(record, create))) return false;
   // It is known to have made something else.

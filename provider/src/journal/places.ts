@@ -118,7 +118,7 @@ export function deletedObjects(
   };
 }
 
-function digestOf(...parts: string[]): string {
+function digestOf(...parts: string[]) {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
 }
 
@@ -177,7 +177,7 @@ export function isProjectOf(stack: string, folder: string): boolean {
 }
 
 /** @returns an empty text if the project names none. */
-function backendOfProject(folder: string): string {
+function backendOfProject(folder: string) {
   const path = projectFileOf(folder);
   if (path === undefined) return "";
   try {
@@ -197,7 +197,7 @@ function unknownBackend(why: string, cure: string) {
   );
 }
 
-function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment): string {
+function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment) {
   const path = join(
     PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi"),
     "credentials.json",
@@ -212,7 +212,7 @@ function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment): strin
 }
 
 /** One spelling for what Pulumi takes for one place, without a database's users and passwords. */
-function asSpelled(url: string, folder: string): string {
+function asSpelled(url: string, folder: string) {
   const [address = "", ...queries] = url.trim().split("?");
   const options = new URLSearchParams(queries.join("?"));
   for (const name of [...options.keys()]) if (/password/i.test(name)) options.delete(name);
@@ -247,7 +247,7 @@ const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   postgres: ["PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGSERVICEFILE"],
 };
 
-function storeSettings(url: string, environment: Environment): string[] {
+function storeSettings(url: string, environment: Environment) {
   const [scheme = ""] = url.trim().split("://", 1);
   return (STORE_VARIABLES[scheme] ?? []).flatMap((name) => {
     const value = environment[name];

@@ -129,18 +129,8 @@ export function openIn(
   if (entry === undefined || (unresolved !== undefined && unresolved.at >= entry.at))
     return unresolved;
   const { at, atLatest, mark, body, field, name, facts, replaces } = entry;
-  const what = whatHappened(label, entry);
-  return withoutUndefined({
-    at,
-    atLatest,
-    mark,
-    body,
-    field,
-    name,
-    facts,
-    replaces,
-    what,
-  });
+  const sent = { at, atLatest, mark, body, field, name, facts, replaces };
+  return withoutUndefined({ ...sent, what: whatHappened(label, entry) });
 }
 
 /** Why an id can't be this create's object, as a clause that begins with "which"; undefined if nothing has or had it. */
@@ -348,10 +338,10 @@ function assertNotBlocked(runtime: Runtime, object: NewObject) {
 }
 
 /** A create to search for. */
-interface Wanted extends Pick<ObjectTask, "formerIds" | "kind"> {
+type Wanted = Pick<ObjectTask, "formerIds" | "kind"> & {
   label: string;
   sent: Pick<CreateRecord, "mark" | "at" | "field">;
-}
+};
 
 type SearchContext = Pick<Runtime, "settings" | "clock" | "client">;
 

@@ -64,13 +64,13 @@ export class Deployment {
   #declares = 0;
 
   /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
-  noteChecked(key: string, isNew: boolean, was: Checked): void {
+  noteChecked(key: string, isNew: boolean, was: Checked) {
     if (isNew && this.#checked.has(key)) return;
     this.#checked.set(key, was);
   }
 
   /** What the program says of a resource, and of the whole. */
-  noteContext({ run, adopted = "", sameNamed = [] }: ProgramContext): void {
+  noteContext({ run, adopted = "", sameNamed = [] }: ProgramContext) {
     if (adopted !== this.#adoptedText)
       for (const each of adopted.split(",")) this.#adopted.add(each);
     this.#adoptedText = adopted;
@@ -81,18 +81,18 @@ export class Deployment {
   }
 
   /** The state has an object, as `objectKey` names it, or looks after a create: its mark, or as `sendingOf` names it. */
-  noteSeen(name: string): void {
+  noteSeen(name: string) {
     this.#seen.add(name);
   }
 
-  hasSeen(kind: Kind, record: JournalEntry): boolean {
+  hasSeen(kind: Kind, record: JournalEntry) {
     const { id = "", mark } = record;
     return [objectKey(kind.name, id), mark, sendingOf(record)].some((each) =>
       this.#seen.has(each),
     );
   }
 
-  isChecked(key: string): boolean {
+  isChecked(key: string) {
     return this.#checked.has(key);
   }
 
@@ -105,7 +105,7 @@ export class Deployment {
     return this.#declares > 0 && this.#checked.size >= this.#declares;
   }
 
-  isDeclared(key: string): boolean {
+  isDeclared(key: string) {
     return this.declared.has(key) || this.declared.has(resourceKeyIn(key));
   }
 
@@ -125,32 +125,32 @@ export class Deployment {
   }
 
   /** Whether something goes on with an object that a resource or member gives up. */
-  isClaimedOrAdopted(kind: Kind, id: string): boolean {
+  isClaimedOrAdopted(kind: Kind, id: string) {
     const object = objectKey(kind.name, id);
     return this.#after.has(object) || this.#adopted.has(object);
   }
 
   /** As {@link isClaimedOrAdopted}, and also while any `existingId` of the kind is not known: it may name this object. */
-  mayBeClaimed(kind: Kind, id: string): boolean {
+  mayBeClaimed(kind: Kind, id: string) {
     return this.isClaimedOrAdopted(kind, id) || this.isClaimedOrAdopted(kind, UNKNOWN);
   }
 
   /** The engine takes it out of the state. */
-  noteLeaving(kind: Kind, id: string): void {
+  noteLeaving(kind: Kind, id: string) {
     this.#leaving.add(objectKey(kind.name, id));
   }
 
   /** Whether an object has left this resource or member, and the state with it or for another one. */
-  hasLeft(key: string, id: string): boolean {
+  hasLeft(key: string, id: string) {
     const object = objectKey(parseKey(key).kind, id);
     return this.#leaving.has(object) && this.#after.get(object) !== key;
   }
 
-  noteStaying(kind: Kind, id: string): void {
+  noteStaying(kind: Kind, id: string) {
     this.#staying.add(objectKey(kind.name, id));
   }
 
-  isStaying(kind: Kind, id: string): boolean {
+  isStaying(kind: Kind, id: string) {
     return this.#staying.has(objectKey(kind.name, id));
   }
 }

@@ -267,7 +267,7 @@ export class ObjectOperations {
    * Why an object must not be deleted, and what to do about it; empty if it may be. A wrong answer deletes what somebody
    * else manages.
    */
-  #deleteBlocker({ id, ref }: Target, properties: Values): string[] {
+  #deleteBlocker({ id, ref }: Target, properties: Values) {
     const { kind, runtime } = this;
     const { deployment } = runtime;
     if (!this.can.delete) return ["the platform has no known way to delete"];

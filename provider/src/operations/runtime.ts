@@ -173,9 +173,11 @@ export function createRuntime(
       const leaving = [...journal.records.values()].filter(({ key, id = "" }) => {
         return deployment.hasLeft(key, id) || (isComplete && !deployment.isDeclared(key));
       });
-      const left = leaving.map(({ key }) => key);
-      const { PULUMI_SKIP_CHECKPOINTS = "" } = environment;
-      journal.closeNow(left, !/^(1|true)$/i.test(PULUMI_SKIP_CHECKPOINTS));
+      const hasCheckpoints = !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? "");
+      journal.closeNow(
+        leaving.map(({ key }) => key),
+        hasCheckpoints,
+      );
     },
     /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */
     async abandon() {

@@ -124,7 +124,7 @@ function declareEvent(
   return new ConversionEvent(name, args as never, { ...options, aliases }).eventId;
 }
 
-function resourceName(...parts: readonly string[]): string {
+function resourceName(...parts: readonly string[]) {
   return parts.join(CATALOG_SEPARATOR);
 }
 

@@ -117,7 +117,7 @@ function declaredObject(kind: Kind, values: Values) {
 }
 
 /** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */
-function formerKeysOf({ kind, name, options }: Call): string[] {
+function formerKeysOf({ kind, name, options }: Call) {
   return listIn(options.aliases).flatMap((alias) => {
     if (typeof alias === "string") return keyOfUrn(kind.name, alias);
     const { name: formerName = name, parent = options.parent, parentUrn } = asRecord(alias);

@@ -78,7 +78,7 @@ export class ProgramValidator {
   }
 
   /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
-  #sameNamedAs({ objects }: ResourceDeclaration): string[] {
+  #sameNamedAs({ objects }: ResourceDeclaration) {
     const own = new Set(objects.flatMap(({ key, formerKeys }) => [key, ...formerKeys]));
     const names = new Set(objects.map(({ kindAndName }) => kindAndName));
     const named = [...names].flatMap((name) => this.#keysByKindAndName.get(name) ?? []);
@@ -120,7 +120,7 @@ export class ProgramValidator {
     return messages;
   }
 
-  #isDeclared(key: string): boolean {
+  #isDeclared(key: string) {
     return [key, resourceKeyIn(key)].some((each) =>
       this.#objectLabels.has(parseKey(each).label),
     );
@@ -132,17 +132,17 @@ const MAX_CARRIED_CHARACTERS = 500;
 /** A catalog of many advertisers may have one name in all of them. */
 const MAX_SAME_NAMED = 20;
 
-function objectOf({ key, id = "" }: JournalEntry): string {
+function objectOf({ key, id = "" }: JournalEntry) {
   return objectKey(parseKey(key).kind, id);
 }
 
-function entryNames(entries: readonly JournalEntry[]): string {
+function entryNames(entries: readonly JournalEntry[]) {
   const others = entries.slice(MAX_LISTED).flatMap(({ id }) => id ?? []);
   const andMore = (more: number) => joined(": ", `and ${more} more`, idRanges(others));
   return cut(entries.map(entryName), MAX_LISTED, andMore).join(", ");
 }
 
 /** `purchase (42)`, or without a known id `lead (outcome unknown)`. */
-function entryName({ key, id = "outcome unknown" }: JournalEntry): string {
+function entryName({ key, id = "outcome unknown" }: JournalEntry) {
   return `${parseKey(key).short} (${id})`;
 }

@@ -192,7 +192,7 @@ function begin(): Program {
  * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings
  * along is not found there. @returns the file that it loads. @throws pulumi.RunError
  */
-function expectFoundFrom(folder: string): string {
+function expectFoundFrom(folder: string) {
   try {
     return createRequire(join(folder, "index.js")).resolve("pulumi-advertising/handlers");
   } catch {
