@@ -263,8 +263,7 @@ function sentIn(
   const former = resources.find((each) => each.urn === urn && each.delete !== true);
   // A set that the state has isn't being created. During an update the state has it as before.
   const isNew = type === "creating" && !(isSet && former);
-  const isOpen = isNew || (type === "updating" && isSet);
-  if (!isOpen) return [];
+  if (!isNew && !(type === "updating" && isSet)) return [];
   const kind = kindOf(of);
   const objects = plannedObjects(
     kind,

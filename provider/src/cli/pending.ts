@@ -168,8 +168,11 @@ async function writeLines(lines: readonly PlacedLine[], patience = {}) {
   const journals = new Map(lines.map(({ journal }) => [journalPath(journal), journal]));
   for (const [path, journal] of journals) {
     const own = lines.filter((each) => journalPath(each.journal) === path);
-    const added = own.map(({ line }) => line);
-    await appendLines(journal, added, here);
+    await appendLines(
+      journal,
+      own.map(({ line }) => line),
+      here,
+    );
   }
 }
 

@@ -57,8 +57,8 @@ export function createProvider(
 
     check: guarded(async (olds: Values, news: Values): Promise<dynamic.CheckResult> => {
       const { ref, context } = refIn(news);
-      const request = { context, olds, news };
-      const { inputs, failures } = await check(resource, runtime(), ref, request);
+      const change = { context, olds, news };
+      const { inputs, failures } = await check(resource, runtime(), ref, change);
       // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the
       // property that is named, even a secret one: so none is named.
       return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };

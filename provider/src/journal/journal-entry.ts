@@ -190,9 +190,8 @@ export function openElsewhere(
   here: StackPlace,
   journals: readonly StackJournal[],
 ): OpenCreate[] {
-  const path = journalPath(here);
   return journals
-    .filter((each) => isSameProject(each, here) && journalPath(each) !== path)
+    .filter((each) => isSameProject(each, here) && journalPath(each) !== journalPath(here))
     .flatMap(({ records, runs: _, ...elsewhere }) => {
       // There, a run that ended cleanly has saved its state.
       const open = [...records.values()].filter(

@@ -84,8 +84,8 @@ export class JournalFile {
       removeLeftovers(path, Date.now(), disk);
       const journal = readJournal(path, disk);
       const runs = new Set([...journal.runs, ...(this.options.runs ?? [])]);
-      const named = [...runs].slice(-MAX_RUNS);
-      const text = journalText(this.options, named, journal.records.values());
+      const last = [...runs].slice(-MAX_RUNS);
+      const text = journalText(this.options, last, journal.records.values());
       replacePrivate(path, text, disk, lock.assertHeld);
       // A run that was killed in between may have given the file its name.
       syncFolder(dirname(path), disk);

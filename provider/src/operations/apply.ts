@@ -265,8 +265,7 @@ async function deleteObjects(
       try {
         if (trouble !== undefined) throw trouble;
         const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-        const target = { id, label: own, ref, created };
-        await operations.delete(target, properties);
+        await operations.delete({ id, label: own, ref, created }, properties);
       } catch (error) {
         const failure = toAdvertisingError(error);
         if (!(failure instanceof RefusedError)) trouble ??= failure;
@@ -318,9 +317,9 @@ function nextState(
     const then = stored.events.get(key) ?? {};
     // An old value may have been secret, and no input of now keeps it so.
     next.events.set(key, secret.size === 0 ? then : {});
+    const body = fingerprintOfBody(kind, olds);
     const facts = secret.has("advertiserId") ? {} : olds;
-    const sentAs =
-      object.sentAs ?? sentAsOf(kind, { body: fingerprintOfBody(kind, olds), facts });
+    const { sentAs = sentAsOf(kind, { body, facts }) } = object;
     const isDescribed =
       object.sentAs === undefined &&
       isDeepStrictEqual(olds, completeArguments(declared, then));
@@ -385,8 +384,7 @@ function tellCreated(
   if (former === undefined || deployment.checked(ref.key).deletesInStateAndProgram) return;
   // The engine may still ask for its delete, by the option in the state.
   deployment.noteStaying(kind, former.id);
-  const left = { id: former.id, isDeleted: false };
-  warnEach(replacedNotice(kind, ref, left, `is ${id} now`));
+  warnEach(replacedNotice(kind, ref, { ...former, isDeleted: false }, `is ${id} now`));
 }
 
 /** A set's outputs. @param id of the set. @throws ResourceFailure something failed. */

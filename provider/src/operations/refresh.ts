@@ -88,8 +88,10 @@ export async function readResource(
       `A refresh does not compare any ${kind.create.noun}: the configuration of the last \`pulumi up\` (with --run-program, the current one) has no read for it in advertising:operations.`,
     );
   // A single object that was just answered may be too new for a read to find it.
-  const isToRead = read && (isSet || !isAnswered);
-  const isChanged = isToRead && (await refreshObjects(operations, ref, stored, properties));
+  const isChanged =
+    read &&
+    (isSet || !isAnswered) &&
+    (await refreshObjects(operations, ref, stored, properties));
   if (!isSet && stored.eventIds.size === 0) return undefined;
   if (!isAnswered && !isChanged) return { id, props: properties };
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
