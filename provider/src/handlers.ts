@@ -15,7 +15,7 @@ import { NAMESPACE } from "./settings/index.js";
 let runtime: Runtime | undefined;
 
 function configure(config: Config): void {
-  if (runtime !== undefined) return;
+  if (runtime) return;
   // Pulumi passes the engine's address as the first argument.
   const [, , engine] = process.argv;
   const created = createRuntime(
@@ -35,8 +35,7 @@ function configure(config: Config): void {
 }
 
 function configured(): Runtime {
-  if (runtime === undefined)
-    throw new Error("the provider was called before it was configured");
+  if (!runtime) throw new Error("the provider was called before it was configured");
   return runtime;
 }
 

@@ -75,8 +75,8 @@ const rows: Row[] = [
   [
     "a stack that was renamed does not make again what it has sent",
     "operations/create.ts",
-    "if (elsewhere !== undefined) return true;",
-    "if (elsewhere !== undefined) return false;",
+    "if (elsewhere) return true;",
+    "if (elsewhere) return false;",
     "sandbox/resolve-first",
     "is stopped by its namesake of a killed run",
   ],
@@ -134,8 +134,8 @@ const rows: Row[] = [
   [
     "one login for all",
     "client/session.ts",
-    "if (this.#loggingIn !== undefined) return",
-    "if (this.#hasFailed && this.#loggingIn !== undefined) return",
+    "if (this.#loggingIn) return",
+    "if (this.#hasFailed && this.#loggingIn) return",
     "sandbox/session",
     "S3",
   ],

@@ -112,8 +112,7 @@ export function idRanges(ids: readonly string[]): string {
   const ranges: { first: string; last: string }[] = [];
   for (const id of [...new Set(ids)].sort(natural)) {
     const current = ranges.at(-1);
-    if (current !== undefined && BigInt(current.last) + 1n === BigInt(id))
-      current.last = id;
+    if (current && BigInt(current.last) + 1n === BigInt(id)) current.last = id;
     else ranges.push({ first: id, last: id });
   }
   return ranges

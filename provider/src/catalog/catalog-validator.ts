@@ -59,7 +59,7 @@ export class CatalogValidator {
       advertisers.set(each.key, this.#advertiser(each));
       defaults.set(each.key, mergedWith(shared, this.#shared(each.defaults)));
     }
-    if (written.advertisers === undefined) this.#warnOfMisspeltAdvertisers();
+    if (!written.advertisers) this.#warnOfMisspeltAdvertisers();
     const events = written.events.map((event) => {
       const args = this.#event(event, defaults);
       return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
@@ -69,7 +69,7 @@ export class CatalogValidator {
       const { formerKey } = args;
       if (typeof formerKey !== "string") continue;
       const other = this.#claim(`exact ${event.advertiser}/${formerKey}`, event);
-      if (other !== undefined) this.#report(event, "formerKey", formerKeyTaken(formerKey));
+      if (other) this.#report(event, "formerKey", formerKeyTaken(formerKey));
     }
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
     if (declared.length + events.length + findings.length === 0) {
@@ -96,7 +96,7 @@ export class CatalogValidator {
   }
 
   #shared(written: Written | undefined): Values {
-    if (written === undefined) return {};
+    if (!written) return {};
     const rules = conversionEventSet.sharedRules(this.limits);
     return this.#values(written, rules, conversionEvent);
   }
@@ -146,8 +146,7 @@ export class CatalogValidator {
     const id = values.existingId;
     if (id === undefined) return values;
     const other = this.#claim(`id ${kind.name} ${id}`, written);
-    if (other !== undefined)
-      this.#report(written, "existingId", adoptedTwice(String(id), other.subject));
+    if (other) this.#report(written, "existingId", adoptedTwice(String(id), other.subject));
     return values;
   }
 
@@ -160,7 +159,7 @@ export class CatalogValidator {
     if (key === "") return `is required: ${expected}`;
     if (!rule.safeParse(key).success) return `${quoted(key)} is not valid: ${expected}`;
     const other = this.#claim(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
-    if (other === undefined) return undefined;
+    if (!other) return undefined;
     const { file, line } = other.sourceOf("key");
     return `${quoted(key)} is already used at ${file}:${line}; keys must differ in more than case, invisible characters or how accents are encoded`;
   }
@@ -170,7 +169,7 @@ export class CatalogValidator {
     // Reported with the arguments.
     if (typeof name !== "string" || name === "") return;
     const other = this.#claim(`name ${owner}/${letters(looksOf(name)) || name}`, written);
-    if (other === undefined) return;
+    if (!other) return;
     const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}, but for case, separators or invisible characters`;
     this.#report(written, property, reason, "warning");
   }
@@ -183,7 +182,7 @@ export class CatalogValidator {
     for (const [name, [event, ...others]] of largestFirst) {
       const meant = known.find((other) => isAlmost(name, other));
       known.push(name);
-      if (meant === undefined || event === undefined || others.length > 0) continue;
+      if (meant === undefined || !event || others.length > 0) continue;
       const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
       this.#report(event, "advertiser", reason, "warning");
     }
@@ -192,7 +191,7 @@ export class CatalogValidator {
   /** Notes who has `what`. @returns who has it already. */
   #claim(what: string, by: Written): Written | undefined {
     const other = this.#taken.get(what);
-    if (other === undefined) this.#taken.set(what, by);
+    if (!other) this.#taken.set(what, by);
     return other;
   }
 

@@ -97,7 +97,7 @@ export const WINDOW_TEXT = new RegExp(
 export function secondsIn(text: string): number | string {
   const [, amount, unit = ""] = WINDOW_TEXT.exec(text.toLowerCase()) ?? [];
   const found = WINDOW_UNITS.find(([, words]) => new RegExp(`^(${words})$`).test(unit));
-  if (found === undefined) return text;
+  if (!found) return text;
   const [each] = found;
   return Number((Number(amount) * each).toFixed(3));
 }

@@ -114,7 +114,7 @@ function offsetIn(contents: Node | null, path: Path) {
   for (const name of path) {
     if (!isMap(node)) return offset;
     const pair = node.items.findLast(({ key }) => String((key as Scalar).value) === name);
-    if (pair === undefined) return offset;
+    if (!pair) return offset;
     node = pair.value as Node | null;
     offset = (pair.key as Node).range?.[0] ?? offset;
   }
@@ -172,7 +172,7 @@ class YamlReader {
       const path = [...place, key];
       const subject = joined("/", owner, key.normalize("NFC"));
       const given = this.#object(path, subject, member, SHAPES[name]);
-      return given === undefined ? [] : [{ ...this.#written(path, subject, given), path }];
+      return given ? [{ ...this.#written(path, subject, given), path }] : [];
     });
   }
 

@@ -92,7 +92,7 @@ export function readPreview(text: string) {
   const held = new Set<string>();
   for (const { kind, action, id = "", former, isDeclared } of planned) {
     if (action.do === "adopt") held.add(objectKey(kind.name, action.id ?? ""));
-    else if (isDeclared && former === undefined) held.add(objectKey(kind.name, id));
+    else if (isDeclared && !former) held.add(objectKey(kind.name, id));
   }
   return {
     changes: planned.filter((each) => {
@@ -111,10 +111,10 @@ function plannedIn(
   settings: Settings,
 ): ObjectChange[] {
   const resource = resourceOfType((newState ?? oldState)?.type ?? "");
-  if (resource === undefined) return [];
+  if (!resource) return [];
   const isSet = "member" in resource;
   const declared = readDeclared(resource, newState?.inputs);
-  if (declared.events === undefined) return [];
+  if (!declared.events) return [];
   const kind = kindOf(resource);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
@@ -215,7 +215,7 @@ function renamesAmong(changes: readonly ObjectChange[]) {
       const { names, perhaps } = changesIn(kind, olds, values);
       return names.length === 0 || perhaps;
     });
-    if (from === undefined) return [];
+    if (!from) return [];
     return [
       `- ${code(name)} is new, and all its known arguments are those of ${code(from.name)} ` +
         `(${from.id}), which leaves the state. To go on with ${from.id}, give ${code(name)} ` +
@@ -230,7 +230,7 @@ function changeLine({ kind, name, ...object }: ObjectChange) {
   const changes = [];
   if (formerKey !== undefined) changes.push(`key ${formerKey} → ${key}`);
   changes.push(...changeMessages(changed, olds, values));
-  if (action.do === "retain" && object.unresolved !== undefined)
+  if (action.do === "retain" && object.unresolved)
     changes.push("its create is unresolved: run `pulumi-advertising pending` first");
   const { [kind.nameProperty]: shown = "" } = isDeclared ? values : olds;
   return joined(

@@ -71,7 +71,7 @@ export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
   const names = all.flatMap(({ inputs }) => {
     const context = readProgramContext(inputs?.[IDENTITY]);
-    return context === undefined ? [] : stackOf(context.identity);
+    return context ? stackOf(context.identity) : [];
   });
   return [...new Set(names)];
 }
@@ -107,7 +107,7 @@ export function objectsIn(resources: readonly Resource[]): ExportedObject[] {
 function storedIn(resource: Resource): ExportedObject[] {
   const { urn, type, id: resourceId, outputs = {} } = resource;
   const of = resourceOfType(type);
-  if (of === undefined) return [];
+  if (!of) return [];
   const kind = kindOf(of);
   const plain = JSON.stringify(outputs, (_, value) =>
     isSecret(value) ? "(secret)" : value,

@@ -99,7 +99,7 @@ export function factsIn(
   const current = objects.filter(({ resource }) => resource.delete !== true);
   const byKey = new Map(current.map((each) => [each.ref.key, each]));
   const unresolved = current.flatMap(({ ref, record, resource }): Create[] => {
-    if (record === undefined) return [];
+    if (!record) return [];
     const journal = journalOf(ref, resource, place);
     return [{ ref, record, knownBy: "state", journal }];
   });
@@ -243,7 +243,7 @@ interface Recorded extends Create {
 function joinedRecords(create: Create, other: Create | undefined): Create {
   const { body, name } = create.record;
   // A body with secrets has no fingerprint, so whether the two differ isn't known.
-  if (other === undefined || (body !== "" && body === other.record.body)) return create;
+  if (!other || (body !== "" && body === other.record.body)) return create;
   const record = { ...create.record, body: "", facts: {} };
   if (name !== other.record.name) record.name = undefined;
   return { ...create, record, knownBy: "pulumi" };
@@ -258,7 +258,7 @@ function sentIn(
   const { urn, inputs = {} } = resource;
   const of = resourceOfType(resource.type);
   // Of an all-secret set nothing is known.
-  if (of === undefined || isSecret(inputs.events)) return [];
+  if (!of || isSecret(inputs.events)) return [];
   const isSet = "member" in of;
   const former = resources.find((each) => each.urn === urn && each.delete !== true);
   // A set that the state has isn't being created. During an update the state has it as before.
@@ -388,15 +388,14 @@ export function verdictOn(
   const { ref, record, formerIds = [] } = create;
   const { key, kind, short } = ref;
   const twin = others.find((other) => other.id === id && other.create.ref.kind === kind);
-  if (twin !== undefined)
-    return `${id} can't be both "${short}" and "${twin.create.ref.short}"`;
+  if (twin) return `${id} can't be both "${short}" and "${twin.create.ref.short}"`;
   const not = (why: string) =>
     `${id} is not the id of "${short}": ${why}. ` +
     `If there is no other object, it was not created: --not-created ${shellWord(short)}`;
   const holder = inState.get(objectKey(kind, id));
   if (formerIds.includes(id) || holder?.key === key)
     return not("it is an object that this resource has or had before");
-  if (holder !== undefined) return { ...answer, managedAs: holder.short };
+  if (holder) return { ...answer, managedAs: holder.short };
   const makers = notes.filter(({ ref: { kind: of }, record: note }) => {
     // What was only adopted here says nothing about who created it.
     const isMaker = note.state !== "confirmed" || note.body !== "";
@@ -407,7 +406,7 @@ export function verdictOn(
   const isOwn = makers.some(
     (each) => each.ref.key === key || each.record.mark === record.mark,
   );
-  if (maker === undefined || isOwn) return answer;
+  if (!maker || isOwn) return answer;
   return not(`an earlier run created it as "${maker.ref.short}"`);
 }
 

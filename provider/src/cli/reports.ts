@@ -162,7 +162,7 @@ function advertiserKeys(objects: readonly ExportedObject[]) {
 
 function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   const of = resourceOfType(type);
-  if (of === undefined) return [];
+  if (!of) return [];
   return leftLiveIn(outputs).map(({ id, at, name = "", key: member = "" }) => {
     const { kind, short: key } = refIn(of, urn, member);
     return { kind, id, name, key, at, why: "replaced, or removed from its set" };
@@ -405,7 +405,7 @@ type PageRow = Readonly<Record<string, string>>;
 /** Nothing without rows. Whatever a cell holds is text. */
 function tableOf(title: string, rows: readonly PageRow[], about = "") {
   const [first] = rows;
-  if (first === undefined) return "";
+  if (!first) return "";
   const heads = Object.keys(first).map((head) => `<th scope="col">${head}</th>`);
   const lines = rows.map((row) => {
     return `<tr data-row>${Object.entries(row).map(cellOf).join("")}</tr>\n`;

@@ -95,15 +95,10 @@ export function classifyChange(
   const { status, data, broken } = answer;
   const isEmpty = answer.kind === "empty" && broken === undefined;
   if (isEmpty && (status === 200 || status === 204)) return { kind: "done" };
-  if (sent === undefined && isNotFound(answer, noun)) return { kind: "gone" };
+  if (!sent && isNotFound(answer, noun)) return { kind: "gone" };
   const trouble = troubleIn(answer, noun);
-  if (trouble !== undefined) return trouble;
-  const objection = objectionIn(
-    data,
-    sent === undefined ? SAYS_DELETED : SAYS_CHANGED,
-    noun,
-    sent,
-  );
+  if (trouble) return trouble;
+  const objection = objectionIn(data, sent ? SAYS_CHANGED : SAYS_DELETED, noun, sent);
   if (objection !== undefined) return unclear(objection);
   const other = idsIn(data, noun).find((found) => found !== id);
   if (other !== undefined)
@@ -111,7 +106,7 @@ export function classifyChange(
       `it has another id: look in the account for object ${excerpt(other, 30)}, and check advertising:operations`,
     );
   const [record] = recordsIn(data, noun);
-  const fields = Object.entries(record === undefined ? {} : (sent ?? {}));
+  const fields = Object.entries(record ? (sent ?? {}) : {});
   const isAsSent = fields.every(([name, value]) => isSame(own(record, name), value));
   if (hasSuccess(data, YES, noun) || (fields.length > 0 && isAsSent))
     return { kind: "done" };
@@ -122,7 +117,7 @@ export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): 
   const { noun } = kind.create;
   if (isNotFound(answer, noun)) return { kind: "gone" };
   const trouble = troubleIn(answer, noun);
-  if (trouble !== undefined) return trouble;
+  if (trouble) return trouble;
   const isNothing = (value: unknown) => value === null || Array.isArray(value);
   if (hasOnly(answer, noun, isNothing)) return { kind: "gone" };
   // Some servers ignore an unknown filter, and send other objects. An object of another kind may have the same id.
@@ -132,7 +127,7 @@ export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): 
       ownIdOf(found, noun) === id &&
       [nameField, `${noun}_id`].some((name) => Object.hasOwn(found, name)),
   );
-  if (record !== undefined && others.length === 0) return { kind: "done", record };
+  if (record && others.length === 0) return { kind: "done", record };
   return unclear("it is not about exactly this object");
 }
 
@@ -144,7 +139,7 @@ export function classifySearch(
   mark: string,
 ): { kind: "listed"; ids: readonly string[] } | Trouble {
   const trouble = troubleIn(answer, noun);
-  if (trouble !== undefined) return trouble;
+  if (trouble) return trouble;
   const found = recordsIn(answer.data, noun).filter(
     (record) => own(record, field) === mark,
   );
@@ -219,7 +214,7 @@ function objectionIn(
     (leaf) =>
       saysNo(leaf, done, isRecord) || (beginsWithError(leaf.value) && !isEcho(leaf)),
   );
-  if (objection === undefined) return undefined;
+  if (!objection) return undefined;
   const names = objection.path.filter((name) => /^\w{1,40}$/.test(name)).join(".");
   return `its ${names || "text"} says no`;
 }

@@ -170,7 +170,7 @@ export function describeFailure(failure: TransportFailure, { host }: URL): strin
   }
   let way = "";
   let address = "advertising:baseUrl";
-  if (tunnel !== undefined) {
+  if (tunnel) {
     const { status, variable } = tunnel;
     const proxy = `the proxy ${tunnel.host} (${variable})`;
     if (status !== undefined) {

@@ -101,7 +101,7 @@ export class RetryingSender {
       try {
         if (this.#quietMs() > 0) continue;
         attempt = await attemptOnce(transmit);
-        if (attempt === undefined) continue;
+        if (!attempt) continue;
         const now = { wallClockMs: clock.wallMs(), random: Math.random() };
         const decision = decideRetry({ attempt, attemptNumber, idempotent, ...now });
         attemptNumber++;
@@ -190,7 +190,7 @@ class Semaphore {
 
   release(): void {
     const next = this.#waiting.shift();
-    if (next === undefined) this.free++;
+    if (!next) this.free++;
     else next();
   }
 }

@@ -86,11 +86,11 @@ export class SessionStore {
       isRestored: false,
     });
     let opened = await this.#withFile(restore);
-    if (opened === undefined) {
+    if (!opened) {
       await this.#locked(async (lock) => {
         // Another process may have logged in while this one waited for the lock.
         opened = await restore();
-        if (opened !== undefined) return;
+        if (opened) return;
         const salt = randomBytes(BYTES).toString("base64");
         // Computed before the login, which must not be lost.
         const hash = await this.#hash(salt);
@@ -130,7 +130,7 @@ export class SessionStore {
   /** The stored session, if it is of another login than the last one. */
   async #restore(url: URL): Promise<Opened | undefined> {
     const stored = this.#read();
-    if (stored === undefined) return undefined;
+    if (!stored) return undefined;
     const { jar, stamp, verifier } = stored;
     if (stamp === this.#current?.stamp || !jar.hasSession(url)) return undefined;
     // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
@@ -147,7 +147,7 @@ export class SessionStore {
     this.#unsaved.push([response, from]);
     const save = (lock: Lock) => {
       const stored = this.#current && this.#merge(this.#current);
-      if (stored !== undefined) this.#write(stored, lock);
+      if (stored) this.#write(stored, lock);
       this.#unsaved = [];
     };
     // Answers that come while one write is under way share the next. Whatever fails, the create must be reported.
@@ -186,7 +186,7 @@ export class SessionStore {
       );
     }
     const { data: stored } = formatSchema.safeParse(data);
-    if (stored === undefined) {
+    if (!stored) {
       say(`The cookie file ${path} is damaged; the next login replaces it.`);
       return undefined;
     }

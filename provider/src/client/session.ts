@@ -103,7 +103,7 @@ export class Session {
     let response: SessionResponse | undefined;
     const attemptOnce: AttemptOnce = async (transmit) => {
       const current = await this.#admit(request.url, isResend);
-      if (current === undefined) return undefined;
+      if (!current) return undefined;
       try {
         const notedAtMs = this.#clock.wallMs();
         await beforeSend(new Date(notedAtMs).toISOString());
@@ -136,7 +136,7 @@ export class Session {
       throw new LoginError(
         "The login of this run failed and isn't tried again. Nothing was created. Follow the login's error.",
       );
-    if (current === undefined) {
+    if (!current) {
       await this.#logIn(url);
       return undefined;
     }
@@ -215,7 +215,7 @@ export class Session {
 
   /** One login for all requests that need one at once: the others look again, and find it, or that it failed. */
   #logIn(url: URL) {
-    if (this.#loggingIn !== undefined) return this.#loggingIn.catch(() => undefined);
+    if (this.#loggingIn) return this.#loggingIn.catch(() => undefined);
     const logIn = async () => {
       this.#current = {
         login: await this.#openLogin(url),

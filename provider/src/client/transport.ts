@@ -103,7 +103,7 @@ export function createTransport(
     bodyTimeout: 0,
   };
   const agentOf = (pipelining: number): Dispatcher => {
-    if (proxy === undefined) return new Agent({ ...options, pipelining });
+    if (!proxy) return new Agent({ ...options, pipelining });
     return createProxyAgent(proxy, { ...options, pipelining }, timeoutMs, disableKeepAlive);
   };
   let agent = agentOf(1);
@@ -190,7 +190,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     clearTimeout(this.#timer);
-    if (this.#head !== undefined) this.resolve(decodeBody(this.#head, this.#chunks));
+    if (this.#head) this.resolve(decodeBody(this.#head, this.#chunks));
     else this.resolve(this.#failure(new Error("the connection ended without a response")));
   }
 
@@ -201,7 +201,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     const failure = this.#failure(error);
     // After a status line the status decides, and the body counts as broken.
-    if (this.#head === undefined) this.resolve(failure);
+    if (!this.#head) this.resolve(failure);
     else this.resolve(decodeBody({ ...this.#head, broken: failure.message }, this.#chunks));
   }
 

@@ -42,8 +42,7 @@ export function createProvider(
   /** @throws ArgumentsError it was not declared with this package's classes. */
   const refIn = (inputs: Values) => {
     const context = readProgramContext(own(inputs, IDENTITY));
-    if (context !== undefined)
-      return { ref: refOf(resource.name, context.identity), context };
+    if (context) return { ref: refOf(resource.name, context.identity), context };
     throw new ArgumentsError(
       `This ${resource.name} was not declared with a class of pulumi-advertising: nothing is sent for it.`,
     );
@@ -100,7 +99,7 @@ function shownError(error: unknown, { secrets }: Runtime) {
   const shown = new Error(message);
   shown.stack = SHOWN_AT_RESOURCE;
   shown.toString = () => SHOWN_AT_RESOURCE;
-  if (!(error instanceof ResourceFailure) || error.saved === undefined) return shown;
+  if (!(error instanceof ResourceFailure) || !error.saved) return shown;
   const { id, properties } = error.saved;
   return Object.assign(shown, { id, properties, reasons: [message] });
 }

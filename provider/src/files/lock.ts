@@ -234,7 +234,7 @@ function fateOf(holder: string | undefined): "alive" | "dead" | "elsewhere" {
     if (hasCode(error, "ESRCH")) return "dead";
   }
   const status = statusOf(Number(pid));
-  if (status === undefined) return "alive";
+  if (!status) return "alive";
   // Nobody has taken note of its end, as in containers: its number stays, and it does nothing more.
   if (/[ZX]/.test(status.state)) return "dead";
   const isOther = started !== undefined && started !== status.started;

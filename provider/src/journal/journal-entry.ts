@@ -129,7 +129,7 @@ export class DamagedJournal extends Error {}
 export function readJournal(path: string, disk: Disk = systemDisk): StackJournal {
   const records = new Map<string, JournalEntry>();
   const lines = readPrivate(path, disk)?.split("\n");
-  if (lines === undefined) return { stack: "", backend: "", runs: [], records };
+  if (!lines) return { stack: "", backend: "", runs: [], records };
   // Empty after a whole last line.
   lines.pop();
   const { journal, version, stack, backend, provider, runs } = asRecord(jsonIn(lines[0]));

@@ -162,8 +162,7 @@ export class JournalFile {
 
   /** @returns the open file. @throws LockLost; an error if it is not this run's any more; the system's errors. */
   #assertStillOurs() {
-    if (this.#file === undefined || this.#lock === undefined)
-      throw new Error("the run has ended");
+    if (this.#file === undefined || !this.#lock) throw new Error("the run has ended");
     this.#lock.assertHeld();
     const opened = this.#disk.fstatSync(this.#file);
     const found = this.#disk.lstatSync(this.path, { throwIfNoEntry: false });
@@ -209,7 +208,7 @@ export async function takeOverOpen(
     const { records } = readJournal(journalPath(now, here.folder), here.disk);
     for (const { key, mark, id } of open) {
       const own = records.get(key);
-      if (own === undefined || !isOpen(own) || own.mark === mark) continue;
+      if (!own || !isOpen(own) || own.mark === mark) continue;
       // Somebody has answered here for the same object.
       if (id !== undefined && own.id === id) continue;
       // What only Pulumi's record has is asked for as long as the record is there.

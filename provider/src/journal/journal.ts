@@ -107,7 +107,7 @@ export class Journal {
   /** @throws JournalError M4, M5. */
   async assertUsable(): Promise<void> {
     await this.openOnce();
-    if (this.#trouble !== undefined) throw this.#trouble;
+    if (this.#trouble) throw this.#trouble;
   }
 
   /** Why nothing is known, for a preview. */
@@ -118,7 +118,7 @@ export class Journal {
   }
 
   get records(): Map<string, JournalEntry> {
-    if (this.#records !== undefined) return this.#records;
+    if (this.#records) return this.#records;
     try {
       return this.#begin(readJournal(this.path, this.options.disk).records);
     } catch (error) {
@@ -172,7 +172,7 @@ export class Journal {
 
   /** The resource or member that has or had an object of this account, as far as runs here know. */
   holderOf(kind: Kind["name"], id: string): string | undefined {
-    if (this.#holders === undefined) {
+    if (!this.#holders) {
       const current = this.#ours.filter(({ state }) => state !== "closed");
       // Not before, since a first reading begins anew.
       this.#holders = new Map();
@@ -226,8 +226,8 @@ export class Journal {
   moveRecord(formerKey: string, key: string): void {
     const record = this.of(formerKey);
     const own = this.of(key);
-    if (record === undefined) return;
-    if (own !== undefined && (own.state !== "confirmed" || !isOpen(record))) return;
+    if (!record) return;
+    if (own && (own.state !== "confirmed" || !isOpen(record))) return;
     this.#applyUnwritten({ ...record, key });
     this.#applyUnwritten(closedLine(formerKey));
     this.#formerKeys.set(key, formerKey);
@@ -248,7 +248,7 @@ export class Journal {
     const isSame =
       (known?.deletes ?? false) === deletes && (name === undefined || known?.name === name);
     if (known?.state === "confirmed" && known.id === id && isSame) return;
-    if (known !== undefined && isOther(known, id, creates)) return;
+    if (known && isOther(known, id, creates)) return;
     this.#see(key, id, {
       deletes: deletes || undefined,
       ...(name !== undefined && { name, facts }),
@@ -258,7 +258,7 @@ export class Journal {
   /** A create under another key is this object, or the unresolved create that the state has under this key. */
   #sawCreate(key: string, create: string, id: string | undefined) {
     const record = this.openAtStart.find((each) => isCreate(each, create));
-    if (record === undefined || record.key === key || !this.isStillOpen(record.key)) return;
+    if (!record || record.key === key || !this.isStillOpen(record.key)) return;
     if (id !== undefined) this.#see(record.key, id);
     else this.#applyUnwritten(closedLine(record.key));
   }
@@ -266,7 +266,7 @@ export class Journal {
   /** If another key's record has this object, an alias or `existingId` moved it here: that record is confirmed too. */
   #seeFormer(key: string, id: string) {
     const former = this.of(this.holderOf(parseKey(key).kind, id) ?? key);
-    if (former === undefined || former.key === key || former.id !== id) return;
+    if (!former || former.key === key || former.id !== id) return;
     if (former.state !== "confirmed") this.#see(former.key, id);
   }
 

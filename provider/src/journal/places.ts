@@ -149,7 +149,7 @@ export function parseProject(text: string): Values {
   const { parseAllDocuments } = require("yaml") as typeof import("yaml");
   const [document] = parseAllDocuments(text, { merge: true });
   const [error] = document?.errors ?? [];
-  if (error !== undefined) throw error;
+  if (error) throw error;
   return asRecord(document?.toJS());
 }
 

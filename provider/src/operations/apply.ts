@@ -134,7 +134,7 @@ export async function deleteResource(
   const { eventIds } = readStored(resource, id, properties);
   // Unresolved, so that the object to delete is not known.
   if (eventIds.size === 0) return;
-  const label = ref === undefined ? `${resource.name} ${id}` : `${ref.label} (${id})`;
+  const label = ref ? `${ref.label} (${id})` : `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {
@@ -142,7 +142,7 @@ export async function deleteResource(
   });
   // The state keeps a set whole, so the next run tries the others again.
   const [first] = await deleteObjects(operations, label, wanted, properties);
-  if (first !== undefined) throw first.error;
+  if (first) throw first.error;
   for (const { id } of wanted) runtime.deployment.noteLeaving(operations.kind, id);
 }
 
@@ -263,7 +263,7 @@ async function deleteObjects(
   const worker = async () => {
     for (const { id, key = SINGLE, ref } of next) {
       try {
-        if (trouble !== undefined) throw trouble;
+        if (trouble) throw trouble;
         const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
         await operations.delete({ id, label: own, ref, created }, properties);
       } catch (error) {
@@ -301,14 +301,13 @@ function nextState(
     const outcome = outcomes.get(key);
     const idNow = idAfter(outcome);
     if (outcome?.kind === "unresolved") next.unresolved.set(key, outcome.record);
-    else if (idNow === undefined && object.unresolved !== undefined)
+    else if (idNow === undefined && object.unresolved)
       next.unresolved.set(key, object.unresolved);
     const id = idNow ?? object.id;
     if (id === undefined) continue;
     next.eventIds.set(key, id);
     next.events.set(key, entry);
-    if (outcome?.kind === "created" && outcome.sentAs !== undefined)
-      next.sentAs.set(key, outcome.sentAs);
+    if (outcome?.kind === "created" && outcome.sentAs) next.sentAs.set(key, outcome.sentAs);
     // Until an update is known again.
     if (action.do === "same" && object.sentAs?.isUnsure)
       next.sentAs.set(key, object.sentAs);
@@ -359,7 +358,7 @@ function singleOutputs(
     const id = `unresolved-${outcome.record.mark}`;
     throw new ResourceFailure(unresolvedMessage([{ ref, ...outcome }]), { id, ...saved });
   }
-  if (outcome?.kind === "created" && outcome.sentAs !== undefined)
+  if (outcome?.kind === "created" && outcome.sentAs)
     throw new ResourceFailure(savedAsSentMessage([{ ref, id }]), { id, ...saved });
   return { id, outs };
 }
@@ -381,7 +380,7 @@ function tellCreated(
   if (object?.former?.isDeleted && isOfPlugin(ref))
     warnEach(replacedNotice(kind, ref, object.former, `is ${id} now`));
   const [former] = unmanaged;
-  if (former === undefined || deployment.checked(ref.key).deletesInStateAndProgram) return;
+  if (!former || deployment.checked(ref.key).deletesInStateAndProgram) return;
   // The engine may still ask for its delete, by the option in the state.
   deployment.noteStaying(kind, former.id);
   warnEach(replacedNotice(kind, ref, { ...former, isDeleted: false }, `is ${id} now`));

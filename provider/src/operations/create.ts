@@ -76,14 +76,14 @@ export async function createOnce(
   await journal.assertUsable();
   assertAccountOfOpen(runtime, journal);
   const asked = runtime.deployment.unresolved.get(key);
-  if (asked !== undefined) return { kind: "unresolved", record: asked };
+  if (asked) return { kind: "unresolved", record: asked };
   // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
   const held = task.replaces ?? unresolved?.replaces;
   const entry = createToTakeOver(runtime, ref, held, task.mark);
-  if (entry !== undefined) journal.moveRecord(entry.key, key);
+  if (entry) journal.moveRecord(entry.key, key);
   if (entry?.id !== undefined) return takeOver(runtime, task, { ...entry, id: entry.id });
   const open = openIn(label, entry, unresolved);
-  if (open === undefined) {
+  if (!open) {
     assertNotBlocked(runtime, task);
     return sendCreate(runtime, task, assertMaySend);
   }
@@ -95,7 +95,7 @@ export async function createOnce(
     await journal.recordCreated(key, id, { ...sent, account: runtime.account });
     return takeOver(runtime, task, { ...open, id });
   }
-  if (entry !== undefined) await journal.recordNotCarriedOut(key);
+  if (entry) await journal.recordNotCarriedOut(key);
   runtime.say(
     `${label} was sent at ${open.at}, but a search finds no object with its mark. This run sends it again.`,
   );
@@ -111,7 +111,7 @@ export function createToTakeOver(
 ): JournalEntry | undefined {
   const journal = runtime.journal(ref);
   return [journal.of(ref.key), journal.openWithMark(mark)].find((entry) => {
-    if (entry === undefined || entry.state === "confirmed") return false;
+    if (!entry || entry.state === "confirmed") return false;
     const { state, id, account } = entry;
     // Not what ended cleanly at another account.
     if (state === "reported" && !runtime.isSameAccount(account)) return false;
@@ -126,8 +126,7 @@ export function openIn(
   entry?: JournalEntry,
   unresolved?: Unresolved,
 ): Unresolved | undefined {
-  if (entry === undefined || (unresolved !== undefined && unresolved.at >= entry.at))
-    return unresolved;
+  if (!entry || (unresolved && unresolved.at >= entry.at)) return unresolved;
   const { at, atLatest, mark, body, field, name, facts, replaces } = entry;
   const sent = { at, atLatest, mark, body, field, name, facts, replaces };
   return withoutUndefined({ ...sent, what: whatHappened(label, entry) });
@@ -310,7 +309,7 @@ export function namesakeOf(
     if (deployment.hasSeen(kind, open)) return false;
     if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
     if (id !== undefined && runtime.deleted.has(kind.name, id)) return false;
-    if (elsewhere !== undefined) return true;
+    if (elsewhere) return true;
     return journal.isStillOpen(key) && key !== ref.key && !deployment.isDeclared(key);
   };
   const found = runtime.openCreates(ref).find(kind.name, name);
@@ -329,7 +328,7 @@ function assertNotBlocked(runtime: Runtime, object: NewObject) {
   const { deployment } = runtime;
   const { ref } = object;
   const namesake = namesakeOf(runtime, object);
-  if (namesake !== undefined) {
+  if (namesake) {
     deployment.firstBlocked ??= ref.label;
     throw new BlockedCreateError(namesakesMessage([namesake]));
   }
@@ -362,8 +361,7 @@ export async function searchByMark(
   wasJustSent = false,
 ): Promise<SearchResult> {
   const { search } = knownOperations(kind, searchContext.settings);
-  if (search === undefined || sent.field === undefined)
-    throw new Error("search without the operation");
+  if (!search || sent.field === undefined) throw new Error("search without the operation");
   const { field, mark } = sent;
   const wanted = { kind, operation: search, field, mark, label };
   const dueMs = resendDueMs(sent.at, searchContext);

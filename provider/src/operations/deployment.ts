@@ -75,7 +75,7 @@ export class Deployment {
       for (const each of adopted.split(",")) this.#adopted.add(each);
     this.#adoptedText = adopted;
     for (const each of sameNamed) this.declared.add(each);
-    if (run === undefined) return;
+    if (!run) return;
     this.isUp = run.isUp;
     this.#declares = Math.max(this.#declares, run.resources);
   }

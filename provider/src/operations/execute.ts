@@ -117,7 +117,7 @@ export class ObjectOperations {
         // If nobody knows what it has, all of it is sent.
         return this.#update(
           { id, label: ref.label, ref },
-          sentAs === undefined ? olds : {},
+          sentAs ? {} : olds,
           values,
           action.changed,
         );
@@ -141,7 +141,7 @@ export class ObjectOperations {
   /** Callers have checked that there is such an operation. */
   #request(name: OptionalOperation, { id, label, ref }: Target) {
     const operation = this.can[name];
-    if (operation === undefined) throw new Error(`${name} without the operation`);
+    if (!operation) throw new Error(`${name} without the operation`);
     // A member is no resource of its own, so no command names it.
     const urn = ref?.member === undefined ? ref?.urn : undefined;
     return { kind: this.kind, operation, id, label, urn };
@@ -193,8 +193,7 @@ export class ObjectOperations {
     const sent = entry?.state === "sent" ? entry : undefined;
     const record = openIn(label, sent, unresolved);
     const why = record && resolutionConflict(kind, id, theirs, record);
-    if (record !== undefined && why !== undefined)
-      return { kind: "unresolved", record, why };
+    if (record && why !== undefined) return { kind: "unresolved", record, why };
     await this.#update({ id, label }, theirs, values, [...differences.keys()]);
     if (entry?.id !== undefined && entry.id !== id && entry.state !== "confirmed")
       runtime.say(
@@ -214,7 +213,7 @@ export class ObjectOperations {
   ): Promise<Differences> {
     const { kind } = this;
     const record = await this.read({ id, label });
-    if (record === undefined)
+    if (!record)
       throw new ArgumentsError(
         `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. ` +
           `Correct existingId, or leave it out; if ${id} is new, run this again later.`,
@@ -294,7 +293,7 @@ export class ObjectOperations {
  * When an object was created at the latest, for the state; undefined if only creates are known: no call is too early.
  */
 export function momentToKeep({ settings, now }: Runtime): string | undefined {
-  return settings.operations === undefined ? undefined : now();
+  return settings.operations ? now() : undefined;
 }
 
 /** Fields by wire names; `null` for an argument that no longer has a value, or a default. */

@@ -134,7 +134,7 @@ export function namesakesMessage(all: readonly Namesake[]): string {
 function whatIsOpen(open: OpenCreate) {
   const { key, id, elsewhere } = open;
   const { label, kind } = parseKey(key);
-  const stack = elsewhere === undefined ? "" : ` of the stack ${elsewhere.stack}`;
+  const stack = elsewhere ? ` of the stack ${elsewhere.stack}` : "";
   if (id !== undefined) return `an earlier run${stack} created ${label} as ${id}`;
   return `an earlier run${stack} sent ${label}, and its outcome is unknown: look in the account for ${describe(kind, open)}`;
 }
@@ -168,7 +168,7 @@ function openAdvice(all: readonly Namesake[]) {
 function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenCreate) {
   const adopt = `set existingId: ${id}`;
   const { name, member, resource, parentTypes } = parseKey(key);
-  if (elsewhere !== undefined || key === ref.key || resource !== ref.resource) return adopt;
+  if (elsewhere || key === ref.key || resource !== ref.resource) return adopt;
   const isOfCatalog = ref.parentTypes?.split("$").includes(CATALOG_TYPE) === true;
   let formerKey: string | undefined;
   if (resourceKeyIn(key) === resourceKeyIn(ref.key)) formerKey = member;
@@ -352,8 +352,7 @@ function renameHints(
   const hints = members.flatMap(({ key, action, values }) => {
     const name = values[kind.nameProperty];
     const those = byName.get(name);
-    if (action.do !== "create" || those === undefined || typeof name !== "string")
-      return [];
+    if (action.do !== "create" || !those || typeof name !== "string") return [];
     const names = those.map((each) => `${each.key} (${each.id})`);
     const keys = those.map((each) => JSON.stringify(each.key));
     return `  ${printable(key)} has the same name on the platform as ${listed(names)}, which ${agree(names.length, "is", "are")} no longer declared. If it is the same event, set formerKey: ${cut(keys, MAX_LISTED).join(" or ")}.`;
@@ -414,8 +413,7 @@ export function setFailureMessage(
     const ref = memberRef(set, key);
     if (outcome.kind === "failed") failed.push({ key, error: outcome.error });
     if (outcome.kind === "unresolved") open.push({ ref, ...outcome });
-    if (outcome.kind === "created" && outcome.sentAs !== undefined)
-      asSent.push({ ref, id: outcome.id });
+    if (outcome.kind === "created" && outcome.sentAs) asSent.push({ ref, id: outcome.id });
   }
   failed.push(...failedDeletes);
   // Each reason once, with all its members.

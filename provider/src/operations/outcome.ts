@@ -83,7 +83,7 @@ export function sentAsOf(
 
 /** The platform's id in the state after an outcome; none if the state keeps its object. */
 export function idAfter(outcome: Outcome | undefined): string | undefined {
-  return outcome !== undefined && "id" in outcome ? outcome.id : undefined;
+  return outcome && "id" in outcome ? outcome.id : undefined;
 }
 
 export interface SavedResource {

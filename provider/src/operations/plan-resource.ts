@@ -129,7 +129,7 @@ export async function check(
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
     // A plugin's program may be in any language.
-    arrivedUndefined: context.run === undefined ? "" : "is the output's name right?",
+    arrivedUndefined: context.run ? "is the output's name right?" : "",
   });
   if ("member" in resource && values.defaults !== UNKNOWN)
     values.defaults = {
@@ -159,10 +159,10 @@ export async function check(
     const adopts = "member" in resource ? undefined : adoptedBy(values);
     if (adopts !== undefined) runtime.informEach(adoptionNotice(ref, adopts, plan.can));
     const error = deployment.isUp === false ? tellPreview(plan) : undefined;
-    if (error !== undefined) failures.push(withPage(error.message, error.code));
+    if (error) failures.push(withPage(error.message, error.code));
   }
   // A plugin can't know which resource is the last.
-  if (deployment.isWhole || context.run === undefined) runtime.tellCollected();
+  if (deployment.isWhole || !context.run) runtime.tellCollected();
   if (failures.length > 0) deployment.hasFailed = true;
   // A run without a changed argument sends nothing new.
   const isChanged = Object.keys(values).some(
@@ -200,7 +200,7 @@ function noteDeclared(
   { declared }: Deployment,
   { ref, objects, declared: { events, formerKeys } }: Plan,
 ): void {
-  if (events === undefined) declared.add(ref.key);
+  if (!events) declared.add(ref.key);
   for (const { key } of objects) declared.add(objectRef(ref, key).key);
   for (const key of formerKeys.values()) declared.add(memberRef(ref, key).key);
 }
@@ -296,7 +296,7 @@ export async function planResource(
   // replacement or a target takes along. Then nothing is noted or said.
   const isChecked = deployment.isChecked(ref.key);
   if (isChecked) noteState(plan);
-  if (single !== undefined) {
+  if (single) {
     if (single.action.do === "blocked") {
       const named = deployment.checked(ref.key).inState ?? ref;
       throw new BlockedCreateError(unresolvedMessage([{ ref: named, ...single.action }]));
@@ -305,7 +305,7 @@ export async function planResource(
     if (isChecked) tellSingle(plan, single);
   } else if (isChecked && deployment.isUp === false) {
     const error = tellPreview(plan);
-    if (error !== undefined) throw error;
+    if (error) throw error;
   }
   // Once a read is known, the state takes what a refresh needs, in an update that sends nothing.
   const preparesRead = Boolean(can.read) && isChecked && lacksForRead(olds, news);
@@ -335,7 +335,7 @@ function noteState(plan: Plan) {
   for (const { id } of stored.left) deployment.noteSeen(objectKey(plan.kind.name, id));
   journal.recordSeen({ key: ref.key, id: stored.eventIds.get(SINGLE), creates });
   for (const { key, id, unresolved, isDeclared } of objects) {
-    if (unresolved === undefined) continue;
+    if (!unresolved) continue;
     const { mark } = unresolved;
     const own = objectRef(ref, key);
     // The journal may have it too, perhaps under a former name: it is one create.
@@ -369,13 +369,7 @@ function noteObject(
   // Only Pulumi's record had it: that run was under way, and has saved what it created.
   const isSaved = entry?.id === undefined && entry?.atLatest === true;
   // The journal has a create of this resource that isn't the state's object, nor known to the state.
-  if (
-    entry !== undefined &&
-    !isKnown &&
-    !isSaved &&
-    entry.state !== "confirmed" &&
-    entry.id !== id
-  ) {
+  if (entry && !isKnown && !isSaved && entry.state !== "confirmed" && entry.id !== id) {
     // Not if it was sent to replace that object: then it is taken over or looked for.
     const isSecond = entry.id === undefined && entry.replaces !== id;
     const { short } = parseKey(journal.keyOnDisk(ref.key));
@@ -391,7 +385,7 @@ function noteObject(
     deletes,
     ...identifyingIn(kind, olds, secret),
   });
-  const other = former === undefined ? deployment.claim(kind, id, ref.key) : undefined;
+  const other = former ? undefined : deployment.claim(kind, id, ref.key);
   if (other !== undefined)
     throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
   if (action.do === "update state only")
@@ -406,7 +400,7 @@ function tellSingle(plan: Plan, object: PlannedObject) {
   const { deployment } = runtime;
   const { action, former } = object;
   // What is deleted before its replacement has no other `diff`.
-  if (former !== undefined && !deployment.checked(ref.key).deletesInStateAndProgram)
+  if (former && !deployment.checked(ref.key).deletesInStateAndProgram)
     deployment.noteStaying(kind, former.id);
   if (action.do === "adopt") {
     const { id = UNKNOWN } = action;
@@ -420,8 +414,7 @@ function tellSingle(plan: Plan, object: PlannedObject) {
 /** In a preview. */
 function tellReplacement({ runtime, kind, ref }: Plan, { action, former }: PlannedObject) {
   if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record));
-  if (former === undefined || runtime.deployment.isClaimedOrAdopted(kind, former.id))
-    return;
+  if (!former || runtime.deployment.isClaimedOrAdopted(kind, former.id)) return;
   let then = "is replaced";
   if (action.do === "replace" && action.perhaps)
     then = "is replaced if values that are not known yet differ";
@@ -441,10 +434,10 @@ export function previewResource(
 ): void {
   const plan = planObjects(resource, runtime, ref, change);
   const { planned } = runtime.deployment.checked(ref.key);
-  if (planned !== undefined) tellReplacement(plan, planned.object);
+  if (planned) tellReplacement(plan, planned.object);
   const error = tellPreview(plan);
   runtime.tellCollected();
-  if (error !== undefined) throw error;
+  if (error) throw error;
 }
 
 /**
@@ -472,20 +465,20 @@ function tellPreview({
     if (action.do === "blocked") open.push({ ref: objectRef(ref, formerKey), ...action });
     const isNew = ["create", "replace"].includes(shownAction(object));
     if (!isNew || adoptedBy(entry) !== undefined) continue;
-    if (journal.trouble !== undefined) return journal.trouble;
+    if (journal.trouble) return journal.trouble;
     assertAccountOfOpen(runtime, journal);
     const held = id ?? deployment.checked(ref.key).planned?.object.id;
     const sent = createToTakeOver(runtime, own, held);
-    if (sent === undefined) {
+    if (!sent) {
       const created = { kind, ref: own, values };
       const namesake = namesakeOf(runtime, created);
-      if (namesake !== undefined) namesakes.push(namesake);
+      if (namesake) namesakes.push(namesake);
       else if (held === undefined) tellFormerObject(runtime, created);
       continue;
     }
     if (id === undefined) takenOver.add(object);
     const record = openIn(own.label, sent);
-    if (sent.id === undefined && record !== undefined && !canSearch(can, sent))
+    if (sent.id === undefined && record && !canSearch(can, sent))
       open.push({ ref: parseKey(journal.keyOnDisk(own.key)), record });
     else if (
       sent.id !== undefined &&
@@ -532,7 +525,7 @@ function tellFormerObject(runtime: Runtime, { kind, ref, values }: NewObject) {
     if (id === undefined || deleted.has(kind.name, id)) return false;
     return !deployment.isClaimedOrAdopted(kind, id);
   });
-  if (former !== undefined) runtime.warnEach(formerObjectNotice(ref, former));
+  if (former) runtime.warnEach(formerObjectNotice(ref, former));
 }
 
 /** Shorter texts are not real secrets, and masking them would damage ordinary words. */

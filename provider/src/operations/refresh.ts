@@ -72,7 +72,7 @@ export async function readResource(
   const stored = readStored(resource, id, properties);
   const isAnswered = resolve(kind, runtime, stored);
   const open = stored.unresolved.get(SINGLE);
-  if (!isSet && open !== undefined)
+  if (!isSet && open)
     throw new BlockedCreateError(
       [
         "A refresh does not find out what became of this create, so it stays unresolved.",
@@ -125,7 +125,7 @@ async function get(
     return { id, props };
   const label = `${kind.name} ${id}`;
   const record = await new ObjectOperations(kind, runtime).read({ id, label });
-  if (record === undefined)
+  if (!record)
     throw new ArgumentsError(
       `${label}: there is no ${kind.create.noun} ${id} on the platform. Give \`get\` the id of one that is there.`,
     );
@@ -180,7 +180,7 @@ async function refreshObjects(
     const label = own ? `${own.label} (${id})` : `${kind.name} ${id}`;
     const target = { id, created, label, ref: own };
     const record = await operations.read(target);
-    if (record === undefined) {
+    if (!record) {
       const isDeleted = runtime.deleted.has(kind.name, id);
       const until = isDeleted ? undefined : operations.unprovenUntil(created);
       if (until !== undefined) {
@@ -200,8 +200,7 @@ async function refreshObjects(
     if (differences.size === 0) return false;
     const names = [...differences.keys()];
     const now = withDifferences(values, differences);
-    const changes =
-      secret === undefined ? names : changeMessages(names, values, now, secret);
+    const changes = secret ? changeMessages(names, values, now, secret) : names;
     runtime.warnEach(driftNotice(target, changes));
     const next = { ...entry };
     for (const name of names) {

@@ -90,7 +90,7 @@ export function createRuntime(
 
   /** A process serves one stack. */
   const journalOf = ({ identity }: Pick<ResourceRef, "identity">) => {
-    if (journal !== undefined) return journal;
+    if (journal) return journal;
     const stack = stackOf(identity);
     const place = { stack, backend: backendIn(environment, process.cwd()), provider };
     printCommandsFor(stack);
@@ -114,7 +114,7 @@ export function createRuntime(
     runName,
     /** @throws SettingsError */
     client() {
-      if (client !== undefined) return client;
+      if (client) return client;
       const { problems } = readAll(false);
       if (problems.length > 0)
         throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
@@ -141,10 +141,9 @@ export function createRuntime(
       const stackKey = ({ backend, stack }: StackPlace) => JSON.stringify([backend, stack]);
       const all = everyJournal(folder, disk, knownJournals);
       const byStack = Map.groupBy(all, stackKey);
-      const stacks =
-        journal === undefined
-          ? [...byStack.values()]
-          : [[...(byStack.get(stackKey(journal.place)) ?? []), journal]];
+      const stacks = journal
+        ? [[...(byStack.get(stackKey(journal.place)) ?? []), journal]]
+        : [...byStack.values()];
       for (const journals of stacks) {
         const records = journals.flatMap((each) => [...each.records.values()]);
         const ours = records.filter((each) => isSameAccount(each.account));
@@ -152,7 +151,7 @@ export function createRuntime(
         if (own !== undefined) keys.add(own);
         if (keys.size < 2) continue;
         const [first] = journals;
-        if (first !== undefined && "stack" in first) printCommandsFor(first.stack);
+        if (first && "stack" in first) printCommandsFor(first.stack);
         return [...keys].filter((key) => key !== own);
       }
       return [];
@@ -166,7 +165,7 @@ export function createRuntime(
     /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
       // What a run of the whole program, to its end, has not declared leaves the state; the program process has said so.
-      if (journal === undefined) return;
+      if (!journal) return;
       const { isUp, isWhole, hasFailed } = deployment;
       const hasEnded = readHints(endedPath(journal.path), disk) !== "";
       const isComplete = isUp && isWhole && hasEnded && !hasFailed;

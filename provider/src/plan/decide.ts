@@ -162,13 +162,13 @@ function changesOf(
   isKnown: boolean,
   can: Abilities,
 ): Changes {
-  if (sentAs === undefined && isKnown) return changesIn(kind, olds, values);
+  if (!sentAs && isKnown) return changesIn(kind, olds, values);
   const perhaps = !isKnown || holdsUnknown(values);
   const isResent = can.update && sentAs?.isUnsure === true;
   const isAsSent = !perhaps && fingerprintOfBody(kind, values) === sentAs?.body;
   if (isAsSent && !isResent) return NO_CHANGES;
   // The arguments can't be compared one by one, so all may differ; only the owner is known.
-  const owner = sentAs === undefined ? ownerIn(kind, olds) : sentAs.owner;
+  const owner = sentAs ? sentAs.owner : ownerIn(kind, olds);
   const hasSameOwner = isSameValue(owner, ownerIn(kind, values));
   const names = argumentNames(kind).filter((name) => name !== kind.owner || !hasSameOwner);
   return { names, perhaps };
@@ -184,7 +184,7 @@ function decide(
   const adopts = adoptedBy(entry);
   const isNamed = adopts !== undefined && adopts !== UNKNOWN;
   // Nothing new is created before an open create is resolved.
-  if (record !== undefined) {
+  if (record) {
     const why = isNamed ? resolutionConflict(kind, adopts, values, record) : undefined;
     if (why !== undefined) return { do: "blocked", record, why };
     if (adopts !== undefined) return { do: "adopt", id: isNamed ? adopts : undefined };

@@ -83,7 +83,7 @@ export class AdvertisingPlugin {
   ) {}
 
   get runtime(): Runtime {
-    if (this.#runtime === undefined) throw new Error("called before it was configured");
+    if (!this.#runtime) throw new Error("called before it was configured");
     return this.#runtime;
   }
 
@@ -241,7 +241,7 @@ export class AdvertisingPlugin {
     const isInState = Object.keys(properties).length > 0;
     if (!isInState) this.#assertCanImport(resource, ref, id);
     const result = await readResource(resource, this.runtime, id, properties);
-    if (result === undefined) return undefined;
+    if (!result) return undefined;
     const secret = secretArgumentsIn(inputs);
     if (isInState)
       return {
@@ -287,7 +287,7 @@ export class AdvertisingPlugin {
   /** Notes that the run has failed. @returns the error as users see it. */
   fail(error: unknown): string {
     const message = `${this.#title}${describeError(error)}`;
-    if (this.#runtime === undefined) return message;
+    if (!this.#runtime) return message;
     this.#runtime.deployment.hasFailed = true;
     return this.#runtime.secrets.scrub(message);
   }
@@ -311,7 +311,7 @@ function resourceAt(urn: string): {
 } {
   const [head = "", project = "", types = ""] = urn.split("::", 3);
   const resource = resourceOfType(types.split("$").at(-1) ?? "");
-  if (resource === undefined)
+  if (!resource)
     throw new ArgumentsError(`The plugin has no resource ${types}. Nothing was sent.`);
   const stack = head.slice("urn:pulumi:".length);
   const place = parseKey(keyOfUrn(resource.name, urn));
@@ -323,5 +323,5 @@ function resourceAt(urn: string): {
 /** An alias gives a resource the inputs that it had under its former name. */
 function formerKeysIn({ key, resource }: ResourceRef, olds: Values): string[] | undefined {
   const former = refOfInputs(resource, olds);
-  return former === undefined || former.key === key ? undefined : [former.key];
+  return !former || former.key === key ? undefined : [former.key];
 }

@@ -118,7 +118,7 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
         properties,
         inputs,
       );
-      if (found === undefined) return new protocol.ReadResponse();
+      if (!found) return new protocol.ReadResponse();
       return new protocol.ReadResponse()
         .setId(found.id)
         .setProperties(propertiesOf(found))
@@ -174,7 +174,7 @@ function failureOf(plugin: AdvertisingPlugin, error: unknown) {
   const message = plugin.fail(error);
   const metadata = new Metadata();
   const saved = error instanceof ResourceFailure ? error.saved : undefined;
-  if (saved !== undefined) {
+  if (saved) {
     const { id, properties, secret } = saved;
     const detail = new protocol.ErrorResourceInitFailed()
       .setId(id)

@@ -72,11 +72,10 @@ export class Catalog extends pulumi.ComponentResource {
     const advertiserIds: Record<string, pulumi.Input<number | string>> = {};
     for (const { key, args: own } of content.advertisers) {
       // Without arguments it exists already, and its key is its id.
-      advertiserIds[key] =
-        own === undefined
-          ? exactId(key)
-          : new Advertiser(resourceName(name, key), own as never, optionsOf(advertiser))
-              .advertiserId;
+      advertiserIds[key] = own
+        ? new Advertiser(resourceName(name, key), own as never, optionsOf(advertiser))
+            .advertiserId
+        : exactId(key);
     }
     const byKey = Map.groupBy(content.events, ({ key }) => key);
     const eventIds: Record<string, pulumi.Output<number>> = {};

@@ -84,13 +84,13 @@ class Program {
    */
   add(declaration: Declaration): Promise<Partial<ProgramContext>> {
     const { lines, resource } = declaration;
-    const conflicts = resource === undefined ? [] : this.#validator.add(resource);
+    const conflicts = resource ? this.#validator.add(resource) : [];
     const all = { ...declaration, lines: [...lines, ...conflicts] };
     if (this.#isUnderTest) this.#assertGood([all]);
     this.#batch.push(all);
     this.#validated ??= internals.heardLater(this.#validate());
     const context = this.#validated.then(() => {
-      return resource === undefined ? {} : this.#validator.contextOf(resource);
+      return resource ? this.#validator.contextOf(resource) : {};
     });
     return internals.heardLater(context);
   }

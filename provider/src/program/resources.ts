@@ -348,7 +348,7 @@ export function validate(
 ): Problem[] {
   const kinds = [...KINDS, ...SETS];
   const found = kinds.find(({ name }) => name === kind);
-  if (found === undefined) {
+  if (!found) {
     const names = kinds.map(({ name }) => `"${name}"`).join(", ");
     throw new ArgumentsError(
       withPage(

@@ -144,7 +144,7 @@ class Walk {
     const own = issues.find(
       ({ code, message }) => code === "custom" && message !== NO_WORDS,
     );
-    if (issues.length === 1 && own !== undefined) return own.message;
+    if (issues.length === 1 && own) return own.message;
     const isSeconds = described(rule).form === "seconds" && typeof value === "number";
     const got = `got ${joined(", ", isSeconds ? withUnit(value) : show(value), place)}`;
     if (value instanceof DescribedInvalidValue) return `${expected}; ${got}`;

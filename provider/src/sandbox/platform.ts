@@ -88,7 +88,7 @@ export function checkFields(
     ([field, value]) => value !== null || !Object.hasOwn(FIELDS[noun].shape, field),
   );
   const { data: fields, error } = FIELDS[noun].safeParse(Object.fromEntries(present));
-  if (fields === undefined) {
+  if (!fields) {
     const errors = error.issues.map(({ path, message }) => `${String(path[0])} ${message}`);
     return { fields: {}, errors };
   }
@@ -123,8 +123,7 @@ export class Platform {
     if (operation === undefined || noun === undefined)
       return failure(404, `there is no ${request.method} ${request.path}`);
     const cookies = this.#admit(request);
-    if (cookies === undefined)
-      return failure(401, "Your session has expired. Please log in.");
+    if (!cookies) return failure(401, "Your session has expired. Please log in.");
     const answer =
       operation === noun
         ? this.#create(noun, request, body)
@@ -175,7 +174,7 @@ export class Platform {
       return success({ payload: [...objects.values()].filter(isFound) });
     }
     const object = objects.get(id);
-    if (object === undefined) return failure(404, `${noun} ${id} was not found`);
+    if (!object) return failure(404, `${noun} ${id} was not found`);
     if (operation === "read") return success({ payload: object });
     if (operation === "delete") objects.delete(id);
     else {

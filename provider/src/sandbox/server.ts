@@ -114,7 +114,7 @@ export class Sandbox {
   /** @throws Error if it isn't there. */
   find(noun: Noun, id: number): SandboxObject {
     const object = this.#platform.objects[noun].get(id);
-    if (object !== undefined) return object;
+    if (object) return object;
     throw new Error(`there is no ${noun} ${id}; \`list\` shows what lives here`);
   }
 
@@ -169,15 +169,15 @@ export class Sandbox {
     if (operation !== undefined && latencyMs > 0) await sleep(latencyMs);
 
     let answer: SandboxAnswer | undefined = success({});
-    if (fault === undefined || fault.rule.act) {
+    if (!fault || fault.rule.act) {
       const proper = this.#platform.handle(route, request);
       answer = this.#options.answer(proper, request, response);
     }
-    if (fault !== undefined) answer &&= fault.answer(answer, request, response);
+    if (fault) answer &&= fault.answer(answer, request, response);
     request.status = answer?.status ?? 0;
     // Before the answer: whoever has that finds the line.
     this.#options.log(requestLine(request));
-    if (answer === undefined) return;
+    if (!answer) return;
     response.writeHead(answer.status, answer.headers);
     response.end(answer.body);
   }
@@ -221,7 +221,7 @@ function requestLine(request: SandboxRequest) {
   const [plainPath = "", query] = path.split("?");
   const shownPath = excerpt(printable(plainPath), 80) + (query === undefined ? "" : "?…");
   const line = `${method} ${shownPath} ${status || "no response"}`;
-  if (created === undefined) return line;
+  if (!created) return line;
   return `${line}, ${objectName(operation as Noun, created)}`;
 }
 

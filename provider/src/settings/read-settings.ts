@@ -114,7 +114,7 @@ function readSetting(
   // Pulumi hands programs what `pulumi config set --path` made as JSON text.
   const data = structured === undefined ? raw : (jsonIn(raw) ?? raw);
   const { data: value, error } = schema.safeParse(data);
-  if (error === undefined) return value;
+  if (!error) return value;
   const inside = error.issues.filter(({ path }) => path.length > 0);
   for (const { message: reason, path } of inside) {
     const entry = printable(`${label}.${path.join(".")}`);

@@ -153,7 +153,7 @@ export function inputsFrom(outputs: Values, args: Values): Values | undefined {
 /** Whether the outputs lack what a refresh needs to name an object and to hide its secrets. Only with a known read. */
 export function lacksForRead(outputs: Values, inputs: Values): boolean {
   const hidden = hiddenInputsIn(outputs);
-  if (hidden === undefined) return true;
+  if (!hidden) return true;
   return !secretArgumentsIn(inputs).isSubsetOf(secretArgumentsIn(hidden));
 }
 

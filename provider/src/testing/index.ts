@@ -72,8 +72,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
       newResource(args) {
         const { name: id, inputs } = args;
         const resource = platform.register(args);
-        if (resource === undefined)
-          return others?.newResource(args) ?? { id, state: inputs };
+        if (!resource) return others?.newResource(args) ?? { id, state: inputs };
         registered.push(resource);
         const state: Record<string, unknown> = { ...resource.outputs };
         for (const name of Object.keys(inputs)) {
@@ -146,7 +145,7 @@ class MockPlatform {
     id: read,
   }: MockResourceArgs): DeclaredResource | undefined {
     const kind = resourceOfType(type);
-    if (kind === undefined) return undefined;
+    if (!kind) return undefined;
     const { settings } = currentProgram().reading;
     const declared = { type: kind.name, name };
     let outputs: Record<string, unknown> = {};

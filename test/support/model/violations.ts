@@ -60,8 +60,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "Pulumi's record of an interrupted update is not read",
     "cli/pending-facts.ts",
-    `isNew || (type === "updating" && isSet)`,
-    "isNew",
+    `!isNew && !(type === "updating" && isSet)`,
+    "!isNew",
   ],
 ];
 
