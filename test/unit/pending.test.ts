@@ -2,11 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
 import {
-  factsIn,
   journalLinesOf,
   readAnswers,
   recordedLines,
-} from "../../provider/src/cli/pending-facts.js";
+} from "../../provider/src/cli/pending-answers.js";
+import { factsIn } from "../../provider/src/cli/pending-facts.js";
 import type { JournalEntry } from "../../provider/src/journal/journal-entry.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";

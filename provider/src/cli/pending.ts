@@ -36,15 +36,13 @@ import {
 } from "./harness.js";
 import {
   type Answer,
-  type Create,
-  type Facts,
-  factsIn,
   isCreated,
   journalLinesOf,
   type PlacedLine,
   readAnswers,
   recordedLines,
-} from "./pending-facts.js";
+} from "./pending-answers.js";
+import { type Create, type Facts, factsIn } from "./pending-facts.js";
 import {
   accountComparer,
   existingStacks,

@@ -13,7 +13,8 @@ import { searchByMark } from "../operations/index.js";
 import { canSearch } from "../plan/index.js";
 import { describeSettingProblems, knownOperations } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, type Create, type Facts, verdictOn } from "./pending-facts.js";
+import { type Answer, verdictOn } from "./pending-answers.js";
+import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
 /** @throws SettingsError, or what `work` throws, scrubbed. */

@@ -1,0 +1,175 @@
+/**
+ * What people and searches say about creates of unknown outcome, checked against the facts, and what a journal notes of
+ * it. Pure.
+ */
+import { enumerate, momentOf, shellWord, systemClock } from "../base/index.js";
+import { closedLine, type JournalLine, journalPath } from "../journal/index.js";
+import { LIVE_ID } from "../rules/index.js";
+import { MAX_LISTED, nameInUrn, objectKey } from "../state/index.js";
+import { type Create, type Facts, isUnseen } from "./pending-facts.js";
+
+/** What a person, or a search, says about a create. */
+export interface Answer {
+  create: Create;
+  /** The platform's; undefined if it was not created. */
+  id?: string | undefined;
+  /** The resource that has this object in the state, if that is another one: the create is dropped. */
+  managedAs?: string | undefined;
+  /** It is dropped, and nobody knows what became of it. */
+  isForgotten?: boolean;
+}
+
+/** Whether its resource has an object now. */
+export function isCreated({ id, managedAs }: Answer): boolean {
+  return id !== undefined && managedAs === undefined;
+}
+
+/**
+ * @param typed names; of `created`, `X=ID`.
+ * @returns also sentences about names of nothing that needs an answer. @throws Error with all that is wrong; then no answer counts.
+ */
+export function readAnswers(
+  typed: Readonly<Record<"created" | "not-created" | "forget", readonly string[]>>,
+  facts: Facts,
+) {
+  const open = [...facts.open, ...facts.elsewhere];
+  // What is open comes before what the journal has of the same.
+  const all = new Map([...facts.notes, ...open].map((each) => [each.ref.urn, each]));
+  const answers = new Map<string, Answer>();
+  const unknown: string[] = [];
+  const faults: string[] = [];
+
+  const answer = (name: string, said: Omit<Answer, "create"> = {}) => {
+    const possible = said.isForgotten === true ? [...all.values()] : open;
+    const meant = calledIn(possible, name, facts);
+    const resources = new Set(meant.map(({ ref }) => ref.resourceUrn));
+    if (resources.size > 1) {
+      const urns = meant.map(({ ref }) => ref.urn);
+      const listed = enumerate(urns, MAX_LISTED);
+      faults.push(`"${name}" is the name of several, so give the URN: ${listed}`);
+      return;
+    }
+    if (resources.size === 0)
+      unknown.push(`${name} is not pending: it is resolved already, or was never sent.`);
+    for (const create of meant) {
+      const { urn, short } = create.ref;
+      const verdict = verdictOn({ create, ...said }, facts, [...answers.values()]);
+      if (answers.has(urn)) faults.push(`"${short}" is given two answers`);
+      else if (typeof verdict === "string") faults.push(verdict);
+      else answers.set(urn, verdict);
+    }
+  };
+
+  for (const text of typed.created) {
+    const [, name = "", id = ""] = /^(.+)=(.*)$/s.exec(text) ?? [];
+    if (LIVE_ID.test(id)) answer(name, { id });
+    else faults.push(`--created takes X=ID with a number from 1 up as ID; got "${text}"`);
+  }
+  for (const name of typed["not-created"]) answer(name);
+  for (const name of typed.forget) answer(name, { isForgotten: true });
+  if (faults.length > 0) throw new Error(`nothing was resolved: ${faults.join("; ")}`);
+  return { answers: [...answers.values()], unknown };
+}
+
+/** By any name that the create has or had: what the state has may have a former name in the journal. */
+function calledIn(all: readonly Create[], name: string, { notes }: Facts) {
+  const noted = notes.filter((note) => isUnseen(note) && isCalled(note.ref, name));
+  const marks = new Set(noted.map(({ record }) => record.mark));
+  let found = all.filter(({ ref }) => isCalled(ref, name));
+  if (found.length === 0) found = all.filter(({ record }) => marks.has(record.mark));
+  // Its own stack's counts before another one's.
+  const own = found.filter(({ knownBy }) => knownBy !== "another stack");
+  return own.length > 0 ? own : found;
+}
+
+/** Also by the name of its set. */
+function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string) {
+  return [urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)].includes(name);
+}
+
+/** @param others answers that count. @returns also the resource that has the object; a sentence if it can't be true. */
+export function verdictOn(
+  answer: Answer,
+  { inState, notes }: Facts,
+  others: readonly Answer[],
+): Answer | string {
+  const { create, id } = answer;
+  if (id === undefined) return answer;
+  const { ref, record, formerIds = [] } = create;
+  const { key, kind, short } = ref;
+  const twin = others.find((other) => other.id === id && other.create.ref.kind === kind);
+  if (twin) return `${id} can't be both "${short}" and "${twin.create.ref.short}"`;
+  const not = (why: string) =>
+    `${id} is not the id of "${short}": ${why}. ` +
+    `If there is no other object, it was not created: --not-created ${shellWord(short)}`;
+  const holder = inState.get(objectKey(kind, id));
+  if (formerIds.includes(id) || holder?.key === key)
+    return not("it is an object that this resource has or had before");
+  if (holder) return { ...answer, managedAs: holder.short };
+  const makers = notes.filter(({ ref: { kind: of }, record: note }) => {
+    // What was only adopted here says nothing about who created it.
+    const isMaker = note.state !== "confirmed" || note.body !== "";
+    return of === kind && note.id === id && note.state !== "closed" && isMaker;
+  });
+  const [maker] = makers;
+  // A later run may have taken it over or adopted it, and was interrupted too.
+  const isOwn = makers.some(
+    (each) => each.ref.key === key || each.record.mark === record.mark,
+  );
+  if (!maker || isOwn) return answer;
+  return not(`an earlier run created it as "${maker.ref.short}"`);
+}
+
+/** A change of a journal. */
+export interface PlacedLine extends Pick<Create, "journal"> {
+  line: JournalLine;
+}
+
+/**
+ * What Pulumi's record has becomes this machine's to ask about: a refresh, and the next `up`, drop that record. It counts
+ * as sent now, so that no search rules it out too early.
+ */
+export function recordedLines({ open, made }: Facts): PlacedLine[] {
+  // The journal keeps an open create's id that it has under such a key.
+  const created = made.filter(({ record }) => record.state === "created");
+  const kept = new Set(created.map(({ ref }) => ref.key));
+  const recorded = open.filter(
+    ({ knownBy, ref }) => knownBy === "pulumi" && !kept.has(ref.key),
+  );
+  return recorded.map(({ ref: { key }, record, journal }) => {
+    const at = record.at || momentOf(systemClock);
+    const atLatest = record.at === "" || record.atLatest;
+    return { line: { ...record, key, state: "sent", at, atLatest }, journal };
+  });
+}
+
+export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
+  const { create, id, isForgotten = false } = answer;
+  const { ref, record, knownBy, journal } = create;
+  const { key } = ref;
+  const at = momentOf(systemClock);
+  if (isCreated(answer)) {
+    const sent = { ...record, at: record.at || at };
+    let line: JournalLine = { ...sent, key, state: "created", id, answered: true };
+    // The state has it now. Under `--replace` a run learns only from the journal what it replaces.
+    if (knownBy === "state") line = { key, state: "confirmed", id, at };
+    return [{ line, journal }];
+  }
+  const isSame = (note: Create) => note.record.mark === record.mark;
+  const renamed = notes.filter(
+    (note) => isUnseen(note) && isSame(note) && note.ref.key !== key,
+  );
+  const lines = renamed.map((note): PlacedLine => {
+    return { line: closedLine(note.ref.key, at), journal: note.journal };
+  });
+  // Another stack, or another provider, may have something else under this key.
+  const noted = notes.find(({ ref }) => ref.key === key) ?? create;
+  const isHere = journalPath(noted.journal) === journalPath(journal);
+  const hasOther = isHere && noted.record.id !== undefined && !isSame(noted);
+  let line = closedLine(key, at);
+  // What the create was to replace is still live: the next run says so.
+  if (!isForgotten && record.replaces !== undefined)
+    line = { key, state: "confirmed", id: record.replaces, at };
+  if (isForgotten || !hasOther) lines.push({ line, journal });
+  return lines;
+}
