@@ -11,7 +11,7 @@ import {
 } from "playwright-core";
 import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
 import { type Resource, readExport } from "../../provider/src/cli/contents.js";
-import { pageOf } from "../../provider/src/cli/reports.js";
+import { pageOf } from "../../provider/src/cli/page.js";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
 import { newFolder } from "../support/folder.js";
 import {

@@ -115,7 +115,7 @@ const rows: Row[] = [
   ],
   [
     "after a destroy, an earlier export says what is live",
-    "cli/reports.ts",
+    "cli/contents.ts",
     "found.push(...objectsIn(resources).map((each) => formerly(each, why)));",
     "found.push(...objectsIn(resources).filter(isReplaced).map((each) => formerly(each, why)));",
     "unit/tools",

@@ -1,13 +1,17 @@
 /** Reports on a state: ids, the page (`test/package/page.test.ts` opens it in a browser), and what is left live. */
 import { describe, expect, it } from "vitest";
-import { objectsIn, type Resource, readExport } from "../../provider/src/cli/contents.js";
+import {
+  currentObjectsIn,
+  leftoversOf,
+  objectsIn,
+  type Resource,
+  readExport,
+} from "../../provider/src/cli/contents.js";
+import { pageOf } from "../../provider/src/cli/page.js";
 import {
   addressesBy,
-  currentObjectsIn,
   ID_FORMATS,
   LEFTOVER_FORMATS,
-  leftoversOf,
-  pageOf,
 } from "../../provider/src/cli/reports.js";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
 import {

@@ -1,16 +1,21 @@
 /**
  * Reads the output of `pulumi stack export` into one kind of record for each advertiser and conversion event, which
- * `pending` and every report use. Secret values are called secret, and never shown. Pure.
+ * `pending` and every report use, and lists what the stack left live. Secret values are called secret, and never shown.
+ * Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
-import { type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
+import type { JournalEntry } from "../journal/index.js";
+import { advertiser, type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
 import { plannedObjects } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   IDENTITY,
   keyOfUrn,
   kindOf,
+  leftLiveIn,
   memberOf,
+  objectKey,
+  parseKey,
   type ResourceRef,
   readDeclared,
   readProgramContext,
@@ -156,4 +161,79 @@ export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => strin
 
 export function shown(value: unknown): string {
   return String(value ?? "");
+}
+
+export interface Leftover {
+  kind: Kind["name"];
+  id: string;
+  name: string;
+  key: string;
+  /** When it left the state, ISO 8601; empty where it is not known. */
+  at: string;
+  why: string;
+}
+
+/**
+ * @param earlier states of this stack: they show what was removed. @param noted what the state had, by a journal.
+ * @returns what the state does not have (again).
+ */
+export function leftoversOf(
+  now: ExportedStack,
+  earlier: readonly ExportedStack[],
+  noted: readonly JournalEntry[] = [],
+): Leftover[] {
+  const objects = objectsIn(now.resources);
+  const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
+  found.push(...objects.filter(isReplaced).map((each) => formerly(each, "replaced")));
+  for (const { time, resources } of earlier) {
+    const why = `removed since ${time || "an earlier export"}`;
+    found.push(...objectsIn(resources).map((each) => formerly(each, why)));
+  }
+  for (const { key, id = "", name = "" } of noted) {
+    const { kind, short } = parseKey(key);
+    const why =
+      "no longer in the state, by this machine's journal; live unless another one has deleted it";
+    found.push({ kind, id, name, key: short, at: "", why });
+  }
+  // What is said first of an object counts.
+  const left = new Map(
+    found.toReversed().map((each) => [objectKey(each.kind, each.id), each]),
+  );
+  for (const { kind, id = "" } of objects.filter((each) => !isReplaced(each)))
+    left.delete(objectKey(kind.name, id));
+  const listed = [...left.values()].filter(({ id }) => id !== "");
+  return inNaturalOrder(listed, ({ kind, key, id }) => `${kind} ${key} ${id}`);
+}
+
+/** Whether another resource has its place, or will (`deleteBeforeReplace`): the state holds it until the next run. */
+function isReplaced({ resource }: ExportedObject) {
+  return resource.delete === true || resource.pendingReplacement === true;
+}
+
+/** The objects that a report lists: all that aren't being replaced. */
+export function currentObjectsIn(resources: readonly Resource[]): ExportedObject[] {
+  return objectsIn(resources).filter((each) => !isReplaced(each));
+}
+
+/** The names of the stack's advertisers, by id. */
+export function advertiserKeys(objects: readonly ExportedObject[]) {
+  const advertisers = objects.filter(({ kind }) => kind === advertiser);
+  return new Map(advertisers.map(({ id = "", key }) => [id, key]));
+}
+
+function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
+  const of = resourceOfType(type);
+  if (!of) return [];
+  return leftLiveIn(outputs).map(({ id, at, name = "", key: member = "" }) => {
+    const { kind, short: key } = refIn(of, urn, member);
+    return { kind, id, name, key, at, why: "replaced, or removed from its set" };
+  });
+}
+
+/** A leftover that no state has noted, so that its time isn't known. */
+function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
+  let why = reason;
+  if (resource.retainOnDelete !== true)
+    why += "; live only if it is not deleted (retainOnDelete was off)";
+  return { kind: kind.name, id, name, key, at: "", why };
 }

@@ -1,36 +1,28 @@
 /**
  * What a stack's state says, for those who run the account: `leftovers`, what it left live, by the state, this machine's
- * journal, and exports; and `report`: ids by key, for those who place tags, with the tags' addresses from the user's own
- * template, as the platform's are not known; and one HTML file to look things up in, which needs no network.
+ * journal, and exports; and `report`, for those who place tags: ids by key, with the tags' addresses from the user's own
+ * template, as the platform's are not known.
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { count, enumerate, joined, printable, UsageError } from "../base/index.js";
+import { writeFileSync } from "node:fs";
+import { count, enumerate, printable, UsageError } from "../base/index.js";
 import {
   backendIn,
   deletedObjects,
   everyJournal,
   isOpen,
-  type JournalEntry,
   journalFolder,
 } from "../journal/index.js";
-import {
-  advertiser,
-  conversionEvent,
-  EventType,
-  type Kind,
-  resourceOfType,
-} from "../kinds/index.js";
-import { exactId, withUnit } from "../rules/index.js";
-import { leftLiveIn, MAX_LISTED, objectKey, parseKey } from "../state/index.js";
+import { advertiser, conversionEvent, type Kind } from "../kinds/index.js";
+import { exactId } from "../rules/index.js";
+import { MAX_LISTED, parseKey } from "../state/index.js";
 import { commentOf } from "./comment.js";
 import {
+  advertiserKeys,
+  currentObjectsIn,
   type ExportedObject,
   type ExportedStack,
-  inNaturalOrder,
-  objectsIn,
-  type Resource,
-  refIn,
+  type Leftover,
+  leftoversOf,
   shown,
   stackNamesIn,
 } from "./contents.js";
@@ -46,6 +38,7 @@ import {
   TEXT,
   textOf,
 } from "./harness.js";
+import { pageOf } from "./page.js";
 import { programFolder, STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
 export const leftoversCommand = command({
@@ -100,81 +93,6 @@ function notedHere(stacks: readonly (string | undefined)[], choice: StackChoice)
     const known = those.filter((each) => each.state !== "closed" && !isOpen(each));
     return known.filter(({ key, id = "" }) => !deleted.has(parseKey(key).kind, id));
   });
-}
-
-interface Leftover {
-  kind: Kind["name"];
-  id: string;
-  name: string;
-  key: string;
-  /** When it left the state, ISO 8601; empty where it is not known. */
-  at: string;
-  why: string;
-}
-
-/**
- * @param earlier states of this stack: they show what was removed. @param noted what the state had, by a journal.
- * @returns what the state does not have (again).
- */
-export function leftoversOf(
-  now: ExportedStack,
-  earlier: readonly ExportedStack[],
-  noted: readonly JournalEntry[] = [],
-): Leftover[] {
-  const objects = objectsIn(now.resources);
-  const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
-  found.push(...objects.filter(isReplaced).map((each) => formerly(each, "replaced")));
-  for (const { time, resources } of earlier) {
-    const why = `removed since ${time || "an earlier export"}`;
-    found.push(...objectsIn(resources).map((each) => formerly(each, why)));
-  }
-  for (const { key, id = "", name = "" } of noted) {
-    const { kind, short } = parseKey(key);
-    const why =
-      "no longer in the state, by this machine's journal; live unless another one has deleted it";
-    found.push({ kind, id, name, key: short, at: "", why });
-  }
-  // What is said first of an object counts.
-  const left = new Map(
-    found.toReversed().map((each) => [objectKey(each.kind, each.id), each]),
-  );
-  for (const { kind, id = "" } of objects.filter((each) => !isReplaced(each)))
-    left.delete(objectKey(kind.name, id));
-  const listed = [...left.values()].filter(({ id }) => id !== "");
-  return inNaturalOrder(listed, ({ kind, key, id }) => `${kind} ${key} ${id}`);
-}
-
-/** Whether another resource has its place, or will (`deleteBeforeReplace`): the state holds it until the next run. */
-function isReplaced({ resource }: ExportedObject) {
-  return resource.delete === true || resource.pendingReplacement === true;
-}
-
-/** The objects that a report lists: all that aren't being replaced. */
-export function currentObjectsIn(resources: readonly Resource[]): ExportedObject[] {
-  return objectsIn(resources).filter((each) => !isReplaced(each));
-}
-
-/** The names of the stack's advertisers, by id. */
-function advertiserKeys(objects: readonly ExportedObject[]) {
-  const advertisers = objects.filter(({ kind }) => kind === advertiser);
-  return new Map(advertisers.map(({ id = "", key }) => [id, key]));
-}
-
-function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
-  const of = resourceOfType(type);
-  if (!of) return [];
-  return leftLiveIn(outputs).map(({ id, at, name = "", key: member = "" }) => {
-    const { kind, short: key } = refIn(of, urn, member);
-    return { kind, id, name, key, at, why: "replaced, or removed from its set" };
-  });
-}
-
-/** A leftover that no state has noted, so that its time isn't known. */
-function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
-  let why = reason;
-  if (resource.retainOnDelete !== true)
-    why += "; live only if it is not deleted (retainOnDelete was off)";
-  return { kind: kind.name, id, name, key, at: "", why };
 }
 
 const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
@@ -306,127 +224,6 @@ export function addressesBy(template: string): AddressOf {
     template.replace(PLACEHOLDER, (_, name: string) =>
       encodeURIComponent(shown({ ...values, id, key }[name])),
     );
-}
-
-export function pageOf(state: ExportedStack): string {
-  const objects = currentObjectsIn(state.resources);
-  const advertisers = objects.filter(({ kind }) => kind === advertiser);
-  const events = objects.filter(({ kind }) => kind === conversionEvent);
-  const unresolved = objects.filter(({ record }) => record !== undefined);
-  const keys = advertiserKeys(objects);
-  const [stack] = stackNamesIn(state);
-  const title = escaped(joined(" of ", "Conversion events", stack));
-  const about = joined(
-    ", ",
-    count(advertisers.length, "advertiser"),
-    count(events.length, "event"),
-    `${unresolved.length} unresolved`,
-    state.time && `state of ${moment(state.time)}`,
-  );
-  const tables = [
-    tableOf(
-      "Advertisers",
-      advertisers.map(({ key, name, id = "unknown" }) => {
-        return { Advertiser: key, Name: name, Id: id };
-      }),
-    ),
-    tableOf(
-      "Events",
-      events.map((event) => eventRow(event, keys)),
-    ),
-    tableOf(
-      "Left live",
-      leftoversOf(state, []).map(({ key, kind, name, id, why, at }) => {
-        const place = { Resource: key, Kind: kind, Name: name, Id: id };
-        return { ...place, Why: why, Since: moment(at) };
-      }),
-      "Live, and no longer managed by this stack. Tags keep firing their ids.",
-    ),
-  ];
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${asset("page.css")}</style>
-</head>
-<body>
-<h1>${title.replaceAll("/", "/<wbr>")}</h1><p>${about}</p>
-<div class="tools">
-<label for="filter">Filter</label><input id="filter" type="search">
-<span id="said" role="status"></span>
-</div>
-<main>
-${tables.join("\n")}
-</main>
-<script>${asset("page.js")}</script>
-</body>
-</html>
-`;
-}
-
-function asset(name: string) {
-  return readFileSync(join(__dirname, "../../assets", name), "utf8");
-}
-
-function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
-  const { key, name, id = "unknown", values } = event;
-  const owner = shown(values.advertiserId);
-  const types = Object.entries(EventType);
-  const [type] = types.find(([, each]) => each === values.eventTypeId) ?? [];
-  return {
-    Event: key,
-    Name: name,
-    Advertiser: keys.get(owner) ?? owner,
-    Id: id,
-    Type: joined(" ", shown(values.eventTypeId), type && `(${type})`),
-    Value: shown(values.value),
-    "Click window": shownWindow(values.clickWindow),
-    "View window": shownWindow(values.viewWindow),
-    Attribution: shown(values.attribution),
-  };
-}
-
-function shownWindow(seconds: unknown) {
-  return typeof seconds === "number" ? withUnit(seconds) : shown(seconds);
-}
-
-/** `2026-03-02 10:00`. @param time as a state has it. */
-function moment(time: string) {
-  return time.slice(0, 16).replace("T", " ");
-}
-
-/** Texts by their headings, which all rows of a table share. */
-type PageRow = Readonly<Record<string, string>>;
-
-/** Nothing without rows. Whatever a cell holds is text. */
-function tableOf(title: string, rows: readonly PageRow[], about = "") {
-  const [first] = rows;
-  if (!first) return "";
-  const heads = Object.keys(first).map((head) => `<th scope="col">${head}</th>`);
-  const lines = rows.map((row) => {
-    return `<tr data-row>${Object.entries(row).map(cellOf).join("")}</tr>\n`;
-  });
-  return `<section aria-label="${title}"><h2>${title} (${rows.length})</h2><p>${about}</p>
-<table>
-<thead><tr>${heads.join("")}</tr></thead>
-<tbody>${lines.join("")}</tbody></table></section>`;
-}
-
-function cellOf([head, text]: readonly [string, string]) {
-  if (text === "") return "<td></td>";
-  let mark = "";
-  if (head === "Id") mark = /^\d+$/.test(text) ? " data-copied" : " data-open";
-  return `<td data-head="${head}"${mark}><bdi>${escaped(text)}</bdi></td>`;
-}
-
-function escaped(text: string) {
-  return text
-    .toWellFormed()
-    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 /** Writes a report. @param file none or `-`: standard output. @returns the exit code. @throws Error of the system. */

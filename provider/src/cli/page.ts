@@ -1,0 +1,136 @@
+/** A stack's advertisers, events and what it left live, as one HTML file to look things up in. It needs no network. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { count, joined } from "../base/index.js";
+import { advertiser, conversionEvent, EventType } from "../kinds/index.js";
+import { withUnit } from "../rules/index.js";
+import {
+  advertiserKeys,
+  currentObjectsIn,
+  type ExportedObject,
+  type ExportedStack,
+  leftoversOf,
+  shown,
+  stackNamesIn,
+} from "./contents.js";
+
+export function pageOf(state: ExportedStack): string {
+  const objects = currentObjectsIn(state.resources);
+  const advertisers = objects.filter(({ kind }) => kind === advertiser);
+  const events = objects.filter(({ kind }) => kind === conversionEvent);
+  const unresolved = objects.filter(({ record }) => record !== undefined);
+  const keys = advertiserKeys(objects);
+  const [stack] = stackNamesIn(state);
+  const title = escaped(joined(" of ", "Conversion events", stack));
+  const about = joined(
+    ", ",
+    count(advertisers.length, "advertiser"),
+    count(events.length, "event"),
+    `${unresolved.length} unresolved`,
+    state.time && `state of ${moment(state.time)}`,
+  );
+  const tables = [
+    tableOf(
+      "Advertisers",
+      advertisers.map(({ key, name, id = "unknown" }) => {
+        return { Advertiser: key, Name: name, Id: id };
+      }),
+    ),
+    tableOf(
+      "Events",
+      events.map((event) => eventRow(event, keys)),
+    ),
+    tableOf(
+      "Left live",
+      leftoversOf(state, []).map(({ key, kind, name, id, why, at }) => {
+        const place = { Resource: key, Kind: kind, Name: name, Id: id };
+        return { ...place, Why: why, Since: moment(at) };
+      }),
+      "Live, and no longer managed by this stack. Tags keep firing their ids.",
+    ),
+  ];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${asset("page.css")}</style>
+</head>
+<body>
+<h1>${title.replaceAll("/", "/<wbr>")}</h1><p>${about}</p>
+<div class="tools">
+<label for="filter">Filter</label><input id="filter" type="search">
+<span id="said" role="status"></span>
+</div>
+<main>
+${tables.join("\n")}
+</main>
+<script>${asset("page.js")}</script>
+</body>
+</html>
+`;
+}
+
+function asset(name: string) {
+  return readFileSync(join(__dirname, "../../assets", name), "utf8");
+}
+
+function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
+  const { key, name, id = "unknown", values } = event;
+  const owner = shown(values.advertiserId);
+  const types = Object.entries(EventType);
+  const [type] = types.find(([, each]) => each === values.eventTypeId) ?? [];
+  return {
+    Event: key,
+    Name: name,
+    Advertiser: keys.get(owner) ?? owner,
+    Id: id,
+    Type: joined(" ", shown(values.eventTypeId), type && `(${type})`),
+    Value: shown(values.value),
+    "Click window": shownWindow(values.clickWindow),
+    "View window": shownWindow(values.viewWindow),
+    Attribution: shown(values.attribution),
+  };
+}
+
+function shownWindow(seconds: unknown) {
+  return typeof seconds === "number" ? withUnit(seconds) : shown(seconds);
+}
+
+/** `2026-03-02 10:00`. @param time as a state has it. */
+function moment(time: string) {
+  return time.slice(0, 16).replace("T", " ");
+}
+
+/** Texts by their headings, which all rows of a table share. */
+type PageRow = Readonly<Record<string, string>>;
+
+/** Nothing without rows. Whatever a cell holds is text. */
+function tableOf(title: string, rows: readonly PageRow[], about = "") {
+  const [first] = rows;
+  if (!first) return "";
+  const heads = Object.keys(first).map((head) => `<th scope="col">${head}</th>`);
+  const lines = rows.map((row) => {
+    return `<tr data-row>${Object.entries(row).map(cellOf).join("")}</tr>\n`;
+  });
+  return `<section aria-label="${title}"><h2>${title} (${rows.length})</h2><p>${about}</p>
+<table>
+<thead><tr>${heads.join("")}</tr></thead>
+<tbody>${lines.join("")}</tbody></table></section>`;
+}
+
+function cellOf([head, text]: readonly [string, string]) {
+  if (text === "") return "<td></td>";
+  let mark = "";
+  if (head === "Id") mark = /^\d+$/.test(text) ? " data-copied" : " data-open";
+  return `<td data-head="${head}"${mark}><bdi>${escaped(text)}</bdi></td>`;
+}
+
+function escaped(text: string) {
+  return text
+    .toWellFormed()
+    .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
