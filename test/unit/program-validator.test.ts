@@ -233,7 +233,7 @@ describe("open creates of earlier runs", () => {
 describe("what leaves", () => {
   const purchase = live(event("purchase"), "42", "Purchase");
   const leaves = (names: string) =>
-    `No longer declared, by this machine's journal: ${names}. Each stays live and unmanaged, unless Pulumi deletes it; once nothing uses it, deactivate it by hand.`;
+    `No longer declared, but in this machine's journal: ${names}. Each stays live and unmanaged, unless Pulumi deletes it; once nothing uses it, deactivate it by hand.`;
   const stays = leaves("purchase (42)");
 
   it.each<[string, ResourceDeclaration[], string[]]>([

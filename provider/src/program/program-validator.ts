@@ -109,7 +109,7 @@ export class ProgramValidator {
     if (leaving.length > 0 && !this.isPreview)
       // Another machine may have replaced an object since, or given its resource the option to delete.
       messages.push(
-        `No longer declared, by this machine's journal: ${entryNames(leaving)}. Each stays live and unmanaged, ` +
+        `No longer declared, but in this machine's journal: ${entryNames(leaving)}. Each stays live and unmanaged, ` +
           "unless Pulumi deletes it; once nothing uses it, deactivate it by hand.",
       );
     if (open.length > 0)
