@@ -18,6 +18,7 @@ import {
   takeOverOpen,
 } from "../journal/index.js";
 import {
+  ACCOUNT,
   describe,
   MAX_LISTED,
   otherStackAdvice,
@@ -124,11 +125,7 @@ X is a name as in a message, or a URN; for --not-created and --forget also the n
 
 /** Reads only, so that it never waits for a run that is under way. @throws JournalError as an `up` has it. */
 async function readFacts(choice: StateChoice) {
-  const [exported, selected, isSameAccount] = await Promise.all([
-    stateOf(choice),
-    stackName(choice),
-    accountComparer(choice),
-  ]);
+  const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
   if (stack === undefined)
@@ -141,7 +138,14 @@ async function readFacts(choice: StateChoice) {
   } catch (error) {
     throw journalErrorFrom(path, error, "");
   }
-  return factsIn(exported, everyJournal(journalFolder()), place, isSameAccount);
+  const journals = everyJournal(journalFolder());
+  const records = journals.flatMap((each) => [...each.records.values()]);
+  const accounts = new Set<unknown>(records.map(({ account }) => account));
+  for (const { outputs } of exported.resources) accounts.add(outputs?.[ACCOUNT]);
+  accounts.delete(undefined);
+  // Pulumi is asked for the settings only if there is anything to compare.
+  const isSameAccount = accounts.size > 1 ? await accountComparer(choice) : undefined;
+  return factsIn(exported, journals, place, isSameAccount);
 }
 
 /** What the state has is open no longer. If that can't be noted, the next run sees it. */

@@ -90,7 +90,7 @@ export function savedAsSentMessage(all: readonly MadeObject[]): string {
 export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
   return [
     `${madeOtherwise(all)} To take over what was created, undo the change and run \`pulumi up\`.`,
-    "To keep the change, run the command below. It saves what was created and ends with an error; the next preview shows what follows:",
+    "To keep the change, run the command below. It saves what was created and ends with an error. The next preview shows the effect.",
     `  ${asTyped("pulumi up --skip-preview --continue-on-error")}`,
   ].join("\n");
 }
@@ -152,13 +152,12 @@ function openAdvice(all: readonly Namesake[]) {
   if (stack !== undefined && stack !== stackOf(ref.identity))
     lines.push(...otherStackAdvice(stack));
   if (unknown.length > 0) lines.push(...answerCommands(unknown));
-  const same = agree(all.length, "it is the same object", "they are the same objects");
   const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });
-  if (unknown.length === 0) lines.push(`If ${same}: ${cure}.`);
-  else lines.push(`If ${same}, and in the account: also ${cure}.`);
+  if (unknown.length === 0) lines.push(`For the same object: ${cure}.`);
+  else lines.push(`For the same object, if it is in the account: also ${cure}.`);
   if (created.length > 0)
     lines.push(
-      "If not, drop the record of what the program no longer declares:",
+      "For another object, drop the record of the earlier create:",
       `  ${pendingCommandLine("forget", created)}`,
     );
   return lines;
