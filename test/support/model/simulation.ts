@@ -691,12 +691,14 @@ export class Simulation {
       );
     const called = there.filter(({ key }) => isCalled(key));
     const sent = [...unresolved, ...entry];
+    // A create that was sent again keeps its mark, which the message shows.
     const isSent = ({ at, fields }: Made) =>
       sent.some(
-        (each) =>
-          each.at === at &&
-          each.name === nameIn(fields) &&
-          each.facts?.value === fields.value,
+        ({ field, mark, ...each }) =>
+          (field !== undefined && fields[field] === mark) ||
+          (each.at === at &&
+            each.name === nameIn(fields) &&
+            each.facts?.value === fields.value),
       );
     // What only Pulumi's record of an interrupted run has, a message describes by that.
     const recorded = (stack.state.pending_operations ?? []).map(
