@@ -332,7 +332,6 @@ function noteState(plan: Plan) {
   const journal = runtime.journal(ref);
   const creates = stored.resolved;
   for (const create of creates) deployment.noteSeen(create);
-  for (const { id } of stored.left) deployment.noteSeen(objectKey(plan.kind.name, id));
   journal.recordSeen({ key: ref.key, id: stored.eventIds.get(SINGLE), creates });
   for (const { key, id, unresolved, isDeclared } of objects) {
     if (!unresolved) continue;
@@ -356,7 +355,7 @@ function noteState(plan: Plan) {
  * @throws ArgumentsError something else has it.
  */
 function noteObject(
-  { runtime, kind, secret, ref: ofResource }: Plan,
+  { runtime, kind, secret, stored, ref: ofResource }: Plan,
   { key, action, changed, former, id, olds, values }: PlannedObject,
 ) {
   if (id === undefined) return;
@@ -364,12 +363,13 @@ function noteObject(
   const { deployment } = runtime;
   const journal = runtime.journal(ref);
   const entry = journal.of(ref.key);
-  // Another machine may have replaced what this one's journal has as created.
-  const isKnown = entry !== undefined && deployment.hasSeen(kind, entry);
+  const isOther = entry && entry.state !== "confirmed" && entry.id !== id;
+  // Another machine has replaced what this one's journal has as created.
+  const isLeft = isOther && stored.left.some((each) => each.id === entry.id);
   // Only Pulumi's record had it: that run was under way, and has saved what it created.
   const isSaved = entry?.id === undefined && entry?.atLatest === true;
   // The journal has a create of this resource that isn't the state's object, nor known to the state.
-  if (entry && !isKnown && !isSaved && entry.state !== "confirmed" && entry.id !== id) {
+  if (isOther && !isLeft && !isSaved && !deployment.hasSeen(kind, entry)) {
     // Not if it was sent to replace that object: then it is taken over or looked for.
     const isSecond = entry.id === undefined && entry.replaces !== id;
     const { short } = parseKey(journal.keyOnDisk(ref.key));
@@ -381,7 +381,7 @@ function noteObject(
   journal.recordSeen({
     key: ref.key,
     id,
-    creates: isKnown && entry.id !== undefined ? [sendingOf(entry)] : [],
+    creates: isLeft ? [sendingOf(entry)] : [],
     deletes,
     ...identifyingIn(kind, olds, secret),
   });
