@@ -153,11 +153,11 @@ function openAdvice(all: readonly Namesake[]) {
     lines.push(...otherStackAdvice(stack));
   if (unknown.length > 0) lines.push(...answerCommands(unknown));
   const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });
-  if (unknown.length === 0) lines.push(`For the same object: ${cure}.`);
-  else lines.push(`For the same object, if it is in the account: also ${cure}.`);
+  if (unknown.length === 0) lines.push(`If it is the same object: ${cure}.`);
+  else lines.push(`If it is there, and is the same object: also ${cure}.`);
   if (created.length > 0)
     lines.push(
-      "For another object, drop the record of the earlier create:",
+      "If it is another object, drop the record of the earlier create:",
       `  ${pendingCommandLine("forget", created)}`,
     );
   return lines;
