@@ -471,6 +471,15 @@ describe("one create under several names", () => {
       ).toMatchObject([{ create: { ref: { short: "buy-eu" } }, id: "5" }]);
   });
 
+  it("a create that an `up` has moved to a new name still goes by the former one", () => {
+    const moved = record("ConversionEvent::bought", "sent", { mark: "m" });
+    const { answers } = readAnswers(
+      { created: ["buy=7"], "not-created": [], forget: [] },
+      facts([], [record("ConversionEvent::buy", "closed", { mark: "m", at: "" }), moved]),
+    );
+    expect(answers).toMatchObject([{ id: "7", create: { ref: { short: "bought" } } }]);
+  });
+
   it("what somebody resolved elsewhere, or the state has by its id, is out of date here", () => {
     const sent = record("ConversionEvent::buy", "sent", { mark: "m" });
     const made = record("ConversionEvent::lead", "created", { id: "5", mark: "n" });

@@ -73,7 +73,9 @@ export function readAnswers(
 
 /** By any name that the create has or had: what the state has may have a former name in the journal. */
 function calledIn(all: readonly Create[], name: string, { notes }: Facts) {
-  const noted = notes.filter((note) => isUnseen(note) && isCalled(note.ref, name));
+  const noted = notes.filter(
+    ({ ref, record }) => record.mark !== "" && isCalled(ref, name),
+  );
   const marks = new Set(noted.map(({ record }) => record.mark));
   let found = all.filter(({ ref }) => isCalled(ref, name));
   if (found.length === 0) found = all.filter(({ record }) => marks.has(record.mark));
