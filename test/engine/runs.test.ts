@@ -60,6 +60,8 @@ new advertising.ConversionEventSet("funnel", { advertiserId: a, events });`);
   const stack = await newStack(shop(""), { sandbox });
   const first = upAndSignal(stack, [], "process");
   await until(() => limited.hits > 0);
+  const answered = await failed(stack.command("pending", "--not-created", "funnel"));
+  expect(answered, "an answer about what is being sent").toContain("Let that run end");
   stack.program(shop(`require("node:fs").writeFileSync("begun", "");`));
   await stack.cancel();
   const second = stack.up();

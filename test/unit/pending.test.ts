@@ -517,7 +517,8 @@ describe("one create under several names", () => {
       ...words({ "not-created": ["sennt"] }),
     ]).toEqual(
       ["buy", "sennt"].map(
-        (name) => `${name} is not pending: it is resolved already, or was never sent.`,
+        (name) =>
+          `${name} is not pending: it is resolved already, or was never sent. To correct a wrong answer, set existingId, or use --forget.`,
       ),
     );
   });

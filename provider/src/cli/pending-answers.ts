@@ -50,7 +50,9 @@ export function readAnswers(
       return;
     }
     if (resources.size === 0)
-      unknown.push(`${name} is not pending: it is resolved already, or was never sent.`);
+      unknown.push(
+        `${name} is not pending: it is resolved already, or was never sent. To correct a wrong answer, set existingId, or use --forget.`,
+      );
     for (const create of meant) {
       const { urn, short } = create.ref;
       const verdict = verdictOn({ create, ...said }, facts, [...answers.values()]);

@@ -98,7 +98,7 @@ X is a name as in a message, or a URN; for --not-created and --forget also the n
     }
     // What is listed stops the next up on this machine until somebody has answered.
     const recorded = state === undefined ? recordedLines(facts) : [];
-    await writeLines(recorded, isChange ? {} : NO_WAIT);
+    await writeLines(recorded);
     if (recorded.length > 0) facts = await readFacts(choice);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
@@ -156,37 +156,31 @@ async function bringUpToDate({ outdated }: Facts) {
       line = confirmedLine({ ...record, key: ref.key }, held);
     return { line, journal };
   });
-  await writeLines(lines, NO_WAIT).catch(() => undefined);
+  await writeLines(lines).catch(() => undefined);
   for (const note of outdated) if (note.held !== undefined) console.log(heldMessage(note));
 }
 
-/** A listing never waits for a run. */
-const NO_WAIT = { maxWaitMs: 0 };
-
-/** @param patience with a run that has the journal. */
-async function writeLines(lines: readonly PlacedLine[], patience = {}) {
-  const say = (message: string) => console.error(message);
-  const here = { folder: journalFolder(), say, ...patience };
+/** A run that is under way may be sending what is listed or answered, so it is never waited for. @throws JournalError */
+async function writeLines(lines: readonly PlacedLine[]) {
   const journals = new Map(lines.map(({ journal }) => [journalPath(journal), journal]));
   for (const [path, journal] of journals) {
     const own = lines.filter((each) => journalPath(each.journal) === path);
-    await appendLines(
-      journal,
-      own.map(({ line }) => line),
-      here,
-    );
+    const added = own.map(({ line }) => line);
+    await appendLines(journal, added, { folder: journalFolder(), maxWaitMs: 0 });
   }
 }
 
 /** What another stack's journal has open becomes this one's. @throws Error if that stack still exists. */
-async function takeOver(former: string, { elsewhere, place }: Facts, choice: StackChoice) {
+async function takeOver(former: string, facts: Facts, choice: StackChoice) {
+  const { elsewhere, outdated, place } = facts;
   // All creates of one journal have it as the same object.
   const journals = new Set(elsewhere.map(({ journal }) => journal));
   const meant = [...journals].filter(({ stack }) =>
     [stack, stackOption(stack)].includes(former),
   );
-  if (meant.length === 0)
-    console.log(`This machine's journal has nothing open of a stack ${former}.`);
+  // Naming a stack whose creates this command has just closed is no mistake.
+  if (meant.length + outdated.length === 0)
+    throw new Error(`this machine's journal has nothing open of a stack ${former}`);
   const existing = await existingStacks(choice, place.stack);
   if (meant.some((each) => each.backend === place.backend && existing.includes(each.stack)))
     throw new Error(
@@ -194,7 +188,7 @@ async function takeOver(former: string, { elsewhere, place }: Facts, choice: Sta
         `  pulumi up --stack ${plainShellWord(former)}`,
     );
   for (const each of meant) {
-    const here = { folder: journalFolder() };
+    const here = { folder: journalFolder(), maxWaitMs: 0 };
     const amount = await takeOverOpen(each, { ...each, ...place }, here);
     console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
   }

@@ -95,13 +95,11 @@ export async function searchUnanswered(
 
     const answers: Answer[] = [];
     for (const found of await Promise.all(open.map(look))) {
-      if (typeof found === "string") {
-        console.log(found);
-        continue;
-      }
-      const answer = verdictOn(found, facts, [...given, ...answers]);
-      if (typeof answer !== "string") answers.push(answer);
-      else console.log(`Found, but not resolved: ${answer}`);
+      let answer = found;
+      if (typeof found !== "string")
+        answer = verdictOn(found, facts, [...given, ...answers]);
+      if (typeof answer === "string") console.log(answer);
+      else answers.push(answer);
     }
     return answers;
   });
