@@ -173,11 +173,11 @@ export function commentOf(preview: string) {
   else if (errors.length === 0) text += "\n\n**The preview shows no changes of these**";
   const former = changes.flatMap((each) => each.former ?? []);
   const { length: deleted } = former.filter(({ isDeleted }) => isDeleted);
-  const left = former.length - deleted;
-  if (left > 0)
-    text += `\n\nUp to ${count(left, "object")} would stay live and unmanaged. Tags keep firing their ids.`;
-  if (deleted > 0)
-    text += `\n\nUp to ${count(deleted, "object")} would be deleted on the platform.`;
+  if (former.length > 0) {
+    text += `\n\nUp to ${count(former.length - deleted, "object")} would stay live and unmanaged`;
+    if (deleted > 0) text += `; up to ${deleted} would be deleted on the platform`;
+    text += ". Tags keep firing their ids.";
+  }
   // Earlier parts get space first. Each part says how much it left out.
   const parts = {
     Errors: errors.map(messageLine),
