@@ -632,6 +632,21 @@ it("a set's run without a changed argument has the name of an earlier run: what 
   ]);
 });
 
+it("so it is if an alias has renamed the set, whose unchanged inputs name this machine's earlier run", () => {
+  const inputs = { ...updating(events).resource.inputs, __run: `${BEFORE} ours` };
+  const outputs = { events, eventIds: { a: 1 } };
+  const renamed = {
+    ...storedSet("renamed", {}, { inputs }),
+    aliases: [urnOf("ConversionEventSet", "funnel")],
+  };
+  const { open } = facts(
+    [storedSet("funnel", outputs, { inputs })],
+    [],
+    [operation("updating", renamed)],
+  );
+  expect(open.map(({ ref }) => ref.short)).toEqual(["renamed/b"]);
+});
+
 it("an answer about what Pulumi's record has ends it, whatever the journal had under its key", () => {
   const own = record('ConversionEventSet::funnel["b"]', "confirmed", { id: "9" });
   const set = [storedSet("funnel", {})];

@@ -39,6 +39,8 @@ export interface Resource {
   provider?: string;
   /** Only read (`.get`): something else manages it. */
   external?: boolean;
+  /** The URNs that it had before, as the program says. */
+  aliases?: readonly string[];
   inputs?: Values;
   outputs?: Values;
 }

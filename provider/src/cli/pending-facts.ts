@@ -243,12 +243,13 @@ function sentIn(
   { resources, time }: ExportedStack,
   place: StackPlace,
 ): Recorded[] {
-  const { urn, inputs = {} } = resource;
+  const { urn, aliases = [], inputs = {} } = resource;
   const of = resourceOfType(resource.type);
   // Of an all-secret set nothing is known.
   if (!of || isSecret(inputs.events)) return [];
   const isSet = "member" in of;
-  const former = resources.find((each) => each.urn === urn && each.delete !== true);
+  const urns = [urn, ...aliases];
+  const former = resources.find((each) => urns.includes(each.urn) && each.delete !== true);
   // A set that the state has isn't being created. During an update the state has it as before.
   const isNew = type === "creating" && !(isSet && former);
   if (!isNew && !(type === "updating" && isSet)) return [];
