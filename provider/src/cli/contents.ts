@@ -197,7 +197,7 @@ export function leftoversOf(
       "no longer in the state, by this machine's journal; live unless another one has deleted it";
     found.push({ kind, id, name, key: short, at: "", why });
   }
-  // What is said first of an object counts.
+  // The first entry for an object wins.
   const left = new Map(
     found.toReversed().map((each) => [objectKey(each.kind, each.id), each]),
   );

@@ -1,4 +1,4 @@
-/** What the commands share: how they are declared, how they read standard input, and how they write reports. */
+/** What the commands share: their declaration and options, the chosen stack, their input, and JSON output. */
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
@@ -87,8 +87,9 @@ export function chosen<T>(
 }
 
 /**
- * The text of a file, or of standard input (`-`). That is read as a stream: behind another Node.js program, such as
- * npx, it does not block, and reading it at once would fail while the writer has nothing ready. @throws Error of the system.
+ * The text of a file, or of standard input (`-`). Standard input is read as a stream: behind another Node.js program,
+ * such as npx, it doesn't block, and reading it at once would fail while the writer has nothing ready.
+ * @throws Error of the system.
  */
 export async function textOf(file: string): Promise<string> {
   if (file === "-") return process.stdin.readableEnded ? "" : text(process.stdin);

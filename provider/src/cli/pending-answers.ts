@@ -1,6 +1,6 @@
 /**
- * What people and searches say about creates of unknown outcome, checked against the facts, and what a journal notes of
- * it. Pure.
+ * Answers from people and searches about creates of unknown outcome: checks them against the facts, and turns them into
+ * lines of the journal. Pure.
  */
 import { enumerate, momentOf, shellWord, systemClock } from "../base/index.js";
 import { closedLine, type JournalLine, journalPath } from "../journal/index.js";
@@ -8,7 +8,7 @@ import { LIVE_ID } from "../rules/index.js";
 import { MAX_LISTED, nameInUrn, objectKey } from "../state/index.js";
 import { type Create, type Facts, isUnseen } from "./pending-facts.js";
 
-/** What a person, or a search, says about a create. */
+/** A person's or a search's answer about a create. */
 export interface Answer {
   create: Create;
   /** The platform's; undefined if it was not created. */
@@ -26,14 +26,15 @@ export function isCreated({ id, managedAs }: Answer): boolean {
 
 /**
  * @param typed names; of `created`, `X=ID`.
- * @returns also sentences about names of nothing that needs an answer. @throws Error with all that is wrong; then no answer counts.
+ * @returns the answers, and a sentence about each name that needs none.
+ * @throws Error with all that is wrong; then no answer counts.
  */
 export function readAnswers(
   typed: Readonly<Record<"created" | "not-created" | "forget", readonly string[]>>,
   facts: Facts,
 ) {
   const open = [...facts.open, ...facts.elsewhere];
-  // What is open comes before what the journal has of the same.
+  // An open create takes precedence over a journal's record with the same URN.
   const all = new Map([...facts.notes, ...open].map((each) => [each.ref.urn, each]));
   const answers = new Map<string, Answer>();
   const unknown: string[] = [];
@@ -111,7 +112,7 @@ export function verdictOn(
     return not("it is an object that this resource has or had before");
   if (holder) return { ...answer, managedAs: holder.short };
   const makers = notes.filter(({ ref: { kind: of }, record: note }) => {
-    // What was only adopted here says nothing about who created it.
+    // A record of an adoption doesn't say who created the object.
     const isMaker = note.state !== "confirmed" || note.body !== "";
     return of === kind && note.id === id && note.state !== "closed" && isMaker;
   });

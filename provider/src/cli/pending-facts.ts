@@ -1,3 +1,7 @@
+/**
+ * Which creates have an unknown outcome: what the state has, what only this machine's journals have, and what only
+ * Pulumi's record of an interrupted run has; each create once, whatever its name is now. Pure.
+ */
 import {
   type JournalEntry,
   type OpenCreate,

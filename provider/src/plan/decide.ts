@@ -155,7 +155,10 @@ export function plannedObjects(
 
 type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "former">;
 
-/** @param isKnown whether the program's arguments are known. If an update is known, what a failed update left is set again. */
+/**
+ * What an update would change. With a known update, what a failed one left is set again.
+ * @param isKnown whether the program's arguments are known
+ */
 function changesOf(
   kind: Kind,
   { olds, sentAs, values }: UndecidedObject,

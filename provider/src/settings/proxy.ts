@@ -16,7 +16,10 @@ export interface ProxySetting {
 
 const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
 
-/** @param baseUrl `undefined` if it could not be read. No proxy is asked for a loopback address: there it would be the proxy's own. */
+/**
+ * No proxy is asked for a loopback address: there it would be the proxy's own.
+ * @param baseUrl `undefined` if it could not be read
+ */
 export function readProxy(
   environment: Environment,
   baseUrl: string | undefined,
