@@ -1,0 +1,44 @@
+/** What the examples of messages have in common. */
+import { tmpdir } from "node:os";
+import type { OpenCreate } from "../../../provider/src/journal/index.js";
+import { refOf } from "../../../provider/src/state/index.js";
+
+/** By a title that says when the message appears: the function that returns an example of it. */
+export type Examples = Readonly<Record<string, () => string | Promise<string>>>;
+
+export const AT = "2026-01-01T00:00:00.000Z";
+export const STACK = "organization/shop/dev";
+export const purchase = refOf("ConversionEvent", "shop/dev::purchase");
+const facts = { advertiserId: 7, value: 25 };
+export const open = (key: string, more: Partial<OpenCreate> = {}): OpenCreate => ({
+  ...{ key, state: "sent", at: AT, mark: "m", body: "b", name: "Purchase", facts },
+  ...more,
+});
+export const OLD = "ConversionEvent::old";
+export const elsewhere = { backend: "file:///states", stack: "organization/shop/old" };
+export const record = {
+  at: AT,
+  mark: "m",
+  body: "b",
+  name: "Purchase",
+  facts,
+  what: "The connection ended.",
+};
+
+export function thrownBy(work: () => void): string {
+  try {
+    work();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "";
+}
+
+/** The message, in which the time, ports and folders of this test's run are replaced: they differ from run to run. */
+export function withoutChance(message: string): string {
+  return message
+    .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, AT)
+    .replaceAll(/(127\.0\.0\.1|localhost):\d+/g, "$1:8787")
+    .replaceAll(tmpdir(), "/tmp")
+    .replaceAll(/\/tmp\/[\w-]+/g, "/folder");
+}
