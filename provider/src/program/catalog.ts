@@ -22,13 +22,14 @@ import { currentProgram } from "./program.js";
 import { heardLater } from "./pulumi-internals.js";
 import { Advertiser, ConversionEvent, ConversionEventSet } from "./resources.js";
 
-/** What a {@link Catalog} is declared with. */
+/** The arguments of a {@link Catalog}. */
 export interface CatalogArgs {
   /** The data file, relative to the program's folder: `.yaml`, `.yml`, `.json`, `.csv` or `.tsv`. A plain string. */
   file: string;
   /**
-   * One `ConversionEventSet` per advertiser, named `<catalog>/<key>`, instead of `ConversionEvent`s: for hundreds of
-   * events. Switching later creates events a second time unless the file adopts them (`existingId`). @default false
+   * `true` declares a `ConversionEventSet` for each advertiser, named `<catalog>/<key>`, instead of `ConversionEvent`s: for
+   * hundreds of events. A later switch creates all events again, unless the file adopts them (`existingId`).
+   * @default false
    */
   sets?: boolean | undefined;
 }
@@ -36,8 +37,8 @@ export interface CatalogArgs {
 /**
  * The advertisers and conversion events of a data file, each a resource of its own: `Advertiser` `<catalog>/<key>` and
  * `ConversionEvent` `<catalog>/<advertiser's key>/<key>` (with `sets`, a `ConversionEventSet` for each advertiser). The
- * keys alone make the names, so that another order or form of the file changes nothing. One error lists everything that
- * is wrong in the file, with its place, before anything is registered.
+ * names depend only on the keys, so the file's order and format don't matter. One error lists all mistakes in the file,
+ * with their places, before anything is registered.
  *
  * @example
  * const shop = new advertising.Catalog("shop", { file: "catalog.yaml" });
@@ -47,15 +48,15 @@ export class Catalog extends pulumi.ComponentResource {
   /** The type token, for policy packs and `isInstance`. */
   static readonly __pulumiType = CATALOG_TYPE;
 
-  /** Each advertiser's id, by key. One that a number could not hold exactly (above 2^53 - 1) is digits as a string. */
+  /** Each advertiser's id, by key. An id above 2^53 - 1 is a string of digits. */
   declare readonly advertiserIds: pulumi.Output<Record<string, number>>;
-  /** Each event's id, by key; by `<advertiser's key>/<key>` where several advertisers have an event of that key. */
+  /** Each event's id, by key; by `<advertiser's key>/<key>` if several advertisers have an event with that key. */
   declare readonly eventIds: pulumi.Output<Record<string, number>>;
 
   /**
    * @param name unique among the stack's catalogs; the names of its resources begin with it.
-   * @param options Pulumi's own; `protect`, `parent` and `aliases` reach its resources as with any component. So does
-   *   `retainOnDelete: false`, each resource of a kind for which a delete is known.
+   * @param options Pulumi's; `protect`, `parent` and `aliases` apply to its resources, as with any component. So does
+   *   `retainOnDelete: false`, for each kind with a known delete.
    */
   constructor(
     name: string,

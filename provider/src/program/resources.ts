@@ -18,27 +18,28 @@ import { holdsOutput, idsOf, isOfType, readIdOf } from "./declaration.js";
 import { registrationOf } from "./program.js";
 import { pauseStackTraces } from "./pulumi-internals.js";
 
-/** What an {@link Advertiser} is declared with. */
+/** The arguments of an {@link Advertiser}. */
 export interface AdvertiserArgs {
   /** The advertiser's name: at least 1 character, no control characters (`advertiser_name`). */
   advertiserName: pulumi.Input<string>;
   /**
-   * Adopts the live advertiser with this id, a number or its digits; may be taken away later. Nothing is sent, and the
-   * other arguments just describe it. But with a known read (setting `operations`) it is read, and what differs is
-   * changed in place if an update is known, and refused otherwise.
+   * Adopts the live advertiser with this id (a number, or a string of digits). You can remove it after an `up`. Nothing
+   * is sent, and the other arguments only describe the advertiser. With a known read (setting `operations`), the
+   * advertiser is read. If it differs, it is updated if an update is known; otherwise the resource fails.
    */
   existingId?: pulumi.Input<number | string | undefined>;
   /**
-   * Request fields that this package does not know, by their wire names, merged into the body: `{ active: true }` where
-   * an installation creates advertisers inactive. Not for `advertiser_name`.
+   * Request fields that this package doesn't know, by their wire names. They are merged into the request's body, such as
+   * `{ active: true }` for installations that create inactive advertisers. `advertiser_name` isn't allowed.
    */
   additionalFields?: pulumi.Input<Record<string, unknown> | undefined>;
 }
 
 /**
- * An advertiser of the platform, created by `POST rest/advertiser`. Unless the setting `operations` names an update, a
- * read or a delete, every change is a replacement, which creates another live advertiser (and, for each event that
- * follows it, another live event), and whatever is removed from the program stays live on the platform.
+ * An advertiser of the platform, created by `POST rest/advertiser`.
+ *
+ * A change replaces it: another live advertiser is created, and another live event for each of its events. If you remove
+ * it from the program, it stays live on the platform. The setting `operations` can switch on updates and deletes.
  *
  * @example
  * const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
@@ -48,18 +49,18 @@ export class Advertiser extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("Advertiser");
 
   /**
-   * The platform's id, or `existingId`; unknown in a preview until the advertiser was created. One that a number could
-   * not hold exactly (above 2^53 - 1) is its digits as a string.
+   * The platform's id, or `existingId`. In a preview it's unknown until the advertiser has been created. An id above
+   * 2^53 - 1, which a number can't hold exactly, is a string of digits.
    */
   declare readonly advertiserId: pulumi.Output<number>;
   /** The name as declared (`advertiser_name`). */
   declare readonly advertiserName: pulumi.Output<string>;
-  /** The id that was adopted, as declared; `undefined` where the advertiser was created. */
+  /** The adopted id, as declared; `undefined` if the advertiser was created. */
   declare readonly existingId: pulumi.Output<number | undefined>;
-  /** The additional request fields as declared, by their wire names; `undefined` without any. */
+  /** The additional request fields as declared, by their wire names; `undefined` if there are none. */
   declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
 
-  /** @param name in the stack, unique among advertisers. @param options Pulumi's; default `retainOnDelete: true`. */
+  /** @param name unique among the stack's advertisers. @param options Pulumi's; `retainOnDelete` is true by default. */
   constructor(name: string, args: AdvertiserArgs, options?: pulumi.CustomResourceOptions) {
     const resume = pauseStackTraces(Advertiser);
     try {
@@ -69,7 +70,7 @@ export class Advertiser extends pulumi.CustomResource {
     }
     resume();
     if (!pulumi.runtime.isDryRun()) return;
-    // It is unknown in a preview of an update in place, which still knows the id.
+    // In a preview of an update, Pulumi knows the id, but not this output.
     const { id, advertiserId } = this;
     this.advertiserId = id.apply((digits) => {
       if (!LIVE_ID.test(digits)) return advertiserId;
@@ -78,8 +79,8 @@ export class Advertiser extends pulumi.CustomResource {
   }
 
   /**
-   * Refers to an advertiser that exists, by its id. With a known read (setting `operations`) its arguments are read,
-   * also in a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
+   * Refers to a live advertiser by its id. With a known read (setting `operations`), its arguments are read from the
+   * platform, in a preview too if there's a password. Without a known read, no request is sent, and they are `undefined`.
    */
   static get(
     name: string,
@@ -92,16 +93,16 @@ export class Advertiser extends pulumi.CustomResource {
     });
   }
 
-  /** Whether `value` is an Advertiser, one that `get` refers to included, of whichever copy of this package. */
+  /** Whether `value` is an Advertiser, of any copy of this package, or one that `get` returned. */
   static override isInstance(value: unknown): value is AdvertiserReference {
     return isOfType(value, Advertiser.__pulumiType);
   }
 }
 
-/** The id of what exists already, as `get` takes it. */
+/** The id of a live object, as `get` takes it. */
 export type ReadId = pulumi.Input<pulumi.ID | number>;
 
-/** What `get` refers to: without a known read, all of its outputs but the id are `undefined`. */
+/** What `get` returns. Without a known read, all its outputs except the id are `undefined`. */
 type Referred<Resource, IdProperty extends keyof Resource> = pulumi.CustomResource & {
   readonly [Name in Exclude<keyof Resource, keyof pulumi.CustomResource>]: pulumi.Output<
     OutputOf<Resource[Name]> | (Name extends IdProperty ? never : undefined)
@@ -110,40 +111,40 @@ type Referred<Resource, IdProperty extends keyof Resource> = pulumi.CustomResour
 type OutputOf<Property> =
   Property extends pulumi.OutputInstance<infer Value> ? Value : never;
 
-/** What {@link Advertiser.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
+/** What {@link Advertiser.get} returns. `existingId` and `additionalFields` are always `undefined`. */
 export type AdvertiserReference = Referred<Advertiser, "advertiserId">;
 
-/** What a {@link ConversionEvent} is declared with. The rules are those of the API page of `POST rest/event`. */
+/** The arguments of a {@link ConversionEvent}. The rules come from the API page of `POST rest/event`. */
 export interface ConversionEventArgs {
   /** The event's name: 1 to 99 characters, no control characters (`event_name`). */
   eventName: pulumi.Input<string>;
-  /** Its advertiser, valid and active: an {@link Advertiser}, or its id, a number or its digits (`advertiser_id`). */
+  /** Its advertiser, valid and active: an {@link Advertiser}, or an id as a number or digits (`advertiser_id`). */
   advertiserId: pulumi.Input<number | string | AdvertiserReference>;
   /** The default value of a conversion: a finite number (`value`). */
   value: pulumi.Input<number>;
-  /** `EventType.Purchase` (0), `.LandingPage` (1), or another integer from 0 (`event_type_id`). Not sent by default. */
+  /** `EventType.Purchase` (0), `.LandingPage` (1), or any other integer from 0 (`event_type_id`). Not sent by default. */
   eventTypeId?: pulumi.Input<EventType | OtherNumber | undefined>;
-  /** The id of its account's segment that users enter when the event is called (`segment_id`). Not sent by default. */
+  /** The id of the segment that users enter when the event fires (`segment_id`). Not sent by default. */
   segmentId?: pulumi.Input<number | string | undefined>;
-  /** Accepted by the platform and not used today (`count_unique`). @default false */
+  /** The platform accepts it, but doesn't use it today (`count_unique`). @default false */
   countUnique?: pulumi.Input<boolean | undefined>;
   /**
-   * How far to look back for clicks: whole seconds from 1 to the system's limit (`advertising:maxWindowSeconds`); see
+   * How far to look back for clicks, in whole seconds from 1 to the system's limit (`advertising:maxWindowSeconds`). See
    * `days()` and `hours()`.
-   * @default 2592000 (30 days), or the limit where that is lower
+   * @default 2592000 (30 days), or the limit if that's lower
    */
   clickWindow?: pulumi.Input<number | undefined>;
-  /** How far to look back for impressions; range and default as of `clickWindow`. */
+  /** How far to look back for impressions. The range and the default are those of `clickWindow`. */
   viewWindow?: pulumi.Input<number | undefined>;
   /** `"ALL"`: every line item of the advertiser is eligible; `"WHITELIST"`: only selected ones. @default "ALL" */
   attribution?: pulumi.Input<Attribution | undefined>;
   /**
-   * Adopts the live event with this id, a number or its digits; may be taken away later. Nothing is sent, and the other
-   * arguments just describe it. But with a known read (setting `operations`) it is read, and what differs is changed in
-   * place if an update is known, and refused otherwise.
+   * Adopts the live event with this id (a number, or a string of digits). You can remove it after an `up`. Nothing is
+   * sent, and the other arguments only describe the event. With a known read (setting `operations`), the event is read.
+   * If it differs, it is updated if an update is known; otherwise the resource fails.
    */
   existingId?: pulumi.Input<number | string | undefined>;
-  /** Request fields that this package does not know, by their wire names, merged into the body. Not for those above. */
+  /** Request fields that this package doesn't know, by their wire names, merged into the request's body. */
   additionalFields?: pulumi.Input<Record<string, unknown> | undefined>;
 }
 
@@ -151,9 +152,10 @@ export interface ConversionEventArgs {
 export type OtherNumber = number & Record<never, never>;
 
 /**
- * The definition of a conversion event, created by `POST rest/event`. Unless the setting `operations` names an update,
- * a read or a delete, every change is a replacement, which creates another live event with another id (tags that were
- * placed go on firing the old one), and whatever is removed from the program stays live on the platform.
+ * The definition of a conversion event, created by `POST rest/event`.
+ *
+ * A change replaces it: another live event with another id is created, and placed tags keep firing the old one. If you
+ * remove it from the program, it stays live on the platform. The setting `operations` can switch on updates and deletes.
  *
  * @example
  * const purchase = new advertising.ConversionEvent("purchase", {
@@ -169,34 +171,34 @@ export class ConversionEvent extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("ConversionEvent");
 
   /**
-   * The platform's id, or `existingId`: what tags fire. Unknown in a preview until the event was created. One that a
-   * number could not hold exactly (above 2^53 - 1) is its digits as a string.
+   * The platform's id, or `existingId`. Tags fire this id. In a preview it's unknown until the event has been created. An
+   * id above 2^53 - 1, which a number can't hold exactly, is a string of digits.
    */
   declare readonly eventId: pulumi.Output<number>;
   /** The name as declared (`event_name`). */
   declare readonly eventName: pulumi.Output<string>;
-  /** The advertiser's id as a number, in whichever form it was declared; above 2^53 - 1 its digits as a string. */
+  /** The advertiser's id as a number, even if it was declared as digits; above 2^53 - 1, a string of digits. */
   declare readonly advertiserId: pulumi.Output<number>;
-  /** The default value of a conversion, as declared; the platform's documentation names no currency. */
+  /** The default value of a conversion, as declared. The platform's documentation names no currency. */
   declare readonly value: pulumi.Output<number>;
-  /** The event type as declared: see `EventType`; `undefined` where none was sent. */
+  /** The event type as declared (see `EventType`); `undefined` if none was sent. */
   declare readonly eventTypeId: pulumi.Output<number | undefined>;
-  /** The segment's id as a number, above 2^53 - 1 its digits as a string; `undefined` where none was sent. */
+  /** The segment's id as a number; above 2^53 - 1, a string of digits; `undefined` if none was sent. */
   declare readonly segmentId: pulumi.Output<number | undefined>;
-  /** As declared, or the default `false`. Accepted by the platform and not used today. */
+  /** As declared, or `false`. The platform doesn't use it today. */
   declare readonly countUnique: pulumi.Output<boolean>;
-  /** How far clicks are looked back for, in seconds: as declared, or the default. */
+  /** How far to look back for clicks, in seconds: as declared, or the default. */
   declare readonly clickWindow: pulumi.Output<number>;
-  /** How far impressions are looked back for, in seconds; as `clickWindow`. */
+  /** How far to look back for impressions, in seconds: as declared, or the default. */
   declare readonly viewWindow: pulumi.Output<number>;
-  /** Which line items are eligible: as declared, or the default `"ALL"`. */
+  /** Which line items are eligible: as declared, or `"ALL"`. */
   declare readonly attribution: pulumi.Output<Attribution>;
-  /** The id that was adopted, as declared; `undefined` where the event was created. */
+  /** The adopted id, as declared; `undefined` if the event was created. */
   declare readonly existingId: pulumi.Output<number | undefined>;
-  /** The additional request fields as declared, by their wire names; `undefined` without any. */
+  /** The additional request fields as declared, by their wire names; `undefined` if there are none. */
   declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
 
-  /** @param name in the stack, unique among events. @param options Pulumi's own; default `retainOnDelete: true`. */
+  /** @param name unique among the stack's events. @param options Pulumi's; `retainOnDelete` is true by default. */
   constructor(
     name: string,
     args: ConversionEventArgs,
@@ -212,8 +214,8 @@ export class ConversionEvent extends pulumi.CustomResource {
   }
 
   /**
-   * Refers to an event that exists, by its id. With a known read (setting `operations`) its arguments are read, also in
-   * a preview that has a password; without one nothing is asked of the platform, and they are `undefined`.
+   * Refers to a live event by its id. With a known read (setting `operations`), its arguments are read from the
+   * platform, in a preview too if there's a password. Without a known read, no request is sent, and they are `undefined`.
    */
   static get(
     name: string,
@@ -226,49 +228,49 @@ export class ConversionEvent extends pulumi.CustomResource {
     });
   }
 
-  /** Whether `value` is a ConversionEvent, one that `get` refers to included, of whichever copy of this package. */
+  /** Whether `value` is a ConversionEvent, of any copy of this package, or one that `get` returned. */
   static override isInstance(value: unknown): value is ConversionEventReference {
     return isOfType(value, ConversionEvent.__pulumiType);
   }
 }
 
-/** What {@link ConversionEvent.get} refers to. `existingId` and `additionalFields` are always `undefined`. */
+/** What {@link ConversionEvent.get} returns. `existingId` and `additionalFields` are always `undefined`. */
 export type ConversionEventReference = Referred<ConversionEvent, "eventId">;
 
-/** One event of a set: the arguments of a `ConversionEvent` without the advertiser, which is the set's. */
+/** One event of a set: the arguments of a `ConversionEvent`, without the advertiser. */
 export interface ConversionEventEntry extends Omit<ConversionEventArgs, "advertiserId"> {
   /**
-   * The key that this event had in the set before: it goes on under its new key, and nothing is sent. May be taken away
-   * once every stack of the program has had an `up`.
+   * The key that this event had in the set before. The object stays managed, under the new key, and nothing is sent. You
+   * can remove it once every stack of the program has had an `up`.
    */
   formerKey?: string | undefined;
 }
 
-/** What a {@link ConversionEventSet} is declared with. The rules of each event are those of a `ConversionEvent`. */
+/** The arguments of a {@link ConversionEventSet}. The rules of each event are those of a `ConversionEvent`. */
 export interface ConversionEventSetArgs {
-  /** As of a `ConversionEvent`; a changed one replaces every event. */
+  /** The advertiser of all events, as in a `ConversionEvent`. If it changes, every event is replaced. */
   advertiserId: pulumi.Input<number | string | AdvertiserReference>;
   /**
-   * Arguments for every event whose entry does not have them: all that are optional, except `existingId`. A changed one
-   * replaces each of those events. `additionalFields` are merged, and those of the entry count before these.
+   * Optional arguments for every event that doesn't set them itself; `existingId` isn't allowed. If one changes, those
+   * events are replaced. `additionalFields` are merged; an event's own fields win.
    */
   defaults?: pulumi.Input<
     | Omit<ConversionEventEntry, "eventName" | "value" | "existingId" | "formerKey">
     | undefined
   >;
   /**
-   * The events by key, an event's identity within the set: 1 to 100 characters, no control characters, none that Pulumi
-   * can't carry (`__proto__`, `toString`, `__pulumi…`); in any order. A new key is created, unless its `formerKey` names
-   * the event that goes on there. For a changed entry another object is created; the old one stays live, as does that of
-   * a removed key. Nothing else is sent.
+   * The events by key, in any order. A key is the event's identity within the set: 1 to 100 characters, without control
+   * characters, and not `__proto__`, `toString` or `__pulumi…`, which Pulumi can't carry. The event of a new key is
+   * created, unless its `formerKey` names an event of the set. If an entry changes, another object is created, and the
+   * old one stays live. The object of a removed key stays live too. Nothing else is sent.
    */
   events: pulumi.Input<Record<string, pulumi.Input<ConversionEventEntry>>>;
 }
 
 /**
- * Many conversion events of one advertiser as one resource: for hundreds and thousands, which as single resources take
- * the engine minutes. Each is created at most once over all runs, as a `ConversionEvent` is. The set is updated key by
- * key and never replaced. Where some events fail, the others are saved, and the next `pulumi up` sends the missing.
+ * Many conversion events of one advertiser as one resource, for hundreds or thousands of events: as single resources,
+ * these would take Pulumi minutes. Each event is created at most once, like a `ConversionEvent`. The set is updated key
+ * by key and never replaced. If some events fail, the others are saved, and the next `pulumi up` sends what's missing.
  *
  * @example
  * const funnel = new advertising.ConversionEventSet("funnel", {
@@ -286,21 +288,21 @@ export class ConversionEventSet extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("ConversionEventSet");
 
   /**
-   * The platform's ids by key, or `existingId`: what tags fire. Unknown in a preview where anything in the set changes.
-   * One that a number could not hold exactly (above 2^53 - 1) is its digits as a string.
+   * The events' ids by key. Tags fire these ids. In a preview they are unknown if anything in the set changes. An id
+   * above 2^53 - 1, which a number can't hold exactly, is a string of digits.
    */
   declare readonly eventIds: pulumi.Output<Record<string, number>>;
-  /** The advertiser's id as a number, in whichever form it was declared; above 2^53 - 1 its digits as a string. */
+  /** The advertiser's id as a number, even if it was declared as digits; above 2^53 - 1, a string of digits. */
   declare readonly advertiserId: pulumi.Output<number>;
-  /** What the events share: as declared, with the API's defaults for the rest. */
+  /** The shared arguments: as declared, with the API's defaults for the rest. */
   declare readonly defaults: pulumi.Output<Record<string, unknown>>;
-  /** The entries as declared, by key, of those events that have an id. */
+  /** The entries as declared, by key, of all events that have an id. */
   declare readonly events: pulumi.Output<Record<string, Record<string, unknown>>>;
 
   /**
    * @param name unique among the stack's sets.
-   * @param options Pulumi's own; `retainOnDelete` is true by default. If it is false, which needs a known delete, the
-   *   objects of removed keys and of replaced events are deleted too.
+   * @param options Pulumi's; `retainOnDelete` is true by default. If it's false, which needs a known delete, the objects
+   *   of removed keys and of replaced events are deleted too.
    */
   constructor(
     name: string,
@@ -316,27 +318,27 @@ export class ConversionEventSet extends pulumi.CustomResource {
     resume();
   }
 
-  /** Whether `value` is a ConversionEventSet, of whichever copy of this package. */
+  /** Whether `value` is a ConversionEventSet, of any copy of this package. */
   static override isInstance(value: unknown): value is ConversionEventSet {
     return isOfType(value, ConversionEventSet.__pulumiType);
   }
 }
 
-/** What the rules depend on if an installation differs from the API's documentation. */
+/** For installations that differ from the API's documentation. */
 export interface ValidateOptions {
-  /** The longest window in seconds, as the setting `maxWindowSeconds`. @default 2592000, which is 30 days */
+  /** The longest window in seconds, like the setting `maxWindowSeconds`. @default 2592000 (30 days) */
   maxWindowSeconds?: number;
 }
 
 /**
- * Checks arguments against the rules of a resource, without a program: nothing is declared, sent or read. What is an
- * Output or a Promise is taken as given, as in a preview. What depends on more than one resource (an id that is adopted
- * twice) is left to the program.
+ * Checks arguments against the rules of a resource, without a program: nothing is declared, sent or read. An Output or a
+ * Promise passes, as in a preview. Mistakes that involve two resources, such as an id that is adopted twice, are found
+ * only in a program.
  *
  * @param kind the resource's class: `"Advertiser"`, `"ConversionEvent"` or `"ConversionEventSet"`.
  * @param args as its constructor takes them.
- * @returns everything that is wrong, by property; empty where the arguments fit.
- * @throws an error with the code `ADVERTISING_ARGUMENTS` where `kind` is none of these.
+ * @returns all problems, by property; empty if there are none.
+ * @throws an error with the code `ADVERTISING_ARGUMENTS` if `kind` is none of these.
  *
  * @example
  * for (const { property, reason } of advertising.validate("ConversionEvent", row)) console.error(property, reason);

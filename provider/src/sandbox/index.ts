@@ -16,8 +16,8 @@ export type { Sandbox };
 
 /**
  * Starts a sandbox on 127.0.0.1.
- * @returns it, listening; end it with `close()`.
- * @throws the system's error where the port is taken.
+ * @returns the listening sandbox; end it with `close()`.
+ * @throws the system's error if the port is taken.
  * @example
  * const sandbox = await startSandbox();
  * // Run a program with ADVERTISING_BASE_URL, _EMAIL and _PASSWORD set to sandbox.url, .email and .password

@@ -5,10 +5,7 @@ import type { ServerResponse } from "node:http";
 export const NOUNS = ["advertiser", "event"] as const;
 export type Noun = (typeof NOUNS)[number];
 
-/**
- * A login, the create of a noun, and the operations that only some installations have: each with the sandbox's count of
- * the requests that arrived.
- */
+/** Each operation with the name of the sandbox's counter of its requests: the login, a create of each noun, and others. */
 export const COUNTERS = {
   authenticate: "logins",
   advertiser: "advertiserPosts",
@@ -28,34 +25,34 @@ export const DEFAULTS = {
   email: "ops@example.com",
   /** @default "sandbox-password" */
   password: "sandbox-password",
-  /** Milliseconds that each answer takes. @default 0 */
+  /** Delay of each answer, in milliseconds. @default 0 */
   latencyMs: 0,
-  /** `basic`: a request may have Basic credentials instead of a session's cookie. @default "session" */
+  /** `basic` also accepts Basic credentials instead of a session's cookie. @default "session" */
   authMode: "session" as "session" | "basic",
-  /** A session's life in seconds. @default 900 */
+  /** How long a session lasts, in seconds. @default 900 */
   sessionSeconds: 900,
-  /** More logins within a minute are answered 429. @default 30 */
+  /** Further logins within a minute get status 429. @default 30 */
   loginsPerMinute: 30,
   /**
    * Serves `GET`, `PUT`, `PATCH` and `DELETE rest/<noun>/<id>`, and the search `GET rest/<noun>?<field>=<text>`.
-   * @default false: each of them is answered 404
+   * @default false: each of them gets status 404
    */
   operations: false,
-  /** The objects at the start: a snapshot of another sandbox. Their ids are never given again. @default none */
+  /** The objects at the start: a snapshot of another sandbox. New objects get other ids. @default none */
   objects: {} as Partial<SandboxSnapshot>,
   /**
-   * Gets a line for each request: method, path, status, and what was created. Never a password, a cookie or a body.
+   * Called with a line for each request: method, path, status, and the created object, but no password, cookie or body.
    * @default nothing is logged
    */
   log: (_line: string): void => undefined,
-  /** Changes the answer to each request that was carried out, for an installation that words its answers otherwise. */
+  /** Changes the answer to each request that was carried out, to imitate other installations. */
   answer: ((answer) => answer) as SandboxAnswerer,
 };
 export type AllOptions = Readonly<typeof DEFAULTS>;
 /** Options of `startSandbox`; everything has a default. */
 export type SandboxOptions = Partial<AllOptions>;
 
-/** An advertiser or an event as it lives in the sandbox: its wire fields with defaults, and its id. */
+/** An advertiser or an event in the sandbox: its wire fields with defaults, and its id. */
 export interface SandboxObject {
   readonly id: number;
   readonly [field: string]: unknown;
@@ -67,16 +64,16 @@ export interface SandboxSnapshot {
   readonly events: readonly SandboxObject[];
 }
 
-/** One request as it was received. Contains cookies and credentials. */
+/** One received request. Contains cookies and credentials. */
 export interface SandboxRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** `undefined` for a request of anything else. */
+  /** `undefined` for any other request. */
   readonly operation: SandboxOperation | undefined;
-  /** The body as data; its text where it isn't JSON. */
+  /** The parsed body, or its text if it isn't JSON. */
   body: unknown;
-  /** The status of the answer; 0 without one. */
+  /** The status of the answer; 0 if there was none. */
   status: number;
   /** The object that the request has created. */
   created: SandboxObject | undefined;
@@ -89,8 +86,8 @@ export interface SandboxAnswer {
 }
 
 /**
- * Decides what a client gets instead of `answer`.
- * @returns `undefined` to send nothing more: it has written to `response` itself, or never answers.
+ * Returns what a client gets instead of `answer`, or `undefined` to send nothing: because it has written to `response`
+ * itself, or because the client should get no answer.
  */
 export type SandboxAnswerer = (
   answer: SandboxAnswer,
@@ -98,26 +95,26 @@ export type SandboxAnswerer = (
   response: ServerResponse,
 ) => SandboxAnswer | undefined;
 
-/** What a client gets instead of the proper answer. */
+/** What a client gets instead of the normal answer. */
 export type Fault =
   | {
       readonly kind: "answer";
       readonly status: number;
       readonly headers?: SandboxAnswer["headers"];
-      /** Text and bytes as they are, anything else as JSON. */
+      /** Text and bytes are sent unchanged, anything else as JSON. */
       readonly body?: unknown;
     }
   | { readonly kind: "close-without-answer" | "reset" | "no-answer" };
 
 /** Which requests a fault hits, and how often. */
 export interface FaultRule {
-  /** `create`: of either noun. */
+  /** `create` means a create of any noun. */
   readonly on: SandboxOperation | "create" | "any";
   readonly with: Fault | SandboxAnswerer;
   /** How many requests it hits. @default 1 */
   readonly times?: number;
   /** How many matching requests pass before the first hit. @default 0 */
   readonly after?: number;
-  /** Whether the request is carried out all the same, as when its response is lost. @default false */
+  /** Whether the request is carried out in spite of the fault, as when its response is lost. @default false */
   readonly act?: boolean;
 }

@@ -12,44 +12,44 @@ import { currentProgram, type Finding, programError } from "../program/index.js"
 import { exactId, problemMessages, type ValidationOptions } from "../rules/index.js";
 import { labelOf, readDeclaredSet, UNKNOWN } from "../state/index.js";
 
-/** How the program under test is run. */
+/** The options of {@link setMocks}. */
 export interface MockOptions {
   /** What `pulumi.getProject()` returns. @default "project" */
   project?: string;
   /** What `pulumi.getStack()` returns. @default "stack" */
   stack?: string;
-  /** What `pulumi.getOrganization()` returns. @default none, at which Pulumi throws */
+  /** What `pulumi.getOrganization()` returns. @default none: Pulumi then throws an error */
   organization?: string;
-  /** What `pulumi.runtime.isDryRun()` returns: whether this is a preview. Ids are given all the same. @default false */
+  /** What `pulumi.runtime.isDryRun()` returns: whether this is a preview. Resources have ids in any case. @default false */
   preview?: boolean;
   /**
    * Mocks for the resources and functions of other packages, as `pulumi.runtime.setMocks` takes them.
-   * @default resources have their name as id and their inputs as outputs; functions answer with their arguments
+   * @default a resource's id is its name, and its outputs are its inputs; a function returns its arguments
    */
   others?: pulumi.runtime.Mocks;
 }
 
-/** What the mocks know of the program under test. */
+/** What {@link setMocks} returns. */
 export interface Mocks {
   /**
-   * The resources of this package that the program has declared, in the order in which they were registered; waits for
-   * those that are under way.
-   * @throws pulumi.RunError where values that Outputs brought were wrong: it lists all of them.
+   * The resources of this package that the program has declared, in the order of their registration. Waits for
+   * registrations that are under way.
+   * @throws pulumi.RunError if values from Outputs were wrong; it lists all of them.
    */
   resources(): Promise<readonly DeclaredResource[]>;
 }
 
 /**
- * Sets mocks for `pulumi.runtime`, so that the program that is loaded or written next runs without engine and network.
+ * Sets mocks for `pulumi.runtime`. The program that is loaded or written next then runs without engine and network.
  * Call it before each test: each call begins a new program.
  *
- * The real rules hold. A wrong argument is thrown by the resource's constructor, as an error with the code
- * `ADVERTISING_ARGUMENTS` in its message that lists all that is wrong with the resource. A wrong value that only an
- * Output brings is thrown by {@link outputOf} and `resources()`, or by the next `setMocks()` if nobody asked.
+ * The real rules apply. If arguments are wrong, the resource's constructor throws an error that lists all problems of the
+ * resource and has the code `ADVERTISING_ARGUMENTS` in its message. If a value from an Output is wrong, {@link outputOf}
+ * and `resources()` throw, or the next `setMocks()` if neither was called.
  *
- * Ids are numbers from 1, each given once; what has an `existingId` keeps it. No setting is required. Those that the
- * rules depend on, such as `advertising:maxWindowSeconds`, are read from the configuration
- * (`pulumi.runtime.setAllConfig`), and never from environment variables.
+ * Ids count from 1; a resource with `existingId` keeps it. No setting is required. Settings that the rules depend on, such
+ * as `advertising:maxWindowSeconds`, come from the configuration (`pulumi.runtime.setAllConfig`), and never from
+ * environment variables.
  *
  * @example
  * beforeEach(() => setMocks());
@@ -60,7 +60,7 @@ export interface Mocks {
  */
 export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
   const { project, stack, preview, organization, others } = options;
-  // Registrations that an earlier test has left under way belong to that test's program.
+  // Registrations that are still under way belong to the earlier test's program.
   await waitForRPCs();
   const earlier = current;
   const platform = new MockPlatform();
@@ -98,7 +98,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
 
 /**
  * The value of an Output, once it is known.
- * @throws pulumi.RunError where values that Outputs brought were wrong: it lists all of them.
+ * @throws pulumi.RunError if values from Outputs were wrong; it lists all of them.
  */
 export async function outputOf<T>(output: pulumi.Input<T>): Promise<pulumi.Unwrap<T>> {
   // Outputs have this method, but their type does not name it; `apply` alone would wait forever for a rejected one.
@@ -108,7 +108,7 @@ export async function outputOf<T>(output: pulumi.Input<T>): Promise<pulumi.Unwra
   return value;
 }
 
-/** The one of the program under test; each `setMocks` begins another. */
+/** The platform of the program under test; each `setMocks` makes a new one. */
 let current: MockPlatform | undefined;
 
 /** Pulumi's runtime exports it, but its types do not name it. */
@@ -134,8 +134,8 @@ class MockPlatform {
   isReported = false;
 
   /**
-   * Checks a resource's arguments against its rules, now with the values of Outputs. Pulumi makes a rejection that
-   * nobody can handle of each error that a mock throws, so what is wrong is kept for {@link assertGood}.
+   * Checks a resource's arguments against its rules, now with the values of Outputs. If a mock threw an error, Pulumi
+   * would turn it into an unhandled rejection. So problems are kept for {@link assertGood}.
    * @returns `undefined` for a resource of another package.
    */
   register({
@@ -176,7 +176,7 @@ class MockPlatform {
     return { ...declared, id, outputs: { ...outputs, defaults, events, eventIds } };
   }
 
-  /** @throws pulumi.RunError that lists everything that was wrong with the resources so far. */
+  /** @throws pulumi.RunError that lists all problems of the resources so far. */
   assertGood(): void {
     if (this.#findings.length === 0) return;
     this.isReported = true;
