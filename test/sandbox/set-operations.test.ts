@@ -21,7 +21,8 @@ async function start(
 ) {
   const clock = new FakeClock(Date.now());
   const sandbox = await operatedSandbox({ clock: () => clock.wallMs() });
-  const engine = new SetEngine(sandbox, newFolder());
+  const folder = newFolder();
+  const engine = new SetEngine(sandbox, folder);
   engine.declares = { deletes };
   const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
   const options = {
@@ -35,7 +36,7 @@ async function start(
   const puts = () => sent("PUT").map(({ body }) => body);
   const deleted = () => sent("DELETE").map(({ path }) => Number(path.split("/").at(-1)));
   const live = () => sandbox.events.map(({ event_name }) => event_name).toSorted();
-  return { sandbox, clock, engine, options, up, puts, deleted, live };
+  return { sandbox, folder, clock, engine, options, up, puts, deleted, live };
 }
 
 it("a changed member is updated in place", async () => {
@@ -220,6 +221,23 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     engine.declares = { deletes: true, adopted: objectKey("ConversionEvent", UNKNOWN) };
     expect([await up(of({})), engine.eventIds]).toEqual([undefined, {}]);
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+  });
+
+  it("a removed member is deleted, also in the run that renames its set", async () => {
+    const { sandbox, folder, engine, options, up, deleted } = await deleting();
+    // Once created, once seen in the state.
+    for (const _ of [1, 2]) await up(of({ a: A, b: B }));
+    const { b } = engine.eventIds;
+    const renamed = new SetEngine(sandbox, folder, "renamed");
+    renamed.declares = {
+      deletes: true,
+      formerKeys: ["ConversionEventSet::funnel"],
+    };
+    renamed.state = engine.state;
+    const { error, run } = await renamed.up(of({ a: A }), options);
+    expect([error, deleted()]).toEqual([undefined, [b]]);
+    expect(wordsOf(run)).not.toContain("was not deleted");
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });
   });
 
   it("removing a set deletes all its objects, if necessary in a second run, and none twice", async () => {

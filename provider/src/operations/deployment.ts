@@ -33,6 +33,8 @@ export interface Checked {
   deletesInStateAndProgram: boolean;
   /** Whether it is off in the program. */
   deletes: boolean;
+  /** The keys that it had before, by its aliases. */
+  formerKeys?: readonly string[] | undefined;
   /** Its former name, if the state still has it under that: commands go by the state. */
   inState?: ResourceRef | undefined;
   /** What `diff` has seen of a single resource since. */

@@ -146,7 +146,7 @@ export async function check(
   noteDeclared(deployment, plan);
   const wrong = [...claimConflicts(plan), ...problemMessages(problems)];
   if (deployment.isUp) await runtime.journal(ref).openOnce();
-  noteFormerKeys(plan, context);
+  noteFormerKeys(plan);
   const failures = [
     ...wrong.map((text) => withPage(text, ArgumentsError.code)),
     ...runtime.reading.problems.map((problem) => {
@@ -192,6 +192,7 @@ function checkedOf(
     deletesInStateAndProgram:
       deletes && (provider !== undefined || own(olds, DELETES) === true),
     deletes,
+    formerKeys,
     inState: formerKeys?.includes(former?.key ?? "") ? former : undefined,
   };
 }
@@ -218,11 +219,9 @@ function claimConflicts({ runtime, resource, kind, ref, objects }: Plan) {
 }
 
 /** The program says which keys its objects had: a resource's by its aliases, and those of a set's members. */
-function noteFormerKeys(
-  { runtime, resource, kind, ref, objects, declared }: Plan,
-  { formerKeys = [] }: ProgramContext,
-) {
+function noteFormerKeys({ runtime, resource, kind, ref, objects, declared }: Plan) {
   const journal = runtime.journal(ref);
+  const { formerKeys = [] } = runtime.deployment.checked(ref.key);
   for (const former of formerKeys)
     for (const { key } of objects)
       journal.moveRecord(
@@ -330,6 +329,8 @@ function noteState(plan: Plan) {
   const { runtime, ref, stored, objects } = plan;
   const { deployment } = runtime;
   const journal = runtime.journal(ref);
+  // This plan also has the members that leave: their records move too.
+  noteFormerKeys(plan);
   const creates = stored.resolved;
   for (const create of creates) deployment.noteSeen(create);
   journal.recordSeen({ key: ref.key, id: stored.eventIds.get(SINGLE), creates });

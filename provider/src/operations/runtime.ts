@@ -28,6 +28,7 @@ import {
   everyJournal,
   Journal,
   journalFolder,
+  journalPath,
   keysWith,
   openElsewhere,
   printCommandsFor,
@@ -139,7 +140,10 @@ export function createRuntime(
      */
     othersWith(kind: Kind, id: string, own?: string): string[] {
       const stackKey = ({ backend, stack }: StackPlace) => JSON.stringify([backend, stack]);
-      const all = everyJournal(folder, disk, knownJournals);
+      // This run's own journal may know more than its file.
+      const all = everyJournal(folder, disk, knownJournals).filter(
+        (each) => journalPath(each, folder) !== journal?.path,
+      );
       const byStack = Map.groupBy(all, stackKey);
       const stacks = journal
         ? [[...(byStack.get(stackKey(journal.place)) ?? []), journal]]
