@@ -167,7 +167,7 @@ describe("validate", () => {
     expect(await check(["good.csv"])).toEqual({
       code: 0,
       stdout:
-        'warning: good.csv:3 Acme/b: eventName "a" is also the name of "Acme/a", but for case, separators or invisible characters\n' +
+        'warning: good.csv:3 Acme/b: eventName "a" is also the name of "Acme/a" (ignoring case, separators and invisible characters)\n' +
         "good.csv: 1 advertiser, 2 conversion events, 0 errors, 1 warning\n",
       stderr: "",
     });

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { setCommandTarget } from "../../provider/src/base/index.js";
 import { singleSpaced, textsIn } from "../support/messages-in-source.js";
+import { catalog } from "./messages/catalog.js";
 import { client } from "./messages/client.js";
 import { withoutChance } from "./messages/examples.js";
 import { journal } from "./messages/journal.js";
@@ -14,7 +15,7 @@ import { operations } from "./messages/operations.js";
 import { pending } from "./messages/pending.js";
 import { program } from "./messages/program.js";
 
-const AREAS = { program, operations, journal, client, pending };
+const AREAS = { program, operations, journal, client, catalog, pending };
 
 const provider = resolve(import.meta.dirname, "../../provider/src");
 const SNAPSHOT = join(import.meta.dirname, "messages.txt");
