@@ -157,6 +157,14 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
     "1 retain",
     [remove(E("c"), "unresolved-m", { ...event("C"), ...pending })],
   ],
+  [
+    "unresolved, and removed, beside a new one",
+    "1 create, 1 retain",
+    [
+      create(E("a"), event("A")),
+      remove(E("c"), "unresolved-m", { ...event("C"), ...pending }),
+    ],
+  ],
   ["what an earlier run replaced", "", [{ ...C.gone, op: "delete-replaced" }]],
   [
     "what is only read (.get) is nobody's",

@@ -97,7 +97,8 @@ export function readPreview(text: string) {
   return {
     changes: planned.filter((each) => {
       const { kind, id = "", isDeclared } = each;
-      const isHeld = !isDeclared && held.has(objectKey(kind.name, id));
+      // An unresolved create has no id yet, and neither has a new object.
+      const isHeld = !isDeclared && id !== "" && held.has(objectKey(kind.name, id));
       return shownAction(each) !== "same" && !isHeld;
     }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
