@@ -9,24 +9,27 @@ import { setCommandTarget } from "../../provider/src/base/index.js";
 import { singleSpaced, textsIn } from "../support/messages-in-source.js";
 import { catalog } from "./messages/catalog.js";
 import { client } from "./messages/client.js";
+import { commands } from "./messages/commands.js";
 import { withoutChance } from "./messages/examples.js";
 import { journal } from "./messages/journal.js";
 import { operations } from "./messages/operations.js";
 import { pending } from "./messages/pending.js";
 import { program } from "./messages/program.js";
 
-const AREAS = { program, operations, journal, client, catalog, pending };
+const AREAS = { program, operations, journal, client, catalog, commands, pending };
 
 const provider = resolve(import.meta.dirname, "../../provider/src");
 const SNAPSHOT = join(import.meta.dirname, "messages.txt");
 
 it("are these", async () => {
-  setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
   const list: string[] = [];
   for (const [area, examples] of Object.entries(AREAS)) {
     list.push(`# ${area}\n`);
-    for (const [when, message] of Object.entries(examples))
+    for (const [when, message] of Object.entries(examples)) {
+      // A command's own options replace it.
+      setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
       list.push(`## ${when}\n\n${withoutChance(await message())}\n`);
+    }
   }
   await expect(list.join("\n")).toMatchFileSnapshot(SNAPSHOT);
   setCommandTarget(() => ({ options: [], isInline: false }));

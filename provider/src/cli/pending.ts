@@ -231,7 +231,7 @@ async function execute(all: readonly Answer[], facts: Facts, choice: StackChoice
   );
 }
 
-export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {
+function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {
   const { short } = create.ref;
   if (isForgotten)
     return `Forgotten: ${short} (${whatIsKnown(create)}). The object, if there is one, is not touched.`;
@@ -242,14 +242,14 @@ export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer):
 }
 
 /** What a journal had as open, and the state has by another create. */
-export function heldMessage({ ref, record, held }: Create): string {
+function heldMessage({ ref, record, held }: Create): string {
   return (
     `${whatHappened(ref.short, record)} The state has the object ${held}. Look in the account ` +
     "for a second one. If there is one, adopt it, or deactivate it by hand."
   );
 }
 
-export function listing({ open, made, elsewhere }: Facts): string[] {
+function listing({ open, made, elsewhere }: Facts): string[] {
   const byShort = Map.groupBy(open, ({ ref }) => ref.short);
   const nameOf = ({ ref: { short, urn } }: Create) =>
     byShort.get(short)?.length === 1 ? short : urn;
