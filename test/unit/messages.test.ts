@@ -37,7 +37,7 @@ it("are these", async () => {
 
 /** Not messages of this package to its users. By file; a reason each. */
 const NO_MESSAGES: Readonly<Record<string, string>> = {
-  "cli/page.ts": "HTML and CSS",
+  "cli/page.ts": "HTML; an example shows its words",
   "sandbox/platform.ts": "what the platform would say",
   "sandbox/server.ts": "what the platform would say",
   "sandbox/sessions.ts": "cookies",

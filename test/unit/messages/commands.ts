@@ -205,6 +205,22 @@ export const commands: Examples = {
         storedAdvertiser("acme", 1),
       ],
     }),
+  "report page, without its markup": async () => {
+    const html = await printedBy(reportCommand, ["page", "--stack", "dev"], {
+      resources: [
+        storedAdvertiser("acme", 1),
+        storedEvent("buy", 2, { eventTypeId: 0, ...left }),
+        storedEvent("lead", "unresolved-m", { unresolved: record }),
+      ],
+    });
+    return html
+      .replaceAll(/<(style|script)>.*?<\/\1>|<title>.*?<\/title>/gs, "")
+      .replaceAll(/<\/t[hd]>/g, " | ")
+      .replaceAll(/<\/(h\d|p)>/g, "\n")
+      .replaceAll(/<[^>]+>/g, "")
+      .replaceAll(/ \|\s*\n|\n\s*\n+/g, "\n")
+      .trim();
+  },
   "report comment": () => comment({ steps: STEPS, diagnostics: DIAGNOSTICS }),
   "report comment: with a known search and delete": () =>
     comment({ steps: [UNRESOLVED, deleting(REMOVAL)] }, SEARCHED),
