@@ -156,7 +156,7 @@ it("what only the journal of a killed run has, or only Pulumi's record of it, is
     "funnel/b",
   );
   expect(made).toContain(
-    `Created by earlier runs, and not in the state yet:\n  funnel/a: created as ${a}\n`,
+    `Created by earlier runs, but not in the state yet:\n  funnel/a: created as ${a}\n`,
   );
   const up = await other.up();
   expect(up.code, up.output).toBe(0);
@@ -164,7 +164,7 @@ it("what only the journal of a killed run has, or only Pulumi's record of it, is
   expect(sandbox.eventPosts).toBe(2);
   // The first machine sees it in the state, and its journal is brought up to date.
   expect(await answer(stack, 0)).toMatch(
-    /The state has the object \d+\..*\nNothing is pending.\nOnce nothing is open .*Pulumi's record/,
+    /The state has the object \d+\..*\nNothing is pending.\nOnce nothing is pending .*Pulumi's record/,
   );
 
   // The stack is renamed before it is asked: what was sent under its old name is listed, and comes along.

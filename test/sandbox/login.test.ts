@@ -17,7 +17,7 @@ import { newFolder } from "../support/folder.js";
 import { keepCompiled } from "../support/keep-compiled.js";
 import { useSandbox } from "../support/stack.js";
 
-const NO_STACK = "No stack is selected here: the settings are the environment's.\n";
+const NO_STACK = "No stack is selected: the settings come from the environment.\n";
 const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
 
 /** Without Pulumi and a stack: the settings come from the environment. */

@@ -110,9 +110,9 @@ it("says why it can't search, and sends nothing for it", async () => {
   expect({ found, told }).toEqual({
     found: [],
     told: [
-      `bare: ${by}: ${check}.event.search.`,
-      `other: ${by}: ${check}.event.search.`,
-      `a: ${by}: ${check}.advertiser.search.`,
+      `bare ${by}: ${check}.event.search.`,
+      `other ${by}: ${check}.event.search.`,
+      `a ${by}: ${check}.advertiser.search.`,
     ],
   });
   expect(sandbox.requests).toEqual([]);

@@ -46,7 +46,7 @@ export function yamlWith(event: string): string {
 export const MISTAKES: Readonly<Record<string, readonly [text: string, told: string]>> = {
   "an anchor at the top": [
     "x-week: &week { clickWindow: 7d }\nadvertisers:\n  acme: { advertiserName: Acme, events: {} }\n",
-    "is not known (an anchor stands where its values are first used); known are $schema, defaults, advertisers, eventsFile",
+    "is not known (define an anchor where you first use it); known are $schema, defaults, advertisers, eventsFile",
   ],
   "a wire name": [
     yamlWith("click_window: 7d"),
@@ -74,7 +74,7 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   ],
   "a misspelt name at the top": [
     "advertiser: { acme: { advertiserName: A } }",
-    '"advertiser" is not known (an anchor stands where its values are first used); did you mean advertisers?',
+    '"advertiser" is not known (define an anchor where you first use it); did you mean advertisers?',
   ],
   "digits as an advertiser's key": [
     'advertisers: { "12": { advertiserName: A } }',
@@ -94,7 +94,7 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   ],
   "events in a file that is no CSV": [
     "eventsFile: events.xlsx",
-    "is not a supported type of file: expected a name that ends in .csv, .tsv",
+    "is not a supported file type: the name must end in .csv, .tsv",
   ],
 };
 

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import ts from "typescript";
 
 const WORDS = 3;
+/** A text with fewer of its own, beside placeholders, says nothing by itself: `key ${owner}/${key}`. */
+const OWN_WORDS = 2;
 
 export interface SourceText {
   readonly file: string;
@@ -26,7 +28,9 @@ function textsOf(file: string, code: string): SourceText[] {
     const parts = partsOf(node).map(singleSpaced);
     const longest = parts.toSorted((a, b) => b.length - a.length)[0] ?? "";
     const isProse =
-      parts.join(" x ").split(" ").length >= WORDS && /[a-z]{3}/.test(longest);
+      parts.join(" x ").split(" ").length >= WORDS &&
+      (parts.join(" ").match(/[a-z]{2,}/gi) ?? []).length >= OWN_WORDS &&
+      /[a-z]{3}/.test(longest);
     if (isProse) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart());
       found.push({ file, line: line + 1, part: longest });

@@ -86,12 +86,12 @@ describe("a cell", () => {
     ["clickWindow", "1m", "write seconds, or a number with its unit: 7d, 12h, 90min"],
     ["clickWindow", "40d", "; got 3456000 (40 days); write seconds"],
     ["existingId", "1.23E+15", 'got the string "1.23E+15"'],
-    ["existingId", "8001.0", 'got the string "8001.0"; write its digits alone'],
-    ["segmentId", "0017", 'got the string "0017"; write its digits alone'],
+    ["existingId", "8001.0", 'got the string "8001.0"; write only its digits'],
+    ["segmentId", "0017", 'got the string "0017"; write only its digits'],
     [
       "segmentId",
       "=1+1",
-      '; got the formula or spreadsheet error "=1+1": write the value that is meant',
+      '; got the formula or spreadsheet error "=1+1": write the value itself',
     ],
   ])("of %s can't be %s", (column, cell, message) => {
     expect(cellFindings(column, cell)).toEqual([
@@ -102,7 +102,7 @@ describe("a cell", () => {
 
   it("can't be an error of a spreadsheet in any column, in English or German; other words are names", () => {
     const told = (cell: string) =>
-      `is the formula or spreadsheet error "${cell}": write the value that is meant`;
+      `is the formula or spreadsheet error "${cell}": write the value itself`;
     const rows = [
       "purchase,acme,#N/A,25,7d",
       "#REF!,#NV,B,#DIV/0!,7d",
@@ -110,7 +110,7 @@ describe("a cell", () => {
       "null,acme,NULL,5,#WERT!",
     ];
     const got = (cell: string) =>
-      `got the formula or spreadsheet error "${cell}": write the value that is meant`;
+      `got the formula or spreadsheet error "${cell}": write the value itself`;
     expect(findingsIn("c.csv", [`${HEADER},clickWindow`, ...rows].join("\n"))).toEqual([
       expect.stringMatching(/^error c\.csv:2 acme\/purchase: eventName expected /),
       `error c.csv:3 #NV: advertiser ${told("#NV")}`,
@@ -237,7 +237,7 @@ describe("YAML and JSON", () => {
     [
       "aliases that grow without end",
       ["l0: &l0 [x]", ...grow].join("\n"),
-      "1:1 is not read as YAML: Excessive alias count",
+      "1:1 is not valid YAML: Excessive alias count",
     ],
   ])("%s is refused", (_name, text, message) => {
     expect(findingsIn("catalog.yaml", text)[0]).toContain(`error catalog.yaml:${message}`);
@@ -278,9 +278,7 @@ describe("YAML and JSON", () => {
     expect(wrong('"value": "1x"')).toContain(
       'error catalog.json:2:121 a/e: value expected a finite number; got the string "1x"; write a plain number',
     );
-    expect(wrong('"value": 1, "value": 1')).toContain(
-      "has this key twice: keys must differ",
-    );
+    expect(wrong('"value": 1, "value": 1')).toContain("repeats a key: use each key once");
     expect(findingsIn("catalog.json", "")[0]).toMatch(/^error catalog\.json:1:1 /);
   });
 });
@@ -312,7 +310,7 @@ it("a text in YAML and JSON is read as a cell is; a number is what the format sa
   expect(read(texts)).toMatchObject(values);
   expect(read("existingId: 0x1F")).toMatchObject({ existingId: 31 });
   const [finding] = findingsIn("c.yaml", yamlWith('existingId: "0017"'));
-  expect(finding).toContain('got the string "0017"; write its digits alone');
+  expect(finding).toContain('got the string "0017"; write only its digits');
 });
 
 it("a spreadsheet's error is no name and no key in YAML and JSON either; names of advertisers are held against each other", () => {
@@ -321,16 +319,16 @@ it("a spreadsheet's error is no name and no key in YAML and JSON either; names o
   const text = `advertisers: { a: { ${named("Acme")}, events: { ${events} } }, b: { ${named("Ac\\u00adme")} }, c: { ${named("NULL")} } }`;
   expect(findingsIn("c.yaml", text)).toEqual([
     expect.stringContaining(
-      'a/#WERT!: key is the formula or spreadsheet error "#WERT!": write the value that is meant',
+      'a/#WERT!: key is the formula or spreadsheet error "#WERT!": write the value itself',
     ),
     expect.stringContaining(
-      'got the formula or spreadsheet error "#N/A": write the value that is meant',
+      'got the formula or spreadsheet error "#N/A": write the value itself',
     ),
     expect.stringContaining(
       'b: advertiserName "Ac\\u00adme" has a character that nobody sees: is it meant?',
     ),
     expect.stringContaining(
-      'b: advertiserName "Ac\\u00adme" is also the name of "a", but for case, separators or invisible characters',
+      'b: advertiserName "Ac\\u00adme" is also the name of "a" (ignoring case, separators and invisible characters)',
     ),
     expect.stringContaining('c: advertiserName is "NULL": is that a name?'),
   ]);
@@ -371,8 +369,8 @@ describe("CSV", () => {
     ["-12,5", -12.5],
     ["1.234,50", "; write a plain number"],
     ["1 234,5", "; write a plain number"],
-    ["1.234", ", which may be thousands or decimals: write it as in 1234 or 1.2340"],
-    ["1,000", ", which may be thousands or decimals: write it as in 1234 or 1.2340"],
+    ["1.234", ", which may mean thousands or decimals: write it like 1234 or 1.2340"],
+    ["1,000", ", which may mean thousands or decimals: write it like 1234 or 1.2340"],
   ])("with semicolons and decimal commas: %s", (cell, value) => {
     const text =
       `${HEADER};clickWindow\na;x;A;0,5;1,5 Stunden\nb;x;1,5 L;${cell};7d\n`.replaceAll(
@@ -393,7 +391,7 @@ describe("CSV", () => {
     "with semicolons, the window %s is two windows",
     (cell) => {
       const text = `${HEADER},clickWindow`.replaceAll(",", ";");
-      const told = ", which may be thousands or decimals";
+      const told = ", which may mean thousands or decimals";
       expect(findingsIn("c.csv", `${text}\na;x;A;1;${cell}\n`)).toEqual([
         expect.stringContaining(told),
       ]);
@@ -408,7 +406,7 @@ describe("CSV", () => {
     for (const separator of [",", ";", "\t", "|"])
       expect(findingsIn("c.csv", ["Keey", "Valeu"].join(separator))).toEqual([
         ...told.map((each) => `error c.csv:1 ${each}`),
-        "error c.csv:1 has no column key, advertiser, eventName, value: the first row names the columns",
+        "error c.csv:1 has no column key, advertiser, eventName, value: the first row must name the columns",
       ]);
   });
 
@@ -466,7 +464,7 @@ describe("CSV", () => {
     expect(findingsIn("c.csv", text)).toEqual([
       "error c.csv:1 clickWindw is not a known column; did you mean clickWindow?",
       "error c.csv:1 Preis is not a known column; known are key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, formerKey",
-      "error c.csv:1 Value is a second column value: remove one of them",
+      "error c.csv:1 Value is a second value column: remove one",
       'error c.csv:2 Acme/a: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string "Buy\\nnow"',
       expect.stringContaining(
         'error c.csv:2 Acme/a: value expected a finite number; got the string "x"; write a plain',
@@ -474,12 +472,12 @@ describe("CSV", () => {
       'error c.csv:2 Acme/a: countUnique expected true or false; got the string "maybe"',
       'error c.csv:4 Acme/A: key "A" is already used at c.csv:2; keys must differ in more than case, invisible characters or how accents are encoded',
       expect.stringContaining(
-        '; got the formula or spreadsheet error "=1+1": write the value that is meant',
+        '; got the formula or spreadsheet error "=1+1": write the value itself',
       ),
       "error c.csv:5 Acme: key is required: expected 1 to 100 characters without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names",
       "error c.csv:5 Acme: existingId 12 already belongs to Acme/A: one object can't be two resources; correct this existingId, or remove the other one",
       'error c.csv:6 =e: the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
-      'error c.csv:6 =e: key is the formula or spreadsheet error "=e": write the value that is meant',
+      'error c.csv:6 =e: key is the formula or spreadsheet error "=e": write the value itself',
       "error c.csv:6 =e: advertiser is required: expected the key of an advertiser",
       'error c.csv:7 acme: advertiser "acme" is already used at c.csv:2; keys must differ in more than case, invisible characters or how accents are encoded',
       "error c.csv:7 acme/f: eventName is required: expected a string of 1 to 99 characters, not blank, without control characters",
@@ -491,26 +489,26 @@ describe("CSV", () => {
     [
       "",
       [
-        "c.csv:1 has no column key, advertiser, eventName, value: the first row names the columns",
+        "c.csv:1 has no column key, advertiser, eventName, value: the first row must name the columns",
       ],
     ],
     [`${HEADER}\n`, ["c.csv:1:1 has no advertisers and no events"]],
     [
       "key,advertiser,value\na,Acme,1\n",
-      ["c.csv:1 has no column eventName: the first row names the columns"],
+      ["c.csv:1 has no column eventName: the first row must name the columns"],
     ],
     [
       "a,value\n",
       [
         "is not a known column",
-        "c.csv:1 has no column key, advertiser, eventName: the first row names the columns",
+        "c.csv:1 has no column key, advertiser, eventName: the first row must name the columns",
       ],
     ],
     [
       `${HEADER}\na,Acme,A,x\nb,Acme,"B,1\n`,
       [
         'c.csv:2 Acme/a: value expected a finite number; got the string "x"',
-        "c.csv:3 is not read as CSV: ",
+        "c.csv:3 is not valid CSV: ",
       ],
     ],
     ...["0047", "4711.0", "4.711", "1.23E+15", "0"].map((text): [string, string[]] => [
@@ -548,8 +546,8 @@ describe("CSV", () => {
       (name, i) => `k${i},${name},E${i},1`,
     );
     expect(findingsIn("c.csv", [HEADER, ...rows].join("\n"))).toEqual([
-      'warning c.csv:4 Acme Sheos/k2: advertiser "Acme Sheos" is almost "Acme Shoes": it is another advertiser, with this event alone',
-      'warning c.csv:5 Acme-Shoes/k3: advertiser "Acme-Shoes" is almost "Acme Shoes": it is another advertiser, with this event alone',
+      'warning c.csv:4 Acme Sheos/k2: advertiser "Acme Sheos" may be a typo for "Acme Shoes": as written, it is another advertiser',
+      'warning c.csv:5 Acme-Shoes/k3: advertiser "Acme-Shoes" may be a typo for "Acme Shoes": as written, it is another advertiser',
     ]);
   });
 
@@ -565,7 +563,7 @@ describe("CSV", () => {
     [0, "Store 10", "Store 11"],
     [0, "Acme Shoes", "Acme Hats"],
   ])("%i warnings: one row of %s, and one of %s", (amount, one, other) => {
-    const told = `warning c.csv:3 ${other}/b: advertiser "${other}" is almost "${one}": it is another advertiser, with this event alone`;
+    const told = `warning c.csv:3 ${other}/b: advertiser "${other}" may be a typo for "${one}": as written, it is another advertiser`;
     const findings = findingsIn("c.csv", `${HEADER}\na,${one},A,1\nb,${other},B,1\n`);
     expect(findings).toEqual(Array(amount).fill(told));
     expect(
@@ -589,7 +587,7 @@ describe("CSV", () => {
     ],
     ...["Somme", "Zwischensumme"],
   ])("a row of sums is a warning: %s", (text) => {
-    const told = `is ${JSON.stringify(text)}: if that is a row of sums, remove it`;
+    const told = `is ${JSON.stringify(text)}: if this row holds totals, remove it`;
     expect(findingsIn("c.csv", `${HEADER}\n${text},x,A,1\n`)).toEqual([
       `warning c.csv:2 x/${text}: key ${told}`,
     ]);
@@ -617,7 +615,7 @@ describe("CSV", () => {
   ])("%s is said to be one, whatever its name says", (what, content) => {
     for (const format of ["csv", "yaml", "json"])
       expect(findingsIn(`c.${format}`, content)).toEqual([
-        `error c.${format}:1:1 is ${what}, whatever its name says: save it as ${format}`,
+        `error c.${format}:1:1 is ${what}, despite its name: save it as ${format}`,
       ]);
   });
 
@@ -634,9 +632,7 @@ describe("CSV", () => {
       ['is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"'],
       ['is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"'],
       [`file not found (${join(folder, "e.csv")})`],
-      [
-        "is not a supported type of file: expected a name that ends in .yaml, .yml, .json, .csv, .tsv",
-      ],
+      ["is not a supported file type: the name must end in .yaml, .yml, .json, .csv, .tsv"],
     ]);
   });
 
@@ -688,7 +684,7 @@ it("two names that differ in case and separators alone are a warning", () => {
     .join("");
   const text = `advertisers:\n  acme:\n    advertiserName: Acme\n    events:\n${events}`;
   expect(findingsIn("c.yaml", text)).toEqual([
-    'warning c.yaml:6:23 acme/e1: eventName "add-to  Cart" is also the name of "acme/e0", but for case, separators or invisible characters',
+    'warning c.yaml:6:23 acme/e1: eventName "add-to  Cart" is also the name of "acme/e0" (ignoring case, separators and invisible characters)',
   ]);
 });
 
@@ -709,10 +705,10 @@ defaults: { viewWindow: 7y }
     const wrong = (at: string) =>
       expect.stringMatching(new RegExp(`^error c\\.yaml:${at}`));
     expect(list(text)).toEqual([
-      wrong("6:7 has this key twice: keys must differ"),
-      wrong("6:36 has this key twice: keys must differ"),
+      wrong("6:7 repeats a key: use each key once"),
+      wrong("6:36 repeats a key: use each key once"),
       wrong('6:36 acme/a: value .*"z"'),
-      wrong("8:1 has this key twice: keys must differ"),
+      wrong("8:1 repeats a key: use each key once"),
       wrong("8:13 defaults: viewWindow"),
     ]);
   });
@@ -723,7 +719,7 @@ defaults: { viewWindow: 7y }
         '{ "advertisers": { "a": { "advertiserName": 5 },\n "a": { "advertiserName": "A" } } }',
         "c.json",
       ),
-    ).toEqual(["error c.json:2:2 has this key twice: keys must differ"]);
+    ).toEqual(["error c.json:2:2 repeats a key: use each key once"]);
   });
 });
 
@@ -731,7 +727,8 @@ describe("JSON", () => {
   const told = (text: string) =>
     findingsIn("c.json", text).map((each) => each.replace("error c.json:", ""));
 
-  const hint = '; JSON has names and texts in ", no comments, and no comma before } or ]';
+  const hint =
+    '; JSON needs names and texts in ", and allows no comment and no comma before } or ]';
 
   it.each([
     ['// a\n{ "advertisers": {} }', "1:1", "Unexpected token '/'"],
@@ -752,7 +749,7 @@ describe("JSON", () => {
     ["advertisers: {}", "1:1", "Unexpected token 'a'"],
     ["", "1:1", "Unexpected end of JSON input"],
   ])("%j is told about in JSON's words, with the place %s", (text, place, reason) => {
-    expect(told(text)).toEqual([`${place} is not read as JSON: ${reason}${hint}`]);
+    expect(told(text)).toEqual([`${place} is not valid JSON: ${reason}${hint}`]);
   });
 
   it("is an object", () => {
@@ -863,7 +860,7 @@ describe("formerKey", () => {
       `error c.csv:5 x/d: formerKey "old" ${taken}`,
       expect.stringContaining("error c.csv:7 y/f: formerKey expected 1 to 100 characters"),
       expect.stringContaining(
-        'got the formula or spreadsheet error "#N/A": write the value that is meant',
+        'got the formula or spreadsheet error "#N/A": write the value itself',
       ),
     ]);
     expect(findingsIn("c.yaml", yamlWith("formerKey: 7"))).toEqual([

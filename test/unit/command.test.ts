@@ -108,16 +108,16 @@ describe("exit code 2, and in words why", () => {
     ],
     [
       ["pending", "--state", "one.json", "--search"],
-      "--state only looks; to resolve, leave it out",
+      "--state only lists; to resolve, leave it out",
     ],
     [["report"], 'there is no report ""; known are ids, page and comment'],
     [
       ["report", "comment", "--fail-on", "renames"],
-      'there is no reason to fail "renames"; known are rename and replace',
+      'there is no --fail-on "renames"; known are rename and replace',
     ],
     [
       ["report", "ids", "--state", "one.json", "--stack", "dev"],
-      "--state already says which state: leave out --stack",
+      "--state already names the state: leave out --stack",
     ],
   ])("%j was called wrongly", async (args, sentence) => {
     const { code, stdout, stderr } = await runIn(folderWith(FILES), {}, ...args);
@@ -167,7 +167,7 @@ describe("validate", () => {
     expect(await check(["good.csv"])).toEqual({
       code: 0,
       stdout:
-        'warning: good.csv:3 Acme/b: eventName "a" is also the name of "Acme/a", but for case, separators or invisible characters\n' +
+        'warning: good.csv:3 Acme/b: eventName "a" is also the name of "Acme/a" (ignoring case, separators and invisible characters)\n' +
         "good.csv: 1 advertiser, 2 conversion events, 0 errors, 1 warning\n",
       stderr: "",
     });
@@ -235,7 +235,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:
-      "Nothing is pending.\nCreated by earlier runs, and not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` on this machine with the same account takes over what the program still declares as sent.\nOnce nothing is open and an up has ended, drop Pulumi's record of the interrupted run:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
+      "Nothing is pending.\nCreated by earlier runs, but not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` on this machine with the same account takes over those that the program declares unchanged.\nOnce nothing is pending and an up has ended, drop Pulumi's record of the interrupted run:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
     stderr: "",
   });
   const open = await pending(
@@ -354,7 +354,7 @@ describe("reports", () => {
       "hidden.json",
     );
     expect(code).toBe(0);
-    expect(stderr).toBe("Warning: no id, or a secret one: all/a and open\n");
+    expect(stderr).toBe("Warning: left out, with no id or a secret one: all/a and open\n");
     expect(stderr).not.toContain(CIPHERTEXT);
   });
 });

@@ -7,25 +7,29 @@ import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { setCommandTarget } from "../../provider/src/base/index.js";
 import { singleSpaced, textsIn } from "../support/messages-in-source.js";
+import { catalog } from "./messages/catalog.js";
 import { client } from "./messages/client.js";
+import { commands } from "./messages/commands.js";
 import { withoutChance } from "./messages/examples.js";
 import { journal } from "./messages/journal.js";
 import { operations } from "./messages/operations.js";
 import { pending } from "./messages/pending.js";
 import { program } from "./messages/program.js";
 
-const AREAS = { program, operations, journal, client, pending };
+const AREAS = { program, operations, journal, client, catalog, commands, pending };
 
 const provider = resolve(import.meta.dirname, "../../provider/src");
 const SNAPSHOT = join(import.meta.dirname, "messages.txt");
 
 it("are these", async () => {
-  setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
   const list: string[] = [];
   for (const [area, examples] of Object.entries(AREAS)) {
     list.push(`# ${area}\n`);
-    for (const [when, message] of Object.entries(examples))
+    for (const [when, message] of Object.entries(examples)) {
+      // A command's own options replace it.
+      setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
       list.push(`## ${when}\n\n${withoutChance(await message())}\n`);
+    }
   }
   await expect(list.join("\n")).toMatchFileSnapshot(SNAPSHOT);
   setCommandTarget(() => ({ options: [], isInline: false }));
@@ -33,7 +37,7 @@ it("are these", async () => {
 
 /** Not messages of this package to its users. By file; a reason each. */
 const NO_MESSAGES: Readonly<Record<string, string>> = {
-  "cli/page.ts": "HTML and CSS",
+  "cli/page.ts": "HTML; an example shows its words",
   "sandbox/platform.ts": "what the platform would say",
   "sandbox/server.ts": "what the platform would say",
   "sandbox/sessions.ts": "cookies",

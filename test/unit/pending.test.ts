@@ -404,23 +404,17 @@ describe("answers", () => {
   it.each<[Parameters<typeof read>[0], string]>([
     [
       { "not-created": ["twin"] },
-      `"twin" is the name of several, so give the URN: ${urnOf("Advertiser", "twin")} and ${E("twin")}`,
+      `"twin" is ambiguous; give the URN: ${urnOf("Advertiser", "twin")} and ${E("twin")}`,
     ],
-    [
-      { created: ["buy=1x"] },
-      '--created takes X=ID with a number from 1 up as ID; got "buy=1x"',
-    ],
-    [
-      { created: ["buy=0"] },
-      '--created takes X=ID with a number from 1 up as ID; got "buy=0"',
-    ],
-    [{ created: ["buy"] }, '--created takes X=ID with a number from 1 up as ID; got "buy"'],
+    [{ created: ["buy=1x"] }, '--created takes X=ID, where ID is 1 or more; got "buy=1x"'],
+    [{ created: ["buy=0"] }, '--created takes X=ID, where ID is 1 or more; got "buy=0"'],
+    [{ created: ["buy"] }, '--created takes X=ID, where ID is 1 or more; got "buy"'],
     [{ created: ["funnel=4711"] }, '4711 can\'t be both "funnel/b" and "funnel/a"'],
-    [{ created: ["buy=4711"], "not-created": ["buy"] }, '"buy" is given two answers'],
+    [{ created: ["buy=4711"], "not-created": ["buy"] }, '"buy" has two answers'],
     [{ created: ["buy=4711", "sent=4711"] }, '4711 can\'t be both "sent" and "buy"'],
     [
       { created: ["buy=9"] },
-      '9 is not the id of "buy": an earlier run created it as "made". If there is no other object, it was not created: --not-created \'buy\'',
+      '9 is not the id of "buy": an earlier run created it as "made". If you find no other object, answer --not-created \'buy\'',
     ],
     [
       { created: ["buy=10"] },
@@ -428,18 +422,18 @@ describe("answers", () => {
     ],
     [
       { created: ["buy=3"] },
-      '3 is not the id of "buy": it is an object that this resource has or had before',
+      '3 is not the id of "buy": this resource has or had that object',
     ],
     [
       { created: ["funnel/a=20"] },
-      '20 is not the id of "funnel/a": it is an object that this resource has or had before',
+      '20 is not the id of "funnel/a": this resource has or had that object',
     ],
-    [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" is given two answers'],
+    [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" has two answers'],
   ])("%j is refused, and nothing is resolved", (answers, fault) => {
     const all = () => read({ ...answers, created: [...(answers.created ?? []), "nobody"] });
-    expect(all).toThrow(/^nothing was resolved: /);
+    expect(all).toThrow(/^nothing was resolved:\n/);
     expect(all).toThrow(fault);
-    expect(all).toThrow('--created takes X=ID with a number from 1 up as ID; got "nobody"');
+    expect(all).toThrow('--created takes X=ID, where ID is 1 or more; got "nobody"');
   });
 
   it("--forget ends any line of the journal, and what the state has as unresolved", () => {
@@ -518,7 +512,7 @@ describe("one create under several names", () => {
     ]).toEqual(
       ["buy", "sennt"].map(
         (name) =>
-          `${name} is not pending: it is resolved already, or was never sent. To correct a wrong answer, set existingId, or use --forget.`,
+          `${name} is not pending: it was resolved, or never sent. To correct a wrong answer, set existingId or use --forget.`,
       ),
     );
   });

@@ -98,7 +98,7 @@ describe("ids", () => {
     const text = ids("json", [event], "x/{id}?n={eventName}&v={value}&s={segmentId}");
     expect(text).toContain("x/1?n=50%25%20%26%20more&v=2.5&s=");
     expect(() => addressesBy("https://t.example/{id}/{eventNam}")).toThrow(
-      /knows {id}.*; got {eventNam}$/,
+      /takes {id}.*; got {eventNam}$/,
     );
   });
 });
@@ -220,7 +220,7 @@ describe("left live", () => {
       const why = (rest: object) =>
         leftoversOf(stateOf([storedEvent("buy", 7, {}, rest)]), []).map((each) => each.why);
       expect(why(mark)).toEqual(["replaced"]);
-      const deleting = "replaced; live only if it is not deleted (retainOnDelete was off)";
+      const deleting = "replaced; live only if it wasn't deleted (retainOnDelete was off)";
       expect(why({ ...mark, retainOnDelete: undefined })).toEqual([deleting]);
     },
   );
@@ -253,7 +253,7 @@ describe("left live", () => {
     const earlier = [stateOf(first, "2026-01-01T00:00:00Z"), stateOf(second, "")];
     expect(inShort(stateOf([storedAdvertiser("acme", 1)]), earlier)).toEqual([
       "ConversionEvent 1 a a: removed since 2026-01-01T00:00:00.000Z",
-      "ConversionEvent 2 b b: removed since an earlier export; live only if it is not deleted (retainOnDelete was off)",
+      "ConversionEvent 2 b b: removed since an earlier export; live only if it wasn't deleted (retainOnDelete was off)",
     ]);
   });
 
@@ -283,10 +283,10 @@ describe("left live", () => {
       LEFTOVER_FORMATS.text?.(leftoversOf(stateOf(resources), []));
     expect(
       text(storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] })),
-    ).toBe(`1 object that this stack no longer manages. Tags keep firing their ids: if no other stack manages them, deactivate them by hand.
+    ).toBe(`This stack no longer manages 1 object. Tags keep firing their ids. If no other stack manages an object, deactivate it by hand.
   ConversionEvent 7 "Old" of buy: replaced, or removed from its set 2026-03-01T00:00:00.000Z
 `);
-    expect(text()).toMatch(/^The state has no object /);
+    expect(text()).toMatch(/^No object /);
   });
 });
 

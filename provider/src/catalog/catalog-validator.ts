@@ -170,7 +170,7 @@ export class CatalogValidator {
     if (typeof name !== "string" || name === "") return;
     const other = this.#claim(`name ${owner}/${letters(looksOf(name)) || name}`, written);
     if (!other) return;
-    const reason = `${quoted(name)} is also the name of ${quoted(other.subject)}, but for case, separators or invisible characters`;
+    const reason = `${quoted(name)} is also the name of ${quoted(other.subject)} (ignoring case, separators and invisible characters)`;
     this.#report(written, property, reason, "warning");
   }
 
@@ -183,7 +183,7 @@ export class CatalogValidator {
       const meant = known.find((other) => isAlmost(name, other));
       known.push(name);
       if (meant === undefined || !event || others.length > 0) continue;
-      const reason = `${quoted(name)} is almost ${quoted(meant)}: it is another advertiser, with this event alone`;
+      const reason = `${quoted(name)} may be a typo for ${quoted(meant)}: as written, it is another advertiser`;
       this.#report(event, "advertiser", reason, "warning");
     }
   }

@@ -40,7 +40,7 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
   findings.push(...headerFindings(header, columns));
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   if (missing.length > 0) {
-    const reason = `has no column ${missing.join(", ")}: the first row names the columns`;
+    const reason = `has no column ${missing.join(", ")}: the first row must name the columns`;
     findings.push(errorAt(header.source, "", reason));
     // The rows would say nothing but that.
     return { file, events: [], findings };
@@ -61,7 +61,7 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
     events.push({ key, advertiser, subject, given, hasDecimalComma, sourceOf });
     const property = REQUIRED.find((name) => SUMMARY.test(row[name] ?? ""));
     if (property !== undefined) {
-      const reason = `is ${quoted(row[property] ?? "")}: if that is a row of sums, remove it`;
+      const reason = `is ${quoted(row[property] ?? "")}: if this row holds totals, remove it`;
       findings.push({ level: "warning", subject, property, reason, source });
     }
     // In a column without a heading, or beyond the last one.
@@ -80,7 +80,7 @@ function headerFindings({ cells, source }: Row, columns: readonly (string | unde
     if (heading === "" || (column !== undefined && columns.indexOf(column) === at))
       return [];
     let reason = `is not a known column; ${didYouMean(heading, COLUMNS)}`;
-    if (column !== undefined) reason = `is a second column ${column}: remove one of them`;
+    if (column !== undefined) reason = `is a second ${column} column: remove one`;
     return errorAt(source, "", reason, printable(heading));
   });
 }
@@ -116,7 +116,7 @@ function readRows(
     });
   } catch (error) {
     const { message } = error as Error;
-    findings.push(errorAt({ file, line }, "", `is not read as CSV: ${message}`));
+    findings.push(errorAt({ file, line }, "", `is not valid CSV: ${message}`));
   }
   return rows;
 }

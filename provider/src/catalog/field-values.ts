@@ -24,7 +24,7 @@ export function readText(rule: z.ZodType, text: string, hasDecimalComma = false)
   if (hasDecimalComma && NUMERIC.includes(form)) {
     if (UNCLEAR.test(text))
       return new DescribedInvalidValue(
-        `${quoted(text)}, which may be thousands or decimals: write it as in 1234 or 1.2340`,
+        `${quoted(text)}, which may mean thousands or decimals: write it like 1234 or 1.2340`,
       );
     plain = text.replace(/^([+-]?\d*),(\d)/, "$1.$2");
   }
@@ -59,7 +59,7 @@ export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
     case "number":
       return "write a plain number: at most 15 digits, a decimal point, no thousands separator, percent or currency sign";
     case "id":
-      return "write its digits alone, without zeros before them";
+      return "write only its digits, without leading zeros";
     case "seconds":
       return "write seconds, or a number with its unit: 7d, 12h, 90min";
     case "named number":
@@ -72,7 +72,7 @@ export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
 /** Why a text can't be anybody's value: a formula, or a spreadsheet's error. @returns a clause; `undefined` if it can. */
 export function mistakeIn(text: string): string | undefined {
   if (!text.startsWith("=") && !ERROR_VALUE.test(text)) return undefined;
-  return `the formula or spreadsheet error ${quoted(text)}: write the value that is meant`;
+  return `the formula or spreadsheet error ${quoted(text)}: write the value itself`;
 }
 
 /** In English, German and French, which has a space before the sign. Other words may be names of campaigns. */

@@ -10,7 +10,7 @@ import { type CatalogContent, errorAt, type WrittenCatalog } from "./written.js"
 import { readYamlCatalog } from "./yaml-catalog.js";
 
 export const CATALOG_RULES = z.strictObject({
-  file: expecting("the path of a file, known when the program runs", z.string().min(1)),
+  file: expecting("a file's path, not an Output", z.string().min(1)),
   sets: booleanRule.optional(),
 });
 
@@ -38,7 +38,7 @@ function readWritten(
   const ending = extname(file).toLowerCase();
   if (!endings.includes(ending))
     return unread(
-      `is not a supported type of file: expected a name that ends in ${endings.join(", ")}`,
+      `is not a supported file type: the name must end in ${endings.join(", ")}`,
     );
   const path = resolve(folder, file);
   let text: string;
@@ -53,7 +53,7 @@ function readWritten(
     return unread(`can't be read: ${message}`);
   }
   if (HTML.test(text))
-    return unread(`is an HTML page, whatever its name says: save it as ${ending.slice(1)}`);
+    return unread(`is an HTML page, despite its name: save it as ${ending.slice(1)}`);
   if (CSV.includes(ending)) return readCsvEvents(text, file);
   const written = readYamlCatalog(text, file, ending === ".json" ? "json" : "yaml");
   const { eventsFile } = written;

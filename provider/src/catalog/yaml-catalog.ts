@@ -40,7 +40,7 @@ export function readYamlCatalog(
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   const unread = (offset: number, reason: string, code = "") => {
-    const own = `is not read as ${format.toUpperCase()}: ${reason}`;
+    const own = `is not valid ${format.toUpperCase()}: ${reason}`;
     return errorAt(placeAt(offset), "", REASONS[code] ?? own);
   };
   const fault = format === "json" ? jsonFault(text) : undefined;
@@ -63,7 +63,7 @@ export function readYamlCatalog(
 
 /** Plain reasons by the library's error code, where its own message is for programmers. */
 const REASONS: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: "has this key twice: keys must differ",
+  DUPLICATE_KEY: "repeats a key: use each key once",
   MULTIPLE_DOCS: "has several documents: remove the lines with ---, or make a file of each",
 };
 
@@ -76,7 +76,7 @@ function jsonFault(text: string): { offset: number; reason: string } | undefined
   if (message === undefined) return undefined;
   const [, fault = "", position] =
     /^(.*?)(?:, (?:\.\.\.)?".*|(?: in JSON)? at position (\d+).*)?$/s.exec(message) ?? [];
-  const reason = `${withEscapes(fault)}; JSON has names and texts in ", no comments, and no comma before } or ]`;
+  const reason = `${withEscapes(fault)}; JSON needs names and texts in ", and allows no comment and no comma before } or ]`;
   if (position !== undefined) return { offset: Number(position), reason };
   // The engine doesn't say where an unexpected token is: at the end of the shortest text with that error.
   let before = 0;
@@ -141,7 +141,7 @@ class YamlReader {
     const { file, findings } = this;
     const top = this.#object([], "", data, "advertisers, by key") ?? {};
     for (const name of Object.keys(top).filter((each) => !TOP.includes(each))) {
-      const unknown = `${quoted(name)} is not known (an anchor stands where its values are first used)`;
+      const unknown = `${quoted(name)} is not known (define an anchor where you first use it)`;
       this.#report([name], "", `${unknown}; ${didYouMean(name, TOP)}`);
     }
     const advertisers: WrittenAdvertiser[] = [];
@@ -159,7 +159,7 @@ class YamlReader {
     const declared = top.advertisers !== undefined && { advertisers };
     const catalog = { file, defaults, ...declared, events, findings };
     if (typeof eventsFile === "string") return { ...catalog, eventsFile };
-    const reason = `expected the path of a CSV file; got ${show(eventsFile)}`;
+    const reason = `eventsFile expected the path of a CSV file; got ${show(eventsFile)}`;
     if (eventsFile !== undefined) this.#report(["eventsFile"], "", reason);
     return catalog;
   }

@@ -78,8 +78,8 @@ const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
 const validateCommand = command({
   help: `Usage: pulumi-advertising validate <file> [options]
 
-Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place, without a
-stack. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
+Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place. No stack
+is needed. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
 
   --format FORMAT        text (default) or json`,
   options: { format: { ...TEXT, default: "text" } },

@@ -67,7 +67,7 @@ interface ObjectChange extends PlannedObject {
 export function readPreview(text: string) {
   const preview = asRecord(jsonIn(text));
   if (!Array.isArray(preview.steps ?? preview.diagnostics))
-    throw new Error("this is not what `pulumi preview --json` prints");
+    throw new Error("expected what `pulumi preview --json` prints");
   // A preview holds the settings that the stack sets, and itself reports what is wrong with them.
   const config = asRecord(preview.config) as Readonly<Record<string, string>>;
   const { settings } = readSettings({
@@ -97,7 +97,8 @@ export function readPreview(text: string) {
   return {
     changes: planned.filter((each) => {
       const { kind, id = "", isDeclared } = each;
-      const isHeld = !isDeclared && held.has(objectKey(kind.name, id));
+      // An unresolved create has no id yet, and neither has a new object.
+      const isHeld = !isDeclared && id !== "" && held.has(objectKey(kind.name, id));
       return shownAction(each) !== "same" && !isHeld;
     }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
@@ -146,9 +147,9 @@ function plannedIn(
 
 /** A phrase for each action whose name alone would not be clear to a reader. */
 const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
-  "perhaps replace": "replace if a value that is not known yet changes",
+  "perhaps replace": "replace if an unknown value changes",
   retain: "leave the state",
-  recover: "look for, and create if it is not there",
+  recover: "search for, and create if not found",
   blocked: "stay unresolved",
 };
 
@@ -170,7 +171,7 @@ export function commentOf(preview: string) {
   if (errors.length > 0)
     text += `\n\n**The preview failed: ${count(errors.length, "error")}.**`;
   if (counts.length > 0) text += `\n\n**${counts.join(", ")}**`;
-  else if (errors.length === 0) text += "\n\n**The preview shows no changes of these**";
+  else if (errors.length === 0) text += "\n\n**The preview shows no changes to them**";
   const former = changes.flatMap((each) => each.former ?? []);
   const { length: deleted } = former.filter(({ isDeleted }) => isDeleted);
   if (former.length > 0) {
@@ -217,8 +218,8 @@ function renamesAmong(changes: readonly ObjectChange[]) {
     });
     if (!from) return [];
     return [
-      `- ${code(name)} is new, and all its known arguments are those of ${code(from.name)} ` +
-        `(${from.id}), which leaves the state. To go on with ${from.id}, give ${code(name)} ` +
+      `- ${code(name)} is new, with the same known arguments as ${code(from.name)} ` +
+        `(${from.id}), which leaves the state. To keep ${from.id}, give ${code(name)} ` +
         `its former name (an alias, or formerKey in a set or catalog), or ${code(`existingId: ${from.id}`)}.`,
     ];
   });
@@ -261,7 +262,7 @@ function fitting(title: string, lines: readonly string[], room: number) {
   });
   if (shown.length === 0) return "";
   const leftOut = lines.length - shown.length;
-  if (leftOut > 0) shown.push(`- … and ${leftOut} more, for which there is no room here`);
+  if (leftOut > 0) shown.push(`- … and ${leftOut} more, which don't fit here`);
   const open = lines.length > MAX_UNFOLDED ? "" : " open";
   const summary = `<details${open}><summary>${title} (${lines.length})</summary>`;
   return `\n\n${summary}\n\n${shown.join("\n")}\n\n</details>`;

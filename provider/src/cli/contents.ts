@@ -194,7 +194,7 @@ export function leftoversOf(
   for (const { key, id = "", name = "" } of noted) {
     const { kind, short } = parseKey(key);
     const why =
-      "no longer in the state, by this machine's journal; live unless another one has deleted it";
+      "no longer in the state, says this machine's journal; live unless another machine deleted it";
     found.push({ kind, id, name, key: short, at: "", why });
   }
   // The first entry for an object wins.
@@ -236,6 +236,6 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
   let why = reason;
   if (resource.retainOnDelete !== true)
-    why += "; live only if it is not deleted (retainOnDelete was off)";
+    why += "; live only if it wasn't deleted (retainOnDelete was off)";
   return { kind: kind.name, id, name, key, at: "", why };
 }

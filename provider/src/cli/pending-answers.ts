@@ -47,17 +47,17 @@ export function readAnswers(
     if (resources.size > 1) {
       const urns = meant.map(({ ref }) => ref.urn);
       const listed = enumerate(urns, MAX_LISTED);
-      faults.push(`"${name}" is the name of several, so give the URN: ${listed}`);
+      faults.push(`"${name}" is ambiguous; give the URN: ${listed}`);
       return;
     }
     if (resources.size === 0)
       unknown.push(
-        `${name} is not pending: it is resolved already, or was never sent. To correct a wrong answer, set existingId, or use --forget.`,
+        `${name} is not pending: it was resolved, or never sent. To correct a wrong answer, set existingId or use --forget.`,
       );
     for (const create of meant) {
       const { urn, short } = create.ref;
       const verdict = verdictOn({ create, ...said }, facts, [...answers.values()]);
-      if (answers.has(urn)) faults.push(`"${short}" is given two answers`);
+      if (answers.has(urn)) faults.push(`"${short}" has two answers`);
       else if (typeof verdict === "string") faults.push(verdict);
       else answers.set(urn, verdict);
     }
@@ -66,11 +66,11 @@ export function readAnswers(
   for (const text of typed.created) {
     const [, name = "", id = ""] = /^(.+)=(.*)$/s.exec(text) ?? [];
     if (LIVE_ID.test(id)) answer(name, { id });
-    else faults.push(`--created takes X=ID with a number from 1 up as ID; got "${text}"`);
+    else faults.push(`--created takes X=ID, where ID is 1 or more; got "${text}"`);
   }
   for (const name of typed["not-created"]) answer(name);
   for (const name of typed.forget) answer(name, { isForgotten: true });
-  if (faults.length > 0) throw new Error(`nothing was resolved: ${faults.join("; ")}`);
+  if (faults.length > 0) throw new Error(`nothing was resolved:\n  ${faults.join("\n  ")}`);
   return { answers: [...answers.values()], unknown };
 }
 
@@ -106,10 +106,10 @@ export function verdictOn(
   if (twin) return `${id} can't be both "${short}" and "${twin.create.ref.short}"`;
   const not = (why: string) =>
     `${id} is not the id of "${short}": ${why}. ` +
-    `If there is no other object, it was not created: --not-created ${shellWord(short)}`;
+    `If you find no other object, answer --not-created ${shellWord(short)}`;
   const holder = inState.get(objectKey(kind, id));
   if (formerIds.includes(id) || holder?.key === key)
-    return not("it is an object that this resource has or had before");
+    return not("this resource has or had that object");
   if (holder) return { ...answer, managedAs: holder.short };
   const makers = notes.filter(({ ref: { kind: of }, record: note }) => {
     // A record of an adoption doesn't say who created the object.

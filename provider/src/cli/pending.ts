@@ -61,16 +61,16 @@ export const pendingCommand = command({
 
 Lists the unresolved creates, and resolves any number of them:
 
-  --created X=ID         it was created, with the id ID
-  --not-created X        it was not created: the next up creates it
-  --forget X             drops it from this machine's journal and from the state's unresolved
-                         creates; the object, if there is one, is not touched
-  --search               resolves what a search in advertising:operations finds or rules out
-  --take-over STACK      takes over the open creates of STACK, the former name of this stack
+  --created X=ID         X was created, with the id ID
+  --not-created X        X was not created: the next up creates it
+  --forget X             drops X from this machine's journal and from the state's unresolved
+                         creates; nothing changes on the platform
+  --search               resolves what the search in advertising:operations finds or rules out
+  --take-over STACK      takes over the open creates of STACK, this stack's former name
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
-X is a name as in a message, or a URN; for --not-created and --forget also the name of a set.`,
+X is a name from a message, or a URN; for --not-created and --forget also the name of a set.`,
   options: {
     created: SEVERAL,
     "not-created": SEVERAL,
@@ -85,7 +85,7 @@ X is a name as in a message, or a URN; for --not-created and --forget also the n
     const isChange =
       search || former !== undefined || Object.values(typed).flat().length > 0;
     if (state !== undefined && isChange)
-      throw new UsageError("--state only looks; to resolve, leave it out");
+      throw new UsageError("--state only lists; to resolve, leave it out");
     let facts = await readFacts(choice);
     const { place } = facts;
     // Printed commands name the stack, so that they work whichever one is selected then.
@@ -116,7 +116,7 @@ X is a name as in a message, or a URN; for --not-created and --forget also the n
     // Pulumi keeps it over any number of runs, and this command may ask about it again.
     if (facts.isRecorded && !isInline(choice))
       console.log(
-        "Once nothing is open and an up has ended, drop Pulumi's record of the interrupted run:\n" +
+        "Once nothing is pending and an up has ended, drop Pulumi's record of the interrupted run:\n" +
           `  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
       );
     return Number(facts.isAsked);
@@ -180,7 +180,7 @@ async function takeOver(former: string, facts: Facts, choice: StackChoice) {
   );
   // Naming a stack whose creates this command has just closed is no mistake.
   if (meant.length + outdated.length === 0)
-    throw new Error(`this machine's journal has nothing open of a stack ${former}`);
+    throw new Error(`this machine's journal has no open create of the stack ${former}`);
   const existing = await existingStacks(choice, place.stack);
   if (meant.some((each) => each.backend === place.backend && existing.includes(each.stack)))
     throw new Error(
@@ -207,7 +207,7 @@ async function execute(all: readonly Answer[], facts: Facts, choice: StackChoice
   // The provider's `read` reads it.
   const answers = { ADVERTISING_ANSWERS: JSON.stringify(Object.fromEntries(ids)) };
   const urns = new Set(asked.map(({ create }) => create.ref.resourceUrn));
-  let failure = "Pulumi's refresh has not changed them";
+  let failure = "Pulumi's refresh changed nothing";
   // Without a target it would be a refresh of everything.
   if (urns.size > 0)
     await refresh([...urns], answers, choice).catch(({ message }: Error) => {
@@ -226,30 +226,30 @@ async function execute(all: readonly Answer[], facts: Facts, choice: StackChoice
   const names = left.map(({ create }) => create.ref.short);
   throw new Error(
     `not resolved: ${enumerate(names, MAX_LISTED)}: ${failure}\n` +
-      "If Pulumi says that the stack is locked, let that run end. " +
-      `Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel --yes")}`,
+      "If Pulumi says that the stack is locked, let the other run end. " +
+      `Only if you are sure that no run is in progress:\n  ${asTyped("pulumi cancel --yes")}`,
   );
 }
 
-export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {
+function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {
   const { short } = create.ref;
   if (isForgotten)
-    return `Forgotten: ${short} (${whatIsKnown(create)}). The object, if there is one, is not touched.`;
+    return `Forgotten: ${short} (${whatIsKnown(create)}). Nothing changes on the platform.`;
   if (id === undefined) return `Resolved as not created: ${short}`;
   if (managedAs !== undefined)
-    return `Resolved: ${short} is ${id}, which is managed as ${managedAs}. If the program still declares ${short}, \`pulumi up\` creates it.`;
+    return `Resolved: ${short} is ${id}, already managed as ${managedAs}. If the program still declares ${short}, \`pulumi up\` creates another one.`;
   return `Resolved as created with id ${id}: ${short}`;
 }
 
 /** What a journal had as open, and the state has by another create. */
-export function heldMessage({ ref, record, held }: Create): string {
+function heldMessage({ ref, record, held }: Create): string {
   return (
     `${whatHappened(ref.short, record)} The state has the object ${held}. Look in the account ` +
     "for a second one. If there is one, adopt it, or deactivate it by hand."
   );
 }
 
-export function listing({ open, made, elsewhere }: Facts): string[] {
+function listing({ open, made, elsewhere }: Facts): string[] {
   const byShort = Map.groupBy(open, ({ ref }) => ref.short);
   const nameOf = ({ ref: { short, urn } }: Create) =>
     byShort.get(short)?.length === 1 ? short : urn;
@@ -259,16 +259,16 @@ export function listing({ open, made, elsewhere }: Facts): string[] {
     lines.push(
       `${count(open.length, "create")} may or may not have reached the platform:`,
       ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
-      "A run that is still under way looks the same: let it end first.",
+      "A run in progress looks the same: let it end first.",
       ...resolveCommands(open.map(nameOf)),
     );
   }
   if (made.length > 0)
     lines.push(
-      "Created by earlier runs, and not in the state yet:",
+      "Created by earlier runs, but not in the state yet:",
       ...made.map((create) => `  ${create.ref.short}: ${whatIsKnown(create)}`),
       `The next \`${asTyped("pulumi up")}\` on this machine with the same account takes over ` +
-        "what the program still declares as sent.",
+        "those that the program declares unchanged.",
     );
   const byJournal = Map.groupBy(elsewhere, ({ journal }) => journal);
   for (const [{ stack, backend }, creates] of byJournal)

@@ -85,7 +85,7 @@ export async function searchUnanswered(
       const kind = kindsByName[ref.kind];
       if (!canSearch(knownOperations(kind, settings), sent)) {
         const setting = `advertising:operations.${kind.create.noun}.search`;
-        return `${label}: can't be searched for by its mark: check advertising:markField and ${setting}.`;
+        return `${label} can't be searched for by its mark: check advertising:markField and ${setting}.`;
       }
       const finding = await searchByMark(searchContext, { kind, label, sent, formerIds });
       if (finding.kind === "found") return { create, id: finding.id };

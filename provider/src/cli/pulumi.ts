@@ -83,7 +83,7 @@ export type StateChoice = StackChoice & { state?: string | undefined };
 export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
   if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
   if (stackOptionsIn(choice).length > 0)
-    throw new UsageError("--state already says which state: leave out --stack and --cwd");
+    throw new UsageError("--state already names the state: leave out --stack and --cwd");
   return readExport(await textOf(state), state);
 }
 
@@ -133,7 +133,7 @@ export async function readingOf(choice: StackChoice) {
   const stack = await stackName(choice);
   // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
   if (stack === undefined && stackOptionsIn(choice).length === 0) {
-    console.error("No stack is selected here: the settings are the environment's.");
+    console.error("No stack is selected: the settings come from the environment.");
     return readingIn("");
   }
   return readingIn(await pulumi(["config", "--json", "--show-secrets"], choice));

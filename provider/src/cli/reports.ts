@@ -44,10 +44,10 @@ import { programFolder, STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./
 export const leftoversCommand = command({
   help: `Usage: pulumi-advertising leftovers [options]
 
-Lists what this stack left live, by its state and this machine's journal; with --before also
+Lists what this stack left live, from its state and this machine's journal; with --before also
 what left the state since then.
 
-  --before EXPORT        an earlier export or a backend's checkpoint file; several times
+  --before EXPORT        an earlier export or a backend's checkpoint file (repeatable)
   --format FORMAT        text (default), json or csv
   --out FILE             writes to FILE
 ${STATE_HELP}`,
@@ -99,14 +99,13 @@ const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
 export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
   text: (leftovers) => {
-    if (leftovers.length === 0)
-      return "The state has no object that stays live and unmanaged.\n";
+    if (leftovers.length === 0) return "No object is known to stay live and unmanaged.\n";
     const lines = leftovers.map(({ kind, id, name, key, at, why }) => {
       return `  ${printable(`${kind} ${id} "${name}" of ${key}: ${why} ${at}`)}\n`;
     });
     return (
-      `${count(leftovers.length, "object")} that this stack no longer manages. Tags keep firing ` +
-      `their ids: if no other stack manages them, deactivate them by hand.\n${lines.join("")}`
+      `This stack no longer manages ${count(leftovers.length, "object")}. Tags keep firing their ` +
+      `ids. If no other stack manages an object, deactivate it by hand.\n${lines.join("")}`
     );
   },
   json: (leftovers) => jsonOf({ leftovers }),
@@ -120,7 +119,7 @@ const PLACEHOLDERS = `{${EVENT_ARGUMENTS.join("}, {")}}`;
 const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
 
   ids          the ids of advertisers and conversion events, by their names in the program
-  page         one HTML file with everything and what was left live
+  page         one HTML file of all objects and what was left live
   comment      Markdown for a pull request, from \`pulumi preview --json --show-sames\`
 
   --format FORMAT        ids as json (default) or csv
@@ -149,7 +148,9 @@ const REPORTS = {
       const objects = currentObjectsIn((await stateOf(choice)).resources);
       const missing = objects.filter(({ id }) => id === undefined).map(({ key }) => key);
       if (missing.length > 0)
-        console.error(`Warning: no id, or a secret one: ${enumerate(missing, MAX_LISTED)}`);
+        console.error(
+          `Warning: left out, with no id or a secret one: ${enumerate(missing, MAX_LISTED)}`,
+        );
       const found = objects.filter(({ id }) => id !== undefined);
       return write(inFormat(found, addressOf), out);
     },
@@ -168,7 +169,7 @@ const REPORTS = {
     },
     run: async ({ preview, "fail-on": failOn, out }) => {
       const names = failOn?.split(",") ?? [];
-      const watched = names.map((name) => chosen(FAILURES, name.trim(), "reason to fail"));
+      const watched = names.map((name) => chosen(FAILURES, name.trim(), "--fail-on"));
       const comment = commentOf(await textOf(preview));
       write(comment.text, out);
       return Number(watched.some((each) => comment[each] > 0));
@@ -219,7 +220,7 @@ const PLACEHOLDER = /\{(\w+)\}/g;
 export function addressesBy(template: string): AddressOf {
   for (const [placeholder, name = ""] of template.matchAll(PLACEHOLDER))
     if (!EVENT_ARGUMENTS.includes(name))
-      throw new UsageError(`--template knows ${PLACEHOLDERS}; got ${placeholder}`);
+      throw new UsageError(`--template takes ${PLACEHOLDERS}; got ${placeholder}`);
   return ({ id, key, values }) =>
     template.replace(PLACEHOLDER, (_, name: string) =>
       encodeURIComponent(shown({ ...values, id, key }[name])),
