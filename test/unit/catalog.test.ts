@@ -208,7 +208,7 @@ describe("YAML and JSON", () => {
       const findings = findingsIn("catalog.yaml", text);
       expect(findings).toHaveLength(1);
       expect(findings[0]?.endsWith(message), findings[0]).toBe(true);
-      expect(findings[0]).toMatch(/^error (catalog\.yaml|events\.xlsx):\d+:\d+ /);
+      expect(findings[0]).toMatch(/^error (catalog\.yaml:\d+:\d+|events\.xlsx:) /);
     },
   );
 
@@ -228,7 +228,7 @@ describe("YAML and JSON", () => {
       "defaults: { <<: { viewWindow: x } }\nadvertisers: {}",
       "1:1 defaults: viewWindow expected whole",
     ],
-    ["nothing", "# nothing yet\n", "1:1 has no advertisers and no events"],
+    ["nothing", "# nothing yet\n", " has no advertisers and no events"],
     [
       "an alias within itself",
       "advertisers: { a: { advertiserName: A, additionalFields: &a { b: *a } } }",
@@ -463,7 +463,9 @@ describe("CSV", () => {
     ].join("\r\n");
     expect(findingsIn("c.csv", text)).toEqual([
       "error c.csv:1 clickWindw is not a known column; did you mean clickWindow?",
-      "error c.csv:1 Preis is not a known column; known are key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, formerKey",
+      expect.stringContaining(
+        "error c.csv:1 Preis is not a known column; known are key, advertiser, eventName, value, ",
+      ),
       "error c.csv:1 Value is a second value column: remove one",
       'error c.csv:2 Acme/a: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string "Buy\\nnow"',
       expect.stringContaining(
@@ -492,7 +494,7 @@ describe("CSV", () => {
         "c.csv:1 has no column key, advertiser, eventName, value: the first row must name the columns",
       ],
     ],
-    [`${HEADER}\n`, ["c.csv:1:1 has no advertisers and no events"]],
+    [`${HEADER}\n`, ["c.csv: has no advertisers and no events"]],
     [
       "key,advertiser,value\na,Acme,1\n",
       ["c.csv:1 has no column eventName: the first row must name the columns"],
@@ -615,7 +617,7 @@ describe("CSV", () => {
   ])("%s is said to be one, whatever its name says", (what, content) => {
     for (const format of ["csv", "yaml", "json"])
       expect(findingsIn(`c.${format}`, content)).toEqual([
-        `error c.${format}:1:1 is ${what}, despite its name: save it as ${format}`,
+        `error c.${format}: is ${what}, despite its name: save it as ${format}`,
       ]);
   });
 
@@ -672,7 +674,7 @@ describe("events in a CSV file of a YAML catalog", () => {
       'error events.csv:3 acmee/c: advertiser "acmee" is not declared; did you mean acme?',
     ]);
     expect(findingsIn("catalog.yaml", catalog)).toEqual([
-      expect.stringMatching(/^error events\.csv:1:1 file not found \(/),
+      expect.stringMatching(/^error events\.csv: file not found \(/),
     ]);
   });
 });

@@ -178,7 +178,7 @@ describe("validate", () => {
     );
     expect(await check(["none.csv"])).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining("1:1 file not found ("),
+      stdout: expect.stringContaining(": file not found ("),
     });
   });
 

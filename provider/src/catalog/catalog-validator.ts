@@ -72,10 +72,10 @@ export class CatalogValidator {
       if (other) this.#report(event, "formerKey", formerKeyTaken(formerKey));
     }
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
-    if (declared.length + events.length + findings.length === 0) {
-      const start = { file: written.file, line: 1, column: 1 };
-      findings.push(errorAt(start, "", "has no advertisers and no events"));
-    }
+    if (declared.length + events.length + findings.length === 0)
+      findings.push(
+        errorAt({ file: written.file }, "", "has no advertisers and no events"),
+      );
     const wrong = new Set(
       findings.filter(({ level }) => level === "error").map(({ subject }) => subject),
     );
@@ -256,8 +256,8 @@ function wordsThatTell(name: string) {
 }
 
 function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFinding) {
-  const { column = 0 } = a;
-  return a.file.localeCompare(b.file) || a.line - b.line || column - (b.column ?? 0);
+  const { line = 0, column = 0 } = a;
+  return a.file.localeCompare(b.file) || line - (b.line ?? 0) || column - (b.column ?? 0);
 }
 
 /** Equal for keys that differ in nothing but case or in the form of their letters. */

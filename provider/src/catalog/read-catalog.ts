@@ -33,7 +33,7 @@ function readWritten(
   const unread = (reason: string) => ({
     file,
     events: [],
-    findings: [errorAt({ file, line: 1, column: 1 }, "", reason)],
+    findings: [errorAt({ file }, "", reason)],
   });
   const ending = extname(file).toLowerCase();
   if (!endings.includes(ending))

@@ -4,11 +4,12 @@ import { joined, saidOnce, type Values, withEscapes } from "../base/index.js";
 import { NOT_PULUMIS } from "../kinds/index.js";
 import { expecting, type Problem } from "../rules/index.js";
 
-/** The place in a file where a value was written. Lines and columns count from 1. */
+/** The place in a file where a value is written. Lines and columns count from 1. */
 export interface Source {
   file: string;
-  line: number;
-  /** None in a CSV file, where the property names the column. */
+  /** `undefined` for the file as a whole. */
+  line?: number;
+  /** `undefined` in a CSV file, where the property names the column. */
   column?: number;
 }
 
@@ -96,6 +97,7 @@ export function describeAlike(findings: readonly CatalogFinding[]): string[] {
 }
 
 function placeOf({ file, line, column }: Source) {
+  if (line === undefined) return `${file}:`;
   return joined(":", file, String(line), column?.toString());
 }
 
