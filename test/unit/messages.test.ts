@@ -12,20 +12,36 @@ import { withoutChance } from "./messages/examples.js";
 import { journal } from "./messages/journal.js";
 import { operations } from "./messages/operations.js";
 import { pending } from "./messages/pending.js";
+import { previews } from "./messages/previews.js";
 import { program } from "./messages/program.js";
+import { refreshes } from "./messages/refreshes.js";
+import { runs } from "./messages/runs.js";
+import { sandbox } from "./messages/sandbox.js";
 
-const AREAS = { program, operations, journal, client, pending };
+const AREAS = {
+  program,
+  operations,
+  previews,
+  runs,
+  refreshes,
+  journal,
+  client,
+  pending,
+  sandbox,
+};
 
 const provider = resolve(import.meta.dirname, "../../provider/src");
 const SNAPSHOT = join(import.meta.dirname, "messages.txt");
 
 it("are these", async () => {
-  setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
   const list: string[] = [];
   for (const [area, examples] of Object.entries(AREAS)) {
     list.push(`# ${area}\n`);
-    for (const [when, message] of Object.entries(examples))
+    for (const [when, message] of Object.entries(examples)) {
+      // A real run sets its own.
+      setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
       list.push(`## ${when}\n\n${withoutChance(await message())}\n`);
+    }
   }
   await expect(list.join("\n")).toMatchFileSnapshot(SNAPSHOT);
   setCommandTarget(() => ({ options: [], isInline: false }));
