@@ -114,7 +114,7 @@ describe("the process", () => {
     ).toEqual(["lost", "B"]);
     expect(await say("lsit")).toMatchObject({
       code: 2,
-      output: expect.stringContaining('"lsit" is no command'),
+      output: expect.stringContaining(`"lsit" isn't a command`),
     });
     child.kill("SIGTERM");
     expect((await ended).code).toBe(0);
@@ -252,11 +252,11 @@ describe("commands", () => {
   it.each<[string, RegExp]>([
     ...[...noCommands, ...others].map((line): [string, RegExp] => [
       line,
-      /is no command\n {2}fail TARGET/,
+      /isn't a command\n {2}fail TARGET/,
     ]),
     ["edit event three value=1", /there is no event NaN/],
-    ["edit event 4 value=1", /there is no event 4; `list` shows what lives here/],
-    ["delete advertiser 3", /there is no advertiser 3; `list` shows what lives here/],
+    ["edit event 4 value=1", /there is no event 4; `list` shows what is there/],
+    ["delete advertiser 3", /there is no advertiser 3; `list` shows what is there/],
     ["edit event 3 value=much", /event 3 was not changed: value /],
     ["edit event 3 value=null", /event 3 was not changed: value /],
     [
@@ -321,7 +321,7 @@ describe("the language of faults", () => {
     "event",
     "",
   ])("%j is not, and the complaint lists what there is", (text) => {
-    expect(() => parseFault(text)).toThrow(`${JSON.stringify(text)} is no TARGET:FAULT`);
+    expect(() => parseFault(text)).toThrow(`${JSON.stringify(text)} isn't TARGET:FAULT`);
     expect(() => parseFault(text)).toThrow(/^TARGET: any, create.*\nFAULT: close, reset/m);
   });
 });

@@ -53,24 +53,24 @@ describe("M5: what a kill or a lost disk leaves", () => {
 
   const header = '{"journal":"pulumi-advertising","version":1,"stack":"s","backend":"b"}\n';
   it.each<[string, string, string]>([
-    ["an empty file", "", "its first line is another file's"],
-    ["a lost beginning", "\0\0\0\n", "its first line is another file's"],
+    ["an empty file", "", "its first line isn't a journal's"],
+    ["a lost beginning", "\0\0\0\n", "its first line isn't a journal's"],
     [
       "a lost line",
       `${header}\0\0\0\n{"key":"${A}","state":"sent"}\n`,
-      "line 2 is not readable",
+      "line 2 can't be read",
     ],
     [
       "a state that is not known",
       `${header}{"key":"${A}","state":"rumoured"}\n`,
-      "line 2 is not readable",
+      "line 2 can't be read",
     ],
     [
       "an id that is no text",
       `${header}{"key":"${A}","state":"created","id":5}\n`,
-      "line 2 is not readable",
+      "line 2 can't be read",
     ],
-    ["a line without a key", `${header}{"state":"sent"}\n`, "line 2 is not readable"],
+    ["a line without a key", `${header}{"state":"sent"}\n`, "line 2 can't be read"],
   ])(
     "%s stops every create, is said in a preview, and stays as it is",
     async (_, text, words) => {

@@ -256,7 +256,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const { error = "" } = await e.engine.refresh(optionsOf({ event: { read } }));
     if (shape === "a single event")
       expect(error).toMatch(
-        /stays unresolved\.\n.* named "E".*\n.*\n {2}npx pulumi-advertising pending/,
+        /resolve this create\.\n.* named "E".*\n.*\n {2}npx pulumi-advertising pending/,
       );
     else expect(error).toBe("");
     expect(sandbox.eventPosts).toBe(1);
@@ -400,7 +400,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     await run[shape === "a single event" ? "event" : "set"].delete(id, unknown);
     await run.event.delete("unresolved-x", outputs);
     expect(run.said).toEqual([
-      expect.stringContaining("because the state does not say which account it belongs to"),
+      expect.stringContaining("because the state doesn't name its account"),
     ]);
     expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
   });
@@ -683,6 +683,6 @@ it("without a known operation only the documented ones are sent", async () => {
     "eventName",
   ]);
   await event.delete(id, outs);
-  expect(said.at(-1)).toContain("no known way to delete");
+  expect(said.at(-1)).toContain("has no delete");
   expect(sandbox.requests).toEqual([]);
 });

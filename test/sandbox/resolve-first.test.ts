@@ -478,7 +478,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     await e.up();
     const { error } = await e.engine.refresh();
     if (shape === "a single event")
-      expect(error).toContain("A refresh does not find out what became of");
+      expect(error).toContain("A refresh doesn't resolve this create");
     expect(e.unresolved?.name).toBe("E");
     expect(
       (await e.engine.refresh(answering(e.unresolved?.mark, "2"))).error,

@@ -81,7 +81,7 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     const { error, run: now } = await e.up({}, run);
     expect([error, e.id]).toEqual([undefined, "2"]);
     expect(wordsOf(now)).toContain(
-      `${e.label} was created as 2: its response was lost, and a search has found it.`,
+      `${e.label} was created as 2: its response was lost, but a search found it.`,
     );
     expect(clock.sleeps).toEqual([1000, 2000]);
     expect(sandbox).toMatchObject({ eventPosts: 1, searches: 3 });
@@ -91,7 +91,7 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     const { sandbox, clock, e, up, run } = await one();
     sandbox.fail({ on: "event", with: lost });
     const words =
-      /Searched for alternative_id = (\S+) until \S+: there is none\..*From \S+ on, .* sends it again/;
+      /Searched for alternative_id = (\S+) until \S+: nothing found\..*From \S+ on, .* sends the create again/;
     const [, mark] = words.exec((await up()) ?? "") ?? [];
     expect(await up()).toMatch(words);
     expect(sandbox.eventPosts).toBe(1);

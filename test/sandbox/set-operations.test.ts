@@ -152,7 +152,7 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     const { error, run } = await engine.up(declared, options);
     expect([error, wordsOf(run)]).toEqual([
       undefined,
-      expect.stringContaining("retainOnDelete: false says: 2, 4."),
+      expect.stringContaining("(retainOnDelete: false): 2, 4."),
     ]);
     expect(preview + wordsOf(run)).not.toContain("stays live");
     expect(deleted().toSorted()).toEqual([a, c]);

@@ -278,7 +278,7 @@ it("pending: a journal that a run is using is read; of a damaged one it says wha
   const damaged = await pending();
   expect(damaged).toMatchObject({ code: 2, stdout: "" });
   expect(damaged.stderr).toMatch(
-    /line 2 is not readable\..*set existingId.*\n {2}rm '.*'\n.*\[ADVERTISING_JOURNAL\]\n$/,
+    /line 2 can't be read\..*set existingId.*\n {2}rm '.*'\n.*\[ADVERTISING_JOURNAL\]\n$/,
   );
 });
 

@@ -253,7 +253,7 @@ describe("what leaves otherwise", () => {
       },
     });
     expect((await shown(read({ other: null }))).message).toContain(
-      "A refresh does not find out what became of",
+      "A refresh doesn't resolve this create",
     );
   });
 

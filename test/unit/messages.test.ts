@@ -14,9 +14,25 @@ import { withoutChance } from "./messages/examples.js";
 import { journal } from "./messages/journal.js";
 import { operations } from "./messages/operations.js";
 import { pending } from "./messages/pending.js";
+import { previews } from "./messages/previews.js";
 import { program } from "./messages/program.js";
+import { refreshes } from "./messages/refreshes.js";
+import { runs } from "./messages/runs.js";
+import { sandbox } from "./messages/sandbox.js";
 
-const AREAS = { program, operations, journal, client, catalog, commands, pending };
+const AREAS = {
+  program,
+  previews,
+  runs,
+  operations,
+  refreshes,
+  journal,
+  client,
+  catalog,
+  commands,
+  pending,
+  sandbox,
+};
 
 const provider = resolve(import.meta.dirname, "../../provider/src");
 const SNAPSHOT = join(import.meta.dirname, "messages.txt");
@@ -26,7 +42,7 @@ it("are these", async () => {
   for (const [area, examples] of Object.entries(AREAS)) {
     list.push(`# ${area}\n`);
     for (const [when, message] of Object.entries(examples)) {
-      // A command's own options replace it.
+      // A real run, and a command with its own options, set another one.
       setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
       list.push(`## ${when}\n\n${withoutChance(await message())}\n`);
     }

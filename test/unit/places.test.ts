@@ -218,7 +218,7 @@ it.each<[what: string, Record<string, string>, words: RegExp]>([
   [
     "a file that is no YAML",
     { "Pulumi.yaml": "backend: [" },
-    /Pulumi\.yaml can't be read: .+\. It may name/,
+    /Pulumi\.yaml can't be read: .+\. The file may name/,
   ],
 ])("a backend that is not understood stops: %s", (_, files, words) => {
   const { backend } = projectWith(files);

@@ -133,14 +133,14 @@ export function readJournal(path: string, disk: Disk = systemDisk): StackJournal
   // Empty after a whole last line.
   lines.pop();
   const { journal, version, stack, backend, provider, runs } = asRecord(jsonIn(lines[0]));
-  if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line is another file's");
+  if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line isn't a journal's");
   if (version !== VERSION)
     throw new Error(
-      `a later version of this package wrote it (format ${String(version)}), so this one needs an update`,
+      `a later version of this package wrote it (format ${String(version)}); update this one`,
     );
   for (const [index, each] of lines.slice(1).entries()) {
     const line = jsonIn(each);
-    if (!isLine(line)) throw new DamagedJournal(`line ${index + 2} is not readable`);
+    if (!isLine(line)) throw new DamagedJournal(`line ${index + 2} can't be read`);
     applyLine(records, line);
   }
   return {

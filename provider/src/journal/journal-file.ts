@@ -5,7 +5,7 @@
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
-import { JournalError, shellWord } from "../base/index.js";
+import { JournalError, joined, shellWord } from "../base/index.js";
 import {
   acquireLock,
   cureFor,
@@ -233,7 +233,7 @@ export function journalErrorFrom(
 ): JournalError {
   if (error instanceof JournalError) return error;
   const { message } = error as Error;
-  let advice = `${cureFor(error, path) ?? "Correct the cause"}. Then run this again.`;
+  let advice = `${joined(". ", cureFor(error, path), "Run this again")}.`;
   if (error instanceof DamagedJournal)
     advice = [
       "Look in the account for objects that an interrupted run may have created,",

@@ -193,7 +193,7 @@ function backendOfProject(folder: string) {
 
 function unknownBackend(why: string, cure: string) {
   return new JournalError(
-    `Nothing was sent: ${why}. It may name the backend, whose journal this run needs. ${cure}, and run this again.`,
+    `Nothing was sent: ${why}. The file may name the backend, whose journal this run needs. ${cure}, and run this again.`,
   );
 }
 

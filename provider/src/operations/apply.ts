@@ -400,7 +400,7 @@ function setOutputs(
   if (deletedIds.length > 0)
     tell(
       "info",
-      `Deleted on the platform, as retainOnDelete: false says: ${idRanges(deletedIds)}.`,
+      `Deleted on the platform (retainOnDelete: false): ${idRanges(deletedIds)}.`,
     );
   if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble))
     return done.outs;

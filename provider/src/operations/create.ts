@@ -246,7 +246,7 @@ async function sendCreate(
     return unresolved("record" in finding ? finding.record : open);
   const { id } = finding;
   await noteCreated(id);
-  say(`${label} was created as ${id}: its response was lost, and a search has found it.`);
+  say(`${label} was created as ${id}: its response was lost, but a search found it.`);
   return created(id);
 }
 
@@ -361,7 +361,7 @@ export async function searchByMark(
   wasJustSent = false,
 ): Promise<SearchResult> {
   const { search } = knownOperations(kind, searchContext.settings);
-  if (!search || sent.field === undefined) throw new Error("search without the operation");
+  if (!search || sent.field === undefined) throw new Error("no search");
   const { field, mark } = sent;
   const wanted = { kind, operation: search, field, mark, label };
   const dueMs = resendDueMs(sent.at, searchContext);
@@ -382,7 +382,7 @@ export async function searchByMark(
       }
       if (id !== undefined) return { kind: "found", id };
       if (isDue) return { kind: "not-made" };
-      answer = "there is none.";
+      answer = "nothing found.";
     } catch (error) {
       // A failed search says nothing about the create.
       if (!(error instanceof AdvertisingError)) throw error;
@@ -390,9 +390,9 @@ export async function searchByMark(
     }
   }
   const until = momentOf(searchContext.clock);
-  let words = `${searched} until ${until}: ${answer} The next \`pulumi up\`, or \`pulumi-advertising pending --search\`, looks again.`;
+  let words = `${searched} until ${until}: ${answer} The next \`pulumi up\`, or \`pulumi-advertising pending --search\`, searches again.`;
   if (dueMs !== undefined)
-    words += ` From ${new Date(dueMs).toISOString()} on, \`pulumi up\` sends it again if there is none.`;
+    words += ` From ${new Date(dueMs).toISOString()} on, \`pulumi up\` sends the create again if it still finds nothing.`;
   return { kind: "open", words };
 }
 

@@ -128,7 +128,7 @@ export class ObjectOperations {
       case "blocked":
         return { kind: "unresolved", record: action.record, why: action.why };
       default:
-        throw new Error(`nothing to carry out for ${action.do}`);
+        throw new Error(`unexpected ${action.do}`);
     }
   }
 
@@ -141,7 +141,7 @@ export class ObjectOperations {
   /** Callers have checked that there is such an operation. */
   #request(name: OptionalOperation, { id, label, ref }: Target) {
     const operation = this.can[name];
-    if (!operation) throw new Error(`${name} without the operation`);
+    if (!operation) throw new Error(`no ${name}`);
     // A member is no resource of its own, so no command names it.
     const urn = ref?.member === undefined ? ref?.urn : undefined;
     return { kind: this.kind, operation, id, label, urn };
@@ -197,7 +197,7 @@ export class ObjectOperations {
     await this.#update({ id, label }, theirs, values, [...differences.keys()]);
     if (entry?.id !== undefined && entry.id !== id && entry.state !== "confirmed")
       runtime.say(
-        `${label}: an earlier run also created ${entry.id}. ${staysLive(kind, entry.id)}.`,
+        `${label}: an earlier run also created ${entry.id}. ${staysLive(kind, `Object ${entry.id}`)}.`,
       );
     await journal
       .recordAdopted(key, id)
@@ -248,7 +248,7 @@ export class ObjectOperations {
     if (blocker !== undefined) {
       let text = `${label} left the state but was not deleted, because ${blocker}.`;
       // Something else manages it if there is something to do about that.
-      if (cure.length === 0) text += ` ${staysLive(kind, id)}.`;
+      if (cure.length === 0) text += ` ${staysLive(kind, `Object ${id}`)}.`;
       runtime.say([text, ...cure].join("\n"));
       return;
     }
@@ -269,15 +269,13 @@ export class ObjectOperations {
   #deleteBlocker({ id, ref }: Target, properties: Values) {
     const { kind, runtime } = this;
     const { deployment } = runtime;
-    if (!this.can.delete) return ["the platform has no known way to delete"];
-    if (!isOfKnownAccount(properties))
-      return ["the state does not say which account it belongs to"];
+    if (!this.can.delete) return ["advertising:operations has no delete"];
+    if (!isOfKnownAccount(properties)) return ["the state doesn't name its account"];
     if (deployment.isStaying(kind, id))
       return [
-        "this run can't see that the resource has, and had, retainOnDelete: false (`--replace` hides that)",
+        "this run can't see retainOnDelete: false both in the state and in the program (`--replace` hides it)",
       ];
-    if (deployment.mayBeClaimed(kind, id))
-      return ["another resource has it, or may adopt it"];
+    if (deployment.mayBeClaimed(kind, id)) return ["another resource may adopt it"];
     const others = runtime.othersWith(kind, id, ref?.key);
     if (others.length === 0) return [];
     const names = others.map((key) => parseKey(key).short);

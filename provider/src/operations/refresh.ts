@@ -75,9 +75,9 @@ export async function readResource(
   if (!isSet && open)
     throw new BlockedCreateError(
       [
-        "A refresh does not find out what became of this create, so it stays unresolved.",
+        "A refresh doesn't resolve this create.",
         `Look in the account for ${describe(kind.name, open)}.`,
-        "To see its name and the commands for an answer:",
+        "To see its name and the commands that resolve it:",
         `  ${asTyped("npx pulumi-advertising pending")}`,
       ].join("\n"),
     );
@@ -85,7 +85,7 @@ export async function readResource(
   const { read } = operations.can;
   if (!read && !isSet && !isAnswered)
     runtime.say(
-      `A refresh does not compare any ${kind.create.noun}: the configuration of the last \`pulumi up\` (with --run-program, the current one) has no read for it in advertising:operations.`,
+      `A refresh does not compare any ${kind.create.noun}: advertising:operations has no read in the configuration of the last \`pulumi up\` (with --run-program: the current one).`,
     );
   // A single object that was just answered may be too new for a read to find it.
   const isChanged =
@@ -127,7 +127,7 @@ async function get(
   const record = await new ObjectOperations(kind, runtime).read({ id, label });
   if (!record)
     throw new ArgumentsError(
-      `${label}: there is no ${kind.create.noun} ${id} on the platform. Give \`get\` the id of one that is there.`,
+      `${label}: there is no ${kind.create.noun} ${id} on the platform. Give \`get\` the id of an existing one.`,
     );
   return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
 }

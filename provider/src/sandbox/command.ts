@@ -54,7 +54,7 @@ async function start(options: SandboxOptions) {
   pulumi config set advertising:baseUrl ${sandbox.url}
   pulumi config set advertising:email ${sandbox.email}
   pulumi config set --secret advertising:password ${sandbox.password}
-Commands are sent from another terminal: npx advertising-sandbox list --port ${sandbox.port}`);
+Send commands from another terminal: npx advertising-sandbox list --port ${sandbox.port}`);
 }
 
 main().catch((error: Error) => {

@@ -45,7 +45,7 @@ TIMES: a whole number from 1 up, or always; once by default`;
 export function parseFault(typed: string): FaultRule {
   const { on, name = "", status, act, times = "1" } = TYPED.exec(typed)?.groups ?? {};
   if (on === undefined)
-    throw new Error(`${quoted(typed)} is no TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
+    throw new Error(`${quoted(typed)} isn't TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
   const body = {
     success: Number(status) < 400,
     message: `status ${status}, as the sandbox was asked`,
@@ -66,7 +66,7 @@ const COMMANDS: Readonly<
     if (words.length === 0) return undefined;
     if (words.join() === "none") {
       sandbox.endFaults();
-      return "No request fails any more.";
+      return "Requests no longer fail.";
     }
     for (const rule of words.map(parseFault)) sandbox.fail(rule);
     return `Requests fail from now on: ${words.join(", ")}.`;
@@ -78,7 +78,7 @@ const COMMANDS: Readonly<
     const lines = NOUNS.flatMap((noun) =>
       sandbox[`${noun}s`].map((object) => objectLine(noun, object)),
     );
-    return lines.join("\n") || "Nothing lives here.";
+    return lines.join("\n") || "There are no objects.";
   },
 
   edit(sandbox, [noun, id, ...assignments]) {
@@ -125,7 +125,7 @@ export function runCommand(
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   const message = command?.(sandbox, words);
   if (message !== undefined) return message;
-  throw new Error(`${quoted([name, ...words].join(" "))} is no command\n${CONTROL_HELP}`);
+  throw new Error(`${quoted([name, ...words].join(" "))} isn't a command\n${CONTROL_HELP}`);
 }
 
 /** @returns `undefined` for a request that is no command. */

@@ -38,7 +38,8 @@ export function thrownBy(work: () => void): string {
 export function withoutChance(message: string): string {
   return message
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, AT)
-    .replaceAll(/(127\.0\.0\.1|localhost):\d+/g, "$1:8787")
+    .replaceAll(/(127\.0\.0\.1:|localhost:|\bport )\d+/g, "$18787")
+    .replaceAll(/process \d+ of [\w.-]+/g, "process 4711 of laptop")
     .replaceAll(tmpdir(), "/tmp")
     .replaceAll(/\/tmp\/[\w-]+/g, "/folder");
 }

@@ -1,5 +1,5 @@
 /** Creates, adoptions, renames, updates and deletes. */
-import { RefusedError } from "../../../provider/src/base/index.js";
+import { RefusedError, Secrets } from "../../../provider/src/base/index.js";
 import type { OpenCreate } from "../../../provider/src/journal/index.js";
 import { conversionEvent as event } from "../../../provider/src/kinds/index.js";
 import * as tell from "../../../provider/src/operations/messages.js";
@@ -7,12 +7,15 @@ import {
   assertSameAccount,
   type Outcome,
 } from "../../../provider/src/operations/outcome.js";
+import { createMessages } from "../../../provider/src/operations/runtime.js";
 import { type Abilities, plannedObjects } from "../../../provider/src/plan/index.js";
 import {
   readDeclaredSet,
   readStoredSet,
   refOf,
   refOfKey,
+  resolveCommands,
+  UNKNOWN,
 } from "../../../provider/src/state/index.js";
 import {
   AT,
@@ -31,6 +34,11 @@ const inCatalog = refOfKey(
   "ConversionEvent::advertising:index:Catalog$::shop/acme/buy",
   STACK,
 );
+const inComponent = refOfKey("ConversionEvent::my:Shop$::purchase", STACK);
+const ofPlugin = {
+  ...purchase,
+  resourceUrn: "urn:pulumi:dev::shop::advertising:index:ConversionEvent::purchase",
+};
 const NO_ABILITIES: Abilities = {};
 const ABLE = { ...NO_ABILITIES, read: true, update: true };
 
@@ -39,8 +47,13 @@ const namesake = (ref: typeof purchase, create: OpenCreate) => ({
   open: create,
   isPerhaps: false,
 });
-const planned = (stored: object, declared: object, deletes = false) => {
-  const can = { ...NO_ABILITIES, delete: deletes };
+const planned = (
+  stored: object,
+  declared: object,
+  deletes = false,
+  more: Abilities = NO_ABILITIES,
+) => {
+  const can = { ...more, delete: deletes };
   const all = { advertiserId: 7, defaults: {} };
   const circumstances = { can, deletes: () => deletes };
   const members = plannedObjects(
@@ -52,6 +65,21 @@ const planned = (stored: object, declared: object, deletes = false) => {
   return tell.planMessage(event, members, can) ?? "";
 };
 const HELD = { events: { buy: { eventName: "Buy", value: 1 } }, eventIds: { buy: 42 } };
+
+const [buy, buyNow] = [1, 2].map((value) => ({ eventName: "Buy", value }));
+const MUCH = {
+  events: { buy, lead: buy, signup: buy },
+  eventIds: { buy: 42, lead: 43, signup: 44 },
+  unresolved: { visit: { ...record, field: "alternative_id" } },
+};
+const MUCH_DECLARED = {
+  events: {
+    buy: buyNow,
+    lead: { ...buyNow, existingId: 43 },
+    signup: { ...buy, existingId: UNKNOWN },
+    visit: buy,
+  },
+};
 
 const refused = (key: string) =>
   ({
@@ -106,6 +134,12 @@ export const operations: Examples = {
         ),
       ),
     ),
+  "a new event, and an open create of its name in a component": () =>
+    tell.namesakesMessage([
+      namesake(purchase, open("ConversionEvent::my:Shop$::old", { id: "4711" })),
+    ]),
+  "a new event in a component, and an open create of its name outside": () =>
+    tell.namesakesMessage([namesake(inComponent, open(OLD, { id: "4711" }))]),
   "an open create of another stack": () =>
     tell.namesakesMessage([namesake(purchase, open(OLD, { elsewhere, id: "4711" }))]),
   "an open create of another stack, whose outcome is unknown": () =>
@@ -121,6 +155,8 @@ export const operations: Examples = {
     tell.madeOtherwiseMessage([{ ref: purchase, id: "4711" }]),
   "a preview, before a create of unknown outcome is looked for": () =>
     tell.takeOverNotice(purchase, record).text,
+  "the same, of a create that only Pulumi's record knows": () =>
+    tell.takeOverNotice(purchase, { ...record, atLatest: true }).text,
   "saved as it was sent": () => tell.savedAsSentMessage([{ ref: purchase, id: "4711" }]),
   "events of a set of unknown outcome": () =>
     tell.unresolvedMessage(
@@ -150,6 +186,8 @@ export const operations: Examples = {
       .text,
   "a preview of a replacement that deletes": () =>
     tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is replaced").text,
+  "a preview of a replacement that deletes, with the plugin": () =>
+    tell.replacedNotice(event, ofPlugin, { id: "42", isDeleted: true }, "is replaced").text,
   "a preview of an update after one that failed": () =>
     tell.resentUpdateNotice(purchase).text,
   "a set: a new key with the name of a removed one": () =>
@@ -161,12 +199,48 @@ export const operations: Examples = {
   "a set: adopted": () =>
     planned({}, { events: { buy: { eventName: "Buy", value: 1, existingId: 4711 } } }),
   "a set: removed, with a known delete": () => planned(HELD, { events: {} }, true),
+  "a set: much at once": () => planned(MUCH, MUCH_DECLARED),
+  "a set: much at once, with known operations": () =>
+    planned(MUCH, MUCH_DECLARED, false, {
+      ...{ read: true, update: true, search: true, markField: "alternative_id" },
+    }),
   "an object that was changed by hand": () =>
     tell.driftNotice(purchase, ["value 26 → 99"]).text,
   "an object that is gone": () => tell.goneNotice(purchase).text,
   "an object that was just created, and is not found": () =>
     tell.tooEarlyNotice({ ...purchase, id: "42" }, AT).text,
   "a read that was switched on later": () => tell.stateForRead(),
+  "more than can be listed": () =>
+    resolveCommands(Array.from({ length: 22 }, (_, at) => `funnel/e${at}`)).join("\n"),
+  "more than ten notices of a sort": () => {
+    const shown: string[] = [];
+    const { informEach, tellCollected } = createMessages(
+      new Secrets(),
+      async (_severity, _urn, message) => void shown.push(message),
+    );
+    const made = { ...record, id: "4711", state: "created" } as const;
+    for (let at = 0; at < 12; at++) {
+      const ref = refOf("ConversionEvent", `shop/dev::e${at}`);
+      const target = { ...ref, id: "42" };
+      for (const notice of [
+        tell.takeOverNotice(ref, made),
+        tell.formerObjectNotice(ref, open(OLD, { id: "4711" })),
+        tell.adoptionNotice(ref, UNKNOWN, NO_ABILITIES),
+        tell.possibleNamesakeNotice(namesake(ref, open(OLD))),
+        tell.replacedNotice(event, ref, { id: "42", isDeleted: false }, "is replaced"),
+        tell.stateOnlyNotice(ref, "42", ["value 25 → 26"]),
+        tell.resentUpdateNotice(ref),
+        tell.secondObjectNotice(event, ref, open(OLD, { id: "4711" }), "42"),
+        tell.goneNotice(ref),
+        tell.tooEarlyNotice(target, AT),
+        tell.driftNotice(ref, ["value 26 → 99"]),
+      ])
+        informEach(notice);
+    }
+    shown.length = 0;
+    tellCollected();
+    return shown.join("\n");
+  },
   "what a set leaves": () =>
     tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }]) ?? "",
   "adopted, and taken over": () =>

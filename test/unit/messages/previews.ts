@@ -1,0 +1,42 @@
+/** What a `pulumi preview` prints, beside what Pulumi's own does. */
+import { UNKNOWN } from "../../../provider/src/state/index.js";
+import type { Examples } from "./examples.js";
+import { errorOf, IDENTITY, LOST, PURCHASE, startShop } from "./real-runs.js";
+
+export const previews: Examples = {
+  "an event that needs another advertiser, perhaps": async () => {
+    const { event, known } = await startShop();
+    const purchase = event();
+    await purchase.up(PURCHASE, known);
+    return purchase.preview({ ...PURCHASE, value: UNKNOWN }, known);
+  },
+  "existingId names what a create can't have made": async () => {
+    const { sandbox, event, known } = await startShop();
+    const purchase = event();
+    await purchase.up(PURCHASE, known);
+    sandbox.fail({ on: "event", with: LOST });
+    await purchase.up({ ...PURCHASE, value: 26 }, known);
+    return purchase.preview({ ...PURCHASE, eventName: "Buy", existingId: 2 }, known);
+  },
+  "an alias to a resource of another type": async () => {
+    const { event, set, known, newRun } = await startShop();
+    const purchase = event();
+    await purchase.up(PURCHASE, known);
+    const { id, outputs } = purchase.state ?? { id: "", outputs: {} };
+    const news = { advertiserId: 1, events: {}, __identity: set().ref.identity };
+    return errorOf(newRun().set.diff(id, outputs, news));
+  },
+  "an argument that is undefined": async () => {
+    const { event } = (await startShop()).newRun();
+    const run = { isUp: false, resources: 1 };
+    const { failures = [] } = await event.check(
+      {},
+      {
+        ...PURCHASE,
+        advertiserId: undefined,
+        __identity: { identity: IDENTITY, run },
+      },
+    );
+    return failures.map(({ reason }) => reason).join("\n");
+  },
+};

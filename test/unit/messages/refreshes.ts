@@ -1,0 +1,30 @@
+/** What a `pulumi refresh` prints, and a program that reads an object by its id. */
+import { WITNESS, withWitness } from "../../support/operated.js";
+import { wordsOf } from "../../support/set-engine.js";
+import type { Examples } from "./examples.js";
+import { ADVERTISER, errorOf, knowing, LOST, PURCHASE, startShop } from "./real-runs.js";
+
+export const refreshes: Examples = {
+  "without a known read": async () => {
+    const { event, known } = await startShop();
+    const purchase = event();
+    await purchase.up(PURCHASE, known);
+    return wordsOf((await purchase.refresh(known)).run);
+  },
+  "a create of unknown outcome": async () => {
+    const { sandbox, event, known } = await startShop();
+    const purchase = event();
+    sandbox.fail({ on: "event", with: LOST });
+    await purchase.up(PURCHASE, known);
+    return (await purchase.refresh(known)).error ?? "";
+  },
+  "get: it is not there": async () => {
+    const objects = { advertisers: [ADVERTISER], events: [WITNESS] };
+    const { newRun } = await startShop(knowing(["read"]), { objects });
+    return errorOf(newRun({ adapt: withWitness }).event.read("999", {}));
+  },
+  "get: no id": async () => {
+    const { newRun } = await startShop();
+    return errorOf(newRun().event.read("purchase", {}));
+  },
+};
