@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { count, joined } from "../base/index.js";
-import { advertiser, conversionEvent, EventType } from "../kinds/index.js";
+import { EventType, KINDS, type KindName } from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
 import {
   advertiserKeys,
@@ -16,30 +16,22 @@ import {
 
 export function pageOf(state: ExportedStack): string {
   const objects = currentObjectsIn(state.resources);
-  const advertisers = objects.filter(({ kind }) => kind === advertiser);
-  const events = objects.filter(({ kind }) => kind === conversionEvent);
+  const byKind = Map.groupBy(objects, ({ kind }) => kind);
   const unresolved = objects.filter(({ record }) => record !== undefined);
   const keys = advertiserKeys(objects);
   const [stack] = stackNamesIn(state);
   const title = escaped(joined(" of ", "Conversion events", stack));
   const about = joined(
     ", ",
-    count(advertisers.length, "advertiser"),
-    count(events.length, "event"),
+    ...KINDS.map((kind) => count(byKind.get(kind)?.length ?? 0, kind.create.noun)),
     `${unresolved.length} unresolved`,
     state.time && `state of ${moment(state.time)}`,
   );
   const tables = [
-    tableOf(
-      "Advertisers",
-      advertisers.map(({ key, name, id = "unknown" }) => {
-        return { Advertiser: key, Name: name, Id: id };
-      }),
-    ),
-    tableOf(
-      "Events",
-      events.map((event) => eventRow(event, keys)),
-    ),
+    ...KINDS.map((kind) => {
+      const rows = byKind.get(kind)?.map((each) => ROWS[kind.name](each, keys));
+      return tableOf(`${kind.create.noun}s`, rows);
+    }),
     tableOf(
       "Left live",
       leftoversOf(state, []).map(({ key, kind, name, id, why, at }) => {
@@ -78,6 +70,13 @@ function asset(name: string) {
   return readFileSync(join(__dirname, "../../assets", name), "utf8");
 }
 
+type RowOf = (object: ExportedObject, keys: ReadonlyMap<string, string>) => PageRow;
+
+const ROWS: Readonly<Record<KindName, RowOf>> = {
+  Advertiser: ({ key, name, id = "unknown" }) => ({ Advertiser: key, Name: name, Id: id }),
+  ConversionEvent: eventRow,
+};
+
 function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
   const { key, name, id = "unknown", values } = event;
   const owner = shown(values.advertiserId);
@@ -109,7 +108,7 @@ function moment(time: string) {
 type PageRow = Readonly<Record<string, string>>;
 
 /** Nothing without rows. Whatever a cell holds is text. */
-function tableOf(title: string, rows: readonly PageRow[], about = "") {
+function tableOf(title: string, rows: readonly PageRow[] = [], about = "") {
   const [first] = rows;
   if (!first) return "";
   const heads = Object.keys(first).map((head) => `<th scope="col">${head}</th>`);

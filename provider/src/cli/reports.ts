@@ -12,7 +12,7 @@ import {
   isOpen,
   journalFolder,
 } from "../journal/index.js";
-import { advertiser, conversionEvent, type Kind } from "../kinds/index.js";
+import { conversionEvent, KINDS, type Kind } from "../kinds/index.js";
 import { exactId } from "../rules/index.js";
 import { MAX_LISTED, parseKey } from "../state/index.js";
 import { commentOf } from "./comment.js";
@@ -195,11 +195,11 @@ export const ID_FORMATS: Formats<readonly ExportedObject[], [addressOf?: Address
       const listed = objects.filter((each) => each.kind === kind);
       return Object.fromEntries(listed.map((each) => [each.key, shownOf(each)]));
     };
-    return jsonOf({
-      advertisers: byKey(advertiser, ({ id = "" }) => exactId(id)),
-      events: byKey(conversionEvent, ({ id = "" }) => exactId(id)),
-      tags: addressOf && byKey(conversionEvent, addressOf),
+    const lists = KINDS.map((kind) => {
+      return [`${kind.create.noun}s`, byKey(kind, ({ id = "" }) => exactId(id))];
     });
+    const tags = addressOf && byKey(conversionEvent, addressOf);
+    return jsonOf({ ...Object.fromEntries(lists), tags });
   },
   csv: (objects, addressOf = () => "") => {
     const keys = advertiserKeys(objects);
