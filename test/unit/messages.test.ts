@@ -10,11 +10,13 @@ import { singleSpaced, textsIn } from "../support/messages-in-source.js";
 import { client } from "./messages/client.js";
 import { withoutChance } from "./messages/examples.js";
 import { journal } from "./messages/journal.js";
+import { login } from "./messages/login.js";
 import { operations } from "./messages/operations.js";
 import { pending } from "./messages/pending.js";
 import { program } from "./messages/program.js";
+import { responses } from "./messages/responses.js";
 
-const AREAS = { program, operations, journal, client, pending };
+const AREAS = { program, operations, journal, client, responses, login, pending };
 
 const provider = resolve(import.meta.dirname, "../../provider/src");
 const SNAPSHOT = join(import.meta.dirname, "messages.txt");
