@@ -46,11 +46,11 @@ describe("an unknown outcome", () => {
       /within 6 s \(advertising:requestTimeoutSeconds\)/,
       true,
     ],
-    ["half a body", halfBody, /status 200\): its body is not whole/, true],
+    ["half a body", halfBody, /status 200\): its body is incomplete/, true],
     [
       "307 to another origin",
       { kind: "answer", status: 307, headers: { location: `${elsewhere}/rest/event` } },
-      /got no usable response \(status 307\): its status proves nothing/,
+      /got an unusable response \(status 307\): its status doesn't show the outcome/,
     ],
     [
       "500",

@@ -106,7 +106,7 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
   );
   expect(unresolved?.outputs?.unresolved).toMatchObject({
     what: expect.stringContaining(
-      "no whole response came within 4 s (advertising:requestTimeoutSeconds)",
+      "no complete response within 4 s (advertising:requestTimeoutSeconds)",
     ),
   });
 });

@@ -155,7 +155,7 @@ describe("S4: a login that fails", () => {
     [
       "another name",
       ["PHPSESSID=value-4711; Path=/"],
-      /but set PHPSESSID=…; Path=\/\. A session is a cookie named <instance_key>_service_cookie/,
+      /but set PHPSESSID=…; Path=\/\. A session needs a cookie named <instance_key>_service_cookie/,
     ],
     [
       "a foreign domain",
@@ -165,12 +165,12 @@ describe("S4: a login that fails", () => {
     [
       "already expired",
       ["x_service_cookie=value-4711; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
-      /but set x_service_cookie=…; Expires=Thu, 01 Jan 1970 00:00:00 GMT; .*that hasn't ended/,
+      /but set x_service_cookie=…; Expires=Thu, 01 Jan 1970 00:00:00 GMT; .*hasn't expired/,
     ],
     [
       "an age of 0",
       ["x_service_cookie=value-4711; Path=/; Max-Age=0"],
-      /but set x_service_cookie=…; Max-Age=0; .*that hasn't ended/,
+      /but set x_service_cookie=…; Max-Age=0; .*hasn't expired/,
     ],
     [
       "another path",
@@ -180,12 +180,12 @@ describe("S4: a login that fails", () => {
     [
       "an empty value",
       ["x_service_cookie=; Path=/"],
-      /but set x_service_cookie=; Path=\/\. .*with a value/,
+      /but set x_service_cookie=; Path=\/\. .*has a value/,
     ],
     [
       "two hundred cookies of other names",
       Array.from({ length: 200 }, (_, index) => `c${index}=value-4711; Path=/`),
-      /c19=…; Path=\/\. A session is a cookie named <instance_key>_service_cookie/,
+      /c19=…; Path=\/\. A session needs a cookie named <instance_key>_service_cookie/,
     ],
   ])(
     "a success with %s is an error that names it, and is not repeated",

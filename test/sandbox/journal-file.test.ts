@@ -110,7 +110,7 @@ describe("M5: what a kill or a lost disk leaves", () => {
   it("a file larger than any journal is not read", async () => {
     const { path, newRun } = await started();
     fs.truncateSync(path, 64 * 1024 * 1024 + 1);
-    await expectRefused(newRun(), /it is larger than/);
+    await expectRefused(newRun(), /it's larger than/);
   });
 });
 

@@ -68,7 +68,9 @@ describe("L2, L3: a holder on this machine", () => {
       const taking = take(path, { clock, maxWaitMs: LONG_MS });
       await expect(taking).rejects.toThrow(LockHeld);
       await expect(taking).rejects.toThrow(`(process ${process.pid} of `);
-      await expect(taking).rejects.toThrow("if there is no such run, remove that file");
+      await expect(taking).rejects.toMatchObject({
+        cure: expect.stringContaining("if there is no such run, remove the lock"),
+      });
       expect(clock.monotonicMs()).toBeGreaterThanOrEqual(LONG_MS);
       lock.assertHeld();
       lock.release();
@@ -304,7 +306,7 @@ it.each<[string, (path: string) => void]>([
   const { folder, path } = newLockPath();
   make(path);
   const taking = take(path, { clock: new FakeClock(), maxWaitMs: 60_000 });
-  await expect(taking).rejects.toThrow(`its lock ${path} can't be one: it is`);
+  await expect(taking).rejects.toThrow(`its lock ${path} isn't usable: it`);
   expect(readdirSync(folder)).toEqual(["the.lock"]);
 });
 

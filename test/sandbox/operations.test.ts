@@ -339,7 +339,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         times: 9,
       });
       sandbox.fail({ on: "delete", with: { kind: "answer", status: 500 }, times: 9 });
-      expect(await work()).toMatch(/no usable response/);
+      expect(await work()).toMatch(/an unusable response/);
       sandbox.endFaults();
       e.engine.state = saved;
       expect(await work()).toBeUndefined();
@@ -504,7 +504,7 @@ it.each<[string, Fault, RegExp]>([
   [
     "500",
     { kind: "answer", status: 500, body: { success: false, message: "in use" } },
-    /no usable response \(status 500/,
+    /an unusable response \(status 500/,
   ],
   ["406", { kind: "answer", status: 406, body: { errors: ["in use"] } }, /406: in use\./],
   [

@@ -159,7 +159,7 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     ["proves nothing", /Searched for/, { kind: "answer", status: 200, body: {} }],
     [
       "ignores the filter",
-      /does the platform know this filter\?/,
+      /check the filter in advertising:operations/,
       answerWith(() => [eventWith(7, "another")]),
     ],
     [

@@ -232,15 +232,15 @@ describe("a file that can't be used is left alone, and the run goes on without i
     [
       "a link that leads nowhere",
       (file) => fs.symlinkSync("/nowhere/at/all", file),
-      /it is no regular file/,
+      /it isn't a regular file/,
     ],
-    ["a link", (file) => fs.symlinkSync("/etc/hostname", file), /it is no regular file/],
-    ["a folder", (file) => fs.mkdirSync(file), /it is no regular file/],
-    ["a pipe", (file) => execFileSync("mkfifo", [file]), /it is no regular file/],
+    ["a link", (file) => fs.symlinkSync("/etc/hostname", file), /it isn't a regular file/],
+    ["a folder", (file) => fs.mkdirSync(file), /it isn't a regular file/],
+    ["a pipe", (file) => execFileSync("mkfifo", [file]), /it isn't a regular file/],
     [
       "1 GB",
       (file) => fs.ftruncateSync(fs.openSync(file, "w"), 1024 ** 3),
-      /it is larger than 67108864 bytes/,
+      /it's larger than 67108864 bytes/,
     ],
   ])("%s", async (_, make, words) => {
     const { sandbox, file, client } = await start();
@@ -256,7 +256,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
   });
 
   it.each<[string, RegExp]>([
-    ["/dev/null", /it is no regular file/],
+    ["/dev/null", /it isn't a regular file/],
     ["/etc/hostname/session.json", /ENOTDIR|EEXIST/],
   ])("%s", async (cookieFile, words) => {
     const { sandbox, client } = await start();
@@ -268,7 +268,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
     async () => {
       const { sandbox, file, client } = await startWithSession();
       fs.chownSync(file, 12_345, 12_345);
-      const words = `it belongs to another user (12345, and you are 0). Run as root: chown -R 0 '${file}'. This run keeps`;
+      const words = `it belongs to the user 12345, and you are 0. Run as root: chown -R 0 '${file}'. This run keeps`;
       expect(await goesOn(sandbox, client())).toContain(words);
     },
   );
@@ -329,7 +329,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
       (args.at(-1) as (error: Error) => void)(new Error("scrypt is not allowed"));
     replaceIn(crypto, { scrypt });
     expect(await goesOn(sandbox, client())).toContain(
-      "its password can't be checked (scrypt is not allowed)",
+      "the password of its session can't be checked (scrypt is not allowed)",
     );
   });
 });

@@ -94,7 +94,7 @@ describe("after five silent seconds", () => {
     });
     expect(kinds(await client.createMany(16))).toEqual(["NotSentError"]);
     expect(client.said).toEqual([
-      `No response from 127.0.0.1:${port} after 5 s (ECONNREFUSED). It is tried for at most 80 s (advertising:maxWaitSeconds and requestTimeoutSeconds). ` +
+      `No response from 127.0.0.1:${port} after 5 s (ECONNREFUSED). This run keeps trying for at most 80 s (advertising:maxWaitSeconds and requestTimeoutSeconds). ` +
         "Check advertising:baseUrl, the network and the proxy.",
     ]);
   });
@@ -113,7 +113,7 @@ describe("after five silent seconds", () => {
     client.clock.advance(4999);
     expect(client.said).toEqual([]);
     client.clock.advance(1);
-    const words = `No response from 127.0.0.1:${server.port} after 5 s. It is tried for at most 140 s (advertising:maxWaitSeconds and requestTimeoutSeconds).`;
+    const words = `No response from 127.0.0.1:${server.port} after 5 s. This run keeps trying for at most 140 s (advertising:maxWaitSeconds and requestTimeoutSeconds).`;
     expect(client.said).toEqual([expect.stringContaining(words)]);
     reset();
     expect(await creating).toMatchObject({ kind: "NotSentError" });
@@ -139,7 +139,7 @@ describe("after five silent seconds", () => {
     client.clock.advance(5000);
     expect(client.said).toEqual([
       expect.stringContaining(
-        `No response from 127.0.0.1:${server.port} after 5 s. It is tried for at most 150 s (`,
+        `No response from 127.0.0.1:${server.port} after 5 s. This run keeps trying for at most 150 s (`,
       ),
     ]);
     answer();

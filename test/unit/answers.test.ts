@@ -296,15 +296,15 @@ it("an advertiser's id may be its advertiser_id, which is no other one's", () =>
 it.each<[unknown, string]>([
   [
     { id: 3, payload: { id: 4 } },
-    "it is not clearly about one new object, and has the id 3 and 4",
+    "it isn't clearly about one new object (ids in it: 3 and 4)",
   ],
   [
     { payload: { id: 4, errors: ["denied"] } },
-    "its payload.errors says no, and has the id 4",
+    "its payload.errors reports no success (ids in it: 4)",
   ],
   [
     { payload: { ...MADE, event_name: "y" } },
-    "its event_name is not what was sent, and has the id 1003",
+    "its event_name isn't what was sent (ids in it: 1003)",
   ],
   [{ token: "hidden" }, "it has no readable id (its fields: token)"],
 ])("an id that was not believed is said, and no value: %j", (body, words) => {
@@ -658,7 +658,7 @@ describe("what kind of body an answer has is judged by its content", () => {
       "JSON that is nested too deep",
       `${"[".repeat(1e5)}1${"]".repeat(1e5)}`,
       {},
-      { kind: "text", broken: "it is nested too deep" },
+      { kind: "text", broken: "nested too deep" },
     ],
   ])("%s", (_, body, headers, expected) => {
     expect(answer(200, body, headers)).toMatchObject(expected);

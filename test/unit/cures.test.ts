@@ -76,7 +76,7 @@ describe("a cure for each reason", () => {
         existsSync: (path: string) => path !== cacheFolder() && existsSync(path),
       });
       expect(cureFor(refused(code), CACHED)).toBe(
-        "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too",
+        "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs see",
       );
     },
   );
@@ -135,7 +135,7 @@ describe("modes", () => {
       const path = newFile();
       chownSync(path, 12_345, 12_345);
       expect(troubleOf(path)).toBe(
-        `it belongs to another user (12345, and you are ${uid}). Run as root: chown -R ${uid} '${path}'`,
+        `it belongs to the user 12345, and you are ${uid}. Run as root: chown -R ${uid} '${path}'`,
       );
       expect(cureFor(new UntrustedFile("x", "Mount it"), path)).toBe("Mount it");
     },

@@ -12,11 +12,13 @@ import { client } from "./messages/client.js";
 import { commands } from "./messages/commands.js";
 import { withoutChance } from "./messages/examples.js";
 import { journal } from "./messages/journal.js";
+import { login } from "./messages/login.js";
 import { operations } from "./messages/operations.js";
 import { pending } from "./messages/pending.js";
 import { previews } from "./messages/previews.js";
 import { program } from "./messages/program.js";
 import { refreshes } from "./messages/refreshes.js";
+import { responses } from "./messages/responses.js";
 import { runs } from "./messages/runs.js";
 import { sandbox } from "./messages/sandbox.js";
 
@@ -28,6 +30,8 @@ const AREAS = {
   refreshes,
   journal,
   client,
+  responses,
+  login,
   catalog,
   commands,
   pending,

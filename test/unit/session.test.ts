@@ -119,7 +119,7 @@ it("20 creates whose connections time out do so together, not one after the othe
       return new TransportFailure(
         "UND_ERR_CONNECT_TIMEOUT",
         false,
-        "no connection could be made within 30 s",
+        "no connection within 30 s",
       );
     },
   });
@@ -140,7 +140,7 @@ it("creates that are sent and not answered do not hold up the others one after t
       return new TransportFailure(
         "ADVERTISING_TIMEOUT",
         true,
-        "no whole response came within 30 s",
+        "no complete response within 30 s",
       );
     },
   });

@@ -329,7 +329,7 @@ describe("the advice after a refusalError", () => {
   ])("is to activate the advertiser: %s", (isGiven, bodies) => {
     for (const body of bodies) {
       expect(
-        refused(body).includes("Activate that advertiser on the platform, by hand"),
+        refused(body).includes("Activate that advertiser on the platform by hand"),
         String(body),
       ).toBe(isGiven);
       expect(refused(body, 400, ["advertiser_name"])).not.toContain("Activate");
@@ -338,7 +338,7 @@ describe("the advice after a refusalError", () => {
 
   it("of 404 is about the address", () => {
     expect(refused("", 404)).toMatch(
-      /404: the response does not say why\. Nothing.*Check advertising:baseUrl/,
+      /404: the response doesn't say why\. Nothing.*Check advertising:baseUrl/,
     );
   });
 });

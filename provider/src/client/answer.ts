@@ -29,7 +29,7 @@ export function parseResponse(response: HttpResponse): ParsedResponse {
     if (!(error instanceof RangeError))
       return { ...response, kind: isHtml ? "html" : "text" };
   }
-  return { ...response, kind: "text", broken: "it is nested too deep" };
+  return { ...response, kind: "text", broken: "nested too deep" };
 }
 
 function isTooDeep(value: unknown, depth = 0): boolean {

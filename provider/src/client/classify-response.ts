@@ -77,8 +77,8 @@ export function classifyCreate(
   if (doubt === undefined && id !== undefined) return { kind: "created", id };
   const ids = idsIn(data, noun).filter((text) => /^\d{1,30}$/.test(text));
   if (ids.length > 0) {
-    const why = doubt ?? "it is not clearly about one new object";
-    return unclear(`${why}, and has the id ${enumerate(ids, 10)}`);
+    const why = doubt ?? "it isn't clearly about one new object";
+    return unclear(`${why} (ids in it: ${enumerate(ids, 10)})`);
   }
   const names = Object.keys(asRecord(data)).filter((key) => /^\w{1,40}$/.test(key));
   const shape = enumerate(names, 10) || "none";
@@ -103,14 +103,14 @@ export function classifyChange(
   const other = idsIn(data, noun).find((found) => found !== id);
   if (other !== undefined)
     return unclear(
-      `it has another id: look in the account for object ${excerpt(other, 30)}, and check advertising:operations`,
+      `it has the id ${excerpt(other, 30)} instead: check that object in the account, and advertising:operations`,
     );
   const [record] = recordsIn(data, noun);
   const fields = Object.entries(record ? (sent ?? {}) : {});
   const isAsSent = fields.every(([name, value]) => isSame(own(record, name), value));
   if (hasSuccess(data, YES, noun) || (fields.length > 0 && isAsSent))
     return { kind: "done" };
-  return unclear("it does not say that it was done");
+  return unclear("it doesn't confirm success");
 }
 
 export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): Verdict {
@@ -128,7 +128,7 @@ export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): 
       [nameField, `${noun}_id`].some((name) => Object.hasOwn(found, name)),
   );
   if (record && others.length === 0) return { kind: "done", record };
-  return unclear("it is not about exactly this object");
+  return unclear("it doesn't have this object exactly once");
 }
 
 /** Filters are often patterns, or ignored: listed objects are compared here, and only an empty list means none. */
@@ -147,7 +147,7 @@ export function classifySearch(
   if (ids.size > 0 || hasOnly(answer, noun, Array.isArray))
     return { kind: "listed", ids: [...ids] };
   return unclear(
-    "it is neither an empty list nor a list with this mark: does the platform know this filter?",
+    "it's neither empty nor a list with this mark; check the filter in advertising:operations",
   );
 }
 
@@ -173,13 +173,13 @@ function troubleIn(answer: ParsedResponse, noun: string): Trouble | undefined {
 
 /** Why a response says nothing. 202 and 207 only say that something may have succeeded. */
 function whyUnusable({ status, kind, broken }: ParsedResponse): string | undefined {
-  if (broken !== undefined) return `its body is not whole or not readable (${broken})`;
-  if (status !== 200 && status !== 201) return "its status proves nothing";
+  if (broken !== undefined) return `its body is incomplete or unreadable (${broken})`;
+  if (status !== 200 && status !== 201) return "its status doesn't show the outcome";
   return {
     json: undefined,
-    empty: "it is empty",
-    html: "it is an HTML page",
-    text: "it is not JSON",
+    empty: "it's empty",
+    html: "it's an HTML page",
+    text: "it isn't JSON",
   }[kind];
 }
 
@@ -216,7 +216,7 @@ function objectionIn(
   );
   if (!objection) return undefined;
   const names = objection.path.filter((name) => /^\w{1,40}$/.test(name)).join(".");
-  return `its ${names || "text"} says no`;
+  return `its ${names || "text"} reports no success`;
 }
 
 /** Whether a value says that something went wrong, or isn't finished, by its name and those around it. */
@@ -243,7 +243,7 @@ function contradictionIn(data: unknown, noun: string, sent: Values): string | un
     const ours = own(sent, name);
     return hasValue(theirs) && ours !== undefined && !isSame(theirs, ours);
   });
-  return field && `its ${field} is not what was sent`;
+  return field && `its ${field} isn't what was sent`;
 }
 
 /**

@@ -88,9 +88,9 @@ export class Client {
       return { id: verdict.id, warnings: warningsOf(response) };
     // A login page has no id, but it proves that the create got no further than the session.
     if (verdict.kind === "refused" || session !== "accepted") throw refusalError(response);
-    const got = `no usable response (status ${answer.status}): ${verdict.reason}`;
+    const got = `an unusable response (status ${answer.status}): ${verdict.reason}`;
     throw new OutcomeUnknownError(
-      `${what} was sent at ${sentAt}, and got ${got}.${saidIn(response)}`,
+      `${what} was sent at ${sentAt} and got ${got}.${saidIn(response)}`,
       sentAt,
     );
   }

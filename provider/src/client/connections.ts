@@ -45,7 +45,7 @@ export function createProxyAgent(
       let isOver = false;
       const timer = setTimeout(() => {
         isOver = true;
-        const late = new Error(`no connection could be made within ${timeoutMs / 1000} s`);
+        const late = new Error(`no connection within ${timeoutMs / 1000} s`);
         callback(
           new TunnelFailure(
             Object.assign(late, { code: "UND_ERR_CONNECT_TIMEOUT" }),

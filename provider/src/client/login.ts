@@ -77,8 +77,8 @@ async function logIn(
   const at = `${usedAt.hostname}${usedAt.pathname}`;
   const accepted = `the platform accepted it (status ${answer.status})`;
   throw new LoginError(
-    `${failed}: ${accepted}, but set ${shownCookies(answer)}. A session is a cookie named ` +
-      `<instance_key>_service_cookie, with a value, for ${at}, that hasn't ended. ` +
+    `${failed}: ${accepted}, but set ${shownCookies(answer)}. A session needs a cookie named ` +
+      `<instance_key>_service_cookie that has a value, is valid for ${at}, and hasn't expired. ` +
       `${NOTHING_CREATED} Check advertising:authenticatePath and advertising:baseUrl.`,
   );
 }
@@ -103,7 +103,7 @@ function refusalOf(
   if (isRefused)
     return `the platform refused it (${report}), and this run doesn't try it again. Check ${credentialsSource}.`;
   if (isDone) return undefined;
-  return `the platform returned ${report}. Wait a while and run it again.`;
+  return `the platform returned ${report}. Wait a while and run this again.`;
 }
 
 /**

@@ -35,22 +35,22 @@ export const NOTHING_CREATED = "Nothing was created.";
 /** A wrong "gone" makes a second object, so a person decides where the platform doesn't say it clearly. */
 function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">) {
   return (
-    "Look in the account. If the object is there, check advertising:operations. If it is not there, " +
-    "correct the existingId that names it, remove its key (an event of a set), or run:\n" +
+    "Look in the account. If the object is there, check advertising:operations. If it isn't, " +
+    "correct its existingId, remove its key from the set, or run:\n" +
     `  ${asTyped(`pulumi state delete ${shellWord(urn)}`)}`
   );
 }
 
 /** Advice for an event's refusal because of its advertiser, which the platform is known to make inactive. */
 const ACTIVATE =
-  "Activate that advertiser on the platform, by hand, and run this again. Keep the Advertiser's " +
-  "arguments: a change of them makes another advertiser.";
+  "Activate that advertiser on the platform by hand, and run this again. Don't change the Advertiser's " +
+  "arguments: that creates another one.";
 const IS_INACTIVE = /\badvertiser( with id)?( \d+)? is (not active|inactive)\b/i;
 
 export function refusalError(answered: Answered): RefusedError {
   const { answer, what, operation } = answered;
   const words = wordsOf(answered);
-  const why = words.length === 0 ? "the response does not say why." : asSentence(words);
+  const why = words.length === 0 ? "the response doesn't say why." : asSentence(words);
   const effect = operation.idempotent ? "" : NOTHING_CREATED;
   const sentences = joined(" ", why, effect, adviceOn(answered, words));
   return new RefusedError(`${what} was refused with status ${answer.status}: ${sentences}`);
@@ -59,16 +59,16 @@ export function refusalError(answered: Answered): RefusedError {
 function adviceOn(answered: Answered, words: readonly string[]): string | undefined {
   const { answer, operation, fields, session, settings, credentialsSource } = answered;
   if (session !== "accepted" && settings.authMode === "basic")
-    return `Check ${credentialsSource}, and whether this installation takes Basic credentials.`;
+    return `Check ${credentialsSource}, and whether this installation accepts Basic credentials.`;
   if (session !== "accepted")
-    return "Another login doesn't help. Ask the administrator whether the account may do this, and whether sessions are valid there.";
+    return "Another login doesn't help. Ask the platform's administrator whether the account may do this, and whether this address accepts sessions.";
   const isElsewhere = [301, 302, 303, 404, 405, 410].includes(answer.status);
   // The words of a refused read or delete, which have no fields, may mean that there is no object. They decide nothing.
   const isWithoutFields = Object.keys(fields).length === 0;
   if (operation.path.includes("{id}") && (isElsewhere || isWithoutFields))
     return adviceIfAbsent(answered);
   if (isElsewhere && operation.idempotent) return "Check advertising:operations.";
-  if (isElsewhere) return "Check advertising:baseUrl, its path included.";
+  if (isElsewhere) return "Check advertising:baseUrl, including its path.";
   const hasAdvertiser = operation.fields.includes("advertiser_id");
   const isInactive = hasAdvertiser && words.some((word) => IS_INACTIVE.test(word));
   return isInactive ? ACTIVATE : undefined;
@@ -83,15 +83,16 @@ export function unusableResponseError(
   const { status } = answer;
   if (verdict.kind === "refused" || status === 404 || status === 410)
     return refusalError(answered);
-  const got = `${what} got no usable response (status ${status})`;
+  const got = `${what} got an unusable response (status ${status})`;
   if (verdict.kind !== "unclear") {
-    const nothing = "it has no object, and nothing shows that this operation works";
+    const nothing =
+      "it has no object. As this operation has found none in this run, its path may be wrong";
     return new BadAnswerError(`${got}: ${nothing}. ${adviceIfAbsent(answered)}`);
   }
   // What a read or a search answered may be data of other objects, which is not to be quoted.
   const isData = status < 300 && answer.kind === "json" && operation.method === "GET";
   const words = isData ? "" : saidIn(answered);
-  return new BadAnswerError(`${got}: ${verdict.reason}.${words} Run it again.`);
+  return new BadAnswerError(`${got}: ${verdict.reason}.${words} Run this again.`);
 }
 
 /** The error of a request without a response. @param sentAt empty if no sending began. */
@@ -104,7 +105,7 @@ export function noResponseError(
   const nothingCreated = operation.idempotent ? "" : ` ${NOTHING_CREATED}`;
   if (error instanceof WaitBudgetExceeded)
     return new RateLimitedError(
-      `${what} wasn't carried out: ${error.message}.${nothingCreated} Run it again after that time.`,
+      `${what} wasn't carried out: ${error.message}.${nothingCreated} Run this again after that time.`,
     );
   if (!(error instanceof TransportFailure)) return error;
   const cause = describeFailure(error, url);
@@ -115,37 +116,37 @@ export function noResponseError(
   const message = `${what} was sent at ${sentAt}, but ${cause}.`;
   if (!operation.idempotent)
     return new OutcomeUnknownError(message, sentAt, { cause: error });
-  return new BadAnswerError(`${message} Run it again.`, { cause: error });
+  return new BadAnswerError(`${message} Run this again.`, { cause: error });
 }
 
-/** What to do next, by what a failure says. `{address}` stands for the settings that have the addresses. */
-const NEXT_STEPS: readonly (readonly [RegExp, string])[] = [
+/** What to do next, by what a failure says. @param address the settings that have the addresses. */
+const nextSteps = (address: string): readonly (readonly [RegExp, string])[] => [
   [
     /wrong.version.number|packet length too long/i,
-    "the server does not speak TLS: check the scheme and the port of {address}",
+    `the server doesn't speak TLS: check the scheme and the port of ${address}`,
   ],
   [
     /NO_APPLICATION_PROTOCOL/i,
-    "the server offers no HTTP/1.1, perhaps HTTP/2 only: switch HTTP/1.1 on there, or check {address}",
+    `the server doesn't offer HTTP/1.1: enable it there, or check ${address}`,
   ],
   // In TLS 1.2 the alert may also mean that there is no common cipher.
   [
     /CERTIFICATE_REQUIRED|ALERT_HANDSHAKE_FAILURE|\b(ssl|tls|client) certificate/i,
-    "the server probably asks for a client certificate, which this package can't send: set {address} to " +
+    `the server probably asks for a client certificate, which this package can't send: set ${address} to ` +
       "a proxy that adds it (http://localhost:…)",
   ],
   [
     /protocol.version|UNSUPPORTED_PROTOCOL|NO_SHARED_CIPHER|HANDSHAKE_FAILURE/i,
-    "TLS 1.2 or newer is needed there",
+    "the server has to support TLS 1.2 or newer",
   ],
   [
     /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/,
     "this machine doesn't know the authority that signed the server's certificate: save the authority's " +
-      "certificate in a file, and set NODE_EXTRA_CA_CERTS to that file's path",
+      "certificate in a file, and set NODE_EXTRA_CA_CERTS to its path",
   ],
   [
     /certificate|^CERT_|ALTNAME_INVALID|UNRECOGNIZED_NAME/i,
-    "check this machine's clock and {address}; if both are right, that server's certificate has to be fixed",
+    `check this machine's clock and ${address}; if both are right, have the server's certificate fixed`,
   ],
 ];
 
@@ -153,8 +154,7 @@ export function nextStep(
   detail: string,
   address = "advertising:baseUrl",
 ): string | undefined {
-  const step = NEXT_STEPS.find(([pattern]) => pattern.test(detail))?.[1];
-  return step?.replace("{address}", address);
+  return nextSteps(address).find(([pattern]) => pattern.test(detail))?.[1];
 }
 
 /** Why a request got no response: one clause, such as `could not connect to x:443 (ECONNREFUSED …); check …`. */
@@ -175,7 +175,7 @@ export function describeFailure(failure: TransportFailure, { host }: URL): strin
     const proxy = `the proxy ${tunnel.host} (${variable})`;
     if (status !== undefined) {
       const login = `if it wants a login, set ${variable} to http://user:password@host:port`;
-      return `${proxy} returned status ${status} when asked for a connection to ${host}: check its rules; ${login}`;
+      return `${proxy} returned status ${status} for a connection to ${host}: check its rules; ${login}`;
     }
     way = ` through ${proxy}`;
     address = `${variable} and advertising:baseUrl`;

@@ -130,8 +130,8 @@ export class RetryingSender {
     this.#cancelReport ??= clock.alarm(STALL_REPORT_MS, () => {
       const cause = this.#lastCode === "" ? "" : ` (${this.#lastCode})`;
       say(
-        `No response from ${request.url.host} after ${STALL_REPORT_MS / 1000} s${cause}. It is ` +
-          `tried for at most ${maxWaitSeconds + requestTimeoutSeconds} s (advertising:maxWaitSeconds ` +
+        `No response from ${request.url.host} after ${STALL_REPORT_MS / 1000} s${cause}. This ` +
+          `run keeps trying for at most ${maxWaitSeconds + requestTimeoutSeconds} s (advertising:maxWaitSeconds ` +
           "and requestTimeoutSeconds). Check advertising:baseUrl, the network and the proxy.",
       );
     });
@@ -152,7 +152,7 @@ export class RetryingSender {
     if (delayMs > waitBudget.leftMs) {
       const from = new Date(clock.wallMs() + delayMs).toISOString();
       throw new WaitBudgetExceeded(
-        `the platform limits the rate until ${from}, which is longer ` +
+        `the platform limits the rate until ${from}, longer ` +
           `than advertising:maxWaitSeconds (${settings.maxWaitSeconds} s) allows`,
       );
     }

@@ -182,7 +182,7 @@ export class SessionStore {
     if (typeof version === "number" && version > SESSION_FILE_VERSION) {
       throw new LoginError(
         `Nothing was sent: the cookie file ${path} was written by a later version of this ` +
-          `package (format ${version}). Use that version, or remove the file`,
+          `package (format ${version}). Use that version, or remove the file.`,
       );
     }
     const { data: stored } = formatSchema.safeParse(data);
@@ -192,7 +192,8 @@ export class SessionStore {
     }
     if (accountOf(stored) !== accountOf(settings))
       throw new UntrustedFile(
-        "it has another account's session; give each account a file of its own",
+        "it has another account's session",
+        "Give each account a file of its own",
       );
     return stored.keepLoggedIn === settings.keepLoggedIn ? stored : undefined;
   }
@@ -210,7 +211,9 @@ export class SessionStore {
     const hash = await derive(password, Buffer.from(salt, "base64"), BYTES, COST).catch(
       // For example because scrypt is not allowed on this machine.
       ({ message }: Error) => {
-        throw new UntrustedFile(`its password can't be checked (${message})`);
+        throw new UntrustedFile(
+          `the password of its session can't be checked (${message})`,
+        );
       },
     );
     return hash.toString("base64");

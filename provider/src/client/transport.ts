@@ -75,6 +75,8 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+const NO_RESPONSE = "no complete response";
+
 /** Answers of this API are a few hundred bytes; more than this, compressed or not, is not read. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
@@ -182,7 +184,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_ANSWER_BYTES) {
-      controller.abort(new Error(`is larger than ${MAX_ANSWER_BYTES} bytes`));
+      controller.abort(new Error(`larger than ${MAX_ANSWER_BYTES} bytes`));
     } else {
       this.#chunks.push(chunk);
     }
@@ -191,7 +193,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     clearTimeout(this.#timer);
     if (this.#head) this.resolve(decodeBody(this.#head, this.#chunks));
-    else this.resolve(this.#failure(new Error("the connection ended without a response")));
+    else this.resolve(this.#failure(new Error(NO_RESPONSE)));
   }
 
   onResponseError(
@@ -211,7 +213,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
       return new TransportFailure(code, this.#sent, message, cause);
     }
     const code = this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT";
-    const what = this.#sent ? "no whole response came" : "no connection could be made";
+    const what = this.#sent ? NO_RESPONSE : "no connection";
     return new TransportFailure(
       code,
       this.#sent,

@@ -46,18 +46,15 @@ const CURE = "Let that run end";
 
 export class LockHeld extends UntrustedFile {
   constructor(path: string, holder: string) {
-    const run = `another run (${processIn(holder)})`;
     super(
-      `the lock ${path} is held by ${run}; if there is no such run, remove that file`,
-      CURE,
+      `the lock ${path} is held by another run (${processIn(holder)})`,
+      `${CURE} or, if there is no such run, remove the lock`,
     );
   }
 }
 
 function processIn(holder: string) {
-  const { pid = "of unknown number", host = "this or another machine" } = asRecord(
-    jsonIn(holder),
-  );
+  const { pid = "?", host = "an unknown machine" } = asRecord(jsonIn(holder));
   return `process ${pid} of ${host}`;
 }
 
@@ -215,7 +212,7 @@ function readLock(path: string, disk: Disk): string | undefined {
     return readPrivate(path, disk);
   } catch (error) {
     if (!(error instanceof UntrustedFile)) throw error;
-    throw new UntrustedFile(`its lock ${path} can't be one: ${error.message}`, error.cure);
+    throw new UntrustedFile(`its lock ${path} isn't usable: ${error.message}`, error.cure);
   }
 }
 

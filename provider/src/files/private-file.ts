@@ -27,7 +27,7 @@ export class UntrustedFile extends Error {
   }
 }
 
-const NO_FILE = "it is no regular file, but a link, a folder or the like";
+const NO_FILE = "it isn't a regular file (links aren't followed)";
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
 /** In such a folder, as /tmp, only a file's owner may remove or replace it. */
@@ -87,7 +87,7 @@ export function cureFor(error: unknown, path: string): string | undefined {
   if (hasCode(error, "ENOSPC", "EDQUOT")) return `Make room on the disk of ${path}`;
   if (!hasCode(error, "EACCES", "EPERM", "EROFS")) return undefined;
   if (isMovable(path) && !fs.existsSync(cacheFolder()))
-    return "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs have too";
+    return "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs see";
   if (hasCode(error, "EROFS")) return `Make its volume writable${elsewhere(path)}`;
   const writable = `Make ${path} and its folder writable for you alone`;
   if (!HAS_MODES) return writable;
@@ -128,11 +128,11 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
     const user = process.getuid?.();
     if (HAS_MODES && status.uid !== user)
       throw new UntrustedFile(
-        `it belongs to another user (${status.uid}, and you are ${user})`,
+        `it belongs to the user ${status.uid}, and you are ${user}`,
         `Run as root: ${chown(path)}${elsewhere(path)}`,
       );
     if (status.size > MAX_BYTES)
-      throw new UntrustedFile(`it is larger than ${MAX_BYTES} bytes`);
+      throw new UntrustedFile(`it's larger than ${MAX_BYTES} bytes`);
     if (HAS_MODES && (status.mode & 0o077) !== 0) makePrivate(file, path, disk);
     return disk.readFileSync(file, "utf8");
   } finally {
