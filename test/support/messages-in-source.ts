@@ -1,4 +1,7 @@
-/** The texts in a folder's source that somebody may read: strings and templates of several words. */
+/**
+ * The texts in a folder's source that somebody may read: strings and templates of several words. What a type lists, such
+ * as the name of an action, is data.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
@@ -14,20 +17,37 @@ export interface SourceText {
 
 /** @param folder holds `.ts` files, at any depth. */
 export function textsIn(folder: string): SourceText[] {
-  return globSync("**/*.ts", { cwd: folder })
-    .toSorted()
-    .flatMap((file) => textsOf(file, readFileSync(join(folder, file), "utf8")));
+  const files = globSync("**/*.ts", { cwd: folder }).toSorted();
+  const sources = files.map((file) => {
+    const code = readFileSync(join(folder, file), "utf8");
+    return ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true);
+  });
+  const data = new Set(sources.flatMap(literalTypesIn));
+  return sources.flatMap(textsOf).filter(({ part }) => !data.has(part));
 }
 
-function textsOf(file: string, code: string): SourceText[] {
-  const source = ts.createSourceFile(file, code, ts.ScriptTarget.Latest, true);
+function literalTypesIn(source: ts.SourceFile): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node) => {
+    if (ts.isLiteralTypeNode(node) && ts.isStringLiteral(node.literal))
+      found.push(node.literal.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function textsOf(source: ts.SourceFile): SourceText[] {
+  const file = source.fileName;
   const found: SourceText[] = [];
   const visit = (node: ts.Node) => {
-    const parts = partsOf(node).map(singleSpaced);
-    const longest = parts.toSorted((a, b) => b.length - a.length)[0] ?? "";
-    const isProse =
-      parts.join(" x ").split(" ").length >= WORDS && /[a-z]{3}/.test(longest);
-    if (isProse) {
+    const parts = partsOf(node);
+    // A placeholder is a word, or a part of the one that it stands in: `set-x` is one.
+    const words = singleSpaced(parts.join("x")).split(" ");
+    const [longest = ""] = parts
+      .map(singleSpaced)
+      .toSorted((a, b) => b.length - a.length);
+    if (words.length >= WORDS && /[a-z]{3}/.test(longest)) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart());
       found.push({ file, line: line + 1, part: longest });
     }
