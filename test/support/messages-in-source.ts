@@ -44,9 +44,7 @@ function textsOf(source: ts.SourceFile): SourceText[] {
     const parts = partsOf(node);
     // A placeholder is a word, or a part of the one that it stands in: `set-x` is one.
     const words = singleSpaced(parts.join("x")).split(" ");
-    const [longest = ""] = parts
-      .map(singleSpaced)
-      .toSorted((a, b) => b.length - a.length);
+    const [longest = ""] = parts.map(singleSpaced).toSorted((a, b) => b.length - a.length);
     if (words.length >= WORDS && /[a-z]{3}/.test(longest)) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart());
       found.push({ file, line: line + 1, part: longest });

@@ -7,25 +7,29 @@ import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { setCommandTarget } from "../../provider/src/base/index.js";
 import { singleSpaced, textsIn } from "../support/messages-in-source.js";
+import { args } from "./messages/arguments.js";
 import { client } from "./messages/client.js";
 import { withoutChance } from "./messages/examples.js";
 import { journal } from "./messages/journal.js";
 import { operations } from "./messages/operations.js";
 import { pending } from "./messages/pending.js";
 import { program } from "./messages/program.js";
+import { settings } from "./messages/settings.js";
 
-const AREAS = { program, operations, journal, client, pending };
+const AREAS = { arguments: args, settings, program, operations, journal, client, pending };
 
 const provider = resolve(import.meta.dirname, "../../provider/src");
 const SNAPSHOT = join(import.meta.dirname, "messages.txt");
 
 it("are these", async () => {
-  setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
   const list: string[] = [];
   for (const [area, examples] of Object.entries(AREAS)) {
     list.push(`# ${area}\n`);
-    for (const [when, message] of Object.entries(examples))
+    for (const [when, message] of Object.entries(examples)) {
+      // A real run sets its own.
+      setCommandTarget(() => ({ options: ["--stack", "dev"], isInline: false }));
       list.push(`## ${when}\n\n${withoutChance(await message())}\n`);
+    }
   }
   await expect(list.join("\n")).toMatchFileSnapshot(SNAPSHOT);
   setCommandTarget(() => ({ options: [], isInline: false }));
