@@ -35,7 +35,7 @@ function configure(config: Config): void {
 }
 
 function configured(): Runtime {
-  if (!runtime) throw new Error("the provider was called before it was configured");
+  if (!runtime) throw new Error("not configured");
   return runtime;
 }
 

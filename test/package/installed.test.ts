@@ -372,7 +372,7 @@ it("a program that reaches the package through a library alone is told in one se
   });
   const output = await failed(stack.preview());
   expect(output).toContain(
-    `does not find this package from ${project.folder}. Nothing was sent. Install it there: `,
+    `can't find pulumi-advertising from ${project.folder}. Nothing was sent. Install it there: `,
   );
   expect(output).not.toMatch(/Cannot find module|MODULE_NOT_FOUND/);
 });

@@ -46,7 +46,7 @@ export function yamlWith(event: string): string {
 export const MISTAKES: Readonly<Record<string, readonly [text: string, told: string]>> = {
   "an anchor at the top": [
     "x-week: &week { clickWindow: 7d }\nadvertisers:\n  acme: { advertiserName: Acme, events: {} }\n",
-    "is not known (define an anchor where you first use it); known are $schema, defaults, advertisers, eventsFile",
+    "is not known (define an anchor where you first use it); expected one of $schema, defaults, advertisers, eventsFile",
   ],
   "a wire name": [
     yamlWith("click_window: 7d"),
@@ -70,7 +70,7 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   ],
   "a default that an event needs itself": [
     "defaults: { value: 1 }\nadvertisers: { acme: { advertiserName: A } }",
-    "defaults: value is not a known argument; known are eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, additionalFields",
+    "defaults: value is not a known argument; expected one of eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, additionalFields",
   ],
   "a misspelt name at the top": [
     "advertiser: { acme: { advertiserName: A } }",

@@ -118,7 +118,7 @@ describe("a cell", () => {
       `error c.csv:3 #NV/#REF!: value expected a finite number; ${got("#DIV/0!")}`,
       'warning c.csv:4 acme/nan: eventName is "nan": is that a name?',
       expect.stringContaining(
-        `c.csv:5 acme/null: clickWindow expected whole seconds from 1 to 2592000 (30 days; advertising:maxWindowSeconds, if your installation allows more); ${got("#WERT!")}`,
+        `c.csv:5 acme/null: clickWindow expected whole seconds from 1 to 2592000 (30 days; see advertising:maxWindowSeconds); ${got("#WERT!")}`,
       ),
       'warning c.csv:5 acme/null: eventName is "NULL": is that a name?',
     ]);
@@ -325,7 +325,7 @@ it("a spreadsheet's error is no name and no key in YAML and JSON either; names o
       'got the formula or spreadsheet error "#N/A": write the value itself',
     ),
     expect.stringContaining(
-      'b: advertiserName "Ac\\u00adme" has a character that nobody sees: is it meant?',
+      'b: advertiserName "Ac\\u00adme" has an invisible character: is it intended?',
     ),
     expect.stringContaining(
       'b: advertiserName "Ac\\u00adme" is also the name of "a" (ignoring case, separators and invisible characters)',
@@ -339,7 +339,7 @@ it.each(["Sign\u200bup", "Sign\u00adup", "Ｓignup", "Sign\ufe0eup"])(
   (name) => {
     const findings = findingsIn("c.csv", `${HEADER}\na,x,Signup,1\nb,x,${name},1\n`);
     const [finding = "", ...others] = findings.filter(
-      (each) => !each.includes("has a character that nobody sees"),
+      (each) => !each.includes("has an invisible character"),
     );
     expect(finding).toMatch(/^warning c\.csv:3 x\/b: eventName "/);
     expect(finding).toContain('is also the name of "x/a"');
@@ -464,7 +464,7 @@ describe("CSV", () => {
     expect(findingsIn("c.csv", text)).toEqual([
       "error c.csv:1 clickWindw is not a known column; did you mean clickWindow?",
       expect.stringContaining(
-        "error c.csv:1 Preis is not a known column; known are key, advertiser, eventName, value, ",
+        "error c.csv:1 Preis is not a known column; expected one of key, advertiser, eventName, value, ",
       ),
       "error c.csv:1 Value is a second value column: remove one",
       'error c.csv:2 Acme/a: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string "Buy\\nnow"',
@@ -805,7 +805,7 @@ describe("what a spreadsheet or a copy has changed is a warning", () => {
   it.each(["Sign\u200bup", "Sign\u00a0up", "\ufeffSignup", "Sign\u200dup", "Signup\u202e"])(
     "the name %j",
     (name) => {
-      const told = `warning c.yaml:5:19 acme/purchase: eventName ${JSON.stringify(name).replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)} has a character that nobody sees: is it meant?`;
+      const told = `warning c.yaml:5:19 acme/purchase: eventName ${JSON.stringify(name).replace(/[^ -~]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)} has an invisible character: is it intended?`;
       expect(
         findingsIn(
           "c.yaml",
@@ -878,12 +878,12 @@ it("a window so short that days were probably meant is a warning", () => {
       "defaults: { viewWindow: 1 }\nadvertisers: { a: { advertiserName: A } }",
     ),
   ).toEqual([
-    "warning c.yaml:1:13 defaults: viewWindow is 1 second; windows are seconds here. If days were meant, write 86400 (1 day)",
+    "warning c.yaml:1:13 defaults: viewWindow is 1 second; windows are in seconds. If you mean days, write 86400 (1 day)",
   ]);
   expect(
     findingsIn("c.csv", `${HEADER},clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n`),
   ).toEqual([
-    "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are seconds here. If days were meant, write 2592000 (30 days)",
+    "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are in seconds. If you mean days, write 2592000 (30 days)",
   ]);
 });
 

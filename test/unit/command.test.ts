@@ -91,10 +91,10 @@ const FILES = {
 
 describe("exit code 2, and in words why", () => {
   it.each([
-    [[], 'there is no command ""; known are'],
+    [[], 'there is no command ""; expected one of'],
     [
       ["pendign"],
-      'there is no command "pendign"; known are leftovers, login, pending, report and validate',
+      'there is no command "pendign"; expected one of leftovers, login, pending, report and validate',
     ],
     [
       ["pending", "e"],
@@ -104,16 +104,16 @@ describe("exit code 2, and in words why", () => {
     [["validate"], "expected one file"],
     [
       ["validate", "a.csv", "--format", "jsn"],
-      'there is no format "jsn"; known are text and json',
+      'there is no format "jsn"; expected one of text and json',
     ],
     [
       ["pending", "--state", "one.json", "--search"],
       "--state only lists; to resolve, leave it out",
     ],
-    [["report"], 'there is no report ""; known are ids, page and comment'],
+    [["report"], 'there is no report ""; expected one of ids, page and comment'],
     [
       ["report", "comment", "--fail-on", "renames"],
-      'there is no --fail-on "renames"; known are rename and replace',
+      'there is no --fail-on "renames"; expected one of rename and replace',
     ],
     [
       ["report", "ids", "--state", "one.json", "--stack", "dev"],

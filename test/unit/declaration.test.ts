@@ -96,7 +96,7 @@ describe("a single resource", () => {
     );
     expect(wrong.lines).toEqual([
       'value expected a finite number; got the string "1"',
-      expect.stringMatching(/^import is an option that does not work here/),
+      expect.stringMatching(/^import isn't supported/),
       expect.stringMatching(/^retainOnDelete can't be false/),
     ]);
     expect(wrong.warnings).toEqual([expect.stringMatching(/^clickWindow is 7 seconds;/)]);

@@ -226,7 +226,7 @@ describe("what leaves otherwise", () => {
       },
     );
     const reasons = [
-      /^advertiserId is required: is the output's name right\? .*\[ADVERTISING_ARGUMENTS\]$/,
+      /^advertiserId is required: .* got undefined from an Output .*\[ADVERTISING_ARGUMENTS\]$/,
       /^value expected a finite number; got .*\[ADVERTISING_ARGUMENTS\]$/,
     ];
     expect(failures).toEqual(

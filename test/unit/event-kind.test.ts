@@ -136,7 +136,7 @@ it("an id that a spreadsheet has rounded, and a name with a character that nobod
     existingId: Number(rounded),
     segmentId: `${rounded}00`,
   };
-  const unseen = String.raw`"Sign\u200bup" has a character that nobody sees: is it meant?`;
+  const unseen = String.raw`"Sign\u200bup" has an invisible character: is it intended?`;
   expect(
     warningsIn(conversionEventSet, {
       advertiserId: rounded,
@@ -162,7 +162,7 @@ it("short windows are warned of, in defaults and in each entry", () => {
   expect(warningsIn(conversionEventSet, { defaults: { viewWindow: 1 }, events })).toEqual([
     {
       property: "defaults.viewWindow",
-      reason: expect.stringContaining("is 1 second; windows are seconds here."),
+      reason: expect.stringContaining("is 1 second; windows are in seconds."),
     },
     {
       property: 'events["a"].clickWindow',

@@ -7,6 +7,7 @@ import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { setCommandTarget } from "../../provider/src/base/index.js";
 import { singleSpaced, textsIn } from "../support/messages-in-source.js";
+import { args } from "./messages/arguments.js";
 import { catalog } from "./messages/catalog.js";
 import { client } from "./messages/client.js";
 import { commands } from "./messages/commands.js";
@@ -21,8 +22,11 @@ import { refreshes } from "./messages/refreshes.js";
 import { responses } from "./messages/responses.js";
 import { runs } from "./messages/runs.js";
 import { sandbox } from "./messages/sandbox.js";
+import { settings } from "./messages/settings.js";
 
 const AREAS = {
+  arguments: args,
+  settings,
   program,
   previews,
   runs,

@@ -67,7 +67,7 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
         {
           property: "additionalFields",
           reason: expect.stringMatching(
-            /alternative_id \(setting advertising:markField\).*; got an object, with a fault at "alternative_id"/,
+            /alternative_id \(advertising:markField\).*; got an object, with an error at "alternative_id"/,
           ),
         },
       ]);
@@ -80,7 +80,7 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
     it("must not set what is an argument's", () => {
       for (const name of Object.values(schema.wireNames))
         expect(check(schema, { additionalFields: { [name]: 1 } }).problems).toMatchObject([
-          { reason: expect.stringContaining(`with a fault at "${name}"`) },
+          { reason: expect.stringContaining(`with an error at "${name}"`) },
         ]);
     });
   },
@@ -262,7 +262,7 @@ describe("reasons that say what to write instead", () => {
   it.each<[object, string]>([
     [
       { clickWindow: 31 * 86_400 },
-      "clickWindow expected whole seconds from 1 to 2592000 (30 days; advertising:maxWindowSeconds, if your installation allows more); got 2678400 (31 days)",
+      "clickWindow expected whole seconds from 1 to 2592000 (30 days; see advertising:maxWindowSeconds); got 2678400 (31 days)",
     ],
     [
       { eventName: " \t" },
@@ -294,7 +294,7 @@ describe("reasons that say what to write instead", () => {
       {
         property: "clickWindow",
         reason: expect.stringMatching(
-          /^expected whole seconds from 1 to 2592000 .*; got a secret value that does not fit$/,
+          /^expected whole seconds from 1 to 2592000 .*; got a secret value that doesn't fit$/,
         ),
       },
     ]);

@@ -59,9 +59,8 @@ export function didYouMean(
   written = (name: string) => name,
 ): string {
   const meant = nearest(typed, known);
-  return meant === undefined
-    ? `known are ${known.join(", ")}`
-    : `did you mean ${written(meant)}?`;
+  if (meant) return `did you mean ${written(meant)}?`;
+  return `expected one of ${known.join(", ")}`;
 }
 
 /** The letters and digits of a name in small letters: people take names with equal ones for the same name. */

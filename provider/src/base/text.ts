@@ -143,5 +143,5 @@ export const NEEDED_NODE = "22.19.0";
  */
 export function versionProblem(running: string): string | undefined {
   if (natural(running, NEEDED_NODE) >= 0) return undefined;
-  return `Node.js ${NEEDED_NODE} or later is needed; this is ${running}. Install a newer one: https://nodejs.org/`;
+  return `Node.js ${NEEDED_NODE} or later is needed; this is ${running}. Nothing was sent. Install it from https://nodejs.org/`;
 }

@@ -83,7 +83,9 @@ export function chosen<T>(
 ): T {
   if (Object.hasOwn(known, name)) return known[name] as T;
   const names = enumerate(Object.keys(known));
-  throw new UsageError(`there is no ${noun} "${printable(name)}"; known are ${names}`);
+  throw new UsageError(
+    `there is no ${noun} "${printable(name)}"; expected one of ${names}`,
+  );
 }
 
 /**

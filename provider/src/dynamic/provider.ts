@@ -44,7 +44,7 @@ export function createProvider(
     const context = readProgramContext(own(inputs, IDENTITY));
     if (context) return { ref: refOf(resource.name, context.identity), context };
     throw new ArgumentsError(
-      `This ${resource.name} was not declared with a class of pulumi-advertising: nothing is sent for it.`,
+      `This ${resource.name} isn't declared with pulumi-advertising's class. Nothing was sent. Use it.`,
     );
   };
 

@@ -34,7 +34,7 @@ function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
 function shortWindow(seconds: unknown): string | undefined {
   if (typeof seconds !== "number" || seconds > 365) return undefined;
   const meant = withUnit(days(seconds));
-  return `is ${count(seconds, "second")}; windows are seconds here. If days were meant, write ${meant}`;
+  return `is ${count(seconds, "second")}; windows are in seconds. If you mean days, write ${meant}`;
 }
 
 /** Programs write these where a table has nothing. */
@@ -42,8 +42,7 @@ const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a)$/i;
 
 function oddName(name: unknown): string | undefined {
   if (typeof name !== "string") return undefined;
-  if (hasStray(name))
-    return `${quoted(name)} has a character that nobody sees: is it meant?`;
+  if (hasStray(name)) return `${quoted(name)} has an invisible character: is it intended?`;
   return NO_NAME.test(name) ? `is "${name}": is that a name?` : undefined;
 }
 

@@ -129,7 +129,7 @@ export async function check(
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
     // A plugin's program may be in any language.
-    arrivedUndefined: context.run ? "is the output's name right?" : "",
+    isFromOutputs: context.run !== undefined,
   });
   if ("member" in resource && values.defaults !== UNKNOWN)
     values.defaults = {

@@ -20,7 +20,7 @@ import {
   withDifferences,
 } from "../kinds/index.js";
 import { changeMessages } from "../plan/index.js";
-import { exactId, isPlatformId, READABLE_ID } from "../rules/index.js";
+import { exactId, isPlatformId } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
   ACCOUNT,
@@ -116,7 +116,7 @@ async function get(
 ): Promise<ReadResult> {
   if (!isPlatformId(id))
     throw new UnsupportedError(
-      `${kind.name}.get expected ${READABLE_ID}; got ${printable(id)}. Nothing was sent.`,
+      `${kind.name}.get expected an id of the platform, an integer from 0; got ${printable(id)}. Nothing was sent.`,
     );
   const props = { ...properties, [kind.idProperty]: exactId(id) };
   const { settings } = runtime;

@@ -83,7 +83,7 @@ export class AdvertisingPlugin {
   ) {}
 
   get runtime(): Runtime {
-    if (!this.#runtime) throw new Error("called before it was configured");
+    if (!this.#runtime) throw new Error("not configured");
     return this.#runtime;
   }
 
@@ -162,7 +162,7 @@ export class AdvertisingPlugin {
     const [first, ...others] = failures;
     if (first === undefined) return { inputs, failures };
     const more =
-      "Pulumi stops at the first resource that has problems: others show in the next preview.";
+      "Pulumi stops at the first resource with problems. Others may show in the next preview.";
     return { inputs, failures: [`${first}\n${more}`, ...others] };
   }
 
@@ -194,7 +194,7 @@ export class AdvertisingPlugin {
       if (!(error instanceof BlockedCreateError)) throw error;
       const command = asTyped("npx pulumi-advertising pending");
       throw new BlockedCreateError(
-        `${error.message}\nPulumi stops at the first such resource. To list all open creates:\n  ${command}`,
+        `${error.message}\nPulumi stops here. To list all open creates:\n  ${command}`,
       );
     }
   }
@@ -258,11 +258,11 @@ export class AdvertisingPlugin {
     const isSet = "member" in resource;
     if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) return;
     const reason = isSet
-      ? "A set has no id on the platform"
-      : `${NAMESPACE}:operations names no read of it`;
+      ? "a set has no id on the platform"
+      : `${NAMESPACE}:operations names no read`;
     throw new UnsupportedError(
-      `${label} can't be imported or read by the id ${id}. ${reason}. Nothing was sent. ` +
-        "Declare it with its arguments and `existingId` instead: that adopts the live object.",
+      `${label} can't be imported or read by the id ${id}: ${reason}. Nothing was sent. ` +
+        "To adopt live objects, declare them with their arguments and existingId.",
     );
   }
 

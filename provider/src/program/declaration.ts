@@ -136,13 +136,13 @@ export function optionProblems(
     problems.push({
       property: "import",
       // Pulumi's dynamic providers can't: the engine does not say which provider the id belongs to.
-      reason: `is an option that does not work here: set the argument existingId: ${id}`,
+      reason: `isn't supported. Set the argument existingId: ${id}`,
     });
   if (retainOnDelete === false && !mayDelete)
     problems.push({
       property: "retainOnDelete",
       reason:
-        "can't be false: the platform has no known delete. Leave the option out; what is removed stays live",
+        "can't be false: advertising:operations names no delete. Leave it out; removed objects stay live",
     });
   return problems;
 }

@@ -61,10 +61,10 @@ copies.add(join(__dirname, "../.."));
 export function expectOneCopy(): void {
   if (copies.size < 2) return;
   const lines = [
-    "The program and its provider load several copies of pulumi-advertising, and only one can know the whole program:",
+    "The program and its provider load several copies of pulumi-advertising, but only one copy can check the whole program:",
     ...[...copies].map((folder) => `  ${folder}`),
-    "Nothing was sent. Declare it in the program's dependencies, and in libraries only in peerDependencies; " +
-      "then run `npm dedupe` (pnpm, yarn dedupe). `npm ls pulumi-advertising` (pnpm why, yarn why) shows what brings each copy.",
+    "Nothing was sent. Declare the package in the program's dependencies, and in libraries only in peerDependencies. " +
+      "Then run `npm dedupe` (pnpm, yarn dedupe). To see what brings each copy: `npm ls pulumi-advertising` (pnpm why, yarn why).",
   ];
   throw runError(withPage(lines.join("\n"), ArgumentsError.code));
 }
@@ -129,8 +129,7 @@ class Program {
   #assertGood(findings: readonly Finding[]) {
     const wrong = findings.filter(({ lines }) => lines.length > 0);
     // What earlier batches declare may be live by now.
-    const consequence =
-      "nothing that was declared together with this was registered or sent";
+    const consequence = "nothing declared at the same time was registered or sent";
     if (this.reading.problems.length + wrong.length > 0)
       throw programError(this.reading, wrong, consequence);
   }
@@ -171,7 +170,7 @@ export function currentProgram(): Program {
 
 function begin(): Program {
   const old = versionProblem(process.versions.node);
-  if (old !== undefined) throw runError(`pulumi-advertising: ${old} Nothing was sent.`);
+  if (old !== undefined) throw runError(`pulumi-advertising: ${old}`);
   // An inline program of the automation API may run in any folder.
   if (!internals.isEmbedded()) {
     printCommandsFor(internals.stackOfProgram());
@@ -197,7 +196,7 @@ function expectFoundFrom(folder: string) {
     return createRequire(join(folder, "index.js")).resolve("pulumi-advertising/handlers");
   } catch {
     throw runError(
-      `pulumi-advertising: Pulumi's provider process does not find this package from ${folder}. Nothing was sent. ` +
+      `Pulumi's provider process can't find pulumi-advertising from ${folder}. Nothing was sent. ` +
         "Install it there: `npm install pulumi-advertising`. A library that uses it declares it in peerDependencies.",
     );
   }

@@ -78,9 +78,6 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
   );
 }
 
-/** Said where a program reads a resource by an id that is none. */
-export const READABLE_ID = "an id of the platform, an integer from 0";
-
 /** Whether this is an object's id, not its stand-in: nothing, `unresolved-…`, an unknown. Ids are compared as texts. */
 export function isPlatformId(id: string | undefined): id is string {
   return id !== undefined && ID.test(id);
@@ -116,7 +113,7 @@ export function choiceOf<T extends Readonly<Record<string, string>>>(names: T) {
 
 /** A window to look back: whole seconds from 1 to the installation's limit. */
 export function windowOf(maxSeconds: number) {
-  const setting = "advertising:maxWindowSeconds, if your installation allows more";
+  const setting = "see advertising:maxWindowSeconds";
   const expected = `whole seconds from 1 to ${maxSeconds} (${joined("; ", unitOf(maxSeconds), setting)})`;
   return expecting(expected, z.int().min(1).max(maxSeconds), { form: "seconds" });
 }
@@ -147,12 +144,12 @@ export function additionalFieldsBeside(
   wireNames: Readonly<Record<string, string>>,
   markField: string | undefined,
 ) {
-  const mark = markField && `${markField} (setting advertising:markField)`;
+  const mark = markField && `${markField} (advertising:markField)`;
   const taken = joined(", ", ...Object.values(wireNames), mark);
   const notFree = new Set([...Object.values(wireNames), markField, "__proto__", ""]);
   const name = z.string().refine((text) => !notFree.has(text));
   return expecting(
-    `request fields by their wire names, with values that JSON can carry, and none of ${taken}`,
+    `request fields by their wire names, with JSON values, except ${taken}`,
     z.record(name, z.json()),
   );
 }

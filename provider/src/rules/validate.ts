@@ -34,8 +34,8 @@ export interface ValidationOptions {
   isUnknown: (value: unknown) => boolean;
   /** Paths of arguments whose values must not be shown; what is inside one of them is not shown either. */
   secret?: ReadonlySet<string>;
-  /** Said of a required argument that is missing here though the program gave one. */
-  arrivedUndefined?: string;
+  /** Whether the program gave each required argument, so that only an Output can be `undefined`. */
+  isFromOutputs?: boolean;
   /** Says what to write instead of a value that was refused, where that is known. Not asked about secrets. */
   advice?: (path: string, value: unknown) => string | undefined;
 }
@@ -134,12 +134,13 @@ class Walk {
     issues: z.ZodError["issues"] = [],
   ) {
     const expected = `expected ${expectationOf(rule)}`;
-    if (value === undefined)
-      return `is required: ${joined(" ", this.reading.arrivedUndefined, expected)}`;
+    if (value === undefined && this.reading.isFromOutputs)
+      return `is required: ${expected}; got undefined from an Output (is its name right?)`;
+    if (value === undefined) return `is required: ${expected}`;
     const inside = (issues[0]?.path ?? []).map(String).join(".");
-    const place = inside && `with a fault at ${quoted(inside)}`;
+    const place = inside && `with an error at ${quoted(inside)}`;
     if (this.#isSecret(path))
-      return `${expected}; got ${joined(", ", "a secret value that does not fit", place)}`;
+      return `${expected}; got ${joined(", ", "a secret value that doesn't fit", place)}`;
     // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
     const own = issues.find(
       ({ code, message }) => code === "custom" && message !== NO_WORDS,

@@ -94,7 +94,7 @@ function faultIn(
   const isPlain = URL.canParse(address) && new URL(address).href === address;
   // What a server or an address may understand in another way: other hosts, dots, empty segments, encoded separators.
   if (!isPlain || /^\/|\/\/|[#{}]|%2e|%2f|%5c/i.test(filled))
-    return "leaves the base URL, or may; expected a plain path below it, without a host, .. or #";
+    return "may leave the base URL; expected a plain path below it, without a host, .. or #";
   // To a server that ignores queries and parameters, it would be the create.
   if (method === "POST" && !/(^|\/)\{id\}([/;]|$)/.test(path.split("?")[0] ?? ""))
     return "may be the create itself: expected {id} between slashes or at the end of the path";

@@ -34,8 +34,8 @@ export function readProxy(
     const secrets = secretsOf(url);
     return { url: url.href, host: url.host, variable, noProxy, secrets };
   } catch {
-    const expected = "expected [http://][user:password@]host:port, percent-encoded";
-    const reason = `${expected}; got another value, which is not shown`;
+    const reason =
+      "expected [http://][user:password@]host:port, percent-encoded; got another value";
     const command = `export ${variable}=http://proxy.example.com:3128`;
     problems.push({ source: variable, reason, command });
     return undefined;
@@ -47,8 +47,7 @@ function proxyUrl(value: string) {
   // `host:port` without a scheme is what curl, Go and so the Pulumi CLI take as http://.
   if (/^[^/?#\\]+:\d+\/?$/.test(value)) return new URL(`http://${value}`);
   // A password with an unencoded character ends up in a path, and a part of it in what would be taken for the host.
-  if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(value))
-    throw new URIError("a path, or another scheme");
+  if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(value)) throw new URIError();
   return new URL(value);
 }
 

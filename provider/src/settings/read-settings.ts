@@ -110,7 +110,7 @@ function readSetting(
   }
   // A login with it would be spent in vain.
   if (secret && /[\r\n]$/.test(raw))
-    return refuse("ends in a line end, which no login takes");
+    return refuse("ends with a line break, which no login accepts");
   // Pulumi hands programs what `pulumi config set --path` made as JSON text.
   const data = structured === undefined ? raw : (jsonIn(raw) ?? raw);
   const { data: value, error } = schema.safeParse(data);
@@ -149,7 +149,7 @@ function unknownKeys(keys: readonly string[]) {
   const unknown = keys.filter((key) => !(SETTING_NAMES as string[]).includes(key));
   return unknown.map((key) => ({
     source: `${NAMESPACE}:${key}`,
-    reason: `is not a known setting; ${didYouMean(key, SETTING_NAMES, (known) => `${NAMESPACE}:${known}`)}`,
+    reason: `is not a known setting (${didYouMean(key, SETTING_NAMES, (known) => `${NAMESPACE}:${known}`)})`,
     command: `pulumi config rm ${NAMESPACE}:${key}`,
   }));
 }

@@ -128,7 +128,7 @@ const TABLE = {
       .transform((accounts) => accounts.split(",").map(asAccount))
       .optional(),
     expected:
-      "'<host> <e-mail>', as an error about another account shows it; several are separated by commas",
+      "'<host> <e-mail>' as in the error about another account, or several separated by commas",
     example: "platform.example.com you@example.com",
   },
   operations: {

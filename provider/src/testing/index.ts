@@ -124,7 +124,7 @@ export interface DeclaredResource {
 
 const READING: ValidationOptions = {
   isUnknown: (value) => value === UNKNOWN,
-  arrivedUndefined: "is the output's name right?",
+  isFromOutputs: true,
 };
 
 class MockPlatform {
@@ -181,7 +181,7 @@ class MockPlatform {
     if (this.#findings.length === 0) return;
     this.isReported = true;
     const { reading } = currentProgram();
-    throw programError(reading, this.#findings, "`pulumi up` would stop there");
+    throw programError(reading, this.#findings, "`pulumi up` would fail");
   }
 
   #idOf({ existingId }: Values): string {

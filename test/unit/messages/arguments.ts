@@ -1,0 +1,164 @@
+/** Arguments, and how a program and its tests are set up. */
+import { resolve } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
+import * as state from "@pulumi/pulumi/runtime/state.js";
+import { vi } from "vitest";
+import * as advertising from "../../../provider/src/index.js";
+import { expectOneCopy } from "../../../provider/src/program/program.js";
+import { SECRET_ARGUMENTS } from "../../../provider/src/state/index.js";
+import { outputOf, setMocks } from "../../../provider/src/testing/index.js";
+import { newFolder } from "../../support/folder.js";
+import { newRun } from "../../support/run.js";
+import { type Examples, STACK, thrownBy } from "./examples.js";
+
+const EVENT = { eventName: "Purchase", advertiserId: 7, value: 25 };
+
+/** What a program's constructor throws, under the mocks of a user's test. */
+async function refused(declare: () => unknown, config: Record<string, string> = {}) {
+  pulumi.runtime.setAllConfig(config);
+  await setMocks();
+  const message = thrownBy(declare);
+  pulumi.runtime.setAllConfig({});
+  return message;
+}
+
+/** The warnings of a program, under the same mocks. */
+async function warningsOf(declare: () => unknown) {
+  await setMocks();
+  const printed: string[] = [];
+  const spy = vi
+    .spyOn(console, "warn")
+    .mockImplementation((text) => void printed.push(text));
+  declare();
+  await new Promise((printed) => setImmediate(printed));
+  spy.mockRestore();
+  return printed.join("\n");
+}
+
+const { getStore } = state as unknown as {
+  getStore(): { settings: { options: { monitorAddr?: string | undefined } } };
+};
+
+/** What the first resource of a program throws that Pulumi's engine runs. */
+function thrownWithoutMocks() {
+  const { options } = getStore().settings;
+  const { monitorAddr } = options;
+  options.monitorAddr = undefined;
+  const message = thrownBy(() => new advertising.ConversionEvent("purchase", EVENT));
+  options.monitorAddr = monitorAddr;
+  return message;
+}
+
+const OWN_FOLDER = resolve(import.meta.dirname, "../../../provider");
+const copies = (globalThis as unknown as Record<symbol, Set<string>>)[
+  Symbol.for("pulumi-advertising")
+];
+
+const engineRun = () =>
+  newRun({ url: "https://ads.example", email: "a@b.c", password: "geheim" }, newFolder());
+
+/** What the provider process answers to the engine's check. */
+async function checked(inputs: object) {
+  const identity = { identity: `${STACK}::purchase`, run: { isUp: false, resources: 1 } };
+  const { event } = engineRun();
+  const { failures } = await event.check({}, { ...inputs, __identity: identity });
+  return (failures ?? []).map(({ reason }) => reason).join("\n");
+}
+
+export const args: Examples = {
+  "an event whose arguments are all wrong": () =>
+    refused(
+      () =>
+        new advertising.ConversionEvent(
+          "purchase",
+          {
+            eventName: "x".repeat(100),
+            advertiserId: new pulumi.StackReference("org/shop/dev"),
+            value: Number.NaN,
+            eventTypeId: 1.5,
+            segmentId: -1,
+            countUnique: "yes",
+            clickWindow: 3_000_000,
+            viewWindow: "7d",
+            attribution: "all",
+            existingId: 0,
+            additionalFields: { value: 1, note: { at: () => 1 } },
+            colour: "red",
+            eventname: "Purchase",
+          } as never,
+          { import: "4711", retainOnDelete: false },
+        ),
+      { "advertising:markField": "alternative_id" },
+    ),
+  "a set whose arguments are wrong": () =>
+    refused(
+      () =>
+        new advertising.ConversionEventSet("funnel", {
+          advertiserId: pulumi.output(7),
+          defaults: { value: 1 },
+          events: {
+            toString: { eventName: "Landing", value: 0 },
+            landing: 12,
+            lead: {},
+            buy: { eventName: "Buy", value: 1, formerKey: "lead", existingId: 4711 },
+            pay: { eventName: "Pay", value: 1, existingId: 4711 },
+            a: { eventName: "A", value: "1" },
+            b: { eventName: "B", value: "2" },
+            c: { eventName: "C", value: "3" },
+            d: { eventName: "D", value: "4" },
+            e: { eventName: "E", value: "5" },
+          },
+        } as never),
+    ),
+  "a set whose arguments are no objects": () =>
+    refused(() => {
+      const wrong = { advertiserId: 7, defaults: "none", events: ["buy"] } as never;
+      return new advertising.ConversionEventSet("funnel", wrong);
+    }),
+  "an advertiser without a usable name and id": () =>
+    refused(
+      () => new advertising.Advertiser("acme", { advertiserName: "\n", existingId: 0 }),
+    ),
+  "accepted, and likely a mistake": () =>
+    warningsOf(() => {
+      const args = { ...EVENT, clickWindow: 7, existingId: "1234567890123450000" };
+      new advertising.ConversionEvent("purchase", { ...args, eventName: "Sign\u200bup" });
+      new advertising.ConversionEvent("lead", { ...EVENT, eventName: "None" });
+    }),
+  "an Output of the wrong value, in a user's test": async () => {
+    await setMocks();
+    const value = pulumi.output(undefined) as never;
+    const event = new advertising.ConversionEvent("purchase", { ...EVENT, value });
+    return outputOf(event.eventId).then(String, ({ message }) => message);
+  },
+  "an Output of the wrong value, in an `up`": async () => {
+    const fields = { ...EVENT, value: undefined, additionalFields: { a: { b: Symbol() } } };
+    return checked({ ...fields, [SECRET_ARGUMENTS]: ["additionalFields"] });
+  },
+  "an Output that isn't an id, as the id of `.get`": () =>
+    engineRun()
+      .event.read("shop", {})
+      .then(String, ({ message }) => message),
+  "the function `validate`, of an unknown kind": () =>
+    thrownBy(() => advertising.validate("Event" as never, EVENT)),
+  "an old version of Node.js": () => {
+    const { versions } = process;
+    Object.defineProperty(process, "versions", { value: { node: "20.11.0" } });
+    const message = thrownWithoutMocks();
+    Object.defineProperty(process, "versions", { value: versions });
+    return message;
+  },
+  "a program whose folder does not have the package": () => {
+    const spy = vi.spyOn(process, "cwd").mockReturnValue("/app");
+    const message = thrownWithoutMocks();
+    spy.mockRestore();
+    return message;
+  },
+  "two copies of the package": () => {
+    const other = "/app/node_modules/tracking/node_modules/pulumi-advertising";
+    copies?.add(other);
+    const message = thrownBy(expectOneCopy);
+    copies?.delete(other);
+    return message.replace(OWN_FOLDER, "/app/node_modules/pulumi-advertising");
+  },
+};
