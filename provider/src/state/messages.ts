@@ -4,7 +4,7 @@ import type { Kind } from "../kinds/index.js";
 import { stackOption } from "./names.js";
 import type { CreateRecord } from "./stored.js";
 
-/** How many a run's message lists; `pending` lists all of them. */
+/** How many objects a run's message lists at most; `pending` lists all. */
 export const MAX_LISTED = 20;
 
 function momentOfSending({ at, atLatest }: Pick<CreateRecord, "at" | "atLatest">): string {
@@ -41,7 +41,7 @@ export function pendingCommandLine(
   return asTyped(`npx pulumi-advertising pending ${options.join(" ")}`);
 }
 
-/** The commands that resolve creates of unknown outcome, one for each answer. @param shorts their names in commands. */
+/** The commands that resolve creates, one for each answer. @param shorts the creates' names in commands. */
 export function answerCommands(shorts: readonly string[]): string[] {
   const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((short) => `${short}=<its id>`);
@@ -74,7 +74,7 @@ export function whatHappened(
   return `${label}: an earlier run sent it ${momentOfSending(create)}, and its outcome is unknown.`;
 }
 
-/** What becomes of objects that are no longer managed; without a full stop. @param subject the object or objects. */
+/** A clause about objects that are no longer managed, without a full stop. @param subject the object or objects. */
 export function staysLive(
   { unmanagedNotice }: Pick<Kind, "unmanagedNotice">,
   subject: string,
