@@ -39,7 +39,7 @@ import {
 } from "../state/index.js";
 import { type Resource, refIn } from "./contents.js";
 
-/** As engine 3.259 writes a secret value. */
+/** The text that engine 3.259 prints for a secret value. */
 const SECRET_TEXT = "[secret]";
 
 interface Step {
@@ -144,7 +144,7 @@ function plannedIn(
   });
 }
 
-/** A phrase for each action whose name alone would not be clear to a reader. */
+/** A phrase for each action whose name alone would not be clear. */
 const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
   "perhaps replace": "replace if a value that is not known yet changes",
   retain: "leave the state",
@@ -199,8 +199,8 @@ export function commentOf(preview: string) {
 }
 
 /**
- * A new object whose body is that of one which leaves the state is likely the same one under another name, so that
- * creating it makes a second live object. Unlike a run, this sees the whole state.
+ * Hints about renames: a new object with all arguments of one that leaves the state is likely the same one, and
+ * creating it would make a second live object. Unlike a run, this sees the whole state.
  */
 function renamesAmong(changes: readonly ObjectChange[]) {
   const nameIn = (kind: Kind, values: Values) =>

@@ -1,6 +1,6 @@
 /**
  * Reads the output of `pulumi stack export` into one kind of record for each advertiser and conversion event, which
- * `pending` and every report use, and lists what the stack left live. Secret values are called secret, and never shown.
+ * `pending` and every report use, and lists the objects that the stack left live. Secret values are never shown.
  * Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
@@ -31,15 +31,17 @@ export interface Resource {
   id?: string;
   /** It was replaced, and the next run removes it from the state. */
   delete?: boolean;
-  /** Its object was deleted or left live (`deleteBeforeReplace`): the next run creates a new one, or removes it. */
+  /**
+   * Its object was deleted or left live (`deleteBeforeReplace`): the next run creates another or drops the resource.
+   */
   pendingReplacement?: boolean;
   /** Whether the object stays live when the resource goes; true of this package's unless the program says otherwise. */
   retainOnDelete?: boolean | undefined;
-  /** `<URN>::<id>` of its provider resource. */
+  /** `<URN>::<id>` of the provider resource. */
   provider?: string;
   /** It is only read (`.get`). */
   external?: boolean;
-  /** The URNs that it had before, as the program says. */
+  /** The resource's former URNs, by the program's aliases. */
   aliases?: readonly string[];
   inputs?: Values;
   outputs?: Values;
@@ -170,7 +172,7 @@ export interface Leftover {
   id: string;
   name: string;
   key: string;
-  /** When it left the state, ISO 8601; empty where it is not known. */
+  /** When the object left the state, ISO 8601; empty if that is not known. */
   at: string;
   why: string;
 }
@@ -233,7 +235,7 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   });
 }
 
-/** A leftover that no state has noted, so that its time isn't known. */
+/** A leftover that the state does not list as left live, so the time at which it left the state isn't known. */
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
   let why = reason;
   if (resource.retainOnDelete !== true)

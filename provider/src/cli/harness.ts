@@ -13,7 +13,7 @@ export interface Command {
   run: (args: readonly string[]) => Promise<number>;
 }
 
-/** Options: a text, and any number of texts. */
+/** The types of options: one text, or any number of texts. */
 export const TEXT = { type: "string" } as const;
 export const SEVERAL = { ...TEXT, multiple: true, default: [] as string[] } as const;
 

@@ -195,8 +195,8 @@ async function takeOver(former: string, facts: Facts, choice: StackChoice) {
 }
 
 /**
- * Applies the answers, and reports them. Creates in the state are resolved by a refresh of only their resources;
- * without an object for its resource, a create only leaves the unresolved ones.
+ * Applies the answers, and reports them. Creates in the state are resolved by a refresh of only their resources. An
+ * answer without an id, or with an id that another resource manages, just removes the create from the unresolved ones.
  * @throws Error that lists the creates that the state still has as unresolved, for example because a run locks it.
  */
 async function execute(all: readonly Answer[], facts: Facts, choice: StackChoice) {

@@ -78,7 +78,7 @@ ${STATE_HELP}`,
   },
 });
 
-/** Journal records of objects that the state had. This machine doesn't know which of them others have deleted. */
+/** Journal records of objects that the state had. Other machines may have deleted some of the objects. */
 function notedHere(stacks: readonly (string | undefined)[], choice: StackChoice) {
   const folder = journalFolder();
   const backend = backendIn(process.env, programFolder(choice));

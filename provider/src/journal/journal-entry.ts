@@ -129,7 +129,7 @@ export interface StackJournal extends StackPlace {
   records: Map<string, JournalEntry>;
 }
 
-/** A journal that can't be relied on. Nothing may be created until somebody has looked. */
+/** The journal can't be relied on, so nothing may be created until somebody has looked. */
 export class DamagedJournal extends Error {}
 
 /**

@@ -12,7 +12,7 @@
  *     - a person or a search resolves the create, or the create certainly wasn't carried out;
  *     - the object is deleted.
  * M3. A key has at most one record. While that record is open or reported, nothing is sent for the resource.
- *     Exceptions: a reported record of another account, and an object that was deleted or that this create replaces.
+ *     Exceptions: a reported record of another account, and a record whose object was deleted or is to be replaced.
  * M4. Only one run at a time writes a stack's journal. It checks before and after each write that it still is that run.
  * M5. A journal that can't be read or written stops every create. Only an unfinished last line is ignored, since
  *     nothing is sent before its line is complete.
@@ -24,7 +24,7 @@
  * | sent; none if only the state had it | a response or search has the id ({@link Journal.recordCreated}) | created |
  * | sent | certainly not carried out ({@link Journal.recordNotCarriedOut}) | closed, or the replaced object confirmed |
  * | created, and returned to the engine | the run ends cleanly ({@link Journal.closeNow}) | reported |
- * | any that isn't about another object | a `diff` shows an object ({@link Journal.recordSeen}) | confirmed |
+ * | none, or one not about another object | a `diff` shows an object ({@link Journal.recordSeen}) | confirmed |
  * | open, under another key | the state names the create ({@link Journal.recordSeen}) | closed, or confirmed |
  * | any, none | the program adopts an object for the key ({@link Journal.recordAdopted}) | confirmed |
  * | any but closed | the key changes ({@link Journal.moveRecord}) | closed; the same record under the new key |
@@ -54,7 +54,7 @@ export interface RunAccount {
   isSameAccount: IsSameAccount;
 }
 
-/** What a `diff` shows in the state for a key: an object (`id`), creates, or both. */
+/** Things that a `diff` shows in the state for a key: an object (`id`), creates, or both. */
 interface Sight extends Pick<JournalEntry, "key" | "id" | "name" | "facts" | "deletes"> {
   /** Creates that the state accounts for: an unresolved one by its mark, any other as `sendingOf` names it. */
   creates?: readonly string[];
@@ -110,7 +110,7 @@ export class Journal {
     this.#openAtStart = open;
     this.accountsOfOpen = new Map(open.map(({ account, key }) => [account, key]));
     this.#holders = undefined;
-    // A plugin learns only from its first create that this is an `up`: what its diffs saw before that counts too.
+    // A plugin knows only at the first create, update or delete that this is an `up`: earlier diffs count too.
     for (const line of this.#unwrittenLines) this.#apply(line);
     return records;
   }
@@ -351,7 +351,7 @@ function isCreate(record: JournalEntry, create: string) {
   return create === record.mark || create === sendingOf(record);
 }
 
-/** Whether a record is about another object than the state's. @param creates that the state names. */
+/** Whether a record is about another object than the state's. @param creates the ones that the state names. */
 function isOther(record: JournalEntry, id: string, creates: readonly string[]) {
   if (record.state === "confirmed") return false;
   if (creates.some((create) => isCreate(record, create))) return false;

@@ -262,7 +262,7 @@ function storeSettings(url: string, environment: Environment) {
     const value = environment[name];
     if (!value) return [];
     if (!name.includes("CONNECTION")) return `${name}=${value}`;
-    // `AccountName=a;AccountKey=…;…`: the other parts are keys.
+    // `AccountName=a;AccountKey=…;…`: other parts may be secret keys.
     const parts = value.match(/\b(AccountName|BlobEndpoint|EndpointSuffix)=[^;]*/g) ?? [];
     return `${name}=${parts.join(";")}`;
   });

@@ -62,7 +62,7 @@ import {
 import { type Plan, planObjects } from "./plan-resource.js";
 import type { Change, Runtime, Severity } from "./runtime.js";
 
-/** What became of a resource's objects. */
+/** The outcomes for a resource's objects, and the next state. */
 interface ApplyResult {
   outcomes: Outcomes;
   /** The objects that have left the resource and stay live, without those that another resource manages. */
@@ -90,7 +90,7 @@ export async function createResource(
     const id = `set-${randomUUID()}`;
     return { id, outs: setOutputs(plan, await applyPlan(plan), id) };
   }
-  // The engine gives `create` no old state, so this comes from `diff`.
+  // The engine gives `create` no old state, so that comes from `check` and `diff`.
   const { planned: before, deletesInStateAndProgram = false } = runtime.deployment.checked(
     ref.key,
   );
@@ -152,7 +152,7 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
   const { runtime, resource, kind, ref, stored, objects, inputs, secret } = plan;
   const operations = new ObjectOperations(kind, runtime);
   const tasks = tasksOf(plan);
-  // All members are checked before any is sent: if one is blocked, none of a renamed set is created.
+  // All members are checked before any is sent: if one is blocked, no new event of the set is created.
   for (const task of tasks) {
     const { action, ref: own, replaces, mark } = task;
     const isNew = action.do === "create" || action.do === "replace";

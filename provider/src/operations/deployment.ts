@@ -1,5 +1,5 @@
 /**
- * What a run knows: facts that `check` and `diff` note for `create`, `update` and `delete`, and which resource has
+ * A run's knowledge: facts that `check` and `diff` note for `create`, `update` and `delete`, and which resource has
  * which object.
  *
  * For each resource, and for many resources at once, the engine calls:
@@ -26,7 +26,7 @@ import {
   type Unresolved,
 } from "../state/index.js";
 
-/** What a resource's `check` has learned from the state and the program. */
+/** Facts about a resource that its `check` has learned from the state and the program. */
 export interface Checked {
   /** The arguments that were secret in the state. */
   wasSecret: ReadonlySet<string>;
@@ -38,7 +38,7 @@ export interface Checked {
   formerKeys?: readonly string[] | undefined;
   /** The resource under its former name, if the state still has that: commands name resources as the state does. */
   inState?: ResourceRef | undefined;
-  /** What `diff` has planned for a single resource since. */
+  /** The plan of a single resource's `diff`, once there was one. */
   planned?: { stored: StoredSet; object: PlannedObject };
 }
 

@@ -68,7 +68,7 @@ function notice(
   };
 }
 
-/** In a preview, what an `up` does with an earlier run's create. */
+/** In a preview: `pulumi up` takes over an earlier run's create, or searches for it. */
 export function takeOverNotice(
   ref: ResourceRef,
   entry: Pick<JournalEntry, "at"> & Partial<JournalEntry>,
@@ -142,7 +142,7 @@ function whatIsOpen(open: OpenCreate) {
   return `an earlier run${stack} sent ${label}, and its outcome is unknown: look in the account for ${describe(kind, open)}`;
 }
 
-/** What to do for each answer. The advice about names is the first object's, and stands for all. */
+/** Lines about what to do for each answer. The advice about names is the first object's, and stands for all. */
 function openAdvice(all: readonly Namesake[]) {
   const nameOf = ({ open: { key, elsewhere } }: Namesake) =>
     elsewhere ? refOfKey(key, elsewhere.stack).urn : parseKey(key).short;
@@ -203,7 +203,7 @@ export function refusedBeforeMessage({ label }: ResourceRef, refused: string): s
 }
 
 /**
- * What happens to the old object of a replaced resource, in a preview and after the `up`.
+ * About the old object of a replaced resource, in a preview and after the `up`.
  * @param then the end of a sentence about the resource: `is 43 now`.
  */
 export function replacedNotice(
@@ -302,7 +302,7 @@ const PLAN: Partial<Record<ShownAction, string>> = {
 };
 
 /**
- * What an `up` would do with a set; undefined if nothing. @param abilities the operations that are known for the kind.
+ * The plan of an `up` for a set; undefined without changes. @param abilities the operations known for the kind.
  * @param isKept whether another resource has an object from now on.
  */
 export function planMessage(
@@ -380,7 +380,7 @@ export function leftMessage(kind: Kind, left: readonly LeftLive[]): string | und
   ].join("\n");
 }
 
-/** Which live objects an `up` has adopted, or taken over from earlier runs; undefined if none. */
+/** Lists the live objects that an `up` has adopted, or taken over from earlier runs; undefined if there are none. */
 export function usedMessage(
   { label, name }: ResourceRef,
   objects: readonly Pick<PlannedObject, "key" | "id">[],

@@ -61,7 +61,7 @@ export type Outcomes = ReadonlyMap<string, Outcome>;
 export interface Namesake {
   ref: ResourceRef;
   open: OpenCreate;
-  /** Whether they may differ, because the name or the advertiser is not known yet. */
+  /** True if the two may still differ, because the name or the advertiser is not known yet. */
   isPerhaps: boolean;
 }
 
@@ -77,7 +77,7 @@ export function isTrouble(outcome: Outcome): boolean {
   return outcome.kind !== "managed";
 }
 
-/** What a create was sent with, for an object whose arguments may have changed since. */
+/** Describes an object as its create was sent, since its arguments may have changed. */
 export function sentAsOf(
   kind: Kind,
   { body, facts = {} }: { body: string; facts?: Values | undefined },
@@ -94,7 +94,7 @@ export function idAfter(outcome: Outcome | undefined): string | undefined {
 export interface SavedResource {
   id: string;
   properties: Values;
-  /** The names of the secret arguments among them. */
+  /** The names of the secret arguments in `properties`. */
   secret: ReadonlySet<string>;
 }
 

@@ -206,7 +206,7 @@ function noteDeclared(
   for (const key of formerKeys.values()) declared.add(memberRef(ref, key).key);
 }
 
-/** Claims the ids in `existingId`. @returns a problem for each id that another resource or member has claimed. */
+/** Claims the ids in `existingId`. @returns a problem for each id that another resource or member claimed before. */
 function claimConflicts({ runtime, resource, kind, ref, objects }: Plan) {
   return objects.flatMap(({ key, entry }) => {
     const id = adoptedBy(entry);
@@ -413,7 +413,7 @@ function tellSingle(plan: Plan, object: PlannedObject) {
   if (deployment.isUp === false) tellReplacement(plan, object);
 }
 
-/** What a preview adds about a replacement: an earlier create that is used, and the old object. */
+/** Shows a preview's messages about a replacement: an earlier create that is used, and the old object. */
 function tellReplacement({ runtime, kind, ref }: Plan, { action, former }: PlannedObject) {
   if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record));
   if (!former || runtime.deployment.isClaimedOrAdopted(kind, former.id)) return;

@@ -175,7 +175,7 @@ async function refreshObjects(
 ): Promise<boolean> {
   const { kind, runtime } = operations;
   const { events, eventIds, sentAs, created } = stored;
-  // Undefined if nobody knows which values must not be shown.
+  // Undefined if the state does not say which values are secret.
   const secret =
     ref && secretOfObjects(kind, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
   const refreshOne = async (key: string, id: string): Promise<boolean> => {
@@ -195,7 +195,7 @@ async function refreshObjects(
       for (const map of [events, eventIds, sentAs]) map.delete(key);
       return true;
     }
-    // An object known only by its fingerprint can't be compared; it is there, and that is all.
+    // An object that is known only by its fingerprint can't be compared. The read has shown that it exists.
     if (sentAs.has(key)) return false;
     const entry = events.get(key) ?? {};
     const values = completeArguments(stored, entry);

@@ -1,6 +1,6 @@
 /**
- * What all resources of a deployment share in the provider process, such as messages, which are scrubbed and limited in
- * number, and the work in progress, which ends once the engine is gone.
+ * Shared by all resources of a deployment in the provider process: the client, the journal, messages (scrubbed, and
+ * limited in number), and the work in progress, which ends once the engine is gone.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers";
@@ -125,7 +125,7 @@ export function createRuntime(
       return client;
     },
     journal: journalOf,
-    /** Creates that were open when this run began, here and in other stacks of the project. */
+    /** Creates that were open when this run began, in this machine's journals of the project. */
     openCreates(ref: ResourceRef) {
       openCreates ??= new CreatesByName([
         ...journalOf(ref).openAtStart,
@@ -166,10 +166,10 @@ export function createRuntime(
       Record<string, string | null>
     >,
     now,
-    /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
+    /** Closes the journal when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
-      // If the whole program ran to its end, undeclared objects leave the state. The program process has reported them.
       if (!journal) return;
+      // If the whole program ran to its end, undeclared objects leave the state. The program process has reported them.
       const { isUp, isWhole, hasFailed } = deployment;
       const hasEnded = readHints(endedPath(journal.path), disk) !== "";
       const isComplete = isUp && isWhole && hasEnded && !hasFailed;
@@ -236,7 +236,7 @@ const MAX_NOTICES = 10;
 const COLLECT_MS = 200;
 
 export interface Notice {
-  /** What notices of this sort have in common, as it follows "3 more, ". */
+  /** A phrase that fits all notices of this sort, as it follows "3 more, ". */
   sort: string;
   urn: string;
   text: string;

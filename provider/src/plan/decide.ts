@@ -97,7 +97,7 @@ export interface PlannedObject {
   id: string | undefined;
   isDeclared: boolean;
   olds: Values;
-  /** What is known about the object if `olds` does not describe it. */
+  /** Set if `olds` does not describe the object. */
   sentAs: SentAs | undefined;
   /** The entry as declared; empty if the object is not declared. `values` also has the set's shared arguments. */
   entry: Values;

@@ -135,7 +135,7 @@ export function optionProblems(
   if (id !== undefined)
     problems.push({
       property: "import",
-      // Dynamic providers can't import: the engine does not say which resource class the id belongs to.
+      // Dynamic providers can't import: the engine gives an id alone, and does not say which of them it is for.
       reason: `is an option that does not work here: set the argument existingId: ${id}`,
     });
   if (retainOnDelete === false && !mayDelete)

@@ -161,7 +161,7 @@ function warn(warnings: readonly string[]) {
   for (const warning of warnings) void pulumi.log.warn(warning);
 }
 
-/** The property of a deployment's stack resource, or of a test's mocks, that has their program. */
+/** The property of a deployment's stack resource, or of a test's mocks, that holds the program. */
 const PROGRAM = Symbol("pulumi-advertising");
 const WITHOUT_STACK = {};
 
@@ -248,7 +248,7 @@ function readSettingsOfProgram(isUnderTest: boolean) {
   const all = Object.keys(pulumi.runtime.allConfig());
   return readSettings({
     config: (key) => config.get(key),
-    // A test has the same result on every machine.
+    // A unit test must have the same result on every machine.
     environment: isUnderTest ? {} : process.env,
     keys: all.flatMap((key) => (key.startsWith(prefix) ? key.slice(prefix.length) : [])),
     // Unit tests set secrets as plain texts.
@@ -275,7 +275,7 @@ export function registrationOf(
   options: pulumi.CustomResourceOptions | undefined,
 ): ConstructorParameters<typeof pulumi.CustomResource> {
   const program = currentProgram();
-  // The platform can't delete: with this default, previews show Pulumi's own [retain].
+  // By default nothing is deleted on the platform: previews then show Pulumi's own [retain].
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const { id, parent } = merged;
   const given = idsOf(kind, { ...args });
@@ -287,7 +287,7 @@ export function registrationOf(
       program.reading.settings,
     );
   const context = program.add(declaration);
-  // With undefined for every output, the class has them even if an argument is left out.
+  // Names every output, so that the class has it even if the argument is left out.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
   // A reference instead of code: so the package's version and folder don't change the state.
   const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(kind.name)}`;

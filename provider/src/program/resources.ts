@@ -116,7 +116,9 @@ type OutputOf<Property> =
 /** What {@link Advertiser.get} returns. `existingId` and `additionalFields` are always `undefined`. */
 export type AdvertiserReference = Referred<Advertiser, "advertiserId">;
 
-/** The arguments of a {@link ConversionEvent}. The rules come from the API page of `POST rest/event`. */
+/**
+ * The arguments of a {@link ConversionEvent}. The rules are those of the platform's documentation (`POST rest/event`).
+ */
 export interface ConversionEventArgs {
   /** The event's name: 1 to 99 characters, no control characters (`event_name`). */
   eventName: pulumi.Input<string>;
@@ -307,8 +309,8 @@ export class ConversionEventSet extends pulumi.CustomResource {
 
   /**
    * @param name unique among the stack's sets.
-   * @param options Pulumi's; `retainOnDelete` is true by default. If it's false, which needs a known delete, the objects
-   *   of removed keys and of replaced events are deleted too.
+   * @param options Pulumi's; `retainOnDelete` is true by default. If it's false, which needs a known delete, the
+   *   objects of removed keys and of replaced events are deleted too.
    */
   constructor(
     name: string,

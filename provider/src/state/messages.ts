@@ -11,7 +11,7 @@ function momentOfSending({ at, atLatest }: Pick<CreateRecord, "at" | "atLatest">
   return atLatest ? `before ${at}` : `at ${at}`;
 }
 
-/** What to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
+/** Describes an object to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1), sent at …`. */
 export function describe(kind: Kind["name"], create: CreateRecord): string {
   const { name, facts = {}, field, mark, replaces, at } = create;
   const details = Object.entries(facts).map(
@@ -26,7 +26,7 @@ export function describe(kind: Kind["name"], create: CreateRecord): string {
   return text;
 }
 
-/** How to avoid a replacement. @param id the platform's, or "one". */
+/** Advice on how to avoid a replacement. @param id of the object, or "one". */
 export function howToKeep(id: string): string {
   return `To keep ${id}, undo the change; or set existingId, and make the change on the platform by hand.`;
 }
@@ -64,7 +64,7 @@ export function resolveCommands(shorts: readonly string[]): string[] {
   return lines;
 }
 
-/** What this machine knows about a create of an earlier run. */
+/** A sentence about a create of an earlier run: its id, or when it was sent. */
 export function whatHappened(
   label: string,
   create: Pick<CreateRecord, "at" | "atLatest"> & { id?: string | undefined },
@@ -82,7 +82,7 @@ export function staysLive(
   return `${subject} ${unmanagedNotice}; once nothing uses it, deactivate it by hand`;
 }
 
-/** What to do about open creates of another stack. @param stack `<organization>/<project>/<stack>` */
+/** Advice about open creates of another stack. @param stack `<organization>/<project>/<stack>` */
 export function otherStackAdvice(stack: string): string[] {
   const name = stackOption(stack);
   return [

@@ -6,7 +6,7 @@ import { joined } from "../base/index.js";
 import { type Kind, type ResourceName, setNamed, typeTokenOf } from "../kinds/index.js";
 
 export interface Place {
-  /** The types of its parents as in a URN, joined by `$`; `undefined` for a resource directly in the stack. */
+  /** The types of the parents as in a URN, joined by `$`; undefined for a resource directly in the stack. */
   parentTypes: string | undefined;
   name: string;
 }
@@ -156,7 +156,7 @@ export function parseKey(key: string): ParsedKey {
 /** A JSON string in brackets at a key's end. JSON escapes quotation marks, so a name in front of it can't match. */
 const MEMBER = /\["(?:[^"\\]|\\.)*"\]$/s;
 
-/** The resource's key in the key of an object: a member's is in its set; a single resource's is the same key. */
+/** The key of the resource that an object belongs to: a member's set, or the single resource itself. */
 export function resourceKeyIn(key: string): string {
   const [resource = ""] = key.split("::", 1);
   if (setNamed(resource) === undefined) return key;

@@ -41,7 +41,7 @@ export interface DeclaredSet {
   advertiserId: unknown;
   /** Undefined for a single resource, which is read as a set of one. */
   defaults: unknown;
-  /** Undefined if they are not known yet. */
+  /** Undefined if the events are not known yet. */
   events: ReadonlyMap<string, unknown> | undefined;
   formerKeys: ReadonlyMap<string, string>;
 }
@@ -64,7 +64,7 @@ export function readDeclaredSet({
   const entries = new Map<string, unknown>();
   const formerKeys = new Map<string, string>();
   for (const [key, entry] of Object.entries(asRecord(events))) {
-    // A former key says where an event comes from, and is no argument of it.
+    // A former key is no argument of the event.
     const { formerKey, ...others } = asRecord(entry);
     entries.set(key, formerKey === undefined ? entry : others);
     if (typeof formerKey === "string" && formerKey !== UNKNOWN)
@@ -74,7 +74,7 @@ export function readDeclaredSet({
   return { advertiserId, defaults, events: isKnown ? entries : undefined, formerKeys };
 }
 
-/** What the state has of a resource, by the keys of its objects. A copy, which the caller may change. */
+/** A resource in the state, by the keys of its objects. A copy, which the caller may change. */
 export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"> {
   /** The entry with which each object was created or adopted; may be empty for an object in `sentAs`. */
   events: Map<string, Values>;

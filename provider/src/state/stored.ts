@@ -18,7 +18,7 @@ import { memberOf, type objectKey, type ResourceRef, refOf } from "./names.js";
  * A create that was sent, in one form for the journal, the state (`unresolved`) and messages. Nothing in it is secret.
  */
 export interface CreateRecord {
-  /** When it was sent last, ISO 8601; empty if that is not known. */
+  /** When the create was sent last, ISO 8601; empty if that is not known. */
   at: string;
   /** Whether `at` is only an upper bound: the create is known only from Pulumi's pending operations. */
   atLatest?: boolean | undefined;
@@ -37,9 +37,9 @@ export interface CreateRecord {
 
 /** A create whose outcome nobody knows, as the state keeps it. */
 export interface Unresolved extends CreateRecord {
-  /** What was sent and what came back, scrubbed. */
+  /** A sentence about what was sent and what came back, scrubbed. */
   what: string;
-  /** What the last search for it found, scrubbed; the next one replaces it. */
+  /** A sentence about the last search for the create, scrubbed. */
   searched?: string | undefined;
 }
 
@@ -153,7 +153,7 @@ export function keptForRead(inputs: Values): Values {
   return { [HIDDEN_INPUTS]: withoutUndefined(Object.fromEntries(kept)) };
 }
 
-/** What {@link keptForRead} has kept in the outputs of a resource, if anything. */
+/** The hidden inputs that {@link keptForRead} has put into a resource's outputs; undefined if there are none. */
 export function hiddenInputsIn({ [HIDDEN_INPUTS]: hidden }: Values): Values | undefined {
   return hidden as Values | undefined;
 }
@@ -191,7 +191,7 @@ export function isSinceRun(run: string, at: string): boolean {
   return at >= run.slice(0, run.indexOf(" "));
 }
 
-/** What the program process tells the provider process about a resource: its value for the input {@link IDENTITY}. */
+/** Facts about a resource for the provider process: the program process gives them as the input {@link IDENTITY}. */
 export interface ProgramContext {
   identity: string;
   /** On each resource, since the engine may ask about any of them first, and in a `--target` run about no other. */
@@ -219,9 +219,9 @@ export function readProgramContext(value: unknown): ProgramContext | undefined {
 
 export interface LeftLive {
   id: string;
-  /** When it left the state, ISO 8601. */
+  /** When the object left the state, ISO 8601. */
   at: string;
-  /** Its name on the platform; absent if it is secret. */
+  /** The object's name on the platform; absent if it is secret. */
   name?: string | undefined;
   key?: string | undefined;
 }
@@ -230,12 +230,12 @@ export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
   return listIn(list);
 }
 
-/** What is known about an object that the arguments in the state do not describe. */
+/** Describes an object that the arguments in the state do not describe. */
 export interface SentAs {
   /** The fingerprint of the body that describes the object. */
   body: string;
   /** The advertiser's id, in digits, if it may be shown. */
   owner?: string | undefined;
-  /** Whether a failed update may have changed it since. */
+  /** Whether a failed update may have changed the object since. */
   isUnsure?: boolean | undefined;
 }
