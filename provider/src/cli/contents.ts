@@ -1,7 +1,6 @@
 /**
  * Reads the output of `pulumi stack export` into one kind of record for each advertiser and conversion event, which
- * `pending` and every report use, and lists the objects that the stack left live. Secret values are never shown.
- * Pure.
+ * `pending` and every report use. Also lists the objects that the stack left live. Never shows secret values. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
 import type { JournalEntry } from "../journal/index.js";
@@ -35,7 +34,7 @@ export interface Resource {
    * Its object was deleted or left live (`deleteBeforeReplace`): the next run creates another or drops the resource.
    */
   pendingReplacement?: boolean;
-  /** Whether the object stays live when the resource goes; true of this package's unless the program says otherwise. */
+  /** Whether the object stays live when the resource is removed; by default true for this package's resources. */
   retainOnDelete?: boolean | undefined;
   /** `<URN>::<id>` of the provider resource. */
   provider?: string;

@@ -136,7 +136,7 @@ export interface PlacedLine extends Pick<Create, "journal"> {
 }
 
 /**
- * Copies creates that only Pulumi's pending operations have into this machine's journal, because a refresh or the next
+ * Copies creates from Pulumi's pending operations into this machine's journal, because a refresh or the next
  * `up` drops those operations. They count as sent now at the latest, so that no search rules them out too early.
  */
 export function recordedLines({ open, made }: Facts): PlacedLine[] {
@@ -161,9 +161,8 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   if (isCreated(answer)) {
     const sent = { ...record, at: record.at || at };
     let line: JournalLine = { ...sent, key, state: "created", id, answered: true };
-    // The refresh has put the object into the state. Noted here, since `up --replace` learns from the journal alone
-    // which
-    // object it replaces.
+    // The refresh has put the object into the state. It is noted in the journal too, since `up --replace` learns from
+    // the journal alone which object it replaces.
     if (knownBy === "state") line = { key, state: "confirmed", id, at };
     return [{ line, journal }];
   }

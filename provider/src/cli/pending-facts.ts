@@ -265,8 +265,7 @@ function sentIn(
     readDeclared(of, inputs),
   );
   // A run without a changed argument keeps the name of an earlier run in the inputs, perhaps another machine's. Then
-  // only
-  // the export's time is known: the operation began before it, so any later answer counts.
+  // only the export's time is known: the operation began before it, so any later answer counts.
   const isItsOwn = type === "creating" || inputs[RUN] !== former?.inputs?.[RUN];
   const run = isItsOwn ? String(inputs[RUN] ?? "") : time && `${time} `;
   const given = markIn(inputs);

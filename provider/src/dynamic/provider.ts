@@ -90,9 +90,8 @@ export function createProvider(
 }
 
 /**
- * A scrubbed copy of an error, without its stack, cause and properties, which may have secrets in them. For most calls,
- * Pulumi prints `<error>: <stack>`, which {@link silenceShown} drops; then the engine shows the message at the
- * resource.
+ * A scrubbed copy of an error, without stack, cause and properties, which may have secrets in them. For most calls,
+ * Pulumi prints `<error>: <stack>`, which {@link silenceShown} drops. The engine shows the message at the resource.
  */
 function shownError(error: unknown, { secrets }: Runtime) {
   const message = secrets.scrub(describeError(error));

@@ -192,8 +192,8 @@ export function everyJournal(
 /** An open create: no state is known to have its object. */
 export interface OpenCreate extends JournalEntry {
   /**
-   * The address of the journal that has it, if not this run's: another stack's (perhaps this one, renamed) or
-   * provider's.
+   * The address of the journal that has it, if that isn't this run's but another provider's or stack's. The other stack
+   * may be this one under a former name.
    */
   elsewhere?: StackPlace | undefined;
   /** The state lists it as unresolved, under a key that the set no longer declares. */

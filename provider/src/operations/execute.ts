@@ -1,7 +1,6 @@
 /**
- * Executes the planned actions of a resource's objects, each with its own outcome; `create.ts` has the creates. A
- * failed update is marked in the state, so that the next run sends it again; after a failed delete the state keeps the
- * object.
+ * Executes the planned actions of a resource's objects, each with its own outcome; `create.ts` has the creates. After a
+ * failed update, the state says so, and the next run sends it again. After a failed delete, the state keeps the object.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -246,8 +245,7 @@ export class ObjectOperations {
     const { id, label, created } = target;
     // Another resource manages the object.
     if (runtime.deployment.isClaimedOrAdopted(kind, id)) return;
-    // With a plugin, the engine calls `delete` for a replaced object too. The replacement has announced that it stays
-    // live.
+    // With a plugin, the engine calls `delete` for a replaced object too. A message has said that the object stays live.
     if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return;
     const [blocker, ...cure] = this.#deleteBlocker(target, properties);
     if (blocker !== undefined) {

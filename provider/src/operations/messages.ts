@@ -184,7 +184,7 @@ function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenC
   if (parentTypes === undefined)
     alias = `the alias { ${named}, parent: pulumi.rootStackResource }`;
   if (parentTypes === ref.parentTypes) alias = `the alias { ${named} }`;
-  // YAML takes only whole URNs.
+  // In a YAML program, an alias must be a whole URN.
   if (parentTypes === ref.parentTypes && isOfPlugin(ref))
     alias = `the alias ${JSON.stringify(ref.resourceUrn.slice(0, -ref.name.length) + name)}`;
   const ofSet = member === undefined ? "" : " to the set";
@@ -424,7 +424,7 @@ export function setFailureMessage(
     if (outcome.kind === "created" && outcome.sentAs) asSent.push({ ref, id: outcome.id });
   }
   failed.push(...failedDeletes);
-  // Each reason once, with all its members.
+  // Each reason is shown once, with all its members.
   const byReason = Map.groupBy(failed, ({ key, error }) => {
     const { label } = memberRef(set, key);
     const text = withCode(error.message, error.code);

@@ -38,10 +38,7 @@ export type Outcome =
       id: string;
       /** For an object that was taken over: the earlier run's sending that made it, as `sendingOf` names it. */
       sending?: string;
-      /**
-       * Set if the program changed after the create was sent: the state describes the object as sent; the next run
-       * changes it.
-       */
+      /** Set if the program has changed since the create: the state gets the object as sent; the next run changes it. */
       sentAs?: SentAs;
     }
   /**
@@ -123,8 +120,7 @@ export function describeError(error: unknown): string {
 }
 
 /**
- * Turns an unexpected error into one for users, so that it doesn't keep the other objects' outcomes from being
- * reported.
+ * Turns an unexpected error into one for users, which must not prevent the report of the other objects' outcomes.
  */
 export function toAdvertisingError(error: unknown): AdvertisingError {
   return error instanceof AdvertisingError

@@ -128,7 +128,7 @@ export async function check(
   const { values, problems } = checkArguments(resource, news, settings, {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
-    // A plugin's program may be in any language.
+    // A plugin's program may be in another language than JavaScript, so it gets no hint about undefined outputs.
     arrivedUndefined: context.run ? "is the output's name right?" : "",
   });
   if ("member" in resource && values.defaults !== UNKNOWN)
@@ -155,16 +155,16 @@ export async function check(
   ];
   // For a resource in the state, `diff` shows these messages.
   if (isNew && wrong.length === 0) {
-    // A set lists what it adopts in its plan.
+    // A set's plan lists the objects that it adopts.
     const adopts = "member" in resource ? undefined : adoptedBy(values);
     if (adopts !== undefined) runtime.informEach(adoptionNotice(ref, adopts, plan.can));
     const error = deployment.isUp === false ? tellPreview(plan) : undefined;
     if (error) failures.push(withPage(error.message, error.code));
   }
-  // A plugin can't know which resource is the last.
+  // In a plugin after each check, since it can't know which resource is the last.
   if (deployment.isWhole || !context.run) runtime.tellCollected();
   if (failures.length > 0) deployment.hasFailed = true;
-  // A run without a changed argument sends nothing new.
+  // Without a changed argument this run sends nothing, so the former run's name stays.
   const isChanged = Object.keys(values).some(
     (name) => !isDeepStrictEqual(values[name], olds[name]),
   );
@@ -242,8 +242,7 @@ export function planObjects(
   const { id, olds, news } = change;
   const { deployment, settings } = runtime;
   const kind = kindOf(resource);
-  // An alias may give the resource the state of another type: then the state lacks this argument of the resource's
-  // type.
+  // An alias may give the resource the state of another type, which then lacks this argument.
   const argument = "member" in resource ? "events" : resource.nameProperty;
   if (Object.keys(olds).length > 0 && !hasValue(own(olds, argument)))
     throw new ArgumentsError(
@@ -353,8 +352,7 @@ function noteState(plan: Plan) {
 
 /**
  * Claims an object that the state has, and notes it in the journal. Warns of a second object that an earlier run made
- * for the same resource, and of changes that are not sent. @throws ArgumentsError if another resource has claimed the
- * object.
+ * for the same resource, and of changes that are not sent. @throws ArgumentsError if another resource has claimed it.
  */
 function noteObject(
   { runtime, kind, secret, stored, ref: ofResource }: Plan,

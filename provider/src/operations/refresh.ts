@@ -157,8 +157,7 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
       const { advertiserId: _, ...told } = facts;
       stored.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
     }
-    // The arguments of a single resource in the state are of the run that saved it, perhaps not of the one that sent
-    // it.
+    // A single resource in the state has the arguments of the run that saved it, which may not be the one that sent it.
     else if (body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {}))
       continue;
     stored.sentAs.set(key, sentAsOf(kind, record));

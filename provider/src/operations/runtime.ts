@@ -89,7 +89,7 @@ export function createRuntime(
   /** Names this run in its journal, and in the inputs of the resources that it creates. */
   const runName = `${now()} ${randomBytes(4).toString("hex")}`;
 
-  /** A process serves one stack. */
+  /** There is one journal, since a process serves one stack. */
   const journalOf = ({ identity }: Pick<ResourceRef, "identity">) => {
     if (journal) return journal;
     const stack = stackOf(identity);
@@ -282,8 +282,7 @@ export function createMessages(secrets: Secrets, log: TellAt) {
       return;
     }
     known.collected.push(brief);
-    // Which resource is the last is not always known: the collected notices are shown once no other follows for a
-    // moment.
+    // The last resource is not always known, so collected notices are shown once no other follows for a moment.
     clearTimeout(timer);
     timer = setTimeout(tellCollected, COLLECT_MS);
   };

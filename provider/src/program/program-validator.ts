@@ -68,7 +68,7 @@ export class ProgramValidator {
   contextOf(resource: ResourceDeclaration): Omit<ProgramContext, "identity"> {
     const { formerKeys, deletes } = resource;
     const adopted = this.#adopted;
-    // A resource that may delete needs all adopted objects. Others need them only for messages, so a long list is left
+    // A resource that may delete needs all adopted objects. For others, which use them in messages, a long list is left
     // out.
     const isCarried = deletes || adopted.length <= MAX_CARRIED_CHARACTERS;
     return {
@@ -113,7 +113,7 @@ export class ProgramValidator {
     const messages: string[] = [];
     // Pulumi's preview lists removed resources, and this machine's journal may be older than the state.
     if (leaving.length > 0 && !this.isPreview)
-      // Another machine may have replaced an object since, or given its resource the option to delete.
+      // Worded with care: another machine may have replaced an object, or set `retainOnDelete: false` for its resource.
       messages.push(
         `No longer declared, but in this machine's journal: ${entryNames(leaving)}. Each stays live and unmanaged, ` +
           "unless Pulumi deletes it; once nothing uses it, deactivate it by hand.",

@@ -77,8 +77,8 @@ export function onceEndedWell(then: () => void): void {
   process.once("uncaughtExceptionMonitor", () => {
     hasFailed = true;
   });
-  // Before Pulumi's own listener, which prints an error's stack trace: with `--continue-on-error`, one for each failed
-  // registration, which names only places in Pulumi.
+  // Runs before Pulumi's own listener, which prints an error's stack trace: with `--continue-on-error`, one for each
+  // failed registration, which names only places in Pulumi.
   process.prependListener("unhandledRejection", (reason) => {
     hasFailed = true;
     if (!(reason instanceof Error)) return;
