@@ -245,7 +245,7 @@ export class ObjectOperations {
     const { id, label, created } = target;
     // Another resource manages the object.
     if (runtime.deployment.isClaimedOrAdopted(kind, id)) return;
-    // With a plugin, the engine calls `delete` for a replaced object too. A message has said that the object stays live.
+    // With a plugin, the engine calls `delete` for a replaced object too. A message has said that it stays live.
     if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return;
     const [blocker, ...cure] = this.#deleteBlocker(target, properties);
     if (blocker !== undefined) {

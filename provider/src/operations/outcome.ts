@@ -38,7 +38,7 @@ export type Outcome =
       id: string;
       /** For an object that was taken over: the earlier run's sending that made it, as `sendingOf` names it. */
       sending?: string;
-      /** Set if the program has changed since the create: the state gets the object as sent; the next run changes it. */
+      /** Set if the program has changed since the create. The state gets it as sent; the next run changes it. */
       sentAs?: SentAs;
     }
   /**
