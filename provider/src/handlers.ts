@@ -1,6 +1,6 @@
 /**
- * The exports that the `__provider` text in each stored state loads by name: a contract with all of those, so none is
- * ever renamed. Each is one of Pulumi's dynamic providers, made in `dynamic/provider.ts`.
+ * The dynamic providers, made in `dynamic/provider.ts`. Stored states load these exports by name (`__provider`), so
+ * none of them may ever be renamed.
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { createProvider, engineLog, silenceShown, watchEngine } from "./dynamic/index.js";
@@ -11,7 +11,7 @@ import {
 import { createRuntime, type Runtime } from "./operations/index.js";
 import { NAMESPACE } from "./settings/index.js";
 
-// One process serves all dynamic resources of a deployment: they share what the first call configures.
+// One process serves all dynamic resources of a deployment: they share the runtime that the first call creates.
 let runtime: Runtime | undefined;
 
 function configure(config: Config): void {
@@ -25,9 +25,9 @@ function configure(config: Config): void {
   );
   runtime = created;
   silenceShown();
-  // Killed engines leave this process behind.
+  // A killed engine leaves this process behind, so it ends itself.
   watchEngine(engine, () => void created.abandon().finally(() => process.exit(1)));
-  // The engine's way to end the process, after it has saved the state.
+  // The engine ends this process with SIGINT, after it has saved the state.
   process.once("SIGINT", () => {
     created.closeNow();
     process.exit(0);

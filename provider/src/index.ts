@@ -1,6 +1,6 @@
 /**
- * The public names, and nothing else. Straight from their files, types apart: the compiler that Pulumi brings along
- * (3.8) knows no `type` among names, and can't read zod's types, which the `index.ts` files lead to.
+ * The public names, and nothing else. Exported from the files themselves, with types in `export type`: TypeScript 3.8,
+ * which Pulumi bundles, understands neither `export { type X }` nor zod's types, which the `index.ts` files import.
  */
 
 export { Attribution, days, EventType, hours } from "./kinds/vocabulary.js";

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * `pulumi-advertising`: what is needed beside `pulumi up`, and those commands that read no state, `login` and
- * `validate`. The module promises that none of them sends anything that creates, and that only `pending` resolves creates:
- * in the state by `pulumi refresh`, and in this machine's journal. It may import every other module but `program`;
- * whatever loads an HTTP or cookie library is loaded when a command needs it.
+ * `pulumi-advertising`, the command for everything beside `pulumi up`. This file has the entry point, and the commands
+ * that read no state: `login` and `validate`. `cli/` promises that no command sends a create, and that only `pending`
+ * resolves creates: in the state by `pulumi refresh`, and in this machine's journal. It may import every other module
+ * but `program`; an HTTP or cookie library is loaded only when a command needs it.
  */
 import {
   AdvertisingError,
@@ -110,7 +110,7 @@ async function main([name = "", ...rest]: readonly string[]): Promise<number> {
     const helps = Object.values(COMMANDS).map(({ help }) => help);
     return say([...helps, "Usage: pulumi-advertising --help | --version"].join("\n\n"));
   }
-  // The package's own, two folders above the compiled file.
+  // This package's package.json is two folders above the compiled file.
   if (name === "--version") return say(require("../../package.json").version);
   return chosen<Command>(COMMANDS, name, "command").run(rest);
 }
@@ -122,7 +122,7 @@ main(process.argv.slice(2)).then(
   (error: Error & { code?: string }) => {
     const { code } = error instanceof AdvertisingError ? error : UsageError;
     let text = `pulumi-advertising: ${error.message}`;
-    // As Node's `parseArgs` has them too.
+    // Errors of Node's `parseArgs` are wrong usage too.
     if (error instanceof UsageError || error.code?.startsWith("ERR_PARSE_ARGS"))
       text += "\nSee `npx pulumi-advertising --help`";
     console.error(withPage(text, code));

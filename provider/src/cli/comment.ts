@@ -1,7 +1,7 @@
 /**
  * Turns the output of `pulumi preview --json` into a pull request comment in GitHub's and GitLab's Markdown. A set's
- * events are listed one by one, by the decisions of `plan/`, as in an `up`. (Measured with engine 3.259.0: a replacement
- * is one step; an unknown value is a fixed text; unchanged resources are left out without `--show-sames`.)
+ * events are listed one by one, by the decisions of `plan/`, as in an `up`. (Measured with engine 3.259.0: a
+ * replacement is one step; an unknown value is a fixed text; unchanged resources are left out without `--show-sames`.)
  */
 import {
   asRecord,
@@ -39,7 +39,7 @@ import {
 } from "../state/index.js";
 import { type Resource, refIn } from "./contents.js";
 
-/** As engine 3.259 writes a secret value. */
+/** The text that engine 3.259 prints for a secret value. */
 const SECRET_TEXT = "[secret]";
 
 interface Step {
@@ -57,12 +57,12 @@ interface Diagnostic {
 
 interface ObjectChange extends PlannedObject {
   kind: Kind;
-  /** In the program; of a set's member, `<set>/<key>`. */
+  /** The name in the program; for a set's member, `<set>/<key>`. */
   name: string;
 }
 
 /**
- * @returns also the names of the sets whose events are secret or not known yet, so that their changes can't be shown.
+ * @returns `hidden`: the names of sets whose changes can't be shown, since their events are secret or not known yet.
  */
 export function readPreview(text: string) {
   const preview = asRecord(jsonIn(text));
@@ -121,8 +121,8 @@ function plannedIn(
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
   const objects = plannedObjects(kind, readStored(resource, oldState?.id, olds), declared, {
     can: knownOperations(kind, settings),
-    // Where a delete is known: for a resource that leaves, the engine decides by the state; otherwise the package does,
-    // by the inputs.
+    // If a delete is known, the engine decides by the state about a resource that leaves; about other objects this
+    // package decides, by the inputs.
     deletes: () => {
       const isRetained = oldState?.retainOnDelete === true;
       if (op === "delete") return !isRetained;
@@ -132,7 +132,7 @@ function plannedIn(
     override: (action, changed) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);
       if (op === "same") return { do: "same" };
-      // The engine asks no provider before it takes an unresolved create out of the state.
+      // The engine removes an unresolved create from the state without asking the provider.
       if (op === "delete" && action.do === "blocked") return { do: "retain" };
       if (isKept && op === "replace") return { do: "replace", perhaps: false };
       // An update of a set says nothing about its members.
@@ -145,7 +145,7 @@ function plannedIn(
   });
 }
 
-/** A phrase for each action whose name alone would not be clear to a reader. */
+/** A phrase for each action whose name alone would not be clear. */
 const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
   "perhaps replace": "replace if an unknown value changes",
   retain: "leave the state",
@@ -200,8 +200,8 @@ export function commentOf(preview: string) {
 }
 
 /**
- * A new object whose body is that of one which leaves the state is likely the same one under another name, so that
- * creating it makes a second live object. Unlike a run, this sees the whole state.
+ * Hints about renames: a new object with all arguments of one that leaves the state is likely the same one, and
+ * creating it would make a second live object. Unlike a run, this sees the whole state.
  */
 function renamesAmong(changes: readonly ObjectChange[]) {
   const nameIn = (kind: Kind, values: Values) =>
@@ -250,10 +250,10 @@ function messageLine({ urn = "", message }: Diagnostic) {
 
 const MAX_UNFOLDED = 20;
 
-/** The most that is around the lines of a part. */
+/** The most characters that a part has around its lines. */
 const FRAME_CHARACTERS = 200;
 
-/** As many lines as there is room for, and how many are left out; nothing where there are none. */
+/** A part with as many lines as there is room for, and the number of the others; empty if none fits. */
 function fitting(title: string, lines: readonly string[], room: number) {
   let budget = room - FRAME_CHARACTERS;
   const shown = lines.filter((line) => {
@@ -268,7 +268,7 @@ function fitting(title: string, lines: readonly string[], room: number) {
   return `\n\n${summary}\n\n${shown.join("\n")}\n\n</details>`;
 }
 
-/** As code, in which nothing is markup and nobody is mentioned; each character that might be becomes an entity. */
+/** A text as inline code. Characters that might begin markup or a mention become entities. */
 function code(text: string) {
   const known = text.replaceAll(UNKNOWN, "(secret or not known yet)");
   const entity = (character: string) => `&#${character.codePointAt(0)};`;

@@ -1,7 +1,6 @@
 /**
  * Reads the output of `pulumi stack export` into one kind of record for each advertiser and conversion event, which
- * `pending` and every report use, and lists what the stack left live. Secret values are called secret, and never shown.
- * Pure.
+ * `pending` and every report use. Also lists the objects that the stack left live. Never shows secret values. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
 import type { JournalEntry } from "../journal/index.js";
@@ -29,24 +28,26 @@ export interface Resource {
   urn: string;
   type: string;
   id?: string;
-  /** Replaced: the next run takes it out of the state. */
+  /** It was replaced, and the next run removes it from the state. */
   delete?: boolean;
-  /** Its object is deleted or left live (`deleteBeforeReplace`): the next run replaces the resource or takes it out. */
+  /**
+   * Its object was deleted or left live (`deleteBeforeReplace`): the next run creates another or drops the resource.
+   */
   pendingReplacement?: boolean;
-  /** Whether the object stays live when the resource goes; true of this package's unless the program says otherwise. */
+  /** Whether the object stays live when the resource is removed; by default true for this package's resources. */
   retainOnDelete?: boolean | undefined;
-  /** `<URN>::<id>` of its provider resource. */
+  /** `<URN>::<id>` of the provider resource. */
   provider?: string;
-  /** Only read (`.get`): something else manages it. */
+  /** It is only read (`.get`). */
   external?: boolean;
-  /** The URNs that it had before, as the program says. */
+  /** The resource's former URNs, by the program's aliases. */
   aliases?: readonly string[];
   inputs?: Values;
   outputs?: Values;
 }
 
 export interface ExportedStack {
-  /** When it was written, ISO 8601; empty where it does not say. */
+  /** When the state was written, ISO 8601; empty if that is not known. */
   time: string;
   resources: readonly Resource[];
   /** The operations that an interrupted run had begun, the latest first (measured with engine 3.259.0). */
@@ -55,7 +56,7 @@ export interface ExportedStack {
 
 /**
  * @param text from `pulumi stack export`, or a file backend's `.pulumi/history/…/*.checkpoint.json` of an update.
- * @param what it is, for the error. @throws Error in words, where the text is no exported stack.
+ * @param what names the text in the error. @throws Error if the text is no exported stack.
  */
 export function readExport(text: string, what = "this"): ExportedStack {
   const data = jsonIn(text);
@@ -64,7 +65,7 @@ export function readExport(text: string, what = "this"): ExportedStack {
   const { resources, pending_operations, manifest } = deployment;
   if (deployment !== found)
     throw new Error(`${what} is not what \`pulumi stack export\` prints`);
-  // Pulumi writes it with the machine's own offset; every other moment is in UTC, and they are compared as texts.
+  // Pulumi writes the time with the machine's own offset. All other times are in UTC, and are compared as texts.
   const time = new Date(shown(own(manifest, "time")));
   return {
     time: Number.isNaN(time.getTime()) ? "" : time.toISOString(),
@@ -73,7 +74,7 @@ export function readExport(text: string, what = "this"): ExportedStack {
   };
 }
 
-/** `<organization>/<project>/<stack>` as our resources have it: after a rename, the former name until the next run. */
+/** The stacks that the state's resources name. After a rename, that is the former name until the next run. */
 export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
   const names = all.flatMap(({ inputs }) => {
@@ -86,20 +87,20 @@ export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
 /** One object of the platform that a state is about: a single resource, or a member of a set. */
 export interface ExportedObject {
   kind: Kind;
-  /** In reports: the resource's name; of a set's member, `<set>/<key>`. The URN where others of its kind share it. */
+  /** The name in reports: the resource's, or `<set>/<key>`; the URN if several objects of the kind share the name. */
   key: string;
   ref: Omit<ResourceRef, "identity">;
   resource: Resource;
-  /** Its arguments, as far as they are not secret as a whole. */
+  /** The arguments; a secret value is the text `(secret)`. */
   values: Values;
-  /** On the platform. */
+  /** The name on the platform. */
   name: string;
   /** The platform's id, in digits; undefined while no create is known to have succeeded. */
   id: string | undefined;
   record: Unresolved | undefined;
 }
 
-/** The objects that these resources manage, in natural order. What is only read (`.get`) is another's, or nobody's. */
+/** The objects that these resources manage, in natural order. Resources that are only read (`.get`) are left out. */
 export function objectsIn(resources: readonly Resource[]): ExportedObject[] {
   const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
   const nameOf = ({ kind, key }: ExportedObject) => `${kind.name} ${key}`;
@@ -121,7 +122,7 @@ function storedIn(resource: Resource): ExportedObject[] {
   );
   const shownOutputs = JSON.parse(plain);
   const stored = readStored(of, resourceId, shownOutputs);
-  // As if the program declared it: then also those events are objects whose ids are secret.
+  // Planned as if declared, so that events are listed too whose ids are secret, and so not in `eventIds`.
   const objects = plannedObjects(kind, stored, readDeclared(of, shownOutputs));
   return objects.map(({ key, id, olds: values, unresolved: record }) => {
     const ref = refIn(of, urn, key);
@@ -170,14 +171,15 @@ export interface Leftover {
   id: string;
   name: string;
   key: string;
-  /** When it left the state, ISO 8601; empty where it is not known. */
+  /** When the object left the state, ISO 8601; empty if that is not known. */
   at: string;
   why: string;
 }
 
 /**
- * @param earlier states of this stack: they show what was removed. @param noted what the state had, by a journal.
- * @returns what the state does not have (again).
+ * The objects that the stack no longer manages, and that may be live. @param earlier former states of the stack, which
+ * show removed objects. @param noted a journal's records of objects that the state had.
+ * @returns only objects that the state does not have now.
  */
 export function leftoversOf(
   now: ExportedStack,
@@ -207,7 +209,7 @@ export function leftoversOf(
   return inNaturalOrder(listed, ({ kind, key, id }) => `${kind} ${key} ${id}`);
 }
 
-/** Whether another resource has its place, or will (`deleteBeforeReplace`): the state holds it until the next run. */
+/** Whether the resource was replaced, or is to be (`deleteBeforeReplace`): the state has it until the next run. */
 function isReplaced({ resource }: ExportedObject) {
   return resource.delete === true || resource.pendingReplacement === true;
 }
@@ -232,7 +234,7 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   });
 }
 
-/** A leftover that no state has noted, so that its time isn't known. */
+/** A leftover that the state does not list as left live, so the time at which it left the state isn't known. */
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
   let why = reason;
   if (resource.retainOnDelete !== true)

@@ -1,4 +1,4 @@
-/** What the commands share: their declaration and options, the chosen stack, their input, and JSON output. */
+/** Shared by the commands: their declaration and options, the chosen stack, input, and JSON output. */
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
@@ -8,13 +8,12 @@ import { isProjectOf } from "../journal/index.js";
 export interface Command {
   help: string;
   /**
-   * @returns the exit code. @throws Error in words, for exit code 2; a UsageError, or Node's own, where the call is
-   * wrong.
+   * @returns the exit code. @throws Error for exit code 2; for a wrong call UsageError, or Node's own.
    */
   run: (args: readonly string[]) => Promise<number>;
 }
 
-/** Options: a text, and any number of texts. */
+/** The types of options: one text, or any number of texts. */
 export const TEXT = { type: "string" } as const;
 export const SEVERAL = { ...TEXT, multiple: true, default: [] as string[] } as const;
 
@@ -29,7 +28,7 @@ export function command<const O extends ParseArgsOptionsConfig>({
   run,
 }: {
   help: string;
-  /** Beside `--help`. */
+  /** The options beside `--help`. */
   options: O;
   takesFile?: boolean;
   run: (values: ParsedValues<O>, file: string) => Promise<number>;
@@ -52,7 +51,7 @@ export interface StackChoice {
   cwd?: string | undefined;
 }
 
-/** Of these options, as `pulumi` has them too, those that were given. */
+/** The given ones of these options, as arguments for `pulumi`, which has them too. */
 export function stackOptionsIn({ stack, cwd }: StackChoice): string[] {
   const options = Object.entries({ stack, cwd });
   return options.flatMap(([name, value]) =>
@@ -60,22 +59,23 @@ export function stackOptionsIn({ stack, cwd }: StackChoice): string[] {
   );
 }
 
-/** Makes all commands that are printed from now on name this stack. */
+/** From now on, the commands in messages name this stack. */
 export function setCommandStack(choice: StackChoice): void {
   setCommandTarget(() => ({ options: stackOptionsIn(choice), isInline: isInline(choice) }));
 }
 
-/** Whether a stack is named in full where no project file is of its project, as for the Automation API's programs. */
+/** Whether the stack is named in full, and the folder has no project file for it, as with the Automation API. */
 export function isInline({ stack = "", cwd = "." }: StackChoice): boolean {
   return stack.split("/").length === 3 && !isProjectOf(stack, cwd);
 }
 
+/** Prints a text. @returns the exit code 0. */
 export function say(sentence: string): number {
   console.log(sentence);
   return 0;
 }
 
-/** One of several that are known by their names: a command, a report, a format. @throws UsageError that names all. */
+/** The command, report or format with this name. @throws UsageError that lists the known names. */
 export function chosen<T>(
   known: Readonly<Record<string, T>>,
   name: string,
@@ -91,14 +91,14 @@ export function chosen<T>(
 /**
  * The text of a file, or of standard input (`-`). Standard input is read as a stream: behind another Node.js program,
  * such as npx, it doesn't block, and reading it at once would fail while the writer has nothing ready.
- * @throws Error of the system.
+ * @throws the system's errors.
  */
 export async function textOf(file: string): Promise<string> {
   if (file === "-") return process.stdin.readableEnded ? "" : text(process.stdin);
   return readFile(file, "utf8");
 }
 
-/** How a report is written, by the name that `--format` takes. */
+/** The function that writes a report, by the name that `--format` takes. */
 export type Formats<T, More extends unknown[] = []> = Readonly<
   Record<string, (report: T, ...more: More) => string>
 >;

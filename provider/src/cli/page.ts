@@ -1,4 +1,4 @@
-/** A stack's advertisers, events and what it left live, as one HTML file to look things up in. It needs no network. */
+/** One HTML file with a stack's advertisers, its events, and the objects that it left live. It needs no network. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { count, joined } from "../base/index.js";
@@ -107,7 +107,7 @@ function moment(time: string) {
 /** Texts by their headings, which all rows of a table share. */
 type PageRow = Readonly<Record<string, string>>;
 
-/** Nothing without rows. Whatever a cell holds is text. */
+/** Empty without rows. All cells are escaped. */
 function tableOf(title: string, rows: readonly PageRow[] = [], about = "") {
   const [first] = rows;
   if (!first) return "";

@@ -1,6 +1,6 @@
 /**
  * Answers from people and searches about creates of unknown outcome: checks them against the facts, and turns them into
- * lines of the journal. Pure.
+ * lines of the journal. Touches no file.
  */
 import { enumerate, momentOf, shellWord, systemClock } from "../base/index.js";
 import { closedLine, type JournalLine, journalPath } from "../journal/index.js";
@@ -11,21 +11,21 @@ import { type Create, type Facts, isUnseen } from "./pending-facts.js";
 /** A person's or a search's answer about a create. */
 export interface Answer {
   create: Create;
-  /** The platform's; undefined if it was not created. */
+  /** The object's id; undefined if it was not created. */
   id?: string | undefined;
-  /** The resource that has this object in the state, if that is another one: the create is dropped. */
+  /** Another resource that has this object in the state: then the create is dropped. */
   managedAs?: string | undefined;
-  /** It is dropped, and nobody knows what became of it. */
+  /** The create is dropped, and its outcome stays unknown. */
   isForgotten?: boolean;
 }
 
-/** Whether its resource has an object now. */
+/** Whether the create's resource has an object now. */
 export function isCreated({ id, managedAs }: Answer): boolean {
   return id !== undefined && managedAs === undefined;
 }
 
 /**
- * @param typed names; of `created`, `X=ID`.
+ * @param typed the command's options: names; for `created`, `X=ID`.
  * @returns the answers, and a sentence about each name that needs none.
  * @throws Error with all that is wrong; then no answer counts.
  */
@@ -74,7 +74,9 @@ export function readAnswers(
   return { answers: [...answers.values()], unknown };
 }
 
-/** By any name that the create has or had: what the state has may have a former name in the journal. */
+/**
+ * The creates with this name, or with this former name: the journal may have the former name of a create in the state.
+ */
 function calledIn(all: readonly Create[], name: string, { notes }: Facts) {
   const noted = notes.filter(
     ({ ref, record }) => record.mark !== "" && isCalled(ref, name),
@@ -82,17 +84,20 @@ function calledIn(all: readonly Create[], name: string, { notes }: Facts) {
   const marks = new Set(noted.map(({ record }) => record.mark));
   let found = all.filter(({ ref }) => isCalled(ref, name));
   if (found.length === 0) found = all.filter(({ record }) => marks.has(record.mark));
-  // Its own stack's counts before another one's.
+  // This stack's creates take precedence over another stack's.
   const own = found.filter(({ knownBy }) => knownBy !== "another stack");
   return own.length > 0 ? own : found;
 }
 
-/** Also by the name of its set. */
+/** Whether a name is the create's, or that of its set. */
 function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string) {
   return [urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)].includes(name);
 }
 
-/** @param others answers that count. @returns also the resource that has the object; a sentence if it can't be true. */
+/**
+ * Checks an answer against the facts. @param others the answers that were accepted before.
+ * @returns the answer, with `managedAs` if that applies; a sentence if the answer can't be true.
+ */
 export function verdictOn(
   answer: Answer,
   { inState, notes }: Facts,
@@ -117,7 +122,7 @@ export function verdictOn(
     return of === kind && note.id === id && note.state !== "closed" && isMaker;
   });
   const [maker] = makers;
-  // A later run may have taken it over or adopted it, and was interrupted too.
+  // A later run may have taken over or adopted the object, and may have been interrupted too.
   const isOwn = makers.some(
     (each) => each.ref.key === key || each.record.mark === record.mark,
   );
@@ -125,17 +130,17 @@ export function verdictOn(
   return not(`an earlier run created it as "${maker.ref.short}"`);
 }
 
-/** A change of a journal. */
+/** A line, and the journal that it is for. */
 export interface PlacedLine extends Pick<Create, "journal"> {
   line: JournalLine;
 }
 
 /**
- * What Pulumi's record has becomes this machine's to ask about: a refresh, and the next `up`, drop that record. It counts
- * as sent now, so that no search rules it out too early.
+ * Copies creates from Pulumi's pending operations into this machine's journal, because a refresh or the next
+ * `up` drops those operations. They count as sent now at the latest, so that no search rules them out too early.
  */
 export function recordedLines({ open, made }: Facts): PlacedLine[] {
-  // The journal keeps an open create's id that it has under such a key.
+  // Not under a key with a `created` record: the line would overwrite the id.
   const created = made.filter(({ record }) => record.state === "created");
   const kept = new Set(created.map(({ ref }) => ref.key));
   const recorded = open.filter(
@@ -156,7 +161,8 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   if (isCreated(answer)) {
     const sent = { ...record, at: record.at || at };
     let line: JournalLine = { ...sent, key, state: "created", id, answered: true };
-    // The state has it now. Under `--replace` a run learns only from the journal what it replaces.
+    // The refresh has put the object into the state. It is noted in the journal too, since `up --replace` learns from
+    // the journal alone which object it replaces.
     if (knownBy === "state") line = { key, state: "confirmed", id, at };
     return [{ line, journal }];
   }
@@ -167,12 +173,12 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   const lines = renamed.map((note): PlacedLine => {
     return { line: closedLine(note.ref.key, at), journal: note.journal };
   });
-  // Another stack, or another provider, may have something else under this key.
+  // In the same journal, another object's record under this key stays, unless it is to be forgotten.
   const noted = notes.find(({ ref }) => ref.key === key) ?? create;
   const isHere = journalPath(noted.journal) === journalPath(journal);
   const hasOther = isHere && noted.record.id !== undefined && !isSame(noted);
   let line = closedLine(key, at);
-  // What the create was to replace is still live: the next run says so.
+  // The object that the create was to replace is still live, so the journal keeps it.
   if (!isForgotten && record.replaces !== undefined)
     line = { key, state: "confirmed", id: record.replaces, at };
   if (isForgotten || !hasOther) lines.push({ line, journal });

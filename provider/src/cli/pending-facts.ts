@@ -1,6 +1,6 @@
 /**
- * Which creates have an unknown outcome: what the state has, what only this machine's journals have, and what only
- * Pulumi's record of an interrupted run has; each create once, whatever its name is now. Pure.
+ * Finds the creates of unknown outcome: in the state, in this machine's journals, and in the pending operations that
+ * Pulumi keeps after an interrupted run. Each create is listed once, even if its resource was renamed. Pure.
  */
 import {
   type JournalEntry,
@@ -47,39 +47,39 @@ import {
 
 export interface Create {
   ref: ExportedObject["ref"];
-  /** With an id, it was created. */
+  /** A record with an id was created. */
   record: CreateRecord & Partial<JournalEntry>;
-  /** Who knows about it; `another stack`: its journal; `pulumi`: its record of an interrupted run, of any machine. */
+  /** Where the create was found. `another stack`: in its journal; `pulumi`: in a pending operation, of any machine. */
   knownBy: "state" | "journal" | "another stack" | "pulumi";
-  /** The one that has it, or will have it. */
+  /** The journal that has the create, or will have it. */
   journal: StackPlace;
   /** For an open create: the ids that its resource or member has or had. None of them can be this create's. */
   formerIds?: readonly string[];
-  /** Of an outdated one, what the state has under its key from another create. */
+  /** For a superseded create: the id that the state has under its key, from another create. */
   held?: string | undefined;
 }
 
 export interface Facts {
   place: StackPlace;
-  /** Whether somebody has to answer: also if the state was written under another stack's name that has open creates. */
+  /** Whether somebody has to answer. Also true if the state names another stack whose journal has open creates. */
   isAsked: boolean;
-  /** Whether Pulumi has a record of creates that were interrupted. */
+  /** Whether the state has pending operations that create. */
   isRecorded: boolean;
   /** Creates of this stack that need an answer, in natural order. */
   open: readonly Create[];
-  /** Creates of other stacks of the project that no state is known to have. */
+  /** Open creates of the project's other stacks. */
   elsewhere: readonly Create[];
-  /** What earlier runs created, and the state does not have. */
+  /** Creates whose objects are known to exist, and are not in the state. */
   made: readonly Create[];
-  /** What a journal has as open, and the state has: it is brought up to date. */
+  /** Creates that a journal has as open, while the state accounts for them: the journal is brought up to date. */
   outdated: readonly Create[];
-  /** All that this machine's journal of the stack has. */
+  /** All records in this machine's journals of the stack. */
   notes: readonly Create[];
   /** By `objectKey`: the resource that has an object in the state. */
   inState: ReadonlyMap<string, Create["ref"]>;
 }
 
-/** @param journals all of this machine. @param isSameAccount whether two recorded accounts are one. */
+/** @param journals all of this machine's. @param isSameAccount whether two recorded accounts are one. */
 export function factsIn(
   stack: ExportedStack,
   journals: readonly StackJournal[],
@@ -96,18 +96,19 @@ export function factsIn(
     return [{ ref, record, knownBy: "state", journal }];
   });
   const unresolvedMarks = new Set(unresolved.map(({ record }) => record.mark));
-  /** Those that a person has found to be created, as `sendingOf` names them. */
+  /** Sendings whose outcome the state knows, as `sendingOf` names them. */
   const resolved = new Set(
     stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)),
   );
 
   /**
-   * What the state shows about a create of a journal:
-   * - `seen`: its object, or that a person has found it;
-   * - `superseded`: in its place another create's object, so that nobody is asked;
-   * - `elsewhere`: nothing, and it is another stack's;
-   * - `missing`: nothing about a create of this stack;
-   * - `skipped`: it is listed without the journal, or no more.
+   * How the state accounts for a create of a journal:
+   * - `seen`: the state has the create's object, or knows its outcome;
+   * - `superseded`: the state has another create's object in its place, so nobody is asked;
+   * - `elsewhere`: not at all; the create is another stack's;
+   * - `missing`: not at all; the create is this stack's;
+   * - `skipped`: the create needs no entry: its record is confirmed or closed, the state lists it as unresolved, or it
+   *   made an object while the state has another one.
    */
   const fateOf = (note: Create) => {
     const { ref, record } = note;
@@ -121,7 +122,7 @@ export function factsIn(
     const held = byKey.get(ref.key);
     if (held?.id !== undefined && held.id !== record.replaces) {
       if (record.id !== undefined) return "skipped";
-      // That run was under way when Pulumi's record was read, and has saved what it created.
+      // Copied from Pulumi's pending operations while that run was going on; the run has saved its object since.
       return record.atLatest ? "seen" : "superseded";
     }
     const isUnresolved = held?.record !== undefined || unresolvedMarks.has(record.mark);
@@ -136,13 +137,13 @@ export function factsIn(
 
   const isHere = (journal: StackPlace) =>
     journal.stack === place.stack && journal.backend === place.backend;
-  // Each provider has one.
+  // Each provider of the stack has a journal.
   const noted = journals
     .filter(isHere)
     .flatMap(({ records, runs: _, ...journal }) =>
       [...records.values()].map((record) => noteOf(record, journal, "journal")),
     );
-  // An alias may have moved a resource to another provider: what is open there counts.
+  // After an alias to another provider, two journals have the key: the last entry wins, so an open create counts.
   const notes = new Map(
     [...noted, ...noted.filter(isUnseen)].map((note) => [note.ref.key, note]),
   );
@@ -160,10 +161,10 @@ export function factsIn(
 
   const sent = missing.filter(({ record }) => record.state === "sent");
   const made = missing.filter(({ record }) => record.state !== "sent");
-  /** Whether it was made, or somebody has answered, since: what there was before that run says nothing about it. */
+  /** Whether the create was made or answered after its run began. Anything earlier is about an earlier create. */
   const isAnswered = (create: Recorded) => {
     const { ref, run, markFor } = create;
-    // What it was to replace may be replaced by now.
+    // The object that the create was to replace may be replaced by now: each former id gives a possible mark.
     const marks = [undefined, ...formerIdsOf(create)].map(markFor);
     const moments = [...resolved].flatMap((sending) => {
       const [mark = "", moment = ""] = sending.split(" ");
@@ -174,7 +175,7 @@ export function factsIn(
     if (isEnded) moments.push(note.record.at);
     return run !== "" && moments.some((moment) => isSinceRun(run, moment));
   };
-  // The journal of a run on this machine has each create that it has sent.
+  // Pending operations of this machine's runs are left out: the journal has each create that such a run has sent.
   const knownRuns = new Set(journals.flatMap(({ runs }) => runs));
   const recorded = stack.pending
     .toReversed()
@@ -208,7 +209,7 @@ function noteOf(record: OpenCreate, journal: StackPlace, knownBy: Create["knownB
   return { ref: refOfKey(record.key, journal.stack), record, knownBy, journal };
 }
 
-/** Whether no run has seen what became of it. */
+/** Whether the record is neither confirmed nor closed. */
 export function isUnseen({ record }: Create) {
   return ["sent", "created", "reported"].includes(String(record.state));
 }
@@ -217,21 +218,21 @@ function byName(creates: Iterable<Create>) {
   return inNaturalOrder(creates, ({ ref }) => `${ref.short} ${ref.urn}`);
 }
 
-/** The journal that is about a resource. */
+/** The address of the journal that a resource's creates are noted in. */
 function journalOf(ref: Create["ref"], { provider = "" }: Resource, place: StackPlace) {
   const [, , , name = ""] = provider.split("::");
   return { ...place, provider: isOfPlugin(ref) ? pluginProvider(name) : undefined };
 }
 
-/** What Pulumi's record of an interrupted run has of one create: it was sent, or about to be. */
+/** A create in one of Pulumi's pending operations: it was sent, or about to be. */
 interface Recorded extends Create {
-  /** That run's name; empty if it gave none. */
+  /** The name of the run that sent it; empty if that is not known. */
   run: string;
-  /** Its mark, if it was to replace this object. */
+  /** The mark that the create has if it was to replace this object. */
   markFor: (replaces: string | undefined) => string;
 }
 
-/** If two differ, nobody knows which one was sent: only their name is kept, if they share it. */
+/** Joins two records of one key. If they differ, nobody knows which was sent: only a name that both share is kept. */
 function joinedRecords(create: Create, other: Create | undefined): Create {
   const { body, name } = create.record;
   // A body with secrets has no fingerprint, so whether the two differ isn't known.
@@ -241,7 +242,7 @@ function joinedRecords(create: Create, other: Create | undefined): Create {
   return { ...create, record, knownBy: "pulumi" };
 }
 
-/** The creates of one operation. @param former the resource in the state. */
+/** The creates of one pending operation. */
 function sentIn(
   { type, resource }: ExportedStack["pending"][number],
   { resources, time }: ExportedStack,
@@ -249,12 +250,12 @@ function sentIn(
 ): Recorded[] {
   const { urn, aliases = [], inputs = {} } = resource;
   const of = resourceOfType(resource.type);
-  // Of an all-secret set nothing is known.
+  // Nothing is known about a set whose `events` are secret as a whole.
   if (!of || isSecret(inputs.events)) return [];
   const isSet = "member" in of;
   const urns = [urn, ...aliases];
   const former = resources.find((each) => urns.includes(each.urn) && each.delete !== true);
-  // A set that the state has isn't being created. During an update the state has it as before.
+  // A set that the state has isn't being created. While a set is updated, the state has it as it was before.
   const isNew = type === "creating" && !(isSet && former);
   if (!isNew && !(type === "updating" && isSet)) return [];
   const kind = kindOf(of);
@@ -263,8 +264,8 @@ function sentIn(
     readStored(of, former?.id, former?.outputs ?? {}),
     readDeclared(of, inputs),
   );
-  // Without a changed argument, a run keeps the name of an earlier one, perhaps another machine's. Then the record is as
-  // old as the state at least: an answer that was given later counts.
+  // A run without a changed argument keeps the name of an earlier run in the inputs, perhaps another machine's. Then
+  // only the export's time is known: the operation began before it, so any later answer counts.
   const isItsOwn = type === "creating" || inputs[RUN] !== former?.inputs?.[RUN];
   const run = isItsOwn ? String(inputs[RUN] ?? "") : time && `${time} `;
   const given = markIn(inputs);

@@ -1,8 +1,8 @@
 /**
- * `pulumi-advertising pending`: lists and resolves creates of unknown outcome. It brings this machine's journals up to
- * date with the state first. What the state has is resolved by a refresh of just those resources, whose `read` gets the
- * answers; what only a journal or Pulumi's record has, by lines of the journal, which the next `up` here goes by. No
- * state is written here: only Pulumi locks and saves.
+ * `pulumi-advertising pending`: lists and resolves creates of unknown outcome. First it brings this machine's journals
+ * up to date with the state. A create in the state is resolved by a refresh of its resource, whose `read` gets the
+ * answer. A create that only a journal or a pending operation has is resolved by a line in the journal, which the next
+ * `up` on this machine reads. Only Pulumi writes the state.
  */
 import { asTyped, count, enumerate, plainShellWord, UsageError } from "../base/index.js";
 import {
@@ -88,7 +88,7 @@ X is a name from a message, or a URN; for --not-created and --forget also the na
       throw new UsageError("--state only lists; to resolve, leave it out");
     let facts = await readFacts(choice);
     const { place } = facts;
-    // Printed commands name the stack, so that they work whichever one is selected then.
+    // Printed commands name the stack, so that they work whichever stack is selected then.
     if (place.stack !== "")
       setCommandStack({ stack: stack ?? stackOption(place.stack), cwd });
     if (state === undefined) await bringUpToDate(facts);
@@ -96,7 +96,7 @@ X is a name from a message, or a URN; for --not-created and --forget also the na
       await takeOver(former, facts, choice);
       facts = await readFacts(choice);
     }
-    // What is listed stops the next up on this machine until somebody has answered.
+    // Once in the journal, a listed create stops the next up on this machine until somebody has answered.
     const recorded = state === undefined ? recordedLines(facts) : [];
     await writeLines(recorded);
     if (recorded.length > 0) facts = await readFacts(choice);
@@ -113,7 +113,7 @@ X is a name from a message, or a URN; for --not-created and --forget also the na
       await bringUpToDate(facts);
     }
     console.log(listing(facts).join("\n"));
-    // Pulumi keeps it over any number of runs, and this command may ask about it again.
+    // Pulumi keeps pending operations over any number of runs, so this command may ask about them again.
     if (facts.isRecorded && !isInline(choice))
       console.log(
         "Once nothing is pending and an up has ended, drop Pulumi's record of the interrupted run:\n" +
@@ -123,7 +123,7 @@ X is a name from a message, or a URN; for --not-created and --forget also the na
   },
 });
 
-/** Reads only, so that it never waits for a run that is under way. @throws JournalError as an `up` has it. */
+/** Only reads, so it never waits for a run that is going on. @throws JournalError if the journal can't be read. */
 async function readFacts(choice: StateChoice) {
   const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
   let stack = selected;
@@ -143,12 +143,12 @@ async function readFacts(choice: StateChoice) {
   const accounts = new Set<unknown>(records.map(({ account }) => account));
   for (const { outputs } of exported.resources) accounts.add(outputs?.[ACCOUNT]);
   accounts.delete(undefined);
-  // Pulumi is asked for the settings only if there is anything to compare.
+  // Pulumi is asked for the settings only if there are accounts to compare.
   const isSameAccount = accounts.size > 1 ? await accountComparer(choice) : undefined;
   return factsIn(exported, journals, place, isSameAccount);
 }
 
-/** What the state has is open no longer. If that can't be noted, the next run sees it. */
+/** Updates the journal's records of creates that the state accounts for. If that fails, the next run does it. */
 async function bringUpToDate({ outdated }: Facts) {
   const lines = outdated.map(({ ref, record, journal, knownBy, held = record.id }) => {
     let line = closedLine(ref.key);
@@ -160,7 +160,7 @@ async function bringUpToDate({ outdated }: Facts) {
   for (const note of outdated) if (note.held !== undefined) console.log(heldMessage(note));
 }
 
-/** A run that is under way may be sending what is listed or answered, so it is never waited for. @throws JournalError */
+/** @throws JournalError at once if a run is using a journal: that run may be sending the creates of these lines. */
 async function writeLines(lines: readonly PlacedLine[]) {
   const journals = new Map(lines.map(({ journal }) => [journalPath(journal), journal]));
   for (const [path, journal] of journals) {
@@ -170,10 +170,10 @@ async function writeLines(lines: readonly PlacedLine[]) {
   }
 }
 
-/** What another stack's journal has open becomes this one's. @throws Error if that stack still exists. */
+/** Moves the open creates of another stack's journal to this stack's. @throws Error if that stack still exists. */
 async function takeOver(former: string, facts: Facts, choice: StackChoice) {
   const { elsewhere, outdated, place } = facts;
-  // All creates of one journal have it as the same object.
+  // All creates of one journal share one `journal` object, so the set has each journal once.
   const journals = new Set(elsewhere.map(({ journal }) => journal));
   const meant = [...journals].filter(({ stack }) =>
     [stack, stackOption(stack)].includes(former),
@@ -195,25 +195,25 @@ async function takeOver(former: string, facts: Facts, choice: StackChoice) {
 }
 
 /**
- * Carries out what was answered, and says so. What the state has is resolved by a refresh of just those resources: what
- * another one manages, and what is dropped, leaves its unresolved creates.
- * @throws Error with what the state still has as unresolved, as during a run.
+ * Applies the answers, and reports them. Creates in the state are resolved by a refresh of only their resources. An
+ * answer without an id, or with an id that another resource manages, just removes the create from the unresolved ones.
+ * @throws Error that lists the creates that the state still has as unresolved, for example because a run locks it.
  */
 async function execute(all: readonly Answer[], facts: Facts, choice: StackChoice) {
   const asked = all.filter(({ create }) => create.knownBy === "state");
   const ids = asked.map((answer) => {
     return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
   });
-  // The provider's `read` reads it.
+  // The provider's `read` gets the answers from this variable.
   const answers = { ADVERTISING_ANSWERS: JSON.stringify(Object.fromEntries(ids)) };
   const urns = new Set(asked.map(({ create }) => create.ref.resourceUrn));
   let failure = "Pulumi's refresh changed nothing";
-  // Without a target it would be a refresh of everything.
+  // Without a target, Pulumi would refresh all resources.
   if (urns.size > 0)
     await refresh([...urns], answers, choice).catch(({ message }: Error) => {
       failure = message;
     });
-  // By name too: a resource that got another one's name may have the same create.
+  // Compared by URN and mark: after a rename, two URNs may have the same mark.
   const objects = asked.length > 0 ? objectsIn((await stateOf(choice)).resources) : [];
   const open = new Set(objects.map(({ ref, record }) => `${ref.urn} ${record?.mark}`));
   const left = asked.filter(({ create: { ref, record } }) =>
@@ -241,7 +241,7 @@ function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string
   return `Resolved as created with id ${id}: ${short}`;
 }
 
-/** What a journal had as open, and the state has by another create. */
+/** About a create that a journal had as open, while the state has another create's object. */
 function heldMessage({ ref, record, held }: Create): string {
   return (
     `${whatHappened(ref.short, record)} The state has the object ${held}. Look in the account ` +

@@ -1,4 +1,4 @@
-/** What `login` and `pending --search` do on the platform. This loads the HTTP library. */
+/** The requests of `login` and `pending --search`. This file loads the HTTP library. */
 import { LoginError, SettingsError } from "../base/index.js";
 import {
   Client,
@@ -17,7 +17,7 @@ import { type Answer, verdictOn } from "./pending-answers.js";
 import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
-/** @throws SettingsError, or what `work` throws, scrubbed. */
+/** Calls `work` with the client's dependencies. @throws SettingsError; the errors of `work`, scrubbed. */
 async function connected<T>(
   choice: StackChoice,
   work: (dependencies: ClientDependencies) => Promise<T>,
@@ -43,7 +43,7 @@ async function connected<T>(
   }
 }
 
-/** @returns what to tell. @throws LoginError */
+/** @returns a message. @throws LoginError */
 export function logInAndReport(choice: StackChoice): Promise<string> {
   return connected(choice, async (dependencies) => {
     const { settings, credentialsSource, cookieFile, secrets } = dependencies;
@@ -64,7 +64,7 @@ export function logInAndReport(choice: StackChoice): Promise<string> {
   });
 }
 
-/** What a search finds out of what has no answer yet; of the rest it prints why. @param given answers that count. */
+/** Searches for creates without an answer, and prints why any stays without. @param given the answers so far. */
 export async function searchUnanswered(
   given: readonly Answer[],
   facts: Facts,
@@ -78,7 +78,7 @@ export async function searchUnanswered(
     const { clock, settings } = dependencies;
     const searchContext = { settings, clock, client: () => client };
 
-    /** @returns a sentence about what has no answer. */
+    /** @returns a sentence if the search gives no answer. */
     const look = async (create: Create): Promise<Answer | string> => {
       const { ref, record: sent, formerIds = [] } = create;
       const { short: label } = ref;

@@ -1,4 +1,4 @@
-/** What the Pulumi CLI is asked for: the chosen stack, its state and settings, and a refresh of a few resources. */
+/** Calls the Pulumi CLI: for the chosen stack, its state and settings, and a refresh of a few resources. */
 import { type ExecFileException, execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,8 +26,8 @@ export const STATE_HELP = `  --state FILE           what \`pulumi stack export\`
 ${STACK_HELP}`;
 
 /**
- * The folder that the chosen project's runs are in, where a relative `cookieFile` begins: that of `main` in the project
- * file, as Pulumi's engine finds it. Without a project, the chosen folder.
+ * The folder of the chosen project's program, where a relative `cookieFile` begins: the one that `main` in the project
+ * file names, as Pulumi's engine finds it. Without a project, the chosen folder.
  */
 export function programFolder(choice: StackChoice): string {
   const { cwd = "." } = choice;
@@ -37,7 +37,7 @@ export function programFolder(choice: StackChoice): string {
   try {
     ({ main } = parseProject(readFileSync(project, "utf8")));
   } catch {
-    // Pulumi says what is wrong with it, and runs nothing.
+    // Pulumi reports what is wrong with the file, and runs nothing.
   }
   const path = resolve(dirname(project), String(main ?? ""));
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ? path : dirname(path);
@@ -79,7 +79,7 @@ async function run(args: readonly string[], choice: StackChoice, environment: ob
 
 export type StateChoice = StackChoice & { state?: string | undefined };
 
-/** A file's state (`-`: standard input) or the chosen stack's, whose secrets stay encrypted. @throws Error in words. */
+/** A file's state (`-`: standard input), or the chosen stack's, whose secrets stay encrypted. @throws Error */
 export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
   if (state === undefined) return readExport(await pulumi(["stack", "export"], choice));
   if (stackOptionsIn(choice).length > 0)
@@ -87,7 +87,7 @@ export async function stateOf({ state, ...choice }: StateChoice): Promise<Export
   return readExport(await textOf(state), state);
 }
 
-/** Refreshes these alone; `environment` has answers for the provider's `read`. @throws Error with Pulumi's words. */
+/** Refreshes only these; `environment` has answers for the provider's `read`. @throws Error with Pulumi's message. */
 export async function refresh(
   urns: readonly string[],
   environment: object,
@@ -98,28 +98,31 @@ export async function refresh(
   await pulumi(["refresh", ...how, ...targets], choice, environment);
 }
 
-/** `<organization>/<project>/<stack>`; undefined if the backend does not tell. */
+/** The chosen stack, `<organization>/<project>/<stack>`; undefined if none is selected, or Pulumi fails. */
 export async function stackName(choice: StackChoice): Promise<string | undefined> {
   const options = ["--show-name", "--fully-qualify-stack-names"];
   const name = await pulumi(["stack", ...options], choice).catch(() => undefined);
   return name?.trim();
 }
 
-/** `<organization>/<project>/<stack>` of the project's stacks. @param stack one. @throws Error in Pulumi's words. */
+/**
+ * The project's stacks, `<organization>/<project>/<stack>`. @param stack one of them.
+ * @throws Error with Pulumi's message.
+ */
 export async function existingStacks(
   choice: StackChoice,
   stack: string,
 ): Promise<string[]> {
   const [organization = "", project = ""] = stack.split("/");
   const stacks = jsonIn(await pulumi(["stack", "ls", "--json"], choice));
-  // Pulumi leaves out what is the default.
+  // Pulumi leaves out a default organization and project.
   return listIn<{ name: string }>(stacks).map(({ name }) => {
     const [last, owner = organization] = name.split("/").toReversed();
     return `${owner}/${project}/${last}`;
   });
 }
 
-/** Whether two recorded accounts are one, as the stack's settings say. */
+/** A function that compares two recorded accounts by the stack's settings. */
 export async function accountComparer(
   choice: StackChoice,
 ): Promise<typeof mayBeSameAccount> {
@@ -131,7 +134,7 @@ export async function accountComparer(
 /** The settings that a command sends requests with. */
 export async function readingOf(choice: StackChoice) {
   const stack = await stackName(choice);
-  // A machine that just logs in needs neither a stack nor Pulumi; a stack that was named must be there.
+  // `login` needs neither a stack nor Pulumi; but a stack that the options name must exist.
   if (stack === undefined && stackOptionsIn(choice).length === 0) {
     console.error("No stack is selected: the settings come from the environment.");
     return readingIn("");

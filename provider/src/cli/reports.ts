@@ -1,7 +1,7 @@
 /**
- * What a stack's state says, for those who run the account: `leftovers`, what it left live, by the state, this machine's
- * journal, and exports; and `report`, for those who place tags: ids by key, with the tags' addresses from the user's own
- * template, as the platform's are not known.
+ * The commands about a stack's state. `leftovers` lists the objects that the stack left live, by the state, this
+ * machine's journal, and exports. `report` lists ids by key, and the addresses of tags by the user's own template,
+ * since the platform's are not known.
  */
 import { writeFileSync } from "node:fs";
 import { count, enumerate, printable, UsageError } from "../base/index.js";
@@ -60,12 +60,12 @@ ${STATE_HELP}`,
     const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
     const now = await stateOf(choice);
     const names: (string | undefined)[] = stackNamesIn(now);
-    // A state that was destroyed does not say whose it is.
+    // After a `destroy`, the state does not name its stack.
     if (names.length === 0 && choice.state === undefined)
       names.push(await stackName(choice));
     const earlier: ExportedStack[] = [];
     for (const file of before) {
-      // One by one: standard input is there once.
+      // One by one, since standard input can be read only once.
       const state = await stateOf({ state: file });
       const [name] = stackNamesIn(state);
       // People deactivate what is listed, so another stack's state must not count as an earlier one of this stack.
@@ -78,7 +78,7 @@ ${STATE_HELP}`,
   },
 });
 
-/** What this machine's journals had in the state. They don't know what other machines have deleted. */
+/** Journal records of objects that the state had. Other machines may have deleted some of the objects. */
 function notedHere(stacks: readonly (string | undefined)[], choice: StackChoice) {
   const folder = journalFolder();
   const backend = backendIn(process.env, programFolder(choice));
@@ -89,7 +89,7 @@ function notedHere(stacks: readonly (string | undefined)[], choice: StackChoice)
   const byAccount = Map.groupBy(records, ({ account = "" }) => account);
   return [...byAccount].flatMap(([account, those]) => {
     const deleted = deletedObjects(folder, account, (each) => each === account);
-    // What is open, `pending` lists.
+    // `pending` lists the open ones.
     const known = those.filter((each) => each.state !== "closed" && !isOpen(each));
     return known.filter(({ key, id = "" }) => !deleted.has(parseKey(key).kind, id));
   });
@@ -187,7 +187,7 @@ export const reportCommand: Command = {
 
 type AddressOf = (event: ExportedObject) => string;
 
-/** Each list in natural order, so that the same state is always the same text. @param objects with an id */
+/** Lists are in natural order, so that a state always gives the same text. The objects have an id. */
 export const ID_FORMATS: Formats<readonly ExportedObject[], [addressOf?: AddressOf]> = {
   /** A contract: fields are only added. An id is a number, or digits where a number can't hold it exactly. */
   json: (objects, addressOf) => {
@@ -216,7 +216,7 @@ export const ID_FORMATS: Formats<readonly ExportedObject[], [addressOf?: Address
 
 const PLACEHOLDER = /\{(\w+)\}/g;
 
-/** @param template with names in braces. @returns an event's address. @throws UsageError */
+/** @param template has names in braces. @returns a function for an event's address. @throws UsageError */
 export function addressesBy(template: string): AddressOf {
   for (const [placeholder, name = ""] of template.matchAll(PLACEHOLDER))
     if (!EVENT_ARGUMENTS.includes(name))
@@ -227,7 +227,7 @@ export function addressesBy(template: string): AddressOf {
     );
 }
 
-/** Writes a report. @param file none or `-`: standard output. @returns the exit code. @throws Error of the system. */
+/** Writes a report. @param file undefined or `-`: standard output. @returns the exit code. @throws system errors. */
 function write(report: string, file: string | undefined) {
   if (file === undefined || file === "-") process.stdout.write(report);
   else writeFileSync(file, report);
@@ -235,10 +235,9 @@ function write(report: string, file: string | undefined) {
 }
 
 /**
- * CSV as RFC 4180 has it, behind a byte order mark: without one, Excel does not read it as UTF-8. A spreadsheet carries
- * out a cell that begins like a formula: an apostrophe keeps it text. In many countries semicolons separate cells, even
- * inside quotation marks, so each part of a text may begin a cell.
- * @param rows the first of them the header.
+ * CSV as in RFC 4180, after a byte order mark, without which Excel does not read it as UTF-8. An apostrophe keeps a
+ * cell that begins like a formula from being executed. In many countries semicolons separate cells, even inside
+ * quotation marks, so each part of a text may begin a cell. @param rows the header first.
  */
 function csvOf(rows: readonly (readonly string[])[]) {
   const lines = rows.map((cells) => `${cells.map(csvCell).join(",")}\r\n`);

@@ -1,6 +1,6 @@
 /**
- * `dynamic/`: Pulumi's dynamic providers in front of `operations/`, where nothing knows Pulumi; and what links this
- * process to the engine: its list of messages, and an end once it is gone.
+ * `dynamic/`: Pulumi's dynamic providers in front of `operations/`, which knows nothing about Pulumi. Also links this
+ * process to the engine: for messages, and to notice when the engine is gone.
  */
 import { connect } from "node:net";
 import * as pulumi from "@pulumi/pulumi";
@@ -14,11 +14,11 @@ const { getStore } = state as unknown as {
   getStore(): { settings: { options: { engineAddr?: string } } };
 };
 
-/** @param address the engine's, `host:port`; without it (tests without an engine) messages go to standard error. */
+/** @param address the engine's, `host:port`. Without one (in tests), messages go to standard error. */
 export function engineLog(address: string | undefined): TellAt {
   if (address !== undefined) getStore().settings.options.engineAddr ??= address;
   return async (severity, urn, message) => {
-    // The only part of a resource that Pulumi's log reads.
+    // Pulumi's log reads nothing but a resource's URN.
     const resource = {
       urn: { promise: async () => urn },
     } as unknown as pulumi.Resource;
@@ -28,7 +28,7 @@ export function engineLog(address: string | undefined): TellAt {
 
 const CHECK_EVERY_MS = 1000;
 
-/** Calls `onGone` once nothing listens at the engine's address, `host:port`. Does not keep the process alive. */
+/** Calls `onGone` once nothing listens at the engine's address, `host:port`. Doesn't keep the process alive. */
 export function watchEngine(address: string | undefined, onGone: () => void): void {
   const [, host, port] = /^([\w.[\]:-]+):(\d+)$/.exec(address ?? "") ?? [];
   if (host === undefined) return;

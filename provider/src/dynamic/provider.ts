@@ -1,6 +1,6 @@
 /**
- * For Pulumi's dynamic providers: passes each engine call to its operation, and returns the result in the engine's form.
- * Decides nothing; scrubs outgoing errors.
+ * Pulumi's dynamic providers: each passes the engine's calls to `operations/`, and returns results in the engine's
+ * form. They decide nothing, and scrub outgoing errors.
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
@@ -25,7 +25,7 @@ export function createProvider(
   runtime: () => Runtime,
   configure: (config: dynamic.Config) => void,
 ) {
-  /** A call of the engine. */
+  /** Wraps a call of the engine: an error is noted for the end of the run, and scrubbed. */
   const guarded = <Given extends unknown[], T>(
     work: (...given: Given) => T | Promise<T>,
   ) => {
@@ -39,7 +39,7 @@ export function createProvider(
     };
   };
 
-  /** @throws ArgumentsError it was not declared with this package's classes. */
+  /** @throws ArgumentsError if the resource was not declared with this package's classes. */
   const refIn = (inputs: Values) => {
     const context = readProgramContext(own(inputs, IDENTITY));
     if (context) return { ref: refOf(resource.name, context.identity), context };
@@ -58,8 +58,7 @@ export function createProvider(
       const { ref, context } = refIn(news);
       const change = { context, olds, news };
       const { inputs, failures } = await check(resource, runtime(), ref, change);
-      // The engine prints each reason after "resource '<name>' has a problem: ", and before it the value of the
-      // property that is named, even a secret one: so none is named.
+      // No property is named, since the engine prints the value of a named property, even a secret one.
       return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
     }),
 
@@ -75,7 +74,7 @@ export function createProvider(
 
     read: guarded(async (id: string, properties: Values = {}) => {
       const found = await readResource(resource, runtime(), id, properties);
-      // So the engine learns that it no longer exists.
+      // An empty id tells the engine that the object no longer exists.
       return found ?? { id: "", props: {} };
     }),
 
@@ -91,8 +90,8 @@ export function createProvider(
 }
 
 /**
- * A new object, scrubbed and without a stack: causes and properties may hold secrets. Of most calls Pulumi prints
- * `<error>: <stack>`, which {@link silenceShown} drops, and the engine then the message at the resource.
+ * A scrubbed copy of an error, without stack, cause and properties, which may have secrets in them. For most calls,
+ * Pulumi prints `<error>: <stack>`, which {@link silenceShown} drops. The engine shows the message at the resource.
  */
 function shownError(error: unknown, { secrets }: Runtime) {
   const message = secrets.scrub(describeError(error));
@@ -104,7 +103,7 @@ function shownError(error: unknown, { secrets }: Runtime) {
   return Object.assign(shown, { id, properties, reasons: [message] });
 }
 
-/** A text that nothing else prints. */
+/** Stands for an error and its stack on standard error. Nothing else prints this text. */
 const SHOWN_AT_RESOURCE = "[the engine shows this error at its resource]";
 
 /** Drops the line that Pulumi's provider process prints for {@link shownError}: the engine shows the error itself. */

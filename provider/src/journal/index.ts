@@ -1,6 +1,7 @@
 /**
- * What this machine remembers of a stack: no create is sent twice over any number of runs and kills. `journal.ts`: a
- * run's use, and the promises; `journal-entry.ts`: the format; `journal-file.ts`: the locked file; `places.ts`: where.
+ * `journal/`: what this machine remembers about a stack's creates, so that none is sent twice over any number of runs
+ * and kills. `journal.ts` has the promises and a run's use, `journal-entry.ts` the format, `journal-file.ts` the locked
+ * file, `places.ts` the paths.
  */
 export * from "./journal.js";
 export * from "./journal-entry.js";

@@ -1,4 +1,4 @@
-/** A stack's journal as lines, and what they add up to: one record a key. A key's last line counts. Writes nothing. */
+/** A journal's lines, and the records that they add up to, one for each key ({@link applyLine}). Writes nothing. */
 import { join } from "node:path";
 import { asRecord, jsonIn, listIn } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
@@ -9,33 +9,38 @@ import { isSameProject, journalPath, type StackPlace } from "./places.js";
 export interface JournalEntry extends CreateRecord {
   key: string;
   /**
-   * - `sent`: it may have been carried out, and nobody knows the id;
-   * - `created`: the platform gave the id, and the run did not end cleanly: the state may not have it;
-   * - `reported`: as `created`, and its run has ended cleanly;
-   * - `confirmed`: a later run has seen the object in the state: it is never taken over, but says which resource has the object;
-   * - `closed`: nothing; with a moment, a person then said it was not created, which Pulumi's record does not know.
+   * - `sent`: the create may have been carried out, and nobody knows the id;
+   * - `created`: the id is known, but the state may lack the object, since the run has not ended cleanly;
+   * - `reported`: the id is known, and the run has ended cleanly;
+   * - `confirmed`: a later run has seen the object in the state. The record is never taken over; it says which resource
+   *   has the object;
+   * - `closed`: the record no longer counts. If `at` is set, `pending` got an answer about the create then, which also
+   *   answers an older pending operation of Pulumi's.
    */
   state: (typeof STATES)[number];
   id?: string | undefined;
   account?: string | undefined;
-  /** Its run ended with checkpoints off: Pulumi may have been killed before it saved the state. */
+  /** The run ended with checkpoints off, so Pulumi may have been killed before it saved the state. */
   unsaved?: boolean | undefined;
-  /** A person or a search has said what became of it. Nobody is asked again. */
+  /** A person or a search has answered about this create, so nobody is asked again. */
   answered?: boolean | undefined;
-  /** Its object is deleted on the platform when it leaves the state (`retainOnDelete: false`). */
+  /** The object is deleted on the platform when it leaves the state (`retainOnDelete: false`). */
   deletes?: boolean | undefined;
 }
 
 const STATES = ["sent", "created", "reported", "confirmed", "closed"] as const;
 
-/** A create whose object its own stack's state may lack. */
+/** Whether the stack's state may lack the create's object. */
 export function isOpen({ state, unsaved }: JournalEntry): boolean {
   return (
     state === "sent" || state === "created" || (state === "reported" && unsaved === true)
   );
 }
 
-/** A reported create is superseded if the state has another object, unless that is the one it was to replace. */
+/**
+ * Whether the create is reported, and the state has another object instead. The object that the create was to replace
+ * doesn't count. @param held the id in the state.
+ */
 export function isSuperseded(
   { state, id, replaces }: JournalEntry,
   held: string | undefined,
@@ -43,15 +48,21 @@ export function isSuperseded(
   return state === "reported" && held !== undefined && held !== id && held !== replaces;
 }
 
-/** A change of one record; `sent` and `confirmed` replace it whole, and so does what comes after `closed`. */
+/**
+ * A change of one record. A `sent` or `confirmed` line replaces the record. Any other line is merged into the record,
+ * unless that is closed: then the line begins a new one.
+ */
 export type JournalLine = Partial<JournalEntry> & Pick<JournalEntry, "key" | "state">;
 
-/** @param at the moment, if a person or a search said so: then it answers Pulumi's record of an interrupted run too. */
+/** @param at when `pending` got an answer, if it did: this also answers an older pending operation of Pulumi's. */
 export function closedLine(key: string, at = ""): JournalLine {
   return { key, state: "closed", at };
 }
 
-/** The state has this object for a record's key. By its name a rename is known, by its body with what it was made. */
+/**
+ * The line that confirms an object for a record's key. If the record is about that object, the name is kept to
+ * recognise renames, and the fingerprint to know what the object was created with.
+ */
 export function confirmedLine(record: Omit<JournalLine, "state">, id: string): JournalLine {
   const { key, id: known = id, account, name, body = "", facts, deletes } = record;
   const line = { key, state: "confirmed", id, account } as const;
@@ -66,8 +77,8 @@ export function applyLine(records: Map<string, JournalEntry>, line: JournalLine)
 }
 
 /**
- * The keys that have or had an object. Two: a run of some targets moved or replaced it, and may have left it in both. One
- * key in the journals of two providers is a resource that an alias has moved.
+ * The keys whose records name an object as theirs, or as the one to replace. There are two if a `--target` run moved or
+ * replaced the object and left it under both. A key in two providers' journals, as after an alias, counts once.
  */
 export function keysWith(
   all: Iterable<JournalEntry>,
@@ -95,7 +106,7 @@ export function lineOf(line: object): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** @param runs names of the last runs that have used it, the latest last. */
+/** @param runs names of the last runs that used the journal, the latest last. */
 export function journalText(
   place: StackPlace,
   runs: readonly string[],
@@ -118,19 +129,20 @@ export interface StackJournal extends StackPlace {
   records: Map<string, JournalEntry>;
 }
 
-/** A journal that can't be relied on. Nothing may be created until somebody has looked. */
+/** The journal can't be relied on, so nothing may be created until somebody has looked. */
 export class DamagedJournal extends Error {}
 
 /**
- * Reads a whole journal, at once and without a lock. An unfinished last line, which a kill leaves, is ignored: nothing
- * was sent on its strength. The first is never unfinished: the file is put in place with it. @returns an
- * empty one without a file. @throws DamagedJournal for anything else unfit; Error for a later version; as {@link readPrivate}.
+ * Reads a whole journal, synchronously and without a lock. An unfinished last line, which a kill may leave, is ignored:
+ * nothing is sent before its line is complete. The first line is always whole, since the file is renamed into place
+ * with it. @returns an empty journal if there is no file. @throws DamagedJournal if any other line can't be read;
+ * Error if a later version wrote the file, and as {@link readPrivate}.
  */
 export function readJournal(path: string, disk: Disk = systemDisk): StackJournal {
   const records = new Map<string, JournalEntry>();
   const lines = readPrivate(path, disk)?.split("\n");
   if (!lines) return { stack: "", backend: "", runs: [], records };
-  // Empty after a whole last line.
+  // The text after the last newline: empty, or an unfinished line.
   lines.pop();
   const { journal, version, stack, backend, provider, runs } = asRecord(jsonIn(lines[0]));
   if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line isn't a journal's");
@@ -153,8 +165,8 @@ export function readJournal(path: string, disk: Disk = systemDisk): StackJournal
 }
 
 /**
- * The journals of all stacks that this machine has, but for those that can't be read: their own runs say so.
- * @param known those of an earlier call, by their path and what they were: a journal grows, or is replaced as a whole.
+ * All journals on this machine. Unreadable ones are left out, since the runs of their stacks report them.
+ * @param known a cache between calls, by path, inode and size: a journal only grows, or gets a new inode.
  */
 export function everyJournal(
   folder: string,
@@ -177,15 +189,21 @@ export function everyJournal(
   });
 }
 
-/** A create that no state is known to have. */
+/** An open create: no state is known to have its object. */
 export interface OpenCreate extends JournalEntry {
-  /** Where it was sent, if that is another stack of the project, or this one under another name or backend. */
+  /**
+   * The address of the journal that has it, if that isn't this run's but another provider's or stack's. The other stack
+   * may be this one under a former name.
+   */
   elsewhere?: StackPlace | undefined;
-  /** The state has it as unresolved, under a key that its set does not declare any more. */
+  /** The state lists it as unresolved, under a key that the set no longer declares. */
   isInState?: boolean | undefined;
 }
 
-/** Open creates of the project's other stacks, whose journals are on this machine: one may be this stack, renamed. */
+/**
+ * Open creates in this machine's other journals of the project: those of other stacks, of which one may be this stack
+ * under its former name, and those of this stack's other providers.
+ */
 export function openElsewhere(
   here: StackPlace,
   journals: readonly StackJournal[],
@@ -193,7 +211,7 @@ export function openElsewhere(
   return journals
     .filter((each) => isSameProject(each, here) && journalPath(each) !== journalPath(here))
     .flatMap(({ records, runs: _, ...elsewhere }) => {
-      // There, a run that ended cleanly has saved its state.
+      // A `reported` create is in the other stack's state, since the run there has ended cleanly.
       const open = [...records.values()].filter(
         ({ state }) => state === "sent" || state === "created",
       );
@@ -201,10 +219,10 @@ export function openElsewhere(
     });
 }
 
-/** No name on the platform is empty. */
+/** Stands for an unknown or secret name: no name on the platform is empty. */
 const UNNAMED = "";
 
-/** Finds creates by kind and name on the platform. A set has thousands of events, so this is an index. */
+/** Open creates by kind and name on the platform: an index, since a set may have thousands of events. */
 export class CreatesByName {
   readonly #byName = new Map<string, OpenCreate[]>();
 
@@ -220,7 +238,7 @@ export class CreatesByName {
     this.#byName.set(kindAndName, same);
   }
 
-  /** Those of an unknown or secret name are found by any name. @param name undefined if it is not known yet. */
+  /** Creates of an unknown or secret name match any name. @param name undefined (not known yet) matches all names. */
   find(kind: Kind["name"], name: string | undefined): readonly OpenCreate[] {
     let names = [`${kind} ${name}`, `${kind} ${UNNAMED}`];
     if (name === undefined)

@@ -1,7 +1,7 @@
 /**
- * A stack's journal on the disk, as the one run that may write it uses it: locked, read, appended line by line, and
- * asked whether it is still this run's. And what the command writes into it: answers of people and of searches, and
- * what another stack's journal has open. Throws only `JournalError`s, in words for users.
+ * A stack's journal file. The one run that may write it locks it, reads it, appends lines, and checks before and after
+ * each write that the file is still its own. The `pending` command appends answers, and takes over the open creates of
+ * another stack. Throws only `JournalError`s, whose messages are for users.
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
@@ -32,14 +32,14 @@ import {
 import { endedPath, journalPath, type StackPlace } from "./places.js";
 
 export interface JournalOptions extends StackPlace, LockOptions {
-  /** Of all stacks' journals. */
+  /** The folder of all journals. */
   folder: string;
-  /** Names of runs that use it, so that Pulumi's record of them can be told from another machine's. @default none */
+  /** Names of runs that use the journal. `pending` ignores Pulumi's pending operations of these runs. @default none */
   runs?: readonly string[];
   say?: ((message: string) => void) | undefined;
 }
 
-/** A run that was killed long ago, and never resolved, is one of the last so many. */
+/** How many run names a journal keeps. A killed run whose creates are still unresolved is assumed to be among them. */
 const MAX_RUNS = 20;
 
 export class JournalFile {
@@ -56,7 +56,7 @@ export class JournalFile {
     this.#disk = options.disk ?? systemDisk;
   }
 
-  /** For a preview, which writes nothing: why an `up` could not write it. */
+  /** Why an `up` could not write the journal, for a preview, which writes nothing; undefined if it could. */
   writeProblem(): JournalError | undefined {
     try {
       expectWritable(this.path, this.#disk);
@@ -66,7 +66,7 @@ export class JournalFile {
     }
   }
 
-  /** Takes the file for this run and rewrites it with one line per record. @returns what it had. */
+  /** Locks the file for this run, and rewrites it with one line per record. @returns the journal as it was. */
   async open(): Promise<StackJournal> {
     const { path } = this;
     const disk = this.#disk;
@@ -79,7 +79,7 @@ export class JournalFile {
       const lock = await acquireLock(`${path}.lock`, { ...this.options, onWait });
       this.#lock = lock;
       if (this.#isOver) throw new Error("the run has ended");
-      // A former run's.
+      // A former run's note must not count for this one.
       disk.rmSync(endedPath(path), { force: true });
       removeLeftovers(path, Date.now(), disk);
       const journal = readJournal(path, disk);
@@ -87,21 +87,21 @@ export class JournalFile {
       const last = [...runs].slice(-MAX_RUNS);
       const text = journalText(this.options, last, journal.records.values());
       replacePrivate(path, text, disk, lock.assertHeld);
-      // A run that was killed in between may have given the file its name.
+      // The rename must survive a power failure before any request relies on a line in this file.
       syncFolder(dirname(path), disk);
       this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
       this.#bytes = disk.fstatSync(this.#file).size;
       return journal;
     } catch (error) {
-      // One that could not be read must stay as it is, at the end of the run too.
+      // Released, so that the end of the run can't append to a journal that could not be read.
       this.release();
       throw journalErrorFrom(path, error);
     }
   }
 
   /**
-   * Resolves when the lines are on the disk. Those of one event loop turn share a write: many creates cost few syncs.
-   * @param before what is said first if that fails.
+   * Resolves when the lines are on the disk. All lines of one turn of the event loop share a write and a sync, so many
+   * creates cost few syncs. @param before begins the error's message.
    */
   async append(lines: readonly object[], before = ""): Promise<void> {
     const text = lines.map(lineOf).join("");
@@ -112,21 +112,21 @@ export class JournalFile {
     });
   }
 
-  /** For the end of a run: adds these lines, and lets another run have it. Synchronous; never fails. */
+  /** Ends the run's use: appends the lines and releases the lock. Synchronous; never fails. */
   endNow(lines: readonly object[]): void {
-    // The next run asks for what these lines say.
+    // If the write fails, the next run finds these facts in the state, or asks about the creates.
     this.append(lines).catch(() => undefined);
     this.#write();
     this.release();
   }
 
-  /** Lets another run have it, once it is open if that is under way. Never fails. */
+  /** Releases the lock. If `open` is still waiting for it, `open` itself releases it. Never fails. */
   release(): void {
     this.#isOver = true;
     try {
       if (this.#file !== undefined) this.#disk.closeSync(this.#file);
     } catch {
-      // The end of the process does it too.
+      // The end of the process closes the file too.
     }
     this.#file = undefined;
     this.#lock?.release();
@@ -152,15 +152,15 @@ export class JournalFile {
       this.#disk.fsyncSync(file);
       this.#bytes += Buffer.byteLength(text);
     } catch (error) {
-      // A full disk may have taken half a line, and what is noted after it must stay readable.
+      // A full disk may have taken half a line, and the lines after it must stay readable.
       this.#disk.ftruncateSync(file, this.#bytes);
       throw error;
     }
-    // What was written meanwhile may be where nobody reads it.
+    // If the file was replaced during the write, the lines are in a file that nobody reads.
     this.#assertStillOurs();
   }
 
-  /** @returns the open file. @throws LockLost; an error if it is not this run's any more; the system's errors. */
+  /** @returns the open file. @throws LockLost; Error if the run has ended or the file was replaced; system errors. */
   #assertStillOurs() {
     if (this.#file === undefined || !this.#lock) throw new Error("the run has ended");
     this.#lock.assertHeld();
@@ -177,8 +177,8 @@ export class JournalFile {
 type Here = Omit<JournalOptions, keyof StackPlace | "runs">;
 
 /**
- * All are on the disk when it resolves. @param runs names of runs whose creates are among them.
- * @throws JournalError a run is using the journal, or it is damaged.
+ * Appends lines to a journal; they are on the disk when this resolves. @param runs names of runs whose creates the
+ * lines are about. @throws JournalError if a run is using the journal, or the journal is damaged.
  */
 export async function appendLines(
   place: StackPlace,
@@ -192,9 +192,10 @@ export async function appendLines(
 }
 
 /**
- * What another stack's journal has open becomes this one's: that stack was renamed, or its backend has another address.
- * Killed in between, both have it, and the same call goes on. @returns how many creates that are.
- * @throws JournalError a run uses one of the two, it is damaged, or this stack has another open create under one's key.
+ * Moves the open creates of another stack's journal into this stack's, for a stack that was renamed or whose backend
+ * has another address. After a kill halfway, both journals have the creates, and the same call completes the move.
+ * @returns how many creates. @throws JournalError if a run is using one of the journals, one is damaged, or this
+ * stack has another open create under the same key.
  */
 export async function takeOverOpen(
   former: StackPlace,
@@ -209,9 +210,9 @@ export async function takeOverOpen(
     for (const { key, mark, id } of open) {
       const own = records.get(key);
       if (!own || !isOpen(own) || own.mark === mark) continue;
-      // Somebody has answered here for the same object.
+      // An answer in this stack has named the same object.
       if (id !== undefined && own.id === id) continue;
-      // What only Pulumi's record has is asked for as long as the record is there.
+      // This one may be overwritten: `pending` lists it again as long as Pulumi's pending operation is there.
       if (own.atLatest === true && own.id === undefined) continue;
       throw new JournalError(
         `Nothing was taken over: this stack has another open create of ${parseKey(key).label}. Resolve that first.`,
@@ -225,7 +226,7 @@ export async function takeOverOpen(
   }
 }
 
-/** @param path the journal's. @param error whatever came of using it. @param before what came of the create. */
+/** @param path the journal's. @param error from reading or writing it. @param before begins the message. */
 export function journalErrorFrom(
   path: string,
   error: unknown,

@@ -1,27 +1,35 @@
 /**
- * A run's use of its stack's journal: which creates were sent and what came back, until a later run has seen the objects
- * in the state. Each POST in `operations/create.ts` asks it; a `diff` says what the state holds. Tests name the promises:
+ * A run's use of its stack's journal: which creates were sent and what came back, until a later run has seen the
+ * objects in the state. `operations/create.ts` asks the journal before each POST; each `diff` tells it what the state
+ * has. Tests name these promises:
  *
- * M1. A create's record, with the moment, is on the disk before each sending. Otherwise a kill can lead to two objects.
- * M2. A record is believed until a later run has seen its object in the state that it began with (or, if its run ended
- *     cleanly, one that came later), or has said that it leaves the state, a person or a search has resolved it, its
- *     object was deleted, or the create was certainly not carried out. So what the state lost has a record.
- * M3. One record for an exact key at any time: nothing is sent for a resource while its own record is open or reported.
- * M4. One run at a time writes a stack's journal, and asks before and after each write whether it still is that run.
- * M5. A journal that can't be read or written stops every create. Only an unfinished last line is ignored: nothing was
- *     sent on its strength.
- * M6. A record is never changed in place, and holds nothing secret.
+ * M1. A create's record, with the moment, is on the disk before each sending. Otherwise a kill could lead to two
+ *     objects.
+ * M2. A record counts until one of these, so the journal knows each object that the state has lost:
+ *     - a later run sees the record's object in the state that the run began with;
+ *     - after a clean end, a later run sees another object there (not the one that the create was to replace);
+ *     - a run reports that the object leaves the state;
+ *     - a person or a search resolves the create, or the create certainly wasn't carried out;
+ *     - the object is deleted.
+ * M3. A key has at most one record. While that record is open or reported, nothing is sent for the resource.
+ *     Exceptions: a reported record of another account, and a record whose object was deleted or is to be replaced.
+ * M4. Only one run at a time writes a stack's journal. It checks before and after each write that it still is that run.
+ * M5. A journal that can't be read or written stops every create. Only an unfinished last line is ignored, since
+ *     nothing is sent before its line is complete.
+ * M6. A record is never changed in place, and has nothing secret in it.
  *
  * | from | event | to |
  * |---|---|---|
- * | closed, confirmed | a POST is about to begin ({@link Journal.recordSending}) | sent |
- * | sent | an answer or a search with an id ({@link Journal.recordCreated}) | created |
- * | sent | surely not made ({@link Journal.recordNotCarriedOut}) | what it was before |
- * | created, and the engine was given it | the run ends cleanly ({@link Journal.closeNow}) | reported |
- * | any | the `diff` of an `up` shows its id or its mark ({@link Journal.recordSeen}) | confirmed |
- * | any | a person names an object for it ({@link Journal.recordAdopted}) | confirmed |
- * | any | it has another key now ({@link Journal.moveRecord}) | closed, and the same under that key |
- * | reported, confirmed | its object leaves the state, which was said ({@link Journal.closeNow}) | closed |
+ * | none, closed, confirmed, sent (again), an exception of M3 | a POST begins ({@link Journal.recordSending}) | sent |
+ * | sent; none if only the state had it | a response or search has the id ({@link Journal.recordCreated}) | created |
+ * | sent | certainly not carried out ({@link Journal.recordNotCarriedOut}) | closed, or the replaced object confirmed |
+ * | created, and returned to the engine | the run ends cleanly ({@link Journal.closeNow}) | reported |
+ * | none, or one not about another object | a `diff` shows an object ({@link Journal.recordSeen}) | confirmed |
+ * | open, under another key | the state names the create ({@link Journal.recordSeen}) | closed, or confirmed |
+ * | any, none | the program adopts an object for the key ({@link Journal.recordAdopted}) | confirmed |
+ * | any but closed | the key changes ({@link Journal.moveRecord}) | closed; the same record under the new key |
+ * | reported, confirmed | the object leaves the state, as reported to the user ({@link Journal.closeNow}) | closed |
+ * | any, none | an answer to `pending` (`cli/pending-answers.ts`) | created, confirmed or closed |
  */
 import type { JournalError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -40,15 +48,15 @@ import {
 import { JournalFile, type JournalOptions, journalErrorFrom } from "./journal-file.js";
 import type { StackPlace } from "./places.js";
 
-/** The account of a run. A record of another one says nothing about this one's objects. */
+/** The account of a run. Another account's records say nothing about this run's objects. */
 export interface RunAccount {
   account: string;
   isSameAccount: IsSameAccount;
 }
 
-/** What a `diff` shows of an object in the state; without an id, of a create of unknown outcome. */
+/** Things that a `diff` shows in the state for a key: an object (`id`), creates, or both. */
 interface Sight extends Pick<JournalEntry, "key" | "id" | "name" | "facts" | "deletes"> {
-  /** Creates that the state looks after, or knows the outcome of: by mark, or as `sendingOf` names them. */
+  /** Creates that the state accounts for: an unresolved one by its mark, any other as `sendingOf` names it. */
   creates?: readonly string[];
 }
 
@@ -56,17 +64,17 @@ export class Journal {
   readonly #file: JournalFile;
   #records: Map<string, JournalEntry> | undefined;
   #openAtStart: readonly JournalEntry[] = [];
-  /** By object of this account: the resource or member that has it, or else had it. */
+  /** By {@link objectKey}, for this account: the key that has the object, or else one that had it. */
   #holders: Map<string, string> | undefined;
   #opening: Promise<void> | undefined;
   #trouble: JournalError | undefined;
-  /** What this run has sent, or resolved: its own creates are open for no other one. */
+  /** Keys whose creates this run has sent or resolved. They don't count as an earlier run's open creates. */
   readonly #keysOfThisRun = new Set<string>();
-  /** What the state was seen to hold, until it is written. */
+  /** Lines about objects in the state and about renames, until they are written. */
   readonly #unwrittenLines: JournalLine[] = [];
-  /** Where {@link moveRecord} found the records of these keys: a preview leaves them there. */
+  /** The former key of each record that {@link moveRecord} has moved. In a preview, the file keeps the former key. */
   readonly #formerKeys = new Map<string, string>();
-  /** What the engine was given, perhaps beside an error. */
+  /** Keys of created objects that were returned to the engine, perhaps with an error. */
   readonly #returnedKeys = new Set<string>();
 
   constructor(private readonly options: JournalOptions & RunAccount) {
@@ -81,10 +89,13 @@ export class Journal {
     return this.#file.path;
   }
 
-  /** Acquires the journal's lock before anything else in an `up`. A failure waits for {@link assertUsable}, which only creates ask. */
+  /**
+   * Acquires the journal's lock before anything else in an `up`. Never fails: {@link assertUsable}, which only creates
+   * call, throws the error.
+   */
   openOnce(): Promise<void> {
     this.#opening ??= this.#file.open().then(
-      // What was read before, without the lock, may be out of date.
+      // Records that were read before, without the lock, may be out of date.
       ({ records }) => void this.#begin(records),
       (error: JournalError) => {
         this.#trouble = error;
@@ -99,19 +110,20 @@ export class Journal {
     this.#openAtStart = open;
     this.accountsOfOpen = new Map(open.map(({ account, key }) => [account, key]));
     this.#holders = undefined;
-    // What a plugin's diffs saw before the first create showed that this is an `up`.
+    // A plugin knows only at the first create, update or delete that this is an `up`: earlier diffs count too.
     for (const line of this.#unwrittenLines) this.#apply(line);
     return records;
   }
 
-  /** @throws JournalError M4, M5. */
+  /** @throws JournalError if the journal can't be used (M4, M5). */
   async assertUsable(): Promise<void> {
     await this.openOnce();
     if (this.#trouble) throw this.#trouble;
   }
 
-  /** Why nothing is known, for a preview. */
+  /** Why an `up` could not use the journal, for a preview; undefined if it could. */
   get trouble(): JournalError | undefined {
+    // Reading the records may set #trouble.
     void this.records;
     this.#trouble ??= this.#file.writeProblem();
     return this.#trouble;
@@ -127,21 +139,22 @@ export class Journal {
     }
   }
 
+  /** The record of a key; undefined if it is closed. */
   of(key: string): JournalEntry | undefined {
     const record = this.records.get(key);
     return record?.state === "closed" ? undefined : record;
   }
 
-  /** An earlier run's open create with this mark, under whatever key. */
+  /** An earlier run's create with this mark, under any key, if it is still open. */
   openWithMark(mark: string | undefined): JournalEntry | undefined {
     return this.openAtStart.find(
       (record) => record.mark === mark && this.isStillOpen(record.key),
     );
   }
 
-  /** Creates of earlier runs, as they were open when this run began. Some may have been resolved since. */
+  /** The creates that were open when this run began. Some may have been resolved since. */
   get openAtStart(): readonly JournalEntry[] {
-    // Reads them, and with them what is open.
+    // Reading the records sets #openAtStart.
     void this.records;
     return this.#openAtStart;
   }
@@ -152,7 +165,7 @@ export class Journal {
     return record !== undefined && isOpen(record) && !this.#keysOfThisRun.has(key);
   }
 
-  /** What runs here have seen live under this platform name, for this account. */
+  /** This account's confirmed and reported records of objects with this name on the platform. */
   confirmedNamed(kind: Kind["name"], name: unknown): readonly JournalEntry[] {
     if (typeof name !== "string") return [];
     return this.#ours.filter((record) => {
@@ -161,20 +174,20 @@ export class Journal {
     });
   }
 
-  /** Those of this account. */
+  /** The records of this account. */
   get #ours() {
     const { isSameAccount } = this.options;
     return [...this.records.values()].filter(({ account }) => isSameAccount(account));
   }
 
-  /** The accounts that open creates were sent for, each with one of these. */
+  /** Each account that open creates were sent for, with the key of one of them. Empty until the records are read. */
   accountsOfOpen: ReadonlyMap<string | undefined, string> = new Map();
 
-  /** The resource or member that has or had an object of this account, as far as runs here know. */
+  /** The key that has, or else had, an object of this account, as far as this machine knows. */
   holderOf(kind: Kind["name"], id: string): string | undefined {
     if (!this.#holders) {
       const current = this.#ours.filter(({ state }) => state !== "closed");
-      // Not before, since a first reading begins anew.
+      // Only now: reading the records for the first time, as above, resets #holders.
       this.#holders = new Map();
       for (const { key, replaces } of current) this.#noteHolder(key, replaces);
       for (const each of current) this.#noteHolder(each.key, each.id);
@@ -186,15 +199,18 @@ export class Journal {
     if (id !== undefined) this.#holders?.set(objectKey(parseKey(key).kind, id), key);
   }
 
-  /** Nothing may leave before it resolves (M1). @throws JournalError */
+  /** Notes a create before it is sent. Nothing may be sent until this resolves (M1). @throws JournalError */
   async recordSending(record: Omit<JournalEntry, "state" | "id">): Promise<void> {
     this.#keysOfThisRun.add(record.key);
     await this.#write({ ...record, state: "sent" }, "Nothing was sent. ");
-    // Not before: what the disk did not take was not sent.
+    // Only after the write: if that fails, nothing is sent, and this run must not believe otherwise.
     this.#apply({ ...record, state: "sent" });
   }
 
-  /** @param found of a create that only the state knew. @throws JournalError it can't be noted; the create is done. */
+  /**
+   * Notes the id of a create's object. @param found the create itself, for a search's result: the journal may lack it.
+   * @throws JournalError if the id can't be noted; the object exists all the same.
+   */
   async recordCreated(
     key: string,
     id: string,
@@ -204,24 +220,23 @@ export class Journal {
     await this.#applyAndWrite({ ...found, key, state: "created", id });
   }
 
-  /** It was surely not carried out. @throws JournalError */
+  /** Notes that a create was certainly not carried out. @throws JournalError */
   async recordNotCarriedOut(key: string): Promise<void> {
     const { replaces, account } = this.of(key) ?? {};
     if (replaces === undefined) await this.#applyAndWrite(closedLine(key));
-    // Without the name and the body of what was not made.
+    // Without the name and the fingerprint, which describe the object that was not made.
     else await this.#applyAndWrite(confirmedLine({ key, account }, replaces));
   }
 
-  /** A person names this object for the resource, or adopts it: what was open is resolved. @throws JournalError */
+  /** Notes that the program names this object for the key, which resolves an open create of it. @throws JournalError */
   async recordAdopted(key: string, id: string): Promise<void> {
     this.#seeFormer(key, id);
     await this.#applyAndWrite(this.#confirmedLine(key, id));
   }
 
   /**
-   * The program says that what had this key has another one now: so does its record, unless that key has its own. An
-   * open record replaces a confirmed one under the new key.
-   * Written as in {@link recordSeen}.
+   * The program has given a resource or member another key. The record moves there, unless the new key has a record; an
+   * open record replaces a confirmed one, though. Written like {@link recordSeen}.
    */
   moveRecord(formerKey: string, key: string): void {
     const record = this.of(formerKey);
@@ -233,12 +248,12 @@ export class Journal {
     this.#formerKeys.set(key, formerKey);
   }
 
-  /** The key by which a command finds a record before this run has written anything. */
+  /** The key under which the file has the record, by which commands find it. In a preview that is the former key. */
   keyOnDisk(key: string): string {
     return this.#formerKeys.get(key) ?? key;
   }
 
-  /** The state holds this. Written with the next line or at the end: if lost, the next `diff` says it again. */
+  /** Notes what the state has. Written with the next line or at the end: if lost, the next `diff` notes it again. */
   recordSeen({ key, id, creates = [], deletes = false, name, facts }: Sight): void {
     for (const create of creates) this.#sawCreate(key, create, id);
     if (id === undefined) return;
@@ -255,7 +270,9 @@ export class Journal {
     });
   }
 
-  /** A create under another key is this object, or the unresolved create that the state has under this key. */
+  /**
+   * The state names, under `key`, a create whose record has another key: confirms that record with `id`, or closes it.
+   */
   #sawCreate(key: string, create: string, id: string | undefined) {
     const record = this.openAtStart.find((each) => isCreate(each, create));
     if (!record || record.key === key || !this.isStillOpen(record.key)) return;
@@ -263,7 +280,9 @@ export class Journal {
     else this.#applyUnwritten(closedLine(record.key));
   }
 
-  /** If another key's record has this object, an alias or `existingId` moved it here: that record is confirmed too. */
+  /**
+   * If another key's record has this object, an alias or `existingId` moved the object here: confirms that record too.
+   */
   #seeFormer(key: string, id: string) {
     const former = this.of(this.holderOf(parseKey(key).kind, id) ?? key);
     if (!former || former.key === key || former.id !== id) return;
@@ -289,9 +308,9 @@ export class Journal {
   }
 
   /**
-   * For the end that the engine gives a run, with hardly any time. Never fails: what stays `created` is asked for again.
-   * @param left keys that a run of the whole program has not declared: their objects leave the state, and it said so.
-   * @param hasCheckpoints if not, Pulumi has not saved the state yet.
+   * Called when the engine ends the run: synchronous, since hardly any time is left. Never fails: the next run takes
+   * over a record that stays `created`. @param left keys whose objects leave the state, as reported to the user.
+   * @param hasCheckpoints if false, Pulumi has not saved the state yet.
    */
   closeNow(left: readonly string[], hasCheckpoints = true): void {
     const recordsOf = (keys: Iterable<string>) =>
@@ -310,7 +329,7 @@ export class Journal {
     this.#file.release();
   }
 
-  /** This is so, and this run goes by it, even if the disk does not take it. @throws JournalError */
+  /** Applied first: the line is true for this run even if the write fails. @throws JournalError */
   async #applyAndWrite(line: JournalLine) {
     this.#apply(line);
     await this.#write(line);
@@ -327,17 +346,17 @@ export class Journal {
   }
 }
 
-/** @param create its mark, or as `sendingOf` names it. */
+/** Whether a record is about a create. @param create a mark, or as `sendingOf` names it. */
 function isCreate(record: JournalEntry, create: string) {
   return create === record.mark || create === sendingOf(record);
 }
 
-/** Whether a record is about another object than the state's. @param creates that the state names. */
+/** Whether a record is about another object than the state's. @param creates the ones that the state names. */
 function isOther(record: JournalEntry, id: string, creates: readonly string[]) {
   if (record.state === "confirmed") return false;
   if (creates.some((create) => isCreate(record, create))) return false;
-  // It is known to have made something else.
+  // The record's create is known to have made another object.
   if (record.id !== undefined) return record.id !== id && !isSuperseded(record, id);
-  // What it was to replace is still there.
+  // The state still has the object that the create was to replace.
   return record.replaces === id;
 }

@@ -1,9 +1,9 @@
 /**
- * Where the session and the journal of a stack stand between runs, and what was deleted. A journal is found by backend
- * and stack alone: no other address, e-mail, password or cookie file hides what an interrupted run has sent.
+ * The paths of session and journal files, and the list of deleted objects. A journal's path depends only on backend,
+ * stack and provider: no change of address, e-mail, password or cookie file hides what an interrupted run has sent.
  *
- * Which backend keeps a stack's state, as Pulumi finds it (3.259: `pkg/workspace/creds.go`, `pkg/backend/diy`), is a text
- * that differs for any two backends. The same backend in another spelling may be another text: that costs a question.
+ * The backend is found as Pulumi finds it (3.259: `pkg/workspace/creds.go`, `pkg/backend/diy`), and becomes a text that
+ * differs for any two backends. Two spellings of one backend may differ too: then a run may ask a needless question.
  */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
@@ -29,13 +29,16 @@ import type { Kind } from "../kinds/index.js";
 import type { IsSameAccount, Settings } from "../settings/index.js";
 import { objectKey, stackOption } from "../state/index.js";
 
-/** @param folder the program's: a relative `cookieFile` begins there, `~/` is the home folder. @returns none if the session stays in memory. */
+/**
+ * @param folder the program's, where a relative `cookieFile` begins; `~/` is the home folder.
+ * @returns undefined if the session stays in memory.
+ */
 export function cookieFileFor(settings: Settings, folder: string): string | undefined {
   const { baseUrl, email, keepLoggedIn, authenticatePath, cookieFile } = settings;
   if (cookieFile === "none") return undefined;
   if (cookieFile !== undefined)
     return resolve(folder, cookieFile.replace(/^~(?=[/\\]|$)/, homedir));
-  // Plain HTTP is for a loopback address alone.
+  // HTTP and HTTPS share a session. Plain HTTP is possible for a loopback address only.
   const address = baseUrl.replace(/^http:/, "https:");
   const name = digestOf(
     address,
@@ -47,19 +50,22 @@ export function cookieFileFor(settings: Settings, folder: string): string | unde
 }
 
 export interface StackPlace {
-  /** As {@link backendIn} says it. */
+  /** As {@link backendIn} returns it. */
   backend: string;
   stack: string;
-  /** The name of the provider resource, each with a journal of its own. @default "default": the dynamic provider has one */
+  /** The provider's name: each provider has a journal of its own. @default "default", the dynamic provider */
   provider?: string | undefined;
 }
 
-/** The {@link StackPlace.provider} of a plugin. @param name the provider resource's; a default one's has the package's version */
+/**
+ * The {@link StackPlace.provider} of a plugin's provider. @param name the provider resource's; a default provider's has
+ * the package's version in it, which must not count.
+ */
 export function pluginProvider(name: string): string {
   return `plugin-${name.replace(/^default_.*/, "default")}`;
 }
 
-/** The plugin's without a provider resource in the program. */
+/** The plugin's provider if the program declares none. */
 export const DEFAULT_PROVIDER = pluginProvider("default");
 
 export function isSameProject(one: StackPlace, other: StackPlace): boolean {
@@ -77,15 +83,18 @@ export function journalPath(
   return join(folder, `${digestOf(backend, stack, provider)}.jsonl`);
 }
 
-/** Written by the program process once it has ended well: only then what it did not declare surely leaves the state. */
+/**
+ * The file that the program process writes once the program has ended without an error: only then is it sure that
+ * undeclared resources leave the state.
+ */
 export function endedPath(journal: string): string {
   return `${journal}.ended`;
 }
 
 /**
  * The objects that runs on this machine have deleted, or found to be gone, so that no later run takes one of them over.
- * One file for all stacks, since a `destroy` does not say which it is about; any run may append lines to it. Only a
- * hint: nothing fails without it. @param account of this run. @param isSameAccount true of its former names too.
+ * One file serves all stacks, since a `destroy` does not name its stack; any run may append lines. Nothing fails
+ * without the file. @param account this run's. @param isSameAccount also true for the account's former names.
  */
 export function deletedObjects(
   folder: string,
@@ -112,7 +121,7 @@ export function deletedObjects(
       if (objects().has(object)) return;
       objects().add(object);
       const line = JSON.stringify({ deleted: object, account });
-      // A kill may have left half a line.
+      // Begins with a newline, since a kill may have left half a line.
       appendHints(path, `\n${line}\n`, disk);
     },
   };
@@ -123,8 +132,8 @@ function digestOf(...parts: string[]) {
 }
 
 /**
- * From the environment, the project file, or the last `pulumi login`; empty if there is none.
- * @param folder the program's. @throws JournalError if the text that says it can't be understood.
+ * The stack's backend: from the environment, the project file, or the last `pulumi login`; empty if none of them names
+ * one. @param folder the program's. @throws JournalError if the project file or Pulumi's credentials can't be read.
  */
 export function backendIn(environment: Environment, folder: string): string {
   const { PULUMI_BACKEND_URL } = environment;
@@ -143,7 +152,7 @@ export function projectFileOf(folder: string): string | undefined {
   }
 }
 
-/** As Pulumi reads it: its first document, whose form Pulumi checks. @throws Error the parser's. */
+/** A project file as Pulumi reads it: only the first document. Pulumi checks the form. @throws the parser's Error. */
 export function parseProject(text: string): Values {
   // Loaded here, since most runs need no parser.
   const { parseAllDocuments } = require("yaml") as typeof import("yaml");
@@ -154,8 +163,8 @@ export function parseProject(text: string): Values {
 }
 
 /**
- * From now on, the commands that this process prints are about this stack. An inline program has no project file of its
- * own, and the stack's full name works without one. @param stack `<organization>/<project>/<stack>`
+ * From now on, the commands in this process's messages name this stack: an inline program's by its full name, which
+ * works without a project file. @param stack `<organization>/<project>/<stack>`
  */
 export function printCommandsFor(stack: string): void {
   setCommandTarget(() => {
@@ -171,7 +180,7 @@ export function isProjectOf(stack: string, folder: string): boolean {
   try {
     return own(parseProject(readFileSync(path, "utf8")), "name") === stack.split("/")[1];
   } catch {
-    // Pulumi says what is wrong with it.
+    // Pulumi reports what is wrong with the file.
     return true;
   }
 }
@@ -185,7 +194,7 @@ function backendOfProject(folder: string) {
     if (!text.includes("backend")) return "";
     return String(own(own(parseProject(text), "backend"), "url") ?? "");
   } catch (error) {
-    // The parser adds an excerpt.
+    // Only the first line: the parser adds an excerpt of the file.
     const [reason] = (error as Error).message.split(/:?\n/);
     throw unknownBackend(`${path} can't be read: ${reason}`, "Correct the file");
   }
@@ -211,7 +220,7 @@ function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment) {
   return String(own(credentials, "current") ?? "");
 }
 
-/** One spelling for what Pulumi takes for one place, without a database's users and passwords. */
+/** Normalises an address, so that spellings of one backend are equal. Drops user names and passwords. */
 function asSpelled(url: string, folder: string) {
   const [address = "", ...queries] = url.trim().split("?");
   const options = new URLSearchParams(queries.join("?"));
@@ -226,12 +235,12 @@ function asSpelled(url: string, folder: string) {
 
 const FILE = "file://";
 
-/** By a backend's scheme: the variables that lead the same address to another store. */
+/** By a backend's scheme, the environment variables that decide which store an address means. */
 const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   s3: [
     "AWS_ENDPOINT_URL_S3",
     "AWS_ENDPOINT_URL",
-    // It may name an endpoint.
+    // A profile may name an endpoint.
     "AWS_PROFILE",
     "AWS_DEFAULT_PROFILE",
     "AWS_CONFIG_FILE",
@@ -253,7 +262,7 @@ function storeSettings(url: string, environment: Environment) {
     const value = environment[name];
     if (!value) return [];
     if (!name.includes("CONNECTION")) return `${name}=${value}`;
-    // `AccountName=a;AccountKey=…;…`: the other parts are keys.
+    // `AccountName=a;AccountKey=…;…`: other parts may be secret keys.
     const parts = value.match(/\b(AccountName|BlobEndpoint|EndpointSuffix)=[^;]*/g) ?? [];
     return `${name}=${parts.join(";")}`;
   });

@@ -1,6 +1,6 @@
 /**
- * The engine's `create`, `update` and `delete`: makes a resource's objects what is declared, each at most once; then
- * deletes what has left a set, last and only if everything else went well; and writes the next state.
+ * The engine's `create`, `update` and `delete`. Makes a resource's objects as they are declared, each at most once;
+ * then, only if all that succeeded, deletes the objects that have left a set; and writes the next state.
  */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -62,21 +62,21 @@ import {
 import { type Plan, planObjects } from "./plan-resource.js";
 import type { Change, Runtime, Severity } from "./runtime.js";
 
-/** What became of a resource's objects. */
+/** The outcomes for a resource's objects, and the next state. */
 interface ApplyResult {
   outcomes: Outcomes;
-  /** What has left the resource and stays live, unless something else manages it. */
+  /** The objects that have left the resource and stay live, without those that another resource manages. */
   unmanaged: readonly LeftLive[];
   after: StoredSet;
   outs: Values;
-  /** For a failed call's error. The engine saves these as they are, so they include the provider. */
+  /** For the error of a failed call. The engine saves these unchanged, so they include the provider. */
   saved: Omit<SavedResource, "id">;
-  /** Ids of what was deleted for a set. */
+  /** The ids of the objects that were deleted for a set. */
   deletedIds: readonly string[];
   failedDeletes: readonly FailedDelete[];
 }
 
-/** @throws AdvertisingError, ResourceFailure something failed. */
+/** @throws AdvertisingError, ResourceFailure if anything failed. */
 export async function createResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -86,11 +86,11 @@ export async function createResource(
   const change = { id: "", olds: {}, news: inputs };
   const plan = planObjects(resource, runtime, ref, change);
   if ("member" in resource) {
-    // It means nothing to the platform.
+    // The set's own id means nothing to the platform.
     const id = `set-${randomUUID()}`;
     return { id, outs: setOutputs(plan, await applyPlan(plan), id) };
   }
-  // The engine gives no old state.
+  // The engine gives `create` no old state, so that comes from `check` and `diff`.
   const { planned: before, deletesInStateAndProgram = false } = runtime.deployment.checked(
     ref.key,
   );
@@ -107,7 +107,8 @@ export async function createResource(
 }
 
 /**
- * @returns the next outputs. @throws AdvertisingError, ResourceFailure something failed; a set's has the next outputs.
+ * @returns the next outputs. @throws AdvertisingError, ResourceFailure if anything failed; a ResourceFailure may have
+ * the next outputs, which the engine saves.
  */
 export async function updateResource(
   resource: Kind | SetKind,
@@ -122,8 +123,8 @@ export async function updateResource(
 }
 
 /**
- * Only if `retainOnDelete` was switched off. Repeatable: what is missing counts as deleted.
- * @param leaving `ref` only from a plugin: no dynamic provider is told which resource it is. @throws AdvertisingError
+ * The engine calls this only if `retainOnDelete` is off. It can be repeated: a missing object counts as deleted.
+ * @param leaving `ref` only from a plugin: a dynamic provider isn't told which resource it is. @throws AdvertisingError
  */
 export async function deleteResource(
   resource: Kind | SetKind,
@@ -132,7 +133,7 @@ export async function deleteResource(
 ): Promise<void> {
   const { id, properties, ref } = leaving;
   const { eventIds } = readStored(resource, id, properties);
-  // Unresolved, so that the object to delete is not known.
+  // The create is unresolved: the object to delete is not known.
   if (eventIds.size === 0) return;
   const label = ref ? `${ref.label} (${id})` : `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
@@ -140,18 +141,18 @@ export async function deleteResource(
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(ref, key) };
   });
-  // The state keeps a set whole, so the next run tries the others again.
+  // After an error the state keeps the whole set, so the next run deletes the other objects too.
   const [first] = await deleteObjects(operations, label, wanted, properties);
   if (first) throw first.error;
   for (const { id } of wanted) runtime.deployment.noteLeaving(operations.kind, id);
 }
 
-/** Makes the objects what is declared, and deletes what has left a set. */
+/** Makes the objects as they are declared, and deletes the objects that have left a set. */
 async function applyPlan(plan: Plan): Promise<ApplyResult> {
   const { runtime, resource, kind, ref, stored, objects, inputs, secret } = plan;
   const operations = new ObjectOperations(kind, runtime);
   const tasks = tasksOf(plan);
-  // All are checked before any is sent: of a renamed set, no event goes out beside those that are blocked.
+  // All members are checked before any is sent: if one is blocked, no new event of the set is created.
   for (const task of tasks) {
     const { action, ref: own, replaces, mark } = task;
     const isNew = action.do === "create" || action.do === "replace";
@@ -169,24 +170,24 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
   const at = runtime.now();
   const leaving = objects.flatMap((object): LeftLive[] => {
     const { key } = object;
-    // In a create only `former` has it.
+    // In a single resource's `create`, only `former` has the old id.
     const id = object.id ?? object.former?.id;
     const isSame = !isRemoved(object) && id === (idAfter(outcomes.get(key)) ?? object.id);
     if (id === undefined || isSame) return [];
     const name = displayName(kind, stored.events.get(key) ?? {}, secret);
     return [withoutUndefined({ id, at, name, key: key || undefined })];
   });
-  // The engine deletes a single resource's former object.
+  // The engine itself calls `delete` for a single resource's former object.
   const isSingle = resource === kind;
   const isWanted = ({ id }: LeftLive) => !isSingle && isWell && plan.deletes(id);
   const wanted = leaving.filter(isWanted);
   const failedDeletes = await deleteObjects(operations, ref.label, wanted, plan.olds);
   const isDeleted = ({ id }: LeftLive) => runtime.deleted.has(kind.name, id);
   const deletedIds = wanted.filter(isDeleted).map(({ id }) => id);
-  // Another resource goes on with it, as this one's journal record does not know.
+  // Another resource has these objects now, and this resource's journal records don't say so yet.
   const moved = leaving.filter(({ id }) => runtime.deployment.holderOf(kind, id));
   if (isWell) for (const { id } of moved) runtime.deployment.noteLeaving(kind, id);
-  // What was removed, and could not be deleted, stays in the state, so that the next run tries again.
+  // A removed object that could not be deleted stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
     action.do === "delete" && (!isWell || failedDeletes.some((each) => each.id === id));
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
@@ -228,7 +229,7 @@ function tasksOf({
   objects,
   secret,
 }: Plan): ObjectTask[] {
-  // A set deletes last.
+  // A set's deletes come after the tasks.
   const rest = ["same", "retain", "delete"];
   const hasWork = ({ action }: PlannedObject) => !rest.includes(action.do);
   return objects.filter(hasWork).map((object) => {
@@ -247,7 +248,7 @@ function isRemoved({ action }: PlannedObject) {
 }
 
 /**
- * A refused delete does not stop the others; after any other failure no further one begins.
+ * A refused delete does not stop the others; after any other failure no further delete begins.
  * @param label the resource's. @param properties the resource's in the state.
  */
 async function deleteObjects(
@@ -259,6 +260,7 @@ async function deleteObjects(
   const failedDeletes: FailedDelete[] = [];
   const created = properties[CREATED];
   let trouble: AdvertisingError | undefined;
+  // The workers share one iterator, so each object is deleted by one of them.
   const next = wanted.values();
   const worker = async () => {
     for (const { id, key = SINGLE, ref } of next) {
@@ -279,8 +281,8 @@ async function deleteObjects(
 }
 
 /**
- * What the state has after an `up`, but for what it has left live.
- * @param objects those that stay.
+ * The state after an `up`; `applyPlan` adds the objects that are left live.
+ * @param objects the ones that stay in the state.
  */
 function nextState(
   { kind, stored, declared, secret }: Plan,
@@ -308,13 +310,13 @@ function nextState(
     next.eventIds.set(key, id);
     next.events.set(key, entry);
     if (outcome?.kind === "created" && outcome.sentAs) next.sentAs.set(key, outcome.sentAs);
-    // Until an update is known again.
+    // Without a known update the doubt about a failed one stays, until an update is known again.
     if (action.do === "same" && object.sentAs?.isUnsure)
       next.sentAs.set(key, object.sentAs);
     if (idNow !== undefined || (action.do === "same" && isDeclared)) continue;
-    // Its replacement was not created, or it was not updated: it is what it was.
+    // The replacement was not created, or the update failed: the state keeps describing the old object.
     const then = stored.events.get(key) ?? {};
-    // An old value may have been secret, and no input of now keeps it so.
+    // Old values may have been secret, and the current inputs would not keep them so.
     next.events.set(key, secret.size === 0 ? then : {});
     const body = fingerprintOfBody(kind, olds);
     const facts = secret.has("advertiserId") ? {} : olds;
@@ -322,7 +324,7 @@ function nextState(
     const isDescribed =
       object.sentAs === undefined &&
       isDeepStrictEqual(olds, completeArguments(declared, then));
-    // Whose owner is not known can only be replaced.
+    // An object of unknown owner can't be updated, only replaced.
     const mayResend = kind.owner === undefined || sentAs.owner !== undefined;
     if (mayResend && isFailedUpdate(action, outcome))
       next.sentAs.set(key, { ...sentAs, isUnsure: true });
@@ -331,10 +333,12 @@ function nextState(
   return next;
 }
 
-/** It may have been carried out, so the next run sends it again, even if the program is as before it. */
+/**
+ * Whether a failed update may have been carried out: then the next run sends it again, even if the change is undone.
+ */
 function isFailedUpdate({ do: work }: Action, outcome: Outcome | undefined) {
   if (work !== "update" || outcome?.kind !== "failed") return false;
-  // Then it surely wasn't sent, or was refused.
+  // After these errors the update certainly was not sent, or was refused.
   return !(outcome.error instanceof LoginError || outcome.error instanceof SettingsError);
 }
 
@@ -348,13 +352,13 @@ function singleOutputs(
   if (outcome?.kind === "failed") {
     const { error } = outcome;
     const isUpdate = objects.some(({ action }) => action.do === "update");
-    // Otherwise the state stays as it is.
+    // After a plain error, the engine leaves the state as it is.
     if (!isUpdate || after.sentAs.get(SINGLE)?.isUnsure !== true) throw error;
     const text = `${error.message}\nThe next \`pulumi up\` sends this update again, even if you undo the change.`;
     throw new ResourceFailure(text, { id, ...saved }, error.code);
   }
   if (outcome?.kind === "unresolved") {
-    // Never only digits, as the platform's ids are.
+    // Never only digits: the platform's ids are.
     const id = `unresolved-${outcome.record.mark}`;
     throw new ResourceFailure(unresolvedMessage([{ ref, ...outcome }]), { id, ...saved });
   }
@@ -363,7 +367,7 @@ function singleOutputs(
   return { id, outs };
 }
 
-/** Says what became of a single resource's create beside its id. */
+/** The messages after a single resource's create: an object that was taken over, and an old one that it replaces. */
 function tellCreated(
   { runtime, kind, ref, objects }: Plan,
   { outcomes, unmanaged }: ApplyResult,
@@ -371,22 +375,22 @@ function tellCreated(
   const { deployment, tellAt, warnEach } = runtime;
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome) ?? "";
-  // An adoption was said before.
+  // An adoption was reported before.
   if (outcome?.kind === "created") {
     tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
   }
   const [object] = objects;
-  // It stays live if the option says so, which this call is not told.
+  // Only the engine knows a plugin resource's `retainOnDelete`, so the message names both cases.
   if (object?.former?.isDeleted && isOfPlugin(ref))
     warnEach(replacedNotice(kind, ref, object.former, `is ${id} now`));
   const [former] = unmanaged;
   if (!former || deployment.checked(ref.key).deletesInStateAndProgram) return;
-  // The engine may still ask for its delete, by the option in the state.
+  // The engine may still call `delete` for this object, by the option in the state.
   deployment.noteStaying(kind, former.id);
   warnEach(replacedNotice(kind, ref, { ...former, isDeleted: false }, `is ${id} now`));
 }
 
-/** A set's outputs. @param id of the set. @throws ResourceFailure something failed. */
+/** A set's outputs. @param id of the set. @throws ResourceFailure if anything failed. */
 function setOutputs(
   { runtime, kind, ref, objects, stored }: Plan,
   done: ApplyResult,
@@ -405,7 +409,7 @@ function setOutputs(
   if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble))
     return done.outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);
-  // Without a member, nothing is saved: the next run creates the set.
+  // A set without a member is not saved: the next run creates it.
   const hasMembers = [stored, after].some(
     (each) => each.eventIds.size + each.unresolved.size > 0,
   );

@@ -1,15 +1,18 @@
 /**
- * One create, at most once over all runs. This is true of each, whatever fails and whenever the process is killed:
- * - C1. It is sent only after the journal has said that no earlier create of the resource is open or reported, that no
- *   open create has its platform name and advertiser ({@link namesakeOf}), and after its own record is on the disk.
- * - C2. What an earlier run made for the resource is taken over. What it sent with an unknown outcome is looked for by
- *   its mark, or it stays unresolved; it is sent again only if a search proves that nothing was made.
+ * Sends one create, at most once over all runs. These promises hold whatever fails, and whenever the process is killed:
+ * - C1. A create is sent only if the journal has no open or reported create of the resource (exceptions: M3 in
+ *   `journal.ts`), and no open create of the same platform name and advertiser ({@link namesakeOf}); and only after the
+ *   create's own record is on the disk.
+ * - C2. An object that an earlier run made for the resource is taken over. An earlier create of unknown outcome is
+ *   searched for by its mark, or stays unresolved; it is sent again only if a search proves that nothing was made.
  * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
- * - C4. Once a byte may have left, only an answer that says so makes it "not created"; everything else is unresolved,
- *   a defect in reading the answer included.
- * - C5. Its end is noted before the engine gets the answer. If that note fails, a message says so; the outcome stands.
- * - C6. The engine may ask again for one of unknown outcome (error hooks): it gets the same answer; nothing is sent.
- * - C7. An id another resource has or had proves nothing: the create is unresolved. So each object has one resource.
+ * - C4. Once a byte may have left, only a response that says so makes the create "not created". Otherwise it is
+ *   unresolved, even if this package has a defect in reading the response.
+ * - C5. The outcome is noted before the engine gets it. If the note fails, a message says so; the outcome stands.
+ * - C6. If the engine asks again for a create of unknown outcome (error hooks), it gets the same answer; nothing is
+ *   sent.
+ * - C7. An id that another resource has or had proves nothing: the create is unresolved. So each object has one
+ *   resource.
  */
 import {
   AdvertisingError,
@@ -62,7 +65,7 @@ import type { Runtime } from "./runtime.js";
 /** An object that may have to be created. */
 export type NewObject = Pick<ObjectTask, "kind" | "ref" | "values">;
 
-/** @param assertMaySend throws once nothing more may be sent. @throws AdvertisingError nothing was created. */
+/** @param assertMaySend throws once nothing more may be sent. @throws AdvertisingError if nothing was created. */
 export async function createOnce(
   runtime: Runtime,
   task: ObjectTask,
@@ -70,14 +73,14 @@ export async function createOnce(
 ): Promise<Outcome> {
   const { ref, unresolved } = task;
   const { key, label } = ref;
-  // Checks the settings first: without them nothing may begin.
+  // Throws if the settings are incomplete, before anything begins.
   runtime.client();
   const journal = runtime.journal(ref);
   await journal.assertUsable();
   assertAccountOfOpen(runtime, journal);
   const asked = runtime.deployment.unresolved.get(key);
   if (asked) return { kind: "unresolved", record: asked };
-  // An earlier run made it; or one has sent it, and its outcome is unknown; or it is new.
+  // Three cases follow: an earlier run made the object; a create of unknown outcome; a new object.
   const held = task.replaces ?? unresolved?.replaces;
   const entry = createToTakeOver(runtime, ref, held, task.mark);
   if (entry) journal.moveRecord(entry.key, key);
@@ -102,7 +105,10 @@ export async function createOnce(
   return sendCreate(runtime, { ...task, mark: open.mark }, assertMaySend);
 }
 
-/** The journal's create of this resource, by key or else by mark, which the run uses or searches for instead of sending. */
+/**
+ * The journal's create of this resource, by key or else by mark, if the run takes it over or searches for it instead of
+ * sending another one. @param held the id of the object that the new create replaces.
+ */
 export function createToTakeOver(
   runtime: Runtime,
   ref: ResourceRef,
@@ -113,14 +119,15 @@ export function createToTakeOver(
   return [journal.of(ref.key), journal.openWithMark(mark)].find((entry) => {
     if (!entry || entry.state === "confirmed") return false;
     const { state, id, account } = entry;
-    // Not what ended cleanly at another account.
+    // A reported create at another account says nothing about this one.
     if (state === "reported" && !runtime.isSameAccount(account)) return false;
     if (id === undefined) return true;
+    // An object that is to be replaced, or was deleted, can't be the new one.
     return id !== held && !runtime.deleted.has(ref.kind, id);
   });
 }
 
-/** A resource's create of unknown outcome, by the journal and the state: of two sendings the later moment counts. */
+/** A resource's create of unknown outcome, from the journal or the state. If both have it, the later sending counts. */
 export function openIn(
   label: string,
   entry?: JournalEntry,
@@ -132,7 +139,9 @@ export function openIn(
   return withoutUndefined({ ...sent, what: whatHappened(label, entry) });
 }
 
-/** Why an id can't be this create's object, as a clause that begins with "which"; undefined if nothing has or had it. */
+/**
+ * Why an id can't be this create's object, as a clause that follows "which"; undefined if no resource has or had it.
+ */
 function ownershipConflict(
   runtime: Runtime,
   { kind, ref, formerIds }: ObjectTask,
@@ -146,7 +155,10 @@ function ownershipConflict(
   return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
 }
 
-/** An earlier run made it. A refresh finds out if it still exists. @throws ArgumentsError another resource has it. */
+/**
+ * Takes over an object that an earlier run made; whether it still exists, a refresh finds out.
+ * @throws ArgumentsError if another resource has the object.
+ */
 function takeOver(
   runtime: Runtime,
   { kind, ref, values }: ObjectTask,
@@ -165,7 +177,10 @@ function takeOver(
   return { ...outcome, sentAs: sentAsOf(kind, made) };
 }
 
-/** A body that nobody knows is taken for the program's, unless something that is known contradicts it. */
+/**
+ * Whether the program's arguments have changed since the create was sent. If the fingerprint is unknown, only a known
+ * name or argument that differs counts.
+ */
 export function wasSentWithOtherArguments(
   kind: Kind,
   values: Values,
@@ -197,7 +212,7 @@ async function sendCreate(
   const journal = runtime.journal(ref);
   let sentAt: string | undefined;
   let conflict: string | undefined;
-  // After the sending nothing may fail: a note that can't be written is only reported.
+  // After the create was sent, nothing may throw: a note that can't be written is only reported.
   const note = (writing: Promise<void>, before = "") =>
     writing.catch((error: Error) => say(`${before}${error.message}`));
   const noteCreated = (id: string) =>
@@ -250,7 +265,9 @@ async function sendCreate(
   return created(id);
 }
 
-/** Looks for an open create by its mark, if there is a search. What another resource has or had is not it. */
+/**
+ * Searches for an open create by its mark, if a search is known. An object that a resource has or had does not count.
+ */
 async function searchIfPossible(
   runtime: Runtime,
   task: ObjectTask,
@@ -271,15 +288,15 @@ async function searchIfPossible(
   return unresolved({ ...open, searched });
 }
 
-/** What is not known after a create has failed; undefined if nothing was created. */
+/** A sentence about the unknown outcome of a create that failed; undefined if certainly nothing was created. */
 function doubtFrom(error: unknown, label: string, sentAt?: string): string | undefined {
   if (error instanceof OutcomeUnknownError) return error.message;
   if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
-  // A defect of this package in reading an answer: to send the create again could make a second object.
+  // A defect in reading the response: sending the create again could make a second object.
   return `${label} was sent at ${sentAt}, and its response could not be classified. ${describeDefect(error)}`;
 }
 
-/** @throws AccountMismatchError what an interrupted run sent to another account is to be resolved there. */
+/** @throws AccountMismatchError if an open create was sent to another account: it must be resolved there. */
 export function assertAccountOfOpen(runtime: Runtime, journal: Journal): void {
   for (const [account, key] of journal.accountsOfOpen)
     assertSameAccount(
@@ -291,8 +308,7 @@ export function assertAccountOfOpen(runtime: Runtime, journal: Journal): void {
 
 /**
  * The guard before every new POST: an open create of the same kind, platform name and advertiser may be this object
- * under another name. If the open create's own resource was checked in this run, that resource resolves it, and it
- * blocks nothing else.
+ * under another name. An open create whose own resource this run has checked does not count: that resource resolves it.
  */
 export function namesakeOf(
   runtime: Runtime,
@@ -316,14 +332,14 @@ export function namesakeOf(
   const owner = ownerIn(kind, values);
   const isOwnerKnown = !holdsUnknown(owner);
   const open = found.find((each) => {
-    // A secret owner, or one that is not known yet, may be any.
+    // An owner that is secret, or not known yet, may be any.
     const then = isOwnerKnown ? ownerIn(kind, each.facts ?? {}) : undefined;
     return (!hasValue(then) || isSameValue(then, owner)) && isOther(each);
   });
   return open && { ref, open, isPerhaps: name === undefined || !isOwnerKnown };
 }
 
-/** After one was blocked, nothing new is sent. @throws BlockedCreateError nothing may be sent for a new object. */
+/** @throws BlockedCreateError if an open create may be this object, or another object was blocked before. */
 function assertNotBlocked(runtime: Runtime, object: NewObject) {
   const { deployment } = runtime;
   const { ref } = object;
@@ -346,15 +362,17 @@ type SearchContext = Pick<Runtime, "settings" | "clock" | "client">;
 
 type SearchResult =
   | { kind: "found"; id: string }
-  /** There is none, and by now there won't be: it was not carried out. */
+  /** No object has the mark, and by now none will: the create was not carried out. */
   | { kind: "not-made" }
-  /** Not known yet. @param words what was asked and what came back, and what happens next. */
+  /** Not known yet. `words` says what was searched for and found, and what follows. */
   | { kind: "open"; words: string };
 
 /** The growing pauses before each search, because a new object may be found only later. */
 const PAUSES_S = [0, 1, 2, 4, 8, 15];
 
-/** Searches the platform for a create's object, by its mark. @param wasJustSent if so, never `not-made`. */
+/**
+ * Searches the platform for a create's object by its mark. @param wasJustSent if true, the result is never `not-made`.
+ */
 export async function searchByMark(
   searchContext: SearchContext,
   { kind, label, sent, formerIds }: Wanted,
@@ -370,7 +388,7 @@ export async function searchByMark(
   for (const pause of PAUSES_S) {
     try {
       if (pause > 0) await searchContext.clock.sleep(pause * 1000);
-      // Determined before the search: an object that is created meanwhile must not count as not made.
+      // Determined before the search, which may miss an object that is created in the meantime.
       const isDue =
         !wasJustSent && dueMs !== undefined && searchContext.clock.wallMs() >= dueMs;
       const found = await searchContext.client().search(wanted);
@@ -396,7 +414,10 @@ export async function searchByMark(
   return { kind: "open", words };
 }
 
-/** From when a create that no search finds counts as not made; none if never. Its last sending, if unknown, is now. */
+/**
+ * When a create that no search finds begins to count as not made, in milliseconds since 1970; undefined if never.
+ * @param at its last sending; if empty (unknown), now.
+ */
 function resendDueMs(at: string, { settings, clock }: SearchContext): number | undefined {
   const after = settings.operations?.resendAfterSeconds;
   if (after === undefined) return undefined;
@@ -404,7 +425,10 @@ function resendDueMs(at: string, { settings, clock }: SearchContext): number | u
   return visibleFromMs(lastMs + (settings.requestTimeoutSeconds + after) * 1000, settings);
 }
 
-/** The object whose place a create takes. Under `--replace` the engine calls no `diff`: the journal alone knows it. */
+/**
+ * The id of the object that a create replaces. Under `up --replace` the engine calls no `diff`, so only the journal
+ * knows it. @param held the id by the state, if that is known.
+ */
 export function replacedBy(
   runtime: Runtime,
   ref: ResourceRef,
@@ -416,8 +440,8 @@ export function replacedBy(
 }
 
 /**
- * A resource's mark for its inputs, and so for the engine's record of an interrupted run; none without a field for it.
- * @param olds its inputs in the state: what it has stays, so that a run without changes changes nothing.
+ * The value of the input `__mark`, which Pulumi's pending operations then contain; undefined without `markField`.
+ * @param olds the inputs in the state: their mark stays, so that a run without changes has no diff.
  */
 export function markInput(
   runtime: Runtime,
@@ -431,7 +455,10 @@ export function markInput(
   return `${field} ${markFor(runtime, ref, replacedBy(runtime, ref, held))}`;
 }
 
-/** @param inputs of its resource, whose mark goes before: another machine may spell the backend in another way. */
+/**
+ * The mark of a resource's or member's create. @param inputs the resource's: their mark is used if there is one, since
+ * another machine may have spelled the backend differently.
+ */
 export function markFor(
   runtime: Runtime,
   ref: ResourceRef,

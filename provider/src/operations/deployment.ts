@@ -1,7 +1,8 @@
 /**
- * What a run knows: what `check` and `diff` note for `create`, `update`, `delete`, and which resource has which object.
+ * A run's knowledge: facts that `check` and `diff` note for `create`, `update` and `delete`, and which resource has
+ * which object.
  *
- * The engine calls for each resource, and for many of them at once:
+ * For each resource, and for many resources at once, the engine calls:
  * 1. `check` with the old inputs, or with none for a new resource;
  * 2. `diff` if the resource is in the state;
  * 3. if it is replaced, `check` again, without old inputs: what the first one learned from the state stays;
@@ -25,53 +26,58 @@ import {
   type Unresolved,
 } from "../state/index.js";
 
-/** What a resource's `check` has learned from the state and from the program. */
+/** Facts about a resource that its `check` has learned from the state and the program. */
 export interface Checked {
   /** The arguments that were secret in the state. */
   wasSecret: ReadonlySet<string>;
   /** Whether `retainOnDelete` was off in the state, and still is in the program. */
   deletesInStateAndProgram: boolean;
-  /** Whether it is off in the program. */
+  /** Whether `retainOnDelete` is off in the program. */
   deletes: boolean;
-  /** The keys that it had before, by its aliases. */
+  /** The resource's former keys, by its aliases. */
   formerKeys?: readonly string[] | undefined;
-  /** Its former name, if the state still has it under that: commands go by the state. */
+  /** The resource under its former name, if the state still has that: commands name resources as the state does. */
   inState?: ResourceRef | undefined;
-  /** What `diff` has seen of a single resource since. */
+  /** The plan of a single resource's `diff`, once there was one. */
   planned?: { stored: StoredSet; object: PlannedObject };
 }
 
 export class Deployment {
-  /** Whether it is an `up`, as a context says; undefined while nothing says it, as of a plugin's checks and diffs. */
+  /**
+   * True in an `up`, false in a preview, in a `destroy`, and before the first check; undefined if a plugin can't know.
+   */
   isUp: boolean | undefined = false;
   hasFailed = false;
-  /** The first object that was not created for an open create of its name. Nothing new is sent after it. */
+  /** The label of the first object that was not created because of an open create. Nothing new is sent after that. */
   firstBlocked: string | undefined;
-  /** What this run has sent with an unknown outcome, by key. */
+  /** The creates that this run has sent with an unknown outcome, by key. */
   readonly unresolved = new Map<string, Unresolved>();
-  /** Objects that `diff` said stay live: only the engine knows what a transformation gave. By {@link objectKey}. */
+  /**
+   * Objects that this run has announced as staying live, by {@link objectKey}. The engine may call `delete` for one
+   * nevertheless, as a transformation may have changed the option: then it is refused.
+   */
   readonly #staying = new Set<string>();
-  /** Objects that the engine's deletes are about. By {@link objectKey}. */
+  /** Objects that a resource or member has given up in this run, by {@link objectKey}. */
   readonly #leaving = new Set<string>();
-  /** The resource or member that each object has after this run. */
+  /** By {@link objectKey}, the key of the resource or member that has the object after this run. */
   readonly #after = new Map<string, string>();
-  /** What the program adopts, by {@link objectKey}; the id may not be known yet. */
+  /** Objects that the program adopts, by {@link objectKey}; the id may not be known yet. */
   readonly #adopted = new Set<string>();
   readonly #checked = new Map<string, Checked>();
-  /** The keys of all objects that were asked about; of a set whose events are not known yet, its own. */
+  /** The keys of all objects that were checked; for a set whose events are not known yet, the set's key. */
   readonly declared = new Set<string>();
   #adoptedText = "";
   /** Objects and creates that a `diff` has shown in the state. */
   readonly #seen = new Set<string>();
   #declares = 0;
 
-  /** @param isNew whether the engine gave no old inputs: a new resource, or the second `check` of a replacement. */
+  /** @param isNew if the engine gave no old inputs: for a new resource, or in the second `check` of a replacement. */
   noteChecked(key: string, isNew: boolean, was: Checked) {
     if (isNew && this.#checked.has(key)) return;
     this.#checked.set(key, was);
   }
 
-  /** What the program says of a resource, and of the whole. */
+  /** Notes what the program says about a resource, and about itself as a whole. */
   noteContext({ run, adopted = "", sameNamed = [] }: ProgramContext) {
     if (adopted !== this.#adoptedText)
       for (const each of adopted.split(",")) this.#adopted.add(each);
@@ -82,11 +88,12 @@ export class Deployment {
     this.#declares = Math.max(this.#declares, run.resources);
   }
 
-  /** The state has an object, as `objectKey` names it, or looks after a create: its mark, or as `sendingOf` names it. */
+  /** @param name of something in the state: an object (`objectKey`), or a create (its mark, or `sendingOf`). */
   noteSeen(name: string) {
     this.#seen.add(name);
   }
 
+  /** Whether the state accounts for a record's object or create. */
   hasSeen(kind: Kind, record: JournalEntry) {
     const { id = "", mark } = record;
     return [objectKey(kind.name, id), mark, sendingOf(record)].some((each) =>
@@ -102,7 +109,7 @@ export class Deployment {
     return this.#checked.get(key) ?? {};
   }
 
-  /** Whether all declared resources were looked at, which is not so in a targeted run or a `destroy`. */
+  /** Whether all declared resources were checked. False in a `--target` run and in a `destroy`. */
   get isWhole(): boolean {
     return this.#declares > 0 && this.#checked.size >= this.#declares;
   }
@@ -112,8 +119,8 @@ export class Deployment {
   }
 
   /**
-   * A resource or member has this object after the run. What gives one up claims nothing: so moves and swaps work,
-   * whatever the order. @returns what else has it.
+   * Notes that a resource or member has this object after the run. One that gives an object up doesn't claim it, so
+   * objects can be moved or swapped in any order. @returns the key of another that has claimed the object.
    */
   claim(kind: Kind, id: string, key: string): string | undefined {
     const object = objectKey(kind.name, id);
@@ -126,23 +133,25 @@ export class Deployment {
     return this.#after.get(objectKey(kind.name, id));
   }
 
-  /** Whether something goes on with an object that a resource or member gives up. */
+  /** Whether a resource or member has the object after this run, or adopts it. */
   isClaimedOrAdopted(kind: Kind, id: string) {
     const object = objectKey(kind.name, id);
     return this.#after.has(object) || this.#adopted.has(object);
   }
 
-  /** As {@link isClaimedOrAdopted}, and also while any `existingId` of the kind is not known: it may name this object. */
+  /**
+   * Like {@link isClaimedOrAdopted}; also true if any `existingId` of the kind is not known: it may name this object.
+   */
   mayBeClaimed(kind: Kind, id: string) {
     return this.isClaimedOrAdopted(kind, id) || this.isClaimedOrAdopted(kind, UNKNOWN);
   }
 
-  /** The engine takes it out of the state. */
+  /** Notes that the object's former resource no longer has it in the state. */
   noteLeaving(kind: Kind, id: string) {
     this.#leaving.add(objectKey(kind.name, id));
   }
 
-  /** Whether an object has left this resource or member, and the state with it or for another one. */
+  /** Whether this resource or member has given the object up, and has not claimed it again. */
   hasLeft(key: string, id: string) {
     const object = objectKey(parseKey(key).kind, id);
     return this.#leaving.has(object) && this.#after.get(object) !== key;

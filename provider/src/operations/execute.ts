@@ -1,6 +1,6 @@
 /**
- * Carries out what was decided for many objects (or one), each with its own outcome; creates are elsewhere. A failed
- * update is marked in the state, so that the next run sends it again; for a delete the state keeps what it has.
+ * Executes the planned actions of a resource's objects, each with its own outcome; `create.ts` has the creates. After a
+ * failed update, the state says so, and the next run sends it again. After a failed delete, the state keeps the object.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -44,10 +44,10 @@ import {
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
-/** A person must look for each unknown outcome: from so many on, no further create begins. */
+/** With so many unknown outcomes, no further create begins, since a person must look for each object. */
 const MAX_UNRESOLVED = 16;
 
-/** Failures that say nothing about other members. Adopting a wrong object is an error in the arguments. */
+/** Failures that say nothing about other members, such as `existingId` with the id of a wrong object. */
 const ABOUT_ITSELF = [
   RefusedError,
   OutcomeUnknownError,
@@ -58,13 +58,13 @@ const ABOUT_ITSELF = [
 export interface Target {
   id: string;
   label: string;
-  /** The resource or member that has it in the state, if that is known. */
+  /** The resource or member that has the object in the state, if that is known. */
   ref?: Pick<ResourceRef, "key" | "member" | "urn"> | undefined;
-  /** When it was created at the latest, as the state has it: ISO 8601, if that is known. */
+  /** When the object was created at the latest, as the state has it: ISO 8601, if that is known. */
   created?: unknown;
 }
 
-/** What can be done with objects of a kind in this deployment. */
+/** The operations on objects of a kind in this deployment. */
 export class ObjectOperations {
   readonly can: KnownOperations;
 
@@ -92,7 +92,7 @@ export class ObjectOperations {
         .track(() => this.#execute(task, assertMaySend))
         .catch((error): Outcome => ({ kind: "failed", error: toAdvertisingError(error) }));
       outcomes.set(key, outcome);
-      // What an earlier run left unresolved says nothing about the platform's state now.
+      // An earlier run's unresolved create says nothing about how the platform works now.
       if (outcome.kind === "unresolved" && runtime.deployment.unresolved.has(ref.key))
         unresolved++;
       if (unresolved >= MAX_UNRESOLVED)
@@ -114,7 +114,7 @@ export class ObjectOperations {
       case "recover":
         return createOnce(this.runtime, task, assertMaySend);
       case "update":
-        // If nobody knows what it has, all of it is sent.
+        // If the state does not describe the object, all arguments are sent.
         return this.#update(
           { id, label: ref.label, ref },
           sentAs ? {} : olds,
@@ -132,22 +132,22 @@ export class ObjectOperations {
     }
   }
 
-  /** @returns undefined if it certainly does not exist. @throws AdvertisingError if nothing is known about it. */
+  /** @returns undefined if the object certainly doesn't exist. @throws AdvertisingError if that isn't known. */
   async read(target: Target): Promise<Values | undefined> {
     const { runtime } = this;
     return runtime.track(() => runtime.client().read(this.#request("read", target)));
   }
 
-  /** Callers have checked that there is such an operation. */
+  /** Callers have checked that the operation is known. */
   #request(name: OptionalOperation, { id, label, ref }: Target) {
     const operation = this.can[name];
     if (!operation) throw new Error(`no ${name}`);
-    // A member is no resource of its own, so no command names it.
+    // No Pulumi command can name a member, since it is not a resource.
     const urn = ref?.member === undefined ? ref?.urn : undefined;
     return { kind: this.kind, operation, id, label, urn };
   }
 
-  /** @param changed the arguments that differ. @throws AdvertisingError: it may be sent again. */
+  /** @param changed the arguments that differ. @throws AdvertisingError; the update may be sent again. */
   async #update(
     target: Target,
     olds: Values,
@@ -164,7 +164,7 @@ export class ObjectOperations {
     return { kind: "managed", id: target.id };
   }
 
-  /** Until when an object is too new for its absence to prove anything, ISO 8601; undefined if it is gone. */
+  /** Until when a missing object may only be too new to be found, ISO 8601; undefined if it is gone. */
   unprovenUntil(created: unknown): string | undefined {
     const { settings, clock } = this.runtime;
     const fromMs = visibleFromMs(Date.parse(String(created)), settings);
@@ -172,8 +172,9 @@ export class ObjectOperations {
   }
 
   /**
-   * Without a create. What differs is set if an update is known, else an error; what was open of its resource is
-   * resolved. @throws AdvertisingError it is absent, differs, or could not be read; only an update may have changed it.
+   * Adopts a live object. Arguments that differ are set if an update is known; otherwise they are an error. This
+   * resolves the resource's open create. @throws AdvertisingError if the object is absent, differs, or could not be
+   * read; nothing but an update may have changed it.
    */
   async #adopt(task: ObjectTask, id: string): Promise<Outcome> {
     const { kind, runtime } = this;
@@ -201,12 +202,14 @@ export class ObjectOperations {
       );
     await journal
       .recordAdopted(key, id)
-      // The next `diff` says it again.
+      // The next `diff` notes it again.
       .catch((error: Error) => runtime.say(error.message));
     return { kind: "managed", id };
   }
 
-  /** @throws ArgumentsError no such object, or it differs where no update is possible. @returns how it differs. */
+  /**
+   * @returns how the object differs. @throws ArgumentsError if it is absent, or differs where no update is possible.
+   */
   async #compare(
     { ref: { label }, values, secret }: ObjectTask,
     id: string,
@@ -234,20 +237,20 @@ export class ObjectOperations {
 
   /**
    * The only place that sends a delete. In doubt the object stays live, and a message names its id.
-   * @param properties what the state has of its resource.
-   * @throws AdvertisingError if it was not deleted, or that is not known: it may be sent again.
+   * @param properties the resource's, in the state.
+   * @throws AdvertisingError if the object was not deleted, or that is not known. The delete may be sent again.
    */
   async delete(target: Target, properties: Values): Promise<void> {
     const { kind, runtime } = this;
     const { id, label, created } = target;
-    // Something else manages it.
+    // Another resource manages the object.
     if (runtime.deployment.isClaimedOrAdopted(kind, id)) return;
-    // A plugin's engine calls `delete` for a replaced object too; the replacement has already said that it stays live.
+    // With a plugin, the engine calls `delete` for a replaced object too. A message has said that it stays live.
     if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return;
     const [blocker, ...cure] = this.#deleteBlocker(target, properties);
     if (blocker !== undefined) {
       let text = `${label} left the state but was not deleted, because ${blocker}.`;
-      // Something else manages it if there is something to do about that.
+      // With a cure, another resource may manage the object, so the text must not call it unmanaged.
       if (cure.length === 0) text += ` ${staysLive(kind, `Object ${id}`)}.`;
       runtime.say([text, ...cure].join("\n"));
       return;
@@ -263,8 +266,8 @@ export class ObjectOperations {
   }
 
   /**
-   * Why an object must not be deleted, and what to do about it; empty if it may be. A wrong answer deletes what somebody
-   * else manages.
+   * Why an object must not be deleted, followed by lines about what to do; empty if it may be deleted. A wrong result
+   * deletes an object that another resource manages.
    */
   #deleteBlocker({ id, ref }: Target, properties: Values) {
     const { kind, runtime } = this;
@@ -288,13 +291,14 @@ export class ObjectOperations {
 }
 
 /**
- * When an object was created at the latest, for the state; undefined if only creates are known: no call is too early.
+ * The present moment, for the state as the time of a create. Undefined if no operation beside create is known: then no
+ * call can come too early.
  */
 export function momentToKeep({ settings, now }: Runtime): string | undefined {
   return settings.operations ? now() : undefined;
 }
 
-/** Fields by wire names; `null` for an argument that no longer has a value, or a default. */
+/** The changed fields by wire name; `null` for an argument that has neither a value nor a default any more. */
 function changedFields(
   kind: Kind,
   olds: Values,

@@ -1,6 +1,6 @@
 /**
- * `operations/`, which carry out the engine's calls. It promises that each create is sent at most
- * once over all runs, that what is said is what is done, and that everything that leaves the process is scrubbed.
+ * `operations/` carries out the engine's calls. It promises that each create is sent at most once over all runs, that a
+ * preview and its `up` decide alike, and that everything that leaves the process is scrubbed.
  */
 export { createResource, deleteResource, updateResource } from "./apply.js";
 export { searchByMark } from "./create.js";

@@ -1,6 +1,6 @@
 /**
- * Messages about single objects and about a set, one function each: data in, words out. What Pulumi's own preview shows
- * is not said again. Decides nothing. Pure.
+ * Messages about single objects and about sets, one function each: data in, text out. They don't repeat what Pulumi's
+ * own preview shows, and decide nothing. Pure.
  */
 import {
   agree,
@@ -47,7 +47,10 @@ import {
 import type { FailedDelete, Namesake, Outcomes } from "./outcome.js";
 import type { Notice, Runtime } from "./runtime.js";
 
-/** A refresh shows all at the stack: there, a resource that an alias has renamed keeps its former name for a while. */
+/**
+ * The object that a notice is about. A refresh gives no URN, so that its notices are shown at the stack: after an
+ * alias, a resource keeps its former name there for a while.
+ */
 type Shown = Pick<ResourceRef, "label"> & { resourceUrn?: string };
 
 /** @param detail follows the object's name in a list. */
@@ -65,7 +68,7 @@ function notice(
   };
 }
 
-/** In a preview: what an `up` does with an earlier run's create. */
+/** In a preview: `pulumi up` takes over an earlier run's create, or searches for it. */
 export function takeOverNotice(
   ref: ResourceRef,
   entry: Pick<JournalEntry, "at"> & Partial<JournalEntry>,
@@ -81,12 +84,12 @@ export interface MadeObject {
   id: string;
 }
 
-/** The error of an `up` that has saved what was sent with other arguments, for the next run to change. */
+/** The error of an `up` that has saved objects as they were sent, with other arguments; the next run changes them. */
 export function savedAsSentMessage(all: readonly MadeObject[]): string {
   return `${madeOtherwise(all)} Nothing was sent for them: the state now has what was created. Run \`pulumi preview\` to see what follows.`;
 }
 
-/** The same in a preview. */
+/** The error of a preview for objects that were sent with other arguments. */
 export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
   return [
     `${madeOtherwise(all)} To take over what was created, undo the change and run \`pulumi up\`.`,
@@ -100,7 +103,7 @@ function madeOtherwise(all: readonly MadeObject[]) {
   return `Earlier runs created these with arguments that differ from the program's: ${listed(those)}.`;
 }
 
-/** What earlier runs have managed may be a new resource's object, perhaps under another name. */
+/** A new resource's object may be one that earlier runs managed, perhaps under another name. */
 export function formerObjectNotice(ref: ResourceRef, former: JournalEntry): Notice {
   const { short } = parseKey(former.key);
   const text = `${ref.label} is new, but earlier runs managed an object with the same name on the platform: "${short}" (${former.id}). If it is the same one, ${renameCure(ref, former)}. Otherwise \`pulumi up\` creates another one.`;
@@ -119,7 +122,7 @@ function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
   return `\`pulumi up\` reads it, and ${then} if it differs`;
 }
 
-/** What a new object is not created for, in a preview too. All have the same reason. @param all at least one. */
+/** The error of an `up` or a preview for new objects that open creates block. @param all at least one. */
 export function namesakesMessage(all: readonly Namesake[]): string {
   const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
@@ -139,7 +142,7 @@ function whatIsOpen(open: OpenCreate) {
   return `an earlier run${stack} sent ${label}, and its outcome is unknown: look in the account for ${describe(kind, open)}`;
 }
 
-/** What each answer leads to. That of the first object about names stands for all of them. */
+/** Lines about what to do for each answer. The advice about names is the first object's, and stands for all. */
 function openAdvice(all: readonly Namesake[]) {
   const nameOf = ({ open: { key, elsewhere } }: Namesake) =>
     elsewhere ? refOfKey(key, elsewhere.stack).urn : parseKey(key).short;
@@ -148,7 +151,7 @@ function openAdvice(all: readonly Namesake[]) {
   const lines: string[] = [];
   const [{ ref, open }] = all as readonly [Namesake];
   const stack = open.elsewhere?.stack;
-  // Another provider of this stack may have it too.
+  // The journal may also be that of another provider of this stack, which needs no advice about stacks.
   if (stack !== undefined && stack !== stackOf(ref.identity))
     lines.push(...otherStackAdvice(stack));
   if (unknown.length > 0) lines.push(...answerCommands(unknown));
@@ -163,7 +166,7 @@ function openAdvice(all: readonly Namesake[]) {
   return lines;
 }
 
-/** How a resource goes on with an object that an earlier run made under another name. */
+/** How the program can keep an object that an earlier run made under another name. */
 function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenCreate) {
   const adopt = `set existingId: ${id}`;
   const { name, member, resource, parentTypes } = parseKey(key);
@@ -181,14 +184,14 @@ function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenC
   if (parentTypes === undefined)
     alias = `the alias { ${named}, parent: pulumi.rootStackResource }`;
   if (parentTypes === ref.parentTypes) alias = `the alias { ${named} }`;
-  // YAML takes only whole URNs.
+  // In a YAML program, an alias must be a whole URN.
   if (parentTypes === ref.parentTypes && isOfPlugin(ref))
     alias = `the alias ${JSON.stringify(ref.resourceUrn.slice(0, -ref.name.length) + name)}`;
   const ofSet = member === undefined ? "" : " to the set";
   return `add ${alias}${ofSet}, or ${adopt}`;
 }
 
-/** In a preview, where the name or the advertiser is not known yet. */
+/** For a preview in which the name or the advertiser is not known yet. */
 export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
   const text = `${ref.label} may exist already: ${whatIsOpen(open)}. \`pulumi up\` checks that once the name and the advertiser are known.`;
   return notice("perhaps open already", ref, text);
@@ -199,7 +202,10 @@ export function refusedBeforeMessage({ label }: ResourceRef, refused: string): s
   return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${asTyped("npx pulumi-advertising pending")}\`. Then run \`${asTyped("pulumi up")}\`.`;
 }
 
-/** What becomes of the state's former object: in a preview, and after. @param then ends "the resource …": `is 43 now`. */
+/**
+ * About the old object of a replaced resource, in a preview and after the `up`.
+ * @param then the end of a sentence about the resource: `is 43 now`.
+ */
 export function replacedNotice(
   kind: Kind,
   ref: ResourceRef,
@@ -207,7 +213,7 @@ export function replacedNotice(
   then: string,
 ): Notice {
   const old = `The old object ${id}`;
-  // Only the engine knows the option of a plugin's resource.
+  // Only the engine knows `retainOnDelete` of a plugin's resource.
   const option = isOfPlugin(ref)
     ? "unless retainOnDelete is true"
     : "retainOnDelete: false";
@@ -216,7 +222,10 @@ export function replacedNotice(
   return notice("replaced", ref, `${ref.label} ${then}. ${fate}.`, id);
 }
 
-/** Of an object that the program names and changes, without a known update. @param changes from `changeMessages`. */
+/**
+ * About an object with `existingId` whose arguments change, without a known update. @param changes from
+ * `changeMessages`.
+ */
 export function stateOnlyNotice(
   ref: ResourceRef,
   id: string,
@@ -227,13 +236,13 @@ export function stateOnlyNotice(
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
 }
 
-/** An update that shows no change, or not only what it shows. */
+/** About an update that sends more than the changes that Pulumi shows. */
 export function resentUpdateNotice(ref: ResourceRef): Notice {
   const text = `An earlier update of ${ref.label} failed and may have been carried out, so \`pulumi up\` sends all its arguments.`;
   return notice("updated again after a failure", ref, text);
 }
 
-/** What this machine has of a resource whose object the state goes on with, in a preview and once in an `up`. */
+/** In a preview and an `up`: the journal has another create of a resource than the state's object. */
 export function secondObjectNotice(
   kind: Kind,
   ref: ResourceRef,
@@ -261,13 +270,13 @@ export function goneNotice(ref: Shown): Notice {
   return notice("no longer on the platform", ref, text);
 }
 
-/** @param until from when on its absence counts, ISO 8601. */
+/** @param until when the object's absence begins to count, ISO 8601. */
 export function tooEarlyNotice(target: Shown & { id: string }, until: string): Notice {
   const text = `${target.label}: the platform doesn't find ${target.id}, but it was just created. Run this again after ${until}.`;
   return notice("just created, and not found yet", target, text);
 }
 
-/** What becomes of it, the next preview shows. @param changes from `changeMessages`, or just the arguments. */
+/** @param changes from `changeMessages`, or just the names of the arguments. */
 export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
   const told = enumerate(changes);
   const text = `${ref.label} was changed on the platform: ${told}. To keep the live value, copy it into your program. Otherwise \`pulumi up\` sets it back, or replaces the object if advertising:operations has no update.`;
@@ -278,7 +287,7 @@ export function stateForRead(): string {
   return "advertising:operations has a read now. If a preview shows an update without a changed argument, that update sends nothing. It only adds to the state what a refresh needs.";
 }
 
-/** What an action is called in a plan, in the order of its lines. */
+/** The name of each action in a plan, in the order of the plan's lines. */
 const PLAN: Partial<Record<ShownAction, string>> = {
   create: "to create",
   rename: "to rename",
@@ -293,8 +302,8 @@ const PLAN: Partial<Record<ShownAction, string>> = {
 };
 
 /**
- * What an `up` would do with a set, if anything. @param abilities which operations are known for its kind.
- * @param isKept whether another resource goes on with an object.
+ * The plan of an `up` for a set; undefined without changes. @param abilities the operations known for the kind.
+ * @param isKept whether another resource has an object from now on.
  */
 export function planMessage(
   kind: Kind,
@@ -331,14 +340,14 @@ export function planMessage(
   return [`events: ${counts.join(", ")}`, ...lines].join("\n");
 }
 
-/** With its former key and its new id where the program gives it others. */
+/** A member's key and id; with the former key if that differs, and with the adopted id. */
 function shownMember({ key, formerKey, id, action }: PlannedObject) {
   const keys = formerKey === undefined ? key : `${formerKey} → ${key}`;
   const now = action.do === "adopt" ? action.id : id;
   return now === undefined ? keys : `${keys} (${now})`;
 }
 
-/** A new key whose event has the platform name of one that leaves is likely that one. Nothing is decided by it. */
+/** Hints for new keys whose event has the platform name of one that leaves the set. Nothing is decided by them. */
 function renameHints(
   kind: Kind,
   members: readonly PlannedObject[],
@@ -359,7 +368,7 @@ function renameHints(
   return cut(hints, MAX_LISTED);
 }
 
-/** @param left what the `up` has left live and unmanaged. */
+/** @param left the objects that the `up` has left live and unmanaged. */
 export function leftMessage(kind: Kind, left: readonly LeftLive[]): string | undefined {
   if (left.length === 0) return undefined;
   const those = left.map(({ id, key }) => `${key} (${id})`);
@@ -371,7 +380,7 @@ export function leftMessage(kind: Kind, left: readonly LeftLive[]): string | und
   ].join("\n");
 }
 
-/** Which live objects an `up` has adopted, or taken over from earlier runs; undefined if none. */
+/** Lists the live objects that an `up` has adopted, or taken over from earlier runs; undefined if there are none. */
 export function usedMessage(
   { label, name }: ResourceRef,
   objects: readonly Pick<PlannedObject, "key" | "id">[],
@@ -392,7 +401,7 @@ function listed(items: readonly string[]) {
   return cut(items.map(printable).toSorted(natural), MAX_LISTED).join(", ");
 }
 
-/** What was sent, and nobody knows whether it was carried out. `why`: `existingId` does not resolve it. */
+/** A create of unknown outcome. `why`: the program's `existingId` contradicts it. */
 export interface OpenObject {
   ref: Pick<ResourceRef, "short" | "kind">;
   record: Unresolved;
@@ -415,7 +424,7 @@ export function setFailureMessage(
     if (outcome.kind === "created" && outcome.sentAs) asSent.push({ ref, id: outcome.id });
   }
   failed.push(...failedDeletes);
-  // Each reason once, with all its members.
+  // Each reason is shown once, with all its members.
   const byReason = Map.groupBy(failed, ({ key, error }) => {
     const { label } = memberRef(set, key);
     const text = withCode(error.message, error.code);
@@ -437,7 +446,7 @@ export function setFailureMessage(
   };
 }
 
-/** What stops each run until somebody resolves it, in a preview too. @param open at least one. */
+/** The error of an `up` or a preview while creates are unresolved. @param open at least one. */
 export function unresolvedMessage(open: readonly OpenObject[]): string {
   const sorted = open.toSorted((a, b) => natural(a.ref.short, b.ref.short));
   const entries = sorted.map(({ ref, record, why }) => {

@@ -1,6 +1,6 @@
 /**
- * An action on an object and how it ended, as data; and the errors with which a call of the engine fails: nothing
- * created (a plain error), or something that the state keeps nevertheless ({@link ResourceFailure}). Pure.
+ * An action on an object and its outcome, as data; and the errors with which an engine's call fails: a plain error if
+ * the state stays as it is, {@link ResourceFailure} if the state gets something nevertheless. Pure.
  */
 import {
   AccountMismatchError,
@@ -18,12 +18,12 @@ import type { PlannedObject } from "../plan/index.js";
 import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
 import type { Runtime } from "./runtime.js";
 
-/** One object of a run, a single resource or a member of a set, with what is to be done with it. */
+/** One object of a run (a single resource or a member of a set), and its planned action. */
 export interface ObjectTask extends PlannedObject {
   kind: Kind;
   ref: ResourceRef;
   secret: ReadonlySet<string>;
-  /** The id of the object that its create replaces. */
+  /** The id of the object that the create replaces. */
   replaces: string | undefined;
   /** Ids that the resource had before, `replaces` included. */
   formerIds: readonly string[];
@@ -31,19 +31,21 @@ export interface ObjectTask extends PlannedObject {
 }
 
 export type Outcome =
-  /** A live object has the arguments of now: it was updated, or adopted without a create. */
+  /** The live object has the program's arguments: it was updated or adopted. */
   | { kind: "managed"; id: string }
   | {
       kind: "created";
       id: string;
-      /** If it was taken over, the earlier run's sending that made it, as `sendingOf` names it. */
+      /** For an object that was taken over: the earlier run's sending that made it, as `sendingOf` names it. */
       sending?: string;
-      /** What was sent, if the program changed since: the state has the object as it is; the next run changes it. */
+      /** Set if the program has changed since the create. The state gets it as sent; the next run changes it. */
       sentAs?: SentAs;
     }
-  /** Nothing was done: refused, not sent, rate limited, or the login failed. The error's class and words say which. */
+  /**
+   * The action failed: refused, not sent, rate limited, or without a login. A failed update may have been carried out.
+   */
   | { kind: "failed"; error: AdvertisingError }
-  /** A create was sent, and nobody knows what became of it. `why`: the program names an object that it did not make. */
+  /** A create's outcome is unknown. `why`: the program's `existingId` contradicts the create. */
   | {
       kind: "unresolved";
       record: Unresolved;
@@ -52,11 +54,11 @@ export type Outcome =
 
 export type Outcomes = ReadonlyMap<string, Outcome>;
 
-/** An object that is to be created, and the open create that it may be under another name. */
+/** A new object, and an open create that may be the same object under another name. */
 export interface Namesake {
   ref: ResourceRef;
   open: OpenCreate;
-  /** Only perhaps, because a value that is not known yet may be another one. */
+  /** True if the two may still differ, because the name or the advertiser is not known yet. */
   isPerhaps: boolean;
 }
 
@@ -66,13 +68,13 @@ export interface FailedDelete {
   error: AdvertisingError;
 }
 
-/** Whether a set with it ends with an error. Then nothing is deleted, as the engine does with single resources. */
+/** Whether the outcome makes the call fail. A failed set deletes nothing, like the engine after an error. */
 export function isTrouble(outcome: Outcome): boolean {
   if (outcome.kind === "created") return outcome.sentAs !== undefined;
   return outcome.kind !== "managed";
 }
 
-/** What a create was sent with, for an object whose arguments may have changed since. */
+/** Describes an object as its create was sent, since its arguments may have changed. */
 export function sentAsOf(
   kind: Kind,
   { body, facts = {} }: { body: string; facts?: Values | undefined },
@@ -81,7 +83,7 @@ export function sentAsOf(
   return owner === undefined ? { body } : { body, owner: String(owner) };
 }
 
-/** The platform's id in the state after an outcome; none if the state keeps its object. */
+/** The id that the state gets from an outcome; undefined if the state keeps what it has. */
 export function idAfter(outcome: Outcome | undefined): string | undefined {
   return outcome && "id" in outcome ? outcome.id : undefined;
 }
@@ -89,11 +91,11 @@ export function idAfter(outcome: Outcome | undefined): string | undefined {
 export interface SavedResource {
   id: string;
   properties: Values;
-  /** The names of the secret arguments among them. */
+  /** The names of the secret arguments in `properties`. */
   secret: ReadonlySet<string>;
 }
 
-/** A failure beside which the engine may save the resource. */
+/** A failure with which the engine may save the resource. */
 export class ResourceFailure extends Error {
   /** @param saved what the engine saves, with the message as its reason; absent if nothing is to be saved. */
   constructor(
@@ -111,20 +113,22 @@ export function describeDefect(error: unknown): string {
   return `A defect in pulumi-advertising; please report it with this text: ${stack}`;
 }
 
-/** What a user reads of a failure, with its page. */
+/** A failure's message for users, with its page. */
 export function describeError(error: unknown): string {
   const ours = error instanceof ResourceFailure ? error : toAdvertisingError(error);
   return withPage(ours.message, ours.code);
 }
 
-/** A failure in the form of an outcome. An unexpected one must not prevent the report of the others' outcomes. */
+/**
+ * Turns an unexpected error into one for users, which must not prevent the report of the other objects' outcomes.
+ */
 export function toAdvertisingError(error: unknown): AdvertisingError {
   return error instanceof AdvertisingError
     ? error
     : new InternalError(describeDefect(error));
 }
 
-/** @param has begins the message. @throws AccountMismatchError: this run would create objects at the wrong account. */
+/** @param has begins the message. @throws AccountMismatchError if `recorded` is another account than this run's. */
 export function assertSameAccount(
   runtime: Pick<Runtime, "account" | "isSameAccount" | "provider">,
   recorded: unknown,
@@ -135,7 +139,7 @@ export function assertSameAccount(
   const { account, provider = DEFAULT_PROVIDER } = runtime;
   let names = "advertising:baseUrl and advertising:email";
   let cure = asTyped(`pulumi config set advertising:formerAccount ${shellWord(given)}`);
-  // The stack's settings would count for its other providers too.
+  // A setting of the stack would apply to its other providers too.
   if (provider !== DEFAULT_PROVIDER) {
     names = "the provider's baseUrl and email";
     cure = `give the provider the argument formerAccount: ${JSON.stringify(given)}`;

@@ -1,6 +1,6 @@
 /**
- * The engine's `check` and `diff`: what becomes of a resource's objects, noted for the calls that follow, and said in a
- * preview. A `check` also takes the journal in an `up`, and returns all problems at once.
+ * The engine's `check` and `diff`: plan a resource's objects, note facts for the calls that follow, and show a
+ * preview's messages. In an `up`, `check` also opens the journal. It returns all problems at once.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -96,26 +96,26 @@ import {
 import { assertSameAccount, type Namesake } from "./outcome.js";
 import type { Change, Runtime } from "./runtime.js";
 
-/** What becomes of a resource's objects, and from what that follows. */
+/** The planned actions of a resource's objects, with the facts that they follow from. */
 export interface Plan extends Circumstances {
   runtime: Runtime;
   resource: Kind | SetKind;
-  /** Of its objects. */
+  /** The kind of the resource's objects. */
   kind: Kind;
   ref: ResourceRef;
-  /** Its outputs in the state. */
+  /** The resource's outputs in the state. */
   olds: Values;
   inputs: Values;
   stored: StoredSet;
   declared: DeclaredSet;
   objects: readonly PlannedObject[];
-  /** Arguments of its objects that are secret, or were in the state. */
+  /** The arguments of the objects that are secret, or were secret in the state. */
   secret: ReadonlySet<string>;
 }
 
 /**
- * Validates the arguments, notes what is declared, and returns everything that is wrong at once.
- * @param request with the inputs in the state; there are none for a new resource.
+ * Validates the arguments, notes which objects are declared, and returns all problems at once.
+ * @param request `olds` are the inputs in the state, empty for a new resource.
  */
 export async function check(
   resource: Kind | SetKind,
@@ -128,7 +128,7 @@ export async function check(
   const { values, problems } = checkArguments(resource, news, settings, {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
-    // A plugin's program may be in any language.
+    // A plugin's program may be in another language than JavaScript, so it gets no hint about undefined outputs.
     isFromOutputs: context.run !== undefined,
   });
   if ("member" in resource && values.defaults !== UNKNOWN)
@@ -136,13 +136,13 @@ export async function check(
       ...resource.defaultsIn(settings),
       ...asRecord(values.defaults),
     };
-  // As for a new resource.
+  // Planned like a new resource: only `diff` knows the state.
   const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
-  // Or the second `check` of a replacement.
+  // Also true in the second `check` of a replacement.
   const isNew = Object.keys(olds).length === 0;
   deployment.noteContext(context);
   deployment.noteChecked(ref.key, isNew, checkedOf(runtime, ref, context, olds));
-  // Before anything is awaited, since other resources may need to know it.
+  // Before anything is awaited: other resources' checks may need it.
   noteDeclared(deployment, plan);
   const wrong = [...claimConflicts(plan), ...problemMessages(problems)];
   if (deployment.isUp) await runtime.journal(ref).openOnce();
@@ -153,18 +153,18 @@ export async function check(
       return withPage(describeSettingProblem(problem), SettingsError.code);
     }),
   ];
-  // For a resource in the state, `diff` says this.
+  // For a resource in the state, `diff` shows these messages.
   if (isNew && wrong.length === 0) {
-    // A set lists what it adopts in its plan.
+    // A set's plan lists the objects that it adopts.
     const adopts = "member" in resource ? undefined : adoptedBy(values);
     if (adopts !== undefined) runtime.informEach(adoptionNotice(ref, adopts, plan.can));
     const error = deployment.isUp === false ? tellPreview(plan) : undefined;
     if (error) failures.push(withPage(error.message, error.code));
   }
-  // A plugin can't know which resource is the last.
+  // In a plugin after each check, since it can't know which resource is the last.
   if (deployment.isWhole || !context.run) runtime.tellCollected();
   if (failures.length > 0) deployment.hasFailed = true;
-  // A run without a changed argument sends nothing new.
+  // Without a changed argument this run sends nothing, so the former run's name stays.
   const isChanged = Object.keys(values).some(
     (name) => !isDeepStrictEqual(values[name], olds[name]),
   );
@@ -188,7 +188,7 @@ function checkedOf(
   const former = refOfInputs(ref.resource, olds);
   return {
     wasSecret: secretArgumentsIn(olds),
-    // The engine goes by the state; of a plugin's resource it alone knows the option.
+    // The engine deletes by the option in its state. For a plugin's resource, only the engine knows that option.
     deletesInStateAndProgram:
       deletes && (provider !== undefined || own(olds, DELETES) === true),
     deletes,
@@ -206,7 +206,7 @@ function noteDeclared(
   for (const key of formerKeys.values()) declared.add(memberRef(ref, key).key);
 }
 
-/** What an object adopts is its own from now on, unless something else has it. */
+/** Claims the ids in `existingId`. @returns a problem for each id that another resource or member claimed before. */
 function claimConflicts({ runtime, resource, kind, ref, objects }: Plan) {
   return objects.flatMap(({ key, entry }) => {
     const id = adoptedBy(entry);
@@ -218,7 +218,7 @@ function claimConflicts({ runtime, resource, kind, ref, objects }: Plan) {
   });
 }
 
-/** The program says which keys its objects had: a resource's by its aliases, and those of a set's members. */
+/** Moves journal records from former keys, which aliases and a set's `formerKey`s name, to the keys of now. */
 function noteFormerKeys({ runtime, resource, kind, ref, objects, declared }: Plan) {
   const journal = runtime.journal(ref);
   const { formerKeys = [] } = runtime.deployment.checked(ref.key);
@@ -232,7 +232,7 @@ function noteFormerKeys({ runtime, resource, kind, ref, objects, declared }: Pla
     journal.moveRecord(memberRef(ref, former).key, memberRef(ref, key).key);
 }
 
-/** @throws ArgumentsError an alias gives it the state of another type. */
+/** @throws ArgumentsError if an alias gives the resource the state of another type. */
 export function planObjects(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -242,13 +242,13 @@ export function planObjects(
   const { id, olds, news } = change;
   const { deployment, settings } = runtime;
   const kind = kindOf(resource);
-  // An alias may give it the state of another type. This argument all resources of its type have, and no others.
+  // An alias may give the resource the state of another type, which then lacks this argument.
   const argument = "member" in resource ? "events" : resource.nameProperty;
   if (Object.keys(olds).length > 0 && !hasValue(own(olds, argument)))
     throw new ArgumentsError(
       `${ref.label}: the state has another type's resource here, with the id ${id}. Nothing was sent. An alias can't change the type: remove it, and set existingId to keep a live object.`,
     );
-  // The engine deletes a single resource's object by the option in the state; a set deletes by the option of now.
+  // The engine deletes a single resource's object by the option in the state; a set deletes by the current option.
   const asked =
     resource === kind
       ? deployment.checked(ref.key).deletesInStateAndProgram === true
@@ -278,7 +278,7 @@ export function planObjects(
   };
 }
 
-/** @throws AdvertisingError nothing may be done, such as before a single resource is resolved. */
+/** @throws AdvertisingError if nothing may be done, for example because a single resource's create is unresolved. */
 export async function planResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -291,8 +291,8 @@ export async function planResource(
   const plan = planObjects(resource, runtime, ref, change);
   const { kind, stored, declared, objects, can } = plan;
   const [single] = resource === kind ? objects : [];
-  // The engine also calls `diff` without a `check` before it: in a refresh, with the former inputs, and for what a
-  // replacement or a target takes along. Then nothing is noted or said.
+  // The engine also calls `diff` without a `check`: in a refresh (with the old inputs), and for dependents of a
+  // replacement or a target. Then nothing is noted or shown.
   const isChecked = deployment.isChecked(ref.key);
   if (isChecked) noteState(plan);
   if (single) {
@@ -306,7 +306,7 @@ export async function planResource(
     const error = tellPreview(plan);
     if (error) throw error;
   }
-  // Once a read is known, the state takes what a refresh needs, in an update that sends nothing.
+  // Once a read is known, an update that sends nothing adds to the state what a refresh needs.
   const preparesRead = Boolean(can.read) && isChecked && lacksForRead(olds, news);
   // Members that are not known yet are changes too.
   const hasChanges =
@@ -324,12 +324,12 @@ export async function planResource(
   return { changes: hasChanges || preparesRead, replaces };
 }
 
-/** Tells deployment and journal what the state has: creates that were found, creates that are open, and each object. */
+/** Tells deployment and journal what the state has: resolved creates, unresolved creates, and each object. */
 function noteState(plan: Plan) {
   const { runtime, ref, stored, objects } = plan;
   const { deployment } = runtime;
   const journal = runtime.journal(ref);
-  // This plan also has the members that leave: their records move too.
+  // Unlike the plan of `check`, this one has the members that leave: their records move too.
   noteFormerKeys(plan);
   const creates = stored.resolved;
   for (const create of creates) deployment.noteSeen(create);
@@ -338,9 +338,9 @@ function noteState(plan: Plan) {
     if (!unresolved) continue;
     const { mark } = unresolved;
     const own = objectRef(ref, key);
-    // The journal may have it too, perhaps under a former name: it is one create.
+    // The journal may have the same create, perhaps under a former name.
     deployment.noteSeen(mark);
-    // What is declared looks after its own create. The others may be a new event under another key.
+    // A declared member resolves its own create. An undeclared one's create may be a new event's, under another key.
     if (!isDeclared)
       runtime
         .openCreates(ref)
@@ -351,9 +351,8 @@ function noteState(plan: Plan) {
 }
 
 /**
- * What the plan for an object in the state means for others: nothing else may have it, and the journal learns that the
- * state has it. Warns of another one that an earlier run made for it, and of changes the platform is not told.
- * @throws ArgumentsError something else has it.
+ * Claims an object that the state has, and notes it in the journal. Warns of a second object that an earlier run made
+ * for the same resource, and of changes that are not sent. @throws ArgumentsError if another resource has claimed it.
  */
 function noteObject(
   { runtime, kind, secret, stored, ref: ofResource }: Plan,
@@ -365,13 +364,13 @@ function noteObject(
   const journal = runtime.journal(ref);
   const entry = journal.of(ref.key);
   const isOther = entry && entry.state !== "confirmed" && entry.id !== id;
-  // Another machine has replaced what this one's journal has as created.
+  // Another machine has replaced the object that this machine's journal has as created.
   const isLeft = isOther && stored.left.some((each) => each.id === entry.id);
-  // Only Pulumi's record had it: that run was under way, and has saved what it created.
+  // The create came from Pulumi's pending operations: that run was still going on, and has saved its object since.
   const isSaved = entry?.id === undefined && entry?.atLatest === true;
-  // The journal has a create of this resource that isn't the state's object, nor known to the state.
+  // The journal has a create of this resource that the state neither has as its object nor accounts for.
   if (isOther && !isLeft && !isSaved && !deployment.hasSeen(kind, entry)) {
-    // Not if it was sent to replace that object: then it is taken over or looked for.
+    // A create that was sent to replace this object makes no second one: the run takes it over or searches for it.
     const isSecond = entry.id === undefined && entry.replaces !== id;
     const { short } = parseKey(journal.keyOnDisk(ref.key));
     if (isSecond || action.do === "same")
@@ -395,12 +394,12 @@ function noteObject(
     );
 }
 
-/** The engine shows a single resource's own step; this adds what the step does not say. */
+/** Adds to the engine's display of a single resource's step what the step does not show. */
 function tellSingle(plan: Plan, object: PlannedObject) {
   const { runtime, kind, ref, can } = plan;
   const { deployment } = runtime;
   const { action, former } = object;
-  // What is deleted before its replacement has no other `diff`.
+  // Noted here, since with `deleteBeforeReplace` the engine calls `delete` before `create`.
   if (former && !deployment.checked(ref.key).deletesInStateAndProgram)
     deployment.noteStaying(kind, former.id);
   if (action.do === "adopt") {
@@ -412,7 +411,7 @@ function tellSingle(plan: Plan, object: PlannedObject) {
   if (deployment.isUp === false) tellReplacement(plan, object);
 }
 
-/** In a preview. */
+/** Shows a preview's messages about a replacement: an earlier create that is used, and the old object. */
 function tellReplacement({ runtime, kind, ref }: Plan, { action, former }: PlannedObject) {
   if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record));
   if (!former || runtime.deployment.isClaimedOrAdopted(kind, former.id)) return;
@@ -424,8 +423,8 @@ function tellReplacement({ runtime, kind, ref }: Plan, { action, former }: Plann
 }
 
 /**
- * What a preview says of a resource that an `up` would create or update, if only the engine's `create` and `update` are
- * told that it is one. @param change without an id and an old state for a create. @throws AdvertisingError as the `up`.
+ * Shows a preview's messages, for a front end (the plugin) that learns only in `create` and `update` that it is in a
+ * preview. @param change without an id and old state for a create. @throws AdvertisingError the error of the `up`.
  */
 export function previewResource(
   resource: Kind | SetKind,
@@ -442,8 +441,8 @@ export function previewResource(
 }
 
 /**
- * What an `up` would create, and all that it would do with a set; an `up` asks the same right before it sends.
- * @returns why the `up` would end with an error, in the same words.
+ * Shows what an `up` would create, and all that it would do with a set. An `up` decides the same way right before it
+ * sends. @returns the error with which the `up` would end, if any.
  */
 function tellPreview({
   runtime,
@@ -462,7 +461,7 @@ function tellPreview({
   for (const object of objects) {
     const { key, formerKey = key, action, entry, values, id } = object;
     const own = objectRef(ref, key);
-    // Commands go by the names that state and journal have.
+    // Commands use the names that state and journal have.
     if (action.do === "blocked") open.push({ ref: objectRef(ref, formerKey), ...action });
     const isNew = ["create", "replace"].includes(shownAction(object));
     if (!isNew || adoptedBy(entry) !== undefined) continue;
@@ -508,8 +507,8 @@ function tellPreview({
 }
 
 /**
- * A new object may be what its resource had in an earlier run, or (of a single resource: a set compares its own keys)
- * what the program declared under another name.
+ * Warns if a new object is probably not new: its resource had an object in an earlier run, or the program declared a
+ * single resource of that platform name under another name. (Sets compare their own keys.)
  */
 function tellFormerObject(runtime: Runtime, { kind, ref, values }: NewObject) {
   const { deployment, deleted } = runtime;
@@ -520,7 +519,7 @@ function tellFormerObject(runtime: Runtime, { kind, ref, values }: NewObject) {
     const isOther = ref.member === undefined && !deployment.isDeclared(key);
     return isOther && isSameValue(ownerIn(kind, facts), owner);
   });
-  // The journal's record of this key may be of what has left the state.
+  // The journal's record of this key may be about an object that has left the state.
   const all = [journal.records.get(ref.key) ?? [], renamed].flat();
   const former = all.find(({ id }) => {
     if (id === undefined || deleted.has(kind.name, id)) return false;

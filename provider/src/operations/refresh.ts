@@ -1,6 +1,6 @@
 /**
- * The engine's `read`: a refresh compares objects with the state, `.get` reads an object by its id alone. Without a
- * known read the state stays as it is. It also resolves unresolved creates: `pending` hands it people's answers.
+ * The engine's `read`: a refresh compares objects with the state, and `.get` reads an object by its id. Without a known
+ * read, the state stays as it is. A refresh also resolves creates by the answers that `pending` passes to it.
  */
 import {
   ArgumentsError,
@@ -50,11 +50,11 @@ import type { Runtime } from "./runtime.js";
 export interface ReadResult {
   id: string;
   props: Values;
-  /** If they are not the state's any more. */
+  /** Set if they differ from the state's. */
   inputs?: Values | undefined;
 }
 
-/** @param properties those in the state; for `.get` hardly any. @returns undefined if the object is gone. */
+/** @param properties the state's; for `.get` hardly any. @returns undefined if the object is gone. */
 export async function readResource(
   resource: Kind | SetKind,
   runtime: Runtime,
@@ -63,7 +63,7 @@ export async function readResource(
 ): Promise<ReadResult | undefined> {
   const kind = kindOf(resource);
   const isSet = "member" in resource;
-  // The engine does not say whose object it is. The state does, if it was saved while a read was known.
+  // The engine doesn't name the resource. The state does, if it was saved while a read was known.
   const ref = refOfInputs(resource.name, hiddenInputsIn(properties));
   const label = ref?.label ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
@@ -107,7 +107,9 @@ export async function readResource(
   };
 }
 
-/** `.get`, for a program that refers to a live object by its id. @throws ArgumentsError if it does not exist. */
+/**
+ * `.get`, with which a program refers to a live object by its id. @throws ArgumentsError if there is no such object.
+ */
 async function get(
   kind: Kind,
   runtime: Runtime,
@@ -120,7 +122,7 @@ async function get(
     );
   const props = { ...properties, [kind.idProperty]: exactId(id) };
   const { settings } = runtime;
-  // Without a password it still works in a preview.
+  // Without a password nothing is read, so that a preview works.
   if (!knownOperations(kind, settings).read || settings.password === undefined)
     return { id, props };
   const label = `${kind.name} ${id}`;
@@ -132,7 +134,7 @@ async function get(
   return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
 }
 
-/** What people have answered for unresolved creates becomes the state's. @returns whether any was. */
+/** Applies the answers about unresolved creates to the state. @returns whether there was any. */
 function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
   const { answers } = runtime;
   let isAnswered = false;
@@ -143,19 +145,19 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
     stored.unresolved.delete(key);
     if (id === null) continue;
     stored.resolved = [...stored.resolved, sendingOf(record)];
-    // It may be so new that a read does not find it yet.
+    // The object may be so new that a read does not find it yet.
     stored.created = momentToKeep(runtime) ?? stored.created;
     const former = stored.eventIds.get(key);
     if (former !== undefined && former !== id)
       stored.left = [...stored.left, { id: former, key, at: runtime.now() }];
     stored.eventIds.set(key, id);
-    // What was sent is known by its fingerprint, which the next run compares with the program's.
+    // The next run compares the fingerprint of what was sent with the program's arguments.
     const { body, name, facts = {} } = record;
     if (key !== SINGLE) {
       const { advertiserId: _, ...told } = facts;
       stored.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
     }
-    // The state has a single resource's arguments of the run that saved it, perhaps not of the one that sent it.
+    // A single resource in the state has the arguments of the run that saved it, which may not be the one that sent it.
     else if (body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {}))
       continue;
     stored.sentAs.set(key, sentAsOf(kind, record));
@@ -163,7 +165,7 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
   return isAnswered;
 }
 
-/** What the platform has becomes the state's. @returns whether anything differed. @throws AdvertisingError */
+/** Copies the platform's values into the state. @returns whether anything differed. @throws AdvertisingError */
 async function refreshObjects(
   operations: ObjectOperations,
   ref: ResourceRef | undefined,
@@ -172,7 +174,7 @@ async function refreshObjects(
 ): Promise<boolean> {
   const { kind, runtime } = operations;
   const { events, eventIds, sentAs, created } = stored;
-  // Undefined if nobody knows which values must not be shown.
+  // Undefined if the state does not say which values are secret.
   const secret =
     ref && secretOfObjects(kind, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
   const refreshOne = async (key: string, id: string): Promise<boolean> => {
@@ -192,7 +194,7 @@ async function refreshObjects(
       for (const map of [events, eventIds, sentAs]) map.delete(key);
       return true;
     }
-    // What the entry does not describe is known by its fingerprint alone: only whether it is there is asked.
+    // An object that is known only by its fingerprint can't be compared. The read has shown that it exists.
     if (sentAs.has(key)) return false;
     const entry = events.get(key) ?? {};
     const values = completeArguments(stored, entry);

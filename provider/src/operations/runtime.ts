@@ -1,6 +1,6 @@
 /**
- * What all resources of a deployment share in the provider process; among it messages, scrubbed and not too often, and
- * the work in progress, which ends once the engine is gone.
+ * Shared by all resources of a deployment in the provider process: the client, the journal, messages (scrubbed, and
+ * limited in number), and the work in progress, which ends once the engine is gone.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers";
@@ -47,7 +47,7 @@ import { Deployment } from "./deployment.js";
 
 export type Runtime = ReturnType<typeof createRuntime>;
 
-/** What the state has of a resource, and its inputs of now. */
+/** A resource's id and outputs in the state, and its current inputs. */
 export interface Change {
   id: string;
   olds: Values;
@@ -65,13 +65,13 @@ export function createRuntime(
   }: {
     disk?: Disk;
     folder?: string;
-    /** The plugin's provider, each with a journal of its own; none for the dynamic one. */
+    /** The plugin's provider, with a journal of its own; undefined for the dynamic provider. */
     provider?: string;
   } = {},
 ) {
   const readAll = (mayLackPassword: boolean) =>
     readSettings({ config, environment, mayLackPassword });
-  // A preview works without a password; a create checks it below.
+  // A preview works without a password; `client` below requires it.
   const reading = readAll(true);
   const { settings } = reading;
   const secrets = secretsIn(reading);
@@ -84,12 +84,12 @@ export function createRuntime(
   let client: Client | undefined;
   let journal: Journal | undefined;
   let openCreates: CreatesByName | undefined;
-  /** For thousands of deletes. */
+  /** A cache, since a `destroy` reads all journals for each of thousands of deletes. */
   const knownJournals = new Map<string, StackJournal>();
-  /** In the inputs of what this run sends, and in its journal. */
+  /** Names this run in its journal, and in the inputs of the resources that it creates. */
   const runName = `${now()} ${randomBytes(4).toString("hex")}`;
 
-  /** A process serves one stack. */
+  /** There is one journal, since a process serves one stack. */
   const journalOf = ({ identity }: Pick<ResourceRef, "identity">) => {
     if (journal) return journal;
     const stack = stackOf(identity);
@@ -125,7 +125,7 @@ export function createRuntime(
       return client;
     },
     journal: journalOf,
-    /** Creates that were open when this run began, here and in other stacks of the project. */
+    /** Creates that were open when this run began, in this machine's journals of the project. */
     openCreates(ref: ResourceRef) {
       openCreates ??= new CreatesByName([
         ...journalOf(ref).openAtStart,
@@ -134,9 +134,9 @@ export function createRuntime(
       return openCreates;
     },
     /**
-     * If this stack has an object under two keys, or any stack, if this one is unknown, as in a `destroy`: these keys.
-     * Another provider of the stack may have the other one: by its journal, since no process knows another's.
-     * Printed commands are about that stack from then on. @param own a key that is known to have it.
+     * The other keys that have this object, by the journals of this stack with all its providers; or by those of all
+     * stacks, if this one is unknown, as in a `destroy`. Empty if fewer than two keys have the object. Commands in
+     * later messages name the stack that was found. @param own a key that is known to have the object.
      */
     othersWith(kind: Kind, id: string, own?: string): string[] {
       const stackKey = ({ backend, stack }: StackPlace) => JSON.stringify([backend, stack]);
@@ -161,15 +161,15 @@ export function createRuntime(
       return [];
     },
     deleted: deletedObjects(folder, account, isSameAccount, disk),
-    /** What the command answers in a refresh, by mark: the platform's id, or null if nothing was created. */
+    /** The answers that `pending` passes to a refresh, by mark: the platform's id, or null if nothing was created. */
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)) as Readonly<
       Record<string, string | null>
     >,
     now,
-    /** Ends everything when the engine ends the process cleanly, with hardly any time left. */
+    /** Closes the journal when the engine ends the process cleanly, with hardly any time left. */
     closeNow() {
-      // What a run of the whole program, to its end, has not declared leaves the state; the program process has said so.
       if (!journal) return;
+      // If the whole program ran to its end, undeclared objects leave the state. The program process has reported them.
       const { isUp, isWhole, hasFailed } = deployment;
       const hasEnded = readHints(endedPath(journal.path), disk) !== "";
       const isComplete = isUp && isWhole && hasEnded && !hasFailed;
@@ -201,7 +201,7 @@ const ENGINE_GONE = "Not sent: Pulumi's engine has ended. Run this again.";
 export function createTracker() {
   const running = new Set<Promise<unknown>>();
   const gone = new AbortController();
-  /** A sleep on it fails with a `NotSentError` once the engine is gone. */
+  /** Sleeping on this clock fails with a `NotSentError` once the engine is gone. */
   const clock: Clock = {
     ...systemClock,
     sleep: async (ms) => {
@@ -210,7 +210,7 @@ export function createTracker() {
       });
     },
   };
-  /** @throws NotSentError once the engine is gone: it would not receive the result of what begins now. */
+  /** @throws NotSentError once the engine is gone: nothing would receive the result of a request. */
   const assertEngine = () => {
     if (gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
   };
@@ -231,22 +231,22 @@ export function createTracker() {
   };
 }
 
-/** So many notices of a sort are shown one by one; later ones are collected for a moment and shown together. */
+/** The first notices of a sort are shown one by one; further ones are collected for a moment and shown together. */
 const MAX_NOTICES = 10;
 const COLLECT_MS = 200;
 
 export interface Notice {
-  /** What such notices have in common, after "3 more, ". */
+  /** A phrase that fits all notices of this sort, as it follows "3 more, ". */
   sort: string;
   urn: string;
   text: string;
-  /** Names the object in a list. */
+  /** The object's name in a list of collected notices. */
   brief: string;
 }
 
 export function createMessages(secrets: Secrets, log: TellAt) {
   const shown = new Set<string>();
-  /** With `--refresh` the engine asks about each resource twice in one run, and about a replaced one anyway. */
+  /** The engine asks twice about a replaced resource, and with `--refresh` about each: a message is shown once. */
   const isNew = (...about: readonly string[]) => {
     const text = about.join(" ");
     if (shown.has(text)) return false;
@@ -282,14 +282,14 @@ export function createMessages(secrets: Secrets, log: TellAt) {
       return;
     }
     known.collected.push(brief);
-    // Which resource is the last is not always known, so they are shown a moment after the last one so far.
+    // The last resource is not always known, so collected notices are shown once no other follows for a moment.
     clearTimeout(timer);
     timer = setTimeout(tellCollected, COLLECT_MS);
   };
   return {
     tellAt,
     tellCollected,
-    /** About the whole run; once for each `topic`. */
+    /** Shows a message about the whole run, once for each `topic`. */
     say(message: string, topic = message): void {
       if (isNew(topic)) console.warn(secrets.scrub(message));
     },

@@ -1,7 +1,7 @@
 /**
- * The objects of a resource, one of a single resource or many of a set, each with what becomes of it, decided from
- * facts. The engine's calls, the words of a preview, the comment on a pull request and `pending` all ask here, so that
- * what is said is what is done. At the end, what differs between two descriptions of one object of any shape. Pure.
+ * Decides, from facts alone, the action for each object of a resource: one for a single resource, many for a set. The
+ * engine's calls, a preview's messages, the comment on a pull request and `pending` all use these decisions, so that
+ * they never differ. The functions at the end compare two descriptions of one object. Pure.
  */
 import {
   asRecord,
@@ -34,11 +34,11 @@ import {
   withFormerKeysApplied,
 } from "../state/index.js";
 
-/** Which operations an installation is known to have for a kind, beside create. */
+/** The operations beside create that are known for a kind: like `KnownOperations`, but their names are enough. */
 export type Abilities = Partial<Record<OptionalOperation, unknown>> &
   Pick<KnownOperations, "markField">;
 
-/** Whether a create can be looked for by its mark. */
+/** Whether a create can be searched for by its mark. */
 export function canSearch(
   { search, markField }: Abilities,
   { field }: Pick<CreateRecord, "field">,
@@ -49,16 +49,16 @@ export function canSearch(
 export type Action =
   | { do: "same" }
   | { do: "create" }
-  /** Another object is created. `perhaps`: only where values that are not known yet turn out to be others. */
+  /** Another object is created. `perhaps`: only if values that are not known yet turn out to differ. */
   | { do: "replace"; perhaps: boolean }
   | { do: "update"; changed: readonly string[] }
-  /** The program names the object: nothing is created. No id where it is not known yet. */
+  /** The program names the object, so nothing is created. `id`: undefined if it is not known yet. */
   | { do: "adopt"; id: string | undefined }
-  /** The program names the state's object, and it can't be updated: the state alone takes the new arguments. */
+  /** The program names the state's object, which can't be updated: only the state gets the new arguments. */
   | { do: "update state only" }
-  /** An earlier create has an unknown outcome, and is looked for on the platform. */
+  /** An earlier create has an unknown outcome, and is searched for on the platform. */
   | { do: "recover"; record: Unresolved }
-  /** Nothing is done before somebody resolves that create. `why`: the program names an object that it did not make. */
+  /** Nothing is done before somebody resolves the create. `why`: the program's `existingId` contradicts the create. */
   | { do: "blocked"; record: Unresolved; why?: string }
   /** The object leaves the state and stays live. */
   | { do: "retain" }
@@ -75,40 +75,40 @@ export function shownAction({ action, formerKey }: PlannedObject): ShownAction {
 
 export interface Circumstances {
   can: Abilities;
-  /** Whether an object is to be deleted when it leaves the state, if a delete is known. */
+  /** Whether an object that leaves the state is also deleted, if a delete is known. */
   deletes(id: string): boolean;
   /** Replaces the decided action by the one in the engine's plan. */
   override?(action: Action, changed: readonly string[]): Action;
 }
 
-/** Without a known operation but create. */
+/** No operation but create is known. */
 const NO_CIRCUMSTANCES: Circumstances = {
   can: {},
   deletes: () => false,
 };
 
 export interface PlannedObject {
-  /** In its set; empty for a single resource. */
+  /** The key in the set; empty for a single resource. */
   key: string;
-  /** The key under which the state has it, if the program gives it another one now. */
+  /** The key under which the state has the object, if the program now gives it another one. */
   formerKey?: string | undefined;
   action: Action;
   changed: readonly string[];
   id: string | undefined;
   isDeclared: boolean;
   olds: Values;
-  /** What is known of it if `olds` does not describe it. */
+  /** Set if `olds` does not describe the object. */
   sentAs: SentAs | undefined;
-  /** As declared, and with what its set shares; empty if it is not declared. */
+  /** The entry as declared; empty if the object is not declared. `values` also has the set's shared arguments. */
   entry: Values;
   values: Values;
-  /** A create of it in the state, with an unknown outcome. */
+  /** The object's create of unknown outcome in the state. */
   unresolved: Unresolved | undefined;
-  /** The object that leaves the state, and stays live unless it is deleted. */
+  /** The object that leaves the state; it stays live unless it is deleted. */
   former: { id: string; isDeleted: boolean } | undefined;
 }
 
-/** @param before what the state has of a resource. @param declared what the program says of it now. */
+/** @param before the resource in the state. @param declared the resource in the program. */
 export function plannedObjects(
   kind: Kind,
   before: StoredSet,
@@ -156,8 +156,8 @@ export function plannedObjects(
 type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "former">;
 
 /**
- * What an update would change. With a known update, what a failed one left is set again.
- * @param isKnown whether the program's arguments are known
+ * The arguments that differ. After a failed update (`isUnsure`), and with a known one, all arguments may differ.
+ * @param isKnown whether the program's arguments are known.
  */
 function changesOf(
   kind: Kind,
@@ -177,7 +177,7 @@ function changesOf(
   return { names, perhaps };
 }
 
-/** What happens to an object. Never "delete": the caller turns a "retain" into one where the option says so. */
+/** The action for an object. Never "delete": the caller turns a "retain" into a "delete" if the option says so. */
 function decide(
   kind: Kind,
   can: Abilities,
@@ -208,7 +208,10 @@ function decide(
   return { do: "replace", perhaps: changed.perhaps };
 }
 
-/** Why the object named in the program is not what a create made: a fact contradicts it. @param values the object's. */
+/**
+ * Why `existingId` does not resolve a create: a fact about the named object contradicts the create; undefined if none
+ * does. @param adopts the id in `existingId`. @param values the object's.
+ */
 export function resolutionConflict(
   kind: Kind,
   adopts: string,
@@ -224,8 +227,8 @@ export function resolutionConflict(
 }
 
 /**
- * From when on not finding an object proves something. An installation's reads and searches may lag behind its creates:
- * until then a new object is answered like one that is gone, and a create that was carried out as if it were not.
+ * The moment from which an object's absence proves something. Reads and searches may lag behind creates: until then,
+ * the platform may answer "not found" for an object that exists.
  * @param createdMs the latest moment of its create. @returns milliseconds since 1970.
  */
 export function visibleFromMs(
@@ -248,10 +251,13 @@ function argumentNames(kind: Kind): string[] {
   return [...Object.keys(kind.wireNames), "additionalFields"];
 }
 
-/** @param olds may be of another version, or old inputs (`refresh --run-program`). @param news unknown is a change. */
+/**
+ * @param olds may be of another version, or old inputs (`refresh --run-program`).
+ * @param news an unknown value counts as a change.
+ */
 export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
   const names = argumentNames(kind).filter((name) => {
-    // Without any additional field there may be an empty object.
+    // No additional fields may also be an empty object.
     const none = name === "additionalFields" ? {} : undefined;
     return !isSameValue(own(olds, name) ?? none, own(news, name) ?? none);
   });
@@ -263,7 +269,7 @@ const MAX_SHOWN = 60;
 
 /**
  * How arguments change: `value 98 → 26`, `segmentId none → 4`.
- * @param names that differ. @param secret whose values are hidden.
+ * @param names the arguments that differ. @param secret the arguments to show without values.
  */
 export function changeMessages(
   names: readonly string[],
@@ -291,7 +297,7 @@ export function holdsUnknown(value: unknown): boolean {
   );
 }
 
-/** What a create was sent with, by argument, where these values contradict it. What is not plain is not known yet. */
+/** The arguments that a create was sent with and that `values` contradict. Only plain values are compared. */
 export function contradictingArguments(
   kind: Kind,
   values: Values,

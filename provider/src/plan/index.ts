@@ -1,2 +1,2 @@
-/** `plan/`. It promises to decide what becomes of an object in one place, from facts. Pure. */
+/** `plan/` promises that the action for an object is decided in one place, from facts alone. Pure. */
 export * from "./decide.js";

@@ -27,8 +27,9 @@ export interface CatalogArgs {
   /** The data file, relative to the program's folder: `.yaml`, `.yml`, `.json`, `.csv` or `.tsv`. A plain string. */
   file: string;
   /**
-   * `true` declares a `ConversionEventSet` for each advertiser, named `<catalog>/<key>`, instead of `ConversionEvent`s: for
-   * hundreds of events. A later switch creates all events again, unless the file adopts them (`existingId`).
+   * `true` declares a `ConversionEventSet` for each advertiser, named `<catalog>/<key>`, instead of
+   * `ConversionEvent`s: for hundreds of events. A later switch creates all events again, unless the file adopts them
+   * (`existingId`).
    * @default false
    */
   sets?: boolean | undefined;
@@ -64,7 +65,7 @@ export class Catalog extends pulumi.ComponentResource {
     options: pulumi.ComponentResourceOptions = {},
   ) {
     const { content, sets, validated, deleting } = declareFile(name, { ...args }, options);
-    // It is registered no sooner than its resources are: once the whole program was found good.
+    // The component waits, like its resources, until the program is found valid.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: validated }));
     const optionsOf = (kind: Kind) => ({
       parent: this,
@@ -72,7 +73,7 @@ export class Catalog extends pulumi.ComponentResource {
     });
     const advertiserIds: Record<string, pulumi.Input<number | string>> = {};
     for (const { key, args: own } of content.advertisers) {
-      // Without arguments it exists already, and its key is its id.
+      // An advertiser without arguments exists already, and its key is its id.
       advertiserIds[key] = own
         ? new Advertiser(resourceName(name, key), own as never, optionsOf(advertiser))
             .advertiserId
@@ -130,7 +131,7 @@ function resourceName(...parts: readonly string[]) {
 
 const NOTHING: CatalogContent = { advertisers: [], events: [], findings: [] };
 
-/** Reads the file, and declares what is wrong with it, so that the program's one error lists that too. */
+/** Reads the file and declares its mistakes, so that the program's one error lists them too. */
 function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const program = currentProgram();
   const { settings } = program.reading;

@@ -1,6 +1,6 @@
 /**
- * A constructor call: its arguments against the rules, its options, and the objects it declares (a set's members). At the
- * end, values as programs have them: Outputs and promises, and ids as resources, which only this process recognises.
+ * A constructor call: checks its arguments and options, and finds the objects that it declares (a set's members). The
+ * last functions handle values that exist only in this process: Outputs, promises, and resources given as ids.
  */
 import * as pulumi from "@pulumi/pulumi";
 import { asRecord, hasValue, isPlain, listIn, type Values } from "../base/index.js";
@@ -27,31 +27,31 @@ import { typesOf } from "./pulumi-internals.js";
 
 export interface DeclaredObject {
   key: string;
-  /** The journal's keys that it had before, by its resource's aliases or a `formerKey`. */
+  /** The object's former keys in the journal, by the resource's aliases or a `formerKey`. */
   formerKeys: readonly string[];
-  /** Its kind and, as far as the program knows it, its name on the platform. */
+  /** The object's kind and, as far as the program knows it, its name on the platform. */
   kindAndName: string;
-  /** The id of the live object that it adopts, if any; `UNKNOWN` if the program does not know it yet. */
+  /** The id in `existingId`, if any; `UNKNOWN` if the program does not know it yet. */
   adopts: string | undefined;
 }
 
-/** What is wrong with a resource or catalog; no lines if nothing is. */
+/** The problems of a resource or catalog; `lines` is empty if there are none. */
 export interface Finding {
   title: string;
   lines: readonly string[];
 }
 
 export interface Declaration extends Finding {
-  /** What is accepted and yet likely a mistake. */
+  /** Likely mistakes that are accepted. */
   warnings: readonly string[];
-  /** None for a catalog, which declares its resources by their own constructors, and for what is only read. */
+  /** Undefined for a catalog, whose resources have constructors of their own, and for a resource that is only read. */
   resource?: ResourceDeclaration;
 }
 
-/** Former keys as far as its own aliases say them in plain text. */
+/** `formerKeys` are only those that the resource's own aliases give as plain text. */
 export interface ResourceDeclaration extends Pick<DeclaredObject, "key" | "formerKeys"> {
   kind: Kind;
-  /** Itself, or a set's members; the set, while the program does not know its members yet. */
+  /** The object of a single resource, or a set's members; for a set whose members are not known yet, the set. */
   objects: readonly DeclaredObject[];
   /** Whether the option `retainOnDelete` is off, if a delete is known. */
   deletes: boolean;
@@ -60,7 +60,7 @@ export interface ResourceDeclaration extends Pick<DeclaredObject, "key" | "forme
 export interface Call {
   kind: Kind | SetKind;
   name: string;
-  /** With ids in place of resources. */
+  /** The arguments, with ids in place of resources. */
   args: Values;
   options: pulumi.CustomResourceOptions;
 }
@@ -77,7 +77,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   const { values, problems } = checkArguments(declared, args, settings, {
     isUnknown: holdsOutput,
   });
-  // A catalog warns with the place in its file.
+  // A catalog shows these warnings itself, with the place in its file.
   const isOfCatalog = isOfType(options.parent, CATALOG_TYPE);
   const objects =
     kind === declared
@@ -95,11 +95,11 @@ function membersOf(
   { kind, key: set, formerKeys: formerSets }: Omit<ResourceDeclaration, "objects">,
   events: unknown,
 ): DeclaredObject[] {
-  // Any of them may adopt any object.
+  // Members that are not known yet may adopt any object.
   if (!isContainer(events))
     return [{ key: set, formerKeys: formerSets, kindAndName: "", adopts: UNKNOWN }];
   return Object.entries(events).map(([member, given]: [string, unknown]) => {
-    // A whole entry that is an Output may be anything.
+    // An entry that is an Output as a whole may adopt any object.
     const entry = isContainer(given) ? asRecord(given) : { existingId: given };
     const { formerKey } = entry;
     const formerKeys = formerSets.map((former) => memberOf(former, member));
@@ -116,7 +116,7 @@ function declaredObject(kind: Kind, values: Values) {
   return { kindAndName, adopts };
 }
 
-/** Aliases with Outputs, and of parents, are left out: what these mean shows in Pulumi's preview. */
+/** Aliases with Outputs, and those of parents, are left out: only Pulumi's preview shows their effect. */
 function formerKeysOf({ kind, name, options }: Call) {
   return listIn(options.aliases).flatMap((alias) => {
     if (typeof alias === "string") return keyOfUrn(kind.name, alias);
@@ -126,7 +126,7 @@ function formerKeysOf({ kind, name, options }: Call) {
   });
 }
 
-/** @param mayDelete whether `retainOnDelete` may be off. A catalog's options are checked against the same rules. */
+/** The problems of a resource's or catalog's options. @param mayDelete whether `retainOnDelete` may be off. */
 export function optionProblems(
   { import: id, retainOnDelete }: pulumi.CustomResourceOptions,
   mayDelete: boolean,
@@ -135,7 +135,7 @@ export function optionProblems(
   if (id !== undefined)
     problems.push({
       property: "import",
-      // Pulumi's dynamic providers can't: the engine does not say which provider the id belongs to.
+      // Dynamic providers can't import: the engine gives an id alone, and does not say which of them it is for.
       reason: `isn't supported. Set the argument existingId: ${id}`,
     });
   if (retainOnDelete === false && !mayDelete)
@@ -147,10 +147,10 @@ export function optionProblems(
   return problems;
 }
 
-/** Deeper than any request field: a value that holds itself ends here, and its rule refuses it. */
+/** Deeper than any request field. The search stops here in a value that contains itself; its rule then refuses it. */
 const MAX_NESTING = 20;
 
-/** Whether `value` is, or holds, an Output or a promise, and so is not known in the program yet. */
+/** Whether `value` is or contains an Output or a promise, so that the program does not know it yet. */
 export function holdsOutput(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (pulumi.Output.isInstance(value) || value instanceof Promise) return true;
@@ -164,8 +164,9 @@ export function isOfType(value: unknown, typeToken: string): boolean {
 }
 
 /**
- * `args`, with the id's Output, which keeps the dependency, for each resource that stands for its id. A resource of
- * another kind becomes words that no rule accepts. Of a resource in an Output, Pulumi itself passes on the id.
+ * `args`, with each resource that was given instead of an id replaced by its id Output, which keeps the dependency. A
+ * resource of a wrong type becomes a text that no rule accepts. A resource inside an Output is left to Pulumi, which
+ * passes its id to the provider.
  */
 export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
   const ids: Record<string, unknown> = { ...args };
@@ -182,7 +183,9 @@ export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknow
   return ids;
 }
 
-/** The id of a resource that is read: Pulumi takes texts only. The provider refuses what is no id of the platform. */
+/**
+ * The id of a resource that is only read, as a text, since Pulumi takes no numbers. The provider refuses a wrong id.
+ */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Output<pulumi.ID> {
   return pulumi.output(id as pulumi.Input<pulumi.ID>).apply((known) => {
     return isPlatformId(String(known)) ? String(known) : show(known);

@@ -1,7 +1,7 @@
 /**
- * What follows from a program as a whole: what is wrong between its resources, the provider's context about each, and
- * at the end what this machine's journal has and nothing declares. Nothing is decided from a journal here: what crosses
- * to the provider process is what the program declares.
+ * Validates the program as a whole: finds conflicts between its resources, makes each resource's context for the
+ * provider process, and at the end lists journal records that nothing declares. The contexts have only what the
+ * program declares: nothing in them comes from a journal.
  */
 import { asTyped, count, cut, idRanges, joined, natural } from "../base/index.js";
 import type { JournalEntry } from "../journal/index.js";
@@ -17,23 +17,25 @@ import {
 } from "../state/index.js";
 import type { DeclaredObject, ResourceDeclaration } from "./declaration.js";
 
-/** All that a program has declared so far, and what follows from it. */
+/** Collects all that a program has declared so far, and checks it. */
 export class ProgramValidator {
-  /** The labels of all resources, also as aliases name them: an alias may say that the parents have changed. */
+  /** The labels of all resources, former ones included. Labels have no parents, which an alias may have changed. */
   readonly #resourceLabels = new Set<string>();
-  /** Those of their objects, also as former keys name them; of a set whose members are not known yet, its own. */
+  /** The labels of all objects, former ones included; for a set whose members are not known yet, the set's label. */
   readonly #objectLabels = new Set<string>();
-  /** The key of the first object that adopts another, by {@link objectKey}; the id may not be known yet. */
+  /**
+   * By {@link objectKey} of an adopted object (the id may not be known yet), the key of the first object to adopt it.
+   */
   readonly #adopters = new Map<string, string>();
-  /** Their names in this map, separated by commas. */
+  /** The keys of `#adopters`, separated by commas, as the context carries them. */
   #adopted = "";
-  /** By kind and name on the platform: the keys of objects that adopt nothing. */
+  /** By kind and name on the platform, the keys of objects that adopt nothing, former keys included. */
   readonly #keysByKindAndName = new Map<string, string[]>();
   #resources = 0;
 
   constructor(private readonly isPreview: boolean) {}
 
-  /** @returns what is wrong between this resource and those before it. */
+  /** @returns the conflicts between this resource and earlier ones. */
   add({ key, formerKeys, kind, objects }: ResourceDeclaration): string[] {
     this.#resources++;
     for (const each of [key, ...formerKeys]) this.#resourceLabels.add(parseKey(each).label);
@@ -62,11 +64,12 @@ export class ProgramValidator {
     return `${path}existingId ${adoptedTwice(adopts, `"${parseKey(adopter).short}"`)}`;
   }
 
-  /** What the provider is told about a resource, and about the whole program as far as it is declared by now. */
+  /** The context of a resource for the provider process, with facts about all that the program has declared so far. */
   contextOf(resource: ResourceDeclaration): Omit<ProgramContext, "identity"> {
     const { formerKeys, deletes } = resource;
     const adopted = this.#adopted;
-    // What may delete must know all adopted objects. The others have them for messages only, and not thousands.
+    // A resource that may delete needs all adopted objects. For others, which use them in messages, a long list is left
+    // out.
     const isCarried = deletes || adopted.length <= MAX_CARRIED_CHARACTERS;
     return {
       run: { isUp: !this.isPreview, resources: this.#resources },
@@ -77,7 +80,7 @@ export class ProgramValidator {
     };
   }
 
-  /** Other objects of the program with the name of this one, or of a member: their own creates are theirs. */
+  /** The keys of other objects with the same name on the platform: their creates are theirs, and block nothing. */
   #sameNamedAs({ objects }: ResourceDeclaration) {
     const own = new Set(objects.flatMap(({ key, formerKeys }) => [key, ...formerKeys]));
     const names = new Set(objects.map(({ kindAndName }) => kindAndName));
@@ -85,9 +88,12 @@ export class ProgramValidator {
     return named.filter((key) => !own.has(key)).slice(0, MAX_SAME_NAMED);
   }
 
-  /** What nothing has declared when the program has ended. Whether the state has it, only the engine knows. */
+  /**
+   * Warnings about records that nothing declares when the program has ended. Only the engine knows whether the state
+   * has their objects.
+   */
   atEnd(records: readonly JournalEntry[]): string[] {
-    // What goes on under another key does not leave.
+    // An object that a declared key has too is not leaving.
     const goingOn = records.filter(
       ({ key, id }) => id !== undefined && this.#isDeclared(key),
     );
@@ -97,7 +103,7 @@ export class ProgramValidator {
       .toSorted((one, other) => natural(entryName(one), entryName(other)));
     const leaving = unclaimed.filter(({ key, state, deletes }) => {
       const isThere = state === "confirmed" || state === "reported";
-      // A set that is declared reports what left it.
+      // A declared set itself reports the objects that leave it.
       const isOfSet = this.#resourceLabels.has(parseKey(resourceKeyIn(key)).label);
       return isThere && deletes !== true && !isOfSet;
     });
@@ -105,9 +111,9 @@ export class ProgramValidator {
       return (state === "sent" || state === "created") && answered !== true;
     });
     const messages: string[] = [];
-    // In a preview Pulumi's list shows it, and this machine's journal may be older than the state.
+    // Pulumi's preview lists removed resources, and this machine's journal may be older than the state.
     if (leaving.length > 0 && !this.isPreview)
-      // Another machine may have replaced an object since, or given its resource the option to delete.
+      // Worded with care: another machine may have replaced an object, or set `retainOnDelete: false` for its resource.
       messages.push(
         `No longer declared, but in this machine's journal: ${entryNames(leaving)}. Each stays live and unmanaged, ` +
           "unless Pulumi deletes it; once nothing uses it, deactivate it by hand.",
@@ -127,9 +133,9 @@ export class ProgramValidator {
   }
 }
 
-/** How much each resource carries for its messages. */
+/** The longest list of adopted objects in a resource that needs it only for messages. */
 const MAX_CARRIED_CHARACTERS = 500;
-/** A catalog of many advertisers may have one name in all of them. */
+/** How many keys a resource carries at most: a catalog may use one event name for each of many advertisers. */
 const MAX_SAME_NAMED = 20;
 
 function objectOf({ key, id = "" }: JournalEntry) {

@@ -1,7 +1,7 @@
 /**
- * The running program: all that it has declared so far, and the way from a constructor to the engine. Each constructor
- * adds its declaration to this turn's batch, and waits for it to be judged: nothing of a batch is registered before all
- * of it was found good, and one error lists all that is wrong. A program that waits for nothing outside is one batch.
+ * The running program, and the way from a constructor to the engine. Each constructor adds its declaration to the
+ * batch of this turn of the event loop. No resource of a batch is registered before the whole batch is found valid,
+ * and one error lists all its problems. A program that awaits nothing outside is one batch.
  */
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -50,14 +50,14 @@ import {
 import { ProgramValidator } from "./program-validator.js";
 import * as internals from "./pulumi-internals.js";
 
-/** Where any copy finds the folders of the others, whatever its version: so this form is a contract. */
+/** The key in `globalThis` under which all copies, of any version, list their folders: its form must not change. */
 const NOTED: unique symbol = Symbol.for("pulumi-advertising");
 const here: { [NOTED]?: Set<string> } = globalThis as object;
 here[NOTED] ??= new Set();
 const copies = here[NOTED];
 copies.add(join(__dirname, "../.."));
 
-/** @throws pulumi.RunError */
+/** @throws pulumi.RunError if several copies of this package are loaded. */
 export function expectOneCopy(): void {
   if (copies.size < 2) return;
   const lines = [
@@ -70,7 +70,7 @@ export function expectOneCopy(): void {
 }
 
 class Program {
-  /** Then it needs no settings, and reads nothing of this machine. */
+  /** In a user's unit test, the program needs no settings, and reads nothing from this machine. */
   readonly #isUnderTest = internals.currentMocks() !== undefined;
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
   readonly #validator = new ProgramValidator(pulumi.runtime.isDryRun());
@@ -79,8 +79,9 @@ class Program {
   #isRefused = false;
 
   /**
-   * @returns the provider's context, once its batch was judged. If anything is wrong, the one error ends the program.
-   * @throws pulumi.RunError in a user's unit test, which hears nothing of later errors.
+   * Adds a declaration to the batch. @returns the resource's context for the provider process, once the whole batch is
+   * found valid. Otherwise one error ends the program. @throws pulumi.RunError at once in a user's unit test, which
+   * would not notice a later rejection.
    */
   add(declaration: Declaration): Promise<Partial<ProgramContext>> {
     const { lines, resource } = declaration;
@@ -97,7 +98,7 @@ class Program {
 
   #validate() {
     return new Promise<void>((resolve, reject) => {
-      // After the program's own turn, promises included: by then all of the batch was declared.
+      // After the program's own turn, promises included: by then, all of the batch is declared.
       setImmediate(() => {
         const batch = this.#batch.splice(0);
         this.#validated = undefined;
@@ -118,7 +119,7 @@ class Program {
           resolve();
         } catch (error) {
           this.#isRefused = true;
-          // Each resource's wait would last forever in a process that goes on.
+          // In a process that goes on, the resources would wait forever.
           if (internals.isEmbedded()) reject(error);
           throw error;
         }
@@ -128,13 +129,16 @@ class Program {
 
   #assertGood(findings: readonly Finding[]) {
     const wrong = findings.filter(({ lines }) => lines.length > 0);
-    // What earlier batches declare may be live by now.
+    // Objects of earlier batches may be live by now.
     const consequence = "nothing declared at the same time was registered or sent";
     if (this.reading.problems.length + wrong.length > 0)
       throw programError(this.reading, wrong, consequence);
   }
 
-  /** What a program that was refused would have declared is not known: a catalog with one mistake declares nothing. */
+  /**
+   * Warns about journal records that nothing declares, and notes that the program has ended. Does nothing for a refused
+   * program: its declarations are incomplete, as a catalog with one mistake declares nothing.
+   */
   end(): void {
     if (this.#isRefused || this.#isUnderTest) return;
     try {
@@ -147,7 +151,7 @@ class Program {
       warn(this.#validator.atEnd(records.filter(({ account }) => isSame(account))));
       if (!pulumi.runtime.isDryRun()) appendHints(endedPath(path), "well\n");
     } catch {
-      // The backend is not known, or the journal can't be read: the provider says so, and creates nothing.
+      // The backend is not known, or the journal can't be read: the provider reports that, and creates nothing.
     }
   }
 }
@@ -156,11 +160,14 @@ function warn(warnings: readonly string[]) {
   for (const warning of warnings) void pulumi.log.warn(warning);
 }
 
-/** The name under which a deployment's stack resource, or the mocks of a test, hold their program. */
+/** The property of a deployment's stack resource, or of a test's mocks, that holds the program. */
 const PROGRAM = Symbol("pulumi-advertising");
 const WITHOUT_STACK = {};
 
-/** One per deployment: a process may run several (automation API), tests one per `setMocks`. @throws pulumi.RunError */
+/**
+ * The program of the current deployment; a process may run several (automation API). In unit tests, each `setMocks`
+ * begins a new one. @throws pulumi.RunError if this package can't run here.
+ */
 export function currentProgram(): Program {
   const holder: { [PROGRAM]?: Program } =
     internals.currentMocks() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
@@ -175,21 +182,21 @@ function begin(): Program {
   if (!internals.isEmbedded()) {
     printCommandsFor(internals.stackOfProgram());
     const found = expectFoundFrom(process.cwd());
-    // Beside a library's copy, the provider process would run another one. A bundle has no file of its own.
+    // The provider process loads the copy that it finds, which may differ from a library's. A bundle has no such file.
     if (existsSync(join(__dirname, "../handlers.js"))) copies.add(join(found, "../.."));
   }
   if (internals.currentMocks() === undefined) expectOneCopy();
   const program = new Program();
   warn(program.reading.warnings);
   for (const note of program.reading.notes) void pulumi.log.info(note);
-  // The engine takes nothing out of the state before the program ends.
+  // The engine removes resources only after the program has ended, so the journal still has their records then.
   internals.onceEndedWell(() => program.end());
   return program;
 }
 
 /**
- * The reference in a state is evaluated in the program's folder, by another process: what a library or a bundle brings
- * along is not found there. @returns the file that it loads. @throws pulumi.RunError
+ * The provider process loads this package from the program's folder, where it can't find the copy of a library or a
+ * bundle. @returns the file that the process loads. @throws pulumi.RunError if there is none.
  */
 function expectFoundFrom(folder: string) {
   try {
@@ -202,7 +209,7 @@ function expectFoundFrom(folder: string) {
   }
 }
 
-/** A program makes thousands of events in a loop, and a catalog has thousands of rows. */
+/** The most lines of an error, as a loop or a catalog may declare thousands of events. */
 const MAX_LINES = 100;
 
 /** @param consequence what was not done, such as `nothing was sent`. */
@@ -223,7 +230,8 @@ export function programError(
 }
 
 /**
- * Pulumi would put a property's name before the message, and shows an error's stack trace in some of its own messages.
+ * An error without a stack, which Pulumi shows in some messages, and with a fixed message, since Pulumi would put a
+ * property's name before it.
  */
 function runError(message: string) {
   const error = Object.assign(new pulumi.RunError(message), { stack: "" });
@@ -239,25 +247,25 @@ function readSettingsOfProgram(isUnderTest: boolean) {
   const all = Object.keys(pulumi.runtime.allConfig());
   return readSettings({
     config: (key) => config.get(key),
-    // A test has the same result on every machine.
+    // A unit test must have the same result on every machine.
     environment: isUnderTest ? {} : process.env,
     keys: all.flatMap((key) => (key.startsWith(prefix) ? key.slice(prefix.length) : [])),
-    // Tests set plain texts.
+    // Unit tests set secrets as plain texts.
     isSecret: (key) => isUnderTest || isConfigSecret(`${prefix}${key}`),
     mayLackPassword: pulumi.runtime.isDryRun() && !isUnderTest,
     mayLackAll: isUnderTest,
   });
 }
 
-/** Pulumi's runtime exports it, but its types do not name it. */
+/** Exported by Pulumi's runtime, but not in its types. */
 const { isConfigSecret } = pulumi.runtime as unknown as {
   isConfigSecret(key: string): boolean;
 };
 
 /**
- * What a resource class hands to Pulumi's own constructor. No base class is in between: Pulumi counts constructors to
- * find the line in a user's program, which the state holds. A deployment throws nothing: all problems end it together.
- * @param args ignored where an existing resource is read (`get`).
+ * The arguments of a resource class for Pulumi's own constructor. There is no base class in between, because Pulumi
+ * counts constructors to find the line in the user's program, which it stores. Outside unit tests, arguments never
+ * make this throw: one error at the end of the turn lists all problems. @param args ignored for `get`.
  */
 export function registrationOf(
   kind: Kind | SetKind,
@@ -266,21 +274,21 @@ export function registrationOf(
   options: pulumi.CustomResourceOptions | undefined,
 ): ConstructorParameters<typeof pulumi.CustomResource> {
   const program = currentProgram();
-  // The platform keeps what it can't delete: previews then show Pulumi's own [retain].
+  // By default nothing is deleted on the platform: previews then show Pulumi's own [retain].
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const { id, parent } = merged;
   const given = idsOf(kind, { ...args });
   let declaration: Declaration = { title: "", lines: [], warnings: [] };
-  // Of what is only read, the provider checks the id.
+  // For a resource that is only read, the provider checks the id.
   if (id === undefined)
     declaration = declare(
       { kind, name, args: given, options: merged },
       program.reading.settings,
     );
   const context = program.add(declaration);
-  // Every output, so that it is there even if the argument is left to its default.
+  // Names every output, so that the class has it even if the argument is left out.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
-  // Stored instead of code, and evaluated in the program's folder: the package's version and place change no stack.
+  // A reference instead of code: so the package's version and folder don't change the state.
   const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(kind.name)}`;
   const properties = { ...outputs, ...given, [PROVIDER]: reference };
   const type = typeTokenOf(kind.name);
@@ -289,17 +297,19 @@ export function registrationOf(
     parentTypes: internals.typesOf(parent),
     name,
   });
-  // These settle only once the whole program was found good: until then Pulumi registers nothing.
+  // These inputs resolve only once the batch is found valid: until then, Pulumi registers nothing.
   const hidden: pulumi.Inputs = {
     [IDENTITY]: internals.heardLater(context.then((more) => ({ identity, ...more }))),
   };
-  // Most values are plain: to wait for each would cost a promise.
+  // Only for Outputs and promises: for plain values, a promise each would cost time.
   if (holdsOutput(given))
     hidden[SECRET_ARGUMENTS] = internals.heardLater(context.then(() => secretNames(given)));
   return [type, name, { ...properties, ...hidden }, merged];
 }
 
-/** Arguments that are or hold a secret: the provider gets their values in clear, and must not quote them. */
+/**
+ * The names of arguments that are or contain a secret: the provider gets their plain values, and must not show them.
+ */
 async function secretNames(given: Values) {
   const names: string[] = [];
   for (const [name, value] of Object.entries(given))

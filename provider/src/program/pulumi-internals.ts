@@ -1,28 +1,28 @@
-/** What Pulumi's SDK (3.259) knows about a program and its resources, and does not export. */
+/** Facts about a program and its resources that Pulumi's SDK (3.259) does not export, or not in its types. */
 import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
 import { asRecord, joined } from "../base/index.js";
 
-/** As Pulumi prints it with `--fully-qualify-stack-names`. */
+/** `<organization>/<project>/<stack>`, as Pulumi prints it with `--fully-qualify-stack-names`. */
 export function stackOfProgram(): string {
   const stack = `${pulumi.getProject()}/${pulumi.getStack()}`;
   try {
     return `${pulumi.getOrganization()}/${stack}`;
   } catch {
-    // Pulumi throws if there is none, as in users' tests.
+    // Pulumi throws if there is no organization, as in users' unit tests.
     return `organization/${stack}`;
   }
 }
 
-/** As a URN has them; `undefined` for the stack, every resource's parent. */
+/** The types of a resource and its parents, as in a URN; undefined for the stack. */
 export function typesOf(parent: unknown): string | undefined {
-  // These names are Pulumi's own, and the same in every copy of it.
+  // These properties are Pulumi's own, and the same in every copy of its SDK.
   const { __pulumiType: type, __parentResource: above } = asRecord(parent);
   if (type === undefined || type === "pulumi:pulumi:Stack") return undefined;
   return joined("$", typesOf(above), String(type));
 }
 
-/** Pulumi's runtime exports these, but its types do not name them. */
+/** Exported by Pulumi's runtime, but not in its types. */
 const pulumiState = state as unknown as {
   getStore(): { settings: { options: { monitorAddr?: string }; monitor?: object } };
   getLocalStore(): unknown;
@@ -33,7 +33,9 @@ export function isEmbedded(): boolean {
   return pulumiState.getLocalStore() !== undefined || currentMocks() !== undefined;
 }
 
-/** Pulumi's mocks, which stand for the engine in a user's unit test. Each `setMocks` makes other ones. */
+/**
+ * Pulumi's mocks, which replace the engine in a user's unit test; undefined otherwise. Each `setMocks` makes new ones.
+ */
 export function currentMocks(): object | undefined {
   const { options, monitor } = pulumiState.getStore().settings;
   if (options.monitorAddr === "mock") return monitor;
@@ -41,14 +43,14 @@ export function currentMocks(): object | undefined {
 }
 
 /**
- * The resource classes call this around Pulumi's own constructor, which takes a stack trace for each of its promises.
- * Behind ts-node's source maps these cost more than all else that the program does for a resource (`npm run bench`).
- * Pulumi finds the line of the user's program in another way. No promise may be awaited before `resume`.
+ * Switches off stack traces around Pulumi's own constructor, which takes one for each of its promises. With ts-node's
+ * source maps, these cost more than everything else that the program does for a resource (`npm run bench`). Pulumi
+ * doesn't need them to find the line of the user's program. Nothing may be awaited before `resume`.
  */
 export function pauseStackTraces(from: new (...args: never) => unknown) {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
-  /** Gives an error that was thrown meanwhile the trace that it would have had, up to the caller of `from`. */
+  /** Gives an error that was thrown in between the stack trace that it would have had, up to the caller of `from`. */
   return function resume<T>(error?: T): T | undefined {
     Error.stackTraceLimit = limit;
     if (error instanceof Error) Error.captureStackTrace(error, from);
@@ -56,13 +58,16 @@ export function pauseStackTraces(from: new (...args: never) => unknown) {
   };
 }
 
-/** Pulumi listens to this promise only later: until then Node.js would warn of a rejection that nobody handles. */
+/** Keeps Node.js from reporting an unhandled rejection before Pulumi listens to the promise. */
 export function heardLater<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
 }
 
-/** Calls `then` once the program has ended, waits included, and nothing failed. For the engine it has not ended yet. */
+/**
+ * Calls `then` once the program has ended without an error and waits for nothing. The engine does not know yet that the
+ * program has ended.
+ */
 export function onceEndedWell(then: () => void): void {
   if (isEmbedded()) {
     pulumi.runtime.getStackResource()?.outputs.apply(() => setImmediate(then));
@@ -72,8 +77,8 @@ export function onceEndedWell(then: () => void): void {
   process.once("uncaughtExceptionMonitor", () => {
     hasFailed = true;
   });
-  // This must come before Pulumi's own listener, which prints the stack trace if there is one: with
-  // `--continue-on-error`, one with places in Pulumi alone for each failed registration.
+  // Runs before Pulumi's own listener, which prints an error's stack trace: with `--continue-on-error`, one for each
+  // failed registration, which names only places in Pulumi.
   process.prependListener("unhandledRejection", (reason) => {
     hasFailed = true;
     if (!(reason instanceof Error)) return;

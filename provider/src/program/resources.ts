@@ -1,4 +1,4 @@
-/** The resource classes, and `validate`: what users see. */
+/** The public resource classes, and `validate`. */
 import * as pulumi from "@pulumi/pulumi";
 import { ArgumentsError, asRecord, withPage } from "../base/index.js";
 import {
@@ -29,8 +29,8 @@ export interface AdvertiserArgs {
    */
   existingId?: pulumi.Input<number | string | undefined>;
   /**
-   * Request fields that this package doesn't know, by their wire names. They are merged into the request's body, such as
-   * `{ active: true }` for installations that create inactive advertisers. `advertiser_name` isn't allowed.
+   * Request fields that this package doesn't know, by their wire names. They are merged into the request's body, such
+   * as `{ active: true }` for installations that create inactive advertisers. `advertiser_name` isn't allowed.
    */
   additionalFields?: pulumi.Input<Record<string, unknown> | undefined>;
 }
@@ -38,8 +38,9 @@ export interface AdvertiserArgs {
 /**
  * An advertiser of the platform, created by `POST rest/advertiser`.
  *
- * A change replaces it: another live advertiser is created, and another live event for each of its events. If you remove
- * it from the program, it stays live on the platform. The setting `operations` can switch on updates and deletes.
+ * A change replaces it: another live advertiser is created, and another live event for each of its events. If you
+ * remove it from the program, it stays live on the platform. The setting `operations` can switch on updates and
+ * deletes.
  *
  * @example
  * const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
@@ -70,7 +71,7 @@ export class Advertiser extends pulumi.CustomResource {
     }
     resume();
     if (!pulumi.runtime.isDryRun()) return;
-    // In a preview of an update, Pulumi knows the id, but not this output.
+    // In a preview of an update, Pulumi knows the id, but not the output `advertiserId`.
     const { id, advertiserId } = this;
     this.advertiserId = id.apply((digits) => {
       if (!LIVE_ID.test(digits)) return advertiserId;
@@ -80,7 +81,8 @@ export class Advertiser extends pulumi.CustomResource {
 
   /**
    * Refers to a live advertiser by its id. With a known read (setting `operations`), its arguments are read from the
-   * platform, in a preview too if there's a password. Without a known read, no request is sent, and they are `undefined`.
+   * platform, in a preview too if there's a password. Without a known read, no request is sent, and they are
+   * `undefined`.
    */
   static get(
     name: string,
@@ -114,7 +116,9 @@ type OutputOf<Property> =
 /** What {@link Advertiser.get} returns. `existingId` and `additionalFields` are always `undefined`. */
 export type AdvertiserReference = Referred<Advertiser, "advertiserId">;
 
-/** The arguments of a {@link ConversionEvent}. The rules come from the API page of `POST rest/event`. */
+/**
+ * The arguments of a {@link ConversionEvent}. The rules are those of the platform's documentation (`POST rest/event`).
+ */
 export interface ConversionEventArgs {
   /** The event's name: 1 to 99 characters, no control characters (`event_name`). */
   eventName: pulumi.Input<string>;
@@ -122,15 +126,17 @@ export interface ConversionEventArgs {
   advertiserId: pulumi.Input<number | string | AdvertiserReference>;
   /** The default value of a conversion: a finite number (`value`). */
   value: pulumi.Input<number>;
-  /** `EventType.Purchase` (0), `.LandingPage` (1), or any other integer from 0 (`event_type_id`). Not sent by default. */
+  /**
+   * `EventType.Purchase` (0), `.LandingPage` (1), or any other integer from 0 (`event_type_id`). Not sent by default.
+   */
   eventTypeId?: pulumi.Input<EventType | OtherNumber | undefined>;
   /** The id of the segment that users enter when the event fires (`segment_id`). Not sent by default. */
   segmentId?: pulumi.Input<number | string | undefined>;
   /** The platform accepts it, but doesn't use it today (`count_unique`). @default false */
   countUnique?: pulumi.Input<boolean | undefined>;
   /**
-   * How far to look back for clicks, in whole seconds from 1 to the system's limit (`advertising:maxWindowSeconds`). See
-   * `days()` and `hours()`.
+   * How far to look back for clicks, in whole seconds from 1 to the system's limit (`advertising:maxWindowSeconds`).
+   * See `days()` and `hours()`.
    * @default 2592000 (30 days), or the limit if that's lower
    */
   clickWindow?: pulumi.Input<number | undefined>;
@@ -155,7 +161,8 @@ export type OtherNumber = number & Record<never, never>;
  * The definition of a conversion event, created by `POST rest/event`.
  *
  * A change replaces it: another live event with another id is created, and placed tags keep firing the old one. If you
- * remove it from the program, it stays live on the platform. The setting `operations` can switch on updates and deletes.
+ * remove it from the program, it stays live on the platform. The setting `operations` can switch on updates and
+ * deletes.
  *
  * @example
  * const purchase = new advertising.ConversionEvent("purchase", {
@@ -171,8 +178,8 @@ export class ConversionEvent extends pulumi.CustomResource {
   static readonly __pulumiType = typeTokenOf("ConversionEvent");
 
   /**
-   * The platform's id, or `existingId`. Tags fire this id. In a preview it's unknown until the event has been created. An
-   * id above 2^53 - 1, which a number can't hold exactly, is a string of digits.
+   * The platform's id, or `existingId`. Tags fire this id. In a preview it's unknown until the event has been created.
+   * An id above 2^53 - 1, which a number can't hold exactly, is a string of digits.
    */
   declare readonly eventId: pulumi.Output<number>;
   /** The name as declared (`event_name`). */
@@ -215,7 +222,8 @@ export class ConversionEvent extends pulumi.CustomResource {
 
   /**
    * Refers to a live event by its id. With a known read (setting `operations`), its arguments are read from the
-   * platform, in a preview too if there's a password. Without a known read, no request is sent, and they are `undefined`.
+   * platform, in a preview too if there's a password. Without a known read, no request is sent, and they are
+   * `undefined`.
    */
   static get(
     name: string,
@@ -240,8 +248,8 @@ export type ConversionEventReference = Referred<ConversionEvent, "eventId">;
 /** One event of a set: the arguments of a `ConversionEvent`, without the advertiser. */
 export interface ConversionEventEntry extends Omit<ConversionEventArgs, "advertiserId"> {
   /**
-   * The key that this event had in the set before. The object stays managed, under the new key, and nothing is sent. You
-   * can remove it once every stack of the program has had an `up`.
+   * The key that this event had in the set before. The object stays managed, under the new key, and nothing is sent.
+   * You can remove it once every stack of the program has had an `up`.
    */
   formerKey?: string | undefined;
 }
@@ -301,8 +309,8 @@ export class ConversionEventSet extends pulumi.CustomResource {
 
   /**
    * @param name unique among the stack's sets.
-   * @param options Pulumi's; `retainOnDelete` is true by default. If it's false, which needs a known delete, the objects
-   *   of removed keys and of replaced events are deleted too.
+   * @param options Pulumi's; `retainOnDelete` is true by default. If it's false, which needs a known delete, the
+   *   objects of removed keys and of replaced events are deleted too.
    */
   constructor(
     name: string,
@@ -331,9 +339,9 @@ export interface ValidateOptions {
 }
 
 /**
- * Checks arguments against the rules of a resource, without a program: nothing is declared, sent or read. An Output or a
- * Promise passes, as in a preview. Mistakes that involve two resources, such as an id that is adopted twice, are found
- * only in a program.
+ * Checks arguments against the rules of a resource, without a program: nothing is declared, sent or read. An Output or
+ * a Promise passes, as in a preview. Mistakes that involve two resources, such as an id that is adopted twice, are
+ * found only in a program.
  *
  * @param kind the resource's class: `"Advertiser"`, `"ConversionEvent"` or `"ConversionEventSet"`.
  * @param args as its constructor takes them.

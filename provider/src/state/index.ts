@@ -1,4 +1,7 @@
-/** What is stored or crosses between the two processes, and the sentences that both share. It touches no file. */
+/**
+ * `state/`: the names of resources, the properties that are stored or passed between the program process and the
+ * provider process, and the messages that both share. Touches no file.
+ */
 export * from "./messages.js";
 export * from "./names.js";
 export * from "./resource-objects.js";

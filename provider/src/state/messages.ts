@@ -4,14 +4,14 @@ import type { Kind } from "../kinds/index.js";
 import { stackOption } from "./names.js";
 import type { CreateRecord } from "./stored.js";
 
-/** How many a run's message lists; `pending` lists all of them. */
+/** How many objects a run's message lists at most; `pending` lists all. */
 export const MAX_LISTED = 20;
 
 function momentOfSending({ at, atLatest }: Pick<CreateRecord, "at" | "atLatest">): string {
   return atLatest ? `before ${at}` : `at ${at}`;
 }
 
-/** What to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1, value 5), sent at …`. */
+/** Describes an object to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1), sent at …`. */
 export function describe(kind: Kind["name"], create: CreateRecord): string {
   const { name, facts = {}, field, mark, replaces, at } = create;
   const details = Object.entries(facts).map(
@@ -26,7 +26,7 @@ export function describe(kind: Kind["name"], create: CreateRecord): string {
   return text;
 }
 
-/** How to avoid a replacement. @param id the platform's, or "one". */
+/** Advice on how to avoid a replacement. @param id of the object, or "one". */
 export function howToKeep(id: string): string {
   return `To keep ${id}, undo the change; or set existingId, and make the change on the platform by hand.`;
 }
@@ -41,7 +41,7 @@ export function pendingCommandLine(
   return asTyped(`npx pulumi-advertising pending ${options.join(" ")}`);
 }
 
-/** The commands that resolve creates of unknown outcome, one for each answer. @param shorts their names in commands. */
+/** The commands that resolve creates, one for each answer. @param shorts the creates' names in commands. */
 export function answerCommands(shorts: readonly string[]): string[] {
   const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((short) => `${short}=<its id>`);
@@ -64,7 +64,7 @@ export function resolveCommands(shorts: readonly string[]): string[] {
   return lines;
 }
 
-/** What this machine knows about a create of an earlier run. */
+/** A sentence about a create of an earlier run: its id, or when it was sent. */
 export function whatHappened(
   label: string,
   create: Pick<CreateRecord, "at" | "atLatest"> & { id?: string | undefined },
@@ -74,7 +74,7 @@ export function whatHappened(
   return `${label}: an earlier run sent it ${momentOfSending(create)}, and its outcome is unknown.`;
 }
 
-/** What becomes of objects that are no longer managed; without a full stop. @param subject the object or objects. */
+/** A clause about objects that are no longer managed, without a full stop. @param subject the object or objects. */
 export function staysLive(
   { unmanagedNotice }: Pick<Kind, "unmanagedNotice">,
   subject: string,
@@ -82,7 +82,7 @@ export function staysLive(
   return `${subject} ${unmanagedNotice}; once nothing uses it, deactivate it by hand`;
 }
 
-/** What to do about open creates of another stack. @param stack `<organization>/<project>/<stack>` */
+/** Advice about open creates of another stack. @param stack `<organization>/<project>/<stack>` */
 export function otherStackAdvice(stack: string): string[] {
   const name = stackOption(stack);
   return [

@@ -1,17 +1,17 @@
 /**
- * Which resource of which stack, and every name that it has: in the state and as an input (`identity`), in this
- * machine's journal (`key`), for Pulumi (`urn`) and for people (`label`). Pure.
+ * The names of a resource or of a set's member: in the state and as an input (`identity`), in this machine's journal
+ * (`key`), for Pulumi (`urn`) and for people (`label`). Pure.
  */
 import { joined } from "../base/index.js";
 import { type Kind, type ResourceName, setNamed, typeTokenOf } from "../kinds/index.js";
 
 export interface Place {
-  /** The types of its parents as in a URN, joined by `$`; `undefined` for a resource directly in the stack. */
+  /** The types of the parents as in a URN, joined by `$`; undefined for a resource directly in the stack. */
   parentTypes: string | undefined;
   name: string;
 }
 
-/** Backends without organizations answer this, so it is left out. */
+/** The organization that backends without organizations report. Names leave it out. */
 const DEFAULT_ORGANIZATION = "organization";
 
 /**
@@ -26,9 +26,9 @@ export function identityText(stackPath: string, place: Place): string {
 
 const END_OF_TYPES = "$::";
 
-/** A name with the end of types in it gets an end of its own: nothing in a name passes for a type. */
+/** A name that contains {@link END_OF_TYPES} gets one before it, so that no part of a name counts as a type. */
 function placeText({ parentTypes = "", name }: Place): string {
-  // Without a name, Pulumi itself says what is wrong.
+  // A JavaScript program may give no name: Pulumi itself reports that.
   const isPlain = parentTypes === "" && !String(name).includes(END_OF_TYPES);
   if (isPlain) return name;
   return `${parentTypes}${END_OF_TYPES}${name}`;
@@ -41,7 +41,7 @@ function parsePlace(text: string): Place {
   return { parentTypes, name: text.slice(end + END_OF_TYPES.length) };
 }
 
-/** The part that all resources of a stack share: `<organization>/<project>/<stack>`. */
+/** The stack in an identity: `<organization>/<project>/<stack>`. */
 export function stackOf(identity: string): string {
   const [, project, stack, organization = DEFAULT_ORGANIZATION] =
     /^(.*?)\/(.*?)(?:@(.*?))?::/s.exec(identity) ?? [];
@@ -52,7 +52,7 @@ export function nameInUrn(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }
 
-/** For a command's `--stack`: the organization is named only where there are several. */
+/** The value for a command's `--stack`. A default organization is left out. */
 export function stackOption(stack: string): string {
   const [organization = "", , name = ""] = stack.split("/");
   return organization === DEFAULT_ORGANIZATION ? name : `${organization}/${name}`;
@@ -65,7 +65,9 @@ export function keyOfUrn(resource: ResourceName, urn: string): string {
   return keyOf(resource, { parentTypes, name: nameInUrn(urn) });
 }
 
-/** The journal's key of a resource, without the stack but with the type: an advertiser and an event may share a name. */
+/**
+ * The journal's key of a resource, without the stack but with the type: an advertiser and an event may share a name.
+ */
 export function keyOf(resource: ResourceName, place: Place): string {
   return `${resource}::${placeText(place)}`;
 }
@@ -75,7 +77,7 @@ export function memberOf(of: string, key: string): string {
   return `${of}[${JSON.stringify(key)}]`;
 }
 
-/** One object of the platform: objects of two kinds may share an id. */
+/** Names one object of the platform, with its kind: objects of two kinds may share an id. */
 export function objectKey(kind: Kind["name"], id: string): string {
   return `${kind} ${id}`;
 }
@@ -85,19 +87,19 @@ export interface ParsedKey extends Place {
   resource: ResourceName;
   /** The object's kind. */
   kind: Kind["name"];
-  /** Its key in the journal. */
+  /** The key in the journal. */
   key: string;
   member: string | undefined;
   label: string;
-  /** Its name in reports and printed commands: `purchase`, or `funnel/landing`. */
+  /** The name in reports and printed commands: `purchase`, or `funnel/landing`. */
   short: string;
 }
 
 /** A resource of a known stack, or one member of a set. */
 export interface ResourceRef extends ParsedKey {
-  /** The resource's. */
+  /** The resource's identity, for a member too. */
   identity: string;
-  /** For a member, followed by its key. */
+  /** The resource's URN; for a member, followed by the member's key. */
   urn: string;
   /** The resource's URN, at which the engine shows messages. */
   resourceUrn: string;
@@ -111,7 +113,7 @@ export function refOf(resource: ResourceName, identity: string): ResourceRef {
   return { ...parsed(resource, place), identity, urn, resourceUrn: urn };
 }
 
-/** Whether a plugin's resource has this URN; otherwise one of the classes'. */
+/** Whether the resource is the plugin's; otherwise it was declared with this package's classes. */
 export function isOfPlugin({
   resource,
   resourceUrn,
@@ -123,7 +125,7 @@ export function memberRef(set: ResourceRef, member: string): ResourceRef {
   return { ...set, ...parsed(set.resource, set, member), urn: memberOf(set.urn, member) };
 }
 
-/** @param key of one of the resource's objects. */
+/** The ref of one of a resource's objects. @param key as in `PlannedObject`. */
 export function objectRef(ref: ResourceRef, key: string): ResourceRef {
   return setNamed(ref.resource) === undefined ? ref : memberRef(ref, key);
 }
@@ -136,7 +138,7 @@ export function refOfKey(key: string, stackPath: string): ResourceRef {
   return memberRef(ref, member);
 }
 
-/** @param resourceUrn does not name the organization, so that there is no identity. */
+/** @returns a ref without an identity, since a URN does not name the organization. */
 export function refAt(key: string, resourceUrn: string): Omit<ResourceRef, "identity"> {
   const ref = parseKey(key);
   const urn = ref.member === undefined ? resourceUrn : memberOf(resourceUrn, ref.member);
@@ -151,10 +153,10 @@ export function parseKey(key: string): ParsedKey {
   return parsed(resource, place, JSON.parse(key.slice(resourceKey.length + 1, -1)));
 }
 
-/** A JSON string in brackets. It has no unescaped quotation mark, so that the last one of a key is the member's. */
+/** A JSON string in brackets at a key's end. JSON escapes quotation marks, so a name in front of it can't match. */
 const MEMBER = /\["(?:[^"\\]|\\.)*"\]$/s;
 
-/** The key of the set with this member; for a single resource its own. */
+/** The key of the resource that an object belongs to: a member's set, or the single resource itself. */
 export function resourceKeyIn(key: string): string {
   const [resource = ""] = key.split("::", 1);
   if (setNamed(resource) === undefined) return key;

@@ -29,19 +29,19 @@ export function kindOf(resource: Kind | SetKind): Kind {
   return resource;
 }
 
-/** Without hidden properties, whose names begin with two underscores. */
+/** The inputs without hidden properties, whose names begin with two underscores. */
 export function argumentsIn(inputs: Values): Values {
   return Object.fromEntries(
     Object.entries(inputs).filter(([name]) => !name.startsWith("__")),
   );
 }
 
-/** A set as it is declared: checked inputs, of which any may not be known yet; then there are no events. */
+/** A set as declared, from checked inputs. In a preview, any value may not be known yet. */
 export interface DeclaredSet {
   advertiserId: unknown;
   /** Undefined for a single resource, which is read as a set of one. */
   defaults: unknown;
-  /** Undefined if they are not known yet. */
+  /** Undefined if the events are not known yet. */
   events: ReadonlyMap<string, unknown> | undefined;
   formerKeys: ReadonlyMap<string, string>;
 }
@@ -64,7 +64,7 @@ export function readDeclaredSet({
   const entries = new Map<string, unknown>();
   const formerKeys = new Map<string, string>();
   for (const [key, entry] of Object.entries(asRecord(events))) {
-    // A former key says where an event comes from, and is no argument of it.
+    // A former key is no argument of the event.
     const { formerKey, ...others } = asRecord(entry);
     entries.set(key, formerKey === undefined ? entry : others);
     if (typeof formerKey === "string" && formerKey !== UNKNOWN)
@@ -74,22 +74,22 @@ export function readDeclaredSet({
   return { advertiserId, defaults, events: isKnown ? entries : undefined, formerKeys };
 }
 
-/** What the state has of a resource, by the keys of its objects. The caller's own, which may be changed. */
+/** A resource in the state, by the keys of its objects. A copy, which the caller may change. */
 export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"> {
-  /** The entry with which each object was created or adopted; perhaps empty for one that is not described. */
+  /** The entry with which each object was created or adopted; may be empty for an object in `sentAs`. */
   events: Map<string, Values>;
   eventIds: Map<string, string>;
-  /** Of the objects that their entries and the set's present arguments do not describe. */
+  /** For the objects that their entries and the set's current arguments do not describe. */
   sentAs: Map<string, SentAs>;
   unresolved: Map<string, Unresolved>;
-  /** When it last created an object, ISO 8601; undefined if that is not known. */
+  /** When the resource last created an object, ISO 8601; undefined if that is not known. */
   created: string | undefined;
   left: readonly LeftLive[];
   /** Sendings whose outcome became known, as {@link sendingOf} names them. */
   resolved: readonly string[];
 }
 
-/** @param id of the resource; the objects of a set have their own. @param outputs empty for a new resource. */
+/** @param id the resource's; a set's objects have ids of their own. @param outputs empty for a new resource. */
 export function readStored(
   resource: Kind | SetKind,
   id: string | undefined,
@@ -130,7 +130,7 @@ function mapOf<T>(stored: unknown, read: (value: unknown) => T) {
 }
 
 /**
- * The outputs that {@link readStored} reads; undefined where there is nothing.
+ * The outputs that {@link readStored} reads. An absent value is undefined.
  * @param asId makes an output of an id. @param account empty if it is not known.
  */
 export function writeStored(
@@ -171,7 +171,7 @@ export function writeStored(
 /**
  * A stored set with each event under the key that the program gives it now. An event that the state already has under
  * its new key stays what it is: a `formerKey` may remain in the program.
- * @returns also which former key each moved event had, by its new key.
+ * @returns `moved`: the former key of each moved event, by its new key.
  */
 export function withFormerKeysApplied(
   stored: StoredSet,
@@ -200,13 +200,13 @@ export function withFormerKeysApplied(
   return { set, moved };
 }
 
-/** An event's complete arguments: its entry's before the set's defaults; `null` removes a default. */
+/** An object's complete arguments: the entry's win over the set's defaults; `null` removes a default. */
 export function completeArguments(
   { advertiserId, defaults }: Pick<DeclaredSet, "advertiserId" | "defaults">,
   entry: Values,
 ): Values {
   if (defaults === undefined) {
-    // A single resource shares nothing.
+    // A single resource has no shared arguments.
     const { existingId: _, ...own } = entry;
     return own;
   }

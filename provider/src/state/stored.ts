@@ -1,6 +1,6 @@
 /**
- * What is stored beside arguments, or crosses between the two processes. The engine hides properties whose names begin
- * with two underscores from previews. Pure.
+ * The properties that are stored beside arguments, or passed between the program process and the provider process.
+ * Those whose names begin with two underscores are hidden from previews by the engine. Pure.
  */
 import { createHash } from "node:crypto";
 import {
@@ -14,14 +14,16 @@ import {
 import { displayName, type Kind, type ResourceName } from "../kinds/index.js";
 import { memberOf, type objectKey, type ResourceRef, refOf } from "./names.js";
 
-/** A create that was sent: the same in the journal, the state (`unresolved`) and messages. Nothing in it is secret. */
+/**
+ * A create that was sent, in one form for the journal, the state (`unresolved`) and messages. Nothing in it is secret.
+ */
 export interface CreateRecord {
-  /** When it was sent last, ISO 8601; empty if that is not known. */
+  /** When the create was sent last, ISO 8601; empty if that is not known. */
   at: string;
-  /** Whether that is only the latest moment, because only Pulumi's record knows of it. */
+  /** Whether `at` is only an upper bound: the create is known only from Pulumi's pending operations. */
   atLatest?: boolean | undefined;
   mark: string;
-  /** Its fingerprint; empty if that is not known. */
+  /** The fingerprint of the request's body; empty if that is not known. */
   body: string;
   /** The request field that the mark was sent in; absent if it was not sent. */
   field?: string | undefined;
@@ -29,15 +31,15 @@ export interface CreateRecord {
   name?: string | undefined;
   /** The arguments that distinguish the object from others for people, by their names in the program. */
   facts?: Readonly<Record<string, string | number | boolean>> | undefined;
-  /** The id of the object that it was to replace. */
+  /** The id of the object that the create was to replace. */
   replaces?: string | undefined;
 }
 
-/** One whose outcome nobody knows, as the state keeps it. */
+/** A create whose outcome nobody knows, as the state keeps it. */
 export interface Unresolved extends CreateRecord {
-  /** What was sent and what came back, scrubbed. */
+  /** A sentence about what was sent and what came back, scrubbed. */
   what: string;
-  /** What the last search for it found, scrubbed; the next one replaces it. */
+  /** A sentence about the last search for the create, scrubbed. */
   searched?: string | undefined;
 }
 
@@ -52,9 +54,9 @@ export function identifyingIn(kind: Kind, properties: Values, secret: ReadonlySe
 }
 
 /**
- * The mark of a create: each machine that sends it for the same resource, in place of the same object, sends the same
- * one. So a search finds what any of several interrupted runs made.
- * @param of what distinguishes it from all other creates: the backend, the stack, the key, and the id that it replaces.
+ * The mark of a create. All machines that send this create (for the same resource, in place of the same object) compute
+ * the same mark, so a search finds the object that any of several interrupted runs made.
+ * @param of what distinguishes the create from all others: the backend, the stack, the key, the id that it replaces.
  * @returns in the form of a UUID.
  */
 export function markOf(...of: readonly (string | undefined)[]): string {
@@ -63,8 +65,9 @@ export function markOf(...of: readonly (string | undefined)[]): string {
 }
 
 /**
- * A set member's mark follows from the set's: the engine's record of an interrupted run is enough to search for it.
- * @param given in the resource's inputs, if anything. @param ofResource what it has otherwise.
+ * The mark of a resource's or a member's create. A member's follows from the set's: so Pulumi's pending operation,
+ * which has only the set's, is enough to search for the event.
+ * @param given the mark in the resource's inputs, if any. @param ofResource the resource's mark otherwise.
  */
 export function markOfCreate(
   given: string | undefined,
@@ -86,38 +89,49 @@ export function markIn({
 
 /** The reference that the engine's dynamic-provider process loads; written by `program/program.ts`. */
 export const PROVIDER = "__provider";
-/** Which resource of which stack this is, so that a create differs from all others; an input only. */
+/** Names the resource and its stack, so that its creates differ from all others; an input only. */
 export const IDENTITY = "__identity";
 /** The installation and account that an object belongs to; an output only. */
 export const ACCOUNT = "__at";
-/** When an object was created, ISO 8601; for a set, its last one. An output, if only then absence proves something. */
+/**
+ * When the object (of a set: the latest) was created, ISO 8601: for a while after that, the platform may not find it.
+ * An output; only if operations beside create are known.
+ */
 export const CREATED = "__created";
-/** The names of the arguments that are secret or have a part that is, if there are any; an input only. */
+/** The names of the arguments that are secret or have a secret part, if there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
-/** An input only, for the engine's record of an interrupted run: a create's `<field> <mark>`, if one is kept. */
+/** `<field> <mark>` of a create, if `markField` is set. An input only: so Pulumi's pending operations contain it. */
 export const MARK = "__mark";
-/** `retainOnDelete` is off and a delete is known: an input only, as the engine deletes by the option in its state. */
+/**
+ * True if `retainOnDelete` is off and a delete is known. An input only: the engine deletes by the option in its state,
+ * so the next run needs to know it.
+ */
 export const DELETES = "__delete";
-/** The hidden inputs, for a refresh: it gets no inputs and returns those it found. An output, if a read is known. */
+/**
+ * A copy of the hidden inputs: a refresh must return inputs, but is given only outputs. An output, if a read is known.
+ */
 const HIDDEN_INPUTS = "__inputs";
-/** What was really sent for an object, if the program changed meanwhile ({@link SentAs}). An output only. */
+/** How the object was sent, if the arguments in the state do not describe it ({@link SentAs}). An output only. */
 export const SENT_AS = "__sentAs";
-/** What replacements have left live on the platform; an output only. */
+/**
+ * The objects that left the resource and stay live: they were replaced, removed from a set, or displaced by an answer
+ * to `pending`. An output only.
+ */
 export const LEFT_LIVE = "__left";
 /** The record of a create of unknown outcome; an output only. */
 export const UNRESOLVED = "unresolved";
-/** Creates whose outcome became known: another machine's journal may have them as open. An output only. */
+/** The creates whose outcome became known, since another machine's journal may have them as open. An output only. */
 export const RESOLVED = "__resolved";
 /**
- * Names the run that sends a create: an input only, for Pulumi's record of an interrupted run. It begins with the run's
- * moment, ISO 8601, so that a create can be told from one that was resolved before.
+ * The name of the run that sends a create. An input only: so Pulumi's pending operations contain it. It begins with the
+ * time at which the run began, ISO 8601, by which a create can be told from one that was resolved before.
  */
 export const RUN = "__run";
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-/** Whose inputs these are; undefined if they don't say it. */
+/** The resource that the inputs belong to; undefined if they don't name it. */
 export function refOfInputs(
   resource: ResourceName,
   inputs: Values | undefined,
@@ -132,14 +146,14 @@ export function secretArgumentsIn({
   return new Set(listIn<string>(names));
 }
 
-/** The outputs that let a refresh return inputs. */
+/** The output that lets a refresh return inputs. */
 export function keptForRead(inputs: Values): Values {
   const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN];
   const kept = Object.entries(inputs).filter(([name]) => names.includes(name));
   return { [HIDDEN_INPUTS]: withoutUndefined(Object.fromEntries(kept)) };
 }
 
-/** What {@link keptForRead} has kept in the outputs of a resource, if anything. */
+/** The hidden inputs that {@link keptForRead} has put into a resource's outputs; undefined if there are none. */
 export function hiddenInputsIn({ [HIDDEN_INPUTS]: hidden }: Values): Values | undefined {
   return hidden as Values | undefined;
 }
@@ -150,19 +164,19 @@ export function inputsFrom(outputs: Values, args: Values): Values | undefined {
   return hidden && { ...args, ...hidden };
 }
 
-/** Whether the outputs lack what a refresh needs to name an object and to hide its secrets. Only with a known read. */
+/** Whether the outputs lack the hidden inputs by which a refresh names an object and hides its secrets. */
 export function lacksForRead(outputs: Values, inputs: Values): boolean {
   const hidden = hiddenInputsIn(outputs);
   if (!hidden) return true;
   return !secretArgumentsIn(inputs).isSubsetOf(secretArgumentsIn(hidden));
 }
 
-/** Whether the state names its objects' account. If not, an id may be another account's: nothing is deleted. */
+/** Whether the state names its objects' account. If not, nothing is deleted, since an id may be another account's. */
 export function isOfKnownAccount(outputs: Values | undefined): boolean {
   return typeof outputs?.[ACCOUNT] === "string";
 }
 
-/** One sending of a create: a create that is sent again keeps its mark. */
+/** Names one sending of a create. The mark alone does not: a create that is sent again keeps it. */
 export function sendingOf({ mark, at }: Pick<CreateRecord, "mark" | "at">): string {
   return `${mark} ${at}`;
 }
@@ -172,21 +186,21 @@ export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] 
   return listIn(sendings).map(String);
 }
 
-/** Whether something happened after a run had begun. @param run names it, as {@link RUN} does. @param at ISO 8601. */
+/** Whether a moment is after the beginning of a run. @param run its name, as in {@link RUN}. @param at ISO 8601. */
 export function isSinceRun(run: string, at: string): boolean {
   return at >= run.slice(0, run.indexOf(" "));
 }
 
-/** What the program process says of a resource to the provider's: the value that the program gives {@link IDENTITY}. */
+/** Facts about a resource for the provider process: the program process gives them as the input {@link IDENTITY}. */
 export interface ProgramContext {
   identity: string;
-  /** On each resource, because the engine may ask about any of them first, and in a targeted run about no other. */
+  /** On each resource, since the engine may ask about any of them first, and in a `--target` run about no other. */
   run?: {
     isUp: boolean;
     /** How many resources the program has declared so far, with this batch. */
     resources: number;
   };
-  /** The keys that the resource had before, by its aliases. */
+  /** The resource's former keys, by its aliases. */
   formerKeys?: readonly string[] | undefined;
   /** Keys of other objects that the program declares with the platform name of this one, or of one of its members. */
   sameNamed?: readonly string[] | undefined;
@@ -196,7 +210,7 @@ export interface ProgramContext {
   adopted?: string | undefined;
 }
 
-/** @returns nothing for a resource that was not created with this package's classes. */
+/** @returns undefined for a resource that was not declared with this package's classes. */
 export function readProgramContext(value: unknown): ProgramContext | undefined {
   const context = typeof value === "string" ? { identity: value } : asRecord(value);
   if (typeof context.identity === "string") return context as unknown as ProgramContext;
@@ -205,9 +219,9 @@ export function readProgramContext(value: unknown): ProgramContext | undefined {
 
 export interface LeftLive {
   id: string;
-  /** When it left the state, ISO 8601. */
+  /** When the object left the state, ISO 8601. */
   at: string;
-  /** Its name on the platform; absent if it is secret. */
+  /** The object's name on the platform; absent if it is secret. */
   name?: string | undefined;
   key?: string | undefined;
 }
@@ -216,12 +230,12 @@ export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
   return listIn(list);
 }
 
-/** What is known of an object that the arguments beside it do not describe. */
+/** Describes an object that the arguments in the state do not describe. */
 export interface SentAs {
-  /** The fingerprint of the body that it has. */
+  /** The fingerprint of the body that describes the object. */
   body: string;
-  /** Its advertiser's id, in digits, if it may be shown. */
+  /** The advertiser's id, in digits, if it may be shown. */
   owner?: string | undefined;
-  /** Whether a failed update may have changed it since. */
+  /** Whether a failed update may have changed the object since. */
   isUnsure?: boolean | undefined;
 }
