@@ -61,6 +61,8 @@ export interface Create {
 
 export interface Facts {
   place: StackPlace;
+  /** Another one once a run of the stack has changed its state, or what its journals have open. */
+  version: string;
   /** Whether somebody has to answer: also if the state was written under another stack's name that has open creates. */
   isAsked: boolean;
   /** Whether Pulumi has a record of creates that were interrupted. */
@@ -156,6 +158,7 @@ export function factsIn(
     superseded = [],
     elsewhere = [],
     missing = [],
+    skipped = [],
   } = Object.fromEntries(byFate);
 
   const sent = missing.filter(({ record }) => record.state === "sent");
@@ -187,6 +190,7 @@ export function factsIn(
   const names = stackNamesIn(stack);
   return {
     place,
+    version: JSON.stringify([stack.time, skipped.filter(isUnseen), missing]),
     isAsked:
       open.size > 0 || elsewhere.some(({ journal }) => names.includes(journal.stack)),
     isRecorded: stack.pending.some(({ type }) => type === "creating"),

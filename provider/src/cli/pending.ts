@@ -6,11 +6,11 @@
  */
 import { asTyped, count, enumerate, plainShellWord, UsageError } from "../base/index.js";
 import {
-  appendLines,
   backendIn,
   closedLine,
   confirmedLine,
   everyJournal,
+  JournalFile,
   journalErrorFrom,
   journalFolder,
   journalPath,
@@ -26,7 +26,7 @@ import {
   stackOption,
   whatHappened,
 } from "../state/index.js";
-import { objectsIn, stackNamesIn } from "./contents.js";
+import { stackNamesIn } from "./contents.js";
 import {
   command,
   isInline,
@@ -102,15 +102,11 @@ X is a name as in a message, or a URN; for --not-created and --forget also the n
     if (recorded.length > 0) facts = await readFacts(choice);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
+    facts = await execute(answers, facts, choice);
     if (search) {
       // Loaded here, since nothing else of this command needs the HTTP library.
-      const { searchUnanswered } = await import("./platform.js");
-      answers.push(...(await searchUnanswered(answers, facts, choice)));
-    }
-    if (answers.length > 0) {
-      await execute(answers, facts, choice);
-      facts = await readFacts(choice);
-      await bringUpToDate(facts);
+      const { searchOpen } = await import("./platform.js");
+      facts = await execute(await searchOpen(facts, choice), facts, choice);
     }
     console.log(listing(facts).join("\n"));
     // Pulumi keeps it over any number of runs, and this command may ask about it again.
@@ -160,13 +156,23 @@ async function bringUpToDate({ outdated }: Facts) {
   for (const note of outdated) if (note.held !== undefined) console.log(heldMessage(note));
 }
 
-/** A run that is under way may be sending what is listed or answered, so it is never waited for. @throws JournalError */
-async function writeLines(lines: readonly PlacedLine[]) {
-  const journals = new Map(lines.map(({ journal }) => [journalPath(journal), journal]));
-  for (const [path, journal] of journals) {
-    const own = lines.filter((each) => journalPath(each.journal) === path);
-    const added = own.map(({ line }) => line);
-    await appendLines(journal, added, { folder: journalFolder(), maxWaitMs: 0 });
+/**
+ * A run that is under way may be sending what is listed or answered, so it is never waited for.
+ * @param act is called when their journals are locked; if it fails, nothing is written. @throws JournalError
+ */
+async function writeLines(lines: readonly PlacedLine[], act = async () => {}) {
+  const [first] = lines;
+  if (!first) return act();
+  const file = new JournalFile({ ...first.journal, folder: journalFolder(), maxWaitMs: 0 });
+  const isOwn = ({ journal }: PlacedLine) => journalPath(journal) === file.path;
+  const own = lines.filter(isOwn).map(({ line }) => line);
+  const others = lines.filter((each) => !isOwn(each));
+  await file.open();
+  try {
+    await writeLines(others, act);
+    await file.append(own);
+  } finally {
+    file.release();
   }
 }
 
@@ -195,40 +201,46 @@ async function takeOver(former: string, facts: Facts, choice: StackChoice) {
 }
 
 /**
- * Carries out what was answered, and says so. What the state has is resolved by a refresh of just those resources: what
- * another one manages, and what is dropped, leaves its unresolved creates.
- * @throws Error with what the state still has as unresolved, as during a run.
+ * Carries out what was answered, and says so. @returns the facts that follow.
+ * @throws Error a run has changed what the answers rest on.
  */
-async function execute(all: readonly Answer[], facts: Facts, choice: StackChoice) {
+async function execute(all: readonly Answer[], before: Facts, choice: StackChoice) {
+  if (all.length === 0) return before;
+  const lines = all.flatMap((answer) => journalLinesOf(answer, before));
+  await writeLines(lines, async () => {
+    const { version } = await readFacts(choice);
+    if (version !== before.version)
+      throw new Error("a run has begun meanwhile: nothing was resolved. Run this again");
+    await resolveInState(all, choice);
+  });
+  for (const answer of all) console.log(resolvedMessage(answer));
+  const facts = await readFacts(choice);
+  await bringUpToDate(facts);
+  return facts;
+}
+
+/**
+ * Refreshes just the resources that the state has as unresolved: what another one manages, and what is dropped, leaves
+ * its unresolved creates. @throws Error in Pulumi's words, as during a run.
+ */
+async function resolveInState(all: readonly Answer[], choice: StackChoice) {
   const asked = all.filter(({ create }) => create.knownBy === "state");
+  // Without a target it would be a refresh of everything.
+  if (asked.length === 0) return;
   const ids = asked.map((answer) => {
     return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
   });
   // The provider's `read` reads it.
   const answers = { ADVERTISING_ANSWERS: JSON.stringify(Object.fromEntries(ids)) };
   const urns = new Set(asked.map(({ create }) => create.ref.resourceUrn));
-  let failure = "Pulumi's refresh has not changed them";
-  // Without a target it would be a refresh of everything.
-  if (urns.size > 0)
-    await refresh([...urns], answers, choice).catch(({ message }: Error) => {
-      failure = message;
-    });
-  // By name too: a resource that got another one's name may have the same create.
-  const objects = asked.length > 0 ? objectsIn((await stateOf(choice)).resources) : [];
-  const open = new Set(objects.map(({ ref, record }) => `${ref.urn} ${record?.mark}`));
-  const left = asked.filter(({ create: { ref, record } }) =>
-    open.has(`${ref.urn} ${record.mark}`),
-  );
-  const resolved = all.filter((answer) => !left.includes(answer));
-  await writeLines(resolved.flatMap((answer) => journalLinesOf(answer, facts)));
-  for (const answer of resolved) console.log(resolvedMessage(answer));
-  if (left.length === 0) return;
-  const names = left.map(({ create }) => create.ref.short);
-  throw new Error(
-    `not resolved: ${enumerate(names, MAX_LISTED)}: ${failure}\n` +
-      "If Pulumi says that the stack is locked, let that run end. " +
-      `Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel --yes")}`,
-  );
+  await refresh([...urns], answers, choice).catch(({ message }: Error) => {
+    const names = asked.map(({ create }) => create.ref.short);
+    throw new Error(
+      `not resolved: ${enumerate(names, MAX_LISTED)}: ${message}\n` +
+        "If Pulumi says that the stack is locked, let that run end. " +
+        `Only if you are sure that none is under way:\n  ${asTyped("pulumi cancel --yes")}`,
+    );
+  });
 }
 
 export function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {
