@@ -108,12 +108,13 @@ export function factsIn(
    * - `seen`: its object, or that a person has found it;
    * - `superseded`: in its place another create's object, so that nobody is asked;
    * - `elsewhere`: nothing, and it is another stack's;
-   * - `missing`: nothing about a create of this stack;
-   * - `skipped`: it is listed without the journal, or no more.
+   * - `sent`, `made`: nothing about a create of this stack, without and with an id;
+   * - `skipped`: it is listed without the journal, or no more;
+   * - `ended`: it is not asked, since a run has seen what became of it.
    */
   const fateOf = (note: Create) => {
     const { ref, record } = note;
-    if (!isUnseen(note)) return "skipped";
+    if (!isUnseen(note)) return "ended";
     if (resolved.has(sendingOf(record))) return "seen";
     const found = byId.get(objectKey(ref.kind, record.id ?? "none")) ?? [];
     const { account } = record;
@@ -126,55 +127,34 @@ export function factsIn(
       // That run was under way when Pulumi's record was read, and has saved what it created.
       return record.atLatest ? "seen" : "superseded";
     }
-    const isUnresolved = held?.record !== undefined || unresolvedMarks.has(record.mark);
-    return isUnresolved ? "skipped" : "missing";
-  };
-  const formerIdsOf = ({ ref, record }: Create) => {
-    const { id, resource } = byKey.get(ref.key) ?? {};
-    const left = leftLiveIn(resource?.outputs ?? {});
-    const own = left.filter(({ key }) => key === ref.member).map((each) => each.id);
-    return [id, record.replaces, ...own].filter((each) => each !== undefined);
+    if (held?.record || unresolvedMarks.has(record.mark)) return "skipped";
+    return record.state === "sent" ? "sent" : "made";
   };
 
-  const isHere = (journal: StackPlace) =>
-    journal.stack === place.stack && journal.backend === place.backend;
-  // Each provider has one.
-  const noted = journals
-    .filter(isHere)
-    .flatMap(({ records, runs: _, ...journal }) =>
-      [...records.values()].map((record) => noteOf(record, journal, "journal")),
-    );
-  // An alias may have moved a resource to another provider: what is open there counts.
-  const notes = new Map(
-    [...noted, ...noted.filter(isUnseen)].map((note) => [note.ref.key, note]),
-  );
-  const others = journals.filter((journal) => !isHere(journal));
-  const ofOthers = openElsewhere(place, others).map(({ elsewhere = place, ...record }) =>
-    noteOf(record, elsewhere, "another stack"),
-  );
-  const byFate = Map.groupBy([...notes.values(), ...ofOthers], fateOf);
+  const all = notesIn(journals, place);
   const {
     seen = [],
     superseded = [],
     elsewhere = [],
-    missing = [],
+    sent = [],
+    made = [],
     skipped = [],
-  } = Object.fromEntries(byFate);
-
-  const sent = missing.filter(({ record }) => record.state === "sent");
-  const made = missing.filter(({ record }) => record.state !== "sent");
+    ended = [],
+  } = Object.fromEntries(Map.groupBy(all, fateOf));
+  const notes = all.filter(({ knownBy }) => knownBy === "journal");
+  const endedAt = new Map(
+    [...made, ...ended].map(({ ref, record }) => [ref.key, record.at]),
+  );
   /** Whether it was made, or somebody has answered, since: what there was before that run says nothing about it. */
   const isAnswered = (create: Recorded) => {
     const { ref, run, markFor } = create;
     // What it was to replace may be replaced by now.
-    const marks = [undefined, ...formerIdsOf(create)].map(markFor);
+    const marks = [undefined, ...formerIdsOf(create, byKey.get(ref.key))].map(markFor);
     const moments = [...resolved].flatMap((sending) => {
       const [mark = "", moment = ""] = sending.split(" ");
       return marks.includes(mark) ? moment : [];
     });
-    const note = notes.get(ref.key);
-    const isEnded = note && (made.includes(note) || !isUnseen(note));
-    if (isEnded) moments.push(note.record.at);
+    moments.push(endedAt.get(ref.key) ?? "");
     return run !== "" && moments.some((moment) => isSinceRun(run, moment));
   };
   // The journal of a run on this machine has each create that it has sent.
@@ -190,12 +170,12 @@ export function factsIn(
   const names = stackNamesIn(stack);
   return {
     place,
-    version: JSON.stringify([stack.time, skipped.filter(isUnseen), missing]),
+    version: JSON.stringify([stack.time, skipped, sent, made]),
     isAsked:
       open.size > 0 || elsewhere.some(({ journal }) => names.includes(journal.stack)),
     isRecorded: stack.pending.some(({ type }) => type === "creating"),
     open: byName(open.values()).map((each) => {
-      return { ...each, formerIds: formerIdsOf(each) };
+      return { ...each, formerIds: formerIdsOf(each, byKey.get(each.ref.key)) };
     }),
     elsewhere: byName(elsewhere),
     made: byName(made),
@@ -203,9 +183,36 @@ export function factsIn(
       ...seen,
       ...superseded.map((note) => ({ ...note, held: byKey.get(note.ref.key)?.id })),
     ],
-    notes: [...notes.values()],
+    notes,
     inState: new Map(current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref])),
   };
+}
+
+function formerIdsOf({ ref, record }: Create, held?: ExportedObject) {
+  const left = leftLiveIn(held?.resource.outputs ?? {});
+  const own = left.filter(({ key }) => key === ref.member).map(({ id }) => id);
+  return [held?.id, record.replaces, ...own].filter((id) => id !== undefined);
+}
+
+/** What this machine's journals have of the stack, each key once, and what other stacks of the project have open. */
+function notesIn(journals: readonly StackJournal[], place: StackPlace): Create[] {
+  const isHere = ({ stack, backend }: StackPlace) =>
+    stack === place.stack && backend === place.backend;
+  // Each provider has one.
+  const noted = journals
+    .filter(isHere)
+    .flatMap(({ records, runs: _, ...journal }) =>
+      [...records.values()].map((record) => noteOf(record, journal, "journal")),
+    );
+  // An alias may have moved a resource to another provider: what is open there counts.
+  const notes = new Map(
+    [...noted, ...noted.filter(isUnseen)].map((note) => [note.ref.key, note]),
+  );
+  const others = journals.filter((journal) => !isHere(journal));
+  const ofOthers = openElsewhere(place, others).map(({ elsewhere = place, ...record }) =>
+    noteOf(record, elsewhere, "another stack"),
+  );
+  return [...notes.values(), ...ofOthers];
 }
 
 function noteOf(record: OpenCreate, journal: StackPlace, knownBy: Create["knownBy"]) {
@@ -256,8 +263,9 @@ function sentIn(
   // Of an all-secret set nothing is known.
   if (!of || isSecret(inputs.events)) return [];
   const isSet = "member" in of;
-  const urns = [urn, ...aliases];
-  const former = resources.find((each) => urns.includes(each.urn) && each.delete !== true);
+  const former = resources.find(
+    (each) => [urn, ...aliases].includes(each.urn) && each.delete !== true,
+  );
   // A set that the state has isn't being created. During an update the state has it as before.
   const isNew = type === "creating" && !(isSet && former);
   if (!isNew && !(type === "updating" && isSet)) return [];
