@@ -42,7 +42,6 @@ import {
   objectsIn,
   type Resource,
   refIn,
-  stackNamesIn,
 } from "./contents.js";
 
 export interface Create {
@@ -63,8 +62,6 @@ export interface Facts {
   place: StackPlace;
   /** Another one once a run of the stack has changed its state, or what its journals have open. */
   version: string;
-  /** Whether somebody has to answer: also if the state was written under another stack's name that has open creates. */
-  isAsked: boolean;
   /** Whether Pulumi has a record of creates that were interrupted. */
   isRecorded: boolean;
   /** Creates of this stack that need an answer, in natural order. */
@@ -167,12 +164,9 @@ export function factsIn(
   for (const each of [...recorded, ...sent])
     open.set(each.ref.key, joinedRecords(each, open.get(each.ref.key)));
   for (const each of unresolved) open.set(each.ref.key, each);
-  const names = stackNamesIn(stack);
   return {
     place,
     version: JSON.stringify([stack.time, skipped, sent, made]),
-    isAsked:
-      open.size > 0 || elsewhere.some(({ journal }) => names.includes(journal.stack)),
     isRecorded: stack.pending.some(({ type }) => type === "creating"),
     open: byName(open.values()).map((each) => {
       return { ...each, formerIds: formerIdsOf(each, byKey.get(each.ref.key)) };

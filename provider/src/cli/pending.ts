@@ -91,15 +91,17 @@ X is a name as in a message, or a URN; for --not-created and --forget also the n
     // Printed commands name the stack, so that they work whichever one is selected then.
     if (place.stack !== "")
       setCommandStack({ stack: stack ?? stackOption(place.stack), cwd });
-    if (state === undefined) await bringUpToDate(facts);
-    if (former !== undefined) {
-      await takeOver(former, facts, choice);
-      facts = await readFacts(choice);
+    if (state === undefined) {
+      await bringUpToDate(facts);
+      if (former !== undefined) {
+        await takeOver(former, facts, choice);
+        facts = await readFacts(choice);
+      }
+      // What is listed stops the next up on this machine until somebody has answered.
+      const recorded = recordedLines(facts);
+      await writeLines(recorded);
+      if (recorded.length > 0) facts = await readFacts(choice);
     }
-    // What is listed stops the next up on this machine until somebody has answered.
-    const recorded = state === undefined ? recordedLines(facts) : [];
-    await writeLines(recorded);
-    if (recorded.length > 0) facts = await readFacts(choice);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
     facts = await execute(answers, facts, choice);
@@ -115,7 +117,18 @@ X is a name as in a message, or a URN; for --not-created and --forget also the n
         "Once nothing is open and an up has ended, drop Pulumi's record of the interrupted run:\n" +
           `  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
       );
-    return Number(facts.isAsked);
+    const { open, elsewhere } = facts;
+    if (open.length > 0) return 1;
+    if (elsewhere.length === 0 || state !== undefined) return 0;
+    const existing = await existingStacks(choice, place.stack);
+    return Number(
+      elsewhere.some(({ journal: { backend, stack } }) => {
+        // This backend may have another spelling.
+        if (backend !== place.backend) return stack === place.stack;
+        // No run of a stack that is gone handles what it has open. This one may be it, renamed.
+        return !existing.includes(stack);
+      }),
+    );
   },
 });
 
@@ -156,6 +169,8 @@ async function bringUpToDate({ outdated }: Facts) {
   for (const note of outdated) if (note.held !== undefined) console.log(heldMessage(note));
 }
 
+const noWait = () => ({ folder: journalFolder(), maxWaitMs: 0 });
+
 /**
  * A run that is under way may be sending what is listed or answered, so it is never waited for.
  * @param act is called when their journals are locked; if it fails, nothing is written. @throws JournalError
@@ -163,7 +178,7 @@ async function bringUpToDate({ outdated }: Facts) {
 async function writeLines(lines: readonly PlacedLine[], act = async () => {}) {
   const [first] = lines;
   if (!first) return act();
-  const file = new JournalFile({ ...first.journal, folder: journalFolder(), maxWaitMs: 0 });
+  const file = new JournalFile({ ...first.journal, ...noWait() });
   const isOwn = ({ journal }: PlacedLine) => journalPath(journal) === file.path;
   const own = lines.filter(isOwn).map(({ line }) => line);
   const others = lines.filter((each) => !isOwn(each));
@@ -194,8 +209,7 @@ async function takeOver(former: string, facts: Facts, choice: StackChoice) {
         `  pulumi up --stack ${plainShellWord(former)}`,
     );
   for (const each of meant) {
-    const here = { folder: journalFolder(), maxWaitMs: 0 };
-    const amount = await takeOverOpen(each, { ...each, ...place }, here);
+    const amount = await takeOverOpen(each, { ...each, ...place }, noWait());
     console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
   }
 }
@@ -210,7 +224,7 @@ async function execute(all: readonly Answer[], before: Facts, choice: StackChoic
   await writeLines(lines, async () => {
     const { version } = await readFacts(choice);
     if (version !== before.version)
-      throw new Error("a run has begun meanwhile: nothing was resolved. Run this again");
+      throw new Error("nothing was resolved: a run began meanwhile. Run this again");
     await resolveInState(all, choice);
   });
   for (const answer of all) console.log(resolvedMessage(answer));

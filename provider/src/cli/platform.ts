@@ -74,11 +74,10 @@ export async function searchOpen(facts: Facts, choice: StackChoice): Promise<Ans
     /** @returns a sentence about what has no answer. */
     const look = async (create: Create): Promise<Answer | string> => {
       const { ref, record: sent, formerIds = [] } = create;
-      const { short: label } = ref;
+      const label = ref.short;
       const kind = kindsByName[ref.kind];
       if (!canSearch(knownOperations(kind, dependencies.settings), sent)) {
-        const setting = `advertising:operations.${kind.create.noun}.search`;
-        return `${label}: can't be searched for by its mark: check advertising:markField and ${setting}.`;
+        return `${label}: can't be searched for by its mark: check advertising:markField and advertising:operations.${kind.create.noun}.search.`;
       }
       const finding = await searchByMark(searchContext, { kind, label, sent, formerIds });
       if (finding.kind === "found") return { create, id: finding.id };
