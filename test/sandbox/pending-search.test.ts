@@ -1,7 +1,7 @@
 /** What `pending --search` finds on the platform, and what it says about the rest. */
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { Create, Facts } from "../../provider/src/cli/pending-facts.js";
-import { searchUnanswered } from "../../provider/src/cli/platform.js";
+import { searchOpen } from "../../provider/src/cli/platform.js";
 import type { KindName } from "../../provider/src/kinds/index.js";
 import { type CreateRecord, refAt } from "../../provider/src/state/index.js";
 import { useSandbox } from "../support/stack.js";
@@ -32,12 +32,7 @@ const event = (id: number, mark: string) => ({
   alternative_id: mark,
 });
 
-/** @param given ids that people have named. */
-async function search(
-  creates: readonly Create[],
-  operations: object = {},
-  given: Readonly<Record<string, string>> = {},
-) {
+async function search(creates: readonly Create[], operations: object = {}) {
   const sandbox = await useSandbox({
     operations: true,
     objects: {
@@ -71,11 +66,7 @@ async function search(
     inState: new Map(),
     notes: [],
   } as Partial<Facts>;
-  const named = creates.flatMap((create) => {
-    const id = given[create.ref.short];
-    return id === undefined ? [] : [{ create, id }];
-  });
-  const answers = await searchUnanswered(named, facts as Facts, {});
+  const answers = await searchOpen(facts as Facts, {});
   expect(sandbox.creates).toBe(0);
   return {
     sandbox,
@@ -118,11 +109,10 @@ it("says why it can't search, and sends nothing for it", async () => {
   expect(sandbox.requests).toEqual([]);
 });
 
-it("an object that somebody has named for one create is not another one's too", async () => {
-  const creates = [open("given"), open("there")];
-  expect((await search(creates)).found).toEqual(["given not created", "there 7"]);
-  expect(await search(creates, {}, { given: "7" })).toMatchObject({
-    found: [],
-    told: ['7 can\'t be both "there" and "given"'],
+it("an object that was found for one create is not another one's too", async () => {
+  const creates = [open("there"), open("moved", { mark: "mark-there" })];
+  expect(await search(creates)).toMatchObject({
+    found: ["there 7"],
+    told: ['7 can\'t be both "moved" and "there"'],
   });
 });

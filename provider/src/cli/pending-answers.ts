@@ -170,7 +170,7 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   const renamed = notes.filter(
     (note) => isUnseen(note) && isSame(note) && note.ref.key !== key,
   );
-  const lines = renamed.map((note): PlacedLine => {
+  const lines: PlacedLine[] = renamed.map((note) => {
     return { line: closedLine(note.ref.key, at), journal: note.journal };
   });
   // In the same journal, another object's record under this key stays, unless it is to be forgotten.

@@ -42,7 +42,6 @@ import {
   objectsIn,
   type Resource,
   refIn,
-  stackNamesIn,
 } from "./contents.js";
 
 export interface Create {
@@ -61,8 +60,8 @@ export interface Create {
 
 export interface Facts {
   place: StackPlace;
-  /** Whether somebody has to answer. Also true if the state names another stack whose journal has open creates. */
-  isAsked: boolean;
+  /** Differs once a run has saved the state, or changed the creates that the stack's journals have open. */
+  version: string;
   /** Whether the state has pending operations that create. */
   isRecorded: boolean;
   /** Creates of this stack that need an answer, in natural order. */
@@ -106,13 +105,13 @@ export function factsIn(
    * - `seen`: the state has the create's object, or knows its outcome;
    * - `superseded`: the state has another create's object in its place, so nobody is asked;
    * - `elsewhere`: not at all; the create is another stack's;
-   * - `missing`: not at all; the create is this stack's;
-   * - `skipped`: the create needs no entry: its record is confirmed or closed, the state lists it as unresolved, or it
-   *   made an object while the state has another one.
+   * - `sent`, `made`: not at all; the create is this stack's, without and with an id;
+   * - `skipped`: the state lists the create as unresolved, or the create made an object while the state has another;
+   * - `ended`: the record is confirmed or closed.
    */
   const fateOf = (note: Create) => {
     const { ref, record } = note;
-    if (!isUnseen(note)) return "skipped";
+    if (!isUnseen(note)) return "ended";
     if (resolved.has(sendingOf(record))) return "seen";
     const found = byId.get(objectKey(ref.kind, record.id ?? "none")) ?? [];
     const { account } = record;
@@ -125,18 +124,74 @@ export function factsIn(
       // Copied from Pulumi's pending operations while that run was going on; the run has saved its object since.
       return record.atLatest ? "seen" : "superseded";
     }
-    const isUnresolved = held?.record !== undefined || unresolvedMarks.has(record.mark);
-    return isUnresolved ? "skipped" : "missing";
-  };
-  const formerIdsOf = ({ ref, record }: Create) => {
-    const { id, resource } = byKey.get(ref.key) ?? {};
-    const left = leftLiveIn(resource?.outputs ?? {});
-    const own = left.filter(({ key }) => key === ref.member).map((each) => each.id);
-    return [id, record.replaces, ...own].filter((each) => each !== undefined);
+    if (held?.record || unresolvedMarks.has(record.mark)) return "skipped";
+    return record.state === "sent" ? "sent" : "made";
   };
 
-  const isHere = (journal: StackPlace) =>
-    journal.stack === place.stack && journal.backend === place.backend;
+  const all = notesIn(journals, place);
+  const {
+    seen = [],
+    superseded = [],
+    elsewhere = [],
+    sent = [],
+    made = [],
+    skipped = [],
+    ended = [],
+  } = Object.fromEntries(Map.groupBy(all, fateOf));
+  const notes = all.filter(({ knownBy }) => knownBy === "journal");
+  const endedAt = new Map(
+    [...made, ...ended].map(({ ref, record }) => [ref.key, record.at]),
+  );
+  /** Whether the create was made or answered after its run began. Anything earlier is about an earlier create. */
+  const isAnswered = (create: Recorded) => {
+    const { ref, run, markFor } = create;
+    // The object that the create was to replace may be replaced by now: each former id gives a possible mark.
+    const marks = [undefined, ...formerIdsOf(create, byKey.get(ref.key))].map(markFor);
+    const moments = [...resolved].flatMap((sending) => {
+      const [mark = "", moment = ""] = sending.split(" ");
+      return marks.includes(mark) ? moment : [];
+    });
+    moments.push(endedAt.get(ref.key) ?? "");
+    return run !== "" && moments.some((moment) => isSinceRun(run, moment));
+  };
+  // Pending operations of this machine's runs are left out: the journal has each create that such a run has sent.
+  const knownRuns = new Set(journals.flatMap(({ runs }) => runs));
+  const recorded = stack.pending
+    .toReversed()
+    .flatMap((each) => sentIn(each, stack, place))
+    .filter((each) => !knownRuns.has(each.run) && !isAnswered(each));
+  const open = new Map<string, Create>();
+  for (const each of [...recorded, ...sent])
+    open.set(each.ref.key, joinedRecords(each, open.get(each.ref.key)));
+  for (const each of unresolved) open.set(each.ref.key, each);
+  return {
+    place,
+    version: JSON.stringify([stack.time, skipped, sent, made]),
+    isRecorded: stack.pending.some(({ type }) => type === "creating"),
+    open: byName(open.values()).map((each) => {
+      return { ...each, formerIds: formerIdsOf(each, byKey.get(each.ref.key)) };
+    }),
+    elsewhere: byName(elsewhere),
+    made: byName(made),
+    outdated: [
+      ...seen,
+      ...superseded.map((note) => ({ ...note, held: byKey.get(note.ref.key)?.id })),
+    ],
+    notes,
+    inState: new Map(current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref])),
+  };
+}
+
+function formerIdsOf({ ref, record }: Create, held?: ExportedObject) {
+  const left = leftLiveIn(held?.resource.outputs ?? {});
+  const own = left.filter(({ key }) => key === ref.member).map(({ id }) => id);
+  return [held?.id, record.replaces, ...own].filter((id) => id !== undefined);
+}
+
+/** The records in this stack's journals, each key once, and the open creates of the project's other stacks. */
+function notesIn(journals: readonly StackJournal[], place: StackPlace): Create[] {
+  const isHere = ({ stack, backend }: StackPlace) =>
+    stack === place.stack && backend === place.backend;
   // Each provider of the stack has a journal.
   const noted = journals
     .filter(isHere)
@@ -151,58 +206,7 @@ export function factsIn(
   const ofOthers = openElsewhere(place, others).map(({ elsewhere = place, ...record }) =>
     noteOf(record, elsewhere, "another stack"),
   );
-  const byFate = Map.groupBy([...notes.values(), ...ofOthers], fateOf);
-  const {
-    seen = [],
-    superseded = [],
-    elsewhere = [],
-    missing = [],
-  } = Object.fromEntries(byFate);
-
-  const sent = missing.filter(({ record }) => record.state === "sent");
-  const made = missing.filter(({ record }) => record.state !== "sent");
-  /** Whether the create was made or answered after its run began. Anything earlier is about an earlier create. */
-  const isAnswered = (create: Recorded) => {
-    const { ref, run, markFor } = create;
-    // The object that the create was to replace may be replaced by now: each former id gives a possible mark.
-    const marks = [undefined, ...formerIdsOf(create)].map(markFor);
-    const moments = [...resolved].flatMap((sending) => {
-      const [mark = "", moment = ""] = sending.split(" ");
-      return marks.includes(mark) ? moment : [];
-    });
-    const note = notes.get(ref.key);
-    const isEnded = note && (made.includes(note) || !isUnseen(note));
-    if (isEnded) moments.push(note.record.at);
-    return run !== "" && moments.some((moment) => isSinceRun(run, moment));
-  };
-  // Pending operations of this machine's runs are left out: the journal has each create that such a run has sent.
-  const knownRuns = new Set(journals.flatMap(({ runs }) => runs));
-  const recorded = stack.pending
-    .toReversed()
-    .flatMap((each) => sentIn(each, stack, place))
-    .filter((each) => !knownRuns.has(each.run) && !isAnswered(each));
-  const open = new Map<string, Create>();
-  for (const each of [...recorded, ...sent])
-    open.set(each.ref.key, joinedRecords(each, open.get(each.ref.key)));
-  for (const each of unresolved) open.set(each.ref.key, each);
-  const names = stackNamesIn(stack);
-  return {
-    place,
-    isAsked:
-      open.size > 0 || elsewhere.some(({ journal }) => names.includes(journal.stack)),
-    isRecorded: stack.pending.some(({ type }) => type === "creating"),
-    open: byName(open.values()).map((each) => {
-      return { ...each, formerIds: formerIdsOf(each) };
-    }),
-    elsewhere: byName(elsewhere),
-    made: byName(made),
-    outdated: [
-      ...seen,
-      ...superseded.map((note) => ({ ...note, held: byKey.get(note.ref.key)?.id })),
-    ],
-    notes: [...notes.values()],
-    inState: new Map(current.map(({ ref, id = "" }) => [objectKey(ref.kind, id), ref])),
-  };
+  return [...notes.values(), ...ofOthers];
 }
 
 function noteOf(record: OpenCreate, journal: StackPlace, knownBy: Create["knownBy"]) {
@@ -253,8 +257,9 @@ function sentIn(
   // Nothing is known about a set whose `events` are secret as a whole.
   if (!of || isSecret(inputs.events)) return [];
   const isSet = "member" in of;
-  const urns = [urn, ...aliases];
-  const former = resources.find((each) => urns.includes(each.urn) && each.delete !== true);
+  const former = resources.find(
+    (each) => [urn, ...aliases].includes(each.urn) && each.delete !== true,
+  );
   // A set that the state has isn't being created. While a set is updated, the state has it as it was before.
   const isNew = type === "creating" && !(isSet && former);
   if (!isNew && !(type === "updating" && isSet)) return [];

@@ -6,11 +6,11 @@
  */
 import { asTyped, count, enumerate, plainShellWord, UsageError } from "../base/index.js";
 import {
-  appendLines,
   backendIn,
   closedLine,
   confirmedLine,
   everyJournal,
+  JournalFile,
   journalErrorFrom,
   journalFolder,
   journalPath,
@@ -26,7 +26,7 @@ import {
   stackOption,
   whatHappened,
 } from "../state/index.js";
-import { objectsIn, stackNamesIn } from "./contents.js";
+import { stackNamesIn } from "./contents.js";
 import {
   command,
   isInline,
@@ -91,35 +91,44 @@ X is a name from a message, or a URN; for --not-created and --forget also the na
     // Printed commands name the stack, so that they work whichever stack is selected then.
     if (place.stack !== "")
       setCommandStack({ stack: stack ?? stackOption(place.stack), cwd });
-    if (state === undefined) await bringUpToDate(facts);
-    if (former !== undefined) {
-      await takeOver(former, facts, choice);
-      facts = await readFacts(choice);
+    if (state === undefined) {
+      await bringUpToDate(facts);
+      if (former !== undefined) {
+        await takeOver(former, facts, choice);
+        facts = await readFacts(choice);
+      }
+      // Once in the journal, a listed create stops the next up on this machine until somebody has answered.
+      const recorded = recordedLines(facts);
+      await writeLines(recorded);
+      if (recorded.length > 0) facts = await readFacts(choice);
     }
-    // Once in the journal, a listed create stops the next up on this machine until somebody has answered.
-    const recorded = state === undefined ? recordedLines(facts) : [];
-    await writeLines(recorded);
-    if (recorded.length > 0) facts = await readFacts(choice);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
+    facts = await execute(answers, facts, choice);
     if (search) {
       // Loaded here, since nothing else of this command needs the HTTP library.
-      const { searchUnanswered } = await import("./platform.js");
-      answers.push(...(await searchUnanswered(answers, facts, choice)));
-    }
-    if (answers.length > 0) {
-      await execute(answers, facts, choice);
-      facts = await readFacts(choice);
-      await bringUpToDate(facts);
+      const { searchOpen } = await import("./platform.js");
+      facts = await execute(await searchOpen(facts, choice), facts, choice);
     }
     console.log(listing(facts).join("\n"));
     // Pulumi keeps pending operations over any number of runs, so this command may ask about them again.
     if (facts.isRecorded && !isInline(choice))
       console.log(
-        "Once nothing is pending and an up has ended, drop Pulumi's record of the interrupted run:\n" +
+        "Once nothing is pending and an up has succeeded, clear Pulumi's record of the interrupted run:\n" +
           `  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
       );
-    return Number(facts.isAsked);
+    const { open, elsewhere } = facts;
+    if (open.length > 0) return 1;
+    if (elsewhere.length === 0 || state !== undefined) return 0;
+    const existing = await existingStacks(choice, place.stack);
+    return Number(
+      elsewhere.some(({ journal: { backend, stack } }) => {
+        // This backend may have another spelling.
+        if (backend !== place.backend) return stack === place.stack;
+        // No run of a stack that is gone handles what it has open. This one may be it, renamed.
+        return !existing.includes(stack);
+      }),
+    );
   },
 });
 
@@ -160,13 +169,25 @@ async function bringUpToDate({ outdated }: Facts) {
   for (const note of outdated) if (note.held !== undefined) console.log(heldMessage(note));
 }
 
-/** @throws JournalError at once if a run is using a journal: that run may be sending the creates of these lines. */
-async function writeLines(lines: readonly PlacedLine[]) {
-  const journals = new Map(lines.map(({ journal }) => [journalPath(journal), journal]));
-  for (const [path, journal] of journals) {
-    const own = lines.filter((each) => journalPath(each.journal) === path);
-    const added = own.map(({ line }) => line);
-    await appendLines(journal, added, { folder: journalFolder(), maxWaitMs: 0 });
+const noWait = () => ({ folder: journalFolder(), maxWaitMs: 0 });
+
+/**
+ * @param act is called once the lines' journals are locked. If it fails, nothing is written.
+ * @throws JournalError at once if a run is using a journal: that run may be sending the creates of these lines.
+ */
+async function writeLines(lines: readonly PlacedLine[], act = async () => {}) {
+  const [first] = lines;
+  if (!first) return act();
+  const file = new JournalFile({ ...first.journal, ...noWait() });
+  const isOwn = ({ journal }: PlacedLine) => journalPath(journal) === file.path;
+  const own = lines.filter(isOwn).map(({ line }) => line);
+  const others = lines.filter((each) => !isOwn(each));
+  await file.open();
+  try {
+    await writeLines(others, act);
+    await file.append(own);
+  } finally {
+    file.release();
   }
 }
 
@@ -188,47 +209,52 @@ async function takeOver(former: string, facts: Facts, choice: StackChoice) {
         `  pulumi up --stack ${plainShellWord(former)}`,
     );
   for (const each of meant) {
-    const here = { folder: journalFolder(), maxWaitMs: 0 };
-    const amount = await takeOverOpen(each, { ...each, ...place }, here);
+    const amount = await takeOverOpen(each, { ...each, ...place }, noWait());
     console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
   }
 }
 
 /**
- * Applies the answers, and reports them. Creates in the state are resolved by a refresh of only their resources. An
- * answer without an id, or with an id that another resource manages, just removes the create from the unresolved ones.
- * @throws Error that lists the creates that the state still has as unresolved, for example because a run locks it.
+ * Applies the answers, and reports them. @returns the facts afterwards.
+ * @throws Error if a run has changed the facts that the answers are about.
  */
-async function execute(all: readonly Answer[], facts: Facts, choice: StackChoice) {
+async function execute(all: readonly Answer[], before: Facts, choice: StackChoice) {
+  if (all.length === 0) return before;
+  const lines = all.flatMap((answer) => journalLinesOf(answer, before));
+  await writeLines(lines, async () => {
+    const { version } = await readFacts(choice);
+    if (version !== before.version)
+      throw new Error("nothing was resolved: a run began meanwhile. Run this again");
+    await resolveInState(all, choice);
+  });
+  for (const answer of all) console.log(resolvedMessage(answer));
+  const facts = await readFacts(choice);
+  await bringUpToDate(facts);
+  return facts;
+}
+
+/**
+ * Resolves creates in the state by a refresh of only their resources. An answer without an id, or with an id that another
+ * resource manages, just removes the create from the unresolved ones. @throws Error with Pulumi's message.
+ */
+async function resolveInState(all: readonly Answer[], choice: StackChoice) {
   const asked = all.filter(({ create }) => create.knownBy === "state");
+  // Without a target, Pulumi would refresh all resources.
+  if (asked.length === 0) return;
   const ids = asked.map((answer) => {
     return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
   });
   // The provider's `read` gets the answers from this variable.
   const answers = { ADVERTISING_ANSWERS: JSON.stringify(Object.fromEntries(ids)) };
   const urns = new Set(asked.map(({ create }) => create.ref.resourceUrn));
-  let failure = "Pulumi's refresh changed nothing";
-  // Without a target, Pulumi would refresh all resources.
-  if (urns.size > 0)
-    await refresh([...urns], answers, choice).catch(({ message }: Error) => {
-      failure = message;
-    });
-  // Compared by URN and mark: after a rename, two URNs may have the same mark.
-  const objects = asked.length > 0 ? objectsIn((await stateOf(choice)).resources) : [];
-  const open = new Set(objects.map(({ ref, record }) => `${ref.urn} ${record?.mark}`));
-  const left = asked.filter(({ create: { ref, record } }) =>
-    open.has(`${ref.urn} ${record.mark}`),
-  );
-  const resolved = all.filter((answer) => !left.includes(answer));
-  await writeLines(resolved.flatMap((answer) => journalLinesOf(answer, facts)));
-  for (const answer of resolved) console.log(resolvedMessage(answer));
-  if (left.length === 0) return;
-  const names = left.map(({ create }) => create.ref.short);
-  throw new Error(
-    `not resolved: ${enumerate(names, MAX_LISTED)}: ${failure}\n` +
-      "If Pulumi says that the stack is locked, let the other run end. " +
-      `Only if you are sure that no run is in progress:\n  ${asTyped("pulumi cancel --yes")}`,
-  );
+  await refresh([...urns], answers, choice).catch(({ message }: Error) => {
+    const names = asked.map(({ create }) => create.ref.short);
+    throw new Error(
+      `not resolved: ${enumerate(names, MAX_LISTED)}: ${message}\n` +
+        "If Pulumi says that the stack is locked, let that run end. " +
+        `Only if you are sure that no run is in progress:\n  ${asTyped("pulumi cancel --yes")}`,
+    );
+  });
 }
 
 function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {

@@ -64,26 +64,19 @@ export function logInAndReport(choice: StackChoice): Promise<string> {
   });
 }
 
-/** Searches for creates without an answer, and prints why any stays without. @param given the answers so far. */
-export async function searchUnanswered(
-  given: readonly Answer[],
-  facts: Facts,
-  choice: StackChoice,
-): Promise<Answer[]> {
-  const answered = new Set(given.map(({ create }) => create));
-  const open = facts.open.filter((create) => !answered.has(create));
-  if (open.length === 0) return [];
+/** Searches for the open creates. @returns the answers; for each create without one it prints why. */
+export async function searchOpen(facts: Facts, choice: StackChoice): Promise<Answer[]> {
+  if (facts.open.length === 0) return [];
   return connected(choice, async (dependencies) => {
     const client = new Client(dependencies);
-    const { clock, settings } = dependencies;
-    const searchContext = { settings, clock, client: () => client };
+    const searchContext = { ...dependencies, client: () => client };
 
     /** @returns a sentence if the search gives no answer. */
     const look = async (create: Create): Promise<Answer | string> => {
       const { ref, record: sent, formerIds = [] } = create;
-      const { short: label } = ref;
+      const label = ref.short;
       const kind = kindsByName[ref.kind];
-      if (!canSearch(knownOperations(kind, settings), sent)) {
+      if (!canSearch(knownOperations(kind, dependencies.settings), sent)) {
         const setting = `advertising:operations.${kind.create.noun}.search`;
         return `${label} can't be searched for by its mark: check advertising:markField and ${setting}.`;
       }
@@ -94,10 +87,9 @@ export async function searchUnanswered(
     };
 
     const answers: Answer[] = [];
-    for (const found of await Promise.all(open.map(look))) {
+    for (const found of await Promise.all(facts.open.map(look))) {
       let answer = found;
-      if (typeof found !== "string")
-        answer = verdictOn(found, facts, [...given, ...answers]);
+      if (typeof found !== "string") answer = verdictOn(found, facts, answers);
       if (typeof answer === "string") console.log(answer);
       else answers.push(answer);
     }

@@ -49,8 +49,11 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
     ...all,
     readJournal: (...[path, disk = acting.here.disk]: Parameters<typeof all.readJournal>) =>
       all.readJournal(path, disk),
-    appendLines: (...[place, lines, _, runs]: Parameters<typeof all.appendLines>) =>
-      all.appendLines(place, lines, acting.here, runs),
+    JournalFile: class extends all.JournalFile {
+      constructor(options: store.JournalOptions) {
+        super({ ...options, ...acting.here });
+      }
+    },
     everyJournal: (
       ...[folder, disk = acting.here.disk]: Parameters<typeof all.everyJournal>
     ) => all.everyJournal(folder, disk),
