@@ -176,7 +176,7 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
       await run([b.is({ existingId: 2 })]); // a run of this target alone
       const { words } = await run([which === "the mover" ? b.gone() : a.gone()]);
       expect(words).toMatch(
-        /left the state but was not deleted, because this machine's journal has it as .*\n.*\n {2}npx pulumi-advertising pending --forget/,
+        /left the state but was not deleted, because this machine's journal has it for .*\n.*\n {2}npx pulumi-advertising pending --forget/,
       );
       expect([
         sandbox.deletes,
@@ -281,7 +281,7 @@ it("an alias that would change a resource's type is an error, and nothing is sen
     ({ engine }) => engine.state,
   );
   const { event, set: sets } = single.engine.newRun();
-  const refused = /another type's resource here, with the id (\S+)\. Nothing was sent/;
+  const refused = /another type's resource \(id (\S+)\)\. Nothing was sent/;
   for (const [failing, id] of [
     [sets.diff(one.id, one.outputs, set.inputs), "2"],
     [sets.update(one.id, one.outputs, set.inputs), "2"],

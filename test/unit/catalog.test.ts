@@ -207,7 +207,7 @@ describe("YAML and JSON", () => {
     (_name, [text, message]) => {
       const findings = findingsIn("catalog.yaml", text);
       expect(findings).toHaveLength(1);
-      expect(findings[0]?.endsWith(message), findings[0]).toBe(true);
+      expect(findings[0]).toContain(message);
       expect(findings[0]).toMatch(/^error (catalog\.yaml:\d+:\d+|events\.xlsx:) /);
     },
   );
@@ -355,9 +355,7 @@ it("two keys that look the same are refused, and a key with a character that nob
   expect(key).toContain(
     'error c.csv:3 x/a\\u00a0b: key "a\\u00a0b" is already used at c.csv:2; keys must differ in more than',
   );
-  expect(unseen).toContain(
-    'key "c\\u200b" is not valid: expected 1 to 100 characters without',
-  );
+  expect(unseen).toContain('key "c\\u200b" is not valid: expected');
 });
 
 describe("CSV", () => {
@@ -476,9 +474,9 @@ describe("CSV", () => {
       expect.stringContaining(
         '; got the formula or spreadsheet error "=1+1": write the value itself',
       ),
-      "error c.csv:5 Acme: key is required: expected 1 to 100 characters without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names",
+      expect.stringContaining("error c.csv:5 Acme: key is required: expected"),
       "error c.csv:5 Acme: existingId 12 already belongs to Acme/A: one object can't be two resources; correct this existingId, or remove the other one",
-      'error c.csv:6 =e: the row has more cells than the header ("too many"); put a value that contains the delimiter in quotes',
+      'error c.csv:6 =e: the row has more cells than the header: "too many"; put a value that contains the delimiter in quotes',
       'error c.csv:6 =e: key is the formula or spreadsheet error "=e": write the value itself',
       "error c.csv:6 =e: advertiser is required: expected the key of an advertiser",
       'error c.csv:7 acme: advertiser "acme" is already used at c.csv:2; keys must differ in more than case, invisible characters or how accents are encoded',
@@ -513,17 +511,21 @@ describe("CSV", () => {
         "c.csv:3 is not valid CSV: ",
       ],
     ],
-    ...["0047", "4711.0", "4.711", "1.23E+15", "0"].map((text): [string, string[]] => [
-      `${HEADER}\na,${text},A,1\n`,
-      [
-        `c.csv:2 ${text}: advertiser "${text}" is not valid: expected 1 to 100 characters that are not a number, without`,
-      ],
-    ]),
   ])("%j is refused", (text, messages) => {
     expect(findingsIn("c.csv", text)).toEqual(
       messages.map((message) => expect.stringContaining(message)),
     );
   });
+
+  it.each(["0047", "4711.0", "4.711", "1.23E+15", "0"])(
+    "a number as an advertiser's key is refused: %s",
+    (text) => {
+      const [finding, ...others] = findingsIn("c.csv", `${HEADER}\na,${text},A,1\n`);
+      expect(finding).toContain(`c.csv:2 ${text}: advertiser "${text}" is not valid: `);
+      expect(finding).toMatch(/ not a number$/);
+      expect(others).toEqual([]);
+    },
+  );
 
   it.each([
     ["blank", ""],

@@ -235,7 +235,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
   expect(await pending(made)).toEqual({
     code: 0,
     stdout:
-      "Nothing is pending.\nCreated by earlier runs, but not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` on this machine with the same account takes over those that the program declares unchanged.\nOnce nothing is pending and an up has ended, drop Pulumi's record of the interrupted run:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
+      "Nothing is pending.\nCreated by earlier runs, but not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` on this machine with the same account takes over those that the program declares unchanged.\nOnce nothing is pending and an up has succeeded, clear Pulumi's record of the interrupted run:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
     stderr: "",
   });
   const open = await pending(
@@ -254,7 +254,7 @@ it("pending: what only this machine's journal has; commands name 20, and say how
     inputs: { eventName: "c", advertiserId: 1, value: 1 },
   };
   const { stdout } = await pending([], { type: "creating", resource });
-  expect(stdout).toMatch(/ {2}b: look .*; not 2, which it replaces\n/);
+  expect(stdout).toMatch(/ {2}b: look .* \(not 2, the object that it replaces\)\n/);
 });
 
 it("pending: a journal that a run is using is read; of a damaged one it says what an `up` says", async () => {

@@ -44,7 +44,7 @@ function runWith(
     (options.adapt ?? ((it) => it))({ ...real, client: () => ours });
   return { ...newRun(PLATFORM, newFolder(), { ...options, adapt }), posts: () => sent };
 }
-const SHOWN = "[the engine shows this error at its resource]";
+const SHOWN = "[Pulumi shows this error at the resource]";
 const fails = (error: unknown) => () => {
   throw error;
 };

@@ -37,9 +37,9 @@ function judged(...declarations: readonly Declaration[]) {
 
 it.each([
   [1, ""],
-  [2, " (also in 2)"],
-  [4, " (also in 2, 3 and 4)"],
-  [50, " (also in 2, 3, 4 and 46 more)"],
+  [2, " (the same in 2)"],
+  [4, " (the same in 2, 3 and 4)"],
+  [50, " (the same in 2, 3, 4 and 46 more)"],
 ])("a mistake that %i make is said once, whatever the values", (amount, others) => {
   const items = upTo(amount).map((each) => ({
     name: `${each}`,
@@ -96,7 +96,7 @@ it("in events of a set it is one line", () => {
   ).toEqual([
     "2 problems; nothing was sent.",
     '  ConversionEventSet "funnel":',
-    '    events["e1"].value expected a finite number; got the string "1,5" (also in events["e2"].value, events["e3"].value, events["e4"].value and 46 more)',
+    '    events["e1"].value expected a finite number; got the string "1,5" (the same in events["e2"].value, events["e3"].value, events["e4"].value and 46 more)',
     expect.stringMatching(
       /^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \(node_modules.pulumi-advertising.docs/,
     ),
@@ -108,7 +108,7 @@ it("in rows of a catalog it is one line, with the first places", () => {
   const text = ["key;advertiser;eventName;value", ...rows, "x;acme;;1", ""].join("\n");
   expect(describeAlike(catalogFindings("c.csv", text))).toEqual([
     expect.stringMatching(
-      /^c\.csv:2 acme\/e1: value .* \(also in acme\/e2 at c\.csv:3, acme\/e3 at c\.csv:4, acme\/e4 at c\.csv:5 and 46 more\)$/,
+      /^c\.csv:2 acme\/e1: value .* \(the same in acme\/e2 at c\.csv:3, acme\/e3 at c\.csv:4, acme\/e4 at c\.csv:5 and 46 more\)$/,
     ),
     expect.stringMatching(/^c\.csv:52 acme\/x: eventName is required/),
   ]);

@@ -65,7 +65,7 @@ describe("a resource of another kind is refused in words", () => {
     expect(problemsOf(conversionEvent, { ...others, advertiserId: make() })).toEqual([
       {
         property: "advertiserId",
-        reason: `expected an Advertiser or its id, an integer from 1 to 9007199254740991; got a resource of type ${words}`,
+        reason: `expected an Advertiser or its id, an integer from 1 or a string of digits; got a resource of type ${words}`,
       },
     ]);
   });

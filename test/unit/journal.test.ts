@@ -325,7 +325,7 @@ describe("M4: two runs of one stack", () => {
       run.closeNow([]);
       await opening;
       await expect(run.recordSending(create(B))).rejects.toThrow(
-        /the run has ended|took over/,
+        /this run has ended|took over/,
       );
       await newRun().assertUsable();
       expect(words()).toEqual(["a sent"]);
@@ -341,7 +341,7 @@ describe("M4: two runs of one stack", () => {
     run.markReturned(A);
     run.closeNow([]);
     await made;
-    await expect(run.recordSending(create(B))).rejects.toThrow("the run has ended");
+    await expect(run.recordSending(create(B))).rejects.toThrow("this run has ended");
     expect(words()).toEqual(["a reported 42"]);
   });
 });

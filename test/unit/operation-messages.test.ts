@@ -286,7 +286,7 @@ describe("the error of the whole set", () => {
     const { text, code } = trouble([...those, refused("k1", "no")]);
     expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
     expect(text.split("\n").slice(2)).toEqual([
-      "The outcome of 2 creates is unknown. Until you resolve that, each preview and `pulumi up` fails. Look in the account for:",
+      "The outcome of 2 creates is unknown. Until that is resolved, previews and `pulumi up` fail. Look in the account for:",
       '  funnel/it\'s "a": the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
       "    It resolves nothing.",
       "    It was sent.",

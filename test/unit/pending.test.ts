@@ -422,11 +422,11 @@ describe("answers", () => {
     ],
     [
       { created: ["buy=3"] },
-      '3 is not the id of "buy": this resource has or had that object',
+      '3 is not the id of "buy": an earlier object of this resource has that id',
     ],
     [
       { created: ["funnel/a=20"] },
-      '20 is not the id of "funnel/a": this resource has or had that object',
+      '20 is not the id of "funnel/a": an earlier object of this resource has that id',
     ],
     [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" has two answers'],
   ])("%j is refused, and nothing is resolved", (answers, fault) => {

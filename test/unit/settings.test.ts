@@ -428,7 +428,7 @@ describe("operations", () => {
   ])("%s, which a server could take for a create, is refused", (text) => {
     for (const name of ["update", "delete"])
       expect(problemsOf({ event: { [name]: text } })).toEqual([
-        expect.stringContaining(`event.${name} may be the create itself`),
+        expect.stringContaining(`event.${name} could be the path of a create`),
       ]);
   });
 

@@ -33,7 +33,7 @@ it.each([
   ],
   [
     { field: "alternative_id", replaces: "5" },
-    `the ConversionEvent, sent at ${AT}, alternative_id = m; not 5, which it replaces`,
+    `the ConversionEvent, sent at ${AT}, alternative_id = m (not 5, the object that it replaces)`,
   ],
 ])("what to look for: %j", (more, words) => {
   expect(inWords("ConversionEvent", { ...record, ...more })).toBe(words);

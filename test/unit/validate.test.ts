@@ -270,7 +270,7 @@ describe("reasons that say what to write instead", () => {
     ],
     [
       { advertiserId: 0 },
-      "advertiserId expected an Advertiser or its id, an integer from 1 to 9007199254740991; got 0",
+      "advertiserId expected an Advertiser or its id, an integer from 1 or a string of digits; got 0",
     ],
     [
       { eventName: `${"x".repeat(70)}\n` },
@@ -278,7 +278,7 @@ describe("reasons that say what to write instead", () => {
     ],
     [
       { existingId: 0 },
-      "existingId expected the id of a live event, an integer from 1 to 9007199254740991; got 0",
+      "existingId expected the id of a live event, an integer from 1 or a string of digits; got 0",
     ],
   ])("%j", (args, reason) => {
     expect(reasonsOf(args)).toEqual([reason]);

@@ -96,7 +96,7 @@ export function saidOnce<T>(
     const [text = ""] = group.map(textOf);
     const others = enumerate(group.slice(1).map(nameOf), MAX_OTHERS_NAMED);
     if (others === "") return text;
-    return `${text} (also in ${others})`;
+    return `${text} (the same in ${others})`;
   });
 }
 

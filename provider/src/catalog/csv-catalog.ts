@@ -67,7 +67,7 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
     // In a column without a heading, or beyond the last one.
     const stray = cells.find((cell, at) => cell !== "" && !header.cells[at]);
     if (stray === undefined) continue;
-    const reason = `the row has more cells than the header (${quoted(stray)})`;
+    const reason = `the row has more cells than the header: ${quoted(stray)}`;
     const cure = "put a value that contains the delimiter in quotes";
     findings.push(errorAt(source, subject, `${reason}; ${cure}`));
   }

@@ -107,15 +107,14 @@ const KEY = `${NOT_PULUMIS}(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\
 /** Digits name a live advertiser by its id; any other number is one that a spreadsheet has changed. */
 const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
 
-function keyRule(what: string, pattern: string) {
-  const without =
-    "without /, ::, control and invisible characters, spaces at the ends, and Pulumi's own names";
+function keyRule(more: string, pattern: string) {
+  const ends = "or spaces at the ends; not a name that Pulumi reserves, such as toString";
   return expecting(
-    `1 to 100 characters ${what}${without}`,
+    `1 to 100 characters, without /, ::, control or invisible characters, ${ends}${more}`,
     z.string().regex(new RegExp(`^${pattern}`, "u")),
   );
 }
 
 export const eventKey = keyRule("", KEY);
 
-export const advertiserKey = keyRule("that are not a number, ", NOT_A_NUMBER + KEY);
+export const advertiserKey = keyRule(", and not a number", NOT_A_NUMBER + KEY);

@@ -141,8 +141,7 @@ class YamlReader {
     const { file, findings } = this;
     const top = this.#object([], "", data, "advertisers, by key") ?? {};
     for (const name of Object.keys(top).filter((each) => !TOP.includes(each))) {
-      const unknown = `${quoted(name)} is not known (define an anchor where you first use it)`;
-      this.#report([name], "", `${unknown}; ${didYouMean(name, TOP)}`);
+      this.#report([name], "", `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
     }
     const advertisers: WrittenAdvertiser[] = [];
     const events: WrittenEvent[] = [];

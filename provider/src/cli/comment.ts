@@ -177,7 +177,7 @@ export function commentOf(preview: string) {
   if (former.length > 0) {
     text += `\n\nUp to ${count(former.length - deleted, "object")} would stay live and unmanaged`;
     if (deleted > 0) text += `; up to ${deleted} would be deleted on the platform`;
-    text += ". Tags keep firing their ids.";
+    text += ". Tags with their ids keep firing.";
   }
   // Earlier parts get space first. Each part says how much it left out.
   const parts = {

@@ -238,6 +238,6 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
   let why = reason;
   if (resource.retainOnDelete !== true)
-    why += "; live only if it wasn't deleted (retainOnDelete was off)";
+    why += "; may have been deleted (retainOnDelete was off)";
   return { kind: kind.name, id, name, key, at: "", why };
 }

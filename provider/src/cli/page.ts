@@ -38,7 +38,7 @@ export function pageOf(state: ExportedStack): string {
         const place = { Resource: key, Kind: kind, Name: name, Id: id };
         return { ...place, Why: why, Since: moment(at) };
       }),
-      "Live, and no longer managed by this stack. Tags keep firing their ids.",
+      "Live, and no longer managed by this stack. Tags with their ids keep firing.",
     ),
   ];
   return `<!doctype html>

@@ -114,7 +114,7 @@ export function verdictOn(
     `If you find no other object, answer --not-created ${shellWord(short)}`;
   const holder = inState.get(objectKey(kind, id));
   if (formerIds.includes(id) || holder?.key === key)
-    return not("this resource has or had that object");
+    return not("an earlier object of this resource has that id");
   if (holder) return { ...answer, managedAs: holder.short };
   const makers = notes.filter(({ ref: { kind: of }, record: note }) => {
     // A record of an adoption doesn't say who created the object.

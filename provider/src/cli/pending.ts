@@ -285,7 +285,7 @@ function listing({ open, made, elsewhere }: Facts): string[] {
     lines.push(
       `${count(open.length, "create")} may or may not have reached the platform:`,
       ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
-      "A run in progress looks the same: let it end first.",
+      "If a run is in progress, these may be its creates: let it end first.",
       ...resolveCommands(open.map(nameOf)),
     );
   }

@@ -44,8 +44,8 @@ import { programFolder, STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./
 export const leftoversCommand = command({
   help: `Usage: pulumi-advertising leftovers [options]
 
-Lists what this stack left live, from its state and this machine's journal; with --before also
-what left the state since then.
+Lists this stack's unmanaged live objects, by its state and this machine's journal; with
+--before also objects that left the state since that export.
 
   --before EXPORT        an earlier export or a backend's checkpoint file (repeatable)
   --format FORMAT        text (default), json or csv
@@ -123,7 +123,7 @@ const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
   comment      Markdown for a pull request, from \`pulumi preview --json --show-sames\`
 
   --format FORMAT        ids as json (default) or csv
-  --template URL         ids with the address of each event's tag, from
+  --template URL         adds the address of each event's tag; the URL can contain
                          ${PLACEHOLDERS}
   --preview FILE         for comment: instead of standard input
   --fail-on WHAT         for comment: exit code 1 on rename, replace or rename,replace

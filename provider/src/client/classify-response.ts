@@ -128,7 +128,7 @@ export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): 
       [nameField, `${noun}_id`].some((name) => Object.hasOwn(found, name)),
   );
   if (record && others.length === 0) return { kind: "done", record };
-  return unclear("it doesn't have this object exactly once");
+  return unclear("it doesn't contain exactly this object");
 }
 
 /** Filters are often patterns, or ignored: listed objects are compared here, and only an empty list means none. */
@@ -147,7 +147,7 @@ export function classifySearch(
   if (ids.size > 0 || hasOnly(answer, noun, Array.isArray))
     return { kind: "listed", ids: [...ids] };
   return unclear(
-    "it's neither empty nor a list with this mark; check the filter in advertising:operations",
+    "it isn't a list of objects with this mark; check the filter in advertising:operations",
   );
 }
 
@@ -216,7 +216,7 @@ function objectionIn(
   );
   if (!objection) return undefined;
   const names = objection.path.filter((name) => /^\w{1,40}$/.test(name)).join(".");
-  return `its ${names || "text"} reports no success`;
+  return `${names || "the text"} in its body reports no success`;
 }
 
 /** Whether a value says that something went wrong, or isn't finished, by its name and those around it. */

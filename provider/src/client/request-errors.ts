@@ -36,7 +36,8 @@ export const NOTHING_CREATED = "Nothing was created.";
 function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">) {
   return (
     "Look in the account. If the object is there, check advertising:operations. If it isn't, " +
-    "correct its existingId, remove its key from the set, or run:\n" +
+    "correct existingId (if you set it), remove the event's key (in a set), or run:\n" +
+    `  ${asTyped("npx pulumi-advertising pending")}\n` +
     `  ${asTyped(`pulumi state delete ${shellWord(urn)}`)}`
   );
 }

@@ -44,7 +44,7 @@ export function createProvider(
     const context = readProgramContext(own(inputs, IDENTITY));
     if (context) return { ref: refOf(resource.name, context.identity), context };
     throw new ArgumentsError(
-      `This ${resource.name} isn't declared with pulumi-advertising's class. Nothing was sent. Use it.`,
+      `This ${resource.name} isn't declared with pulumi-advertising's class. Nothing was sent. Declare it with that class.`,
     );
   };
 
@@ -104,7 +104,7 @@ function shownError(error: unknown, { secrets }: Runtime) {
 }
 
 /** Stands for an error and its stack on standard error. Nothing else prints this text. */
-const SHOWN_AT_RESOURCE = "[the engine shows this error at its resource]";
+const SHOWN_AT_RESOURCE = "[Pulumi shows this error at the resource]";
 
 /** Drops the line that Pulumi's provider process prints for {@link shownError}: the engine shows the error itself. */
 export function silenceShown(): void {

@@ -11,7 +11,7 @@ export interface JournalEntry extends CreateRecord {
   /**
    * - `sent`: the create may have been carried out, and nobody knows the id;
    * - `created`: the id is known, but the state may lack the object, since the run has not ended cleanly;
-   * - `reported`: the id is known, and the run has ended cleanly;
+   * - `reported`: the id is known, and this run has ended cleanly;
    * - `confirmed`: a later run has seen the object in the state. The record is never taken over; it says which resource
    *   has the object;
    * - `closed`: the record no longer counts. If `at` is set, `pending` got an answer about the create then, which also
@@ -148,7 +148,7 @@ export function readJournal(path: string, disk: Disk = systemDisk): StackJournal
   if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line isn't a journal's");
   if (version !== VERSION)
     throw new Error(
-      `a later version of this package wrote it (format ${String(version)}); update this one`,
+      `its format (${String(version)}) is too new: update pulumi-advertising`,
     );
   for (const [index, each] of lines.slice(1).entries()) {
     const line = jsonIn(each);

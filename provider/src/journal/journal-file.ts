@@ -78,7 +78,7 @@ export class JournalFile {
     try {
       const lock = await acquireLock(`${path}.lock`, { ...this.options, onWait });
       this.#lock = lock;
-      if (this.#isOver) throw new Error("the run has ended");
+      if (this.#isOver) throw new Error("this run has ended");
       // A former run's note must not count for this one.
       disk.rmSync(endedPath(path), { force: true });
       removeLeftovers(path, Date.now(), disk);
@@ -160,9 +160,9 @@ export class JournalFile {
     this.#assertStillOurs();
   }
 
-  /** @returns the open file. @throws LockLost; Error if the run has ended or the file was replaced; system errors. */
+  /** @returns the open file. @throws LockLost; Error if this run has ended or the file was replaced; system errors. */
   #assertStillOurs() {
-    if (this.#file === undefined || !this.#lock) throw new Error("the run has ended");
+    if (this.#file === undefined || !this.#lock) throw new Error("this run has ended");
     this.#lock.assertHeld();
     const opened = this.#disk.fstatSync(this.#file);
     const found = this.#disk.lstatSync(this.path, { throwIfNoEntry: false });

@@ -202,7 +202,7 @@ function backendOfProject(folder: string) {
 
 function unknownBackend(why: string, cure: string) {
   return new JournalError(
-    `Nothing was sent: ${why}. The file may name the backend, whose journal this run needs. ${cure}, and run this again.`,
+    `Nothing was sent: ${why}. The file may name the backend, which determines this run's journal. ${cure}, and run this again.`,
   );
 }
 

@@ -94,7 +94,7 @@ export const NOT_PULUMIS =
 
 /** A property name that every JavaScript object, and Pulumi, can carry. */
 const key = expecting(
-  "1 to 100 characters, not blank, without control characters, and none of Pulumi's own names",
+  "1 to 100 characters, not blank, without control characters, and not reserved by Pulumi, such as toString",
   nameRule(100, NOT_PULUMIS),
   { form: "text" },
 );

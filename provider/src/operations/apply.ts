@@ -354,7 +354,7 @@ function singleOutputs(
     const isUpdate = objects.some(({ action }) => action.do === "update");
     // After a plain error, the engine leaves the state as it is.
     if (!isUpdate || after.sentAs.get(SINGLE)?.isUnsure !== true) throw error;
-    const text = `${error.message}\nThe next \`pulumi up\` sends this update again, even if you undo the change.`;
+    const text = `${error.message}\nThe next \`pulumi up\` sends all arguments, even if you undo the change.`;
     throw new ResourceFailure(text, { id, ...saved }, error.code);
   }
   if (outcome?.kind === "unresolved") {

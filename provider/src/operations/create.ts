@@ -169,7 +169,7 @@ function takeOver(
   const other = runtime.deployment.claim(kind, id, key);
   if (other !== undefined) {
     throw new ArgumentsError(
-      `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove the latter, or correct its existingId.`,
+      `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove ${parseKey(other).label}, or correct its existingId.`,
     );
   }
   const outcome = { kind: "created", id, sending: sendingOf(made) } as const;

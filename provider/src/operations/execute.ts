@@ -276,14 +276,14 @@ export class ObjectOperations {
     if (!isOfKnownAccount(properties)) return ["the state doesn't name its account"];
     if (deployment.isStaying(kind, id))
       return [
-        "this run can't see retainOnDelete: false both in the state and in the program (`--replace` hides it)",
+        "this run doesn't see retainOnDelete: false in both state and program (`--replace` hides one)",
       ];
     if (deployment.mayBeClaimed(kind, id)) return ["another resource may adopt it"];
     const others = runtime.othersWith(kind, id, ref?.key);
     if (others.length === 0) return [];
     const names = others.map((key) => parseKey(key).short);
     return [
-      `this machine's journal has it as ${enumerate(names)}`,
+      `this machine's journal has it for ${enumerate(names)}`,
       "If no resource has it any more:",
       `  ${pendingCommandLine("forget", names)}`,
     ];

@@ -194,7 +194,7 @@ function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenC
 /** For a preview in which the name or the advertiser is not known yet. */
 export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
   const text = `${ref.label} may exist already: ${whatIsOpen(open)}. \`pulumi up\` checks that once the name and the advertiser are known.`;
-  return notice("perhaps open already", ref, text);
+  return notice("that may exist already", ref, text);
 }
 
 /** @param refused the first object that was not created. */
@@ -454,7 +454,7 @@ export function unresolvedMessage(open: readonly OpenObject[]): string {
     return joined("\n    ", name, why, record.what, record.searched);
   });
   return [
-    `The outcome of ${count(open.length, "create")} is unknown. Until you resolve that, each preview and \`pulumi up\` fails. Look in the account for:`,
+    `The outcome of ${count(open.length, "create")} is unknown. Until that is resolved, previews and \`pulumi up\` fail. Look in the account for:`,
     ...cut(entries, MAX_LISTED),
     ...resolveCommands(sorted.map(({ ref }) => ref.short)),
   ].join("\n");

@@ -246,7 +246,7 @@ export function planObjects(
   const argument = "member" in resource ? "events" : resource.nameProperty;
   if (Object.keys(olds).length > 0 && !hasValue(own(olds, argument)))
     throw new ArgumentsError(
-      `${ref.label}: the state has another type's resource here, with the id ${id}. Nothing was sent. An alias can't change the type: remove it, and set existingId to keep a live object.`,
+      `${ref.label}: an alias gives it the state of another type's resource (id ${id}). Nothing was sent. Remove the alias, and set existingId to keep a live object.`,
     );
   // The engine deletes a single resource's object by the option in the state; a set deletes by the current option.
   const asked =
@@ -417,7 +417,7 @@ function tellReplacement({ runtime, kind, ref }: Plan, { action, former }: Plann
   if (!former || runtime.deployment.isClaimedOrAdopted(kind, former.id)) return;
   let then = "is replaced";
   if (action.do === "replace" && action.perhaps)
-    then = "is replaced if values that are not known yet differ";
+    then = "is replaced if a value that isn't known yet has changed";
   const notice = replacedNotice(kind, ref, former, then);
   runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
 }

@@ -85,7 +85,7 @@ export async function readResource(
   const { read } = operations.can;
   if (!read && !isSet && !isAnswered)
     runtime.say(
-      `A refresh does not compare any ${kind.create.noun}: advertising:operations has no read in the configuration of the last \`pulumi up\` (with --run-program: the current one).`,
+      `A refresh does not compare any ${kind.create.noun}: the last \`pulumi up\` had no read in advertising:operations. (With --run-program, a refresh uses the current settings.)`,
     );
   // A single object that was just answered may be too new for a read to find it.
   const isChanged =

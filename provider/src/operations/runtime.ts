@@ -144,18 +144,15 @@ export function createRuntime(
       const all = everyJournal(folder, disk, knownJournals).filter(
         (each) => journalPath(each, folder) !== journal?.path,
       );
-      const byStack = Map.groupBy(all, stackKey);
-      const stacks = journal
-        ? [[...(byStack.get(stackKey(journal.place)) ?? []), journal]]
-        : [...byStack.values()];
-      for (const journals of stacks) {
+      if (journal) all.push({ ...journal.place, runs: [], records: journal.records });
+      for (const [stack, journals] of Map.groupBy(all, stackKey)) {
+        if (journal && stack !== stackKey(journal.place)) continue;
         const records = journals.flatMap((each) => [...each.records.values()]);
         const ours = records.filter((each) => isSameAccount(each.account));
         const keys = keysWith(ours, kind.name, id);
         if (own !== undefined) keys.add(own);
         if (keys.size < 2) continue;
-        const [first] = journals;
-        if (first && "stack" in first) printCommandsFor(first.stack);
+        for (const each of journals) printCommandsFor(each.stack);
         return [...keys].filter((key) => key !== own);
       }
       return [];

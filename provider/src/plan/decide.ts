@@ -223,7 +223,7 @@ export function resolutionConflict(
   );
   if (adopts === sent.replaces) facts.push(`to replace ${adopts}`);
   if (facts.length === 0) return undefined;
-  return `existingId: ${adopts} does not resolve this create, which was sent ${facts.join(", ")}. Nothing is adopted until you resolve it.`;
+  return `existingId: ${adopts} can't be this create's object: the create was sent ${facts.join(", ")}. Nothing is adopted until you resolve it.`;
 }
 
 /**

@@ -142,7 +142,7 @@ export function optionProblems(
     problems.push({
       property: "retainOnDelete",
       reason:
-        "can't be false: advertising:operations names no delete. Leave it out; removed objects stay live",
+        "can't be false without a delete in advertising:operations. Remove this option; removed objects stay live",
     });
   return problems;
 }

@@ -130,7 +130,7 @@ class Program {
   #assertGood(findings: readonly Finding[]) {
     const wrong = findings.filter(({ lines }) => lines.length > 0);
     // Objects of earlier batches may be live by now.
-    const consequence = "nothing declared at the same time was registered or sent";
+    const consequence = "nothing more was registered or sent";
     if (this.reading.problems.length + wrong.length > 0)
       throw programError(this.reading, wrong, consequence);
   }

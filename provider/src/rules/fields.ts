@@ -72,7 +72,7 @@ export const LIVE_ID = /^[1-9]\d{0,29}$/;
 export function identifierOf(accepted: string, least: 0 | 1 = 1) {
   const pattern = least === 0 ? ID : LIVE_ID;
   return expecting(
-    `${accepted}, an integer from ${least} to ${Number.MAX_SAFE_INTEGER}`,
+    `${accepted}, an integer from ${least} or a string of digits`,
     z.union([z.int().min(least), z.string().regex(pattern).transform(exactId)]),
     { form: "id" },
   );
@@ -149,7 +149,7 @@ export function additionalFieldsBeside(
   const notFree = new Set([...Object.values(wireNames), markField, "__proto__", ""]);
   const name = z.string().refine((text) => !notFree.has(text));
   return expecting(
-    `request fields by their wire names, with JSON values, except ${taken}`,
+    `JSON values under wire names other than ${taken}`,
     z.record(name, z.json()),
   );
 }

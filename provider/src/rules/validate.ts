@@ -135,7 +135,7 @@ class Walk {
   ) {
     const expected = `expected ${expectationOf(rule)}`;
     if (value === undefined && this.reading.isFromOutputs)
-      return `is required: ${expected}; got undefined from an Output (is its name right?)`;
+      return `is required: ${expected}; got undefined from an Output (is the output's name spelled right?)`;
     if (value === undefined) return `is required: ${expected}`;
     const inside = (issues[0]?.path ?? []).map(String).join(".");
     const place = inside && `with an error at ${quoted(inside)}`;

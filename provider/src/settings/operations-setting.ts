@@ -97,7 +97,7 @@ function faultIn(
     return "may leave the base URL; expected a plain path below it, without a host, .. or #";
   // To a server that ignores queries and parameters, it would be the create.
   if (method === "POST" && !/(^|\/)\{id\}([/;]|$)/.test(path.split("?")[0] ?? ""))
-    return "may be the create itself: expected {id} between slashes or at the end of the path";
+    return "could be the path of a create: it needs {id} between slashes or at its end";
   return undefined;
 }
 

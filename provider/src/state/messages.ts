@@ -22,7 +22,7 @@ export function describe(kind: Kind["name"], create: CreateRecord): string {
   if (details.length > 0) text += ` (${details.join(", ")})`;
   if (at !== "") text += `, sent ${momentOfSending(create)}`;
   if (field !== undefined) text += `, ${field} = ${mark}`;
-  if (replaces !== undefined) text += `; not ${replaces}, which it replaces`;
+  if (replaces !== undefined) text += ` (not ${replaces}, the object that it replaces)`;
   return text;
 }
 

@@ -115,7 +115,7 @@ export class Person {
       const made = simulation.truthOf(name);
       // One object is not the answer about two creates.
       if (made === undefined || given.has(made)) return undefined;
-      if (text.includes(`not ${made.id}, which it replaces`)) return undefined;
+      if (text.includes(`(not ${made.id}, the object that it replaces)`)) return undefined;
       given.add(made);
       created.add(name);
       return `${name}=${made.id}`;

@@ -851,7 +851,7 @@ export class Simulation {
       const isNone =
         made === undefined ||
         given.has(made) ||
-        text.includes(`not ${made.id}, which it replaces`);
+        text.includes(`(not ${made.id}, the object that it replaces)`);
       if (made !== undefined) given.add(made);
       return isNone ? ["--not-created", short] : ["--created", `${short}=${made.id}`];
     });

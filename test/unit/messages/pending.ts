@@ -1,9 +1,11 @@
 /** The command `pending`. */
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import { pendingCommand } from "../../../provider/src/cli/pending.js";
 import type { JournalEntry } from "../../../provider/src/journal/index.js";
 import { EVENT, storedAdvertiser, storedEvent, storedSet } from "../../support/stored.js";
 import { type Examples, OLD, open, record } from "./examples.js";
-import { printedBy, type Surroundings } from "./printed.js";
+import { printed, printedBy, type Surroundings } from "./printed.js";
 
 const pending = (surroundings: Surroundings, ...args: string[]) =>
   printedBy(pendingCommand, ["--stack", "dev", ...args], surroundings);
@@ -31,6 +33,13 @@ const interruptedView = {
   },
 };
 const OPEN_ELSEWHERE = { old: [open(OLD, { id: "4711", state: "created" })] };
+
+/** The end of a `pulumi` whose state has another time once somebody has read it. */
+const CHANGED_ONCE_READ = `
+case "$*" in
+  "stack export"*) sed s/T10:/T11:/ state.json > later.json; mv later.json state.json ;;
+esac
+`;
 
 const examples: Examples = {
   "pending: nothing": () => pending({ resources: [signup] }),
@@ -85,6 +94,11 @@ const examples: Examples = {
     ),
   "pending: an answer during a run": () =>
     pending({ resources: [purchase] }, "--created", "purchase=42"),
+  "pending: an answer while a run changes the state": () =>
+    printed({ resources: [purchase] }, (folder) => {
+      appendFileSync(join(folder, "pulumi"), CHANGED_ONCE_READ);
+      return pendingCommand.run(["--stack", "dev", "--created", "purchase=42"]);
+    }),
   "pending: an answer that a refresh doesn't save": () =>
     pending({ resources: [purchase], refreshed: [purchase] }, "--created", "purchase=42"),
   "pending: the state has another object": () =>
