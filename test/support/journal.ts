@@ -38,7 +38,7 @@ export const create = (key: string, replaces?: string) => ({
 
 export type Work = (run: Journal) => Promise<void> | void;
 
-/** `made 42` */
+/** A record as `created 42`; `none` if there is no record. */
 export const entryLine = (record: JournalEntry | undefined) =>
   record === undefined ? "none" : [record.state, record.id].filter(Boolean).join(" ");
 

@@ -37,7 +37,7 @@ interface Named {
 /** Values as Pulumi's SDK sends them. */
 const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values;
 
-/** What the journals in a run's folder have, as `purchase made 5`. @param stack only its. */
+/** The records of a stack's journals in a run's folder, as `purchase created 5`. */
 export function journalLines(folder: string, stack = "organization/tiny/dev"): string[] {
   const entryLine = ({ key, state, id }: JournalEntry) =>
     [key.slice(key.indexOf("::") + 2), state, id]
@@ -376,12 +376,12 @@ export class SingleObjectFixture {
       : (engine.state?.outputs.unresolved as Values | undefined);
   }
 
-  /** What it has left live. */
+  /** The objects that replacements have left live. */
   get left(): Values[] {
     return (this.engine.state?.outputs.__left ?? []) as Values[];
   }
 
-  /** Its part of a program, for {@link play}. */
+  /** This resource's part of a program, for {@link runProgram}. */
   is = (event: Values = {}) => [this.engine, this.of(event)] as const;
   gone = () => [this.engine, undefined] as const;
 

@@ -1,6 +1,6 @@
 /**
- * Reads data of unknown shape safely, and converts it from and to JSON with exact integers, since ids above 2^53 must keep
- * every digit.
+ * Reads data of unknown shape safely, and converts it from and to JSON with exact integers, since ids above 2^53 must
+ * keep every digit.
  */
 
 /** Properties of unknown shape: arguments, outputs, request fields. */

@@ -137,8 +137,8 @@ export function agree(amount: number, one: string, many: string): string {
 export const NEEDED_NODE = "22.19.0";
 
 /**
- * Why the running version of Node.js is too old, or undefined. Both processes and the commands check this first: npm only
- * warns about an old version, which fails later.
+ * Why the running version of Node.js is too old, or undefined. Both processes and the commands check this first: npm
+ * only warns about an old version, which fails later.
  * @param running such as `22.19.0`.
  */
 export function versionProblem(running: string): string | undefined {

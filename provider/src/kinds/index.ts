@@ -1,6 +1,6 @@
 /**
- * `kinds/`: each kind of resource as data, with its rules, wire names and operations, and the list of all kinds. Has only
- * data and pure functions; may import `base/` and `rules/`.
+ * `kinds/`: each kind of resource as data, with its rules, wire names and operations, and the list of all kinds. Only
+ * data and pure functions. May import `base/` and `rules/`.
  *
  * To add a kind, write a file `*-kind.ts` and add its name in `vocabulary.ts`. The compiler then names the tables that
  * lack it, and `test/unit/kinds.test.ts` the other places. Code about certain kinds imports them by name.

@@ -126,7 +126,7 @@ export class AdvertisingPlugin {
 
   /** Reads settings: the provider's arguments override the stack's configuration. */
   #settingsIn(values: Values): (key: string) => string | undefined {
-    // Those of this package, by their bare names.
+    // The stack's settings for this package, without the namespace in their names.
     const stack = JSON.parse(this.environment.PULUMI_CONFIG ?? "{}");
     return (key) => {
       const value = own(values, key) ?? own(stack, key);

@@ -1,4 +1,4 @@
-/** A program as data, and what its half makes of it: the same `declare` and `Judge` as a real one, no constructors. */
+/** A program as data, and its program process: the real `declare` and `ProgramValidator`, without constructors. */
 import type { JournalEntry } from "../../../provider/src/journal/index.js";
 import {
   advertiser,
