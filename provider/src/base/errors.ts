@@ -33,7 +33,7 @@ export class SettingsError extends coded("ADVERTISING_SETTINGS") {}
 /** Fix the credentials, or the cause that the message names. Nothing was created. */
 export class LoginError extends coded("ADVERTISING_LOGIN") {}
 
-/** Fix the connection, and run it again. Nothing was sent, because there was no connection. */
+/** Fix the cause, in most cases the connection, and run it again. Nothing was sent. */
 export class NotSentError extends coded("ADVERTISING_NOT_SENT") {}
 
 /** Wait, and run it again. The platform limits the rate for longer than this run may wait. Nothing was created. */
