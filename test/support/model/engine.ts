@@ -25,7 +25,7 @@ export interface Saved {
   readonly custom: true;
 }
 
-/** A pending create or update, without id and outputs. */
+/** A pending operation. Its resource may lack id and outputs. */
 interface Operation {
   readonly type: "creating" | "updating" | "deleting";
   readonly resource: Omit<Saved, "outputs"> & { readonly outputs?: Values };

@@ -33,7 +33,7 @@ export function configOf(seed: number, random: () => number): Config {
   };
 }
 
-/** A former key that another event has now is a mistake in the program. */
+/** Keys that no event has or had: a former key that another event has now is a mistake in the program. */
 function freeKeys(set: Declared | undefined): string[] {
   const entries = set?.events ?? {};
   const taken = [

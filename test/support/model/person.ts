@@ -140,7 +140,7 @@ export class Person {
     return asking(last);
   }
 
-  /** Runs a printed command with a true answer. @param say returns the answer; undefined if it isn't true. */
+  /** Runs a printed command with those of its answers that are true. @param say returns a true answer, or undefined. */
   async #answer(
     line: string,
     option: string,
