@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { inRoot } from "./lib/base.mjs";
 
-/** An editor knows no stack: the widest that any installation may have. */
+/** The widest limits that any installation may have, since an editor knows no stack. */
 const WIDEST = { maxWindowSeconds: 2_147_483_647, markField: undefined };
 
 /** @param modules of the package: zod, kinds, rules, and of the catalog: written and field-values. */

@@ -6,7 +6,7 @@ import ts from "typescript";
 import { inRoot } from "./lib/base.mjs";
 
 const TOKEN = "advertising:index:";
-/** By the form of a rule; without one, any object. */
+/** The schema's type for each form of a rule. A rule without a form is any object. */
 const TYPES = {
   text: { type: "string" },
   number: { type: "number" },
@@ -17,7 +17,7 @@ const TYPES = {
   choice: { type: "string" },
 };
 const ANY_MAP = { type: "object", additionalProperties: { $ref: "pulumi.json#/Any" } };
-/** An event goes on under another key of its set. */
+/** The widest limits that any installation may have, since the schema is for all. */
 const WIDEST = { maxWindowSeconds: 2_147_483_647, markField: undefined };
 
 /** The doc comments of classes and interfaces, and of their properties, as `Name` and `Name.property`. */

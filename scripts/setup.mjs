@@ -26,8 +26,8 @@ import { prepareCli } from "./lib/cli.mjs";
 const manifest = readJson(inRoot("provider", "package.json"));
 
 /**
- * Makes a fresh clone ready to run; the second time it only looks. Answers `{ node, cli, env }`: the path of a fitting
- * Node.js, the Pulumi CLI's folder, the environment for runs. Throws a `Problem` that says what has to be installed.
+ * Makes a fresh clone ready to run; later calls only check. Returns `{ node, cli, env }`: the path of a fitting Node.js,
+ * the Pulumi CLI's folder, and the environment for runs. Throws a `Problem` that says what must be installed.
  */
 export async function setUp() {
   if (!isAtLeast(process.version, "20.0")) {
@@ -81,7 +81,7 @@ function areInstalled() {
   });
 }
 
-/** Runs npm: the one that started this, where it did. */
+/** Runs npm: the one that started this script, if npm did. */
 function npm(...args) {
   const { npm_execpath: script, npm_node_execpath: node = process.execPath } = process.env;
   if (script?.endsWith("npm-cli.js"))
@@ -124,7 +124,7 @@ async function buildPackage(node) {
   if (!areLinked) await npm("rebuild", manifest.name, "--ignore-scripts", "--silent");
 }
 
-/** What was compiled from sources that are gone would be published with the rest. */
+/** Removes the output of deleted source files, which would be published with the rest. */
 function removeLeftovers() {
   const compiled = inRoot("provider", "dist");
   for (const file of existsSync(compiled)

@@ -5,7 +5,7 @@ import { inRoot, localFolder, Problem, readJson, run, runMain } from "./lib/base
 import { buildLanguages } from "./lib/cli-build.mjs";
 import { setUp } from "./setup.mjs";
 
-/** The files that are worth a look when the whole takes too long. */
+/** The number of slowest files that are listed. */
 const SLOWEST = 15;
 const scratch = mkdtempSync(join(tmpdir(), "count-"));
 const total = { passed: 0, failed: 0, skipped: 0 };

@@ -1,4 +1,4 @@
-/** What all scripts share. They start on Node.js 20 with nothing installed, so they use only what Node.js has. */
+/** Shared by all scripts. They start on Node.js 20 with nothing installed, so they use only Node.js itself. */
 import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -37,7 +37,7 @@ export const cliFolder = join(
   "bin",
 );
 
-/** What was built for other languages, beside the CLI. Runs of ours have another PULUMI_HOME, and are told. */
+/** The programs built for other languages, beside the CLI. Our runs have another PULUMI_HOME, so they get this path. */
 export const languagesFolder =
   process.env.LANGUAGES_FOLDER || join(dirname(cliFolder), "languages");
 

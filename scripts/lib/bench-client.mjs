@@ -7,7 +7,7 @@ const IN_FLIGHT = 16;
 const CREATES = 3000;
 /** A round takes a fraction of a second, so there are many: what else the machine does is then in few of them. */
 const PAIRS = 25;
-/** Until the code of both is compiled. */
+/** Rounds before the measurement, until the code of both is compiled. */
 const WARM_UP = 2;
 
 const fieldsOf = (i, advertiser_id) => ({
@@ -51,7 +51,7 @@ async function measureOne(begin, sandbox) {
   return CREATES / seconds;
 }
 
-/** Calls `work` with 0, 1, … up to `count`, so many at once. */
+/** Calls `work` with 0, 1, … up to `count`, with a fixed number in flight. */
 async function forEachInFlight(count, work) {
   let next = 0;
   const worker = async () => {

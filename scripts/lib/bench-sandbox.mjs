@@ -11,7 +11,7 @@ export async function forkSandbox() {
     throw new Error(`the sandbox ended with ${code}: see its message above`);
   });
   ended.catch(() => {}); // where nobody asks any more, that is its proper end
-  /** Has it forget everything. */
+  /** Resets the sandbox. */
   const reset = async () => {
     child.send("reset");
     const [address] = await Promise.race([once(child, "message"), ended]);

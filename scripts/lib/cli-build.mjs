@@ -168,7 +168,7 @@ export async function buildLanguages() {
   }
 }
 
-/** What both come to. Neither is left running where the other fails. */
+/** The results of both jobs. If one fails, the other isn't left running. */
 async function settled(jobs) {
   await Promise.allSettled(jobs);
   return Promise.all(jobs);

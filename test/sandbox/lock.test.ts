@@ -58,7 +58,7 @@ it("L1: one holder at a time, and nothing is left behind", async () => {
 
 describe("L2, L3: a holder on this machine", () => {
   it.each([0, 86_400_000, -20_000])(
-    "keeps it while its process lives, however long it shows no sign, also if a clock is set by %i ms",
+    "keeps its lock while its process lives, even without heartbeats and with a clock that is %i ms off",
     async (ms) => {
       const { folder, path } = newLockPath();
       const lock = await take(path);

@@ -1,4 +1,4 @@
-/** The sandbox follows the platform's API page: what it accepts, refuses and fills in; and what it logs of that. */
+/** The sandbox accepts, refuses and fills in what the platform's API documentation says, and logs it. */
 import { describe, expect, it } from "vitest";
 import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { checkFields } from "../../provider/src/sandbox/platform.js";

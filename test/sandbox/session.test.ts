@@ -13,7 +13,7 @@ import { counts, expectEachOnce, start } from "../support/session.js";
 vi.setConfig({ testTimeout: 30_000 });
 
 describe("S3: one login", () => {
-  it("for the first create, none for the next", async () => {
+  it("the first create logs in, and the next one uses that login", async () => {
     const { sandbox, client } = await start();
     expect(await client.create("A")).toMatchObject({ kind: "created", id: "1" });
     expect(await client.create("B")).toMatchObject({ kind: "created", id: "2" });
@@ -24,13 +24,13 @@ describe("S3: one login", () => {
     });
   });
 
-  it("for 20 creates at once", async () => {
+  it("20 creates at once share one login", async () => {
     const { sandbox, client } = await start({ latencyMs: 2 });
     expectEachOnce(sandbox, await client.createMany(20));
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 20 });
   });
 
-  it("none with Basic credentials, which go with every create", async () => {
+  it("with Basic credentials there is no login: every create carries them", async () => {
     const { sandbox, client } = await start(
       { authMode: "basic" },
       { settings: { authMode: "basic" } },

@@ -1,4 +1,4 @@
-/** Answers, read as the client reads them. */
+/** Responses, parsed as the client parses them. */
 import { type ParsedResponse, parseResponse } from "../../provider/src/client/answer.js";
 
 /** @param body a text is used as it is, anything else as JSON. */

@@ -4,8 +4,8 @@ import { onTestFinished } from "vitest";
 
 /**
  * Replaces functions of one of Node's modules until the test's end, also for imports by name.
- * @param module its default import, such as that of `node:fs/promises`.
- * @returns a function that undoes it.
+ * @param module the module's default import, such as that of `node:fs/promises`.
+ * @returns a function that restores the originals.
  */
 export function replaceIn<T extends object>(
   module: T,

@@ -1,4 +1,4 @@
-/** What the provider returns, as its process sends it to the engine, which fails on `undefined` at any depth. */
+/** Values as the provider process sends them to the engine. Fails on `undefined` at any depth, as the engine does. */
 export function carriedBack(values: object | undefined): Record<string, unknown> {
   return JSON.parse(JSON.stringify(values ?? {}, sendable)) as Record<string, unknown>;
 }

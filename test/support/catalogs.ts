@@ -98,7 +98,7 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
   ],
 };
 
-/** Rows as a German spreadsheet saves them, with an advertiser for every ten events. */
+/** The rows of a CSV file that a German spreadsheet saves, with an advertiser for every ten events. */
 export function csvOf(events: number): string[] {
   const rows = Array.from(
     { length: events },

@@ -19,10 +19,10 @@ import { untilTestEnds } from "./until-test-ends.js";
 export interface TestClientOptions {
   /** Settings that differ from the defaults below. */
   readonly settings?: Partial<Settings>;
-  /** Where the session is kept; absent for memory. */
+  /** The file that keeps the session; undefined: memory. */
   readonly cookieFile?: string;
   readonly clock?: FakeClock;
-  /** Proxy variables, read as the settings read them; absent for direct connections. */
+  /** Proxy variables of the environment; undefined: direct connections. */
   readonly proxyVariables?: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +31,7 @@ export type Ending =
   | ({ readonly kind: "created" } & Created)
   | {
       readonly kind: string;
-      /** Scrubbed, as it would leave the process. */
+      /** The error's message, scrubbed as it would leave the process. */
       readonly message: string;
       readonly error: Error;
     };
@@ -42,7 +42,7 @@ export class TestClient {
   readonly secrets: Secrets;
   /** All messages of the run, scrubbed, repetitions included. */
   readonly said: string[] = [];
-  /** In words. */
+  /** The debug log's line for each attempt. */
   readonly attempts: string[] = [];
   /** How often the client announced that a create was about to be sent. */
   announced = 0;
@@ -50,7 +50,7 @@ export class TestClient {
   whileNoting: () => void = () => undefined;
   /** Called with each id as soon as it is known. */
   onCreated: (id: string) => void = () => undefined;
-  /** For tests that close it before their end. */
+  /** Closes the client before the test's end. */
   readonly close: () => Promise<void>;
   readonly #client: Client;
 
@@ -143,7 +143,7 @@ export function messageOf(ending: Ending | undefined): string {
   return ending !== undefined && "message" in ending ? ending.message : "";
 }
 
-/** `value` with all that it refers to, hidden or not: an error, its causes and theirs. */
+/** `value` as a text with everything that it refers to, hidden or not, such as an error's causes. */
 export function everythingIn(value: unknown): string {
   return inspect(value, {
     depth: 20,

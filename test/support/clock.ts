@@ -1,6 +1,6 @@
 /**
- * Time that passes at once: sleepers wake up in the order of their times, and the clock jumps to each of these. While
- * something real is under way, such as a request, it stands still.
+ * Time that passes at once: sleepers wake up in the order of their times, and the clock jumps to each of these times.
+ * The clock stands still while something real is under way, such as a request.
  */
 import { type Clock, systemClock } from "../../provider/src/base/clock.js";
 
@@ -12,12 +12,12 @@ interface Sleeper {
 export class FakeClock implements Clock {
   /** All requested sleeps in milliseconds, in the order of the requests. */
   readonly sleeps: number[] = [];
-  /** Called with the monotonic time before a sleeper wakes up, for what happens meanwhile. */
+  /** Called with the monotonic time before a sleeper wakes up, so that a test can act meanwhile. */
   beforeWaking: (monotonicMs: number) => void | Promise<void> = () => undefined;
   #monotonicMs = 0;
   #wallOffsetMs: number;
   #sleepers: Sleeper[] = [];
-  /** Ring when time passes them; no time passes for their sake. */
+  /** Alarms ring when time passes them, but the clock never jumps to one. */
   #alarms: Sleeper[] = [];
   #isTurning = false;
   #underWay = 0;
@@ -43,7 +43,7 @@ export class FakeClock implements Clock {
     });
   }
 
-  /** Stops the clock while `work` runs, which takes no time. */
+  /** Stops the clock while `work` runs, so that `work` takes no time. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#underWay++;
     try {
@@ -76,7 +76,7 @@ export class FakeClock implements Clock {
     this.#monotonicMs = Math.max(this.#monotonicMs, untilMs);
   }
 
-  /** Sets the wall clock forward or back, without effect on the monotonic one. */
+  /** Sets the wall clock forward or back. The monotonic clock stays. */
   jumpWall(ms: number): void {
     this.#wallOffsetMs += ms;
   }
@@ -84,7 +84,7 @@ export class FakeClock implements Clock {
   async #turn(): Promise<void> {
     this.#isTurning = true;
     while (this.#sleepers.length > 0) {
-      // Others that are about to sleep or to send do so first.
+      // First, let others begin to sleep or to send.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#underWay > 0) {
         await new Promise<void>((resolve) => {
@@ -103,7 +103,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Real time, for several clients that wait for each other's real work: a fake clock would run ahead of that. */
+/** Real time, for several clients that wait for each other's real work: a fake clock would run ahead of it. */
 export class RealTime extends FakeClock {
   override wallMs = systemClock.wallMs;
   override monotonicMs = systemClock.monotonicMs;

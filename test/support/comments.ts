@@ -7,13 +7,13 @@ import { onTestFinished } from "vitest";
 export interface Comment {
   readonly id: number;
   body: string;
-  /** Who wrote it. */
+  /** The comment's author. */
   readonly user: { readonly login: string };
 }
 
 const PER_PAGE = 2;
 
-/** The server ends with the test. @param token that each request needs. @param comments that already exist. */
+/** Starts the server, which ends with the test. @param token required in each request. @param comments existing ones. */
 export async function serveComments(
   token: string,
   comments: Comment[],

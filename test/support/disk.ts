@@ -12,20 +12,20 @@ interface Node {
   mode: number;
   /** The content that every process sees. */
   text: Buffer;
-  /** The content if only what was synced is left. Replaced, never changed in place. */
+  /** The synced content, which survives a loss of power. Replaced, never changed in place. */
   synced: Buffer;
 }
 
 /** A change that may not be on the disk yet. */
 type Unsynced =
-  /** A write, of which possibly only a beginning is kept. */
+  /** A write. After a crash, possibly only its beginning is left. */
   | {
       readonly kind: "data";
       readonly node: Node;
       readonly at: number;
       readonly bytes: Buffer | "cut";
     }
-  /** A name that leads elsewhere now, or nowhere; a rename is one such change of two names. */
+  /** A change of a name, which now leads to another file or to none. A rename changes two names at once. */
   | {
       readonly kind: "names";
       readonly folders: readonly string[];
@@ -42,7 +42,7 @@ export interface Moment {
   readonly unsynced: readonly Unsynced[];
 }
 
-/** What happens to a change that was not synced: 0 it is lost, 1 it is kept, in between it is torn at that point. */
+/** What a crash does to an unsynced change: 0 loses it, 1 keeps it, a number between cuts it there. */
 export type Fate = number;
 
 type Status = Pick<
@@ -50,11 +50,11 @@ type Status = Pick<
   "mode" | "uid" | "size" | "nlink" | "ino" | "dev" | "mtimeMs" | "isFile"
 >;
 
-/** Of the system's calls it has the forms that the package uses. */
+/** A disk that has only the forms of the system's calls that the package uses. */
 export type MemoryDisk = Disk & Omit<MemoryFiles, keyof Disk>;
 
 class MemoryFiles {
-  /** Called after each change and each sync, when a machine may lose power. */
+  /** Called after each change and each sync: a machine may lose power at each of these moments. */
   onChange: (what: string) => void = () => undefined;
   readonly #names = new Map<string, Node>();
   readonly #syncedNames = new Map<string, Node>();
@@ -78,7 +78,7 @@ class MemoryFiles {
 
   moment(): Moment {
     const texts = new Map([...this.#nodes].map((node) => [node, node.synced]));
-    // Changes of files that no name leads to any more do not count.
+    // Leaves out changes of files that no name leads to any more.
     const named = this.#unsynced.flatMap((each) =>
       each.kind === "names" ? each.names.map(([, node]) => node) : [],
     );
@@ -157,7 +157,7 @@ class MemoryFiles {
     return this.#status(this.#of(file).node);
   }
 
-  /** All of it may be written. */
+  /** Never fails: every file and folder is writable. */
   accessSync(): void {}
 
   statSync(path: string): Status | undefined {
@@ -260,7 +260,7 @@ class MemoryFiles {
   }
 }
 
-/** What is left if the power fails at a moment. @param fates of the changes that were not synced, in their order. */
+/** The disk after a loss of power at a moment. @param fates the fate of each unsynced change, in their order. */
 export function imageAfter(
   { names, texts, unsynced }: Moment,
   fates: readonly Fate[],

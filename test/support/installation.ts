@@ -12,7 +12,7 @@ import { DEFAULTS } from "../../provider/src/sandbox/options.js";
 import { Sandbox } from "../../provider/src/sandbox/server.js";
 import { Sessions } from "../../provider/src/sandbox/sessions.js";
 
-/** Where a success carries the id, and in which form. */
+/** The place and the form of the id in a success. */
 export type CreatedForm =
   | "payload"
   | "top-level-id"
@@ -48,7 +48,7 @@ export const SESSION_REFUSALS = [
 ] as const;
 export type SessionRefusal = (typeof SESSION_REFUSALS)[number];
 
-/** Where the answer to a read holds the object. */
+/** The place of the object in the answer to a read. */
 export type RecordForm = "object" | "payload" | "payload-list" | "list" | "own-name";
 
 /** How an object that isn't there is answered. */
@@ -62,15 +62,15 @@ export type GoneForm =
 
 export type LoginForm = "success-true" | "success-text-true" | "payload-text";
 
-/** Absent ones are the sandbox's own. */
+/** The forms of answers. Undefined: the sandbox's own. */
 export interface AnswerForms {
   readonly createdForm?: CreatedForm;
   readonly refusalForm?: RefusalForm;
   readonly loginForm?: LoginForm;
   readonly recordForm?: RecordForm;
   /**
-   * Whether a read object's values are texts: numbers as `"100.00"`, truth values as `"1"` and `0`, `null` for what was
-   * not given, the id under `<noun>_id`, and more fields than anybody knows.
+   * Whether a read object's values are texts: numbers as `"100.00"`, booleans as `"1"` and `0`, `null` for fields that
+   * were not given, the id under `<noun>_id`, and unknown fields besides.
    */
   readonly hasTextValues?: boolean;
   readonly goneForm?: GoneForm;
@@ -150,7 +150,7 @@ class InstallationSessions extends Sessions {
   }
 }
 
-/** Forgets requests and counts, and keeps the objects. */
+/** Resets requests and counts, but keeps the objects. */
 export function resetCounts(sandbox: Sandbox): void {
   sandbox.requests.length = 0;
   const creates = { advertiserPosts: 0, eventPosts: 0 };
@@ -164,7 +164,7 @@ export function resetCounts(sandbox: Sandbox): void {
   });
 }
 
-/** Counts the sandbox's connections from now on. @returns a function for the most that were open at once. */
+/** Counts the sandbox's connections from now on. @returns a function that returns the most that were open at once. */
 export function countConnections({ server }: Sandbox): () => number {
   let open = 0;
   let most = 0;

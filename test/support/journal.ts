@@ -1,4 +1,4 @@
-/** A stack's journal, as its runs use it one after the other. Of real files it needs none. */
+/** A stack's journal on a simulated disk, as its runs use it one after the other. */
 import { dirname } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { type Clock, systemClock } from "../../provider/src/base/index.js";
@@ -38,7 +38,7 @@ export const create = (key: string, replaces?: string) => ({
 
 export type Work = (run: Journal) => Promise<void> | void;
 
-/** `made 42` */
+/** A record as `created 42`; `none` if there is no record. */
 export const entryLine = (record: JournalEntry | undefined) =>
   record === undefined ? "none" : [record.state, record.id].filter(Boolean).join(" ");
 

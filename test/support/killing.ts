@@ -9,7 +9,7 @@ import type { RunResult, TestStack } from "./stack.js";
 /** `tree`: every process of the run at once, as when a machine dies. `engine`: only Pulumi's own; its plugins go on. */
 export type Victims = "tree" | "engine";
 
-/** Which processes get a signal: Pulumi's own, or also all that it started, as from a terminal. */
+/** The processes that get a signal: Pulumi's own, or also all that it started, as from a terminal. */
 export type Target = "process" | "group";
 
 /** Resolves once each of these faults of the sandbox has met a request. */

@@ -13,7 +13,7 @@ const OWN_WORDS = 2;
 export interface SourceText {
   readonly file: string;
   readonly line: number;
-  /** Its longest part without a placeholder. */
+  /** The text's longest part without a placeholder. */
   readonly part: string;
 }
 
@@ -67,7 +67,7 @@ function partsOf(node: ts.Node): string[] {
   return [];
 }
 
-/** A message is compared whatever its lines' ends and indents. */
+/** A message without its line ends and indents, for comparison. */
 export function singleSpaced(text: string): string {
   return text.replaceAll(/\s+/g, " ").trim();
 }

@@ -24,7 +24,7 @@ export function mutated(source: string, { file, from, to }: Mutation): string {
   return source.replace(broken, () => to);
 }
 
-/** Lets vitest load the product with the change in MUTATION (JSON). The files stay as they are. */
+/** Makes vitest load the product with the change in MUTATION (JSON). The files themselves don't change. */
 export function mutating(): Plugin[] {
   const { MUTATION } = process.env;
   if (MUTATION === undefined) return [];

@@ -34,7 +34,7 @@ export function operatedSandbox(options: InstallationOptions = {}): Promise<Sand
 /** The event that {@link withWitness} reads; the next object has the id 2. */
 export const WITNESS = { id: 1, event_name: "Witness", advertiser_id: 1, value: 1 };
 
-/** In this run {@link WITNESS} is read as well: what is not found counts as gone, since the operation works. */
+/** The run first reads {@link WITNESS} successfully, so that a later "not found" counts as gone. */
 export function withWitness(runtime: Runtime): Runtime {
   let hasRead = false;
   const client = () => {

@@ -26,7 +26,7 @@ const repository = resolve(import.meta.dirname, "../..");
 export const providerFolder = join(repository, "provider");
 /** The downloads of pnpm and yarn, kept between runs as npm keeps its own. */
 const pnpmFolder = join(repository, ".pulumi-local", "pnpm");
-/** What npm installs for them. */
+/** The package that npm installs to provide yarn. */
 const YARN = "@yarnpkg/cli-dist@4.18.1";
 const TOOLS = {
   npm: undefined,
@@ -143,7 +143,7 @@ export class InstalledProject {
 
   /**
    * A workspace with a program in `apps/shop` and a library in `libs/tracking`, whose peer dependency the package is.
-   * @returns the program's folder, what its runs have in their environment, and how to reinstall it with more settings.
+   * @returns the program's folder, the environment of its runs, and a function that reinstalls it with more settings.
    */
   static async workspace(
     manager: Manager,
@@ -178,7 +178,7 @@ export class InstalledProject {
     await install(manager === "pnpm" ? 'packages: ["apps/*", "libs/*"]\n' : "");
     const programFolder = join(folder, "apps", "shop");
     if (tool === undefined || !isYarn) return { programFolder, environment: {}, install };
-    // As `yarn exec pulumi up` has it.
+    // NODE_OPTIONS as `yarn exec pulumi up` sets it.
     const NODE_OPTIONS = await succeed(
       tool,
       ["exec", "node", "--print", "process.env.NODE_OPTIONS"],
@@ -272,7 +272,7 @@ export class InstalledProject {
   }
 }
 
-/** As the repository has them. */
+/** The versions of these packages in the repository. */
 function versions(...names: string[]) {
   const ours = {
     ...manifestIn(repository).devDependencies,
@@ -294,7 +294,7 @@ export function useStarter(): () => string {
   const temporary = useTemporaryFolder();
   const project = () => join(temporary(), "starter");
   beforeAll(async () => {
-    // Leaves out what developers' own runs put there.
+    // Leaves out files of developers' own runs.
     const isOwn = (path: string) =>
       !/^(Pulumi\..+\.yaml|node_modules)$/.test(basename(path));
     cpSync(join(repository, "examples", "starter"), project(), {
@@ -310,14 +310,14 @@ export function useStarter(): () => string {
   return project;
 }
 
-/** @returns the path of a package manager; none for npm, which is there. */
+/** @returns the path of a package manager; undefined for npm, which is installed already. */
 async function provide(manager: Manager, parent: string): Promise<string | undefined> {
   const tool = TOOLS[manager];
   const [name = ""] = manager.split(",");
   return tool === undefined ? undefined : installTool(name, tool, parent);
 }
 
-/** Installs what nothing here depends on in its own folder. @param name of its command. @returns the command's path. */
+/** Installs a package in a folder of its own. @param name the package's command. @returns the command's path. */
 export async function installTool(
   name: string,
   tool: string,

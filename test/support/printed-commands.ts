@@ -6,7 +6,7 @@ export function commandsIn(message: string): string[] {
   return lines.filter((line) => /^(?:npx|pulumi|export|unset|rm) /.test(line));
 }
 
-/** A run's report at its end. Before that, Pulumi prints the same messages as they come. */
+/** The report at a run's end, without the same messages that Pulumi has printed during the run. */
 function reportIn(output: string): string {
   const [, diagnostics = ""] = output.split(/^Diagnostics:$/m);
   return diagnostics.split(/^(?:Outputs|Resources|Duration):?/m)[0] ?? "";

@@ -21,9 +21,9 @@ export type Treatment =
   | { readonly kind: "close" | "reset" | "hang" | "garbage" };
 
 export interface ProxyOptions {
-  /** Where every tunnel leads. */
+  /** The port that every tunnel leads to. */
   readonly to: number;
-  /** @param index 0 for the first. @default a tunnel */
+  /** @param index the number of the CONNECT, from 0. @default a tunnel */
   readonly treat?: (index: number) => Treatment;
   /** `user:password`; anything else is refused with 407. */
   readonly credentials?: string;
@@ -120,7 +120,7 @@ export async function startTlsFront(certificate: TlsOptions, to: number): Promis
   return listen(server, 0);
 }
 
-/** Passes on what comes from either side, until `cutAfter` bytes of the client have passed. */
+/** Passes data on in both directions, until `cutAfter` bytes of the client have passed. */
 function joinSockets(
   client: Socket,
   upstream: Socket,

@@ -10,7 +10,7 @@ const a = new advertising.Advertiser("a", { advertiserName: "A" });
 for (let i = 0; i < ${events}; i++)
   new advertising.ConversionEvent("e" + i, { eventName: "E" + i, advertiserId: a.advertiserId, value: 1 });`);
 
-/** The same as a set `s`. */
+/** One advertiser `a`, and the same events as a set `s`. */
 export const setShopOf = (events: number) =>
   program(`
 const a = new advertising.Advertiser("a", { advertiserName: "A" });
@@ -23,7 +23,7 @@ export const pendingCommand = (
   ...args: readonly string[]
 ): Promise<RunResult> => stack.command("pending", ...args);
 
-/** Answers what is asked for, as somebody does who looks in the account. @returns how many creates that were. */
+/** Answers for the listed creates, as a person who looks in the account. @returns the number of these creates. */
 export async function answer(
   stack: TestStack,
   sandbox: Sandbox,
@@ -47,7 +47,7 @@ export async function answer(
   return names.size;
 }
 
-/** What users do after an interruption until all is well: unlock, rerun, answer. @returns how many were unresolved. */
+/** Unlocks, reruns and answers until an `up` succeeds, as users do. @returns the number of unresolved creates. */
 export async function recover(stack: TestStack, sandbox: Sandbox): Promise<number> {
   await stack.cancel();
   let unresolved = 0;

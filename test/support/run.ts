@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly adapt?: (runtime: Runtime) => Runtime;
 }
 
-/** @param platform a sandbox, in this process or in another one. @param folder of the cookie file and of the journal. */
+/** @param platform a sandbox, in this process or another. @param folder has the cookie file and the journal. */
 export function newRun(
   platform: { readonly url: string; readonly email: string; readonly password: string },
   folder: string,
@@ -83,7 +83,7 @@ export function newRun(
     ),
     advertiser: providerOf(advertiser),
     event: providerOf(conversionEvent),
-    /** Ends the process as a kill does: its lock is free, and its notes stay. */
+    /** Ends the process as a kill does: the lock is released, and the journal's records stay. */
     kill: () => {
       release();
       return real.abandon();
@@ -96,7 +96,7 @@ export function newRun(
   };
 }
 
-/** The error that the engine gets of a create that fails. */
+/** The error that the engine gets for a failed create. */
 export function failureOf(
   creating: Promise<unknown>,
 ): Promise<Error & { id?: string; properties?: unknown }> {

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { newFolder } from "./folder.js";
 import { type Job, ON_GITHUB, ON_GITLAB } from "./pipelines.js";
 
-/** What happens to one job. */
+/** The things that go wrong in one job. */
 export interface Fate {
   /** The beginning of the command or action that fails. */
   readonly fails?: string;

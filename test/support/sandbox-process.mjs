@@ -1,6 +1,6 @@
 /**
- * A sandbox in a separate process, for tests that measure their own. Its options are JSON in the first argument, with
- * `sessionRequests`: after so many creates, its sessions end.
+ * A sandbox in a separate process, for tests that measure their own process. The first argument has its options as JSON,
+ * and `sessionRequests`: the number of creates after which its sessions end.
  */
 import { startSandbox } from "../../provider/dist/sandbox/index.js";
 

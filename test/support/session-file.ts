@@ -54,7 +54,10 @@ export function userRun(sandbox: Sandbox, cookieFile: string) {
 export const beside = (file: string) =>
   readdirSync(dirname(file)).filter((name) => name !== basename(file));
 
-/** Fails a call until the test ends, if its path has `part` or its file's fits `made`. @returns how often it did. */
+/**
+ * Until the test ends, makes calls of `step` fail with `code` if the file's path contains `part`, and matches `made` if
+ * that is given. @returns a function that returns the number of failed calls.
+ */
 export function failing(
   step: "openSync" | "writeFileSync" | "fsyncSync" | "renameSync",
   part: string,

@@ -1,4 +1,4 @@
-/** A sandbox with a client, and a check of its creates. */
+/** A sandbox with a client, and a check of the client's creates. */
 import { expect } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Ending, messageOf, TestClient, type TestClientOptions } from "./client.js";

@@ -1,6 +1,6 @@
 /**
- * What Pulumi's engine does with some resources, run after run: it checks, compares, creates, updates or replaces,
- * deletes last, and saves what the provider returns. Single events and sets are asked for alike: one test can do both.
+ * Simulates Pulumi's engine for some resources, run after run: it checks, compares, creates, updates or replaces,
+ * deletes last, and saves the provider's results. Single events and sets have the same calls, so that one test can do both.
  */
 import { join } from "node:path";
 import { everyJournal, type JournalEntry } from "../../provider/src/journal/index.js";
@@ -16,7 +16,7 @@ interface Saved {
   id: string;
   inputs: Values;
   outputs: Values;
-  /** Why it is incomplete. The engine then asks for an update, whatever differs. */
+  /** Why the resource is incomplete. The engine then calls `update`, even if nothing differs. */
   initError?: string;
 }
 
@@ -37,7 +37,7 @@ interface Named {
 /** Values as Pulumi's SDK sends them. */
 const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values;
 
-/** What the journals in a run's folder have, as `purchase made 5`. @param stack only its. */
+/** The records of a stack's journals in a run's folder, as `purchase created 5`. */
 export function journalLines(folder: string, stack = "organization/tiny/dev"): string[] {
   const entryLine = ({ key, state, id }: JournalEntry) =>
     [key.slice(key.indexOf("::") + 2), state, id]
@@ -55,7 +55,7 @@ function recordsIn(folder: string, stack: string): JournalEntry[] {
 
 const messageOf = (error: Error) => error.message;
 
-/** All that a run has said. */
+/** All messages of a run. */
 export const wordsOf = ({ told, said }: Run) =>
   [...told.map(({ message }) => message), ...said].join("\n");
 
@@ -63,13 +63,13 @@ abstract class Engine {
   state: Saved | undefined;
   /** More of the program's context about the resource. */
   declares: Values = {};
-  /** Of the stack: `<project>/<stack>`. */
+  /** The stack, as `<project>/<stack>`. */
   stack = "tiny/dev";
   readonly #sandbox: Platform;
   readonly #folder: string;
   readonly name: string;
 
-  /** @param folder of the cookie file and the journal. */
+  /** @param folder has the cookie file and the journal. */
   constructor(sandbox: Platform, folder: string, name: string) {
     this.#sandbox = sandbox;
     this.#folder = folder;
@@ -131,7 +131,7 @@ abstract class Engine {
     return { error, run };
   }
 
-  /** A run that is killed when `when` resolves; the engine saves nothing of it. @param when none: once all is done. */
+  /** A run that is killed when `when` resolves; the engine saves nothing of it. @param when undefined: once everything is done. */
   async upAndKill(
     declared: Values,
     when?: Promise<unknown>,
@@ -151,7 +151,7 @@ abstract class Engine {
     return (await runProgram(run, [[this, declared]]))[0];
   }
 
-  /** @param context what the program process says of the whole run. */
+  /** @param context the program process's information about the whole run. */
   async begin(
     run: Run,
     declared: Values,
@@ -165,7 +165,7 @@ abstract class Engine {
       const { inputs, failures = [] } = await provider.check(olds, carried(news));
       if (failures.length > 0)
         throw new Error(failures.map(({ reason }) => reason).join("\n"));
-      // Pulumi's provider process puts its reference back in.
+      // Adds the reference to the provider, as Pulumi's provider process does.
       return carriedBack({ ...inputs, __provider: PROVIDER });
     };
     const { state } = this;
@@ -235,8 +235,8 @@ abstract class Engine {
 }
 
 /**
- * A run of a program with these resources, in this order; what is not declared leaves the state at the end. It goes on
- * after an error. @returns the failures as the engine prints them, in the same order; of deletes at the end.
+ * Runs a program with these resources, in this order. Undeclared resources leave the state at the end. The run continues
+ * after an error. @returns the failures as the engine prints them, in the same order, then those of deletes.
  */
 export async function runProgram(
   run: Run,
@@ -272,7 +272,7 @@ export async function runProgram(
       errors.push(await beginning.then((deletes) => void last.push(...deletes), messageOf));
     }
   }
-  // In a real run the disk has it long before the end.
+  // In a real run this is on the disk long before the end.
   const [one] = declared[0] ?? [];
   if (isUp && one !== undefined)
     await run.runtime
@@ -337,7 +337,7 @@ export class EventEngine extends Engine {
   }
 }
 
-/** One event, alone or as the only one of a set: it has to behave alike. */
+/** One event, single or the only member of a set: both must behave alike. */
 export class SingleObjectFixture {
   readonly engine: Engine;
   readonly label: string;
@@ -353,7 +353,7 @@ export class SingleObjectFixture {
       : `ConversionEvent "${name}"`;
   }
 
-  /** Its arguments in the form of its resource. */
+  /** The event's arguments, as a single event or as a set has them. */
   of({ advertiserId = 1, ...event }: Values): Values {
     const entry = { eventName: "E", value: 1, ...event };
     return this.engine instanceof SetEngine
@@ -376,12 +376,12 @@ export class SingleObjectFixture {
       : (engine.state?.outputs.unresolved as Values | undefined);
   }
 
-  /** What it has left live. */
+  /** The objects that replacements have left live. */
   get left(): Values[] {
     return (this.engine.state?.outputs.__left ?? []) as Values[];
   }
 
-  /** Its part of a program, for {@link play}. */
+  /** This resource's part of a program, for {@link runProgram}. */
   is = (event: Values = {}) => [this.engine, this.of(event)] as const;
   gone = () => [this.engine, undefined] as const;
 

@@ -22,7 +22,7 @@ export function settingsOf(more: Partial<Settings> = {}): Settings {
   };
 }
 
-/** A reading of them without problems. */
+/** A reading of these settings, without problems. */
 export const READ: SettingsReading = {
   settings: settingsOf(),
   proxy: undefined,

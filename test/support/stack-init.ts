@@ -41,7 +41,7 @@ declare module "vitest" {
     initialisedStack: InitialisedStack;
     /** The address of the server with the engine's key. */
     keyServer: string;
-    /** The folder of a `pulumi` that counts, by COUNT_AS, and goes on as the real one. */
+    /** The folder of a `pulumi` that counts its calls (COUNT_AS), and then runs the real one. */
     counting: string;
   }
 }
@@ -52,12 +52,12 @@ export interface StackPlaces {
   readonly programFolder: string;
   /** Pulumi's home. */
   readonly home: string;
-  /** The folder of its own `file://` backend. */
+  /** The folder of the stack's own `file://` backend. */
   readonly backend: string;
   readonly backendUrl: string;
 }
 
-/** Where the backend keeps the stack's state. */
+/** The file in which the backend keeps the stack's state. */
 export const stateFileIn = (backend: string, project: string) =>
   join(backend, ".pulumi", "stacks", project, `${STACK}.json`);
 const backendFileIn = (backend: string) => join(backend, ".pulumi", "meta.yaml");

@@ -29,7 +29,7 @@ const command = join(repository, "provider/dist/cli/command.js");
 /** Inside the repository, so that programs find the workspace's package as if it was installed. */
 const workFolder = join(repository, ".pulumi-local", "test");
 
-/** Where the engine finds the plugin. It starts none for a program without its resources. */
+/** The lines of Pulumi.yaml that tell the engine where the plugin is. It is started only if a program uses it. */
 const pluginAt = (path: string) =>
   `plugins: { providers: [{ name: advertising, path: ${path} }] }\n`;
 
@@ -75,7 +75,7 @@ export interface StackOptions {
   readonly project?: string;
   /** A cache folder, with cookie file and journal, to share with other stacks. */
   readonly cache?: string;
-  /** The folder of another stack's backend, to play another machine of it. */
+  /** The folder of another stack's backend, to act as that stack on another machine. */
   readonly backend?: string;
   /** An existing project with its dependencies installed. @default a new one in the repository */
   readonly programFolder?: string;
@@ -89,7 +89,7 @@ export interface StackOptions {
 export class TestStack {
   readonly folder: string;
   readonly cache: string;
-  /** Where the project is. */
+  /** The project's folder. */
   programFolder: string;
   readonly #options: StackOptions;
   readonly #environment: Record<string, string>;
@@ -216,7 +216,7 @@ export class TestStack {
     this.logInElsewhere();
   }
 
-  /** As `pulumi login` does, to a new backend. */
+  /** Logs in to a new backend, as `pulumi login` does. */
   logInElsewhere(): void {
     const current = `file://${mkdtempSync(join(this.folder, "backend-"))}`;
     const login = { current, accessTokens: { [current]: "" }, accounts: { [current]: {} } };
@@ -283,7 +283,7 @@ export class TestStack {
     return JSON.parse(await this.exported()).deployment;
   }
 
-  /** What `pulumi stack export` prints. */
+  /** The output of `pulumi stack export`. */
   async exported(): Promise<string> {
     if (!this.#isInFiles) return (await this.#runWell("stack", "export")).output;
     const { checkpoint } = JSON.parse(
@@ -304,7 +304,7 @@ export class TestStack {
       .sort((a, b) => (a.urn < b.urn ? -1 : 1));
   }
 
-  /** What each resource has, by name: its id, or a set's ids by key; `?` for a create of unknown outcome. */
+  /** Each resource's id by name, or a set's ids by key; `?` for a create of unknown outcome. */
   async ids(): Promise<Record<string, unknown>> {
     const all = await this.resources();
     const idOf = ({ id, outputs }: StateResource) =>
@@ -313,8 +313,8 @@ export class TestStack {
   }
 
   /**
-   * What makes this package's commands read the state and the stack's name, of whichever name, in the backend's file
-   * and not ask Pulumi for them; a refresh is always Pulumi's.
+   * Variables that make this package's commands read the state and the stack's name from the backend's file, instead of
+   * running Pulumi. A refresh always runs Pulumi.
    */
   get fromFile(): Readonly<Record<string, string>> {
     const folder = dirname(stateFileIn(this.#backend, this.#project));
@@ -330,7 +330,7 @@ export class TestStack {
     return runProcess("node", [command, ...args], this.programFolder, environment);
   }
 
-  /** Changes the state, as somebody does who imports an edited one. */
+  /** Changes the state, as a person does by importing an edited export. */
   editState(edit: (text: string) => string): void {
     const path = stateFileIn(this.#backend, this.#project);
     writeFileSync(path, edit(readFileSync(path, "utf8")));
@@ -343,14 +343,14 @@ export class TestStack {
   }
 }
 
-/** @returns what a run printed that has to end well. */
+/** Expects that a run succeeds. @returns its output. */
 export async function well(run: Promise<RunResult>): Promise<string> {
   const { code, output } = await run;
   expect(code, output).toBe(0);
   return output;
 }
 
-/** @returns what a run printed that has to fail, in words: without a stack trace. */
+/** Expects that a run fails without a stack trace. @returns its output. */
 export async function failed(run: Promise<RunResult>): Promise<string> {
   const { code, output } = await run;
   expect(code, output).not.toBe(0);
@@ -415,7 +415,7 @@ export function runProcess(
   });
 }
 
-/** For programs whose types are checked elsewhere, as those of the examples by `npm run check`. */
+/** Turns off type checks, for programs that are checked elsewhere, such as the examples (`npm run check`). */
 export const UNCHECKED = { PULUMI_NODEJS_TRANSPILE_ONLY: "true" };
 
 /** A CommonJS program: the package as `advertising`, Pulumi as `pulumi`. */

@@ -53,7 +53,7 @@ export function storedSet(name: string, outputs: object, rest: object = {}) {
   return stored("ConversionEventSet", name, { id: "set-x", outputs: values, ...rest });
 }
 
-/** What `pulumi stack export` prints for these resources. */
+/** The output of `pulumi stack export` for these resources. */
 export function exportOf(
   resources: readonly Resource[],
   time = "2026-03-02T10:00:00Z",

@@ -5,8 +5,8 @@ let isRegistered = false;
 
 /**
  * Calls `end` when the test ends.
- * @returns a function that cancels it and releases what `end` refers to, so that a test with thousands of clients does
- *   not keep them all. vitest is asked once a test: it keeps each time's call stack and all that this refers to.
+ * @returns a function that cancels the call and releases everything that `end` refers to, so that a test with thousands
+ *   of clients doesn't keep them all. vitest's own hook is set once a test, because it keeps each caller's stack.
  */
 export function untilTestEnds(end: () => unknown): () => void {
   due.add(end);

@@ -25,7 +25,7 @@ const halfOf = ({ body }: SandboxAnswer) => {
   return bytes.subarray(0, Math.ceil(bytes.length / 2));
 };
 
-/** An answerer that writes all that is sent. */
+/** An answerer that writes the whole response itself. */
 const writing =
   (write: (answer: SandboxAnswer, response: ServerResponse) => void): SandboxAnswerer =>
   (answer, _request, response) => {
@@ -43,7 +43,7 @@ export const stalledBody = writing((answer, response) => {
   response.socket?.write(halfOf(answer));
 });
 
-/** A byte at a time. */
+/** A body that is sent one byte at a time. */
 export const slowBody = (msPerByte: number) =>
   writing((answer, response) => {
     const { socket } = response;

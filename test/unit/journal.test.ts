@@ -57,13 +57,13 @@ const EVENTS: Work[] = [
 
 // An empty cell is an event that does not come then.
 const TABLE = `
-from      |killed   |ended    |given    |left          |sending|created 42|back  |saw 42 |saw 7    |saw 9 |adopted 9
-none      |none     |none     |none     |none          |sent   |created 42|      |confirmed 42|confirmed 7   |confirmed 9|confirmed 9
-sent      |sent     |sent     |         |sent          |sent   |created 42|none  |confirmed 42|confirmed 7   |confirmed 9|confirmed 9
-sent for 7|sent     |sent     |         |sent          |sent   |created 42|confirmed 7|confirmed 42|sent     |confirmed 9|confirmed 9
-created      |created 42  |created 42  |reported 42|created 42       |       |created 42|      |confirmed 42|created 42  |created 42|confirmed 9
-reported    |reported 42|reported 42|reported 42|none          |       |       |      |confirmed 42|reported 42|confirmed 9   |confirmed 9
-confirmed      |confirmed 7   |confirmed 7   |confirmed 7   |none          |sent   |created 42|      |confirmed 42|confirmed 7   |confirmed 9|confirmed 9`;
+from      |killed     |ended      |given      |left      |sending|created 42|back       |saw 42      |saw 7      |saw 9      |adopted 9
+none      |none       |none       |none       |none      |sent   |created 42|           |confirmed 42|confirmed 7|confirmed 9|confirmed 9
+sent      |sent       |sent       |           |sent      |sent   |created 42|none       |confirmed 42|confirmed 7|confirmed 9|confirmed 9
+sent for 7|sent       |sent       |           |sent      |sent   |created 42|confirmed 7|confirmed 42|sent       |confirmed 9|confirmed 9
+created   |created 42 |created 42 |reported 42|created 42|       |created 42|           |confirmed 42|created 42 |created 42 |confirmed 9
+reported  |reported 42|reported 42|reported 42|none      |       |          |           |confirmed 42|reported 42|confirmed 9|confirmed 9
+confirmed |confirmed 7|confirmed 7|confirmed 7|none      |sent   |created 42|           |confirmed 42|confirmed 7|confirmed 9|confirmed 9`;
 const [head = [], ...rows] = TABLE.trim()
   .split("\n")
   .map((line) => line.split("|").map((cell) => cell.trim()));
@@ -74,17 +74,20 @@ const CASES = rows.flatMap(([from = "", ...cells]) =>
 );
 
 describe("M2, M3: one record a key, from one state to the next", () => {
-  it.each(CASES)("%s, %s: %s", async (from, _, to, event) => {
-    const { up, newRun, all, append } = stackOn();
-    await up(FROM[from] ?? nothing);
-    await up(event);
-    expect(entryLine(newRun().of(KEY))).toBe(to);
-    expect(all().length).toBeLessThanOrEqual(1);
-    append('{"unfinished');
-    expect(entryLine(newRun().of(KEY))).toBe(to); // also while it is written
-    await up(nothing); // writes it anew
-    expect(entryLine(newRun().of(KEY))).toBe(to);
-  });
+  it.each(CASES)(
+    "a record that was '%s' is, after the event '%s', '%s'",
+    async (from, _, to, event) => {
+      const { up, newRun, all, append } = stackOn();
+      await up(FROM[from] ?? nothing);
+      await up(event);
+      expect(entryLine(newRun().of(KEY))).toBe(to);
+      expect(all().length).toBeLessThanOrEqual(1);
+      append('{"unfinished');
+      expect(entryLine(newRun().of(KEY))).toBe(to); // also while it is written
+      await up(nothing); // writes it anew
+      expect(entryLine(newRun().of(KEY))).toBe(to);
+    },
+  );
 
   it.each([true, false])(
     "what was made under a former name is seen with its object, for the same account: %s",
@@ -196,7 +199,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     expect(found()).toMatchObject([{ key: A }]);
   });
 
-  it("what left the state is no record of now, and its id stays known", async () => {
+  it("an object that left the state has no record any more, but the journal still knows its id", async () => {
     const { up, newRun } = stackOn();
     await up((run) => run.recordSending(create(A)).then(() => run.recordCreated(A, "42")));
     await up(async (run) => run.recordSeen({ key: A, id: "42" }));
@@ -236,7 +239,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     expect(words()).toEqual(["b created 42", "a closed 42"]);
   });
 
-  it("M6: a record that was returned is never changed, and one after none begins anew", async () => {
+  it("M6: a returned record never changes, and a create after a closed record begins a new one", async () => {
     const { up, newRun } = stackOn();
     await up(FROM["sent for 7"] ?? nothing);
     await up(async (run) => {
@@ -276,7 +279,7 @@ describe("M1: what is on the disk before a byte leaves", () => {
     expect([calls.length, words().length]).toEqual([4, 101]);
   });
 
-  it("what the disk did not take was not sent, and what the platform answered is so all the same", async () => {
+  it("a create that could not be written is not sent; an id that could not be written counts in this run", async () => {
     let isFull = false;
     const disk = new MemoryDisk();
     const write = disk.writeFileSync.bind(disk);
@@ -314,7 +317,7 @@ describe("M1: what is on the disk before a byte leaves", () => {
 });
 
 describe("M4: two runs of one stack", () => {
-  it("one that ends while it opens the journal keeps it from no other, and writes nothing more", async () => {
+  it("a run that ends while it opens the journal releases it for others, and writes nothing more", async () => {
     for (let turns = 0; turns < 60; turns++) {
       const { up, newRun, words, append } = stackOn();
       await up((run) => run.recordSending(create(A)));
@@ -332,7 +335,7 @@ describe("M4: two runs of one stack", () => {
     }
   });
 
-  it("an end writes what waits for its turn, and nothing after it", async () => {
+  it("the end of a run writes all waiting changes, and refuses later ones", async () => {
     const { newRun, words } = stackOn();
     const run = newRun();
     await run.recordSending(create(A));
@@ -347,7 +350,7 @@ describe("M4: two runs of one stack", () => {
 });
 
 describe("what others ask of it", () => {
-  it("the holder of an object is who has it, before those that had it; in two places it is shared", async () => {
+  it("the holder of an object is the key that has it now, or else one that had it; two keys share it", async () => {
     const { up, newRun } = stackOn();
     await up(async (run) => {
       run.recordSeen({ key: B, id: "42" });
@@ -378,7 +381,7 @@ describe("what others ask of it", () => {
     ]);
   });
 
-  it("a run of another account finds what was sent, and for whom; an answer is kept with its moment", async () => {
+  it("a run without an account finds open creates with theirs; an answer keeps its time", async () => {
     const { up, newRun, disk, all, append } = stackOn();
     await up((run) =>
       run.recordSending({ ...create(KEY), account: "platform.example a@example.com" }),

@@ -68,7 +68,7 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
   });
 
   it.each([200, 400, 401, 403, 408, 500, 502, 503, 504, 307])(
-    "status %i: never",
+    "a create that got status %i is never sent again",
     (status) => {
       expect(decideRetry({ ...question, attempt: answer(status) }).kind).toBe("done");
     },
@@ -130,13 +130,17 @@ describe("Retry-After", () => {
       },
       30_000,
     ],
-    ["a date in the past", { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT" }, 0],
-    ["a huge number", { "retry-after": "1e9" }, undefined],
-    ["a year at most", { "retry-after": "99999999999999999999" }, 366 * 24 * 3600 * 1000],
-    ["nonsense", { "retry-after": "soon" }, undefined],
-    ["negative", { "retry-after": "-5" }, undefined],
-    ["empty", { "retry-after": "" }, undefined],
-    ["absent", {}, undefined],
+    ["a date in the past is 0", { "retry-after": "Wed, 31 Dec 2025 00:00:00 GMT" }, 0],
+    ["a number with an exponent is unreadable", { "retry-after": "1e9" }, undefined],
+    [
+      "more than a year counts as a year",
+      { "retry-after": "99999999999999999999" },
+      366 * 24 * 3600 * 1000,
+    ],
+    ["a word is unreadable", { "retry-after": "soon" }, undefined],
+    ["a negative number is unreadable", { "retry-after": "-5" }, undefined],
+    ["an empty text is unreadable", { "retry-after": "" }, undefined],
+    ["an absent header gives no time", {}, undefined],
   ])("%s", (_, headers, expected) => {
     expect(retryAfterMs(headers, now)).toBe(expected);
   });

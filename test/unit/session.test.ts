@@ -152,12 +152,28 @@ it("creates that are sent and not answered do not hold up the others one after t
 const WORDS = { message: "you may not create these" };
 
 it.each<[string, number, object, number, number, string, number]>([
-  ["a 401, at once", 401, {}, 0, 0, "accepted", 2],
-  ["a bare 403, at once", 403, {}, 0, 0, "refused", 1],
-  ["a bare 403, after others were accepted", 403, {}, 1, 0, "accepted", 2],
-  ["a bare 403, after a minute", 403, {}, 0, 60_000, "accepted", 2],
+  ["a 401 on a new login: a second login, and a resend", 401, {}, 0, 0, "accepted", 2],
+  ["a bare 403 on a new login: refused, no second login", 403, {}, 0, 0, "refused", 1],
   [
-    "other words, on a young session: about something else",
+    "a bare 403 after an accepted create: a second login, and a resend",
+    403,
+    {},
+    1,
+    0,
+    "accepted",
+    2,
+  ],
+  [
+    "a bare 403 on a login that is a minute old: a second login, and a resend",
+    403,
+    {},
+    0,
+    60_000,
+    "accepted",
+    2,
+  ],
+  [
+    "a 403 with words about something else on a young login: no session problem, no second login",
     403,
     WORDS,
     1,
@@ -165,24 +181,35 @@ it.each<[string, number, object, number, number, string, number]>([
     "accepted",
     1,
   ],
-  ["other words, after a minute", 403, WORDS, 1, 60_000, "accepted", 2],
-])("S1: %s", async (_, status, body, accepted, ageMs, expected, expectedLogins) => {
-  const answers = [
-    ...Array.from({ length: accepted }, () => answer(200)),
-    answer(status, body),
-  ];
-  const { session, clock, creates, logins } = start({
-    create: () => {
-      if (answers.length === 1) clock.advance(ageMs);
-      return answers.shift() ?? answer(200);
-    },
-  });
-  for (let i = 0; i < accepted; i++) await post(session, "{}", nothing);
-  expect((await post(session, "{}", nothing)).session).toBe(expected);
-  expect([logins(), creates.length]).toEqual([expectedLogins, accepted + expectedLogins]);
-});
+  [
+    "a 403 with such words on a login that is a minute old: a second login, and a resend",
+    403,
+    WORDS,
+    1,
+    60_000,
+    "accepted",
+    2,
+  ],
+])(
+  "a session that refuses a create with %s",
+  async (_, status, body, accepted, ageMs, expected, expectedLogins) => {
+    const answers = [
+      ...Array.from({ length: accepted }, () => answer(200)),
+      answer(status, body),
+    ];
+    const { session, clock, creates, logins } = start({
+      create: () => {
+        if (answers.length === 1) clock.advance(ageMs);
+        return answers.shift() ?? answer(200);
+      },
+    });
+    for (let i = 0; i < accepted; i++) await post(session, "{}", nothing);
+    expect((await post(session, "{}", nothing)).session).toBe(expected);
+    expect([logins(), creates.length]).toEqual([expectedLogins, accepted + expectedLogins]);
+  },
+);
 
-it("S5: what a new login did not cure causes none for a minute, and then one", async () => {
+it("S5: a refusal that a new login did not cure causes no further login for a minute, and then one", async () => {
   const { session, clock, creates, logins } = start({ create: () => answer(401) });
   const one = async () => [
     (await post(session, "{}", nothing)).session,
@@ -196,18 +223,39 @@ it("S5: what a new login did not cure causes none for a minute, and then one", a
 });
 
 it.each<[string, number, object, number, string, boolean]>([
-  ["a 401, at once: the credentials are wrong", 401, {}, 0, "refused", true],
   [
-    "a 401, after others were accepted: it is about the request",
+    "a 401 to the first create: the credentials are wrong, and the run sends nothing more",
+    401,
+    {},
+    0,
+    "refused",
+    true,
+  ],
+  [
+    "a 401 after an accepted create: it is about this request, and the run goes on",
     401,
     {},
     1,
     "refused",
     false,
   ],
-  ["a bare 403", 403, {}, 0, "accepted", false],
-  ["other words", 403, WORDS, 0, "accepted", false],
-])("S4, Basic: %s", async (_, status, body, accepted, expected, isFinal) => {
+  [
+    "a bare 403: it is about this request, and the run goes on",
+    403,
+    {},
+    0,
+    "accepted",
+    false,
+  ],
+  [
+    "a 403 with words: it is about this request, and the run goes on",
+    403,
+    WORDS,
+    0,
+    "accepted",
+    false,
+  ],
+])("S4: Basic credentials, %s", async (_, status, body, accepted, expected, isFinal) => {
   const answers = [
     ...Array.from({ length: accepted }, () => answer(200)),
     answer(status, body),

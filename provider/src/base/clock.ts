@@ -1,13 +1,13 @@
-/** Time as an argument, so that what decides can be tested without waiting. */
+/** Time as an argument, so that tests needn't wait. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 export interface Clock {
-  /** Milliseconds since 1970; may jump. */
+  /** Milliseconds since 1970. May jump. */
   wallMs(): number;
-  /** Milliseconds since some moment; never goes back. */
+  /** Milliseconds since an unspecified time. Never goes back. */
   monotonicMs(): number;
   sleep(ms: number): Promise<void>;
-  /** Calls `ring` after so long, which keeps no process alive. @returns what cancels it. */
+  /** Calls `ring` after `ms`, without keeping the process alive. @returns a function that cancels it. */
   alarm(ms: number, ring: () => void): () => void;
 }
 

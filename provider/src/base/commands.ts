@@ -1,27 +1,27 @@
-/** Commands that messages print, ready for a POSIX shell. Pure, but for what {@link setCommandTarget} keeps. */
+/** Commands in messages, ready for a POSIX shell. Pure, except that {@link setCommandTarget} keeps the stack. */
 
-/** One word of a shell's command. */
+/** Quotes a text as one word of a shell command. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The same, without quotes if it needs none. */
+/** Like {@link shellWord}, without quotes if the text needs none. */
 export function plainShellWord(text: string): string {
   if (/^[\w./:@-]+$/.test(text)) return text;
   return shellWord(text);
 }
 
-/** Which stack a printed command is about. */
+/** The stack that a printed command is about. */
 export interface CommandTarget {
-  /** As words. */
+  /** Options that select the stack, as shell words. */
   options: readonly string[];
-  /** An inline program of the Automation API, which Pulumi's command line can't run. */
+  /** Whether it is an inline program of the Automation API, which Pulumi's command line can't run. */
   isInline: boolean;
 }
 
 let commandTarget = (): CommandTarget => ({ options: [], isInline: false });
 
-/** From now on, each command that this process prints is about this. @param target called when one is printed. */
+/** Sets the stack of all commands that this process prints later. @param target called for each command. */
 export function setCommandTarget(target: () => CommandTarget): void {
   commandTarget = target;
 }

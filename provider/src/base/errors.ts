@@ -1,14 +1,14 @@
 /**
- * The errors that this package raises on purpose, one class for each thing that the reader does next. A message says
- * what was tried, on what, what came back and what to do. Secrets are masked where it leaves the process, in
- * `operations/` and `cli/`. Not of this family: `TransportFailure` and `WaitBudgetExceeded`, which never leave the client.
+ * The errors that this package raises on purpose, one class for each next step of the reader. A message says what was
+ * tried, on which object, what came back and what to do. `operations/` and `cli/` mask secrets before a message leaves
+ * the process. `TransportFailure` and `WaitBudgetExceeded` aren't here, because they never leave the client.
  */
 import { existsSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 /** The base of every error that this package raises on purpose. */
 export abstract class AdvertisingError extends Error {
-  /** Stable, for programs: a contract like the names of arguments. Each class has its own. */
+  /** Stable, for programs: a contract like the names of arguments. */
   static readonly code: string;
   get code(): string {
     return (this.constructor as typeof AdvertisingError).code;
@@ -33,20 +33,20 @@ export class SettingsError extends coded("ADVERTISING_SETTINGS") {}
 /** Fix the credentials, or the cause that the message names. Nothing was created. */
 export class LoginError extends coded("ADVERTISING_LOGIN") {}
 
-/** Nothing was sent, or what was sent surely had no effect for want of a connection: fix the connection, run again. */
+/** Fix the cause, in most cases the connection, and run it again. Nothing was sent. */
 export class NotSentError extends coded("ADVERTISING_NOT_SENT") {}
 
-/** Wait, run again: the platform limits the rate, for longer than this run may wait. Nothing was created. */
+/** Wait, and run it again. The platform limits the rate for longer than this run may wait. Nothing was created. */
 export class RateLimitedError extends coded("ADVERTISING_RATE_LIMITED") {}
 
-/** Read the platform's reason, fix what it names. Nothing was created. */
+/** Fix the reason that the platform names. Nothing was created. */
 export class RefusedError extends coded("ADVERTISING_REFUSED") {}
 
-/** Look in the account, then say what is there: a create was sent, and its outcome is not known, or its id is not. */
+/** Look in the account, and answer for the create: it was sent, and its outcome or its id is unknown. */
 export class OutcomeUnknownError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {
   constructor(
     message: string,
-    /** When it was sent, ISO 8601. */
+    /** When the create was sent, ISO 8601. */
     readonly sentAt: string,
     options?: ErrorOptions,
   ) {
@@ -54,41 +54,41 @@ export class OutcomeUnknownError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {
   }
 }
 
-/** Resolve the open create that may be this object: nothing was sent. */
+/** Resolve the open create that may have made this object. Nothing was sent. */
 export class BlockedCreateError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {}
 
-/** Run it again: a request that may be repeated got no usable answer. Nothing in the state has changed. */
+/** Run it again: a repeatable request got no usable response. The state has not changed. */
 export class BadAnswerError extends coded("ADVERTISING_BAD_ANSWER") {}
 
-/** The stack belongs to another account: set it back, or say that the platform has moved. Nothing was sent. */
+/** Set the stack's account back, or name it in `formerAccount` if the platform has moved. Nothing was sent. */
 export class AccountMismatchError extends coded("ADVERTISING_ACCOUNT_MISMATCH") {}
 
-/** Fix or remove the journal's file, as it says. Nothing was sent. */
+/** Fix or remove the journal's file, as the message says. Nothing was sent. */
 export class JournalError extends coded("ADVERTISING_JOURNAL") {}
 
-/** Call the command again, corrected, or fix what it says. */
+/** Correct the command, or fix the problem that the message names. */
 export class UsageError extends coded("ADVERTISING_USAGE") {}
 
 /** Report it: a defect of this package. */
 export class InternalError extends coded("ADVERTISING_INTERNAL") {}
 
-/** Give `.get()` the object's id on the platform: this one is not, and only a run knows it. */
+/** Give `.get()` the object's id on the platform; or, for an import, set up a read in `advertising:operations`. */
 export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 
 const MESSAGES = join("node_modules", "pulumi-advertising", "docs", "messages.md");
 
-/** The page as the package brings it, seen from this process's folder: a program may stand below its package's. */
+/** The path of the package's messages page, for this folder: a program may be below the folder of `node_modules`. */
 function messagesPage() {
   let folder = process.cwd();
   while (!existsSync(join(folder, MESSAGES))) {
-    // Installed elsewhere, as for the whole machine: the usual place says what is meant.
+    // If the package is installed elsewhere (globally), the usual path still tells which page is meant.
     if (dirname(folder) === folder) return MESSAGES;
     folder = dirname(folder);
   }
   return relative(process.cwd(), join(folder, MESSAGES));
 }
 
-/** The error's message as it leaves the process: with the path of its page, and its code at the end. */
+/** Adds the page's path and the code to an error's message, at the end. */
 export function withPage(message: string, code: string): string {
   return withCode(
     `${message}${gapAfter(message)}(${messagesPage()}#${code.toLowerCase()})`,
@@ -96,12 +96,12 @@ export function withPage(message: string, code: string): string {
   );
 }
 
-/** As {@link withPage}, of one of several lines. */
+/** Like {@link withPage}, for one of several messages: adds only the code. */
 export function withCode(message: string, code: string): string {
   return `${message}${gapAfter(message)}[${code}]`;
 }
 
-/** A command at the message's end stays alone on its line. */
+/** A line break if the message ends with a command, which must stay alone on its line; otherwise a space. */
 function gapAfter(message: string) {
   if (/\n +(npx|pulumi|export|unset|rm) [^\n]*$/.test(message)) return "\n";
   return " ";

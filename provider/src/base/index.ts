@@ -1,7 +1,7 @@
 /**
- * `base/`: text, data and errors that every module uses. It promises functions without network, and without files but for
- * the place of an error's page, and time as an argument; a text that passed `Secrets` holds no registered secret. It knows
- * nothing of advertisers and events, and imports no other module.
+ * `base/`: text, data and errors for every module. Nothing here uses the network, or files (except to find an error's
+ * page), and time is an argument. A text that passed `Secrets` contains no registered secret. It knows nothing about
+ * advertisers and events, and imports no other module.
  */
 export * from "./clock.js";
 export * from "./commands.js";

@@ -1,9 +1,9 @@
 /**
- * Data of which nothing is known: its own properties, and its way from and to JSON with integers of any size, since an
- * id above 2^53 must come and go digit by digit.
+ * Reads data of unknown shape safely, and converts it from and to JSON with exact integers, since ids above 2^53 must
+ * keep every digit.
  */
 
-/** Properties of which nothing is known but that they are data: arguments, outputs, request fields. */
+/** Properties of unknown shape: arguments, outputs, request fields. */
 export type Values = Readonly<Record<string, unknown>>;
 
 function isRecord(value: unknown): value is Values {
@@ -46,18 +46,18 @@ export function isPlain(value: unknown): value is string | number | boolean {
   return ["string", "number", "boolean"].includes(typeof value);
 }
 
-/** Whether there is a value at all: null is none. */
+/** Whether a value is neither undefined nor null. */
 export function hasValue(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Whether two values of an argument are the same: an id is a number, or its digits where no number could hold it. */
+/** Whether two values of an argument are equal; an id may be a number, or its digits if no number holds it exactly. */
 export function isSameValue(one: unknown, other: unknown): boolean {
   if (isPlain(one) && isPlain(other)) return String(one) === String(other);
   return canonicalJson(one) === canonicalJson(other);
 }
 
-/** The same text for the same value, whatever the order of its names; an absent value is `null`. */
+/** JSON that is the same for equal values, whatever the order of their names; an undefined value is `null`. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, withSortedNames) ?? "null";
 }
@@ -71,7 +71,7 @@ function withSortedNames(_: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** The value that `text` is the JSON of; `undefined` if it is not JSON. */
+/** Parses JSON; `undefined` if `text` isn't JSON. */
 export function jsonIn(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? "");
@@ -82,7 +82,7 @@ export function jsonIn(text: string | undefined): unknown {
 
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 
-/** Missing in TypeScript's types of JSON. */
+/** Functions of JSON that TypeScript's types lack. */
 interface ExactJson {
   parse(text: string, reviver: Reviver): unknown;
   rawJSON(text: string): unknown;
@@ -90,7 +90,7 @@ interface ExactJson {
 const exact = JSON as unknown as ExactJson;
 
 /**
- * Parses JSON; an integer that no number holds exactly becomes a string of digits.
+ * Parses JSON. An integer that no number holds exactly becomes a string of digits.
  * @throws SyntaxError, RangeError
  */
 export function parseExact(text: string): unknown {

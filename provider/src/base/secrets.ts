@@ -1,29 +1,29 @@
 /**
- * Masks registered secrets in every text that leaves the process. Each is looked for in the spellings that one writer
- * gives it ({@link spelled}), in both normal forms and any case, computed once, when registered. A number is looked for
- * among the numbers of the text, because its digits may also be part of an id.
+ * Masks registered secrets in every text that leaves the process. A secret is found in each common encoding
+ * ({@link spelled}), in both Unicode normal forms and in any case; these spellings are computed when it is registered. A
+ * secret number is compared with the whole numbers in a text, because its digits may also be part of an id.
  */
 
 const MASK = "[secret]";
 
 /**
- * Cookies may rotate with every answer. An echo can only hold one that an in-flight request was sent with, or one that
- * came just before; so this many of the newest are enough, and a long run does not grow.
+ * Cookies may change with every response. A response can only echo the cookie of a request in flight, or one set just
+ * before. So this many of the newest are enough, and a long run's memory doesn't grow.
  */
 const MIN_PASSING = 512;
 
-/** A number as JSON or a person writes it; or a character reference, whose digits are none. */
+/** A number as JSON or a person writes it; or a character reference, whose digits must not count as a number. */
 const SPELLED_NUMBER =
   /%[\da-f]{2}|\\u[\da-f]{4}|&#x?[\da-f]+;|(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
-/** So many characters of a spelling find it. */
+/** The number of characters by which spellings are indexed. */
 const BEGINNING = 3;
 
 export class Secrets {
   readonly #lasting = new Set<string>();
   readonly #numbers = new Set<number>();
   #passing = new Set<string>();
-  /** The spellings by how they begin, so that the cost of a text does not grow with their number. */
+  /** The spellings by their first characters, so that a text's cost doesn't grow with the number of spellings. */
   #spellings = new Map<string, Set<string>>();
 
   /** Registers a secret for good. Empty values are ignored. */
@@ -37,7 +37,7 @@ export class Secrets {
     this.#numbers.add(Math.abs(secret));
   }
 
-  /** Registers one of many that replace each other; the oldest are forgotten. */
+  /** Registers a secret that later ones replace, such as a cookie; the oldest are forgotten. */
   addPassing(secret: string): void {
     const isKnown = this.#passing.delete(secret);
     this.#passing.add(secret);
@@ -96,7 +96,7 @@ export class Secrets {
   }
 }
 
-/** In small letters, but for characters that would change the length of the text. */
+/** Lower case, except for characters whose lower case has another length. */
 function foldCase(text: string) {
   return text.replace(/\p{Lu}/gu, (letter) => {
     const small = letter.toLowerCase();
@@ -105,7 +105,7 @@ function foldCase(text: string) {
   });
 }
 
-/** In both normal forms and both cases: letters such as ß and a final ς have another length or form there. */
+/** A secret in both normal forms and both cases: letters such as ß and a final ς change length or form with the case. */
 function variantsOf(secret: string) {
   if (/^[\x20-\x7e]*$/.test(secret)) return [secret];
   const forms = [
@@ -144,19 +144,19 @@ function spelled(text: string) {
   ];
 }
 
-/** A piece of Base64 this short may stand anywhere. */
+/** A shorter piece of Base64 may occur anywhere by chance. */
 const MIN_DIGITS = 4;
 
 /**
- * The digits that are the secret's alone, whatever stands before and behind it, at each of the three offsets at which
- * it may begin. Otherwise an encoded `user:password` would stay, from which anyone can decode the password.
+ * The Base64 digits that depend only on the secret, for each of the three offsets at which it may begin within encoded
+ * data. Without these, an encoded `user:password` would stay, from which anyone can decode the password.
  */
 function base64Of(bytes: Buffer) {
   const pieces = [0, 1, 2].flatMap((offset) => {
     const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
     const digits = shifted.toString("base64").replace(/=+$/, "");
     const start = Math.ceil((offset * 8) / 6);
-    // Where the secret ends the data, its last digit is known too.
+    // If the data ends with the secret, its last digit is known too.
     const end = Math.floor(((offset + bytes.length) * 8) / 6);
     return [digits.slice(start, end), digits.slice(start)];
   });

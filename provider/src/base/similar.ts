@@ -1,6 +1,6 @@
 /** Finds the known name that a mistyped one was probably meant to be. Pure. */
 
-/** Shorter pieces occur in too many names to say which one was meant. */
+/** Shorter pieces occur in too many names to show which one was meant. */
 const MIN_PIECE_CHARACTERS = 3;
 
 /**
@@ -19,7 +19,7 @@ export function nearest(typed: string, known: Iterable<string>): string | undefi
   return best;
 }
 
-/** How many edits are between two names; `undefined` if there are too many for a slip or an abbreviation. */
+/** The number of edits between two names; `undefined` if there are too many for a slip or an abbreviation. */
 function likelyEdits(one: string, other: string) {
   const length = Math.min(one.length, other.length);
   const difference = Math.abs(one.length - other.length);
@@ -50,8 +50,8 @@ export function editsBetween(one: string, other: string): number {
 }
 
 /**
- * Completes an error about an unknown name: `did you mean value?` if one is near, else the names that are known.
- * @param written how the suggested name is written.
+ * Completes an error about an unknown name: `did you mean value?` if a known name is near, else lists the known names.
+ * @param written returns the suggested name as it is written.
  */
 export function didYouMean(
   typed: string,
@@ -63,7 +63,7 @@ export function didYouMean(
   return `expected one of ${known.join(", ")}`;
 }
 
-/** The letters and digits of a name in small letters: people take names with equal ones for the same name. */
+/** A name's letters and digits in lower case: to people, names with the same ones are the same name. */
 export function letters(name: string): string {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 }

@@ -17,10 +17,10 @@ export function excerpt(text: string, most: number): string {
   return `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
-/** Characters that are invisible, or that look like a space and are none. */
+/** Characters that are invisible, or look like a space but aren't one. */
 const UNSEEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Where nobody means one: within a word in Latin letters, or a space that isn't beside French punctuation. */
+/** Unseen characters that nobody means: in a word of Latin letters, or spaces that aren't beside French punctuation. */
 const STRAY =
   /(?<=\p{sc=Latn})\p{Default_Ignorable_Code_Point}|[\u00ad\u200b\u2060\ufeff\p{Bidi_Control}]|(?<!«)[\u00a0\u202f](?![!?:;»%€])/u;
 
@@ -29,7 +29,7 @@ export function hasStray(name: string): boolean {
   return STRAY.test(name);
 }
 
-/** Equal for texts that look the same. */
+/** Returns the same text for texts that look the same. */
 export function looksOf(text: string): string {
   return text.normalize("NFKC").replace(UNSEEN, "");
 }
@@ -49,7 +49,7 @@ export function quoted(text: string): string {
   return withEscapes(JSON.stringify(excerpt(text, SHOWN_CHARACTERS)));
 }
 
-/** The first `most` of `items`, and one more entry that counts the others if there are any. */
+/** The first `most` of `items`, plus an entry that counts the others, if any. */
 export function cut(
   items: readonly string[],
   most: number,
@@ -59,7 +59,7 @@ export function cut(
   return [...items.slice(0, most), describeOthers(items.length - most)];
 }
 
-/** Joins names, as `a, b and c`. @param most more than these are counted: `a, b and 3 more`. @default all */
+/** Joins names: `a, b and c`. @param most how many are named, before `and 3 more`. @default all */
 export function enumerate(
   items: readonly string[],
   most = Number.POSITIVE_INFINITY,
@@ -70,7 +70,7 @@ export function enumerate(
   return `${names.slice(0, -1).join(", ")} and ${last}`;
 }
 
-/** Joins the parts of a sentence that there are. */
+/** Joins the parts that are neither undefined nor empty. */
 export function joined(
   separator: string,
   ...parts: readonly (string | undefined)[]
@@ -78,12 +78,12 @@ export function joined(
   return parts.filter((part) => part !== undefined && part !== "").join(separator);
 }
 
-/** How many others with the same reason are named; more are counted. */
+/** How many other items with the same reason are named; the rest are counted. */
 const MAX_OTHERS_NAMED = 3;
 
 /**
- * One sentence for all items with the same reason: the first item in full, then the names of the others.
- * @param nameOf names an item that is not in full. @param reasonOf the text without the name.
+ * One sentence for all items with the same reason: the first item's text, then the names of the others.
+ * @param nameOf an item's name. @param reasonOf an item's text without the name.
  */
 export function saidOnce<T>(
   items: readonly T[],
@@ -100,7 +100,7 @@ export function saidOnce<T>(
   });
 }
 
-/** A sentence without its values: equal for two with the same reason. */
+/** A sentence without its values, so that sentences with the same reason are equal. */
 function withoutValues(sentence: string): string {
   return sentence
     .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
@@ -120,7 +120,7 @@ export function idRanges(ids: readonly string[]): string {
     .join(", ");
 }
 
-/** The order in which people count: `event-2` before `event-10`. For `toSorted`. */
+/** Compares texts as people count: `event-2` before `event-10`. For `toSorted`. */
 export const natural = new Intl.Collator("en", { numeric: true }).compare;
 
 /** `1 problem`, `2 problems`; with a verb: `1 object leaves`, `2 objects leave`. */
@@ -133,12 +133,12 @@ export function agree(amount: number, one: string, many: string): string {
   return amount === 1 ? one : many;
 }
 
-/** As in `engines` of package.json. */
+/** The same version as `engines` in package.json. */
 export const NEEDED_NODE = "22.19.0";
 
 /**
- * Why the running version of Node.js is too old. Both processes and the commands check it first: npm only warns about
- * an old one, which fails later.
+ * Why the running version of Node.js is too old, or undefined. Both processes and the commands check this first: npm
+ * only warns about an old version, which fails later.
  * @param running such as `22.19.0`.
  */
 export function versionProblem(running: string): string | undefined {

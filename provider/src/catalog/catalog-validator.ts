@@ -1,7 +1,7 @@
 /**
- * Holds a catalog against the rules of advertisers and events: all that is wrong at once, and names that are likely
- * mistakes. (Their JSON Schema, for editors, knows neither what is wrong between two places nor the settings of an
- * installation.)
+ * Checks a catalog against the rules of advertisers and events, and reports all problems at once, as well as names that
+ * are probably mistakes. (The JSON Schema for editors finds no conflicts between two places, and doesn't know an installation's
+ * settings.)
  */
 import type { z } from "zod";
 import {
@@ -41,7 +41,7 @@ import {
 
 export class CatalogValidator {
   readonly #findings: CatalogFinding[] = [];
-  /** The objects by their key, its case aside, by their existingId and by their name: each may be taken once. */
+  /** The object that has each key (ignoring case), existingId and name so far; each may be taken once. */
   readonly #taken = new Map<string, Written>();
 
   constructor(
@@ -64,7 +64,7 @@ export class CatalogValidator {
       const args = this.#event(event, defaults);
       return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
     });
-    // Held against the keys of all events and earlier former keys.
+    // Checked when all keys are known: a formerKey must differ from all keys and from earlier former keys.
     for (const { event, args } of events) {
       const { formerKey } = args;
       if (typeof formerKey !== "string") continue;
@@ -105,7 +105,7 @@ export class CatalogValidator {
     const isDeclared = this.written.advertisers !== undefined;
     const problem = this.#keyProblem(written, advertiserKey, "");
     this.#report(written, isDeclared ? "key" : "advertiser", problem);
-    // Its name is its key.
+    // An undeclared advertiser's name is its key, so a bad key is reported once.
     if (!isDeclared && problem !== undefined) return {};
     const values = this.#values(written, advertiser.rules(this.limits), advertiser);
     if (isDeclared) this.#warnOfName(written, "", "advertiserName");
@@ -126,7 +126,7 @@ export class CatalogValidator {
     return { ...values, formerKey: formerKey.normalize("NFC") };
   }
 
-  /** The values that fit; what does not, or is likely a mistake, is noted. */
+  /** Returns the values that fit, and notes problems and probable mistakes. */
   #values(written: Written, rules: Rules, kind: Kind): Values {
     const { shape } = rules;
     const given: Record<string, unknown> = {};
@@ -150,7 +150,7 @@ export class CatalogValidator {
     return values;
   }
 
-  /** @param owner the key of its advertiser; empty for an advertiser. */
+  /** @param owner the key of an event's advertiser; empty for an advertiser. */
   #keyProblem(written: Written, rule: z.ZodType, owner: string): string | undefined {
     const { key } = written;
     const mistake = mistakeIn(key);
@@ -166,7 +166,7 @@ export class CatalogValidator {
 
   #warnOfName(written: Written, owner: string, property: string) {
     const name = written.given[property];
-    // Reported with the arguments.
+    // A missing name is reported with the arguments.
     if (typeof name !== "string" || name === "") return;
     const other = this.#claim(`name ${owner}/${letters(looksOf(name)) || name}`, written);
     if (!other) return;
@@ -188,7 +188,7 @@ export class CatalogValidator {
     }
   }
 
-  /** Notes who has `what`. @returns who has it already. */
+  /** Notes that `by` has `what`. @returns the object that has it already, if any. */
   #claim(what: string, by: Written): Written | undefined {
     const other = this.#taken.get(what);
     if (!other) this.#taken.set(what, by);
@@ -208,7 +208,7 @@ export class CatalogValidator {
   }
 }
 
-/** @param advertisers those that are declared. */
+/** @param advertisers the declared ones. */
 function ownerProblem(
   key: string,
   advertisers: ReadonlyMap<string, unknown>,
@@ -219,7 +219,7 @@ function ownerProblem(
   return joined("; ", `${quoted(key)} is not declared`, meant && `did you mean ${meant}?`);
 }
 
-/** `own` before `defaults`; request fields one by one, as in a `ConversionEventSet`. */
+/** `own` wins over `defaults`; additionalFields are merged field by field, as in a `ConversionEventSet`. */
 function mergedWith(defaults: Values, own: Values): Values {
   const merged = { ...defaults, ...own };
   if (merged.additionalFields === undefined) return merged;
@@ -227,7 +227,7 @@ function mergedWith(defaults: Values, own: Values): Values {
   return { ...merged, additionalFields: { ...shared, ...asRecord(own.additionalFields) } };
 }
 
-/** Each text that stands for an advertiser is its key, and its name. */
+/** One advertiser for each text that events name: the text is its key and its name. */
 function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[] {
   const byName = Map.groupBy(events, ({ advertiser: name }) => name);
   return [...byName]
@@ -240,7 +240,7 @@ function advertisersNamedIn(events: readonly WrittenEvent[]): WrittenAdvertiser[
     }));
 }
 
-/** By one or two letters. Short words and digits tell names apart; keys that differ in case alone are refused. */
+/** Whether names differ by one or two letters. Not for short words or digits, which distinguish names on purpose. */
 function isAlmost(name: string, other: string) {
   if (withoutCase(name) === withoutCase(other)) return false;
   if (wordsThatTell(name) !== wordsThatTell(other)) return false;
@@ -260,7 +260,7 @@ function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFind
   return a.file.localeCompare(b.file) || line - (b.line ?? 0) || column - (b.column ?? 0);
 }
 
-/** Equal for keys that differ in nothing but case or in the form of their letters. */
+/** Returns the same text for keys that differ only in case or in the Unicode form of their letters. */
 function withoutCase(key: string) {
   return looksOf(key).toLowerCase();
 }

@@ -9,19 +9,19 @@ import {
   type WrittenEvent,
 } from "./written.js";
 
-/** Without these, each row would lack something. */
+/** The columns that every file must have. */
 const REQUIRED = ["key", "advertiser", "eventName", "value"];
-/** In the order in which messages list them. */
+/** All columns, in the order in which messages list them. */
 const COLUMNS = [
   ...new Set([...REQUIRED, ...Object.keys(conversionEvent.wireNames)]),
   "existingId",
   "formerKey",
 ].filter((name) => name !== conversionEvent.owner);
 
-/** Wire names and spaced names have the same letters as the arguments. */
+/** The columns by the letters of their headings: wire names and spaced names have the same letters as arguments. */
 const BY_LETTERS = new Map([
   ...COLUMNS.map((column) => [letters(column), column] as const),
-  // Headings with another name than their argument.
+  // Headings that differ from their argument's name.
   ["advertiserid", "advertiser"],
   ["advertisername", "advertiser"],
   ["eventtype", "eventTypeId"],
@@ -42,7 +42,7 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
   if (missing.length > 0) {
     const reason = `has no column ${missing.join(", ")}: the first row must name the columns`;
     findings.push(errorAt(header.source, "", reason));
-    // The rows would say nothing but that.
+    // Every row would repeat this problem.
     return { file, events: [], findings };
   }
   const events: WrittenEvent[] = [];
@@ -55,7 +55,7 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
     const key = ownKey.normalize("NFC");
     const advertiser = owner.normalize("NFC");
     const subject = joined("/", advertiser, key);
-    // Beside a comma that separates cells, one in a number is a mistake.
+    // If commas separate cells, a comma in a number is a mistake.
     const hasDecimalComma = delimiter !== ",";
     const sourceOf = () => source;
     events.push({ key, advertiser, subject, given, hasDecimalComma, sourceOf });
@@ -64,7 +64,7 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
       const reason = `is ${quoted(row[property] ?? "")}: if this row holds totals, remove it`;
       findings.push({ level: "warning", subject, property, reason, source });
     }
-    // In a column without a heading, or beyond the last one.
+    // A cell in a column without a heading, or beyond the last column.
     const stray = cells.find((cell, at) => cell !== "" && !header.cells[at]);
     if (stray === undefined) continue;
     const reason = `the row has more cells than the header: ${quoted(stray)}`;
@@ -100,7 +100,7 @@ function readRows(
   file: string,
   findings: CatalogFinding[],
 ) {
-  // Loaded with the first file.
+  // The library is loaded with the first file.
   const { parse } = require("csv-parse/sync") as CsvLibrary;
   let line = 1;
   const rows: Row[] = [];
@@ -121,7 +121,7 @@ function readRows(
   return rows;
 }
 
-/** The one that separates the most columns of the first line that isn't blank. */
+/** The delimiter that gives the first line that isn't blank the most columns. */
 function delimiterOf(text: string) {
   const [header = ""] = /^.*\S.*$/m.exec(text) ?? [];
   const amount = (delimiter: string) => header.split(delimiter).length;

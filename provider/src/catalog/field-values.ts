@@ -12,10 +12,10 @@ const FALSE_WORDS = /^(no|nein|falsch|non|faux)$/i;
 
 const NUMERIC: readonly (Form | undefined)[] = ["number", "named number", "seconds"];
 
-/** Three digits after a separator may be thousands or decimals: a wrong guess would be live. */
+/** A separator before three digits may mean thousands or decimals, so it is refused: a wrong guess would go live. */
 const UNCLEAR = /^[+-]?[1-9]\d{0,2}[.,]\d{3}(?![\d.,])/;
 
-/** @param text not empty. @param hasDecimalComma whether numbers may have one. */
+/** @param text not empty. @param hasDecimalComma whether numbers may have a decimal comma. */
 export function readText(rule: z.ZodType, text: string, hasDecimalComma = false): unknown {
   const mistake = mistakeIn(text);
   if (mistake !== undefined) return new DescribedInvalidValue(mistake);
@@ -47,7 +47,7 @@ export function readText(rule: z.ZodType, text: string, hasDecimalComma = false)
   }
 }
 
-/** Says what to write instead of a value that was refused; a clause behind a semicolon. */
+/** What to write instead of a refused value, as a clause after a semicolon; undefined if that isn't known. */
 export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
   const { form, names = {} } = described(rule);
   const known = form === "choice" ? Object.values(names).map(String) : Object.keys(names);
@@ -69,17 +69,17 @@ export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
   }
 }
 
-/** Why a text can't be anybody's value: a formula, or a spreadsheet's error. @returns a clause; `undefined` if it can. */
+/** Recognises a formula or a spreadsheet's error. @returns why it can't be a value, as a clause, or `undefined`. */
 export function mistakeIn(text: string): string | undefined {
   if (!text.startsWith("=") && !ERROR_VALUE.test(text)) return undefined;
   return `the formula or spreadsheet error ${quoted(text)}: write the value itself`;
 }
 
-/** In English, German and French, which has a space before the sign. Other words may be names of campaigns. */
+/** Spreadsheet errors in English, German and French (with a space before the sign). Other texts may be names. */
 const ERROR_VALUE =
   /^#(N\/A|NV|N\/D|##+|(REF|VALUE|NAME|DIV\/0|NULL|NUM|BEZUG|WERT|ZAHL|VALEUR|NOM|NOMBRE)\s?[!?])$/iu;
 
-/** In English, German and French. `m` alone could be minutes or months, so it is none. */
+/** In English, German and French. `m` alone isn't a unit: it could mean minutes or months. */
 const WINDOW_UNITS: readonly (readonly [seconds: number, words: string])[] = [
   [1, "s|secs?|seconds?|sekunden?|secondes?"],
   [60, "min|mins|minutes?|minuten"],
@@ -93,7 +93,7 @@ export const WINDOW_TEXT = new RegExp(
   `^(\\d{1,9}(?:\\.\\d{1,6})?) ?(${WINDOW_UNITS.map(([, words]) => words).join("|")})$`,
 );
 
-/** @returns seconds; `text` itself where it is no window. */
+/** @returns seconds, or `text` itself if it isn't a window. */
 export function secondsIn(text: string): number | string {
   const [, amount, unit = ""] = WINDOW_TEXT.exec(text.toLowerCase()) ?? [];
   const found = WINDOW_UNITS.find(([, words]) => new RegExp(`^(${words})$`).test(unit));

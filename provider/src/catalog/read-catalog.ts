@@ -1,4 +1,4 @@
-/** Reads a catalog's file, whichever format it has, and checks what is written there. */
+/** Reads a catalog's file, in any of its formats, and checks it. */
 import { readFileSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
@@ -19,7 +19,7 @@ const CSV = [".csv", ".tsv"];
 
 /**
  * Reads a catalog and checks it against all rules.
- * @param file relative to `folder`; findings name it as it is given here. @param limits those of the installation.
+ * @param file relative to `folder`; findings name it as it is given here. @param limits the installation's.
  */
 export function readCatalog(file: string, folder: string, limits: Limits): CatalogContent {
   return new CatalogValidator(readWritten(file, folder), limits).validate();
@@ -67,5 +67,5 @@ function readWritten(
   };
 }
 
-/** How downloads and old exports begin that have the name of another format. */
+/** The beginning of an HTML page: downloads and old exports may be HTML under another format's name. */
 const HTML = /^[^\w"]*<(!doctype html|html|head|body|table|meta|script)\b/i;

@@ -1,4 +1,4 @@
-/** A catalog as written, whichever format the file has, and as judged: its objects, their keys, and what is wrong. */
+/** A catalog as written in any format, and as checked: its objects, their keys, and the findings. */
 import { z } from "zod";
 import { joined, saidOnce, type Values, withEscapes } from "../base/index.js";
 import { NOT_PULUMIS } from "../kinds/index.js";
@@ -7,25 +7,24 @@ import { expecting, type Problem } from "../rules/index.js";
 /** The place in a file where a value is written. Lines and columns count from 1. */
 export interface Source {
   file: string;
-  /** `undefined` for the file as a whole. */
   line?: number;
   /** `undefined` in a CSV file, where the property names the column. */
   column?: number;
 }
 
 export interface Written {
-  /** As people know it: `acme/purchase`, `acme defaults`. */
+  /** The object's name in messages: `acme/purchase`, `acme defaults`. */
   subject: string;
   key: string;
   /** The values that the file gives, by property in camelCase; texts as they are written. */
   given: Values;
   hasDecimalComma?: boolean;
-  /** Finds where a property is named; where the object is, if it is not. `key`: the object itself. */
+  /** Finds a property's place, or the object's if the property isn't written. `key`: the object's place. */
   sourceOf: (property: string) => Source;
 }
 
 export interface WrittenEvent extends Written {
-  /** The key of its advertiser, or the id of a live one. */
+  /** The advertiser's key, or a live advertiser's id. */
   advertiser: string;
 }
 
@@ -36,21 +35,21 @@ export interface WrittenAdvertiser extends Written {
 export interface WrittenCatalog {
   file: string;
   defaults?: Written;
-  /** None where the file declares none: the events' own texts name them. */
+  /** Undefined if the file declares none: then the events' own texts name them. */
   advertisers?: readonly WrittenAdvertiser[];
   events: readonly WrittenEvent[];
-  /** The path of a CSV file with more events, from this file's folder. */
+  /** The path of a CSV file with more events, relative to this file's folder. */
   eventsFile?: string;
   findings: readonly CatalogFinding[];
 }
 
 export interface CatalogContent {
-  /** Those without an error. Without `args`: one that lives already and is no resource; its key is its id. */
+  /** The advertisers without an error. `args` is undefined for a live one that the file names by its id (its key). */
   advertisers: readonly {
     key: string;
     args: Values | undefined;
   }[];
-  /** Those without an error, of advertisers without one. `args`: with the catalog's defaults, not the platform's. */
+  /** The events without an error, if their advertisers have none. `args` has the catalog's defaults, not the API's. */
   events: readonly {
     key: string;
     advertiser: string;
@@ -65,7 +64,7 @@ export interface CatalogFinding extends Problem {
   source: Source;
 }
 
-/** An error that stands in a file. @param property the one that it is about, if it is about one. */
+/** An error at a place in a file. @param property the property that it is about, if any. */
 export function errorAt(
   source: Source,
   subject: string,
@@ -86,7 +85,7 @@ export function describeFinding({
   return joined(" ", placeOf(source), about, property, reason);
 }
 
-/** The same, with each mistake that several rows share on one line. */
+/** Like {@link describeFinding} for each, with one line for a mistake that several rows share. */
 export function describeAlike(findings: readonly CatalogFinding[]): string[] {
   return saidOnce(
     findings,
@@ -104,7 +103,7 @@ function placeOf({ file, line, column }: Source) {
 /** 1 to 100 characters without white space at either end, control and format characters, `/` and `::`. */
 const KEY = `${NOT_PULUMIS}(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\\s)$`;
 
-/** Digits name a live advertiser by its id; any other number is one that a spreadsheet has changed. */
+/** Digits name a live advertiser by its id, and other numbers are keys that a spreadsheet has changed. */
 const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";
 
 function keyRule(more: string, pattern: string) {

@@ -1,6 +1,6 @@
 /**
- * The advertisers and events of a YAML or JSON file, and where in its text each part of it is. A wrong shape is
- * reported here, a wrong value by its rules.
+ * Reads the advertisers and events of a YAML or JSON file, with the place of each part. A wrong shape is reported here,
+ * a wrong value by its rule.
  */
 import type { Node, Scalar } from "yaml";
 import { didYouMean, joined, quoted, type Values, withEscapes } from "../base/index.js";
@@ -18,7 +18,7 @@ import {
 /** The names that lead to a part of the file. */
 type Path = readonly string[];
 
-/** @returns what is declared, as far as the file could be read. */
+/** @returns the declared objects, as far as the file could be read. */
 export function readYamlCatalog(
   text: string,
   file: string,
@@ -31,7 +31,7 @@ export function readYamlCatalog(
     lineCounter,
     merge: true,
     prettyErrors: false,
-    // A number above 2^53 would lose digits. A key is the text that was written, as in CSV: `007`, `1.10`, `true`.
+    // A number above 2^53 would lose digits. Keys stay as they are written, as in CSV: `007`, `1.10`, `true`.
     intAsBigInt: true,
     stringKeys: true,
   });
@@ -61,16 +61,16 @@ export function readYamlCatalog(
   }
 }
 
-/** Plain reasons by the library's error code, where its own message is for programmers. */
+/** Plain reasons by the library's error code, if the library's own message is for programmers. */
 const REASONS: Readonly<Record<string, string>> = {
   DUPLICATE_KEY: "repeats a key: use each key once",
   MULTIPLE_DOCS: "has several documents: remove the lines with ---, or make a file of each",
 };
 
-/** Aliases that repeat what they stand for more often than this make the library take the file for a trap. */
+/** With more alias expansions than this, the library rejects the file as an attack. */
 const MAX_ALIASES = 100_000;
 
-/** Why a text is no JSON, in the engine's words: the library above reads more than JSON. */
+/** Why a text isn't JSON, from JSON.parse, because the YAML library accepts more than JSON. */
 function jsonFault(text: string): { offset: number; reason: string } | undefined {
   const message = jsonError(text);
   if (message === undefined) return undefined;
@@ -78,7 +78,7 @@ function jsonFault(text: string): { offset: number; reason: string } | undefined
     /^(.*?)(?:, (?:\.\.\.)?".*|(?: in JSON)? at position (\d+).*)?$/s.exec(message) ?? [];
   const reason = `${withEscapes(fault)}; JSON needs names and texts in ", and allows no comment and no comma before } or ]`;
   if (position !== undefined) return { offset: Number(position), reason };
-  // The engine doesn't say where an unexpected token is: at the end of the shortest text with that error.
+  // Without a position, this bisects for the shortest prefix with the same error: the token is at its end.
   let before = 0;
   let offset = text.length;
   while (offset - before > 1) {
@@ -100,13 +100,13 @@ function jsonError(text: string): string | undefined {
   }
 }
 
-/** An integer that a number can hold is one. */
+/** Turns a BigInt into a number if that is exact. */
 function smallIntegers(_: unknown, value: unknown): unknown {
   if (typeof value !== "bigint" || !Number.isSafeInteger(Number(value))) return value;
   return Number(value);
 }
 
-/** The offset of the path's last written name: what an alias or `<<` brings in has that of what it is brought into. */
+/** The offset of the last name on the path that the file has there. For a value from an alias or `<<`: of its use. */
 function offsetIn(contents: Node | null, path: Path) {
   const { isMap } = yamlLibrary();
   let node = contents;
@@ -132,7 +132,7 @@ const SHAPES = {
 class YamlReader {
   constructor(
     private readonly file: string,
-    /** Finds where the name at the end of a path stands; where it does not, that of what would hold it. */
+    /** Finds the place of the name at the end of a path, or of the part that would contain it. */
     private readonly placeOf: (path: Path) => Source,
     private readonly findings: CatalogFinding[],
   ) {}
@@ -163,7 +163,7 @@ class YamlReader {
     return catalog;
   }
 
-  /** The objects by key below `name`. @param owner the subject that they belong to; empty at the top. */
+  /** The objects by key below `name`. @param owner the subject of the object that contains them; empty at the top. */
   #members(above: Path, owner: string, name: keyof typeof SHAPES, value: unknown) {
     const place = [...above, name];
     const all = this.#object(place, owner || name, value ?? {}, `${name} by key`);

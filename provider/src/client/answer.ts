@@ -6,13 +6,13 @@ import { hasValue, own, parseExact, printable, type Values } from "../base/index
 import type { HttpResponse } from "./transport.js";
 
 export interface ParsedResponse extends HttpResponse {
-  /** The body's kind by content, not Content-Type: services of this kind send JSON as text/html and the reverse. */
+  /** Found from the content rather than Content-Type: some services send JSON as text/html, or the reverse. */
   kind: "json" | "html" | "text" | "empty";
-  /** The body as data, where it is JSON. */
+  /** The parsed body, if it is JSON. */
   data?: unknown;
 }
 
-/** JSON that is nested deeper counts as broken, so that all that reads it may call itself. */
+/** Deeper JSON counts as broken, so that functions on it can be recursive. */
 const MAX_DEPTH = 40;
 
 export function parseResponse(response: HttpResponse): ParsedResponse {
@@ -40,15 +40,15 @@ function isTooDeep(value: unknown, depth = 0): boolean {
 }
 
 export interface Leaf {
-  /** The names that lead to it, the outermost first. Positions in a list are no names. */
+  /** The names that lead to the value, outermost first, without positions in lists. */
   path: readonly string[];
   /** A string, number, boolean or null, or an empty list or object. */
   value: unknown;
-  /** The object or list that it stands in. */
+  /** The object or list that contains the value. */
   parent: unknown;
 }
 
-/** All values in their order. */
+/** All leaves of a value, in their order. */
 export function leavesOf(
   value: unknown,
   path: readonly string[] = [],
@@ -67,13 +67,13 @@ function isFilled(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 
-/** A string with one of these names, or below one, is a message about the request, not data. */
+/** A string under one of these names, at any depth, is a message about the request, not data. */
 const MESSAGE_NAME =
   /^(messages?|msg|errors?|(error_?)?code|error_?(message|description)|detail|description|reasons?|title|warnings?|non_field_errors|faultstring)$/i;
 
 /**
- * Whether a string is a message: it has a name in MESSAGE_NAME or a field's name, stands where the payload should, or is a
- * sentence in a list.
+ * Whether a string is a message: it is under a name in MESSAGE_NAME, has a field's name, stands in place of the payload,
+ * or is a sentence in a list.
  */
 export function isMessage(
   { path, value, parent }: Leaf,
@@ -85,7 +85,7 @@ export function isMessage(
   return Array.isArray(parent) && /\s/.test(String(value));
 }
 
-/** Whether a text reports an error, also beside a success. One that begins with `WARNING` accompanies real success. */
+/** Whether a text begins with ERROR. Such a text may stand beside a success; WARNING always accompanies a success. */
 export function beginsWithError(value: unknown): boolean {
   return typeof value === "string" && /^\W*(ERROR\b|[Ee]rror\s*:)/.test(printable(value));
 }
@@ -94,8 +94,8 @@ export function beginsWithError(value: unknown): boolean {
 export const WRAPPERS = ["payload", "result", "data"];
 
 /**
- * The objects and lists, not empty, that may hold what was asked for: the answer itself first, then what its wrappers
- * and nouns hold. A list of one counts as its entry.
+ * Every object or list, if it isn't empty, that may be the requested one: the body itself first, then those under a
+ * wrapper's name, then those under the noun. A list of one counts as its entry.
  */
 function partsOf(data: unknown, noun: string, wrappers = WRAPPERS) {
   const root = soleOf(data);
@@ -114,7 +114,7 @@ function soleOf(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
-/** Whether `success` is one of these values, in the answer itself, in its `payload` or under the noun. */
+/** Whether `success` has one of these values, in the body itself, in its `payload` or under the noun. */
 export function hasSuccess(data: unknown, values: RegExp, noun = "payload"): boolean {
   const parts = partsOf(data, noun, ["payload"]);
   return parts.some((part) => values.test(String(own(part, "success")).trim()));
@@ -123,7 +123,7 @@ export function hasSuccess(data: unknown, values: RegExp, noun = "payload"): boo
 export const YES = /^(true|1)$/i;
 export const NO = /^false$/i;
 
-/** Whether an answer refuses the request as the platform is known to: `success: false`, or an `ERROR` in `errors`. */
+/** Whether a response has a documented refusal: `success: false`, or a text that begins with ERROR in `errors`. */
 export function saysRefused({ data }: ParsedResponse, noun = "payload"): boolean {
   if (hasSuccess(data, NO, noun)) return true;
   const parts = partsOf(data, noun, ["payload"]);
@@ -131,13 +131,13 @@ export function saysRefused({ data }: ParsedResponse, noun = "payload"): boolean
   return leavesOf(errors).some(({ value }) => beginsWithError(value));
 }
 
-/** Every record with one exact id of its own in the places where an answer may have its objects. */
+/** The records with exactly one exact id, in all places where a response may have its objects. */
 export function recordsIn(data: unknown, noun: string): Values[] {
   const records = new Set(partsOf(data, noun).flat() as Values[]);
   return [...records].filter((record) => ownIdOf(record, noun) !== undefined);
 }
 
-/** All ids in these places, exact to the last digit or not. Not another object's, such as an event's advertiser_id. */
+/** All ids of objects in a response; `?` if digits were lost. Not another kind's, such as an event's advertiser_id. */
 export function idsIn(data: unknown, noun: string): string[] {
   return [
     ...new Set(
@@ -149,8 +149,8 @@ export function idsIn(data: unknown, noun: string): string[] {
 }
 
 /**
- * The id of the one object that an answer is about. `undefined` if it names several, or if the only id stands beside a
- * wrapper without one: it may be the id of a request or a job.
+ * The id of the one object that a response is about. `undefined` if there are several ids, or if the only id is beside
+ * a wrapper that has none: it may be the id of a request or a job.
  */
 export function idIn(data: unknown, noun: string): string | undefined {
   const [root, ...inner] = partsOf(data, noun);
@@ -164,7 +164,7 @@ export function ownIdOf(record: unknown, noun: string): string | undefined {
   return soleId(namedIds(record, noun));
 }
 
-/** One that is not exact is `?`. */
+/** A record's ids as texts; `?` for a number that may have lost digits. */
 function namedIds(record: unknown, noun: string) {
   const ids = [own(record, "id"), own(record, `${noun}_id`)].filter(hasValue);
   const isExact = (id: unknown) => typeof id === "string" || Number.isSafeInteger(id);
@@ -176,7 +176,7 @@ function soleId(ids: readonly string[]): string | undefined {
   return others.length === 0 && /^[1-9]\d{0,29}$/.test(id) ? id : undefined;
 }
 
-/** A text for comparison: services may change its spaces and case. */
+/** Normalises a text for comparison: services may change its spaces and case. */
 export function folded(text: string): string {
   return text.trim().replace(/\s+/g, " ").toLowerCase();
 }

@@ -1,15 +1,16 @@
 /**
- * What a response proves about its request. An outcome follows only from what its function asks for, never from the
- * absence of bad words: an object that wrongly counts as gone, or a create that wrongly counts as refused, is created a
- * second time. What proves nothing is unclear. Status, flags, ids and lists decide; a sentence never does. Pure.
+ * What a response proves about its request. Each outcome needs positive evidence, as listed here, never the absence of
+ * bad words: an object that wrongly counts as gone, or a create that wrongly counts as refused, is created a second
+ * time. Any other response is `unclear`. Status, flags, ids and lists decide. Words count only by their first one: a
+ * text that begins with ERROR (in `errors`: a refusal; elsewhere: an objection), or with WARNING (no objection). Pure.
  *
  * created   200 or 201, exactly one positive id, no objection, and no own name or advertiser other than was sent
- * refused   4xx but 408 and 499; a documented no; 301 to 303 to an address without a number: certainly not carried out
- * changed   an empty 200 or 204; or `success` true, no objection and no other id; or the object with each field as sent
- * deleted   the same without the last
+ * refused   (certainly not carried out) 4xx except 408 and 499; a documented no; 301 to 303 to an address without an id
+ * done      update: an empty 200 or 204; or, without an objection or another id, `success` true or each field as sent.
+ *           delete: the same, except that fields prove nothing. read: exactly one record of this object
  * gone      404 or 410 to a read or a delete, an empty list or `null` to a read; but only if the same operation has
  *           found another object in this run, which the caller knows
- * none      of a search, an empty list, and nothing beside it that is not known to be harmless
+ * listed    search: records with the mark; or an empty list, and nothing beside it that isn't known to be harmless
  */
 import {
   asRecord,
@@ -40,14 +41,14 @@ import {
 import { leadsToLogin } from "./session-problem.js";
 
 export type Trouble =
-  /** It was surely not acted upon. */
+  /** The request was certainly not carried out. */
   | { kind: "refused" }
-  /** It was carried out or not; a create's id is not known for certain. */
+  /** The request may have been carried out; a create's id is not known for certain. */
   | { kind: "unclear"; reason: string };
 
 export type Verdict =
   | { kind: "done"; record?: Values }
-  /** There is no such object, if the operation has found another one in this run. */
+  /** The object doesn't exist, provided that this operation has found another one in this run. */
   | { kind: "gone" }
   | Trouble;
 
@@ -131,7 +132,7 @@ export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): 
   return unclear("it doesn't contain exactly this object");
 }
 
-/** Filters are often patterns, or ignored: listed objects are compared here, and only an empty list means none. */
+/** Servers may treat a filter as a pattern or ignore it, so each record's mark is compared; only `[]` means none. */
 export function classifySearch(
   answer: ParsedResponse,
   { create: { noun } }: Kind,
@@ -155,7 +156,7 @@ function unclear(reason: string): Trouble {
   return { kind: "unclear", reason };
 }
 
-/** Assumed: a 4xx but 408 and 499 (the peer gave up) is a refusal; a redirect that names no object leads to a login. */
+/** Assumptions: a 4xx except 408 and 499 (the peer gave up) is a refusal; a redirect without an id leads to a login. */
 function isRefused(answer: ParsedResponse, noun: string) {
   const { status, broken } = answer;
   if (status >= 400 && status < 500) return status !== 408 && status !== 499;
@@ -171,7 +172,7 @@ function troubleIn(answer: ParsedResponse, noun: string): Trouble | undefined {
   return reason === undefined ? undefined : unclear(reason);
 }
 
-/** Why a response says nothing. 202 and 207 only say that something may have succeeded. */
+/** Why a response proves nothing, or undefined. 202 and 207 only say that something may have succeeded. */
 function whyUnusable({ status, kind, broken }: ParsedResponse): string | undefined {
   if (broken !== undefined) return `its body is incomplete or unreadable (${broken})`;
   if (status !== 200 && status !== 201) return "its status doesn't show the outcome";
@@ -183,7 +184,7 @@ function whyUnusable({ status, kind, broken }: ParsedResponse): string | undefin
   }[kind];
 }
 
-/** An HTML page may come from any server. A body that has an object doesn't say that there is none. */
+/** An HTML page may come from any server, so it proves nothing; nor does a 404 whose body contains an object. */
 function isNotFound({ status, kind, data, broken }: ParsedResponse, noun: string) {
   if (status !== 404 && status !== 410) return false;
   return broken === undefined && kind !== "html" && recordsIn(data, noun).length === 0;
@@ -198,7 +199,7 @@ const ERROR = /^(errors?(_?(code|message|description))?|failed|failures?)$/i;
 const WARNING = /^\s*WARNING/i;
 
 /**
- * Where a response says no, or makes one doubt, at any depth, though its status is that of a success.
+ * Finds a value, at any depth, that contradicts the success that the status reports. @returns a clause that names it.
  * @param sent a request's values, because the name of an event may begin with "ERROR".
  */
 function objectionIn(
@@ -255,7 +256,7 @@ function isSame(theirs: unknown, ours: unknown) {
   return formsOf(theirs).some((form) => plain(form) === plain(ours));
 }
 
-/** What may be beside an empty list: a name, in small letters and without separators, and its value. */
+/** Values that may stand beside an empty list: `name=value`, the name in lower case and without separators. */
 const HARMLESS = [
   /^(is)?(success(ful)?|ok)=(true|1)$/,
   /^(status(code)?|code|result|messages?|msg|detail)=(ok|success|200)$/,

@@ -19,7 +19,7 @@ export interface ClientDependencies {
   credentialsSource: string;
   /** The session's cookies are added to it. */
   secrets: Secrets;
-  /** Prints a message about the whole run, scrubbed of secrets. An equal message may come again. */
+  /** Prints a message about the whole run, scrubbed of secrets. It may get a message twice, and prints it once. */
   say: (message: string) => void;
   /** Called for each attempt to send a request, with a line that has no body and no header. */
   onAttempt?: ((line: string) => void) | undefined;

@@ -24,7 +24,7 @@ interface Target {
   operation: Operation;
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   label: string;
-  /** Of a single resource in the state, if it is known. */
+  /** The URN of a single resource in the state, if it is known. */
   urn?: string | undefined;
 }
 
@@ -50,14 +50,14 @@ export interface Created {
 
 type ObjectRequest = LiveObject & Target;
 
-/** For the object of a create, which has the mark in the field. */
+/** Searches for the object whose `field` contains `mark`. */
 interface SearchRequest extends Target {
   kind: Kind;
   field: string;
   mark: string;
 }
 
-/** Whether an operation has found an object in this run, and the requests in flight that may still prove it. */
+/** Whether this operation has found an object in this run, and the requests in flight that may still find one. */
 interface OperationProof {
   hasWorked: boolean;
   inFlight: Set<Promise<unknown>>;
@@ -66,7 +66,7 @@ interface OperationProof {
 export class Client {
   readonly #dependencies: ClientDependencies;
   readonly #session: Session;
-  /** By method and path: "not found" may also mean that the path does not exist. */
+  /** By method and path. Needed because "not found" may also mean that the path does not exist. */
   readonly #proofs = new Map<string, OperationProof>();
 
   constructor(dependencies: ClientDependencies) {
@@ -75,8 +75,8 @@ export class Client {
   }
 
   /**
-   * @throws {OutcomeUnknownError} if it was sent and its outcome is not known.
-   * @throws {AdvertisingError} any other error means that nothing was created.
+   * @throws {OutcomeUnknownError} if the create was sent and its outcome is unknown.
+   * @throws {AdvertisingError} Any other error means that nothing was created.
    */
   async create({ onCreated, ...request }: CreateRequest): Promise<Created> {
     const response = await this.#request(request);
@@ -95,7 +95,7 @@ export class Client {
     );
   }
 
-  /** @returns `undefined` if it certainly does not exist. @throws {AdvertisingError} if nothing is known about it. */
+  /** @returns `undefined` if the object certainly doesn't exist. @throws {AdvertisingError} if that is unknown. */
   async read(target: ObjectRequest): Promise<Values | undefined> {
     const verdict = await this.#sendWithProof(target, (answer) =>
       classifyRead(answer, target),
@@ -105,7 +105,7 @@ export class Client {
 
   /**
    * @returns the platform's warnings beside its success.
-   * @throws {AdvertisingError} if it was not changed, or that is not known: it may be sent again.
+   * @throws {AdvertisingError} if the object was not changed, or that is unknown. The update may be sent again.
    */
   async update(target: ObjectRequest, fields: Values): Promise<string[]> {
     const { verdict, response } = await this.#sendAndClassify(
@@ -116,7 +116,7 @@ export class Client {
     throw unusableResponseError(verdict, response);
   }
 
-  /** @returns whether it existed. @throws {AdvertisingError} if it was not deleted, or that is not known. */
+  /** @returns whether the object existed. @throws {AdvertisingError} if it was not deleted, or that is unknown. */
   async delete(target: ObjectRequest): Promise<boolean> {
     const verdict = await this.#sendWithProof(target, (answer) =>
       classifyChange(answer, target),
@@ -124,7 +124,7 @@ export class Client {
     return verdict.kind === "done";
   }
 
-  /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if nothing is known. */
+  /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if the response proves nothing. */
   async search(request: SearchRequest): Promise<readonly string[]> {
     const { kind, field, mark } = request;
     const { verdict, response } = await this.#sendAndClassify(
@@ -135,7 +135,7 @@ export class Client {
     throw unusableResponseError(verdict, response);
   }
 
-  /** @returns `gone` only if the operation has found another object. @throws {AdvertisingError} */
+  /** @returns `gone` only if this operation has found another object in this run. @throws {AdvertisingError} */
   async #sendWithProof(
     target: ObjectRequest,
     classify: (answer: ParsedResponse) => Verdict,

@@ -1,6 +1,6 @@
 /**
  * Connections to the platform: direct, or through a proxy, where undici's own agent requests a tunnel with CONNECT and
- * opens TLS to the platform in it. A request begins only after that: if anything fails before, it was not sent.
+ * opens TLS to the platform in it. A request begins only after that, so if anything fails before, it was not sent.
  *
  * On each connection an unrequested `100 Continue` is ignored, as HTTP requires (RFC 9110, section 15.2.1): some
  * servers send it for each POST. undici takes it for an attack and disconnects: a create's outcome would be unknown.
@@ -9,12 +9,12 @@ import type { Socket } from "node:net";
 import type { Agent, buildConnector, Dispatcher, Pool } from "undici";
 import type { ProxySetting } from "../settings/index.js";
 
-/** Loaded with the first client, before anything is noted. A run that sends nothing, like a preview, never needs it. */
+/** Loads undici with the first client, before anything is noted. A run that sends nothing never needs it. */
 export function undici(): typeof import("undici") {
   return require("undici") as typeof import("undici");
 }
 
-/** The way through a proxy failed. Has no `code`: after some, undici tries again by itself, forever. */
+/** A proxy's tunnel failed. Has no `code`, because undici retries some codes by itself, forever. */
 export class TunnelFailure extends Error {
   readonly host: string;
   readonly variable: string;
@@ -22,7 +22,7 @@ export class TunnelFailure extends Error {
 
   constructor(cause: Error, { host, variable }: ProxySetting) {
     super(cause.message, { cause });
-    // The words are undici's.
+    // This is undici's wording.
     const refused = /^Proxy response \((\d+)\)/.exec(cause.message)?.[1];
     this.host = host;
     this.variable = variable;
@@ -70,7 +70,7 @@ export function createProxyAgent(
     noProxy: proxy.noProxy,
     connectTimeout: timeoutMs,
     proxyTls: { allowH2: false },
-    // Also for hosts in NO_PROXY, which keep the direct agent's connector.
+    // undici calls this for hosts in NO_PROXY too: those keep the direct agent's connector.
     factory: (origin, poolOptions: Pool.Options) => {
       if (poolOptions.connect === options.connect) return new Pool(origin, poolOptions);
       const connect = throughTunnel(poolOptions.connect as buildConnector.connector);
@@ -79,7 +79,7 @@ export function createProxyAgent(
   });
 }
 
-/** Why there is no connection. The real error is inside if several addresses were tried, or a proxy's tunnel failed. */
+/** Why a request failed. If several addresses were tried, or a proxy's tunnel failed, the real error is inside. */
 export function reasonOf(error: Error): { code: string; message: string } {
   const { code = "UND_ERR_UNKNOWN" } = error as NodeJS.ErrnoException;
   const inside: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
@@ -91,7 +91,7 @@ export function reasonOf(error: Error): { code: string; message: string } {
   return { code, message: error.message || code };
 }
 
-/** @param onUnannouncedClose is called where the other side ends a connection after an answer that did not announce it. */
+/** @param onUnannouncedClose is called if the other side ends a connection after a response that didn't announce it. */
 export function createConnector(
   timeout: number,
   onUnannouncedClose: () => void,
@@ -112,23 +112,23 @@ const LAST = "HTTP/1.1 10".length;
 function prepare(socket: Socket, onUnannouncedClose: () => void) {
   let hasRead = false;
   const read = socket.read.bind(socket);
-  // Replaces 100 with `102 Processing`, which means as little, and after which undici goes on waiting.
+  // Replaces 100 with `102 Processing`: equally meaningless, but undici keeps waiting after it.
   socket.read = (size?: number) => {
     const chunk: unknown = read(size);
     if (!Buffer.isBuffer(chunk)) return chunk;
     hasRead = true;
-    // Nearly no answer is a 1xx.
+    // Nearly all chunks return here: 1xx responses are rare.
     if (chunk[FIRST] !== 0x31) return chunk;
     if (CONTINUE.test(chunk.toString("latin1", 0, LAST + 2))) chunk[LAST] = 0x32;
     return chunk;
   };
-  // After `Connection: close` undici destroys the socket before it ends.
+  // An announced close (`Connection: close`) causes no `end`: undici destroys the socket first.
   socket.once("end", () => {
     if (hasRead) onUnannouncedClose();
   });
   socket.once("error", (error: NodeJS.ErrnoException) => {
     if (hasRead && ["ECONNRESET", "EPIPE"].includes(error.code ?? "")) onUnannouncedClose();
-    // A TLS alert says why, as for want of a client certificate; the end that follows, which undici reports, does not.
+    // Passes on a TLS alert, such as a missing client certificate; undici would report only the end that follows.
     socket.destroy(error);
   });
 }

@@ -5,7 +5,7 @@ interface RetryQuestion {
   attempt: Attempt;
   /** 1 for the first. */
   attemptNumber: number;
-  /** Carrying it out twice does no harm. */
+  /** Whether carrying the request out twice does no harm. */
   idempotent: boolean;
   wallClockMs: number;
   /** From 0 to 1, for the jitter. */
@@ -22,10 +22,10 @@ const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 20_000;
 /** For a rate limit without a usable Retry-After, whose window is unknown. */
 const FIRST_LIMIT_BACKOFF_MS = 1000;
-/** How often a repeatable request is tried while its outcome is unknown. Few times, because logins are rate limited. */
+/** How often a repeatable request is tried while its outcome is unknown: rarely, because logins are rate limited. */
 const MAX_IDEMPOTENT_ATTEMPTS = 3;
 
-/** About a certificate or TLS, so that another attempt would fail too. */
+/** A problem with a certificate or TLS: another attempt would fail too. */
 const TLS_FAILURE =
   /^(CERT_|ERR_TLS|ERR_SSL|EPROTO|UNABLE_TO|HOSTNAME_|INVALID_|PATH_LENGTH)|SELF_SIGNED|certificate|SSL routines/i;
 
@@ -47,11 +47,11 @@ export function decideRetry({
   if (attempt instanceof TransportFailure) {
     const { sent, code, message, tunnel } = attempt;
     if (TLS_FAILURE.test(`${code} ${message}`)) return done;
-    // It may have been carried out.
+    // A request that was sent may have been carried out.
     if (sent && !mayRepeat) return done;
-    // A proxy's refusal is final, because of credentials or rules, unless it reports a failure.
+    // A proxy's refusal (credentials, rules) is final; a 5xx of the proxy may pass.
     if (tunnel?.status !== undefined && tunnel.status < 500) return done;
-    // If it was not sent, it was certainly not carried out: undici had not begun to write (there was no onRequestStart).
+    // An unsent request was certainly not carried out: undici had not begun to write (there was no onRequestStart).
     return { kind: "again", delayMs: backoffMs(FIRST_BACKOFF_MS) };
   }
 

@@ -1,6 +1,6 @@
 /**
- * Two ways to authenticate: a session's cookies, which a login opens, or Basic credentials. A login uses no session and
- * never repeats refused credentials. A session logs in if need be, the command `login` always ({@link logInAnew}).
+ * Two ways to authenticate: the cookies of a session, which a login opens, or Basic credentials. A login never repeats
+ * refused credentials. A run logs in only if it needs to; the command `login` always does ({@link logInAnew}).
  */
 import { joined, LoginError } from "../base/index.js";
 import { type ParsedResponse, parseResponse, saysRefused } from "./answer.js";
@@ -12,7 +12,7 @@ import { SessionJar, shownCookies } from "./session-jar.js";
 import { TransportFailure } from "./transport.js";
 import { wordsOf } from "./words.js";
 
-/** @returns what opens a new login, valid for an address, or throws a LoginError. */
+/** @returns a function that opens a new login, valid for an address, or throws a LoginError. */
 export function credentialsOf(
   dependencies: ClientDependencies,
   sender: RetryingSender,
@@ -83,7 +83,7 @@ async function logIn(
   );
 }
 
-/** Why a login was refused, and the next step. */
+/** Why a login was refused, and the next step; undefined if it was accepted. */
 function refusalOf(
   answer: ParsedResponse,
   words: readonly string[],
@@ -96,7 +96,7 @@ function refusalOf(
   const isPage = isDone && kind === "html";
   if (isRedirect || isPage || status === 404 || status === 405)
     return `there is no login at this address (${report}). Check advertising:baseUrl and advertising:authenticatePath.`;
-  // Only for the advice: with either reason, nothing was created.
+  // This only changes the advice: either way nothing was created.
   if (!isDone && /certificate/i.test(report))
     return `the server refused it (${report}); ${nextStep(report)}.`;
   const isRefused = isDone ? saysRefused(answer) : status < 500;
@@ -108,7 +108,7 @@ function refusalOf(
 
 /**
  * Checks the credentials, and stores a session of full length for later runs.
- * @returns its end in milliseconds since 1970; and what to do, as a clause, if it could not be stored for later runs.
+ * @returns its end in milliseconds since 1970; and what to do, as a clause, if it could not be stored.
  * @throws LoginError
  */
 export async function logInAnew(dependencies: ClientDependencies) {
@@ -118,7 +118,7 @@ export async function logInAnew(dependencies: ClientDependencies) {
   const sender = new RetryingSender(dependencies);
   const store = new SessionStore(dependencies, (url) => logIn(dependencies, sender, url));
   const { jar } = await store.open(usedAt, true);
-  // If its cookie does not say (API page, sessions).
+  // How long a session lasts if its cookie doesn't say (the platform's API documentation).
   const lastsMs = keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;
   const endsAtMs =
     jar.endsAtMs(usedAt, keepLoggedIn) ?? dependencies.clock.wallMs() + lastsMs;

@@ -1,4 +1,4 @@
-/** The error of a failed request: what it was, what is known in the platform's own words, and what to do next. Pure. */
+/** The errors of failed requests: what happened, the platform's own words, and what to do next. Pure. */
 import {
   type AdvertisingError,
   asTyped,
@@ -23,7 +23,7 @@ interface Answered extends Quotable {
   operation: Operation;
   /** Such as `ConversionEvent "purchase": POST https://…` */
   what: string;
-  /** Of a single resource in the state, if it is known. */
+  /** The URN of a single resource in the state, if it is known. */
   urn?: string | undefined;
   settings: Settings;
   credentialsSource: string;
@@ -32,7 +32,7 @@ interface Answered extends Quotable {
 
 export const NOTHING_CREATED = "Nothing was created.";
 
-/** A wrong "gone" makes a second object, so a person decides where the platform doesn't say it clearly. */
+/** A wrong "gone" would create a second object, so a person decides if the platform doesn't say it clearly. */
 function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">) {
   return (
     "Look in the account. If the object is there, check advertising:operations. If it isn't, " +
@@ -42,7 +42,7 @@ function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">) {
   );
 }
 
-/** Advice for an event's refusal because of its advertiser, which the platform is known to make inactive. */
+/** Advice if an event was refused because its advertiser is inactive: the platform is known to make them so. */
 const ACTIVATE =
   "Activate that advertiser on the platform by hand, and run this again. Don't change the Advertiser's " +
   "arguments: that creates another one.";
@@ -64,7 +64,7 @@ function adviceOn(answered: Answered, words: readonly string[]): string | undefi
   if (session !== "accepted")
     return "Another login doesn't help. Ask the platform's administrator whether the account may do this, and whether this address accepts sessions.";
   const isElsewhere = [301, 302, 303, 404, 405, 410].includes(answer.status);
-  // The words of a refused read or delete, which have no fields, may mean that there is no object. They decide nothing.
+  // A refused read or delete (without fields) may mean that there is no object. This only changes the advice.
   const isWithoutFields = Object.keys(fields).length === 0;
   if (operation.path.includes("{id}") && (isElsewhere || isWithoutFields))
     return adviceIfAbsent(answered);
@@ -90,7 +90,7 @@ export function unusableResponseError(
       "it has no object. As this operation has found none in this run, its path may be wrong";
     return new BadAnswerError(`${got}: ${nothing}. ${adviceIfAbsent(answered)}`);
   }
-  // What a read or a search answered may be data of other objects, which is not to be quoted.
+  // The response to a read or a search may contain data of other objects, which must not be quoted.
   const isData = status < 300 && answer.kind === "json" && operation.method === "GET";
   const words = isData ? "" : saidIn(answered);
   return new BadAnswerError(`${got}: ${verdict.reason}.${words} Run this again.`);
@@ -120,7 +120,7 @@ export function noResponseError(
   return new BadAnswerError(`${message} Run this again.`, { cause: error });
 }
 
-/** What to do next, by what a failure says. @param address the settings that have the addresses. */
+/** The next step, by a pattern in the failure's text. `{address}` stands for the settings that have the address. */
 const nextSteps = (address: string): readonly (readonly [RegExp, string])[] => [
   [
     /wrong.version.number|packet length too long/i,
@@ -130,7 +130,7 @@ const nextSteps = (address: string): readonly (readonly [RegExp, string])[] => [
     /NO_APPLICATION_PROTOCOL/i,
     `the server doesn't offer HTTP/1.1: enable it there, or check ${address}`,
   ],
-  // In TLS 1.2 the alert may also mean that there is no common cipher.
+  // In TLS 1.2 ALERT_HANDSHAKE_FAILURE may also mean that there is no common cipher.
   [
     /CERTIFICATE_REQUIRED|ALERT_HANDSHAKE_FAILURE|\b(ssl|tls|client) certificate/i,
     `the server probably asks for a client certificate, which this package can't send: set ${address} to ` +

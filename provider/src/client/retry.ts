@@ -11,7 +11,7 @@ import {
   TransportFailure,
 } from "./transport.js";
 
-/** The platform asks for a longer wait than this request may spend; the message is a clause. Nothing was acted upon. */
+/** The platform asks for a longer wait than the request's budget. Nothing was carried out. The message is a clause. */
 export class WaitBudgetExceeded extends Error {}
 
 export interface WaitBudget {
@@ -20,8 +20,8 @@ export interface WaitBudget {
 
 /**
  * Makes one attempt: builds the request with the latest cookie, and calls `transmit` with it once.
- * @returns `undefined` if it had to wait instead: the rate limit may have changed meanwhile, so it's checked and this
- * is called again.
+ * @returns `undefined` if the request had to wait instead. The rate limit may have changed meanwhile, so the caller
+ * checks it and calls again.
  */
 export type AttemptOnce = (
   transmit: (request: HttpRequest) => Promise<Attempt>,
@@ -31,7 +31,7 @@ export interface SendOptions {
   /** Carrying it out twice does no harm: false for a create, which has no idempotency key; true for all others. */
   idempotent: boolean;
   waitBudget: WaitBudget;
-  /** For a login, which a request with a slot waits for; and for a resend (`session.ts`). */
+  /** True for a login and a resend (`session.ts`): requests that hold slots wait for these, so a slot may never free. */
   needsNoSlot?: boolean;
 }
 
@@ -43,7 +43,7 @@ export class RetryingSender {
   #underWay = 0;
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
   #pausedUntilMs = 0;
-  /** Cancels the report that nothing comes back; absent while something does. */
+  /** Cancels the report that no response comes; undefined while responses come. */
   #cancelReport: (() => void) | undefined;
   /** Why the last attempt got no response. */
   #lastCode = "";
@@ -92,7 +92,7 @@ export class RetryingSender {
       return attempt;
     };
     for (;;) {
-      // While it waits for the rate limit it has no slot.
+      // A request that waits for the rate limit holds no slot.
       const quietMs = this.#quietMs();
       if (quietMs > 0) await this.#waitWithinBudget(waitBudget, Math.max(1, quietMs));
       if (!needsNoSlot) await this.#slots.acquire();
@@ -105,12 +105,12 @@ export class RetryingSender {
         const now = { wallClockMs: clock.wallMs(), random: Math.random() };
         const decision = decideRetry({ attempt, attemptNumber, idempotent, ...now });
         attemptNumber++;
-        // Still in its slot, so that no other request sends in it before all know about the wait.
+        // Before the slot is released, so that no other request is sent before all know about the wait.
         if (decision.kind === "limited") {
           this.#pauseAll(decision.delayMs, waitBudget.leftMs);
           continue;
         }
-        // A connection attempt that timed out has also used up the budget.
+        // The time that the failed attempt took counts against the budget too.
         if (decision.kind === "again") waitBudget.leftMs -= durationMs;
         const isAgain = decision.kind === "again" && decision.delayMs <= waitBudget.leftMs;
         if (!isAgain && attempt instanceof TransportFailure) throw attempt;
@@ -123,7 +123,7 @@ export class RetryingSender {
     }
   }
 
-  /** Sends, and says once that nothing has come back for a while, and for how long it is tried. */
+  /** Sends a request. If no response comes for STALL_REPORT_MS, reports that once, with how long requests are tried. */
   async #sendReporting(request: HttpRequest) {
     const { clock, say, transport, settings } = this.#dependencies;
     const { maxWaitSeconds, requestTimeoutSeconds } = settings;
@@ -177,7 +177,7 @@ export class RetryingSender {
   }
 }
 
-/** Limits how many are in it at once, in the order of their calls. */
+/** Hands out a limited number of slots, in the order of the calls. */
 class Semaphore {
   readonly #waiting: (() => void)[] = [];
 

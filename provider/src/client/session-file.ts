@@ -1,10 +1,11 @@
 /**
- * A session between a run's requests, in memory, and between runs and processes, in the cookie file, a convenience: if
- * anything is wrong with it, a run goes on without it and says so once. Only a later version's file stops it.
+ * Keeps a session in memory between a run's requests, and in the cookie file between runs and processes. The file is a
+ * convenience: if it can't be used, a run says so once and goes on without it. Only a later version's file stops a run.
  *
- * A login writes it, else it is only read; for long-lived sessions each request reads it before and writes it after
- * (API page, sessions); the last writer wins. A session is bound to the password that opened it, so that a changed one
- * is tried: the file has a salted verifier, costly to guess (scrypt, RFC 7914), never the password or a fast digest.
+ * Each login writes the file. With `keepLoggedIn`, each request also reads it before and writes it after, because the
+ * platform may renew the cookies (the platform's API documentation); the last writer wins. A session is bound to the
+ * password that opened it, so that a changed password is tried. For that the file has a salted verifier that is costly
+ * to guess (scrypt, RFC 7914), never the password or a fast digest.
  */
 import { randomBytes, randomUUID, scrypt } from "node:crypto";
 import { promisify } from "node:util";
@@ -45,24 +46,24 @@ const formatSchema = z.object({
 type Stored = z.infer<typeof formatSchema>;
 
 export interface Login {
-  /** With Basic credentials there is no other login. */
+  /** Whether this login uses Basic credentials: then there is no other one. */
   isBasic: boolean;
-  /** Opened by an earlier run or another process, so that its age and history are not known. */
+  /** Whether an earlier run or another process opened it, so that its age and history are unknown. */
   isRestored: boolean;
   headers(url: URL): Promise<Readonly<Record<string, string>>>;
-  /** Stores an answer's cookies. Never fails, because the answer itself is more important. */
+  /** Stores a response's cookies. Never fails, because the response itself is more important. */
   keep(response: CookieResponse, url: URL): Promise<void>;
 }
 
 type Opened = Pick<Stored, "jar" | "stamp"> & Pick<Login, "isRestored">;
 
 export class SessionStore {
-  /** What would make the file usable again, as a clause, once it turned out not to be. */
+  /** If the file can't be used: what to do about it, as a clause. */
   cure: string | undefined;
-  /** Absent if there is none, and once it turned out not to be usable. */
+  /** The cookie file; undefined if there is none, or it can't be used. */
   #path: string | undefined;
   #current: Opened | undefined;
-  /** The cookies of that login that are not in the file yet, in the order of their arrival, and from where. */
+  /** Responses whose cookies are not in the file yet, in the order of their arrival, and their addresses. */
   #unsaved: (readonly [CookieResponse, from: URL])[] = [];
   #saving = Promise.resolve();
 
@@ -74,8 +75,9 @@ export class SessionStore {
   }
 
   /**
-   * A session for `url`, of another login than the last one: stored, or new. Processes that need one at once share it.
-   * @param mustBeNew whether it must be a new one.
+   * Returns a session for `url` from another login than the last one, stored or new. Processes that need a session at
+   * once share one.
+   * @param mustBeNew whether a stored session must not be used.
    */
   async open(url: URL, mustBeNew = false): Promise<Opened & Login> {
     const { baseUrl, email, keepLoggedIn } = this.dependencies.settings;
@@ -92,7 +94,7 @@ export class SessionStore {
         opened = await restore();
         if (opened) return;
         const salt = randomBytes(BYTES).toString("base64");
-        // Computed before the login, which must not be lost.
+        // Computed before the login: if this fails, no login is lost.
         const hash = await this.#hash(salt);
         opened = await logInNow();
         const stored: Stored = {
@@ -116,7 +118,7 @@ export class SessionStore {
       ...session,
       isBasic: false,
       headers: async (to) => {
-        // Another process may have stored newer cookies of a long-lived session, and every answer may bring newer ones.
+        // Another process may have stored newer cookies of this session.
         if (keepLoggedIn) await this.#withFile(() => this.#merge(session));
         return { cookie: session.jar.header(to) };
       },
@@ -127,22 +129,22 @@ export class SessionStore {
     };
   }
 
-  /** The stored session, if it is of another login than the last one. */
+  /** The stored session, if it comes from another login than the last one, and from this password. */
   async #restore(url: URL): Promise<Opened | undefined> {
     const stored = this.#read();
     if (!stored) return undefined;
     const { jar, stamp, verifier } = stored;
     if (stamp === this.#current?.stamp || !jar.hasSession(url)) return undefined;
-    // The platform decides on a changed password. Until it accepts that, the file stays for runs with the other one.
+    // Only the platform can judge a changed password. Until it accepts that, the file stays for runs with the other one.
     if ((await this.#hash(verifier.salt)) !== verifier.hash) return undefined;
     return { jar, stamp, isRestored: true };
   }
 
   async #keep(session: Opened, response: CookieResponse, from: URL) {
-    // At once for this process, whatever happens to the file.
+    // This process uses the cookies at once, whatever happens to the file.
     session.jar.store(response, from);
     this.#addToSecrets(session.jar);
-    // An answer of an ended login comes too late.
+    // A response from an ended login must not change the file.
     if (session !== this.#current || this.#path === undefined) return;
     this.#unsaved.push([response, from]);
     const save = (lock: Lock) => {
@@ -150,14 +152,14 @@ export class SessionStore {
       if (stored) this.#write(stored, lock);
       this.#unsaved = [];
     };
-    // Answers that come while one write is under way share the next. Whatever fails, the create must be reported.
+    // Responses that come during a write share the next one. A failure must not stop a create from being reported.
     this.#saving = this.#saving
       .then(() => (this.#unsaved.length === 0 ? undefined : this.#locked(save)))
       .catch(() => this.#abandon("was changed meanwhile and is left as it is"));
     await this.#saving;
   }
 
-  /** Fills the jar from the file, then with unsaved cookies. @returns what to write, if the file is of this login. */
+  /** Fills the jar from the file and the unsaved cookies. @returns what to write; undefined for another login's file */
   #merge(session: Opened): Stored | undefined {
     const stored = this.#read();
     if (stored?.stamp !== session.stamp) return undefined;
@@ -168,15 +170,15 @@ export class SessionStore {
   }
 
   /**
-   * @returns `undefined` if absent, damaged or with another keepLoggedIn. @throws UntrustedFile; LoginError for a
-   * later version.
+   * @returns `undefined` if the file is absent, damaged or has another keepLoggedIn. @throws UntrustedFile; LoginError
+   * if a later version wrote it.
    */
   #read(): Stored | undefined {
     const { settings, say } = this.dependencies;
     const path = this.#path ?? "";
     const text = readPrivate(path);
     if (text === undefined) return undefined;
-    // Without a byte order mark.
+    // trim() also removes a byte order mark.
     const data = jsonIn(text.trim());
     const version = own(data, "version");
     if (typeof version === "number" && version > SESSION_FILE_VERSION) {
@@ -204,7 +206,7 @@ export class SessionStore {
     removeLeftovers(path, this.dependencies.clock.wallMs(), systemDisk);
   }
 
-  /** Runs in a separate thread, so that requests go on meanwhile. */
+  /** The password's verifier. Computed in a separate thread, so that requests go on meanwhile. */
   async #hash(salt: string) {
     const { password = "" } = this.dependencies.settings;
     const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
@@ -225,12 +227,12 @@ export class SessionStore {
 
   #locked(work: (lock: Lock) => void | Promise<void>) {
     const { settings, clock } = this.dependencies;
-    // Another process's login may have to wait for the rate limit, as long as this one would.
+    // The process that holds the lock may be waiting for the rate limit, as long as this one would.
     const maxWaitMs = (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000;
     return this.#withFile(() => withLock(`${this.#path}.lock`, { clock, maxWaitMs }, work));
   }
 
-  /** Runs `work` with the file. If the file is the trouble, the run goes on without it. */
+  /** Runs `work`, which uses the file. If the file is the problem, returns undefined, and the run goes on without it. */
   async #withFile<T>(work: () => T | Promise<T>): Promise<T | undefined> {
     if (this.#path === undefined) return undefined;
     try {

@@ -3,16 +3,16 @@ import type { Cookie, CookieJar } from "tough-cookie";
 import { printable } from "../base/index.js";
 import type { HttpResponse } from "./transport.js";
 
-/** What a response says about cookies. */
+/** The parts of a response that concern cookies. */
 export type CookieResponse = Pick<HttpResponse, "setCookies" | "headers">;
 
-/** `<instance_key>_service_cookie`; the key differs per installation (API page, POST rest/authenticate). */
+/** `<instance_key>_service_cookie`; the key differs per installation (the platform's API documentation). */
 const SESSION_COOKIE = /_service_cookie$/;
 
-/** A login sets one or two; a hostile answer may set thousands. */
+/** A login sets one or two cookies; a hostile response may set thousands. */
 const MAX_COOKIES = 20;
 
-/** Loaded for the first session, before anything is noted. A run that sends nothing, like a preview, never needs it. */
+/** Loads tough-cookie for the first session, before anything is noted. A run that sends nothing never needs it. */
 function toughCookie(): typeof import("tough-cookie") {
   return require("tough-cookie") as typeof import("tough-cookie");
 }
@@ -35,7 +35,7 @@ export class SessionJar {
     return this.#jar.serializeSync();
   }
 
-  /** Stores a response's cookies as a browser would: those of other domains and expired ones are ignored. */
+  /** Stores a response's cookies as a browser would: cookies of other domains and expired cookies are ignored. */
   store({ setCookies, headers }: CookieResponse, url: URL): void {
     // A cookie expires by the platform's clock; this machine's may be hours off.
     const now = Date.now();
@@ -52,7 +52,7 @@ export class SessionJar {
     return this.#jar.getCookieStringSync(href);
   }
 
-  /** Every value for any address, for the scrubber. */
+  /** All cookie values, for any address, so that they can be scrubbed from texts. */
   values(): string[] {
     const values = this.toJSON()?.cookies.map(({ value }) => value) ?? [];
     return values.filter((value) => typeof value === "string");
@@ -65,7 +65,7 @@ export class SessionJar {
   /**
    * When the session ends, in milliseconds since 1970: the latest end of its cookies for `url`; `undefined` if they
    * don't say.
-   * @param isLongLived then another cookie, with any name, may say so too (API page, sessions).
+   * @param isLongLived whether cookies with other names count too (the platform's API documentation).
    */
   endsAtMs({ href }: URL, isLongLived: boolean): number | undefined {
     const cookies = this.#jar.getCookiesSync(href);
@@ -81,7 +81,7 @@ export class SessionJar {
   }
 }
 
-/** A cookie of that name without a value is how services end a session. */
+/** A cookie without a value doesn't count: services end a session that way. */
 function isSession({ key, value }: Cookie) {
   return SESSION_COOKIE.test(key) && value !== "";
 }
@@ -92,7 +92,7 @@ function cookiesIn(setCookies: readonly string[]) {
     .flatMap((header) => toughCookie().Cookie.parse(header) ?? []);
 }
 
-/** Which cookies a response set, to show: with their domains, paths and ends, and no value. */
+/** The cookies that a response set, for messages: with domains, paths and ends, but no values. */
 export function shownCookies({ setCookies }: CookieResponse): string {
   const cookies = cookiesIn(setCookies).map((cookie) => {
     if (cookie.value !== "") cookie.value = "…";

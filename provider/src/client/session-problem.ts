@@ -5,9 +5,9 @@
 import { hasSuccess, isMessage, leavesOf, NO, type ParsedResponse } from "./answer.js";
 
 /**
- * Whether the session let a request through. `ended`: the request is to be sent again, on another login; `refused`:
- * another login didn't help, wouldn't help, or is impossible (Basic). Assumption: a request refused for its session was
- * not carried out.
+ * Whether the session let a request through. `ended`: the request must be resent on another login. `refused`: another
+ * login didn't help, wouldn't help, or is impossible (Basic). Assumption: a request that was refused because of its
+ * session was not carried out.
  */
 export type SessionVerdict = "accepted" | "refused" | "ended";
 
@@ -37,7 +37,7 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
   if (leadsToLogin(answer)) return "clear";
   if (![200, 401, 403].includes(status)) return undefined;
   if (broken === undefined && LOGIN_PAGE.test(body)) return "clear";
-  // An `ERROR:` entry does not count: what it stands beside may have been carried out, and would be sent again.
+  // An `ERROR:` entry without `success: false` is a refusal, but never a reason to resend: a wrong guess creates twice.
   if (status === 200 && !hasSuccess(data, NO)) return undefined;
   const words = spokenIn(answer);
   if (words.some(isAboutALogin)) return "clear";
@@ -48,7 +48,7 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
   return status === 401 ? "clear" : "bare";
 }
 
-/** The words of an answer without what it quotes; a code such as `session_expired` or `NotLoggedIn` as words. */
+/** The messages of a response, without quoted parts; a code such as `session_expired` is split into words. */
 function spokenIn({ kind, data, body, broken }: ParsedResponse) {
   if (broken !== undefined || kind === "html") return [];
   const leaves = leavesOf(kind === "json" ? data : body);
@@ -66,9 +66,9 @@ function isAboutALogin(text: string) {
 }
 
 /**
- * Whether an answer redirects to a login. Assumed of every redirect that a client follows with a GET, as a login page
- * may have any name; but not where the address has a number, as from services that want to show what they created.
- * (307 and 308 ask for the same POST elsewhere.) No redirect is ever followed.
+ * Whether a response redirects to a login. Assumption: every 301, 302 and 303 does, since a login page may have any
+ * name. Exception: an address with a number may show a created object. 307 and 308 ask for the same POST at another
+ * address. No redirect is ever followed.
  */
 export function leadsToLogin({ status, headers }: ParsedResponse): boolean {
   if (![301, 302, 303].includes(status)) return false;

@@ -5,14 +5,16 @@
  *     of it left, or it was answered with 429 or with a 503 that names a time (`retry.ts`), or it was refused for its
  *     session, after which it is sent once more, on another login.
  * S2. `beforeSend` is awaited before each sending, whatever the previous one's result, so that the note is always there
- *     before the object. Its moment goes with the request, which is not written much later (T7 of `transport.ts`).
- * S3. There is one login at a time for all requests. At most as many of them are in flight on a login as it has let
- *     through, and one if it has let none through: so a dead session or wrong credentials meet one create. Nothing new
- *     is sent while requests on an ended login are unanswered, or still to be sent again.
- * S4. After a failed login, or wrong credentials, the run sends nothing more: refused credentials are tried once.
+ *     before the object. The request carries the note's time, and isn't written much later (T7 of `transport.ts`).
+ * S3. There is one login at a time for all requests. A login never has more requests in flight than it has already let
+ *     through (at first: one), so a dead session or wrong credentials meet one create. Exception: after an attempt that
+ *     found no connection, this limit doesn't apply until an attempt finds one. Nothing new is sent while requests on
+ *     an ended login are unanswered, or wait to be resent.
+ * S4. After a failed login, or wrong credentials, the run sends nothing more: refused credentials are tried once. By
+ *     the exception in S3, up to `maxConcurrentRequests` requests may send wrong Basic credentials at once.
  * S5. A refusal that a new login did not cure causes no further login for a minute: a missing permission must not cause
  *     one for each resource.
- * S6. Storing an answer's cookies neither delays nor changes it: a create is reported whatever happens to a file.
+ * S6. Storing a response's cookies neither delays nor changes it: a create is reported whatever happens to a file.
  */
 import { LoginError } from "../base/index.js";
 import { type ParsedResponse, parseResponse } from "./answer.js";
@@ -39,7 +41,7 @@ interface SessionResponse {
   kept: Promise<void>;
 }
 
-/** Awaited before the first byte may leave, with that moment (ISO 8601); called again before each further sending. */
+/** Awaited before the first byte of each sending may leave. @param sentAt that time, ISO 8601 */
 export type BeforeSend = (sentAt: string) => Promise<void>;
 
 type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> &
@@ -51,13 +53,13 @@ interface ActiveLogin {
   accepted: number;
   inFlight: number;
   /**
-   * Whether the last attempt found no connection. Until one does, attempts don't wait for each other, or their
-   * time-outs would add up.
+   * Whether the last attempt found no connection. Until an attempt finds one, attempts don't wait for each other, or
+   * their time-outs would add up.
    */
   lastConnectFailed: boolean;
 }
 
-/** A younger session does not count as ended after a sign that may have another meaning. */
+/** A session younger than this counts as ended only after a sign that can't mean anything else. */
 const YOUNG_MS = 60_000;
 
 export class Session {
@@ -65,12 +67,12 @@ export class Session {
   readonly #sender: RetryingSender;
   readonly #openLogin: (url: URL) => Promise<Login>;
   #current: ActiveLogin | undefined;
-  /** The number of requests in flight, and of refused ones that are to be sent again. */
+  /** Requests in flight, plus requests that were refused for their session and wait to be resent. */
   #unsettled = 0;
-  /** Resolves when there are fewer. */
+  /** Resolves when `#unsettled` decreases. */
   #change: PromiseWithResolvers<void> | undefined;
   #loggingIn: Promise<void> | undefined;
-  /** Whether the credentials are wrong, or the login failed: then nothing more is sent in this run. */
+  /** Whether the credentials are wrong, or the login failed. If so, this run sends nothing more. */
   #hasFailed = false;
   /** Refusals that a new login did not cure. */
   readonly #incurable = new Set<string>();
@@ -114,24 +116,25 @@ export class Session {
         return attempt;
       } finally {
         current.inFlight--;
-        // One whose login has ended leaves once it was sent again.
+        // If the login has ended, the request stays counted until its resend is over (see `sendOnLogin`).
         if (response?.session !== "ended") this.#leave();
       }
     };
-    // A resend needs no slot: it still counts in #unsettled, which keeps new requests out.
+    // A resend takes no slot: requests that hold slots wait for it, so it could wait forever. It stays counted in
+    // #unsettled, so no new request starts beside it.
     await this.#sender.sendWithRetry(attemptOnce, {
       ...request,
       waitBudget,
       needsNoSlot: isResend,
     });
-    // There is one, or `send` throws.
+    // Set, because `sendWithRetry` returns only after an attempt with a response.
     return response as SessionResponse;
   }
 
   /** @returns the login to send on, with a place on it; `undefined` if it had to wait. */
   async #admit(url: URL, isResend: boolean): Promise<ActiveLogin | undefined> {
     const current = this.#current;
-    // One error for the whole run says why.
+    // The error of the login itself, which says why, is reported once.
     if (this.#hasFailed)
       throw new LoginError(
         "The login of this run failed and isn't tried again. Nothing was created. Follow the login's error.",
@@ -159,7 +162,7 @@ export class Session {
     this.#change = undefined;
   }
 
-  /** What an attempt says about its login. @returns `undefined` if there is no response. */
+  /** Notes what an attempt shows about its login. @returns `undefined` if there is no response. */
   #noteAttempt(
     attempt: Attempt,
     current: ActiveLogin,
@@ -167,7 +170,7 @@ export class Session {
     isResend: boolean,
   ): SessionResponse | undefined {
     if (attempt instanceof TransportFailure) {
-      // What was sent was let through, whatever happened to its answer.
+      // A request that was sent counts as let through: no response has refused its login.
       if (attempt.sent) current.accepted++;
       current.lastConnectFailed = !attempt.sent;
       return undefined;
@@ -179,7 +182,7 @@ export class Session {
     let session: SessionVerdict = "accepted";
     if (problem !== undefined)
       session = this.#verdictOf(problem, refusalKey, current, isResend);
-    // These may come before anybody looks at the session.
+    // A rate limiter may answer before the session is checked, so 429 and 503 say nothing about the session.
     const isLimited = answer.status === 429 || answer.status === 503;
     if (session === "accepted" && !isLimited) current.accepted++;
     current.lastConnectFailed = false;
@@ -196,7 +199,7 @@ export class Session {
     const { login, openedAtMs, accepted } = current;
     if (login.isBasic) {
       if (problem !== "clear") return "accepted";
-      // Accepted credentials stay valid, so the refusal is about the request.
+      // If they were accepted before, the credentials are right, and the refusal is about this request.
       this.#hasFailed ||= accepted === 0;
       return "refused";
     }
@@ -213,7 +216,7 @@ export class Session {
     return "ended";
   }
 
-  /** One login for all requests that need one at once: the others look again, and find it, or that it failed. */
+  /** Logs in once for all requests that need a login at once: the others wait, then find the login or its failure. */
   #logIn(url: URL) {
     if (this.#loggingIn) return this.#loggingIn.catch(() => undefined);
     const logIn = async () => {
@@ -226,7 +229,7 @@ export class Session {
       };
       this.#loggingIn = undefined;
     };
-    // Stays if it fails: then #hasFailed stops every request first.
+    // Not reset after a failure: `#hasFailed` stops every request before it gets here.
     this.#loggingIn = logIn();
     return this.#loggingIn.catch((error) => {
       this.#hasFailed = true;

@@ -5,16 +5,18 @@
  * T1. A request is written at most once. Otherwise undici could send a create again that the platform has carried out.
  * T2. A failure says `sent: false` only if undici had not begun to write (there was no `onRequestStart`). All else is
  *     `sent: true`, whatever its code. A wrong `false` means a second POST; a wrong `true` only makes a person look.
- * T3. Once a status line came, the answer is an answer: trouble with its body is noted in `broken`, and is no failure.
+ * T3. Once a status line came, the result is a response: a problem with its body is noted in `broken`, and is no
+ *     failure.
  * T4. No redirect is followed, so that neither a body nor a cookie reaches another address.
- * T5. A connection has one exchange at a time, and none after it was idle for longer than a second: T2 would not be
- *     true with pipelining, and bytes written into a connection which the other side closes may or may not arrive.
+ * T5. A connection has one exchange at a time: with pipelining, T2 would not hold. A connection that was idle for
+ *     longer than a second isn't reused: the other side may be closing it, and then bytes may or may not arrive.
  * T6. From the connection to the last byte a request takes no longer than its limit, and at most a megabyte of its
  *     answer is kept, compressed or not. Otherwise one answer could block the run, or fill its memory.
- * T7. Nothing is written later than the request's limit after its note, by the wall clock at T2's event. So a machine
- *     or container suspended in between sends nothing: by then another process may count the create as not made.
- * T8. Once the other side has closed a connection that it had not said it would close, none is used again in this run:
- *     a create written into a closed connection has an unknown outcome.
+ * T7. If more than the request's time limit has passed between its note (`notedAtMs`) and `onRequestStart`, by the wall
+ *     clock, nothing is written. A machine or container that was suspended in between must not send: by then another
+ *     process may count the create as not made.
+ * T8. Once the other side closes a connection without having announced it, no connection is reused in this run: a
+ *     create written into a closed connection has an unknown outcome.
  */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
@@ -34,7 +36,7 @@ export interface HttpRequest {
   url: URL;
   headers: Readonly<Record<string, string>>;
   body?: string | undefined;
-  /** When its sending was noted, by the wall clock; absent if it is not noted. */
+  /** When the sending was noted, by the wall clock; absent for a request that isn't noted. */
   notedAtMs?: number;
 }
 
@@ -61,7 +63,7 @@ export class TransportFailure extends Error {
     super(message, { cause });
   }
 
-  /** How the way through a proxy failed, in which case nothing was sent. */
+  /** The failure of a proxy's tunnel, if that was the cause; nothing was sent then. */
   get tunnel() {
     return this.cause instanceof TunnelFailure ? this.cause : undefined;
   }
@@ -70,14 +72,15 @@ export class TransportFailure extends Error {
 export type Attempt = HttpResponse | TransportFailure;
 
 export interface Transport {
-  /** Never fails: what went wrong is a result. */
+  /** Never rejects: a failure is a result. */
   send(request: HttpRequest): Promise<Attempt>;
   close(): Promise<void>;
 }
 
+/** Responses of this API are a few hundred bytes. A longer one, compressed or not, is cut off and counts as broken. */
 const NO_RESPONSE = "no complete response";
 
-/** Answers of this API are a few hundred bytes; more than this, compressed or not, is not read. */
+/** Responses of this API are a few hundred bytes. A longer one, compressed or not, is cut off and counts as broken. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
@@ -100,7 +103,7 @@ export function createTransport(
     connect: createConnector(timeoutMs, disableKeepAlive),
     keepAliveTimeout: MAX_IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
-    // One limit for the whole request instead, below.
+    // Off: HttpExchange has one time limit for the whole request.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -110,7 +113,7 @@ export function createTransport(
   };
   let agent = agentOf(1);
   let isReusing = true;
-  /** See T8. What is under way ends on its connection, which then closes. */
+  /** See T8. Requests under way end on their connections, which then close. */
   function disableKeepAlive() {
     if (!isReusing) return;
     isReusing = false;
@@ -153,7 +156,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
   ) {
     this.#timer = setTimeout(() => {
       this.#timedOut = true;
-      // Without a controller nothing was written yet: undici's own connect timeout ends it, or onRequestStart does.
+      // Without a controller nothing was written: undici's connect timeout or onRequestStart ends the request.
       this.#controller?.abort(new Error("timed out"));
     }, timeoutMs);
   }
@@ -173,7 +176,7 @@ class HttpExchange implements Dispatcher.DispatchHandler {
     // Names are in lower case.
     raw: Record<string, string | string[] | undefined>,
   ): void {
-    // An interim answer, such as 103 Early Hints.
+    // Ignores interim responses, such as 103 Early Hints.
     if (status < 200) return;
     const headers = Object.fromEntries(
       Object.entries(raw).map(([name, value]) => [name, String(value)]),
@@ -233,7 +236,7 @@ function tooLate(timeoutMs: number) {
   return Object.assign(new Error(message), { code: "ADVERTISING_TOO_LATE" });
 }
 
-/** With a limit: a small answer may unpack to gigabytes. No request asks for a packed one; some proxies pack anyway. */
+/** Some proxies compress unasked. A small body may unpack to gigabytes, so at most MAX_ANSWER_BYTES are unpacked. */
 async function decodeBody(
   head: Omit<HttpResponse, "body">,
   chunks: readonly Buffer[],

@@ -1,7 +1,7 @@
 /**
- * The platform's own words in a response. Where a refusal may have words they are always shown, except values that were
- * sent and all below names that sound secret. Of other JSON only names are shown, of a page the title. Texts are
- * scrubbed of secrets before they are cut. Pure.
+ * Finds the platform's own words in a response, to show them. Messages are shown, except values that were sent and
+ * anything below a name that sounds secret. Other JSON values are never shown, and of an HTML page only its title.
+ * Texts are scrubbed of secrets before they are cut. Pure.
  */
 import { excerpt, joined, printable, type Secrets, type Values } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
@@ -9,11 +9,11 @@ import { folded, isMessage, leavesOf, type ParsedResponse } from "./answer.js";
 
 export interface Quotable {
   answer: ParsedResponse;
-  /** Its fields are names under which a refusal may have words about them. */
+  /** A refusal may have messages under the names of the operation's fields. */
   operation: Pick<Operation, "fields">;
-  /** The request's fields by their names on the wire, to recognise echoes of their values. */
+  /** The request's fields in wire names, to recognise echoes of their values. */
   fields: Values;
-  /** Also those that an answer echoes: they are removed before anything is cut, or half of one would be left. */
+  /** Removes secrets before a text is cut: a cut could leave half of a secret. */
   secrets: Pick<Secrets, "scrub">;
 }
 
@@ -22,17 +22,17 @@ const MAX_WORDS = 20;
 const MAX_WORD_CHARACTERS = 500;
 const MAX_WORDS_CHARACTERS = 4000;
 
-/** Names that say nothing of what a sentence is about. */
+/** Names that say nothing about the subject of a message. */
 const PLAIN_NAME =
   /^(messages?|msg|errors?|warnings?|detail|description|reason|title|non_field_errors|payload|data|result|\d+)$/i;
 const SHOWN_NAME = /^[\p{L}\p{N}_.$@[\]-]{1,60}$/u;
 const SECRET_NAME =
   /passw|pwd|secret|token|cookie|session|credential|authoriz|csrf|jwt|api[-_ ]?key|^(auth|sid|pin|otp)$/i;
 
-/** @returns each sentence once, safe to show, after the field or path that it is about. */
+/** @returns each message once, safe to show, preceded by the field or path that it is about. */
 export function wordsOf({ answer, operation, fields, secrets }: Quotable): string[] {
   const { kind, data, body, broken } = answer;
-  // At its cut there may be half of a secret, which could not be recognised.
+  // A broken body may end within a secret, which then can't be recognised.
   if (broken !== undefined) return [];
   const echoes = new Set(leavesOf(fields).map(({ value }) => folded(String(value))));
   if (kind !== "json") {
@@ -54,12 +54,12 @@ export function wordsOf({ answer, operation, fields, secrets }: Quotable): strin
 }
 
 export function warningsOf(quotable: Quotable): string[] {
-  // Nearly always there are none. In JSON the word may be escaped.
+  // A quick test, since warnings are rare. In JSON the word may be escaped.
   if (!/WARNING|\\u/.test(quotable.answer.body)) return [];
   return wordsOf(quotable).filter((word) => word.includes("WARNING"));
 }
 
-/** The words of an unclear answer, which may be any server's, after a space; empty if there are none. */
+/** The words of an unclear response, after a space; empty if there are none. */
 export function saidIn(quotable: Quotable): string {
   const words = wordsOf(quotable);
   return words.length === 0 ? "" : ` The platform said: ${asSentence(words)}`;
@@ -70,7 +70,7 @@ export function asSentence(words: readonly string[]): string {
   return sentence.replace(/([.!?])\.$/, "$1").replace(/([.!?:;,]); /g, "$1 ");
 }
 
-/** `password=…`, `token: "…"` in a text: an unknown secret. A sentence ("password: is too short") stays. */
+/** Finds secrets that aren't known, such as `password=…` and `token: "…"`. "password: is too short" isn't one. */
 const NAMED_SECRET =
   /((?:passw(?:or)?d|pwd|secret|(?<!unexpected )token|cookie|session[-_ ]?id|api[-_ ]?key|authorization)[\w-]{0,30}["']?\s{0,3}(?:=|:(?=\s{0,3}(?:["']|(?:basic|bearer) |[^\s,;]{0,99}[\d=])))\s{0,3})(?:"[^"]*"?|'[^']*'?|(?:basic |bearer )?[^\s,&<>"']+)/gi;
 
@@ -79,7 +79,7 @@ function safe(text: string, secrets: Quotable["secrets"]) {
   return excerpt(printable(masked), MAX_WORD_CHARACTERS);
 }
 
-/** A page's title, or else a text without tags. @param text without secrets: one may look like a tag. */
+/** A page's title, or else a text without tags. @param text must be scrubbed: a secret may look like a tag. */
 function visibleText(text: string) {
   const title = /<title\b[^<>]*>([^<]*)/i.exec(text)?.[1];
   if (title !== undefined) return `an HTML page: ${title}`;

@@ -1,6 +1,6 @@
 /**
- * A lock between processes: a file that exists while it is held, with a heartbeat. The journal of creates and the cookie
- * file are changed under one. It keeps these promises, and the tests name them by number.
+ * A lock between processes: a file that exists while the lock is held, with a heartbeat. The journal and the cookie file
+ * are changed only by a holder of their lock. Tests cite these promises by number.
  *
  * L1. At most one process holds a lock. Otherwise two runs write one journal, and send the same creates.
  * L2. A holder on this machine keeps its lock for as long as its process exists, stopped or not. Otherwise a run that
@@ -11,11 +11,12 @@
  *     own clock: clocks differ between machines, and are set.
  * L5. A holder that may have lost its lock finds that out when it asks, and neither touches the new holder's file nor
  *     keeps it alive. So a holder asks before each change.
- * L6. A stale lock is moved aside, looked at once more, and put back if it is another one by now. Where a third process
- *     was quicker than that, the holder finds out when it asks (L5), and stops.
- * L7. The file is whole or absent, on every file system. What is no lock of this user is left alone, and said.
+ * L6. A stale lock is moved aside and read again; if it was replaced meanwhile, it is put back. If a third process took
+ *     the lock in between, the holder finds out when it asks (L5), and stops.
+ * L7. The file is whole or absent, on every file system. A file that isn't this user's lock is left in place and
+ *     reported.
  *
- * Own code, as the libraries for it take a stopped holder's lock (L2), and report a lost one by throwing in a timer.
+ * Not a library: libraries steal a stopped holder's lock (L2), and report a lost lock by throwing in a timer.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
@@ -35,9 +36,9 @@ import {
 
 const FIRST_POLL_MS = 5;
 const MAX_POLL_MS = 25;
-/** So often a holder shows that it lives. */
+/** The interval of the heartbeat. */
 const HEARTBEAT_MS = 2000;
-/** After so long without a heartbeat, a holder on another machine is taken for dead. */
+/** A holder on another machine counts as dead after this long without a heartbeat. */
 const STALE_AFTER_MS = 15_000;
 /** Longer waits are reported. */
 const SILENT_WAIT_MS = 5000;
@@ -68,21 +69,21 @@ export class LockLost extends UntrustedFile {
 export interface LockOptions {
   /** @default the system's */
   clock?: Clock;
-  /** @default 30 seconds: a run that was interrupted may still be ending */
+  /** @default 30 seconds, because an interrupted run may still be ending */
   maxWaitMs?: number;
-  /** Called once in a long wait. @param holder such as `process 42 of build-7` @param leftMs how long it waits at most */
+  /** Called once in a long wait. @param holder such as `process 42 of build-7` @param leftMs the rest of `maxWaitMs` */
   onWait?: ((holder: string, leftMs: number) => void) | undefined;
   disk?: Disk | undefined;
 }
 
 export interface Lock {
-  /** Never fails: a file that can't be removed is checked by whether this process lives. */
+  /** Never fails: if the file can't be removed, others see that its holder has ended once this process ends. */
   release(): void;
-  /** Reads the file: some microseconds. @throws LockLost if taken over; the system's error if that can't be told. */
+  /** Reads the file (microseconds). @throws LockLost if taken over; the system's error if the file can't be read. */
   assertHeld(): void;
 }
 
-/** @throws LockHeld; UntrustedFile where something else is there; system errors if its folder can't be written to. */
+/** @throws LockHeld; UntrustedFile if the file is no lock of this user; system errors if the folder isn't writable. */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
   const { clock = systemClock, maxWaitMs = 30_000, disk = systemDisk } = options;
   let { onWait } = options;
@@ -94,12 +95,12 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   const deadline = clock.monotonicMs() + maxWaitMs;
   let seen = { sign: "", sinceMs: 0 };
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
-    // A long wait must not cost the disk anything.
+    // While the lock exists, this only reads: polling must not write.
     const other = readLock(path, disk);
     if (other === undefined && tryCreate(path, content, disk))
       return holdLock(path, content, disk);
     const fate = fateOf(other);
-    // Two machines' clocks may differ, and each may be set: only what is watched here counts.
+    // The time without a change is measured by this process's clock: two machines' clocks may differ.
     const sign = `${disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs} ${other}`;
     const nowMs = clock.monotonicMs();
     if (seen.sign !== sign) seen = { sign, sinceMs: nowMs };
@@ -108,7 +109,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
       removeStale(path, other, disk);
       continue;
     }
-    // One that was taken just now is looked at again.
+    // If the lock was taken after readLock, `other` is undefined: it is read again before this gives up.
     const leftMs = deadline - nowMs;
     if (other !== undefined && leftMs <= 0) throw new LockHeld(path, other);
     if (other !== undefined && leftMs <= maxWaitMs - SILENT_WAIT_MS) {
@@ -119,7 +120,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   }
 }
 
-/** @param work asks the lock before it changes anything. */
+/** @param work must call `assertHeld` before it changes anything. */
 export async function withLock(
   path: string,
   options: LockOptions,
@@ -142,7 +143,7 @@ function holdLock(path: string, content: string, disk: Disk): Lock {
       const now = new Date();
       disk.utimesSync(path, now, now);
     } catch {
-      // The next one may go through. If none does, that shows in a take-over at worst; there is nobody here to tell.
+      // The next heartbeat may succeed. If none does, another run takes the lock over at worst, which assertHeld shows.
     }
   }, HEARTBEAT_MS);
   timer.unref();
@@ -155,15 +156,15 @@ function holdLock(path: string, content: string, disk: Disk): Lock {
       try {
         if (isHeld()) disk.rmSync(path, { force: true });
       } catch {
-        // See the promise.
+        // See the docstring: the file stays.
       }
     },
   };
 }
 
 /**
- * Creates the lock, whole from the start: written under another name, and linked into place. So a process killed
- * meanwhile leaves no half lock. @returns whether it could: not where something is there. @throws the system's errors
+ * Creates the lock: writes it under another name and links it into place, so that a killed process leaves no half lock.
+ * @returns false if the file exists already. @throws the system's errors
  */
 function tryCreate(path: string, content: string, disk: Disk) {
   const temporary = `${path}.${randomUUID()}.tmp`;
@@ -172,10 +173,10 @@ function tryCreate(path: string, content: string, disk: Disk) {
     try {
       disk.linkSync(temporary, path);
     } catch (error) {
-      // Over NFS the answer may be about our own link, asked for once more (open(2) on O_EXCL).
+      // Over NFS, EEXIST may mean that our link succeeded and the request was repeated: then nlink is 2 (open(2)).
       if (isTaken(error))
         return disk.statSync(temporary, { throwIfNoEntry: false })?.nlink === 2;
-      // A file system without links, or whatever it is: the plain way says.
+      // Some file systems have no links. If anything else is wrong, this write fails too.
       writeNew(path, content, disk);
     } finally {
       disk.rmSync(temporary, { force: true });
@@ -188,11 +189,11 @@ function tryCreate(path: string, content: string, disk: Disk) {
 }
 
 function isTaken(error: unknown) {
-  // Windows answers EPERM while a file of that name is being removed.
+  // Windows reports EPERM while a file with that name is being removed.
   return hasCode(error, "EEXIST") || (hasCode(error, "EPERM") && !HAS_MODES);
 }
 
-/** See L6. @param stale what was judged. */
+/** See L6. @param stale the content of the lock that counts as stale. */
 function removeStale(path: string, stale: string, disk: Disk) {
   const aside = `${path}.${randomUUID()}.tmp`;
   try {
@@ -200,13 +201,13 @@ function removeStale(path: string, stale: string, disk: Disk) {
     disk.renameSync(path, aside);
     if (readPrivate(aside, disk) !== stale) disk.linkSync(aside, path);
   } catch (error) {
-    // Another process has removed it, or taken the lock, meanwhile.
+    // Another process has removed the file, or taken the lock, meanwhile.
     if (!hasCode(error, "ENOENT", "EEXIST")) throw error;
   }
   disk.rmSync(aside, { force: true });
 }
 
-/** @throws UntrustedFile where something else than a lock of this user stands there. */
+/** @returns undefined if there is no lock. @throws UntrustedFile if the file is no lock of this user. */
 function readLock(path: string, disk: Disk): string | undefined {
   try {
     return readPrivate(path, disk);
@@ -217,8 +218,8 @@ function readLock(path: string, disk: Disk): string | undefined {
 }
 
 /**
- * A process number alone does not say: it is given out again, and means another process in another container.
- * @returns `elsewhere`: on another machine or in another container, or nobody can tell.
+ * Whether a lock's holder lives. Its pid alone isn't enough: pids are reused, and differ between containers.
+ * @returns `elsewhere` if it is on another machine or in another container, or that is unknown.
  */
 function fateOf(holder: string | undefined): "alive" | "dead" | "elsewhere" {
   const { pid, machine, started } = asRecord(jsonIn(holder));
@@ -232,7 +233,7 @@ function fateOf(holder: string | undefined): "alive" | "dead" | "elsewhere" {
   }
   const status = statusOf(Number(pid));
   if (!status) return "alive";
-  // Nobody has taken note of its end, as in containers: its number stays, and it does nothing more.
+  // A zombie (common in containers): the process has ended, but its parent hasn't reaped it.
   if (/[ZX]/.test(status.state)) return "dead";
   const isOther = started !== undefined && started !== status.started;
   return isOther ? "dead" : "alive";
@@ -250,8 +251,8 @@ export function processIdentity(pid: number) {
 let machine: string | undefined;
 
 /**
- * Where process numbers and start times mean the same. Linux: the boot tells machines of one name apart, the namespace
- * containers; none if that can't be found out: then the heartbeat alone counts. Elsewhere: the machine's name.
+ * Identifies the scope in which pids and start times can be compared. On Linux: host name, boot id and pid namespace;
+ * undefined if they can't be read, and then only the heartbeat counts. On other systems: the host name.
  */
 function machineOf(): string | undefined {
   if (process.platform !== "linux") return hostname();
@@ -259,12 +260,12 @@ function machineOf(): string | undefined {
     const boot = () => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
     machine ??= [hostname(), boot(), readlinkSync("/proc/self/ns/pid")].join(" ");
   } catch {
-    // See above.
+    // Undefined: see the docstring.
   }
   return machine;
 }
 
-/** What Linux says of a process; none elsewhere, or if another container's /proc is in the place of ours. */
+/** Linux's status of a process; undefined on other systems, and if /proc belongs to another container. */
 function statusOf(pid: number) {
   try {
     if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;

@@ -6,8 +6,8 @@ import { basename, dirname, join } from "node:path";
 import { shellWord } from "../base/index.js";
 
 /**
- * The operating system's file calls that promises rest on, so that a test can put a disk in their place that loses its
- * power. All are synchronous: what they do is small, and the end of a process waits for nothing.
+ * The operating system's file calls, as a type, so that tests can use a simulated disk that loses its power. All calls
+ * are synchronous: they are small, and the end of a process waits for nothing.
  */
 export type Disk = typeof fs;
 
@@ -16,7 +16,7 @@ export const systemDisk: Disk = fs;
 /** A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows. */
 const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** With the reason in words; nothing was changed. */
+/** A file can't be trusted or used. The message says why; nothing was changed. */
 export class UntrustedFile extends Error {
   constructor(
     message: string,
@@ -30,18 +30,18 @@ export class UntrustedFile extends Error {
 const NO_FILE = "it isn't a regular file (links aren't followed)";
 const OWNER_ONLY_FILE = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
-/** In such a folder, as /tmp, only a file's owner may remove or replace it. */
+/** The mode bit of a folder such as /tmp, in which only a file's owner may remove or replace the file. */
 const STICKY = 0o1000;
 /** POSIX modes and owners mean nothing on Windows, where a user's cache folder is private by its own rules. */
 export const HAS_MODES = process.platform !== "win32";
 const LEFTOVER_AFTER_MS = 60_000;
-/** Enough for 200,000 objects; a larger file is none of ours. */
+/** Enough for 200,000 objects; a larger file can't be ours. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Creates `folder` for the owner alone, if missing. @throws UntrustedFile if everybody may replace what it holds. */
+/** Creates `folder` for the owner alone, if missing. @throws UntrustedFile if everybody may replace its files. */
 export function makePrivateFolder(folder: string, disk: Disk): void {
   if (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) {
-    // The system's answer alone doesn't say why (ENOENT on a read-only volume).
+    // Throws a better error than mkdir, which fails with ENOENT on a read-only volume.
     expectWritable(folder, disk);
     disk.mkdirSync(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
   }
@@ -57,31 +57,31 @@ function checkFolder(folder: string, disk: Disk) {
   throw new UntrustedFile(problem, cure);
 }
 
-/** What helps where no chmod does. */
+/** What to do on a volume without modes, where chmod doesn't help. */
 function mountCure(path: string) {
   const options = `uid=${process.getuid?.()},file_mode=0600,dir_mode=0700`;
   const other = elsewhere(path);
   return `its volume keeps no modes (such as CIFS or FAT), mount it with ${options}${other}`;
 }
 
-/** For files in the cache folder: another place. What was noted has to go with it, or creates could be sent twice. */
+/** For files in the cache folder: how to move it. The journals must be copied too, or creates could be sent twice. */
 function elsewhere(path: string) {
   if (!isMovable(path)) return "";
   return `, or copy ${shellWord(cacheFolder())} into another folder of yours, and set XDG_CACHE_HOME to that folder`;
 }
 
-/** Only Linux has a variable for the cache folder's place. */
+/** Whether a path is in the cache folder and that can be moved: only Linux has a variable for it. */
 function isMovable(path: string) {
   return process.platform === "linux" && `${path}/`.startsWith(`${cacheFolder()}/`);
 }
 
-/** The command by which root makes it this user's. */
+/** The command with which root gives a file to this user. */
 function chown(path: string) {
   const files = isMovable(path) ? cacheFolder() : path;
   return `chown -R ${process.getuid?.()} ${shellWord(files)}`;
 }
 
-/** @param error what came of using `path`. @returns what to do, as a clause; none if that is not known. */
+/** @param error from a use of `path`. @returns what to do, as a clause; undefined if that isn't known. */
 export function cureFor(error: unknown, path: string): string | undefined {
   if (error instanceof UntrustedFile) return error.cure;
   if (hasCode(error, "ENOSPC", "EDQUOT")) return `Make room on the disk of ${path}`;
@@ -94,13 +94,13 @@ export function cureFor(error: unknown, path: string): string | undefined {
   return `${writable} (as root: ${chown(path)})${elsewhere(path)}`;
 }
 
-/** Whether the system gave one of these codes for a failed call. */
+/** Whether an error has one of these system error codes. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   const { code = "" } = error as NodeJS.ErrnoException;
   return codes.includes(code);
 }
 
-/** Asks without a trace, for a preview. @throws the system's error where a run could not make `path`. */
+/** For a preview: checks without writing anything. @throws the system's error if a run couldn't create `path`. */
 export function expectWritable(path: string, disk: Disk): void {
   let folder = dirname(path);
   while (disk.statSync(folder, { throwIfNoEntry: false }) === undefined)
@@ -109,8 +109,8 @@ export function expectWritable(path: string, disk: Disk): void {
 }
 
 /**
- * Reads a regular file of this user; never a link, a folder, a pipe or a device, and never waits for one. One that
- * others may read is made private. @returns none where there is no file. @throws UntrustedFile; system errors.
+ * Reads a regular file of this user; never a link, a folder, a pipe or a device, and never waits for one. Makes the file
+ * private if others may read it. @returns undefined if there is no file. @throws UntrustedFile; system errors.
  */
 export function readPrivate(path: string, disk: Disk = systemDisk): string | undefined {
   checkFolder(dirname(path), disk);
@@ -149,7 +149,7 @@ function makePrivate(file: number, path: string, disk: Disk) {
   }
 }
 
-/** A file that only gives hints: empty where there is none, or where it can't be read. */
+/** Reads a file that only gives hints; an empty text if it is absent or can't be read. */
 export function readHints(path: string, disk: Disk = systemDisk): string {
   try {
     return disk.readFileSync(path, "utf8");
@@ -158,7 +158,7 @@ export function readHints(path: string, disk: Disk = systemDisk): string {
   }
 }
 
-/** Adds lines to a file that only gives hints. Never fails: its readers know less then. */
+/** Appends lines to a file that only gives hints. Never fails: without them, its readers only know less. */
 export function appendHints(path: string, lines: string, disk: Disk = systemDisk): void {
   try {
     makePrivateFolder(dirname(path), disk);
@@ -166,14 +166,15 @@ export function appendHints(path: string, lines: string, disk: Disk = systemDisk
     disk.writeFileSync(file, lines);
     disk.closeSync(file);
   } catch {
-    // See the promise.
+    // Ignored: see the docstring.
   }
 }
 
 /**
- * Replaces a private file whole: readers see the old one or the new one, and a crash leaves one of them; the new one
- * after {@link syncFolder}. @param confirm throws where the file must not be replaced any more; called last.
- * @throws UntrustedFile where anything but this user's regular file is there; what `confirm` throws; system errors.
+ * Replaces a private file whole: readers see the old file or the new one. After a crash the file is the old or the new
+ * one; once {@link syncFolder} has returned, the new one.
+ * @param confirm called right before the rename; throws if the file must not be replaced any more.
+ * @throws UntrustedFile if the path isn't this user's regular file; what `confirm` throws; system errors.
  */
 export function replacePrivate(
   path: string,
@@ -182,7 +183,7 @@ export function replacePrivate(
   confirm: () => void,
 ): void {
   makePrivateFolder(dirname(path), disk);
-  // A link or a folder is not overwritten: somebody put it there for a reason.
+  // Throws for a link or a folder, which somebody put there for a reason.
   readPrivate(path, disk);
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
@@ -195,11 +196,11 @@ export function replacePrivate(
   }
 }
 
-/** @throws system errors; EEXIST where there is one. */
+/** Creates a private file. @throws system errors; EEXIST if the file exists. */
 export function writeNew(path: string, content: string, disk: Disk): void {
   const file = disk.openSync(path, "wx", OWNER_ONLY_FILE);
   try {
-    // Whole, or it throws.
+    // Writes everything, or throws.
     disk.writeFileSync(file, content);
     disk.fsyncSync(file);
   } finally {
@@ -220,8 +221,8 @@ const NOT_POSSIBLE = [
 ];
 
 /**
- * Makes the names of a folder's files survive a machine that loses its power, and the folder itself, which may be as
- * new: where the system can do that. @throws the system's error where it could not be done.
+ * Makes the names of a folder's files survive a loss of power, and the names of the folder and its parents, which may be
+ * new too. Does nothing where the system can't. @throws the system's error if the sync failed.
  */
 export function syncFolder(folder: string, disk: Disk): void {
   let file: number | undefined;
@@ -246,7 +247,7 @@ export function removeLeftovers(path: string, nowMs: number, disk: Disk): void {
       if (nowMs - mtimeMs > LEFTOVER_AFTER_MS) disk.rmSync(leftover, { force: true });
     }
   } catch {
-    // See the promise.
+    // Ignored: see the docstring.
   }
 }
 

@@ -1,4 +1,4 @@
-/** The rules of an advertiser (API page, POST rest/advertiser). */
+/** The kind `Advertiser`. Its rules come from the platform's API documentation of `POST rest/advertiser`. */
 import { z } from "zod";
 import { additionalFieldsBeside, identifierOf, nameRule } from "../rules/index.js";
 import { createOf, type KindOf, onceFor, outputsOf } from "./kind.js";

@@ -1,6 +1,6 @@
 /**
- * The kinds `ConversionEvent` and `ConversionEventSet`: names on the wire, operations, and the API page's rules (POST
- * rest/event). A set's rules are those of a single event, for each member and for what all members share.
+ * The kinds `ConversionEvent` and `ConversionEventSet`: wire names, operations, and rules. The rules come from the
+ * platform's API documentation of `POST rest/event`; a set's members and `defaults` have those of a single event.
  */
 import { z } from "zod";
 import {
@@ -38,7 +38,7 @@ const wireNames = {
   attribution: "attribution",
 } as const;
 
-/** The rules of every argument, without the API's defaults: in a set, a member's defaults are those of the set. */
+/** The rules of every argument, without the API's defaults: a member's defaults are the set's `defaults`. */
 const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
   const window = windowOf(maxWindowSeconds).optional();
   return z.strictObject({
@@ -56,7 +56,7 @@ const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
   });
 });
 
-/** The API's defaults. An installation whose limit is lower than the default of a window must not refuse it. */
+/** The API's defaults. A window's default is capped at the installation's limit. */
 function eventDefaults({ maxWindowSeconds }: Limits) {
   const window = Math.min(THIRTY_DAYS_IN_SECONDS, maxWindowSeconds);
   return {
@@ -88,7 +88,7 @@ export const conversionEvent: KindOf<typeof wireNames> = {
   }),
 };
 
-/** Pulumi takes an object with such a property for one of its own, or can't print it (seen with 3.259). */
+/** A pattern against names that Pulumi reserves or can't print (seen with 3.259). */
 export const NOT_PULUMIS =
   "(?!(?:__proto__|toString|4dabf18193072939515e22adb298388d|__pulumi.*)$)";
 

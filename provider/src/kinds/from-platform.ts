@@ -1,4 +1,4 @@
-/** An object as the platform has it, in wire names, beside our arguments. Never throws, whatever it gets. Pure. */
+/** Compares an object as the platform returns it, in wire names, with our arguments. Never throws. Pure. */
 import {
   asRecord,
   hasValue,
@@ -10,10 +10,10 @@ import {
 import { asAccepted, defaultOf, formsOf, isContainer } from "../rules/index.js";
 import type { Kind, Limits } from "./kind.js";
 
-/** The platform's values of the arguments that differ; `undefined` if it has none. */
+/** The differing arguments, with the platform's values; `undefined` for an argument without one there. */
 export type Differences = ReadonlyMap<string, unknown>;
 
-/** Compares only arguments that were given or have a default of this package, and only if the answer has them. */
+/** Compares the arguments that were given or have a default here, if the platform's record has them too. */
 export function differencesIn(
   kind: Kind,
   limits: Limits,
@@ -30,13 +30,13 @@ export function differencesIn(
       found.set(property, theirs);
   }
   const ours = asRecord(values.additionalFields);
-  // A field that the answer does not have is as it was sent.
+  // A field that the record lacks counts as unchanged.
   const theirs = likeOurs(ours, { ...ours, ...record });
   if (!isSameValue(ours, theirs)) found.set("additionalFields", theirs);
   return found;
 }
 
-/** Every argument in the answer, in a program's form. */
+/** Every argument in the platform's record, in the form that a program writes. */
 export function argumentsFrom(
   kind: Kind,
   limits: Limits,

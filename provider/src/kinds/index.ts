@@ -1,9 +1,9 @@
 /**
- * `kinds/`: each kind of resource as data, with its rules, its names on the wire and its operations,
- * and the list of all kinds. It promises to hold data and pure functions, and may import `base/` and `rules/`.
+ * `kinds/`: each kind of resource as data, with its rules, wire names and operations, and the list of all kinds. Only
+ * data and pure functions. May import `base/` and `rules/`.
  *
- * Another kind of resource begins here: a file `*-kind.ts`, and its name in `vocabulary.ts`. The compiler then names the
- * tables that lack it, and `test/unit/kinds.test.ts` what else does. What is about certain kinds imports them by name.
+ * To add a kind, write a file `*-kind.ts` and add its name in `vocabulary.ts`. The compiler then names the tables that
+ * lack it, and `test/unit/kinds.test.ts` the other places. Code about certain kinds imports them by name.
  */
 import { advertiser } from "./advertiser-kind.js";
 import { conversionEvent, conversionEventSet, NOT_PULUMIS } from "./event-kind.js";
@@ -25,7 +25,7 @@ export const KINDS: readonly Kind[] = Object.values(kindsByName);
 
 export const SETS: readonly SetKind[] = [conversionEventSet];
 
-/** @param token a resource's type token, of either provider; none for a resource of another package. */
+/** @param token a resource's type token, of either provider. @returns undefined for another package's resource. */
 export function resourceOfType(token: string): Kind | SetKind | undefined {
   return [...KINDS, ...SETS].find(({ name }) => {
     return token === typeTokenOf(name) || token === pluginTokenOf(name);

@@ -1,7 +1,7 @@
 /**
- * The shape of a kind of resource; the kinds are in `*-kind.ts`.
- * Then its requests to the API as data: operations with addresses, a create's body, and the fingerprint that tells two
- * creates of one resource apart. The journal and the state keep fingerprints: how they are made is a contract. Pure.
+ * The shape of a kind of resource (the kinds are in `*-kind.ts`), and its requests to the API as data: operations with
+ * addresses, a create's body, and the fingerprint that distinguishes two creates of one resource. The journal and the
+ * state keep fingerprints, so the way they are computed is a contract. Pure.
  */
 
 import { createHash } from "node:crypto";
@@ -26,7 +26,7 @@ export function typeTokenOf(resource: ResourceName): string {
   return `pulumi-nodejs:dynamic/advertising:${resource}`;
 }
 
-/** The same for the plugin's resource: a contract too. */
+/** The full type token of the plugin's resource: a contract with every stored state. */
 export function pluginTokenOf(resource: ResourceName): string {
   return `advertising:index:${resource}`;
 }
@@ -39,10 +39,10 @@ export function handlerOf(resource: ResourceName): string {
 /** The type token of the component whose resources come from a file: a contract with the URNs of every stored state. */
 export const CATALOG_TYPE = "advertising:index:Catalog";
 
-/** Between the catalog's name and the keys in the names of its resources: no key holds it. A contract as well. */
+/** Separates the catalog's name and the keys in its resources' names; no key contains it. A contract like the type. */
 export const CATALOG_SEPARATOR = "/";
 
-/** The settings of an installation that the rules depend on. */
+/** The settings that the rules depend on. */
 export interface Limits {
   /** The longest window in seconds (setting `maxWindowSeconds`). */
   maxWindowSeconds: number;
@@ -50,7 +50,7 @@ export interface Limits {
   markField: string | undefined;
 }
 
-/** Makes rules once for a process's settings: each resource needs them, and making them costs far more than a check. */
+/** Builds rules once for a process's settings: each resource needs them, and building costs far more than a check. */
 export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
   const made = new WeakMap<Limits, T>();
   return (limits) => {
@@ -60,7 +60,7 @@ export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
   };
 }
 
-/** Holds arguments against all that is known of a resource. As {@link validate}. */
+/** Like {@link validate}, plus the check of a set's former keys. */
 export function checkArguments(
   resource: Kind | SetKind,
   given: Values,
@@ -68,7 +68,7 @@ export function checkArguments(
   reading: ValidationOptions,
 ) {
   const { values, problems } = validate(given, resource.rules(limits), reading);
-  // Only a set has them.
+  // Empty unless the resource is a set.
   const events = Object.entries(asRecord(values.events));
   const taken = new Set<unknown>(events.map(([key]) => key));
   const conflicts: Problem[] = [];
@@ -83,7 +83,7 @@ export function checkArguments(
   return { values, problems: [...problems, ...conflicts] };
 }
 
-/** What is wrong with a former key that another event has, now or formerly. */
+/** The reason of a problem: another event has this former key, or had it. */
 export function formerKeyTaken(formerKey: string): string {
   return `${quoted(formerKey)} is already a key or a formerKey here: one object can't be two events`;
 }
@@ -95,9 +95,9 @@ export function memberPath(key: string): string {
 
 interface ResourceKind {
   outputs: readonly string[];
-  /** Arguments that hold another object's id: perhaps digits that a number could not hold exactly. */
+  /** Arguments that contain another object's id, which may be digits that no number holds exactly. */
   exactIds: ReadonlySet<string>;
-  /** By those of {@link exactIds} for which a program may give the other object's resource itself: its kind. */
+  /** The arguments among {@link exactIds} that also accept the other object's resource, with that resource's kind. */
   references: Readonly<Record<string, Kind>>;
   rules(limits: Limits): Rules;
 }
@@ -105,16 +105,16 @@ interface ResourceKind {
 export interface Kind extends ResourceKind {
   name: KindName;
   idProperty: string;
-  /** The argument that people know the object by in the platform's interface. */
+  /** The argument that is the object's name in the platform's interface. */
   nameProperty: string;
-  /** Arguments that tell an object from others of its name. */
+  /** Arguments that distinguish an object from others with the same name. */
   identifyingProperties: readonly string[];
-  /** Completes the sentence "it …" about an object that is live and managed by nobody. */
+  /** Completes the sentence "it …" about an object that is live and unmanaged. */
   unmanagedNotice: string;
   /** Argument → field of the request body, for each argument that is sent. */
   wireNames: Readonly<Record<string, string>>;
   create: Operation;
-  /** The argument that names the object which this one is part of, for good: with another owner it is another object. */
+  /** The argument with the id of the object that this one belongs to. With another owner it would be another object. */
   owner: string | undefined;
 }
 
@@ -126,19 +126,19 @@ export type KindOf<WireNames extends Kind["wireNames"]> = Omit<Kind, "wireNames"
 export interface SetKind extends ResourceKind {
   name: SetName;
   member: Kind;
-  /** The rules of one member. A member's default is the set's where it has one, so they fill in none. */
+  /** The rules of one member, without defaults: the set's `defaults` come first. */
   memberRules(limits: Limits): Rules;
   sharedRules(limits: Limits): Rules;
-  /** The API's own defaults, for what neither a member nor the set's `defaults` give. */
+  /** The API's defaults, for arguments that neither a member nor the set's `defaults` give. */
   defaultsIn(limits: Limits): Values;
 }
 
-/** The id of an object's owner among its arguments or facts. */
+/** The id of an object's owner, from its arguments or from recorded ones. */
 export function ownerIn({ owner }: Kind, values: Values): unknown {
   return owner === undefined ? undefined : own(values, owner);
 }
 
-/** The name by which the platform knows an object, if it may be shown. @param secret arguments that must not be. */
+/** An object's name on the platform, if it may be shown. @param secret arguments that must not be shown. */
 export function displayName(
   { nameProperty }: Kind,
   values: Values,
@@ -148,7 +148,7 @@ export function displayName(
   return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;
 }
 
-/** What is wrong where a second one names an object. @param by what has it. */
+/** The reason of a problem: two resources name one object. @param by the resource that has it already. */
 export function adoptedTwice(id: string, by: string): string {
   return `${id} already belongs to ${by}: one object can't be two resources; correct this existingId, or remove the other one`;
 }
@@ -159,19 +159,19 @@ export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): str
 
 export interface Operation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the base URL; may have a query, and `{name}` for values that are filled in, percent-encoded. */
+  /** Relative to the base URL; may have a query, and placeholders `{name}`, which are filled in percent-encoded. */
   path: string;
-  /** Being carried out twice does no harm. Never true of a create, which has no idempotency key and no delete. */
+  /** Whether carrying it out twice does no harm. False for a create, which has no idempotency key. */
   idempotent: boolean;
-  /** The resource's name on the wire, under which or before `_id` its id may stand in an answer. */
+  /** The kind's name on the wire. A response may contain the object under it, and the id under `<noun>_id`. */
   noun: string;
-  /** Every documented field of the resource: a refusal may speak of one not sent. */
+  /** Every documented field of the kind, since a refusal may name one that wasn't sent. */
   fields: readonly string[];
 }
 
 /**
- * Operations that only some installations are known to have: those that the setting `operations` names. Each with the
- * methods that it may have and the one placeholder of its path.
+ * Operations that only some installations have, and that the setting `operations` names: the methods that each may have,
+ * and the one placeholder of its path.
  */
 export const OPTIONAL_OPERATIONS = {
   read: { methods: ["GET"], placeholder: "id" },
@@ -180,12 +180,12 @@ export const OPTIONAL_OPERATIONS = {
   search: { methods: ["GET"], placeholder: "mark" },
 } as const;
 export type OptionalOperation = keyof typeof OPTIONAL_OPERATIONS;
-/** Beside create. A search is by the request field that the marks are sent in. */
+/** The known operations beside create. A search looks for a mark in the field `markField`. */
 export type KnownOperations = Readonly<Partial<Record<OptionalOperation, Operation>>> & {
   markField?: string | undefined;
 };
 
-/** `POST rest/<noun>`: the one operation that is known of every kind. */
+/** `POST rest/<noun>`: the one operation that every kind is known to have. */
 export function createOf(
   noun: string,
   wireNames: Readonly<Record<string, string>>,
@@ -199,7 +199,7 @@ export function createOf(
   };
 }
 
-/** The address that an operation is sent to. @param values for the placeholders of its path. */
+/** The address of an operation. @param values fill the placeholders of its path. */
 export function addressOf(
   { path }: Operation,
   baseUrl: string,
@@ -211,7 +211,7 @@ export function addressOf(
   return new URL(`${baseUrl}/${filled}`);
 }
 
-/** The request's fields under their wire names; optional ones only where they were given or have a default. */
+/** A create's fields under their wire names; optional fields only if they were given or have a default. */
 export function bodyOf(
   { wireNames, exactIds }: Kind,
   values: Values,
@@ -221,14 +221,14 @@ export function bodyOf(
   };
   for (const [property, wireName] of Object.entries(wireNames)) {
     const value = values[property];
-    // Digits beyond a number's precision go out as a JSON number all the same.
+    // Digits beyond a number's precision are sent as a JSON number too.
     const isDigits = typeof value === "string" && exactIds.has(property);
     if (value !== undefined) fields[wireName] = isDigits ? exactInteger(value) : value;
   }
   return fields;
 }
 
-/** Of the body of a create with these arguments: the same for equal bodies, whatever the order of their fields. */
+/** The fingerprint of a create's body: the same for equal bodies, whatever the order of their fields. */
 export function fingerprintOfBody(kind: Kind, values: Values): string {
   const text = canonicalJson(bodyOf(kind, values));
   return createHash("sha256").update(text).digest("hex").slice(0, 32);

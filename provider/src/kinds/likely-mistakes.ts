@@ -1,10 +1,10 @@
-/** Values that fit the rules, and yet are likely a mistake. Pure. */
+/** Warnings about values that fit the rules but are probably mistakes. Pure. */
 import { asRecord, count, hasStray, isPlain, quoted, type Values } from "../base/index.js";
 import { type Problem, withUnit } from "../rules/index.js";
 import { type Kind, memberPath, type SetKind } from "./kind.js";
 import { days, WINDOWS } from "./vocabulary.js";
 
-/** What is likely a mistake in the arguments of a resource. */
+/** The probable mistakes in a resource's arguments. */
 export function warningsIn(resource: Kind | SetKind, values: Values): Problem[] {
   if (!("member" in resource)) return likelyMistakes(resource, values);
   const { member } = resource;
@@ -17,7 +17,7 @@ export function warningsIn(resource: Kind | SetKind, values: Values): Problem[] 
   ];
 }
 
-/** @param at the path of the object whose arguments these are. */
+/** @param at the path of the object with these arguments, ending in a dot; empty at the top. */
 function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
   const problems: Problem[] = [];
   const note = (property: string, reason: string | undefined) => {
@@ -30,14 +30,14 @@ function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
   return problems;
 }
 
-/** The platform's own interface shows days, so that few seconds were likely meant as such. */
+/** The platform's own interface shows days, so a small number of seconds was probably meant as days. */
 function shortWindow(seconds: unknown): string | undefined {
   if (typeof seconds !== "number" || seconds > 365) return undefined;
   const meant = withUnit(days(seconds));
   return `is ${count(seconds, "second")}; windows are in seconds. If you mean days, write ${meant}`;
 }
 
-/** Programs write these where a table has nothing. */
+/** Programs write these texts for an empty cell of a table. */
 const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a)$/i;
 
 function oddName(name: unknown): string | undefined {

@@ -1,8 +1,8 @@
-/** The names of the kinds, and the words and units of conversion events, for programs and for the rules. No I/O. */
+/** The names of the kinds, and the named values and units of conversion events, for programs and rules. No I/O. */
 
 /** The kinds of objects: the names of their classes, and the last parts of their type tokens. */
 export type KindName = "Advertiser" | "ConversionEvent";
-/** The sets of such objects. */
+/** The sets of objects of one kind. */
 export type SetName = "ConversionEventSet";
 export type ResourceName = KindName | SetName;
 
@@ -36,8 +36,8 @@ export function days(count: number): number {
   return Math.round(count * 86_400);
 }
 
-/** The arguments that are seconds. */
+/** The arguments that are times in seconds. */
 export const WINDOWS: readonly string[] = ["clickWindow", "viewWindow"];
 
-/** 30 days in seconds: the API's default for both windows, generally the system's limit (API page, POST rest/event). */
+/** 30 days in seconds: the default of both windows, and usually the limit (the platform's API documentation). */
 export const THIRTY_DAYS_IN_SECONDS = days(30);

@@ -7,11 +7,11 @@ async function serveEngine(): Promise<void> {
   const [, , engine = ""] = process.argv;
   const plugin = new AdvertisingPlugin(process.env, engine);
   const log = engineLog(engine);
-  // In a destroy, the engine shows nothing else that a plugin prints.
+  // In a destroy, the engine shows a plugin's log messages, but not its stderr.
   console.warn = (message: string) => void log("warn", "", message);
   const port = await serve(plugin);
   watchEngine(engine, () => void plugin.runtime.abandon().finally(() => process.exit(1)));
-  // The engine's way to end the process, after it has saved the state.
+  // The engine ends the process with this signal, after it has saved the state.
   process.once("SIGINT", () => {
     plugin.close();
     process.exit(0);

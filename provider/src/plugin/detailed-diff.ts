@@ -1,17 +1,17 @@
-/** What a preview shows of each changed argument, and of each changed event of a set. */
+/** The differences that a preview shows: each changed argument, and each changed event of a set. */
 import { isDeepStrictEqual } from "node:util";
 import { asRecord, type Values } from "../base/index.js";
 
 export interface PropertyDiff {
   kind: "add" | "delete" | "update";
-  /** Whether it replaces the resource. */
+  /** Whether the difference replaces the resource. */
   replaces: boolean;
 }
 
 /** Arguments whose parts are shown one by one. */
 const MAPS = ["additionalFields", "defaults", "events"];
 
-/** @param replaces the arguments for which the resource is replaced. @returns by the property's path. */
+/** @param replaces the arguments that cause a replacement. @returns each difference by the property's path. */
 export function detailedDiff(
   olds: Values,
   news: Values,

@@ -2,13 +2,13 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { own, type Values } from "../base/index.js";
 
-/** The key of what is no plain value, and its text for a secret: parts of Pulumi's protocol. */
+/** Pulumi's signature key for values that aren't plain data, and its signature for a secret. */
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 
 export interface Properties {
   values: Values;
-  /** The names of the properties that are secret, or have a part that is. */
+  /** The names of the properties that are secret or contain a secret. */
   secret: ReadonlySet<string>;
 }
 
@@ -33,7 +33,7 @@ function unmarked(value: unknown, onSecret: () => void): unknown {
   );
 }
 
-/** @param secret the names of the properties to mark. What is undefined is left out. */
+/** @param values Undefined ones are left out. @param secret the names of the properties to mark. */
 export function writeProperties(values: Values, secret: ReadonlySet<string>): Struct {
   const marked = Object.entries(values).map(([name, value]) => {
     if (value === undefined || !secret.has(name)) return [name, value];

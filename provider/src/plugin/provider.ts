@@ -1,6 +1,6 @@
 /**
- * The calls of Pulumi's provider protocol as methods with plain values: each passes to its operation. Decides nothing.
- * Check and diff are not told whether it is a preview: an `up` shows itself by its first create, update or delete.
+ * The calls of Pulumi's provider protocol as methods with plain values. Each calls its operation, and decides nothing.
+ * A plugin's check and diff aren't told whether the run is a preview; the first create, update or delete shows an `up`.
  */
 import {
   ArgumentsError,
@@ -70,10 +70,10 @@ export interface Diff {
   detailed: ReadonlyMap<string, PropertyDiff>;
 }
 
-/** One provider resource: its settings, and what its run has done. The engine starts a process for each. */
+/** One provider resource: its settings and its run. The engine starts a process for each provider resource. */
 export class AdvertisingPlugin {
   #runtime: Runtime | undefined;
-  /** Begins each error, so that one of several providers can be told from the others. */
+  /** The beginning of each error, which names the provider if it isn't the default one. */
   #title = "";
 
   /** @param engine the engine's address, `host:port`. */
@@ -87,7 +87,7 @@ export class AdvertisingPlugin {
     return this.#runtime;
   }
 
-  /** @returns what is wrong with the provider's arguments, by name; nothing while some are not known yet. */
+  /** @returns the problems of the provider's arguments, by name; none while some arguments are unknown. */
   checkConfig({ values }: Properties): Map<string, string> {
     const keys = Object.keys(argumentsIn(values)).filter((key) => key !== "version");
     if (keys.some((key) => values[key] === UNKNOWN)) return new Map();
@@ -100,7 +100,7 @@ export class AdvertisingPlugin {
     return new Map(
       problems.map((problem) => {
         const name = problem.source.replace(`${NAMESPACE}:`, "");
-        // The stack's setting would change nothing beside the provider's argument.
+        // Without the command: it sets the stack's setting, which a provider's argument overrides.
         const isArgument = Object.hasOwn(values, name);
         const text = isArgument
           ? `${name} ${problem.reason}`
@@ -111,8 +111,8 @@ export class AdvertisingPlugin {
   }
 
   /**
-   * @param name the provider resource's. Each has a journal of its own, and the dynamic provider of a stack another
-   * one.
+   * @param name the provider resource's name. Each provider resource has its own journal, and so does the stack's
+   * dynamic provider.
    */
   configure({ values }: Properties, name: string): void {
     const log = engineLog(this.engine);
@@ -124,9 +124,9 @@ export class AdvertisingPlugin {
     this.#runtime.deployment.isUp = undefined;
   }
 
-  /** The provider's arguments count before the stack's configuration. */
+  /** Reads settings: the provider's arguments override the stack's configuration. */
   #settingsIn(values: Values): (key: string) => string | undefined {
-    // Those of this package, by their bare names.
+    // The stack's settings for this package, without the namespace in their names.
     const stack = JSON.parse(this.environment.PULUMI_CONFIG ?? "{}");
     return (key) => {
       const value = own(values, key) ?? own(stack, key);
@@ -166,7 +166,7 @@ export class AdvertisingPlugin {
     return { inputs, failures: [`${first}\n${more}`, ...others] };
   }
 
-  /** @param olds the state's outputs. @param oldInputs those of the state. */
+  /** @param change has the outputs in the state as `olds`. @param oldInputs the inputs in the state. */
   async diff(urn: string, change: Change, oldInputs: Values): Promise<Diff> {
     const { resource, ref } = resourceAt(urn);
     const plan = await planResource(resource, this.runtime, ref, change);
@@ -177,7 +177,7 @@ export class AdvertisingPlugin {
     return { ...plan, detailed };
   }
 
-  /** What a create will return, as far as it is known before. @throws AdvertisingError why it would fail. */
+  /** What a create will return, as far as that is known in a preview. @throws AdvertisingError if it would fail. */
   previewCreate(urn: string, { values, secret }: Properties): Saved {
     const { resource, ref } = resourceAt(urn);
     this.#preview(resource, ref, { id: "", olds: {}, news: values });
@@ -206,7 +206,7 @@ export class AdvertisingPlugin {
     return { id, values: outs, secret: secretArgumentsIn(values) };
   }
 
-  /** The same for an update. */
+  /** Like {@link previewCreate}, for an update. */
   previewUpdate(urn: string, id: string, olds: Values, news: Properties): Saved {
     const { resource, ref } = resourceAt(urn);
     const { values, secret } = news;
@@ -230,7 +230,7 @@ export class AdvertisingPlugin {
     await deleteResource(resource, this.runtime, { id, properties, ref });
   }
 
-  /** A refresh, an import, or a reference to what exists. @returns undefined if the object is gone. */
+  /** Reads an object for a refresh, an import or a `.get()`. @returns undefined if the object is gone. */
   async read(
     urn: string,
     id: string,
@@ -253,7 +253,7 @@ export class AdvertisingPlugin {
     return { id: result.id, ...this.#imported(resource as Kind, ref, result), secret };
   }
 
-  /** @throws UnsupportedError without a known read nobody knows the arguments of what is imported. */
+  /** @throws UnsupportedError if no read is known: without one, an imported object's arguments are unknown. */
   #assertCanImport(resource: Kind | SetKind, { label }: ResourceRef, id: string): void {
     const isSet = "member" in resource;
     if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) return;
@@ -292,12 +292,12 @@ export class AdvertisingPlugin {
     return this.#runtime.secrets.scrub(message);
   }
 
-  /** At the end that the engine gives a run. */
+  /** Called when the engine ends the run. */
   close(): void {
     this.#runtime?.closeNow();
   }
 
-  /** The first call that changes something: what the checks and diffs have shown counts from now on. */
+  /** Called first by each call that changes something. It opens the journal, which then takes what was noted before. */
   async #beginUp(ref: ResourceRef): Promise<void> {
     this.runtime.deployment.isUp = true;
     await this.runtime.journal(ref).openOnce();
@@ -315,12 +315,12 @@ function resourceAt(urn: string): {
     throw new ArgumentsError(`The plugin has no resource ${types}. Nothing was sent.`);
   const stack = head.slice("urn:pulumi:".length);
   const place = parseKey(keyOfUrn(resource.name, urn));
-  // No plugin is told the organization.
+  // A plugin isn't told its organization, so this is a constant.
   const identity = identityText(`organization/${project}/${stack}`, place);
   return { resource, ref: { ...refOf(resource.name, identity), urn, resourceUrn: urn } };
 }
 
-/** An alias gives a resource the inputs that it had under its former name. */
+/** The former key of a resource with an alias: it gets the inputs in the state, which contain that key. */
 function formerKeysIn({ key, resource }: ResourceRef, olds: Values): string[] | undefined {
   const former = refOfInputs(resource, olds);
   return !former || former.key === key ? undefined : [former.key];

@@ -21,10 +21,10 @@ import type { PropertyDiff } from "./detailed-diff.js";
 import { readProperties, writeProperties } from "./properties.js";
 import type { AdvertisingPlugin, Diff, Saved } from "./provider.js";
 
-/** A set of 10,000 events is a message of several megabytes. */
+/** A message with a set of 10,000 events has several megabytes. */
 const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
 
-/** @returns the port, on loopback only. */
+/** Listens on loopback only. @returns the port. */
 export async function serve(plugin: AdvertisingPlugin): Promise<number> {
   const server = new Server({ "grpc.max_receive_message_length": MAX_MESSAGE_BYTES });
   server.addService(ResourceProviderService, serviceOf(plugin));
@@ -129,7 +129,7 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
       await plugin.delete(request.getUrn(), request.getId(), properties);
       return new Empty();
     }),
-    // The engine calls it at the end of every run; what ends the process is its signal.
+    // The engine calls this at the end of every run, and then ends the process by a signal.
     cancel: call(() => new Empty()),
   };
 }
@@ -169,7 +169,7 @@ function propertyDiff({ kind, replaces }: PropertyDiff): protocol.PropertyDiff {
     .setInputdiff(true);
 }
 
-/** A failure in the engine's form; what was saved nevertheless goes with it. */
+/** An error as the engine expects it, with the properties that it must save in spite of the error. */
 function failureOf(plugin: AdvertisingPlugin, error: unknown) {
   const message = plugin.fail(error);
   const metadata = new Metadata();

@@ -1,16 +1,16 @@
 /**
- * The kinds of values that the API's fields take, each with the words that tell a user what was expected; and the forms
- * in which one value may come: in a program with parts that are not known yet, on its way through Pulumi, or from a
- * platform that answers numbers as strings and booleans as numbers. Pure.
+ * The kinds of values that the API's fields take, each with a text that tells a user what was expected. Also the forms
+ * that one value may have: with unknown parts in a program, on its way through Pulumi, or from a platform that sends
+ * numbers as strings and booleans as numbers. Pure.
  */
 import { z } from "zod";
 import { count, hasValue, isPlain, joined } from "../base/index.js";
 
-/** What a rule says of itself: to users, and to those who read a value as people write it. */
+/** A rule's metadata: for messages, and for readers of values as people write them (`catalog/field-values.ts`). */
 interface Described {
   /** Completes the sentence "expected …". */
   expected?: string;
-  /** What kind of value it is. Without one, it is read as it is written. */
+  /** The kind of value. Undefined: a text is read as it is written. */
   form?: Form;
   /** The names of some of its values. */
   names?: Readonly<Record<string, number | string>>;
@@ -25,7 +25,7 @@ export type Form =
   | "named number"
   | "choice";
 
-/** A zod schema that says in words what it expects. @param expected completes the sentence "expected …", for users. */
+/** Adds a description to a zod schema. @param expected completes the sentence "expected …", for users. */
 export function expecting<T extends z.ZodType>(
   expected: string,
   schema: T,
@@ -42,7 +42,7 @@ export function expectationOf(schema: z.ZodType): string {
   return described(schema).expected ?? "another value";
 }
 
-/** The rule of a value that is there, without what `optional` and `default` say about one that is absent. */
+/** The rule for a given value, without `optional` and `default`, which are about an absent value. */
 export function unwrapped(schema: z.ZodType): z.ZodType {
   if (schema.type !== "optional" && schema.type !== "default") return schema;
   return unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap());
@@ -50,7 +50,7 @@ export function unwrapped(schema: z.ZodType): z.ZodType {
 
 /**
  * A name that people read and type: at least one character that is not white space or a format character; no control
- * characters or lone surrogates. @param most in code points: what a person counts. @param but what it must not match.
+ * characters or lone surrogates. @param most in code points. @param but a pattern that the name must not match.
  */
 export function nameRule(most: number | undefined, but = "") {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
@@ -62,11 +62,11 @@ export function nameRule(most: number | undefined, but = "") {
 }
 
 const ID = /^(0|[1-9]\d{0,29})$/;
-/** Of an object that a person names: 0 is what programs have where an id is missing. */
+/** The id of an object that a person names. Never 0, which programs have if an id is missing. */
 export const LIVE_ID = /^[1-9]\d{0,29}$/;
 
 /**
- * An id of the platform: an integer; above 2^53 - 1, where a number would round, its digits as text. `"42"` is 42.
+ * A platform id: a number, or its digits as text above 2^53 - 1, where a number would round. `"42"` becomes 42.
  * @param accepted what may be given; completes "expected …". @param least 1 for the id of an object managed here.
  */
 export function identifierOf(accepted: string, least: 0 | 1 = 1) {
@@ -78,19 +78,20 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
   );
 }
 
-/** Whether this is an object's id, not its stand-in: nothing, `unresolved-…`, an unknown. Ids are compared as texts. */
+/** Completes "expected …" for the id of `.get()`. */
+/** Whether a text is an object's id, rather than undefined, `unresolved-…` or an unknown. Ids are compared as texts. */
 export function isPlatformId(id: string | undefined): id is string {
   return id !== undefined && ID.test(id);
 }
 
-/** The number for `digits`, or the digits themselves where a number could not hold them exactly. */
+/** The number for `digits`, or the digits themselves if no number holds them exactly. */
 export function exactId(digits: string): number | string {
   const number = Number(digits);
   if (Number.isSafeInteger(number)) return number;
   return digits;
 }
 
-/** A finite double; -0 is 0, since JSON and the state know just one zero. */
+/** A finite double. -0 becomes 0, since JSON and the state have only one zero. */
 export const finiteNumber = expecting(
   "a finite number",
   z.number().transform((number) => number || 0),
@@ -99,7 +100,7 @@ export const finiteNumber = expecting(
 
 export const booleanRule = expecting("true or false", z.boolean(), { form: "truth" });
 
-/** An integer, of which some have names. */
+/** An integer from 0 up; some values have names. */
 export function integerNamed(names: Readonly<Record<string, number>>) {
   const expected = `an integer from 0 to ${Number.MAX_SAFE_INTEGER}`;
   return expecting(expected, z.int().min(0), { form: "named number", names });
@@ -124,7 +125,7 @@ const UNITS = [
   { noun: "minute", seconds: 60 },
 ];
 
-/** `31 days`, `12 hours`, `90 minutes`: in the largest unit that is exact; `undefined` where seconds are. */
+/** `31 days`, `12 hours`, `90 minutes`: in the largest unit that is exact; `undefined` if that is seconds. */
 function unitOf(seconds: number): string | undefined {
   const unit = UNITS.find((each) => seconds > 0 && seconds % each.seconds === 0);
   return unit && count(seconds / unit.seconds, unit.noun);
@@ -138,7 +139,7 @@ export function withUnit(seconds: number): string {
 
 /**
  * Request fields under their wire names; the values are whatever JSON can carry.
- * @param wireNames the fields of typed arguments. @param markField the field that is the setting's, if there is one.
+ * @param wireNames the fields of typed arguments. @param markField the setting `markField`.
  */
 export function additionalFieldsBeside(
   wireNames: Readonly<Record<string, string>>,
@@ -154,24 +155,24 @@ export function additionalFieldsBeside(
   );
 }
 
-/** Deeper than any request field; what zod and Pulumi do with a deeper value is to run out of stack. */
+/** Deeper than any request field. With much deeper values, zod and Pulumi run out of stack. */
 const MAX_FIELD_DEPTH = 100;
 
-/** Stands where a value can't be carried by JSON: no rule accepts a symbol. */
+/** Replaces a value that JSON can't carry: no rule accepts a symbol. */
 const NEVER_JSON = Symbol("not JSON");
 
-/** Whether this is a list or a plain object, whose names are known: not an Output, a Promise or anything else. */
+/** Whether this is a list or a plain object, rather than an Output, a Promise or another object. */
 export function isContainer(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
-  // One step below the end of the chain: an object literal, of this realm or another (a program run in a `vm`).
+  // The prototype of an object literal has no prototype, in this realm and in others (a program run in a `vm`).
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /**
- * `value` as Pulumi will send it: fields that are `undefined` are left out at every depth, and are null in a list.
- * @param unknownAs what stands for a part that is not known yet.
+ * `value` as Pulumi will send it: at every depth, `undefined` is left out of an object, and becomes null in a list.
+ * @param unknownAs returns the replacement for an unknown part.
  */
 export function asSent(
   value: unknown,
@@ -179,14 +180,14 @@ export function asSent(
   unknownAs: (part: unknown) => unknown,
 ) {
   const copy = (part: unknown, holders: readonly object[]): unknown => {
-    // Half of a character (a lone surrogate) would arrive as another one.
+    // A lone surrogate would arrive as another character.
     if (typeof part === "string" && !part.isWellFormed()) return NEVER_JSON;
     if (!isContainer(part)) return isUnknown(part) ? unknownAs(part) : part;
     if (holders.length >= MAX_FIELD_DEPTH || holders.includes(part)) return NEVER_JSON;
     const inside = [...holders, part];
     if (Array.isArray(part))
       return Array.from(part, (entry) => copy(entry ?? null, inside));
-    // zod would drop a field __proto__ without a word.
+    // zod would drop a field __proto__ silently.
     if (Object.keys(part).some((name) => name === "__proto__" || !name.isWellFormed()))
       return NEVER_JSON;
     const given = Object.entries(part).filter(([, entry]) => entry !== undefined);
@@ -196,8 +197,8 @@ export function asSent(
 }
 
 /**
- * Of an argument that is read back from the platform.
- * @returns `value` in the first form that the rule accepts; nothing for `null`; as it came where no form fits.
+ * Reads an argument's value as the platform returned it.
+ * @returns `value` in the first form that the rule accepts; undefined for null; if no form fits, a number or `value`.
  */
 export function asAccepted(rule: z.ZodType | undefined, value: unknown): unknown {
   if (!hasValue(value)) return undefined;
@@ -209,18 +210,18 @@ export function asAccepted(rule: z.ZodType | undefined, value: unknown): unknown
   return forms.find((form) => typeof form === "number") ?? value;
 }
 
-/** The value that a rule has where nothing was given; nothing without a default. */
+/** A rule's default; undefined if it has none. */
 export function defaultOf(rule: z.ZodType | undefined): unknown {
   return rule?.safeParse(undefined).data;
 }
 
-/** `value`, and what else it may stand for. */
+/** `value`, and the other values that it may stand for. */
 export function formsOf(value: unknown): unknown[] {
   const forms = [value];
   const text = isPlain(value) ? String(value).trim().toLowerCase() : "";
   if (/^-?\d+(\.\d+)?$/.test(text)) {
     const digits = text.replace(/\.0+$/, "");
-    // Beyond a number's precision the digits are the value.
+    // Beyond a number's precision only the digits are the value.
     if (digits.includes(".") || Number.isSafeInteger(Number(digits)))
       forms.push(Number(text));
     forms.push(digits);

@@ -1,8 +1,8 @@
 /**
- * Checks arguments against a resource's rules: everything that is wrong at once; what is not known yet is left alone.
+ * Checks arguments against a resource's rules, and reports all problems at once. Unknown values are left alone.
  *
- * The rules are zod's own objects and maps. Each argument is parsed by zod, and the way down to it is walked here: zod
- * returns no values at all once one part does not fit, and in a preview there is always a part that is not known yet.
+ * The rules are zod's own objects and maps. zod parses single arguments; the objects and maps around them are walked
+ * here, because zod returns no values at all if one part doesn't fit, and a preview always has unknown parts.
  */
 import type { z } from "zod";
 import {
@@ -26,21 +26,21 @@ import {
 } from "./fields.js";
 import type { Problem } from "./problem.js";
 
-/** The rules of an object, by property in camelCase. A property is optional where its schema is. */
+/** The rules of an object, by property in camelCase. A property is optional if its schema is. */
 export type Rules = z.ZodObject;
 
 export interface ValidationOptions {
   /** Whether a value or a part of it is unknown: an Output in the program, the engine's placeholder in a preview. */
   isUnknown: (value: unknown) => boolean;
-  /** Paths of arguments whose values must not be shown; what is inside one of them is not shown either. */
+  /** Paths of arguments whose values, and parts of values, must not be shown. */
   secret?: ReadonlySet<string>;
-  /** Whether the program gave each required argument, so that only an Output can be `undefined`. */
+  /** Explains a required argument that is missing here though the program gave one. */
   isFromOutputs?: boolean;
-  /** Says what to write instead of a value that was refused, where that is known. Not asked about secrets. */
+  /** Returns what to write instead of a refused value, if that is known. Not called for secrets. */
   advice?: (path: string, value: unknown) => string | undefined;
 }
 
-/** @returns the values that passed: normalised, with defaults; unknown parts as they came; without what is absent. */
+/** @returns the values that passed, normalised and with defaults; unknown parts as they came. No value is undefined. */
 export function validate(given: Values, rules: Rules, reading: ValidationOptions) {
   const walk = new Walk(reading);
   return {
@@ -49,7 +49,7 @@ export function validate(given: Values, rules: Rules, reading: ValidationOptions
   };
 }
 
-/** A sentence for each problem; those that are the same mistake elsewhere have one. */
+/** A sentence for each problem; problems with the same reason share one sentence. */
 export function problemMessages(problems: readonly Problem[]): string[] {
   const textOf = ({ property, reason }: Problem) => `${property} ${reason}`;
   return saidOnce(problems, textOf, ({ property }) => property, textOf);
@@ -72,7 +72,7 @@ class Walk {
     }
     for (const property of Object.keys(given)) {
       if (Object.hasOwn(shape, property) || given[property] === undefined) continue;
-      // The provider's or the engine's own: no rule applies to it.
+      // Properties of the provider and the engine have no rule.
       if (path === "" && property.startsWith("__") && property !== "__proto__") continue;
       const known = Object.keys(shape);
       this.#found(
@@ -100,7 +100,7 @@ class Walk {
     return withoutUndefined(values);
   }
 
-  /** @returns the value as the rule takes it; nothing where it does not fit or is absent. */
+  /** @returns the value as the rule normalises it; undefined if it doesn't fit or is absent. */
   #value(path: string, value: unknown, rule: z.ZodType): unknown {
     if (value !== undefined && !isContainer(value) && this.reading.isUnknown(value))
       return value;
@@ -115,11 +115,11 @@ class Walk {
     return undefined;
   }
 
-  /** One value for zod. The names and the other parts of an object are known, whatever a part of it will be. */
+  /** Parses one value with zod. If parts of it are unknown, its names and its other parts are checked all the same. */
   #argument(path: string, value: unknown, rule: z.ZodType): unknown {
     const { isUnknown } = this.reading;
     const isData = isContainer(value);
-    // Any part of a value may be null.
+    // Unknown parts are checked as null, which JSON allows anywhere.
     const parsed = rule.safeParse(isData ? asSent(value, isUnknown, () => null) : value);
     if (parsed.success)
       return isData ? asSent(value, isUnknown, (part) => part) : parsed.data;
@@ -141,7 +141,7 @@ class Walk {
     const place = inside && `with an error at ${quoted(inside)}`;
     if (this.#isSecret(path))
       return `${expected}; got ${joined(", ", "a secret value that doesn't fit", place)}`;
-    // A rule that knows better than "expected …; got …" says so in its own words, which may tell the value.
+    // A rule's own message replaces "expected …; got …". It may contain the value, so secrets return before.
     const own = issues.find(
       ({ code, message }) => code === "custom" && message !== NO_WORDS,
     );
@@ -165,10 +165,10 @@ class Walk {
   }
 }
 
-/** What zod says for a rule without words of its own. */
+/** zod's message for a rule without its own. */
 const NO_WORDS = "Invalid input";
 
-/** An object of arguments or a map of such. Any other value is one argument: request fields are a map of plain data. */
+/** An object of arguments, or a map of these. Anything else is one argument, such as request fields (a map of data). */
 function isWalked(schema: z.ZodType): schema is z.ZodObject | z.ZodRecord {
   return (
     isObject(schema) ||
@@ -181,13 +181,13 @@ function isObject(schema: z.ZodType): schema is z.ZodObject {
   return schema.type === "object";
 }
 
-/** Stands for a value that only the program can tell the kind of, such as a resource; no rule accepts it. */
+/** Replaces a value that only the program process can describe, such as a resource; no rule accepts it. */
 export class DescribedInvalidValue {
   /** @param words completes "got …". */
   constructor(readonly words: string) {}
 }
 
-/** Describes `value` by kind and, where short, by content: `"30"` becomes `the string "30"`, an array `a list`. */
+/** Describes `value` by kind and, if short, by content: `"30"` becomes `the string "30"`, an array `a list`. */
 export function show(value: unknown): string {
   if (!hasValue(value)) return "nothing";
   if (value instanceof DescribedInvalidValue) return value.words;

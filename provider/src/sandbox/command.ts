@@ -39,9 +39,9 @@ async function main() {
   console.log(await sendCommand(Number(port), words));
 }
 
-/** The process then runs until it is stopped. */
+/** Starts a sandbox; the process then runs until it is stopped. */
 async function start(options: SandboxOptions) {
-  // Whoever reads the log may go away; the sandbox goes on.
+  // The log's reader may close the pipe; the sandbox keeps running.
   process.stdout.on("error", () => undefined);
   const sandbox: Sandbox = await startSandbox({
     ...options,

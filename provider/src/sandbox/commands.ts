@@ -41,7 +41,7 @@ FAULT: ${NAMES.join(", ")}, status-<200 to 599>;
   with -after-act at the end, the request is carried out first
 TIMES: a whole number from 1 up, or always; once by default`;
 
-/** @throws Error with what there is */
+/** Parses a fault as typed. @throws Error that lists the known faults */
 export function parseFault(typed: string): FaultRule {
   const { on, name = "", status, act, times = "1" } = TYPED.exec(typed)?.groups ?? {};
   if (on === undefined)
@@ -58,7 +58,7 @@ export function parseFault(typed: string): FaultRule {
   };
 }
 
-/** Each returns what the person reads; `undefined` if the words aren't as HELP has them. @throws Error */
+/** Each command returns the text to print, or `undefined` if the words don't fit HELP. @throws Error */
 const COMMANDS: Readonly<
   Record<string, (sandbox: Sandbox, words: readonly string[]) => string | undefined>
 > = {
@@ -88,7 +88,7 @@ const COMMANDS: Readonly<
     for (const assignment of assignments) {
       const [, field, value] = /^(\w+)=(.*)$/s.exec(assignment) ?? [];
       if (field === undefined || value === undefined) return undefined;
-      // A field that has a text keeps one.
+      // A field whose value is a text gets a text.
       const isText = typeof object[field] === "string" && value !== "null";
       const data = jsonIn(value);
       changes[field] = isText || data === undefined ? value : data;
@@ -128,7 +128,7 @@ export function runCommand(
   throw new Error(`${quoted([name, ...words].join(" "))} isn't a command\n${CONTROL_HELP}`);
 }
 
-/** @returns `undefined` for a request that is no command. */
+/** Carries out a request that is a command. @returns `undefined` for any other request. */
 export function answerCommand(
   sandbox: Sandbox,
   { method, path, headers, body }: SandboxRequest,
@@ -136,7 +136,7 @@ export function answerCommand(
   if (method !== "POST" || path !== CONTROL_PATH) return undefined;
   const plain = { headers: { "content-type": "text/plain; charset=utf-8" } };
   try {
-    // Browsers name the origin of each POST: no web page may reach into a sandbox on its visitor's machine.
+    // Only browsers send `Origin`: a web page must not control a sandbox on its visitor's machine.
     if (headers.origin !== undefined) throw new Error("no commands from web pages");
     return { ...plain, status: 200, body: runCommand(sandbox, body as string[]) };
   } catch (error) {

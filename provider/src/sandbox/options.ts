@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 export const NOUNS = ["advertiser", "event"] as const;
 export type Noun = (typeof NOUNS)[number];
 
-/** Each operation with the name of the sandbox's counter of its requests: the login, a create of each noun, and others. */
+/** Each operation (the login, a create of each noun, and others), with the name of the sandbox's counter for it. */
 export const COUNTERS = {
   authenticate: "logins",
   advertiser: "advertiserPosts",

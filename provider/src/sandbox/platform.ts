@@ -1,6 +1,6 @@
 /**
- * What the platform does with a request: logs in, creates, and where it can, reads, updates, deletes and searches. The
- * rules for a request's body are those that its API page states: fields, types, defaults.
+ * Carries out requests as the platform does: logs in, creates, and, with `operations`, reads, updates, deletes and
+ * searches. The rules for a request's body are those of the platform's API documentation: fields, types, defaults.
  */
 import { z } from "zod";
 import { asRecord, type Values } from "../base/index.js";
@@ -15,19 +15,19 @@ import {
 } from "./options.js";
 import type { Sessions } from "./sessions.js";
 
-/** What a request asks for. */
+/** The operation that a request asks for, and its object. */
 export interface Route {
   /** `undefined` for anything that the platform doesn't serve. */
   operation: SandboxOperation | undefined;
-  /** Of anything but a login. */
+  /** The object's kind; undefined for a login. */
   noun: Noun | undefined;
-  /** Of a read, an update and a delete. */
+  /** The object's id in a read, an update or a delete. */
   id: number;
-  /** Of a search: the text that each field contains. */
+  /** The text that each field must contain, in a search. */
   filters: URLSearchParams;
 }
 
-/** `/rest/event`, `/rest/event/strict`, `/rest/event/5`, below any path. */
+/** Paths such as `/rest/event`, `/rest/event/strict` and `/rest/event/5`, below any prefix. */
 const OBJECTS = /\/rest\/(?<noun>advertiser|event)(\/(strict|(?<id>\d+)))?$/;
 
 const KNOWN_OPERATIONS = new Map<string, SandboxOperation>([
@@ -47,7 +47,7 @@ export function routeOf(method: string, url: string, hasOperations: boolean): Ro
   if (method === "POST" && id === undefined) operation = noun;
   else if (hasOperations && noun !== undefined)
     operation = KNOWN_OPERATIONS.get(`${method} ${objects}`);
-  // At any path: that of a 2.0 login isn't documented.
+  // Below any prefix: the path of a 2.0 login isn't documented.
   if (method === "POST" && path.endsWith("/authenticate")) operation = "authenticate";
   return { operation, noun, id: Number(id), filters: new URLSearchParams(query) };
 }
@@ -76,14 +76,14 @@ export const FIELDS: Readonly<Record<Noun, z.ZodObject>> = {
 
 /**
  * Unknown fields are kept. @param advertisers by id: an event needs an active one.
- * @returns the fields with defaults, and what is wrong with them, each error with its field's name first.
+ * @returns the fields with defaults, and the errors, each of which begins with its field's name.
  */
 export function checkFields(
   noun: Noun,
   body: Values,
   advertisers: ReadonlyMap<number, SandboxObject>,
 ): { fields: Values; errors: readonly string[] } {
-  // `null` is the default of a known field.
+  // `null` in a known field means its default.
   const present = Object.entries(body).filter(
     ([field, value]) => value !== null || !Object.hasOwn(FIELDS[noun].shape, field),
   );
@@ -132,7 +132,7 @@ export class Platform {
     return { ...answer, headers: { ...answer.headers, "set-cookie": cookies } };
   }
 
-  /** @returns why nothing was changed. */
+  /** @returns the errors, in which case nothing was changed. */
   change(noun: Noun, { id, ...before }: SandboxObject, changes: Values): readonly string[] {
     const body = { ...before, ...changes };
     const { errors, fields } = checkFields(noun, body, this.objects.advertiser);
@@ -157,7 +157,7 @@ export class Platform {
     );
   }
 
-  /** @returns the cookies for the answer; `undefined` without good credentials. */
+  /** @returns the cookies for the answer; `undefined` without valid credentials. */
   #admit({ headers }: SandboxRequest) {
     const { authMode, email, password } = this.options;
     const credentials = Buffer.from(`${email}:${password}`).toString("base64");
@@ -168,7 +168,7 @@ export class Platform {
   #carryOut(noun: Noun, { operation, id, filters }: Route, body: Values) {
     const objects = this.objects[noun];
     if (operation === "search") {
-      // Each filter is a part of a field's text, as in a person's search.
+      // A filter matches a part of a field's text, as in a person's search.
       const isFound = (object: SandboxObject) =>
         [...filters].every(([field, text]) => String(object[field] ?? "").includes(text));
       return success({ payload: [...objects.values()].filter(isFound) });
@@ -205,12 +205,12 @@ export function json(status: number, body: unknown, headers: Headers = {}): Sand
   return { status, headers: allHeaders, body: JSON.stringify(body) };
 }
 
-/** @param more members beside `success`. */
+/** A successful answer. @param more members beside `success`. */
 export function success(more: object, headers?: Headers): SandboxAnswer {
   return json(200, { success: true, ...more }, headers);
 }
 
-/** Each refusal has `success`: some clients look at nothing else. */
+/** A refusal. It has `success`, because some clients look at nothing else. */
 function failure(status: number, message: string, headers?: Headers) {
   return json(status, { success: false, message }, headers);
 }

@@ -1,4 +1,4 @@
-/** The sandbox itself: a server that hands requests to the platform, and remembers what arrived. */
+/** The sandbox itself: a server that passes requests to the platform, and keeps them. */
 import { once } from "node:events";
 import {
   createServer,
@@ -56,7 +56,7 @@ export class Sandbox {
     this.server = createServer(
       (incoming, response) => void this.#receive(incoming, response),
     );
-    // A client may go away at any time.
+    // A client may disconnect at any time.
     this.server.on("connection", (socket) => socket.on("error", () => undefined));
   }
 
@@ -97,7 +97,7 @@ export class Sandbox {
   /**
    * Changes an object, as a person does in the platform's own interface.
    * @param changes by wire names; `null` is the default again, or no value.
-   * @returns it, changed. @throws Error that says which rule of the platform forbids it; nothing is changed then.
+   * @returns the changed object. @throws Error if a rule of the platform forbids the change; nothing is changed then.
    */
   edit(noun: Noun, id: number, changes: Values): SandboxObject {
     const errors = this.#platform.change(noun, this.find(noun, id), changes);
@@ -106,12 +106,12 @@ export class Sandbox {
     return this.find(noun, id);
   }
 
-  /** Deletes an object, as a person does in the platform's own interface. @throws Error if it isn't there. */
+  /** Deletes an object, as a person does in the platform's own interface. @throws Error if it doesn't exist. */
   delete(noun: Noun, id: number): void {
     this.#platform.objects[noun].delete(this.find(noun, id).id);
   }
 
-  /** @throws Error if it isn't there. */
+  /** @throws Error if the object doesn't exist. */
   find(noun: Noun, id: number): SandboxObject {
     const object = this.#platform.objects[noun].get(id);
     if (object) return object;
@@ -162,7 +162,7 @@ export class Sandbox {
       (each) => operation !== undefined && each.takes(operation),
     );
     const body = await text(incoming).catch(() => undefined);
-    // The client went away before it had sent all.
+    // The client disconnected before it had sent everything.
     if (body === undefined) return;
     request.body = jsonIn(body) ?? body;
     const { latencyMs } = this.#options;
@@ -175,7 +175,7 @@ export class Sandbox {
     }
     if (fault) answer &&= fault.answer(answer, request, response);
     request.status = answer?.status ?? 0;
-    // Before the answer: whoever has that finds the line.
+    // Logged before the answer is sent, so that a client that has the answer finds the line.
     this.#options.log(requestLine(request));
     if (!answer) return;
     response.writeHead(answer.status, answer.headers);
@@ -183,14 +183,14 @@ export class Sandbox {
   }
 }
 
-/** A rule, and how many requests it has hit. */
+/** A fault's rule, and the number of requests that it has hit. */
 class ArmedFault {
   hits = 0;
   #passed = 0;
 
   constructor(readonly rule: FaultRule) {}
 
-  /** Whether it hits this request; counts it. */
+  /** Counts a request. @returns whether the fault hits it. */
   takes(operation: SandboxOperation): boolean {
     const { on, times = 1, after = 0 } = this.rule;
     const isCreate = on === "create" && NOUNS.some((noun) => noun === operation);
@@ -200,7 +200,7 @@ class ArmedFault {
     return true;
   }
 
-  /** What the client gets instead. */
+  /** Sends the fault instead of the answer. */
   readonly answer: SandboxAnswerer = (answer, request, response) => {
     const fault = this.rule.with;
     if (typeof fault === "function") return fault(answer, request, response);

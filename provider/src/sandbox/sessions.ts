@@ -1,4 +1,4 @@
-/** Who is logged in: sessions that end, long-lived cookies that open a new one with each request, the login limit. */
+/** Sessions, which end; long-lived cookies, which open a new session with each request; and the limit of logins. */
 import { randomBytes } from "node:crypto";
 import type { AllOptions } from "./options.js";
 
@@ -7,7 +7,7 @@ const LOGIN = "sandbox_keep_logged_in";
 const LONG_LIVED_SECONDS = 30 * 86_400;
 
 export class Sessions {
-  /** When each ends, by its cookie. */
+  /** The end of each session, by its cookie. */
   protected readonly endsAtMs = new Map<string, number>();
   /** The long-lived cookies. They end only with {@link endAll}. */
   protected readonly logins = new Set<string>();
@@ -16,7 +16,7 @@ export class Sessions {
 
   constructor(private readonly options: AllOptions) {}
 
-  /** Counts a login. @returns whether it is one too many within a minute. */
+  /** Counts a login. @returns whether it exceeds the limit of logins in a minute. */
   countLogin(): boolean {
     const now = this.now();
     this.#loginTimesMs = this.#loginTimesMs.filter((time) => time > now - 60_000);
@@ -51,7 +51,7 @@ export class Sessions {
     return endsAtMs > this.now() ? [] : undefined;
   }
 
-  /** @returns the Set-Cookie headers for a request with a long-lived cookie: earlier ones stay good. */
+  /** @returns the Set-Cookie headers for a request with a long-lived cookie. Earlier cookies stay valid. */
   protected rotate(_login: string): string[] {
     return this.open(false);
   }

@@ -1,6 +1,6 @@
 /**
- * The setting `operations` names what an installation offers in addition to the creates, which every installation has.
- * Its rules are written as those of arguments are, so that each mistake is reported with its path.
+ * The setting `operations` names the operations that an installation offers beside the creates, which all installations
+ * have. It is checked by the same kind of rules as arguments, so that each mistake is reported with its path.
  */
 import { z } from "zod";
 import {
@@ -13,18 +13,18 @@ import {
 import { expecting, validate, withUnit } from "../rules/index.js";
 
 export interface Operations {
-  /** By the kind's name on the wire, such as `event`. */
+  /** The known operations by the kind's name on the wire, such as `event`. */
   of: Readonly<Record<string, KnownOperations>>;
   /**
-   * Seconds after a create's time limit from which a search that finds nothing proves that it wasn't carried out; then
-   * it is sent again. `undefined`: never.
+   * Once this many seconds have passed since a create's time limit, a search that finds nothing proves that the create
+   * wasn't carried out, and it is sent again. `undefined`: never.
    */
   resendAfterSeconds: number | undefined;
   /** Seconds for which a new object may be missing from reads and searches: until then its absence proves nothing. */
   createdVisibleAfterSeconds: number;
 }
 
-/** A day: whatever is waited or allowed for longer is a mistake in the unit. */
+/** A day. A longer time is probably a mistake in the unit. */
 export const MAX_SECONDS = 86_400;
 const EXPECTED_SECONDS = `whole seconds from 0 to ${withUnit(MAX_SECONDS)}`;
 const seconds = z
@@ -35,7 +35,7 @@ const rules = z.strictObject({
   ...Object.fromEntries(
     KINDS.map(({ create }) => [create.noun, operationsOf(create).optional()]),
   ),
-  // Assumed: a server gives up within a minute of its sender; what was created is shown everywhere after 5 minutes.
+  // Assumptions: a server gives up within a minute of its client; a new object is visible everywhere after 5 minutes.
   resendAfterSeconds: expecting(
     `${EXPECTED_SECONDS}, or never`,
     z.union([seconds, z.literal("never")]),
@@ -43,7 +43,7 @@ const rules = z.strictObject({
   createdVisibleAfterSeconds: expecting(EXPECTED_SECONDS, seconds).default(300),
 });
 
-/** `undefined` if not set. Each issue has one path, such as `event.read`. */
+/** Parses the setting; `undefined` if it is not set. Each issue has one path, such as `event.read`. */
 export const operationsSchema = z
   .looseObject({})
   .transform((setting, context): Operations => {
@@ -92,10 +92,10 @@ function faultIn(
 ): string | undefined {
   const address = `${BASE}/${filled}`;
   const isPlain = URL.canParse(address) && new URL(address).href === address;
-  // What a server or an address may understand in another way: other hosts, dots, empty segments, encoded separators.
+  // Refuses what a server may read differently: other hosts, dots, empty segments, encoded separators.
   if (!isPlain || /^\/|\/\/|[#{}]|%2e|%2f|%5c/i.test(filled))
     return "may leave the base URL; expected a plain path below it, without a host, .. or #";
-  // To a server that ignores queries and parameters, it would be the create.
+  // A server that ignores queries and parameters would take such a POST for the create.
   if (method === "POST" && !/(^|\/)\{id\}([/;]|$)/.test(path.split("?")[0] ?? ""))
     return "could be the path of a create: it needs {id} between slashes or at its end";
   return undefined;

@@ -3,7 +3,7 @@ import type { Environment } from "../base/index.js";
 import { isLoopback, type SettingProblem } from "./settings.js";
 
 export interface ProxySetting {
-  /** With the credentials: never printed. */
+  /** Contains the credentials, so it is never printed. */
   url: string;
   host: string;
   /** The variable that it came from, such as `HTTPS_PROXY`. */
@@ -17,7 +17,7 @@ export interface ProxySetting {
 const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
 
 /**
- * No proxy is asked for a loopback address: there it would be the proxy's own.
+ * Loopback addresses bypass the proxy: through it, they would mean the proxy's own machine.
  * @param baseUrl `undefined` if it could not be read
  */
 export function readProxy(
@@ -44,14 +44,14 @@ export function readProxy(
 
 /** @throws URIError, TypeError */
 function proxyUrl(value: string) {
-  // `host:port` without a scheme is what curl, Go and so the Pulumi CLI take as http://.
+  // curl and Go (so the Pulumi CLI too) read `host:port` without a scheme as http://.
   if (/^[^/?#\\]+:\d+\/?$/.test(value)) return new URL(`http://${value}`);
-  // A password with an unencoded character ends up in a path, and a part of it in what would be taken for the host.
+  // With an unencoded `/`, `?` or `#` in the password, URL would take a part of the password for the host.
   if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(value)) throw new URIError();
   return new URL(value);
 }
 
-/** Without a password the user name is what lets one in; with one it may be any short word, and is left readable. */
+/** The user name is a secret only without a password; beside one it may be any short word, so it stays readable. */
 function secretsOf({ username, password }: URL) {
   if (username + password === "") return [];
   const pairs = [[username, password]];

@@ -1,6 +1,6 @@
 /**
- * Reads the settings: raw texts in, checked values or everything that is wrong with them out, each with a command that
- * sets an example. No I/O: both processes call it with what they can read.
+ * Turns raw settings into checked values and a list of all problems, each with a command that sets an example. No I/O:
+ * each process passes in what it can read.
  */
 import {
   asTyped,
@@ -25,7 +25,7 @@ import {
 } from "./settings.js";
 
 export interface SettingsReading {
-  /** The settings that could be read; where there are problems, theirs have the default or are absent. */
+  /** The settings; one with a problem has its default, or is undefined. */
   settings: Settings;
   /** The proxy of the environment; `undefined` if it names none, or if the platform is on this machine. */
   proxy: ProxySetting | undefined;
@@ -33,22 +33,22 @@ export interface SettingsReading {
   warnings: readonly string[];
   /** Where e-mail and password come from, for messages. */
   credentialsSource: string;
-  /** What nobody has to do anything about, such as a preview without a password. */
+  /** Information that needs no action, such as that a preview has no password. */
   notes: readonly string[];
 }
 
-/** What a process can read of the raw settings. Values are never printed. */
+/** The raw settings that a process can read. Values are never printed. */
 interface SettingsSource {
   /** The value of `advertising:<key>` in the stack's configuration. */
   config: (key: string) => string | undefined;
   environment: Environment;
-  /** Every key of the namespace, where the process can list them. */
+  /** Every key of the namespace, if the process can list them. */
   keys?: readonly string[];
   /** Whether a key's value is encrypted, if the process can know that. */
   isSecret?: (key: string) => boolean;
-  /** A preview needs no password, and a pipeline for pull requests should have none: a missing one is a note there. */
+  /** True in a preview, where a missing password is only a note: pipelines for pull requests should have none. */
   mayLackPassword: boolean;
-  /** A user's unit test needs no settings at all. @default false */
+  /** True in a user's unit test, which needs no settings at all. @default false */
   mayLackAll?: boolean;
 }
 
@@ -56,7 +56,7 @@ export function readSettings(source: SettingsSource): SettingsReading {
   const { environment, keys = [] } = source;
   const problems: SettingProblem[] = [];
   const notes: string[] = [];
-  // An unusable value must not keep the other checks from running: its default stands in.
+  // The default replaces an unusable value, so that the other checks still run.
   const values = SETTING_NAMES.map((key) => {
     const value = readSetting(key, source, problems, notes);
     return [key, value ?? defaultOf(SETTINGS[key].schema)];
@@ -75,13 +75,13 @@ export function readSettings(source: SettingsSource): SettingsReading {
   };
 }
 
-/** The configuration counts before the environment. What is empty is not set. */
+/** A setting's raw value: the configuration's, or else the environment's. An empty value counts as not set. */
 function givenIn({ config, environment }: SettingsSource, key: SettingName) {
   const variable = environmentNameOf(key);
   const configured = config(key);
   const raw = configured ?? environment[variable];
   const belongsInConfig = configured !== undefined || raw === undefined;
-  /** The key or the variable where it stands, or the key where it belongs. */
+  /** The key or variable that has the value; for a missing value, the key. */
   const label = belongsInConfig ? `${NAMESPACE}:${key}` : variable;
   return { raw: raw?.trim() === "" ? undefined : raw, belongsInConfig, label };
 }
@@ -108,10 +108,10 @@ function readSetting(
       refuse(`is required (or ${variable}): ${expected}`);
     return undefined;
   }
-  // A login with it would be spent in vain.
+  // A login with such a password would certainly fail.
   if (secret && /[\r\n]$/.test(raw))
     return refuse("ends with a line break, which no login accepts");
-  // Pulumi hands programs what `pulumi config set --path` made as JSON text.
+  // A value that was set with `pulumi config set --path` arrives as JSON text.
   const data = structured === undefined ? raw : (jsonIn(raw) ?? raw);
   const { data: value, error } = schema.safeParse(data);
   if (!error) return value;
@@ -122,12 +122,12 @@ function readSetting(
     problems.push({ source: entry, reason, command: belongsInConfig ? removal : command });
   }
   if (inside.length > 0) return undefined;
-  // A secret is never shown, nor is whatever an address may hold in front of its host or behind its path.
+  // Hides a secret, and a text that may contain user info, a query, a fragment or JSON.
   const isHidden = secret || /[@?#[{]/.test(raw);
   return refuse(`expected ${expected}; got ${isHidden ? "another value" : show(raw)}`);
 }
 
-/** The command that sets `key`; a secret is asked for by the command instead of standing in the shell's history. */
+/** The command that sets `key`. For a secret it has no value: Pulumi asks for it, so it isn't in the shell's history. */
 function commandFor(key: SettingName) {
   const { secret, structured, schema } = SETTINGS[key];
   const { example = String(defaultOf(schema)) } = SETTINGS[key];
@@ -136,7 +136,7 @@ function commandFor(key: SettingName) {
   return `pulumi config set ${NAMESPACE}:${key} ${plainShellWord(example)}`;
 }
 
-/** A search looks for the mark that `markField` puts into each create. */
+/** A search needs `markField`, because it looks for the mark that each create carries in that field. */
 function searchesWithoutField({ operations, markField }: Settings) {
   const known = Object.values(operations?.of ?? {});
   if (markField !== undefined || known.every(({ search }) => search === undefined))
@@ -154,10 +154,10 @@ function unknownKeys(keys: readonly string[]) {
   }));
 }
 
-/** Unlike a key of the namespace, a variable may belong to another tool: it stops nothing. Its value is never shown. */
+/** Only warnings: unlike a key of the namespace, a variable may belong to another tool. Values are never shown. */
 function unknownVariables(environment: Environment) {
   const prefix = environmentNameOf("");
-  // The debug log, and what `pending` hands to a refresh, are no settings.
+  // `log` is the debug log, and `answers` is what `pending` passes to a refresh: known, but no settings.
   const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
   const ours = Object.keys(environment).filter((name) => name.startsWith(prefix));
   const unknown = ours.filter((name) => !known.includes(name));
@@ -169,7 +169,7 @@ function unknownVariables(environment: Environment) {
 
 const QUOTED = /^(?:(["'`]).+\1|“.+”|‘.+’)$/;
 
-/** A real password may be in quotes, so they stop nothing. Tools that read files of variables often leave them there. */
+/** Only warnings: a real password may have quotes, but tools that read variables from files often leave them there. */
 function passwordWarnings(source: SettingsSource) {
   const { raw = "", belongsInConfig, label } = givenIn(source, "password");
   const isInClear =
@@ -183,12 +183,12 @@ function passwordWarnings(source: SettingsSource) {
   );
 }
 
-/** One problem, with the command that fixes it on a line of its own. */
+/** Describes a problem, with the command that fixes it on a line of its own. */
 export function describeSettingProblem(
   { source, reason, command }: SettingProblem,
   indent = "",
 ): string {
-  // Which stack it is about is known only now.
+  // Completed only now, when the stack is known.
   const typed = command.startsWith("pulumi ") ? asTyped(command) : command;
   return `${source} ${reason}; to fix it:\n${indent}  ${typed}`;
 }

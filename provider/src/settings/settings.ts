@@ -10,26 +10,26 @@ import { MAX_SECONDS, operationsSchema } from "./operations-setting.js";
 export const NAMESPACE = "advertising";
 
 export interface SettingProblem {
-  /** `advertising:baseUrl`, or the environment variable where the value came from there. */
+  /** `advertising:baseUrl`, or the environment variable that the value came from. */
   source: string;
   reason: string;
   command: string;
 }
 
 export interface SettingRule {
-  /** Reads the text that was set, or a structured setting's data. One that is not set has its default, or is absent. */
+  /** Parses the text that was set, or a structured setting's data. An unset setting has the schema's default, if any. */
   schema: z.ZodType;
   expected: string;
   /** @default the schema's default */
   example?: string;
-  /** Of an object (structured configuration, or JSON in the environment), one entry with a value, in shell words. */
+  /** For a setting that is an object: an example path and value for `pulumi config set --path`, as shell words. */
   structured?: string;
-  /** Only what sends something needs it: for a preview it may be missing. */
+  /** Never shown. Only sending needs it, so it may be missing in a preview. */
   secret?: true;
   required?: true;
 }
 
-/** Whether this is the machine itself, by its names and addresses. @param hostname a URL's. */
+/** Whether a URL's host name is a loopback name or address of this machine. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
@@ -58,7 +58,7 @@ const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
   .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
   .transform((path) => path.replace(/^\/+/, ""));
 
-/** The fields of all arguments, whose values a mark would overwrite; and one that no object carries. */
+/** Names that markField can't be: the arguments' fields, whose values a mark would overwrite, and `__proto__`. */
 const ARGUMENT_FIELDS = ["__proto__", ...KINDS.flatMap(({ create }) => create.fields)];
 
 function whole(what: string, min: number, max: number, byDefault: number) {
@@ -72,7 +72,7 @@ function whole(what: string, min: number, max: number, byDefault: number) {
 }
 
 const TABLE = {
-  /** Read without a slash at its end; a path prefix is kept. */
+  /** Stored without a slash at the end; a path prefix is kept. */
   baseUrl: {
     schema: baseUrl,
     expected:
@@ -100,12 +100,12 @@ const TABLE = {
     schema: z.stringbool({ truthy: ["true"], falsy: ["false"] }).default(false),
     expected: "true or false",
   },
-  /** Read without a slash in front. */
+  /** Stored without a slash at the beginning. */
   authenticatePath: {
     schema: authenticatePath.default("rest/authenticate"),
     expected: "a path below the base URL",
   },
-  /** Absent for the default place. */
+  /** Undefined: the default place. */
   cookieFile: {
     schema: textLike(/^(?!~[^/\\])\P{Cc}+$/u).optional(),
     expected: "a file's path (~ only as ~/ at the beginning), or none",
@@ -122,7 +122,7 @@ const TABLE = {
     expected: "the wire name of a request field that belongs to no argument",
     example: "alternative_id",
   },
-  /** Each as {@link accountOf} writes it. Several are separated by commas. */
+  /** Former accounts, separated by commas, each as {@link accountOf} writes it. */
   formerAccount: {
     schema: textLike(/^[^\s,]+ [^\s,]+(\s*,\s*[^\s,]+ [^\s,]+)*$/)
       .transform((accounts) => accounts.split(",").map(asAccount))
@@ -156,14 +156,14 @@ export function environmentNameOf(key: string): string {
 }
 
 /**
- * The installation and the account that a resource belongs to. Short, since every resource's state holds it, and not a
- * secret. Its form is a contract with that state.
- * @returns `<host>[:<port>][/<path prefix>] <e-mail>`; empty where the settings name none.
+ * The installation and the account that a resource belongs to. It isn't a secret, and it is short, since every
+ * resource's state contains it. Its form is a contract with that state.
+ * @returns `<host>[:<port>][/<path prefix>] <e-mail>`; empty if the settings have no address or e-mail.
  */
 export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email">): string {
   if (!URL.canParse(baseUrl) || email === undefined) return "";
   const { host, pathname } = new URL(baseUrl);
-  // No known platform distinguishes the case of an e-mail, and people type it either way.
+  // In lower case: no known platform distinguishes the case of an e-mail, and people type it either way.
   return `${host}${pathname.replace(/\/$/, "")} ${email.toLowerCase()}`;
 }
 
@@ -175,13 +175,13 @@ function asAccount(text: string) {
 /** Whether something was recorded for this account, perhaps under a former address or e-mail. */
 export type IsSameAccount = (recorded: unknown) => boolean;
 
-/** Whether two recorded accounts are one, as far as they tell: one that was not recorded may be any. */
+/** Whether two recorded accounts may be the same; an account that was not recorded may be any. */
 export function mayBeSameAccount(one: unknown, other: unknown): boolean {
   const isUnknown = (account: unknown) => account === undefined || account === "";
   return isUnknown(one) || isUnknown(other) || one === other;
 }
 
-/** @returns true for anything if the settings name no account, and for a record that names none. */
+/** The matcher returns true for any record if the settings name no account, and for a record without an account. */
 export function accountMatcher(
   settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">,
 ): IsSameAccount {

@@ -1,6 +1,7 @@
 /**
  * Published as `pulumi-advertising/testing`: users' unit tests run their programs without engine, network or settings,
- * with the real rules. The class `MockPlatform` stands for provider and platform: the mocks ask it for each resource.
+ * with the real rules. The class `MockPlatform` takes the place of provider and platform: the mocks call it for each
+ * resource.
  */
 import * as pulumi from "@pulumi/pulumi";
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
@@ -101,7 +102,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
  * @throws pulumi.RunError if values from Outputs were wrong; it lists all of them.
  */
 export async function outputOf<T>(output: pulumi.Input<T>): Promise<pulumi.Unwrap<T>> {
-  // Outputs have this method, but their type does not name it; `apply` alone would wait forever for a rejected one.
+  // Outputs have `promise`, but their type doesn't name it. With `apply`, a rejected Output would be waited for forever.
   type Resolving = { promise(): Promise<pulumi.Unwrap<T>> };
   const value = await (pulumi.output(output) as unknown as Resolving).promise();
   current?.assertGood();
@@ -111,14 +112,14 @@ export async function outputOf<T>(output: pulumi.Input<T>): Promise<pulumi.Unwra
 /** The platform of the program under test; each `setMocks` makes a new one. */
 let current: MockPlatform | undefined;
 
-/** Pulumi's runtime exports it, but its types do not name it. */
+/** Pulumi's runtime exports `waitForRPCs`, but its types don't name it. */
 const { waitForRPCs } = pulumi.runtime as unknown as { waitForRPCs(): Promise<void> };
 
 export interface DeclaredResource {
   readonly type: ResourceName;
   readonly name: string;
   readonly id: string;
-  /** Its outputs: the arguments with their defaults, and the ids. */
+  /** The resource's outputs: the arguments with their defaults, and the ids. */
   readonly outputs: Values;
 }
 

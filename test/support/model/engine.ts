@@ -1,6 +1,6 @@
 /**
- * What Pulumi's engine does with a stack, run after run: it checks and compares resource by resource, creates before it
- * deletes, saves before and after each step, and goes on from what is saved. `test/engine/stand-in.test.ts` plays the
+ * Simulates Pulumi's engine for a stack, run after run: it checks and compares resource by resource, creates before it
+ * deletes, saves before and after each step, and continues from the saved state. `test/engine/stand-in.test.ts` plays the
  * same programs with the real engine, and expects the same calls and states. It copies none of the provider's logic.
  */
 import type { createProvider } from "../../../provider/src/dynamic/provider.js";
@@ -20,12 +20,12 @@ export interface Saved {
   readonly retainOnDelete?: boolean;
   readonly initErrors?: readonly string[];
   readonly dependencies?: readonly string[];
-  /** In an operation: possible former URNs. */
+  /** Possible former URNs, in an operation. */
   readonly aliases?: readonly string[];
   readonly custom: true;
 }
 
-/** Of a create or an update without id and outputs. */
+/** A pending operation. Its resource may lack id and outputs. */
 interface Operation {
   readonly type: "creating" | "updating" | "deleting";
   readonly resource: Omit<Saved, "outputs"> & { readonly outputs?: Values };
@@ -44,14 +44,14 @@ export interface Faces {
   readonly ConversionEventSet: ReturnType<typeof createProvider>;
 }
 
-/** What a program registers for one resource. */
+/** A program's registration of one resource. */
 export interface Registration {
   readonly type: ResourceName;
   readonly urn: string;
-  /** URNs that it had. */
+  /** The resource's former URNs. */
   readonly aliases: readonly string[];
   readonly retainOnDelete: boolean;
-  /** The URN of its advertiser, if that is a resource. */
+  /** The URN of the resource's advertiser, if the advertiser is a resource. */
   readonly owner: string | undefined;
   inputs(advertiserId: unknown): Values;
 }
@@ -63,13 +63,13 @@ export interface RunOptions {
   readonly now: () => string;
   /** If false, the state is saved only at the end. */
   readonly checkpoints: boolean;
-  /** The URNs that a refresh is about; absent for all. */
+  /** The URNs that a refresh reads; undefined: all. */
   readonly targets?: ReadonlySet<string> | undefined;
   /** Whether steps of several resources run at once. */
   readonly concurrent?: boolean;
-  /** The program has ended well, and nothing is deleted yet. */
+  /** Called when the program has ended without an error, before anything is deleted. */
   readonly programEnded?: () => void;
-  /** Pulumi shows which resource leaves the state. */
+  /** Called for each resource that leaves the state, which Pulumi shows. */
   readonly leaves?: (resource: Saved) => void;
 }
 
@@ -383,7 +383,7 @@ export async function refresh(before: Deployment, options: RunOptions): Promise<
   return work.ended;
 }
 
-/** What an error gives the engine to save. */
+/** The part of a resource that the engine saves from an error. */
 function partial(error: unknown): Pick<Saved, "id" | "outputs" | "initErrors"> | undefined {
   const { id, properties, reasons } = error as Error & {
     id?: string;

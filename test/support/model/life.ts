@@ -33,7 +33,7 @@ export function configOf(seed: number, random: () => number): Config {
   };
 }
 
-/** A former key that another event has now is a mistake in the program. */
+/** Keys that no event has or had: a former key that another event has now is a mistake in the program. */
 function freeKeys(set: Declared | undefined): string[] {
   const entries = set?.events ?? {};
   const taken = [
@@ -97,7 +97,7 @@ export class Life {
     for (let edits = 1 + this.#below(3); edits > 0; edits--) this.#edit();
   }
 
-  /** Where the next run may be: with checkpoints off, what an interrupted run knew is on its own disk alone. */
+  /** The machine of the next run. With checkpoints off, only an interrupted run's own disk has its creates. */
   #machine(): 0 | 1 {
     const { config, stack } = this.simulation;
     const { onlyOn } = stack;
@@ -179,7 +179,7 @@ export class Life {
       if (stack.knowing === machine) stack.knowing = "nobody";
   }
 
-  /** On the other machine somebody resolves what is open, renames something with an alias, and runs it. */
+  /** On the other machine, a person resolves the open creates, renames a resource with an alias, and runs `up`. */
   async #colleague(): Promise<void> {
     const { simulation } = this;
     if (!simulation.config.checkpoints || simulation.stack.onlyOn !== undefined) return;
@@ -233,7 +233,7 @@ export class Life {
       each !== former ? [each] : now === undefined ? [] : [now],
     );
     const all = [...others, ...(former === undefined && now !== undefined ? [now] : [])];
-    // An alias that another resource's name is now would be Pulumi's error.
+    // Pulumi refuses an alias that is another resource's present name.
     const isTaken = (each: Declared) => (alias: string) =>
       now?.type === each.type && now !== each && now.name === alias;
     simulation.stack.program = all
@@ -377,7 +377,7 @@ export class Life {
     this.#set(resource, { ...resource, events: { ...events, [key]: now } });
   }
 
-  /** Another event with the name of one. */
+  /** Adds an event with the name of an existing one. */
   #namesake(): void {
     const one = this.#pick(
       this.simulation.stack.wanted.filter(({ kind }) => kind === "ConversionEvent"),
@@ -410,7 +410,7 @@ export class Life {
     this.#set(resource, { ...resource, events: { ...resource.events, [member]: entry } });
   }
 
-  /** Somebody who answers what is true would get on from here. Nothing of that stays. */
+  /** Expects that a person with true answers would get on from here. Everything is restored afterwards. */
   async #expectWayOn(step: number): Promise<void> {
     const { simulation } = this;
     const { config, stack } = simulation;
@@ -432,7 +432,7 @@ export class Life {
     simulation.wait(1000);
     simulation.log.push("the end", ...this.#text());
     const machine = this.#machine();
-    // A refresh drops what only Pulumi has of an interrupted run.
+    // A refresh drops Pulumi's pending operations, which may be the only record of an interrupted run.
     if (simulation.config.read && simulation.stack.knowing === undefined)
       await simulation.run("refresh", machine);
     await new Person(simulation, machine, simulation.random).getOn();

@@ -16,7 +16,7 @@ import { type Image, imageAfter, MemoryDisk } from "../disk.js";
 
 export const FOLDER = journalFolder();
 
-/** One clock for all; a life begins with a new one. */
+/** The clock of all machines. Each life begins with a new one. */
 export const time = { clock: new FakeClock() };
 
 export function beginTime(): void {
@@ -26,7 +26,7 @@ export function beginTime(): void {
   systemClock.sleep = (ms) => time.clock.sleep(ms);
 }
 
-/** @returns what sets the clock back to now. */
+/** @returns a function that sets the clock back to the present. */
 export function keepTime(): () => void {
   const { clock } = time;
   time.clock = new FakeClock(clock.wallMs());
@@ -40,7 +40,7 @@ export const now = () => new Date(time.clock.wallMs()).toISOString();
 export class Machine {
   disk = new MemoryDisk();
 
-  /** @returns what puts everything back as it is now. */
+  /** @returns a function that restores the present contents. */
   keep(): () => void {
     const { disk } = this;
     const moment = disk.moment();
@@ -59,7 +59,7 @@ export class Machine {
     this.disk = new MemoryDisk();
   }
 
-  /** A process has died: its locks are free. @param fates the power has failed: what became of what was not synced. */
+  /** Called after a process died: frees its locks. @param fates after a loss of power, the fates of unsynced changes. */
   after(fates: (() => number) | undefined): void {
     const moment = this.disk.moment();
     if (fates !== undefined)
@@ -97,7 +97,7 @@ function withoutLocks(image: Image): Image {
 }
 
 export interface Kill {
-  /** The how-manieth of the moments at which it may die. */
+  /** The number of the moment at which the process dies. */
   readonly at: number;
   /** `engine`: the provider process lives on until what it has sent is answered. */
   readonly how: "process" | "power" | "engine";
@@ -110,9 +110,9 @@ export class Killed extends Error {
 const LOOKS = /^(read|fstat|stat|lstat|close|readdir)/;
 
 export class Process {
-  /** Nothing is carried out any more. */
+  /** Whether the process is dead: nothing is carried out any more. */
   isDead = false;
-  /** The engine is gone. */
+  /** Whether the engine is gone. */
   isOver = false;
   #moments = 0;
   readonly death: Promise<"killed">;
@@ -135,7 +135,7 @@ export class Process {
     if (this.isDead) throw new Killed("killed");
   }
 
-  /** Something is about to change, or to be learned. */
+  /** Called before each change and each answer: the process may die there. */
   moment(): void {
     this.expectAlive();
     if (this.isOver || ++this.#moments !== this.kill?.at) return;
@@ -146,7 +146,7 @@ export class Process {
   }
 }
 
-/** The same object, whose methods ask first. */
+/** The same object; `ask` is called before each of its methods. */
 function guarded<T extends object>(target: T, ask: (name: string) => void): T {
   return new Proxy(target, {
     get: (_, name: string) => {

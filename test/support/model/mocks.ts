@@ -25,7 +25,7 @@ type Pulumi = Pick<
 const commands = new AsyncLocalStorage<{ readonly here: Here; readonly pulumi: Pulumi }>();
 let run: Here | undefined;
 
-/** Who acts now: set before each run and for each command, whose rest stays on its machine after a kill. */
+/** The acting process. Set before each run, and for each command, which stays on its machine after a kill. */
 export const acting: {
   here: Here;
   within<T>(command: { readonly here: Here; readonly pulumi: Pulumi }, work: () => T): T;

@@ -12,7 +12,7 @@ const MOST_ACTS = 10;
 
 type Stack = Simulation["stack"];
 
-/** What a new object was not created for. */
+/** The open create because of which a new object was refused. */
 interface Namesake {
   readonly wanted: Wanted | undefined;
   readonly label: string;
@@ -24,7 +24,7 @@ const NAMESAKE =
   /^ {2}(.+?): an earlier run(?: of the stack (\S+))? (?:sent|created) (.+?)(?:, and its outcome is unknown: .*| as (\d+))$/gm;
 
 export class Person {
-  /** Commands and edits. */
+  /** The number of commands and edits. */
   #commands = 0;
 
   constructor(
@@ -34,7 +34,7 @@ export class Person {
     private readonly isVisiting = false,
   ) {}
 
-  /** @throws Violation what is printed leads nowhere. */
+  /** @throws Violation if following the printed messages leads nowhere. */
   async getOn(): Promise<void> {
     const { simulation, machine } = this;
     const { stack } = simulation;
@@ -72,7 +72,7 @@ export class Person {
     counts.questions.set(taken, 1 + (counts.questions.get(taken) ?? 0));
   }
 
-  /** Does all that one message asks for. @returns what else the commands have asked for. */
+  /** Does everything that one message asks for. @returns further messages of the commands. */
   async #act(text: string): Promise<string> {
     const { simulation } = this;
     const { stack } = simulation;
@@ -113,7 +113,7 @@ export class Person {
     const truth = (name: string) => {
       if (created.has(name)) return undefined; // one message may ask twice
       const made = simulation.truthOf(name);
-      // One object is not the answer about two creates.
+      // One object can't answer for two creates.
       if (made === undefined || given.has(made)) return undefined;
       if (text.includes(`(not ${made.id}, the object that it replaces)`)) return undefined;
       given.add(made);
@@ -140,7 +140,7 @@ export class Person {
     return asking(last);
   }
 
-  /** Runs a printed command, with those of its answers that are true. @param say none if it is not. */
+  /** Runs a printed command with those of its answers that are true. @param say returns a true answer, or undefined. */
   async #answer(
     line: string,
     option: string,
@@ -159,7 +159,7 @@ export class Person {
     return left.includes(`--${option}`) ? this.#run(left) : undefined;
   }
 
-  /** The object that the open create made, as somebody finds it who looks. */
+  /** The object that the open create made, as a person finds it in the account. */
   #madeFor({ label, stack: there, id }: Namesake): Made | undefined {
     const { simulation } = this;
     const stack = there === undefined ? simulation.stack : this.#stackAt(there);
@@ -198,7 +198,7 @@ export class Person {
     simulation.select(stack);
   }
 
-  /** The program says that it is the same object under a new name, as the message shows. */
+  /** Declares the former name in the program, as the message shows. */
   #rename({ wanted, label, id }: Namesake): boolean {
     const { stack } = this.simulation;
     if (wanted === undefined) return false;
@@ -239,7 +239,7 @@ export class Person {
     return id !== undefined && put({ ...resource, existingId: id });
   }
 
-  /** Two resources have one object: the program goes without this one for an `up`. */
+  /** Removes one of two resources with the same object from the program for one `up`. */
   async #removeOnce(type: string, name: string): Promise<void> {
     const { simulation, machine } = this;
     const { stack } = simulation;
@@ -251,7 +251,7 @@ export class Person {
     stack.program = program;
   }
 
-  /** @param words `npx pulumi-advertising pending …`. @returns what it printed. */
+  /** Runs a printed command. @param words `npx pulumi-advertising pending …`. @returns its output. */
   async #run([, , , ...args]: readonly string[]): Promise<string> {
     const { simulation, machine } = this;
     const { stack } = simulation;

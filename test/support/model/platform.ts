@@ -14,19 +14,19 @@ export interface Made {
   readonly kind: Kind["name"];
   readonly id: string;
   fields: Values;
-  /** The stack, and the key of the resource or member there, that it was made for; none if another client made it. */
+  /** The stack that the object was made for, and the key there; undefined if another client made it. */
   readonly stack: string | undefined;
   readonly key: string | undefined;
-  /** The stack's name then, and what people mean by the object. */
+  /** The stack's name at that time, and what people mean by the object. */
   readonly place?: string | undefined;
   readonly self?: number | undefined;
-  /** When it was sent. */
+  /** When the create was sent. */
   readonly at?: string | undefined;
-  /** Before this moment it is still under way. */
+  /** Before this time the create is still under way. */
   readonly fromMs: number;
-  /** The machine whose run has changed it last. */
+  /** The machine whose run changed the object last. */
   changedOn?: Machine;
-  /** That run. */
+  /** The run that changed the object last. */
   changedBy?: object;
 }
 
@@ -35,7 +35,7 @@ interface MadeByRun extends Made {
   readonly key: string;
 }
 
-/** What happens to a request instead of its answer. `late`: it is carried out a while after its sender has given up. */
+/** A request's fate without an answer. `late`: it is carried out some time after its sender has given up. */
 export type Break =
   | "lost"
   | "undone"
@@ -51,7 +51,7 @@ export interface Fault {
   readonly with: Break;
 }
 
-/** Later than the searches of the run that sent it, and earlier than it may be sent again. */
+/** The delay of a late create: after the searches of its run, and before it may be sent again. */
 export const LATE_MS = 39_000;
 export const MARK_FIELD = "alternative_id";
 
@@ -59,15 +59,15 @@ export const MARK_FIELD = "alternative_id";
 export interface Sender {
   readonly process: Process;
   readonly faults: readonly Fault[];
-  /** Whatever it is named now. */
+  /** The stack, whatever its present name. */
   readonly stack: string;
   readonly place: string;
-  /** An object that this machine knows as another's. */
+  /** Returns an object that this machine knows to belong to another resource. */
   knownOther(kind: Kind["name"], key: string): string | undefined;
-  /** What a create's label means. */
+  /** Returns the key that a create's label means. */
   keyOf(label: string): string;
   selfOf(key: string): number | undefined;
-  /** Called before an object is made. @throws Error if that must not be. */
+  /** Called before an object is made. @throws Error if it must not be made. */
   validator(key: string, kind: Kind["name"], fields: Values): void;
 }
 
@@ -94,7 +94,7 @@ export class Platform {
     };
   }
 
-  /** What runs of this stack have made. */
+  /** The objects that this stack's runs have made. */
   madeFor(stack: string): MadeByRun[] {
     return this.objects.filter((each): each is MadeByRun => each.stack === stack);
   }
@@ -116,7 +116,7 @@ export class Platform {
     return made;
   }
 
-  /** In the place of the client of one run. */
+  /** The client of one run. */
   client(sender: Sender): Client {
     const { process } = sender;
     const skipped = new Map(sender.faults.map((fault) => [fault, fault.after]));

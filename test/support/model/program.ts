@@ -1,4 +1,4 @@
-/** A program as data, and what its half makes of it: the same `declare` and `Judge` as a real one, no constructors. */
+/** A program as data, and its program process: the real `declare` and `ProgramValidator`, without constructors. */
 import type { JournalEntry } from "../../../provider/src/journal/index.js";
 import {
   advertiser,
@@ -27,7 +27,7 @@ export interface Entry {
   readonly self?: number;
 }
 
-/** One resource of a program: `Advertiser`, or what belongs to the advertiser with this name, or with this id. */
+/** One resource of a program: an advertiser, or a resource of the advertiser with this name or id. */
 export interface Declared {
   readonly type: keyof typeof KINDS;
   readonly name: string;
@@ -38,7 +38,7 @@ export interface Declared {
   readonly events?: Readonly<Record<string, Entry>>;
   readonly deletes?: boolean;
   readonly existingId?: string;
-  /** What people mean by it stays the same under another name. */
+  /** The identity that people see in the resource, which stays the same under another name. */
   readonly self?: number;
 }
 
@@ -61,7 +61,7 @@ export function refIn(
 export interface ProgramHalf {
   readonly registrations: readonly Registration[];
   readonly warnings: readonly string[];
-  /** Nothing is registered if there are any. */
+  /** The problems of the program. If there are any, nothing is registered. */
   readonly findings: readonly string[];
   atEnd(): string[];
 }
@@ -178,7 +178,7 @@ export interface Wanted {
   readonly value: number | undefined;
   readonly existingId: string | undefined;
   readonly self: number | undefined;
-  /** Its own key, and those that it had as the program says. */
+  /** The object's key, and its former keys according to the program. */
   readonly keys: readonly string[];
 }
 

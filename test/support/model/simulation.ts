@@ -67,9 +67,9 @@ export interface Config {
   readonly update: boolean;
   readonly search: boolean;
   readonly checkpoints: boolean;
-  /** How many stacks of the project live on the same machines and account. */
+  /** The number of the project's stacks, which share machines and account. */
   readonly stacks: number;
-  /** In how many turns of the event loop a program declares its resources. */
+  /** The number of turns of the event loop in which a program declares its resources. */
   readonly batches: number;
 }
 
@@ -78,7 +78,7 @@ export class Violation extends Error {}
 export interface RunWish extends Pick<RunOptions, "targets" | "concurrent"> {
   readonly kill?: Kill | undefined;
   readonly faults?: readonly Fault[];
-  /** What people say of unresolved creates, by mark. */
+  /** People's answers for unresolved creates, by mark. */
   readonly answers?: string;
 }
 
@@ -102,17 +102,17 @@ function putBack<T>(set: Set<T>, items: readonly T[]): void {
 
 /** One stack of the project: its program and state, and what people know of its runs. */
 class Stack {
-  /** By all names that it had, its present one last. */
+  /** The stack's places under all its names, the present one last. */
   places: readonly StackPlace[];
   state: Deployment = { manifest: { time: "" }, resources: [] };
   program: readonly Declared[] = [];
   /** The machine that knows of an interrupted run; `nobody` if its disk is lost. */
   knowing: 0 | 1 | "nobody" | undefined;
-  /** Only there is known what the state has lost. */
+  /** The only machine that knows the creates that the state has lost. */
   onlyOn: 0 | 1 | undefined;
   /** The keys of creates of unknown outcome that left the state with their resources, as Pulumi showed. */
   readonly letGo = new Set<string>();
-  /** What output on each machine has said since somebody has answered. */
+  /** The output on each machine since the last answer. */
   readonly printed: [string, string] = ["", ""];
 
   constructor(
@@ -158,7 +158,7 @@ class Stack {
   }
 }
 
-/** What has happened in all lives so far. */
+/** Counts of events in all lives so far. */
 export const counts = {
   runs: 0,
   kills: 0,
@@ -174,14 +174,14 @@ export class Simulation {
   readonly log: string[] = [];
   readonly random: () => number;
   readonly stacks: readonly Stack[];
-  /** The selected one. */
+  /** The selected stack. */
   stack: Stack;
   readonly #violations: string[] = [];
-  /** All that any output has said: ids, and names on the platform. */
+  /** The ids, and the names on the platform, in all output so far. */
   readonly #said = new Set<string>();
   /** Objects that left the state, or that nobody manages, as people know. */
   readonly released = new Set<Made>();
-  /** Those of which only a lost disk knew. */
+  /** Objects that only a lost disk knew. */
   readonly #lost = new Set<Made>();
 
   constructor(readonly config: Config) {
@@ -250,7 +250,7 @@ export class Simulation {
     for (const id of this.idsIn(text)) this.#said.add(id);
   }
 
-  /** Ranges are spelled out. */
+  /** The ids in a text, with all ids of ranges. */
   idsIn(text: string): Set<string> {
     const ids = new Set<string>();
     for (const [, from = "", to = from] of text.matchAll(/(\d{4,})(?:–(\d{4,}))?/g))
@@ -430,7 +430,7 @@ export class Simulation {
     stack.state = deployment;
   }
 
-  /** What follows is done by this process. */
+  /** Makes this process the acting one. */
   #act({ disk }: Process): void {
     acting.here = { folder: FOLDER, disk, clock: time.clock };
   }
@@ -451,7 +451,7 @@ export class Simulation {
 
   // What must always hold
 
-  /** What the product would take for an error of its own is thrown after the run. */
+  /** Notes a violation, to be thrown after the run: the product would take it for its own error. */
   #wrong(what: string): void {
     this.#violations.push(what);
     this.log.push(`!!! ${what}`);
@@ -895,7 +895,7 @@ interface Held {
   readonly isToGo: boolean;
 }
 
-/** The objects that a state has. */
+/** The objects in a state. */
 export function heldIn({ resources }: Pick<Deployment, "resources">): Held[] {
   return objectsOfState({ resources }).flatMap(({ kind, id, ref, resource }) =>
     id === undefined
@@ -922,7 +922,7 @@ export function unresolvedKeys(state: Pick<Deployment, "resources">): Set<string
   );
 }
 
-/** The marks of creates that a state looks after, or whose outcome it knows. */
+/** The marks of creates in a state, unresolved or with a known outcome. */
 function marksIn(state: Pick<Deployment, "resources">): Set<string> {
   const unresolved = objectsOfState(state).flatMap(({ record }) => record?.mark ?? []);
   return new Set([
@@ -942,7 +942,7 @@ function hasOwner(
   );
 }
 
-/** Whether a command may call it so. */
+/** Whether a command may use this name for a key. */
 export function calls(key: string, called: string): boolean {
   const ref = refOfKey(key, "organization/any/any");
   const place = (urn: string) => urn.split("::").slice(2).join("::");
