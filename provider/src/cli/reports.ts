@@ -104,8 +104,8 @@ export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
       return `  ${printable(`${kind} ${id} "${name}" of ${key}: ${why} ${at}`)}\n`;
     });
     return (
-      `This stack no longer manages ${count(leftovers.length, "object")}. Tags keep firing their ` +
-      `ids. If no other stack manages an object, deactivate it by hand.\n${lines.join("")}`
+      `This stack no longer manages ${count(leftovers.length, "object")}. Tags with their ids ` +
+      `keep firing. If no other stack manages an object, deactivate it by hand.\n${lines.join("")}`
     );
   },
   json: (leftovers) => jsonOf({ leftovers }),

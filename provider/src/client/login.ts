@@ -77,7 +77,7 @@ async function logIn(
   const at = `${usedAt.hostname}${usedAt.pathname}`;
   const accepted = `the platform accepted it (status ${answer.status})`;
   throw new LoginError(
-    `${failed}: ${accepted}, but its cookies are: ${shownCookies(answer)}. A session needs a cookie named ` +
+    `${failed}: ${accepted}, but set no session cookie (it set ${shownCookies(answer)}). A session needs a cookie named ` +
       `<instance_key>_service_cookie that has a value, is valid for ${at}, and hasn't expired. ` +
       `${NOTHING_CREATED} Check advertising:authenticatePath and advertising:baseUrl.`,
   );
