@@ -80,7 +80,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
     const fields = kind.rules(WIDEST);
     const inputs = propertiesOf(fields, [`${className}Args`]);
     const outputs = kind.outputs.map((name) => {
-      const isId = [kind.idProperty, "existingId", ...kind.exactIds].includes(name);
+      const isId = [kind.idProperty, "existingId", ...kind.idArguments].includes(name);
       const type = isId ? { type: "integer" } : typeOf(fields.shape[name]);
       return [name, described(type, [className], name)];
     });

@@ -151,41 +151,41 @@ describe("S4: a login that fails", () => {
     body: { success: true, message: "the cookie was set" },
   });
   it.each<[string, string[], RegExp]>([
-    ["no cookie", [], /: no cookie\. .*Check advertising:authenticatePath and/],
+    ["no cookie", [], /set no cookie\)\. .*Check advertising:authenticatePath and/],
     [
       "another name",
       ["PHPSESSID=value-4711; Path=/"],
-      /: PHPSESSID=…; Path=\/\. A session needs a cookie named <instance_key>_service_cookie/,
+      /set PHPSESSID=…; Path=\/\)\. A session needs a cookie named <instance_key>_service_cookie/,
     ],
     [
       "a foreign domain",
       ["x_service_cookie=value-4711; Path=/; Domain=elsewhere.example"],
-      /: x_service_cookie=…; Domain=elsewhere\.example; Path=\/\. .*for 127\.0\.0\.1\/rest\/advertiser, .*Check .*advertising:baseUrl\.$/,
+      /set x_service_cookie=…; Domain=elsewhere\.example; Path=\/\)\. .*for 127\.0\.0\.1\/rest\/advertiser, .*Check .*advertising:baseUrl\.$/,
     ],
     [
       "already expired",
       ["x_service_cookie=value-4711; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
-      /: x_service_cookie=…; Expires=Thu, 01 Jan 1970 00:00:00 GMT; .*hasn't expired/,
+      /set x_service_cookie=…; Expires=Thu, 01 Jan 1970 00:00:00 GMT; .*hasn't expired/,
     ],
     [
       "an age of 0",
       ["x_service_cookie=value-4711; Path=/; Max-Age=0"],
-      /: x_service_cookie=…; Max-Age=0; .*hasn't expired/,
+      /set x_service_cookie=…; Max-Age=0; .*hasn't expired/,
     ],
     [
       "another path",
       ["x_service_cookie=value-4711; Path=/admin"],
-      /: x_service_cookie=…; Path=\/admin\. .*for 127\.0\.0\.1\/rest\/advertiser, /,
+      /set x_service_cookie=…; Path=\/admin\)\. .*for 127\.0\.0\.1\/rest\/advertiser, /,
     ],
     [
       "an empty value",
       ["x_service_cookie=; Path=/"],
-      /: x_service_cookie=; Path=\/\. .*has a value/,
+      /set x_service_cookie=; Path=\/\)\. .*has a value/,
     ],
     [
       "two hundred cookies of other names",
       Array.from({ length: 200 }, (_, index) => `c${index}=value-4711; Path=/`),
-      /c19=…; Path=\/\. A session needs a cookie named <instance_key>_service_cookie/,
+      /c19=…; Path=\/\)\. A session needs a cookie named <instance_key>_service_cookie/,
     ],
   ])(
     "a success with %s is an error that names it, and is not repeated",

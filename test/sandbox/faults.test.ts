@@ -835,7 +835,7 @@ describe("created", () => {
     const slow = vi
       .spyOn(Session.prototype, "sendOnLogin")
       .mockImplementation(async function (this: Session, ...request) {
-        return { ...(await send.apply(this, request)), kept: stored.promise };
+        return { ...(await send.apply(this, request)), cookiesStored: stored.promise };
       });
     onTestFinished(() => slow.mockRestore());
     let isOver = false;

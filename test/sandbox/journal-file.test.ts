@@ -11,7 +11,7 @@ import type { Journal } from "../../provider/src/journal/index.js";
 import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
-import { create, DEV, stackOn } from "../support/journal.js";
+import { aCreate, DEV, stackOn } from "../support/journal.js";
 import { foreignLock, takeOver } from "../support/lock.js";
 
 const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::ü"] as const;
@@ -20,13 +20,13 @@ const stackHere = () => stackOn(systemDisk, DEV, newFolder());
 /** A stack whose earlier run has left a file. */
 async function started() {
   const stack = stackHere();
-  await stack.up((run) => run.recordSending(create(A)));
+  await stack.up((run) => run.recordSending(aCreate(A)));
   return stack;
 }
 
 /** Nothing may be sent, and the reason says so. */
 async function expectRefused(run: Journal, words: RegExp): Promise<void> {
-  await expect(run.recordSending(create(B))).rejects.toThrow(words);
+  await expect(run.recordSending(aCreate(B))).rejects.toThrow(words);
 }
 
 describe("M5: what a kill or a lost disk leaves", () => {
@@ -35,7 +35,7 @@ describe("M5: what a kill or a lost disk leaves", () => {
     await up(async (run) => {
       await run.recordCreated(A, "42");
       run.markReturned(A);
-      await run.recordSending(create(C));
+      await run.recordSending(aCreate(C));
     });
     const text = fs.readFileSync(path);
     expect(words()).toEqual(["a reported 42", "ü sent"]);
@@ -132,7 +132,7 @@ describe("M1: a create that can't be noted is not sent", () => {
     );
     await expectRefused(run, /^Nothing was sent.*ENOSPC/);
     isFull = false;
-    await run.recordSending(create(C));
+    await run.recordSending(aCreate(C));
     run.release();
     expect(words()).toEqual(["a sent", "ü sent"]);
   });
@@ -188,8 +188,8 @@ describe("M4: one run at a time", () => {
     first.release(); // killed
     await opening;
     expect(third.of(A)).toMatchObject({ state: "created", id: "42" });
-    await third.recordSending(create(B));
-    await expect(first.recordSending(create(C))).rejects.toThrow(
+    await third.recordSending(aCreate(B));
+    await expect(first.recordSending(aCreate(C))).rejects.toThrow(
       /Nothing was sent.*this run has ended/,
     );
     third.release();
@@ -219,7 +219,7 @@ describe("M4: one run at a time", () => {
     const before = fs.readFileSync(path, "utf8");
     const expectLeftAlone = takeOverJournal(path);
     const many = Array.from({ length: 20 }, (_, index) =>
-      run.recordSending(create(`Advertiser::${index}`)),
+      run.recordSending(aCreate(`Advertiser::${index}`)),
     );
     for (const each of await Promise.allSettled(many))
       expect(each).toMatchObject({
@@ -312,7 +312,7 @@ describe("what is left of it", () => {
     const linesIn = () => fs.readFileSync(path, "utf8").trim().split("\n").length;
     await up(async (run) => {
       for (let times = 0; times < 6; times++)
-        await Promise.all(keys.map((key) => run.recordSending(create(key))));
+        await Promise.all(keys.map((key) => run.recordSending(aCreate(key))));
     });
     expect(linesIn()).toBe(1 + 1800);
     await up((run) => run.recordNotCarriedOut(keys[0] ?? ""));

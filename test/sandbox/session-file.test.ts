@@ -628,7 +628,10 @@ describe("long-lived sessions", () => {
     };
     const store = new SessionStore(dependenciesOf({ settings, cookieFile: file }), logIn);
     const [first, second] = [await store.open(url), await store.open(url)];
-    await first.keep({ setCookies: ["x_service_cookie=late; Path=/"], headers: {} }, url);
+    await first.storeCookies(
+      { setCookies: ["x_service_cookie=late; Path=/"], headers: {} },
+      url,
+    );
     expect(await second.headers(url)).toEqual({ cookie: "x_service_cookie=second" });
     expect(readFileSync(file, "utf8")).toContain('"second"');
   });

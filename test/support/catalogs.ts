@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { readCatalog } from "../../provider/src/catalog/read-catalog.js";
 import { describeFinding } from "../../provider/src/catalog/written.js";
-import type { Limits } from "../../provider/src/kinds/kind.js";
+import type { RuleSettings } from "../../provider/src/kinds/kind.js";
 
-export const LIMITS: Limits = { maxWindowSeconds: 2_592_000, markField: undefined };
+export const LIMITS: RuleSettings = { maxWindowSeconds: 2_592_000, markField: undefined };
 
 /** A folder with these files, which is removed after the test. */
 export function folderWith(files: Readonly<Record<string, string | Buffer>>): string {

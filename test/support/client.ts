@@ -14,7 +14,7 @@ import { readProxy } from "../../provider/src/settings/proxy.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "./clock.js";
 import { settingsOf } from "./settings.js";
-import { untilTestEnds } from "./until-test-ends.js";
+import { whenTestEnds } from "./when-test-ends.js";
 
 export interface TestClientOptions {
   /** Settings that differ from the defaults below. */
@@ -66,7 +66,7 @@ export class TestClient {
     };
     this.secrets = secretsIn(reading);
     const transport = createTransport(reading, this.clock);
-    const release = untilTestEnds(() => transport.close());
+    const release = whenTestEnds(() => transport.close());
     this.close = async () => {
       release();
       await transport.close();

@@ -28,7 +28,7 @@ export const OURS: RunAccount = {
 };
 
 /** A create that is about to be sent. */
-export const create = (key: string, replaces?: string) => ({
+export const aCreate = (key: string, replaces?: string) => ({
   key,
   at: AT,
   mark: `mark of ${key}`,

@@ -15,7 +15,7 @@ import {
   type Runtime,
   type Severity,
 } from "../../provider/src/operations/runtime.js";
-import { untilTestEnds } from "./until-test-ends.js";
+import { whenTestEnds } from "./when-test-ends.js";
 
 export interface RunOptions {
   /** @default session.json in the folder */
@@ -63,7 +63,7 @@ export function newRun(
     ...real,
     say: (message) => void said.push(real.secrets.scrub(message)),
   });
-  const release = untilTestEnds(() => real.closeNow());
+  const release = whenTestEnds(() => real.closeNow());
   const providerOf = (kind: Kind) =>
     createProvider(
       kind,

@@ -3,7 +3,7 @@ import { execFile, spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { asTyped, NEEDED_NODE, versionProblem } from "../../provider/src/base/index.js";
+import { inStack, NEEDED_NODE, versionProblem } from "../../provider/src/base/index.js";
 import { command } from "../../provider/src/cli/harness.js";
 import { programFolder, STACK_OPTIONS } from "../../provider/src/cli/pulumi.js";
 import { appendLines, type JournalLine } from "../../provider/src/journal/index.js";
@@ -69,7 +69,7 @@ it("commands that it prints are about the same stack and folder", async () => {
     "--cwd",
     "my shop",
   ]);
-  expect(asTyped("pulumi up")).toBe("pulumi up --stack acme/dev --cwd 'my shop'");
+  expect(inStack("pulumi up")).toBe("pulumi up --stack acme/dev --cwd 'my shop'");
 });
 
 const FILES = {

@@ -16,11 +16,11 @@ import {
   expectWritable,
   readPrivate,
   systemDisk,
-  UntrustedFile,
+  UnusableFile,
 } from "../../provider/src/files/index.js";
 import { replaceIn } from "../support/builtin.js";
 import { newFolder } from "../support/folder.js";
-import { create, DEV, stackOn } from "../support/journal.js";
+import { aCreate, DEV, stackOn } from "../support/journal.js";
 
 const uid = process.getuid?.() ?? 0;
 const refused = (code: string) =>
@@ -137,7 +137,7 @@ describe("modes", () => {
       expect(troubleOf(path)).toBe(
         `it belongs to the user 12345, and you are ${uid}. Run as root: chown -R ${uid} '${path}'`,
       );
-      expect(cureFor(new UntrustedFile("x", "Mount it"), path)).toBe("Mount it");
+      expect(cureFor(new UnusableFile("x", "Mount it"), path)).toBe("Mount it");
     },
   );
 });
@@ -160,7 +160,7 @@ describe("before anything is written", () => {
       throw refused(code);
     };
     replaceIn(fs, { mkdirSync: failing("ENOENT"), accessSync: failing("EROFS") });
-    await expect(run.recordSending(create("Advertiser::a"))).rejects.toThrow(
+    await expect(run.recordSending(aCreate("Advertiser::a"))).rejects.toThrow(
       /EROFS: refused\. Make its volume writable\./,
     );
   });
@@ -179,6 +179,6 @@ describe("before anything is written", () => {
     );
     expect(asked).toEqual([[folder, constants.W_OK | constants.X_OK]]);
     expect(existsSync(join(folder, "missing"))).toBe(false);
-    await expect(run.recordSending(create("Advertiser::a"))).rejects.toThrow("EACCES");
+    await expect(run.recordSending(aCreate("Advertiser::a"))).rejects.toThrow("EACCES");
   });
 });

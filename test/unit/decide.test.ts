@@ -13,8 +13,8 @@ import {
   changeMessages,
   changesIn,
   contradictingArguments,
+  decideObjects,
   type PlannedObject,
-  plannedObjects,
   type ShownAction,
   shownAction,
   visibleFromMs,
@@ -72,7 +72,7 @@ function both(situation: Situation, can: Abilities) {
   const circumstances: Circumstances = { can, deletes: () => deletes };
   const id = unresolved === undefined ? held : `unresolved-${unresolved.mark}`;
   const olds = { advertiserId: 7, ...before, unresolved, [SENT_AS]: earlier };
-  const [single] = plannedObjects(
+  const [single] = decideObjects(
     event,
     readStored(event, id === undefined ? undefined : String(id), olds),
     readDeclared(event, wanted && { advertiserId, ...wanted }),
@@ -87,7 +87,7 @@ function both(situation: Situation, can: Abilities) {
     unresolved: ofKey(unresolved),
   });
   const declared = readDeclaredSet({ advertiserId, events: ofKey(wanted) });
-  const [member] = plannedObjects(event, stored, declared, circumstances);
+  const [member] = decideObjects(event, stored, declared, circumstances);
   return [single as PlannedObject, member] as const;
 }
 
@@ -349,7 +349,7 @@ describe("the members of a set", () => {
   const shared = { advertiserId: 7, defaults: { clickWindow: 60 } };
   const held = { ...shared, events: { a: A, b: B }, eventIds: { a: 1, b: 2 } };
   const plan = (olds: Values, news: Values, circumstances?: Circumstances) => {
-    const members = plannedObjects(
+    const members = decideObjects(
       event,
       readStoredSet(olds),
       readDeclaredSet(news),

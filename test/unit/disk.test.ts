@@ -22,7 +22,7 @@ import {
   MemoryDisk,
   type Moment,
 } from "../support/disk.js";
-import { ANY_ACCOUNT, create, DEV, entryLine, FOLDER, PROD } from "../support/journal.js";
+import { ANY_ACCOUNT, aCreate, DEV, entryLine, FOLDER, PROD } from "../support/journal.js";
 import { seededRandom } from "../support/random.js";
 
 const AT_ONCE = Number(process.env.CRASHES ?? 10);
@@ -98,7 +98,7 @@ class Life {
   }
 
   send = (run: Journal, name: string, replaces?: string) =>
-    this.says({ [name]: "sent" }, () => run.recordSending(create(keyOf(name), replaces)));
+    this.says({ [name]: "sent" }, () => run.recordSending(aCreate(keyOf(name), replaces)));
 
   async make(run: Journal, name: string, replaces?: string): Promise<string> {
     const id = String(++this.#ids);
@@ -273,7 +273,7 @@ async function checkNextRun(image: Image, facts: Facts, place: typeof DEV): Prom
     );
   }
   for (const key of read.keys()) must(facts.has(key), `${key} is invented`);
-  await run.recordSending(create(keyOf("next")));
+  await run.recordSending(aCreate(keyOf("next")));
   must(
     entryLine(runOn(disk, clock, place).of(keyOf("next"))) === "sent",
     "it is not written any more",
@@ -318,7 +318,7 @@ it("a run that was killed once it had given the file its name: the next one's re
   };
   await expect(life.run()).rejects.toThrow("killed");
   life.disk.onChange = () => undefined;
-  await (await life.run()).recordSending(create(keyOf("a")));
+  await (await life.run()).recordSending(aCreate(keyOf("a")));
   const left = new MemoryDisk(imageAfter(life.disk.moment(), []));
   expect(entryLine(runOn(left, new HastyClock()).of(keyOf("a")))).toBe("sent");
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { advertiser as advertiserKind } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { type Kind, typeTokenOf } from "../../provider/src/kinds/kind.js";
-import { holdsOutput, idsOf, readIdOf } from "../../provider/src/program/declaration.js";
+import { holdsOutput, readIdOf, withIds } from "../../provider/src/program/declaration.js";
 import { validate } from "../../provider/src/rules/validate.js";
 
 await pulumi.runtime.setMocks({
@@ -27,27 +27,27 @@ const others = { eventName: "E", value: 1 };
 
 function problemsOf(kind: Kind, args: Record<string, unknown>) {
   const rules = kind.rules({ maxWindowSeconds: 2_592_000, markField: undefined });
-  return validate(idsOf(kind, args), rules, { isUnknown: (value) => holdsOutput(value) })
+  return validate(withIds(kind, args), rules, { isUnknown: (value) => holdsOutput(value) })
     .problems;
 }
 
 describe("an Advertiser as advertiserId", () => {
   it("is its id's Output, with the dependency on it", async () => {
     const acme = advertiser();
-    const { advertiserId } = idsOf(conversionEvent, { ...others, advertiserId: acme });
+    const { advertiserId } = withIds(conversionEvent, { ...others, advertiserId: acme });
     expect(advertiserId).toBe(acme.advertiserId);
     expect(await resolved(advertiserId)).toBe(41);
   });
 
   it("in an Output is left to Pulumi, which passes on its id", () => {
     const later = pulumi.output(advertiser());
-    expect(idsOf(conversionEvent, { ...others, advertiserId: later }).advertiserId).toBe(
+    expect(withIds(conversionEvent, { ...others, advertiserId: later }).advertiserId).toBe(
       later,
     );
   });
 
   it("leaves secrets secret", async () => {
-    const { advertiserId } = idsOf(conversionEvent, {
+    const { advertiserId } = withIds(conversionEvent, {
       ...others,
       advertiserId: pulumi.secret("41"),
     });
@@ -101,7 +101,7 @@ it("other arguments are left as they are", () => {
     { ...others, advertiserId: "7", additionalFields: { of: acme } },
     { ...others, advertiserId: null, segmentId: undefined, value: acme },
   ]) {
-    const ids = idsOf(conversionEvent, args);
+    const ids = withIds(conversionEvent, args);
     expect(Object.keys(ids)).toEqual(Object.keys(args));
     for (const [name, value] of Object.entries(args)) expect(ids[name]).toBe(value);
   }

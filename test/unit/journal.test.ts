@@ -7,13 +7,13 @@ import {
   confirmedLine,
   everyJournal,
   type Journal,
-  keysWith,
+  keysHolding,
   openElsewhere,
 } from "../../provider/src/journal/index.js";
 import { MemoryDisk } from "../support/disk.js";
 import {
   AT,
-  create,
+  aCreate,
   DEV,
   entryLine,
   FOLDER,
@@ -28,13 +28,13 @@ const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
 const nothing: Work = () => undefined;
 
 const madeFor7 = (run: Journal) =>
-  run.recordSending(create(KEY, "7")).then(() => run.recordCreated(KEY, "42"));
+  run.recordSending(aCreate(KEY, "7")).then(() => run.recordCreated(KEY, "42"));
 
 /** What an earlier run did. The numbers are ids. */
 const FROM: Record<string, Work> = {
   none: nothing,
-  sent: (run) => run.recordSending(create(KEY)),
-  "sent for 7": (run) => run.recordSending(create(KEY, "7")),
+  sent: (run) => run.recordSending(aCreate(KEY)),
+  "sent for 7": (run) => run.recordSending(aCreate(KEY, "7")),
   created: (run) => madeFor7(run).then(() => run.release()), // killed
   reported: (run) => madeFor7(run).then(() => run.markReturned(KEY)),
   confirmed: (run) => run.recordSeen({ key: KEY, id: "7" }),
@@ -46,7 +46,7 @@ const EVENTS: Work[] = [
   nothing,
   (run) => run.markReturned(KEY),
   (run) => run.closeNow([KEY]), // it leaves the state, and that was said
-  (run) => run.recordSending(create(KEY)),
+  (run) => run.recordSending(aCreate(KEY)),
   (run) => run.recordCreated(KEY, "42"),
   (run) => run.recordNotCarriedOut(KEY),
   (run) => run.recordSeen({ key: KEY, id: "42" }),
@@ -96,7 +96,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       const account = isSame ? OURS.account : "platform.example b@example.com";
       await up((run) =>
         run
-          .recordSending({ ...create(A), name: "Acme", account })
+          .recordSending({ ...aCreate(A), name: "Acme", account })
           .then(() => run.recordCreated(A, "42")),
       );
       await up((run) => run.recordSeen({ key: B, id: "42" }), [], OURS);
@@ -111,10 +111,10 @@ describe("M2, M3: one record a key, from one state to the next", () => {
 
   it("an object that the state knows to be replaced is open no longer, under its own key too", async () => {
     const { up, newRun } = stackOn();
-    await up((run) => run.recordSending(create(A)).then(() => run.recordCreated(A, "42")));
+    await up((run) => run.recordSending(aCreate(A)).then(() => run.recordCreated(A, "42")));
     await up((run) => run.recordSeen({ key: A, id: "43" }));
     expect(entryLine(newRun().of(A))).toBe("created 42");
-    const creates = [`${create(A).mark} ${AT}`];
+    const creates = [`${aCreate(A).mark} ${AT}`];
     await up((run) => run.recordSeen({ key: A, id: "43", creates }));
     expect(entryLine(newRun().of(A))).toBe("confirmed 43");
   });
@@ -122,19 +122,19 @@ describe("M2, M3: one record a key, from one state to the next", () => {
   it("a create that the state looks after under another key, or whose outcome it knows, is open no longer", async () => {
     const { up, newRun } = stackOn();
     await up(async (run) => {
-      for (const key of [A, B, C]) await run.recordSending(create(key));
+      for (const key of [A, B, C]) await run.recordSending(aCreate(key));
     });
     await up((run) => {
-      run.recordSeen({ key: "Advertiser::new-a", creates: [create(A).mark] });
+      run.recordSeen({ key: "Advertiser::new-a", creates: [aCreate(A).mark] });
       run.recordSeen({
         key: "Advertiser::new-b",
         id: "7",
-        creates: [`${create(B).mark} ${AT}`],
+        creates: [`${aCreate(B).mark} ${AT}`],
       });
       run.recordSeen({
         key: "Advertiser::new-c",
         id: "8",
-        creates: [`${create(C).mark} 2020-01-01T00:00:00.000Z`],
+        creates: [`${aCreate(C).mark} 2020-01-01T00:00:00.000Z`],
       });
     });
     expect([A, B, C].map((key) => entryLine(newRun().of(key)))).toEqual([
@@ -151,7 +151,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
       [A, "1"],
       [B, "2"],
     ] as const) {
-      await run.recordSending(create(key));
+      await run.recordSending(aCreate(key));
       await run.recordCreated(key, id);
       run.markReturned(key);
     }
@@ -170,7 +170,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
   it("at a clean end only what this engine was given is reported", async () => {
     const { up, words, newRun } = stackOn();
     await up(async (run) => {
-      await Promise.all([A, B, C].map((key) => run.recordSending(create(key))));
+      await Promise.all([A, B, C].map((key) => run.recordSending(aCreate(key))));
       run.recordSeen({ key: A, id: "9" }); // asked again, of the state that it began with
       await Promise.all(
         [A, B, C].map((key, index) => run.recordCreated(key, String(index))),
@@ -187,7 +187,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
   it("what is seen in the state keeps its name, by which a rename is known, whoever saw it", async () => {
     const shown = { name: "Acme", facts: { value: 1 } };
     const { up, newRun, disk } = stackOn();
-    await up((run) => run.recordSending({ ...create(A), ...shown }));
+    await up((run) => run.recordSending({ ...aCreate(A), ...shown }));
     // As `pending` does for what the state has.
     const lines = newRun().openAtStart.map((each) => confirmedLine(each, "1"));
     await appendLines(DEV, lines, { folder: FOLDER, disk });
@@ -201,7 +201,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
 
   it("an object that left the state has no record any more, but the journal still knows its id", async () => {
     const { up, newRun } = stackOn();
-    await up((run) => run.recordSending(create(A)).then(() => run.recordCreated(A, "42")));
+    await up((run) => run.recordSending(aCreate(A)).then(() => run.recordCreated(A, "42")));
     await up(async (run) => run.recordSeen({ key: A, id: "42" }));
     const run = newRun();
     await run.openOnce();
@@ -213,8 +213,8 @@ describe("M2, M3: one record a key, from one state to the next", () => {
 
   it("what goes on under another key has its record there, unless that key has one", async () => {
     const { up, words, newRun } = stackOn();
-    await up((run) => run.recordSending(create(A)).then(() => run.recordCreated(A, "42")));
-    await up((run) => run.recordSending(create(B)).then(() => run.recordCreated(B, "43")));
+    await up((run) => run.recordSending(aCreate(A)).then(() => run.recordCreated(A, "42")));
+    await up((run) => run.recordSending(aCreate(B)).then(() => run.recordCreated(B, "43")));
     const before = newRun().of(A);
     await up(async (run) => {
       run.moveRecord(A, B);
@@ -232,7 +232,7 @@ describe("M2, M3: one record a key, from one state to the next", () => {
     await up(async (run) => run.recordSeen({ key: B, id: "41" }));
     await up((run) =>
       run
-        .recordSending({ ...create(A), replaces: "41" })
+        .recordSending({ ...aCreate(A), replaces: "41" })
         .then(() => run.recordCreated(A, "42")),
     );
     await up(async (run) => run.moveRecord(A, B));
@@ -269,11 +269,11 @@ describe("M1: what is on the disk before a byte leaves", () => {
     await run.assertUsable();
     const calls: string[] = [];
     disk.onChange = (what) => calls.push(what);
-    await run.recordSending(create(KEY));
+    await run.recordSending(aCreate(KEY));
     expect(calls).toEqual([`write ${path}`, `sync ${path}`]);
     await Promise.all(
       Array.from({ length: 100 }, (_, index) =>
-        run.recordSending(create(`Advertiser::${index}`)),
+        run.recordSending(aCreate(`Advertiser::${index}`)),
       ),
     );
     expect([calls.length, words().length]).toEqual([4, 101]);
@@ -289,9 +289,9 @@ describe("M1: what is on the disk before a byte leaves", () => {
     };
     const { newRun } = stackOn(disk);
     const run = newRun();
-    await run.recordSending(create(A));
+    await run.recordSending(aCreate(A));
     isFull = true;
-    await expect(run.recordSending(create(KEY))).rejects.toThrow(
+    await expect(run.recordSending(aCreate(KEY))).rejects.toThrow(
       /^Nothing was sent\. The journal .*ENOSPC/,
     );
     await expect(run.recordAdopted(B, "9")).rejects.toThrow(JournalError);
@@ -305,7 +305,7 @@ describe("M1: what is on the disk before a byte leaves", () => {
       "confirmed 3",
     ]);
     isFull = false;
-    await run.recordSending(create(KEY));
+    await run.recordSending(aCreate(KEY));
     run.markReturned(A);
     run.closeNow([]);
     expect([KEY, A, B].map((key) => entryLine(newRun().of(key)))).toEqual([
@@ -320,14 +320,14 @@ describe("M4: two runs of one stack", () => {
   it("a run that ends while it opens the journal releases it for others, and writes nothing more", async () => {
     for (let turns = 0; turns < 60; turns++) {
       const { up, newRun, words, append } = stackOn();
-      await up((run) => run.recordSending(create(A)));
+      await up((run) => run.recordSending(aCreate(A)));
       if (turns % 2 === 0) append("unfinished");
       const run = newRun();
       const opening = run.openOnce();
       for (let count = 0; count < turns; count++) await undefined;
       run.closeNow([]);
       await opening;
-      await expect(run.recordSending(create(B))).rejects.toThrow(
+      await expect(run.recordSending(aCreate(B))).rejects.toThrow(
         /this run has ended|took over/,
       );
       await newRun().assertUsable();
@@ -338,13 +338,13 @@ describe("M4: two runs of one stack", () => {
   it("the end of a run writes all waiting changes, and refuses later ones", async () => {
     const { newRun, words } = stackOn();
     const run = newRun();
-    await run.recordSending(create(A));
+    await run.recordSending(aCreate(A));
     const made = run.recordCreated(A, "42");
     for (let count = 0; count < 9; count++) await undefined; // no turn of the event loop
     run.markReturned(A);
     run.closeNow([]);
     await made;
-    await expect(run.recordSending(create(B))).rejects.toThrow("this run has ended");
+    await expect(run.recordSending(aCreate(B))).rejects.toThrow("this run has ended");
     expect(words()).toEqual(["a reported 42"]);
   });
 });
@@ -354,13 +354,13 @@ describe("what others ask of it", () => {
     const { up, newRun } = stackOn();
     await up(async (run) => {
       run.recordSeen({ key: B, id: "42" });
-      await run.recordSending(create(A, "42"));
+      await run.recordSending(aCreate(A, "42"));
       expect(run.holderOf("Advertiser", "43")).toBeUndefined();
       await run.recordCreated(A, "43");
       expect(run.holderOf("Advertiser", "43")).toBe(A);
       await run.recordCreated(C, "42");
       await run.recordNotCarriedOut(C);
-      await run.recordSending(create("Advertiser::d", "40"));
+      await run.recordSending(aCreate("Advertiser::d", "40"));
     });
     const holders = ["42", "43", "40", "1"].map((id) =>
       newRun().holderOf("Advertiser", id),
@@ -369,22 +369,21 @@ describe("what others ask of it", () => {
     expect(newRun().holderOf("ConversionEvent", "42")).toBeUndefined();
     expect(
       ["42", "43"].map(
-        (id) => keysWith(newRun().records.values(), "Advertiser", id).size > 1,
+        (id) => keysHolding(newRun().records.values(), "Advertiser", id).size > 1,
       ),
     ).toEqual([true, false]);
     // In the journals of two providers: a resource that an alias has moved.
     const [entry, other] = [newRun().of(A), newRun().of("Advertiser::d")];
     const moved = [entry, entry, other].flatMap((each) => each ?? []);
-    expect(["43", "40"].map((id) => keysWith(moved, "Advertiser", id).size > 1)).toEqual([
-      false,
-      false,
-    ]);
+    expect(["43", "40"].map((id) => keysHolding(moved, "Advertiser", id).size > 1)).toEqual(
+      [false, false],
+    );
   });
 
   it("a run without an account finds open creates with theirs; an answer keeps its time", async () => {
     const { up, newRun, disk, all, append } = stackOn();
     await up((run) =>
-      run.recordSending({ ...create(KEY), account: "platform.example a@example.com" }),
+      run.recordSending({ ...aCreate(KEY), account: "platform.example a@example.com" }),
     );
     expect(newRun().openAtStart).toMatchObject([
       { key: KEY, account: "platform.example a@example.com" },
@@ -396,7 +395,7 @@ describe("what others ask of it", () => {
     expect([newRun().of(KEY), newRun().openAtStart]).toEqual([undefined, []]);
     append("unfinished");
     await up(nothing); // writes it anew
-    expect(all()).toMatchObject([{ state: "closed", at: AT, mark: create(KEY).mark }]);
+    expect(all()).toMatchObject([{ state: "closed", at: AT, mark: aCreate(KEY).mark }]);
   });
 
   it("three stacks of one name in three backends share nothing, and find what is open in the project's others", async () => {
@@ -436,7 +435,7 @@ describe("what others ask of it", () => {
         .filter(({ backend }) => backend === place.backend)
         .flatMap(({ records }) => [...records.keys()]);
     const before = recordsOf();
-    await stackOn(disk, place).up((run) => run.recordSending(create("Advertiser::z")));
+    await stackOn(disk, place).up((run) => run.recordSending(aCreate("Advertiser::z")));
     expect(recordsOf().length, "a journal that has changed is read again").toBe(
       before.length + 1,
     );

@@ -53,8 +53,8 @@ describe.each([...KINDS, ...SETS].map((resource) => [resource.name, resource] as
 
     it("has rules for each argument that holds an id, or may be another resource", () => {
       const rules = Object.keys(resource.rules(LIMITS).shape);
-      expect(rules).toEqual(expect.arrayContaining([...resource.exactIds]));
-      expect([...resource.exactIds]).toEqual(
+      expect(rules).toEqual(expect.arrayContaining([...resource.idArguments]));
+      expect([...resource.idArguments]).toEqual(
         expect.arrayContaining(Object.keys(resource.references)),
       );
     });

@@ -10,7 +10,7 @@ import {
   usedMessage,
 } from "../../provider/src/operations/messages.js";
 import type { FailedDelete, Outcome } from "../../provider/src/operations/outcome.js";
-import { type Abilities, plannedObjects } from "../../provider/src/plan/index.js";
+import { type Abilities, decideObjects } from "../../provider/src/plan/index.js";
 import {
   memberRef,
   readDeclaredSet,
@@ -48,7 +48,7 @@ function members(olds: object, news: object, can = NO_ABILITIES) {
     readStoredSet({ ...shared, ...olds }),
     readDeclaredSet({ ...shared, ...news }),
   ];
-  return plannedObjects(conversionEvent, stored, declared, { can, deletes: () => true });
+  return decideObjects(conversionEvent, stored, declared, { can, deletes: () => true });
 }
 /** As Pulumi gives them: sorted as text, `k10` before `k2`. */
 const keys = (amount: number) => Array.from({ length: amount }, (_, at) => `k${at}`).sort();

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../provider/src/base/index.js";
 import { takeOverOpen } from "../../provider/src/journal/index.js";
 import { MemoryDisk } from "../support/disk.js";
-import { create, DEV, FOLDER, PROD, stackOn } from "../support/journal.js";
+import { aCreate, DEV, FOLDER, PROD, stackOn } from "../support/journal.js";
 
 const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
 
@@ -17,7 +17,7 @@ describe("after `pulumi stack rename`", () => {
         await stacks[index]?.up(async (run) => {
           if (state.startsWith("confirmed "))
             return run.recordSeen({ key, id: state.slice(state.indexOf(" ") + 1) });
-          await run.recordSending({ ...create(key), mark: `${index} ${key}` });
+          await run.recordSending({ ...aCreate(key), mark: `${index} ${key}` });
           if (state !== "sent")
             await run.recordCreated(key, state.slice(state.indexOf(" ") + 1));
         });

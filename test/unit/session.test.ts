@@ -3,7 +3,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { Session } from "../../provider/src/client/session.js";
 import { SessionJar, shownCookies } from "../../provider/src/client/session-jar.js";
 import {
-  type Attempt,
+  type AttemptResult,
   type HttpRequest,
   type HttpResponse,
   TransportFailure,
@@ -26,7 +26,7 @@ const post = (
 interface Given {
   readonly settings?: Partial<Settings>;
   /** How each create is answered. */
-  readonly create: (request: HttpRequest) => Attempt | Promise<Attempt>;
+  readonly create: (request: HttpRequest) => AttemptResult | Promise<AttemptResult>;
 }
 
 function start({ settings, create }: Given) {

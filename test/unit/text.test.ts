@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { withPage } from "../../provider/src/base/errors.js";
 import {
-  asTyped,
   idRanges,
+  inStack,
   nearest,
   printable,
   setCommandTarget,
@@ -57,18 +57,18 @@ it("a printed command takes the stack that it is about", () => {
     options: ["--stack", "my dev"],
     isInline: false,
   }));
-  expect(asTyped("pulumi up")).toBe("pulumi up --stack 'my dev'");
+  expect(inStack("pulumi up")).toBe("pulumi up --stack 'my dev'");
   // Pulumi's command line can't run an inline program.
   setCommandTarget(() => ({
     options: ["--stack", "o/p/dev"],
     isInline: true,
   }));
-  expect(["pulumi up", "pulumi cancel"].map(asTyped)).toEqual([
+  expect(["pulumi up", "pulumi cancel"].map(inStack)).toEqual([
     "pulumi up",
     "pulumi cancel --stack o/p/dev",
   ]);
   setCommandTarget(() => ({ options: [], isInline: false }));
-  expect(asTyped("pulumi up")).toBe("pulumi up");
+  expect(inStack("pulumi up")).toBe("pulumi up");
 });
 
 describe("the page of an error", () => {

@@ -27,7 +27,7 @@ export function setCommandTarget(target: () => CommandTarget): void {
 }
 
 /** A command of Pulumi or of this package about a stack, as a user types it. */
-export function asTyped(command: string): string {
+export function inStack(command: string): string {
   const { options, isInline } = commandTarget();
   if (isInline && command === "pulumi up") return command;
   return [command, ...options.map(plainShellWord)].join(" ");

@@ -15,14 +15,14 @@ import {
   type Values,
 } from "../base/index.js";
 import {
-  adoptedTwice,
+  adoptionClash,
   advertiser,
   conversionEvent,
   conversionEventSet,
-  formerKeyTaken,
+  formerKeyConflict,
   type Kind,
-  type Limits,
-  roundedId,
+  type RuleSettings,
+  roundedIdWarning,
   warningsIn,
 } from "../kinds/index.js";
 import { expectationOf, LIVE_ID, type Rules, validate } from "../rules/index.js";
@@ -30,10 +30,10 @@ import { adviceOn, mistakeIn, readText } from "./field-values.js";
 import {
   advertiserKey,
   type CatalogContent,
+  type CatalogEntry,
   type CatalogFinding,
   errorAt,
   eventKey,
-  type Written,
   type WrittenAdvertiser,
   type WrittenCatalog,
   type WrittenEvent,
@@ -42,11 +42,11 @@ import {
 export class CatalogValidator {
   readonly #findings: CatalogFinding[] = [];
   /** The object that has each key (ignoring case), existingId and name so far; each may be taken once. */
-  readonly #taken = new Map<string, Written>();
+  readonly #taken = new Map<string, CatalogEntry>();
 
   constructor(
     readonly written: WrittenCatalog,
-    readonly limits: Limits,
+    readonly limits: RuleSettings,
   ) {}
 
   validate(): CatalogContent {
@@ -69,7 +69,7 @@ export class CatalogValidator {
       const { formerKey } = args;
       if (typeof formerKey !== "string") continue;
       const other = this.#claim(`exact ${event.advertiser}/${formerKey}`, event);
-      if (other) this.#report(event, "formerKey", formerKeyTaken(formerKey));
+      if (other) this.#report(event, "formerKey", formerKeyConflict(formerKey));
     }
     const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
     if (declared.length + events.length + findings.length === 0)
@@ -95,7 +95,7 @@ export class CatalogValidator {
     };
   }
 
-  #shared(written: Written | undefined): Values {
+  #shared(written: CatalogEntry | undefined): Values {
     if (!written) return {};
     const rules = conversionEventSet.sharedRules(this.limits);
     return this.#values(written, rules, conversionEvent);
@@ -116,7 +116,7 @@ export class CatalogValidator {
     const { advertiser: owner } = written;
     this.#report(written, "key", this.#keyProblem(written, eventKey, owner));
     this.#report(written, "advertiser", ownerProblem(owner, advertisers));
-    this.#report(written, "advertiser", roundedId(owner), "warning");
+    this.#report(written, "advertiser", roundedIdWarning(owner), "warning");
     this.#claim(`exact ${owner}/${written.key}`, written);
     this.#warnOfName(written, owner, "eventName");
     const rules = conversionEventSet.memberRules(this.limits);
@@ -127,7 +127,7 @@ export class CatalogValidator {
   }
 
   /** Returns the values that fit, and notes problems and probable mistakes. */
-  #values(written: Written, rules: Rules, kind: Kind): Values {
+  #values(written: CatalogEntry, rules: Rules, kind: Kind): Values {
     const { shape } = rules;
     const given: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(written.given)) {
@@ -146,12 +146,13 @@ export class CatalogValidator {
     const id = values.existingId;
     if (id === undefined) return values;
     const other = this.#claim(`id ${kind.name} ${id}`, written);
-    if (other) this.#report(written, "existingId", adoptedTwice(String(id), other.subject));
+    if (other)
+      this.#report(written, "existingId", adoptionClash(String(id), other.subject));
     return values;
   }
 
   /** @param owner the key of an event's advertiser; empty for an advertiser. */
-  #keyProblem(written: Written, rule: z.ZodType, owner: string): string | undefined {
+  #keyProblem(written: CatalogEntry, rule: z.ZodType, owner: string): string | undefined {
     const { key } = written;
     const mistake = mistakeIn(key);
     if (mistake !== undefined) return `is ${mistake}`;
@@ -164,7 +165,7 @@ export class CatalogValidator {
     return `${quoted(key)} is already used at ${file}:${line}; keys must differ in more than case, invisible characters or how accents are encoded`;
   }
 
-  #warnOfName(written: Written, owner: string, property: string) {
+  #warnOfName(written: CatalogEntry, owner: string, property: string) {
     const name = written.given[property];
     // A missing name is reported with the arguments.
     if (typeof name !== "string" || name === "") return;
@@ -189,14 +190,14 @@ export class CatalogValidator {
   }
 
   /** Notes that `by` has `what`. @returns the object that has it already, if any. */
-  #claim(what: string, by: Written): Written | undefined {
+  #claim(what: string, by: CatalogEntry): CatalogEntry | undefined {
     const other = this.#taken.get(what);
     if (!other) this.#taken.set(what, by);
     return other;
   }
 
   #report(
-    written: Written,
+    written: CatalogEntry,
     property: string,
     reason: string | undefined,
     level: CatalogFinding["level"] = "error",

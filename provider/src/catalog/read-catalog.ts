@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
-import type { Limits } from "../kinds/index.js";
+import type { RuleSettings } from "../kinds/index.js";
 import { booleanRule, expecting } from "../rules/index.js";
 import { CatalogValidator } from "./catalog-validator.js";
 import { readCsvEvents } from "./csv-catalog.js";
@@ -21,7 +21,11 @@ const CSV = [".csv", ".tsv"];
  * Reads a catalog and checks it against all rules.
  * @param file relative to `folder`; findings name it as it is given here. @param limits the installation's.
  */
-export function readCatalog(file: string, folder: string, limits: Limits): CatalogContent {
+export function readCatalog(
+  file: string,
+  folder: string,
+  limits: RuleSettings,
+): CatalogContent {
   return new CatalogValidator(readWritten(file, folder), limits).validate();
 }
 

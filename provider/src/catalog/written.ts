@@ -12,7 +12,7 @@ export interface Source {
   column?: number;
 }
 
-export interface Written {
+export interface CatalogEntry {
   /** The object's name in messages: `acme/purchase`, `acme defaults`. */
   subject: string;
   key: string;
@@ -23,18 +23,18 @@ export interface Written {
   sourceOf: (property: string) => Source;
 }
 
-export interface WrittenEvent extends Written {
+export interface WrittenEvent extends CatalogEntry {
   /** The advertiser's key, or a live advertiser's id. */
   advertiser: string;
 }
 
-export interface WrittenAdvertiser extends Written {
-  defaults?: Written;
+export interface WrittenAdvertiser extends CatalogEntry {
+  defaults?: CatalogEntry;
 }
 
 export interface WrittenCatalog {
   file: string;
-  defaults?: Written;
+  defaults?: CatalogEntry;
   /** Undefined if the file declares none: then the events' own texts name them. */
   advertisers?: readonly WrittenAdvertiser[];
   events: readonly WrittenEvent[];

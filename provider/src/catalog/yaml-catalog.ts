@@ -6,10 +6,10 @@ import type { Node, Scalar } from "yaml";
 import { didYouMean, joined, quoted, type Values, withEscapes } from "../base/index.js";
 import { isContainer, show } from "../rules/index.js";
 import {
+  type CatalogEntry,
   type CatalogFinding,
   errorAt,
   type Source,
-  type Written,
   type WrittenAdvertiser,
   type WrittenCatalog,
   type WrittenEvent,
@@ -148,12 +148,12 @@ class YamlReader {
     for (const member of this.#members([], "", "advertisers", top.advertisers)) {
       const { path, subject: advertiser } = member;
       const { defaults: shared, events: own, ...given } = member.given;
-      const defaults = this.#fields(path, `${advertiser} defaults`, shared);
+      const defaults = this.#defaults(path, `${advertiser} defaults`, shared);
       advertisers.push({ ...member, given, defaults });
       for (const event of this.#members(path, advertiser, "events", own))
         events.push({ ...event, advertiser });
     }
-    const defaults = this.#fields([], "defaults", top.defaults);
+    const defaults = this.#defaults([], "defaults", top.defaults);
     const { eventsFile } = top;
     const declared = top.advertisers !== undefined && { advertisers };
     const catalog = { file, defaults, ...declared, events, findings };
@@ -176,13 +176,13 @@ class YamlReader {
   }
 
   /** The `defaults` below a path. */
-  #fields(above: Path, subject: string, value: unknown) {
+  #defaults(above: Path, subject: string, value: unknown) {
     const path = [...above, "defaults"];
     const given = this.#object(path, subject, value ?? {}, "an object") ?? {};
     return this.#written(path, subject, given);
   }
 
-  #written(path: Path, subject: string, given: Values): Written {
+  #written(path: Path, subject: string, given: Values): CatalogEntry {
     const sourceOf = (property: string) =>
       this.placeOf(property === "key" ? path : [...path, ...property.split(".")]);
     return { subject, key: (path.at(-1) ?? "").normalize("NFC"), given, sourceOf };

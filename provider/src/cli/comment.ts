@@ -17,8 +17,8 @@ import { type Kind, resourceOfType } from "../kinds/index.js";
 import {
   changeMessages,
   changesIn,
+  decideObjects,
   type PlannedObject,
-  plannedObjects,
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
@@ -119,7 +119,7 @@ function plannedIn(
   const kind = kindOf(resource);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
-  const objects = plannedObjects(kind, readStored(resource, oldState?.id, olds), declared, {
+  const objects = decideObjects(kind, readStored(resource, oldState?.id, olds), declared, {
     can: knownOperations(kind, settings),
     // If a delete is known, the engine decides by the state about a resource that leaves; about other objects this
     // package decides, by the inputs.

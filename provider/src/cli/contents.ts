@@ -5,7 +5,7 @@
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
 import type { JournalEntry } from "../journal/index.js";
 import { advertiser, type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
-import { plannedObjects } from "../plan/index.js";
+import { decideObjects } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   IDENTITY,
@@ -123,7 +123,7 @@ function storedIn(resource: Resource): ExportedObject[] {
   const shownOutputs = JSON.parse(plain);
   const stored = readStored(of, resourceId, shownOutputs);
   // Planned as if declared, so that events are listed too whose ids are secret, and so not in `eventIds`.
-  const objects = plannedObjects(kind, stored, readDeclared(of, shownOutputs));
+  const objects = decideObjects(kind, stored, readDeclared(of, shownOutputs));
   return objects.map(({ key, id, olds: values, unresolved: record }) => {
     const ref = refIn(of, urn, key);
     const name = shown(values[kind.nameProperty]);

@@ -2,7 +2,7 @@
  * Answers from people and searches about creates of unknown outcome: checks them against the facts, and turns them into
  * lines of the journal. Touches no file.
  */
-import { enumerate, momentOf, shellWord, systemClock } from "../base/index.js";
+import { enumerate, isoNow, shellWord, systemClock } from "../base/index.js";
 import { closedLine, type JournalLine, journalPath } from "../journal/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import { MAX_LISTED, nameInUrn, objectKey } from "../state/index.js";
@@ -147,7 +147,7 @@ export function recordedLines({ open, made }: Facts): PlacedLine[] {
     ({ knownBy, ref }) => knownBy === "pulumi" && !kept.has(ref.key),
   );
   return recorded.map(({ ref: { key }, record, journal }) => {
-    const at = record.at || momentOf(systemClock);
+    const at = record.at || isoNow(systemClock);
     const atLatest = record.at === "" || record.atLatest;
     return { line: { ...record, key, state: "sent", at, atLatest }, journal };
   });
@@ -157,7 +157,7 @@ export function journalLinesOf(answer: Answer, { notes }: Facts): PlacedLine[] {
   const { create, id, isForgotten = false } = answer;
   const { ref, record, knownBy, journal } = create;
   const { key } = ref;
-  const at = momentOf(systemClock);
+  const at = isoNow(systemClock);
   if (isCreated(answer)) {
     const sent = { ...record, at: record.at || at };
     let line: JournalLine = { ...sent, key, state: "created", id, answered: true };

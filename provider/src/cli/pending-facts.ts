@@ -11,7 +11,7 @@ import {
   type StackPlace,
 } from "../journal/index.js";
 import { fingerprintOfBody, resourceOfType } from "../kinds/index.js";
-import { plannedObjects } from "../plan/index.js";
+import { decideObjects } from "../plan/index.js";
 import { mayBeSameAccount } from "../settings/index.js";
 import {
   ACCOUNT,
@@ -31,7 +31,7 @@ import {
   readStored,
   refOfKey,
   resolvedIn,
-  sendingOf,
+  sendingId,
 } from "../state/index.js";
 import {
   type ExportedObject,
@@ -95,7 +95,7 @@ export function factsIn(
     return [{ ref, record, knownBy: "state", journal }];
   });
   const unresolvedMarks = new Set(unresolved.map(({ record }) => record.mark));
-  /** Sendings whose outcome the state knows, as `sendingOf` names them. */
+  /** Sendings whose outcome the state knows, as `sendingId` names them. */
   const resolved = new Set(
     stack.resources.flatMap(({ outputs = {} }) => resolvedIn(outputs)),
   );
@@ -112,7 +112,7 @@ export function factsIn(
   const fateOf = (note: Create) => {
     const { ref, record } = note;
     if (!isUnseen(note)) return "ended";
-    if (resolved.has(sendingOf(record))) return "seen";
+    if (resolved.has(sendingId(record))) return "seen";
     const found = byId.get(objectKey(ref.kind, record.id ?? "none")) ?? [];
     const { account } = record;
     if (found.some(({ resource }) => isSameAccount(account, resource.outputs?.[ACCOUNT])))
@@ -158,7 +158,7 @@ export function factsIn(
   const knownRuns = new Set(journals.flatMap(({ runs }) => runs));
   const recorded = stack.pending
     .toReversed()
-    .flatMap((each) => sentIn(each, stack, place))
+    .flatMap((each) => createsOf(each, stack, place))
     .filter((each) => !knownRuns.has(each.run) && !isAnswered(each));
   const open = new Map<string, Create>();
   for (const each of [...recorded, ...sent])
@@ -247,7 +247,7 @@ function joinedRecords(create: Create, other: Create | undefined): Create {
 }
 
 /** The creates of one pending operation. */
-function sentIn(
+function createsOf(
   { type, resource }: ExportedStack["pending"][number],
   { resources, time }: ExportedStack,
   place: StackPlace,
@@ -264,7 +264,7 @@ function sentIn(
   const isNew = type === "creating" && !(isSet && former);
   if (!isNew && !(type === "updating" && isSet)) return [];
   const kind = kindOf(of);
-  const objects = plannedObjects(
+  const objects = decideObjects(
     kind,
     readStored(of, former?.id, former?.outputs ?? {}),
     readDeclared(of, inputs),

@@ -4,7 +4,7 @@
  * answer. A create that only a journal or a pending operation has is resolved by a line in the journal, which the next
  * `up` on this machine reads. Only Pulumi writes the state.
  */
-import { asTyped, count, enumerate, plainShellWord, UsageError } from "../base/index.js";
+import { count, enumerate, inStack, plainShellWord, UsageError } from "../base/index.js";
 import {
   backendIn,
   closedLine,
@@ -115,7 +115,7 @@ X is a name from a message, or a URN; for --not-created and --forget also the na
     if (facts.isRecorded && !isInline(choice))
       console.log(
         "Once nothing is pending and an up has succeeded, clear Pulumi's record of the interrupted run:\n" +
-          `  ${asTyped("pulumi refresh --clear-pending-creates --yes")}`,
+          `  ${inStack("pulumi refresh --clear-pending-creates --yes")}`,
       );
     const { open, elsewhere } = facts;
     if (open.length > 0) return 1;
@@ -252,7 +252,7 @@ async function resolveInState(all: readonly Answer[], choice: StackChoice) {
     throw new Error(
       `not resolved: ${enumerate(names, MAX_LISTED)}: ${message}\n` +
         "If Pulumi says that the stack is locked, let that run end. " +
-        `Only if you are sure that no run is in progress:\n  ${asTyped("pulumi cancel --yes")}`,
+        `Only if you are sure that no run is in progress:\n  ${inStack("pulumi cancel --yes")}`,
     );
   });
 }
@@ -293,7 +293,7 @@ function listing({ open, made, elsewhere }: Facts): string[] {
     lines.push(
       "Created by earlier runs, but not in the state yet:",
       ...made.map((create) => `  ${create.ref.short}: ${whatIsKnown(create)}`),
-      `The next \`${asTyped("pulumi up")}\` on this machine with the same account takes over ` +
+      `The next \`${inStack("pulumi up")}\` on this machine with the same account takes over ` +
         "those that the program declares unchanged.",
     );
   const byJournal = Map.groupBy(elsewhere, ({ journal }) => journal);

@@ -97,26 +97,28 @@ export const WRAPPERS = ["payload", "result", "data"];
  * Every object or list, if it isn't empty, that may be the requested one: the body itself first, then those under a
  * wrapper's name, then those under the noun. A list of one counts as its entry.
  */
-function partsOf(data: unknown, noun: string, wrappers = WRAPPERS) {
-  const root = soleOf(data);
-  const outer = [root, ...wrappers.map((name) => soleOf(own(root, name)))].filter(isFilled);
+function candidatesIn(data: unknown, noun: string, wrappers = WRAPPERS) {
+  const root = unwrapSingle(data);
+  const outer = [root, ...wrappers.map((name) => unwrapSingle(own(root, name)))].filter(
+    isFilled,
+  );
   const parts = [...outer];
   for (const part of outer) {
     for (const name of [noun, `${noun}s`]) {
-      const named = soleOf(own(part, name));
+      const named = unwrapSingle(own(part, name));
       if (isFilled(named)) parts.push(named);
     }
   }
   return parts;
 }
 
-function soleOf(value: unknown): unknown {
+function unwrapSingle(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
 /** Whether `success` has one of these values, in the body itself, in its `payload` or under the noun. */
 export function hasSuccess(data: unknown, values: RegExp, noun = "payload"): boolean {
-  const parts = partsOf(data, noun, ["payload"]);
+  const parts = candidatesIn(data, noun, ["payload"]);
   return parts.some((part) => values.test(String(own(part, "success")).trim()));
 }
 
@@ -126,14 +128,14 @@ export const NO = /^false$/i;
 /** Whether a response has a documented refusal: `success: false`, or a text that begins with ERROR in `errors`. */
 export function saysRefused({ data }: ParsedResponse, noun = "payload"): boolean {
   if (hasSuccess(data, NO, noun)) return true;
-  const parts = partsOf(data, noun, ["payload"]);
+  const parts = candidatesIn(data, noun, ["payload"]);
   const errors = parts.map((part) => own(part, "errors")).filter(hasValue);
   return leavesOf(errors).some(({ value }) => beginsWithError(value));
 }
 
 /** The records with exactly one exact id, in all places where a response may have its objects. */
 export function recordsIn(data: unknown, noun: string): Values[] {
-  const records = new Set(partsOf(data, noun).flat() as Values[]);
+  const records = new Set(candidatesIn(data, noun).flat() as Values[]);
   return [...records].filter((record) => ownIdOf(record, noun) !== undefined);
 }
 
@@ -141,7 +143,7 @@ export function recordsIn(data: unknown, noun: string): Values[] {
 export function idsIn(data: unknown, noun: string): string[] {
   return [
     ...new Set(
-      partsOf(data, noun)
+      candidatesIn(data, noun)
         .flat()
         .flatMap((part) => namedIds(part, noun)),
     ),
@@ -153,7 +155,7 @@ export function idsIn(data: unknown, noun: string): string[] {
  * a wrapper that has none: it may be the id of a request or a job.
  */
 export function idIn(data: unknown, noun: string): string | undefined {
-  const [root, ...inner] = partsOf(data, noun);
+  const [root, ...inner] = candidatesIn(data, noun);
   const ids = inner.flatMap((part) => namedIds(part, noun));
   if (ids.length === 0 && inner.length > 0) return undefined;
   return soleId([...ids, ...namedIds(root, noun)]);

@@ -1,6 +1,6 @@
 /** What the client needs from outside. Each part of it gets the same. */
 import { appendFileSync } from "node:fs";
-import { type Clock, momentOf, Secrets, systemClock } from "../base/index.js";
+import { type Clock, isoNow, Secrets, systemClock } from "../base/index.js";
 import type { Settings, SettingsReading } from "../settings/index.js";
 import { createTransport, type Transport } from "./transport.js";
 
@@ -66,7 +66,7 @@ function debugLog(secrets: Secrets, say: ClientDependencies["say"]) {
   const file = /^debug:(.+)$/.exec(setting)?.[1];
   return (words: string) => {
     // An installation's path may hold a secret.
-    const line = `${momentOf(systemClock)} ${secrets.scrub(words)}\n`;
+    const line = `${isoNow(systemClock)} ${secrets.scrub(words)}\n`;
     try {
       if (file === undefined) process.stderr.write(line);
       else appendFileSync(file, line, { mode: 0o600 });

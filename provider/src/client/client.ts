@@ -18,7 +18,7 @@ import {
 import type { ClientDependencies } from "./client-dependencies.js";
 import { noResponseError, refusalError, unusableResponseError } from "./request-errors.js";
 import { type BeforeSend, Session } from "./session.js";
-import { saidIn, warningsOf } from "./words.js";
+import { quoteFor, warningsOf } from "./words.js";
 
 interface Target {
   operation: Operation;
@@ -80,17 +80,17 @@ export class Client {
    */
   async create({ onCreated, ...request }: CreateRequest): Promise<Created> {
     const response = await this.#request(request);
-    const { answer, session, kept, what, sentAt } = response;
+    const { answer, session, cookiesStored, what, sentAt } = response;
     const verdict = classifyCreate(answer, request.operation, request.fields);
     if (verdict.kind === "created") await onCreated(verdict.id);
-    await kept;
+    await cookiesStored;
     if (verdict.kind === "created")
       return { id: verdict.id, warnings: warningsOf(response) };
     // A login page has no id, but it proves that the create got no further than the session.
     if (verdict.kind === "refused" || session !== "accepted") throw refusalError(response);
     const got = `an unusable response (status ${answer.status}): ${verdict.reason}`;
     throw new OutcomeUnknownError(
-      `${what} was sent at ${sentAt} and got ${got}.${saidIn(response)}`,
+      `${what} was sent at ${sentAt} and got ${got}.${quoteFor(response)}`,
       sentAt,
     );
   }
@@ -162,7 +162,7 @@ export class Client {
   /** A request that the session refused proves nothing about the object, so its response is not classified. */
   async #sendAndClassify<T>(request: Request, classify: (answer: ParsedResponse) => T) {
     const response = await this.#request(request);
-    await response.kept;
+    await response.cookiesStored;
     const refused: Trouble = { kind: "refused" };
     const verdict = response.session === "accepted" ? classify(response.answer) : refused;
     return { response, verdict };

@@ -58,7 +58,7 @@ export function createProxyAgent(
         clearTimeout(timer);
         if (isOver) return void socket?.on("error", () => undefined).destroy();
         if (error !== null) return callback(new TunnelFailure(error, proxy), null);
-        prepare(socket, onUnannouncedClose);
+        watchSocket(socket, onUnannouncedClose);
         callback(null, socket);
       });
     };
@@ -99,7 +99,7 @@ export function createConnector(
   const connect = undici().buildConnector({ timeout, allowH2: false });
   return (target, callback) =>
     connect(target, (...result) => {
-      if (result[0] === null) prepare(result[1], onUnannouncedClose);
+      if (result[0] === null) watchSocket(result[1], onUnannouncedClose);
       callback(...result);
     });
 }
@@ -109,7 +109,7 @@ const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
 const FIRST = "HTTP/1.1 ".length;
 const LAST = "HTTP/1.1 10".length;
 
-function prepare(socket: Socket, onUnannouncedClose: () => void) {
+function watchSocket(socket: Socket, onUnannouncedClose: () => void) {
   let hasRead = false;
   const read = socket.read.bind(socket);
   // Replaces 100 with `102 Processing`: equally meaningless, but undici keeps waiting after it.

@@ -1,8 +1,8 @@
 /** Whether another attempt may follow a failed one: a pure decision, with a reason for each branch. */
-import { type Attempt, TransportFailure } from "./transport.js";
+import { type AttemptResult, TransportFailure } from "./transport.js";
 
 interface RetryQuestion {
-  attempt: Attempt;
+  attempt: AttemptResult;
   /** 1 for the first. */
   attemptNumber: number;
   /** Whether carrying the request out twice does no harm. */

@@ -7,16 +7,16 @@ import { type ParsedResponse, parseResponse, saysRefused } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { describeFailure, NOTHING_CREATED, nextStep } from "./request-errors.js";
 import { RetryingSender, WaitBudgetExceeded } from "./retry.js";
-import { type Login, SessionStore } from "./session-file.js";
+import { type OpenSession, SessionStore } from "./session-file.js";
 import { SessionJar, shownCookies } from "./session-jar.js";
 import { TransportFailure } from "./transport.js";
 import { wordsOf } from "./words.js";
 
 /** @returns a function that opens a new login, valid for an address, or throws a LoginError. */
-export function credentialsOf(
+export function loginOpener(
   dependencies: ClientDependencies,
   sender: RetryingSender,
-): (url: URL) => Promise<Login> {
+): (url: URL) => Promise<OpenSession> {
   const { secrets, settings } = dependencies;
   const { email, password = "" } = settings;
   secrets.add(password);
@@ -26,11 +26,11 @@ export function credentialsOf(
   }
   const encoded = Buffer.from(`${email}:${password}`).toString("base64");
   secrets.add(encoded);
-  const login: Login = {
+  const login: OpenSession = {
     isBasic: true,
     isRestored: false,
     headers: async () => ({ authorization: `Basic ${encoded}` }),
-    keep: async () => undefined,
+    storeCookies: async () => undefined,
   };
   return async () => login;
 }
@@ -55,7 +55,7 @@ async function logIn(
   const options = {
     idempotent: true,
     waitBudget: sender.waitBudget(),
-    needsNoSlot: true,
+    bypassesSlots: true,
   };
   const response = await sender
     .sendWithRetry((transmit) => transmit(request), options)
@@ -68,7 +68,7 @@ async function logIn(
     });
   const answer = parseResponse(response);
   const words = wordsOf({ answer, operation: { fields: [] }, fields, secrets });
-  const refusal = refusalOf(answer, words, credentialsSource);
+  const refusal = loginProblemIn(answer, words, credentialsSource);
   if (refusal !== undefined)
     throw new LoginError(`${failed}: ${refusal} ${NOTHING_CREATED}`);
   const jar = new SessionJar();
@@ -84,7 +84,7 @@ async function logIn(
 }
 
 /** Why a login was refused, and the next step; undefined if it was accepted. */
-function refusalOf(
+function loginProblemIn(
   answer: ParsedResponse,
   words: readonly string[],
   credentialsSource: string,

@@ -1,8 +1,8 @@
 /** The errors of failed requests: what happened, the platform's own words, and what to do next. Pure. */
 import {
   type AdvertisingError,
-  asTyped,
   BadAnswerError,
+  inStack,
   joined,
   NotSentError,
   OutcomeUnknownError,
@@ -17,7 +17,7 @@ import type { Verdict } from "./classify-response.js";
 import { WaitBudgetExceeded } from "./retry.js";
 import type { SessionVerdict } from "./session-problem.js";
 import { TransportFailure } from "./transport.js";
-import { asSentence, type Quotable, saidIn, wordsOf } from "./words.js";
+import { asSentence, type Quotable, quoteFor, wordsOf } from "./words.js";
 
 interface Answered extends Quotable {
   operation: Operation;
@@ -37,8 +37,8 @@ function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">) {
   return (
     "Look in the account. If the object is there, check advertising:operations. If it isn't, " +
     "correct existingId (if you set it), remove the event's key (in a set), or run:\n" +
-    `  ${asTyped("npx pulumi-advertising pending")}\n` +
-    `  ${asTyped(`pulumi state delete ${shellWord(urn)}`)}`
+    `  ${inStack("npx pulumi-advertising pending")}\n` +
+    `  ${inStack(`pulumi state delete ${shellWord(urn)}`)}`
   );
 }
 
@@ -92,7 +92,7 @@ export function unusableResponseError(
   }
   // The response to a read or a search may contain data of other objects, which must not be quoted.
   const isData = status < 300 && answer.kind === "json" && operation.method === "GET";
-  const words = isData ? "" : saidIn(answered);
+  const words = isData ? "" : quoteFor(answered);
   return new BadAnswerError(`${got}: ${verdict.reason}.${words} Run this again.`);
 }
 

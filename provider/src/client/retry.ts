@@ -5,7 +5,7 @@
 import type { ClientDependencies } from "./client-dependencies.js";
 import { decideRetry } from "./decide-retry.js";
 import {
-  type Attempt,
+  type AttemptResult,
   type HttpRequest,
   type HttpResponse,
   TransportFailure,
@@ -24,15 +24,15 @@ export interface WaitBudget {
  * checks it and calls again.
  */
 export type AttemptOnce = (
-  transmit: (request: HttpRequest) => Promise<Attempt>,
-) => Promise<Attempt | undefined>;
+  transmit: (request: HttpRequest) => Promise<AttemptResult>,
+) => Promise<AttemptResult | undefined>;
 
 export interface SendOptions {
   /** Carrying it out twice does no harm: false for a create, which has no idempotency key; true for all others. */
   idempotent: boolean;
   waitBudget: WaitBudget;
   /** True for a login and a resend (`session.ts`): requests that hold slots wait for these, so a slot may never free. */
-  needsNoSlot?: boolean;
+  bypassesSlots?: boolean;
 }
 
 const STALL_REPORT_MS = 5000;
@@ -67,15 +67,15 @@ export class RetryingSender {
     options: SendOptions,
   ): Promise<HttpResponse> {
     this.#underWay++;
-    return this.#sendWithRetry(attemptOnce, options).finally(() => {
+    return this.#attemptUntilDone(attemptOnce, options).finally(() => {
       this.#underWay--;
       if (this.#underWay === 0) this.#endStall();
     });
   }
 
-  async #sendWithRetry(
+  async #attemptUntilDone(
     attemptOnce: AttemptOnce,
-    { idempotent, waitBudget, needsNoSlot = false }: SendOptions,
+    { idempotent, waitBudget, bypassesSlots = false }: SendOptions,
   ): Promise<HttpResponse> {
     const { clock } = this.#dependencies;
     let attemptNumber = 1;
@@ -93,13 +93,14 @@ export class RetryingSender {
     };
     for (;;) {
       // A request that waits for the rate limit holds no slot.
-      const quietMs = this.#quietMs();
-      if (quietMs > 0) await this.#waitWithinBudget(waitBudget, Math.max(1, quietMs));
-      if (!needsNoSlot) await this.#slots.acquire();
-      let attempt: Attempt | undefined;
+      const pauseLeftMs = this.#pauseLeftMs();
+      if (pauseLeftMs > 0)
+        await this.#waitWithinBudget(waitBudget, Math.max(1, pauseLeftMs));
+      if (!bypassesSlots) await this.#slots.acquire();
+      let attempt: AttemptResult | undefined;
       let delayMs = 0;
       try {
-        if (this.#quietMs() > 0) continue;
+        if (this.#pauseLeftMs() > 0) continue;
         attempt = await attemptOnce(transmit);
         if (!attempt) continue;
         const now = { wallClockMs: clock.wallMs(), random: Math.random() };
@@ -117,7 +118,7 @@ export class RetryingSender {
         if (!isAgain) return attempt as HttpResponse;
         delayMs = decision.delayMs;
       } finally {
-        if (!needsNoSlot) this.#slots.release();
+        if (!bypassesSlots) this.#slots.release();
       }
       await this.#waitWithinBudget(waitBudget, delayMs);
     }
@@ -160,7 +161,7 @@ export class RetryingSender {
     await clock.sleep(delayMs);
   }
 
-  #quietMs() {
+  #pauseLeftMs() {
     return this.#pausedUntilMs - this.#dependencies.clock.monotonicMs();
   }
 
@@ -168,7 +169,7 @@ export class RetryingSender {
     const { clock, say } = this.#dependencies;
     const until = clock.monotonicMs() + delayMs;
     if (until <= this.#pausedUntilMs) return;
-    const isNewWait = this.#quietMs() <= 0;
+    const isNewWait = this.#pauseLeftMs() <= 0;
     this.#pausedUntilMs = until;
     if (isNewWait && delayMs <= budgetMs)
       say(
@@ -195,7 +196,7 @@ class Semaphore {
   }
 }
 
-function outcomeOf(attempt: Attempt) {
+function outcomeOf(attempt: AttemptResult) {
   if (!(attempt instanceof TransportFailure)) return `status ${attempt.status}`;
   return `${attempt.code}, ${attempt.sent ? "sent" : "not sent"}`;
 }

@@ -18,7 +18,7 @@ import {
   removeLeftovers,
   replacePrivate,
   systemDisk,
-  UntrustedFile,
+  UnusableFile,
   withLock,
 } from "../files/index.js";
 import { accountOf } from "../settings/index.js";
@@ -45,17 +45,17 @@ const formatSchema = z.object({
 
 type Stored = z.infer<typeof formatSchema>;
 
-export interface Login {
+export interface OpenSession {
   /** Whether this login uses Basic credentials: then there is no other one. */
   isBasic: boolean;
   /** Whether an earlier run or another process opened it, so that its age and history are unknown. */
   isRestored: boolean;
   headers(url: URL): Promise<Readonly<Record<string, string>>>;
   /** Stores a response's cookies. Never fails, because the response itself is more important. */
-  keep(response: CookieResponse, url: URL): Promise<void>;
+  storeCookies(response: CookieResponse, url: URL): Promise<void>;
 }
 
-type Opened = Pick<Stored, "jar" | "stamp"> & Pick<Login, "isRestored">;
+type Opened = Pick<Stored, "jar" | "stamp"> & Pick<OpenSession, "isRestored">;
 
 export class SessionStore {
   /** If the file can't be used: what to do about it, as a clause. */
@@ -79,7 +79,7 @@ export class SessionStore {
    * once share one.
    * @param mustBeNew whether a stored session must not be used.
    */
-  async open(url: URL, mustBeNew = false): Promise<Opened & Login> {
+  async open(url: URL, mustBeNew = false): Promise<Opened & OpenSession> {
     const { baseUrl, email, keepLoggedIn } = this.dependencies.settings;
     const restore = async () => (mustBeNew ? undefined : this.#restore(url));
     const logInNow = async (): Promise<Opened> => ({
@@ -87,7 +87,7 @@ export class SessionStore {
       stamp: randomUUID(),
       isRestored: false,
     });
-    let opened = await this.#withFile(restore);
+    let opened = await this.#ifFileUsable(restore);
     if (!opened) {
       await this.#locked(async (lock) => {
         // Another process may have logged in while this one waited for the lock.
@@ -119,10 +119,10 @@ export class SessionStore {
       isBasic: false,
       headers: async (to) => {
         // Another process may have stored newer cookies of this session.
-        if (keepLoggedIn) await this.#withFile(() => this.#merge(session));
+        if (keepLoggedIn) await this.#ifFileUsable(() => this.#merge(session));
         return { cookie: session.jar.header(to) };
       },
-      keep: async (response, from) => {
+      storeCookies: async (response, from) => {
         if (keepLoggedIn && response.setCookies.length > 0)
           await this.#keep(session, response, from);
       },
@@ -193,7 +193,7 @@ export class SessionStore {
       return undefined;
     }
     if (accountOf(stored) !== accountOf(settings))
-      throw new UntrustedFile(
+      throw new UnusableFile(
         "it has another account's session",
         "Give each account a file of its own",
       );
@@ -213,9 +213,7 @@ export class SessionStore {
     const hash = await derive(password, Buffer.from(salt, "base64"), BYTES, COST).catch(
       // For example because scrypt is not allowed on this machine.
       ({ message }: Error) => {
-        throw new UntrustedFile(
-          `the password of its session can't be checked (${message})`,
-        );
+        throw new UnusableFile(`the password of its session can't be checked (${message})`);
       },
     );
     return hash.toString("base64");
@@ -229,17 +227,19 @@ export class SessionStore {
     const { settings, clock } = this.dependencies;
     // The process that holds the lock may be waiting for the rate limit, as long as this one would.
     const maxWaitMs = (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000;
-    return this.#withFile(() => withLock(`${this.#path}.lock`, { clock, maxWaitMs }, work));
+    return this.#ifFileUsable(() =>
+      withLock(`${this.#path}.lock`, { clock, maxWaitMs }, work),
+    );
   }
 
   /** Runs `work`, which uses the file. If the file is the problem, returns undefined, and the run goes on without it. */
-  async #withFile<T>(work: () => T | Promise<T>): Promise<T | undefined> {
+  async #ifFileUsable<T>(work: () => T | Promise<T>): Promise<T | undefined> {
     if (this.#path === undefined) return undefined;
     try {
       return await work();
     } catch (error) {
       const { code, syscall, message } = error as NodeJS.ErrnoException;
-      const isOfFiles = error instanceof UntrustedFile;
+      const isOfFiles = error instanceof UnusableFile;
       if (!isOfFiles && (code === undefined || syscall === undefined)) throw error;
       this.cure = cureFor(error, this.#path) ?? "Fix that";
       this.#abandon(

@@ -39,7 +39,7 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
   if (broken === undefined && LOGIN_PAGE.test(body)) return "clear";
   // An `ERROR:` entry without `success: false` is a refusal, but never a reason to resend: a wrong guess creates twice.
   if (status === 200 && !hasSuccess(data, NO)) return undefined;
-  const words = spokenIn(answer);
+  const words = messagesIn(answer);
   if (words.some(isAboutALogin)) return "clear";
   const isBare = words.every((text) => STATUS_PHRASE.test(text));
   if (status === 200)
@@ -49,7 +49,7 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
 }
 
 /** The messages of a response, without quoted parts; a code such as `session_expired` is split into words. */
-function spokenIn({ kind, data, body, broken }: ParsedResponse) {
+function messagesIn({ kind, data, body, broken }: ParsedResponse) {
   if (broken !== undefined || kind === "html") return [];
   const leaves = leavesOf(kind === "json" ? data : body);
   const spoken = leaves.filter((leaf) => typeof leaf.value === "string" && isMessage(leaf));

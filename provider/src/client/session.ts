@@ -19,26 +19,26 @@
 import { LoginError } from "../base/index.js";
 import { type ParsedResponse, parseResponse } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
-import { credentialsOf } from "./login.js";
+import { loginOpener } from "./login.js";
 import {
   type AttemptOnce,
   RetryingSender,
   type SendOptions,
   type WaitBudget,
 } from "./retry.js";
-import type { Login } from "./session-file.js";
+import type { OpenSession } from "./session-file.js";
 import {
   type SessionProblem,
   type SessionVerdict,
   sessionProblemIn,
 } from "./session-problem.js";
-import { type Attempt, type HttpRequest, TransportFailure } from "./transport.js";
+import { type AttemptResult, type HttpRequest, TransportFailure } from "./transport.js";
 
 interface SessionResponse {
   answer: ParsedResponse;
   session: SessionVerdict;
   /** Resolves once the answer's cookies are stored; never fails. */
-  kept: Promise<void>;
+  cookiesStored: Promise<void>;
 }
 
 /** Awaited before the first byte of each sending may leave. @param sentAt that time, ISO 8601 */
@@ -48,9 +48,9 @@ type SessionRequest = Pick<HttpRequest, "method" | "url" | "body"> &
   Pick<SendOptions, "idempotent">;
 
 interface ActiveLogin {
-  login: Login;
+  login: OpenSession;
   openedAtMs: number;
-  accepted: number;
+  letThrough: number;
   inFlight: number;
   /**
    * Whether the last attempt found no connection. Until an attempt finds one, attempts don't wait for each other, or
@@ -65,22 +65,22 @@ const YOUNG_MS = 60_000;
 export class Session {
   readonly #clock: ClientDependencies["clock"];
   readonly #sender: RetryingSender;
-  readonly #openLogin: (url: URL) => Promise<Login>;
+  readonly #openLogin: (url: URL) => Promise<OpenSession>;
   #current: ActiveLogin | undefined;
   /** Requests in flight, plus requests that were refused for their session and wait to be resent. */
   #unsettled = 0;
   /** Resolves when `#unsettled` decreases. */
-  #change: PromiseWithResolvers<void> | undefined;
+  #placeFreed: PromiseWithResolvers<void> | undefined;
   #loggingIn: Promise<void> | undefined;
   /** Whether the credentials are wrong, or the login failed. If so, this run sends nothing more. */
   #hasFailed = false;
   /** Refusals that a new login did not cure. */
-  readonly #incurable = new Set<string>();
+  readonly #refusalsNoLoginCures = new Set<string>();
 
   constructor(dependencies: ClientDependencies) {
     this.#clock = dependencies.clock;
     this.#sender = new RetryingSender(dependencies);
-    this.#openLogin = credentialsOf(dependencies, this.#sender);
+    this.#openLogin = loginOpener(dependencies, this.#sender);
   }
 
   /** @throws LoginError, TransportFailure, WaitBudgetExceeded, and what `beforeSend` throws */
@@ -89,14 +89,14 @@ export class Session {
     beforeSend: BeforeSend,
   ): Promise<SessionResponse> {
     const waitBudget = this.#sender.waitBudget();
-    const first = await this.#sendOnLogin(request, beforeSend, waitBudget, false);
+    const first = await this.#sendOnce(request, beforeSend, waitBudget, false);
     if (first.session !== "ended") return first;
-    return this.#sendOnLogin(request, beforeSend, waitBudget, true).finally(() =>
+    return this.#sendOnce(request, beforeSend, waitBudget, true).finally(() =>
       this.#leave(),
     );
   }
 
-  async #sendOnLogin(
+  async #sendOnce(
     request: SessionRequest,
     beforeSend: BeforeSend,
     waitBudget: WaitBudget,
@@ -116,7 +116,7 @@ export class Session {
         return attempt;
       } finally {
         current.inFlight--;
-        // If the login has ended, the request stays counted until its resend is over (see `sendOnLogin`).
+        // If the login has ended, the request stays counted until its resend is over (see `#sendOnce`).
         if (response?.session !== "ended") this.#leave();
       }
     };
@@ -125,7 +125,7 @@ export class Session {
     await this.#sender.sendWithRetry(attemptOnce, {
       ...request,
       waitBudget,
-      needsNoSlot: isResend,
+      bypassesSlots: isResend,
     });
     // Set, because `sendWithRetry` returns only after an attempt with a response.
     return response as SessionResponse;
@@ -145,10 +145,10 @@ export class Session {
     }
     const isItsTurn = isResend || this.#unsettled === current.inFlight;
     const isFull =
-      !current.lastConnectFailed && current.inFlight >= Math.max(1, current.accepted);
+      !current.lastConnectFailed && current.inFlight >= Math.max(1, current.letThrough);
     if (!isItsTurn || isFull) {
-      this.#change ??= Promise.withResolvers();
-      await this.#change.promise;
+      this.#placeFreed ??= Promise.withResolvers();
+      await this.#placeFreed.promise;
       return undefined;
     }
     current.inFlight++;
@@ -158,25 +158,25 @@ export class Session {
 
   #leave() {
     this.#unsettled--;
-    this.#change?.resolve();
-    this.#change = undefined;
+    this.#placeFreed?.resolve();
+    this.#placeFreed = undefined;
   }
 
   /** Notes what an attempt shows about its login. @returns `undefined` if there is no response. */
   #noteAttempt(
-    attempt: Attempt,
+    attempt: AttemptResult,
     current: ActiveLogin,
     url: URL,
     isResend: boolean,
   ): SessionResponse | undefined {
     if (attempt instanceof TransportFailure) {
       // A request that was sent counts as let through: no response has refused its login.
-      if (attempt.sent) current.accepted++;
+      if (attempt.sent) current.letThrough++;
       current.lastConnectFailed = !attempt.sent;
       return undefined;
     }
     const answer = parseResponse(attempt);
-    const kept = current.login.keep(answer, url);
+    const cookiesStored = current.login.storeCookies(answer, url);
     const problem = sessionProblemIn(answer);
     const refusalKey = `${url.pathname} ${answer.status} ${problem}`;
     let session: SessionVerdict = "accepted";
@@ -184,10 +184,10 @@ export class Session {
       session = this.#verdictOf(problem, refusalKey, current, isResend);
     // A rate limiter may answer before the session is checked, so 429 and 503 say nothing about the session.
     const isLimited = answer.status === 429 || answer.status === 503;
-    if (session === "accepted" && !isLimited) current.accepted++;
+    if (session === "accepted" && !isLimited) current.letThrough++;
     current.lastConnectFailed = false;
     if (session === "ended" && this.#current === current) this.#current = undefined;
-    return { answer, kept, session };
+    return { answer, cookiesStored, session };
   }
 
   #verdictOf(
@@ -196,22 +196,25 @@ export class Session {
     current: ActiveLogin,
     isResend: boolean,
   ): SessionVerdict {
-    const { login, openedAtMs, accepted } = current;
+    const { login, openedAtMs, letThrough } = current;
     if (login.isBasic) {
       if (problem !== "clear") return "accepted";
       // If they were accepted before, the credentials are right, and the refusal is about this request.
-      this.#hasFailed ||= accepted === 0;
+      this.#hasFailed ||= letThrough === 0;
       return "refused";
     }
     if (isResend) {
-      this.#incurable.add(refusalKey);
+      this.#refusalsNoLoginCures.add(refusalKey);
       return "refused";
     }
     // The age of a restored session is unknown, so it has probably ended.
     const isOld = login.isRestored || this.#clock.monotonicMs() - openedAtMs >= YOUNG_MS;
     if (isOld || this.#current !== current) return "ended";
     if (problem === "doubtful") return "accepted";
-    if ((problem === "bare" && accepted === 0) || this.#incurable.has(refusalKey))
+    if (
+      (problem === "bare" && letThrough === 0) ||
+      this.#refusalsNoLoginCures.has(refusalKey)
+    )
       return "refused";
     return "ended";
   }
@@ -223,7 +226,7 @@ export class Session {
       this.#current = {
         login: await this.#openLogin(url),
         openedAtMs: this.#clock.monotonicMs(),
-        accepted: 0,
+        letThrough: 0,
         inFlight: 0,
         lastConnectFailed: false,
       };

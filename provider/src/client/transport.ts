@@ -69,11 +69,11 @@ export class TransportFailure extends Error {
   }
 }
 
-export type Attempt = HttpResponse | TransportFailure;
+export type AttemptResult = HttpResponse | TransportFailure;
 
 export interface Transport {
   /** Never rejects: a failure is a result. */
-  send(request: HttpRequest): Promise<Attempt>;
+  send(request: HttpRequest): Promise<AttemptResult>;
   close(): Promise<void>;
 }
 
@@ -120,7 +120,7 @@ export function createTransport(
     void agent.close().catch(() => undefined);
     agent = agentOf(0);
   }
-  function send(request: HttpRequest): Promise<Attempt> {
+  function send(request: HttpRequest): Promise<AttemptResult> {
     const { method, url, body = null, notedAtMs = Number.POSITIVE_INFINITY } = request;
     const headers = {
       "content-type": "application/json",

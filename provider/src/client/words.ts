@@ -60,7 +60,7 @@ export function warningsOf(quotable: Quotable): string[] {
 }
 
 /** The words of an unclear response, after a space; empty if there are none. */
-export function saidIn(quotable: Quotable): string {
+export function quoteFor(quotable: Quotable): string {
   const words = wordsOf(quotable);
   return words.length === 0 ? "" : ` The platform said: ${asSentence(words)}`;
 }

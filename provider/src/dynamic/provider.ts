@@ -11,7 +11,7 @@ import {
   createResource,
   deleteResource,
   describeError,
-  planResource,
+  diffResource,
   ResourceFailure,
   type Runtime,
   readResource,
@@ -64,7 +64,7 @@ export function createProvider(
 
     diff: guarded(async (id: string, olds: Values, news: Values) => {
       const { ref } = refIn(news);
-      const plan = await planResource(resource, runtime(), ref, { id, olds, news });
+      const plan = await diffResource(resource, runtime(), ref, { id, olds, news });
       return { ...plan, deleteBeforeReplace: false };
     }),
 

@@ -30,7 +30,7 @@ import {
   makePrivateFolder,
   readPrivate,
   systemDisk,
-  UntrustedFile,
+  UnusableFile,
   writeNew,
 } from "./private-file.js";
 
@@ -45,7 +45,7 @@ const SILENT_WAIT_MS = 5000;
 
 const CURE = "Let that run end";
 
-export class LockHeld extends UntrustedFile {
+export class LockHeld extends UnusableFile {
   constructor(path: string, holder: string) {
     super(
       `the lock ${path} is held by another run (${processIn(holder)})`,
@@ -59,7 +59,7 @@ function processIn(holder: string) {
   return `process ${pid} of ${host}`;
 }
 
-export class LockLost extends UntrustedFile {
+export class LockLost extends UnusableFile {
   constructor(path: string) {
     const how = "while this one was stopped or cut off from the disk";
     super(`another run took over the lock ${path} ${how}`, CURE);
@@ -212,8 +212,8 @@ function readLock(path: string, disk: Disk): string | undefined {
   try {
     return readPrivate(path, disk);
   } catch (error) {
-    if (!(error instanceof UntrustedFile)) throw error;
-    throw new UntrustedFile(`its lock ${path} isn't usable: ${error.message}`, error.cure);
+    if (!(error instanceof UnusableFile)) throw error;
+    throw new UnusableFile(`its lock ${path} isn't usable: ${error.message}`, error.cure);
   }
 }
 

@@ -17,7 +17,7 @@ export const systemDisk: Disk = fs;
 const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** A file can't be trusted or used. The message says why; nothing was changed. */
-export class UntrustedFile extends Error {
+export class UnusableFile extends Error {
   constructor(
     message: string,
     /** What to do about it, as a clause. */
@@ -54,18 +54,18 @@ function checkFolder(folder: string, disk: Disk) {
   if (!HAS_MODES || !isOpenToAll) return;
   const problem = `other users can write to its folder (mode ${(mode & 0o777).toString(8)})`;
   const cure = `Run chmod go-w ${shellWord(folder)} or, if ${mountCure(folder)}`;
-  throw new UntrustedFile(problem, cure);
+  throw new UnusableFile(problem, cure);
 }
 
 /** What to do on a volume without modes, where chmod doesn't help. */
 function mountCure(path: string) {
   const options = `uid=${process.getuid?.()},file_mode=0600,dir_mode=0700`;
-  const other = elsewhere(path);
+  const other = moveCacheAdvice(path);
   return `its volume keeps no modes (such as CIFS or FAT), mount it with ${options}${other}`;
 }
 
 /** For files in the cache folder: how to move it. The journals must be copied too, or creates could be sent twice. */
-function elsewhere(path: string) {
+function moveCacheAdvice(path: string) {
   if (!isMovable(path)) return "";
   return `, or copy ${shellWord(cacheFolder())} into another folder of yours, and set XDG_CACHE_HOME to that folder`;
 }
@@ -76,22 +76,22 @@ function isMovable(path: string) {
 }
 
 /** The command with which root gives a file to this user. */
-function chown(path: string) {
+function chownCommand(path: string) {
   const files = isMovable(path) ? cacheFolder() : path;
   return `chown -R ${process.getuid?.()} ${shellWord(files)}`;
 }
 
 /** @param error from a use of `path`. @returns what to do, as a clause; undefined if that isn't known. */
 export function cureFor(error: unknown, path: string): string | undefined {
-  if (error instanceof UntrustedFile) return error.cure;
+  if (error instanceof UnusableFile) return error.cure;
   if (hasCode(error, "ENOSPC", "EDQUOT")) return `Make room on the disk of ${path}`;
   if (!hasCode(error, "EACCES", "EPERM", "EROFS")) return undefined;
   if (isMovable(path) && !fs.existsSync(cacheFolder()))
     return "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs see";
-  if (hasCode(error, "EROFS")) return `Make its volume writable${elsewhere(path)}`;
+  if (hasCode(error, "EROFS")) return `Make its volume writable${moveCacheAdvice(path)}`;
   const writable = `Make ${path} and its folder writable for you alone`;
   if (!HAS_MODES) return writable;
-  return `${writable} (as root: ${chown(path)})${elsewhere(path)}`;
+  return `${writable} (as root: ${chownCommand(path)})${moveCacheAdvice(path)}`;
 }
 
 /** Whether an error has one of these system error codes. */
@@ -119,20 +119,20 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
     file = disk.openSync(path, constants.O_RDONLY | SAFELY);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    if (hasCode(error, "ELOOP", "ENXIO")) throw new UntrustedFile(NO_FILE);
+    if (hasCode(error, "ELOOP", "ENXIO")) throw new UnusableFile(NO_FILE);
     throw error;
   }
   try {
     const status = disk.fstatSync(file);
-    if (!status.isFile()) throw new UntrustedFile(NO_FILE);
+    if (!status.isFile()) throw new UnusableFile(NO_FILE);
     const user = process.getuid?.();
     if (HAS_MODES && status.uid !== user)
-      throw new UntrustedFile(
+      throw new UnusableFile(
         `it belongs to the user ${status.uid}, and you are ${user}`,
-        `Run as root: ${chown(path)}${elsewhere(path)}`,
+        `Run as root: ${chownCommand(path)}${moveCacheAdvice(path)}`,
       );
     if (status.size > MAX_BYTES)
-      throw new UntrustedFile(`it's larger than ${MAX_BYTES} bytes`);
+      throw new UnusableFile(`it's larger than ${MAX_BYTES} bytes`);
     if (HAS_MODES && (status.mode & 0o077) !== 0) makePrivate(file, path, disk);
     return disk.readFileSync(file, "utf8");
   } finally {
@@ -145,7 +145,7 @@ function makePrivate(file: number, path: string, disk: Disk) {
     disk.fchmodSync(file, OWNER_ONLY_FILE);
   } catch (error) {
     if (!hasCode(error, "EPERM", "ENOTSUP")) throw error;
-    throw new UntrustedFile("other users can read it", `As ${mountCure(path)}`);
+    throw new UnusableFile("other users can read it", `As ${mountCure(path)}`);
   }
 }
 

@@ -80,7 +80,7 @@ export function applyLine(records: Map<string, JournalEntry>, line: JournalLine)
  * The keys whose records name an object as theirs, or as the one to replace. There are two if a `--target` run moved or
  * replaced the object and left it under both. A key in two providers' journals, as after an alias, counts once.
  */
-export function keysWith(
+export function keysHolding(
   all: Iterable<JournalEntry>,
   kind: Kind["name"],
   id: string,

@@ -34,7 +34,7 @@
 import type { JournalError } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { IsSameAccount } from "../settings/index.js";
-import { objectKey, parseKey, sendingOf } from "../state/index.js";
+import { objectKey, parseKey, sendingId } from "../state/index.js";
 import {
   applyLine,
   closedLine,
@@ -55,8 +55,8 @@ export interface RunAccount {
 }
 
 /** Things that a `diff` shows in the state for a key: an object (`id`), creates, or both. */
-interface Sight extends Pick<JournalEntry, "key" | "id" | "name" | "facts" | "deletes"> {
-  /** Creates that the state accounts for: an unresolved one by its mark, any other as `sendingOf` names it. */
+interface Seen extends Pick<JournalEntry, "key" | "id" | "name" | "facts" | "deletes"> {
+  /** Creates that the state accounts for: an unresolved one by its mark, any other as `sendingId` names it. */
   creates?: readonly string[];
 }
 
@@ -146,7 +146,7 @@ export class Journal {
   }
 
   /** An earlier run's create with this mark, under any key, if it is still open. */
-  openWithMark(mark: string | undefined): JournalEntry | undefined {
+  createWithMark(mark: string | undefined): JournalEntry | undefined {
     return this.openAtStart.find(
       (record) => record.mark === mark && this.isStillOpen(record.key),
     );
@@ -230,7 +230,7 @@ export class Journal {
 
   /** Notes that the program names this object for the key, which resolves an open create of it. @throws JournalError */
   async recordAdopted(key: string, id: string): Promise<void> {
-    this.#seeFormer(key, id);
+    this.#confirmFormer(key, id);
     await this.#applyAndWrite(this.#confirmedLine(key, id));
   }
 
@@ -254,17 +254,17 @@ export class Journal {
   }
 
   /** Notes what the state has. Written with the next line or at the end: if lost, the next `diff` notes it again. */
-  recordSeen({ key, id, creates = [], deletes = false, name, facts }: Sight): void {
-    for (const create of creates) this.#sawCreate(key, create, id);
+  recordSeen({ key, id, creates = [], deletes = false, name, facts }: Seen): void {
+    for (const create of creates) this.#settleCreate(key, create, id);
     if (id === undefined) return;
-    this.#seeFormer(key, id);
+    this.#confirmFormer(key, id);
     if (this.#keysOfThisRun.has(key)) return;
     const known = this.of(key);
     const isSame =
       (known?.deletes ?? false) === deletes && (name === undefined || known?.name === name);
     if (known?.state === "confirmed" && known.id === id && isSame) return;
     if (known && isOther(known, id, creates)) return;
-    this.#see(key, id, {
+    this.#confirm(key, id, {
       deletes: deletes || undefined,
       ...(name !== undefined && { name, facts }),
     });
@@ -273,23 +273,23 @@ export class Journal {
   /**
    * The state names, under `key`, a create whose record has another key: confirms that record with `id`, or closes it.
    */
-  #sawCreate(key: string, create: string, id: string | undefined) {
+  #settleCreate(key: string, create: string, id: string | undefined) {
     const record = this.openAtStart.find((each) => isCreate(each, create));
     if (!record || record.key === key || !this.isStillOpen(record.key)) return;
-    if (id !== undefined) this.#see(record.key, id);
+    if (id !== undefined) this.#confirm(record.key, id);
     else this.#applyUnwritten(closedLine(record.key));
   }
 
   /**
    * If another key's record has this object, an alias or `existingId` moved the object here: confirms that record too.
    */
-  #seeFormer(key: string, id: string) {
+  #confirmFormer(key: string, id: string) {
     const former = this.of(this.holderOf(parseKey(key).kind, id) ?? key);
     if (!former || former.key === key || former.id !== id) return;
-    if (former.state !== "confirmed") this.#see(former.key, id);
+    if (former.state !== "confirmed") this.#confirm(former.key, id);
   }
 
-  #see(key: string, id: string, shown: Partial<JournalEntry> = {}) {
+  #confirm(key: string, id: string, shown: Partial<JournalEntry> = {}) {
     this.#applyUnwritten({ ...this.#confirmedLine(key, id), ...shown });
   }
 
@@ -346,9 +346,9 @@ export class Journal {
   }
 }
 
-/** Whether a record is about a create. @param create a mark, or as `sendingOf` names it. */
+/** Whether a record is about a create. @param create a mark, or as `sendingId` names it. */
 function isCreate(record: JournalEntry, create: string) {
-  return create === record.mark || create === sendingOf(record);
+  return create === record.mark || create === sendingId(record);
 }
 
 /** Whether a record is about another object than the state's. @param creates the ones that the state names. */

@@ -138,7 +138,7 @@ function digestOf(...parts: string[]) {
 export function backendIn(environment: Environment, folder: string): string {
   const { PULUMI_BACKEND_URL } = environment;
   const url = PULUMI_BACKEND_URL || backendOfProject(folder) || lastLogin(environment);
-  return [asSpelled(url, folder), ...storeSettings(url, environment)].join(" ");
+  return [normalized(url, folder), ...storeVariables(url, environment)].join(" ");
 }
 
 /** In the order in which Pulumi looks for them. */
@@ -166,7 +166,7 @@ export function parseProject(text: string): Values {
  * From now on, the commands in this process's messages name this stack: an inline program's by its full name, which
  * works without a project file. @param stack `<organization>/<project>/<stack>`
  */
-export function printCommandsFor(stack: string): void {
+export function setPrintedStack(stack: string): void {
   setCommandTarget(() => {
     const isInline = !isProjectOf(stack, process.cwd());
     return { options: ["--stack", isInline ? stack : stackOption(stack)], isInline };
@@ -221,7 +221,7 @@ function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment) {
 }
 
 /** Normalises an address, so that spellings of one backend are equal. Drops user names and passwords. */
-function asSpelled(url: string, folder: string) {
+function normalized(url: string, folder: string) {
   const [address = "", ...queries] = url.trim().split("?");
   const options = new URLSearchParams(queries.join("?"));
   for (const name of [...options.keys()]) if (/password/i.test(name)) options.delete(name);
@@ -256,7 +256,7 @@ const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   postgres: ["PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGSERVICEFILE"],
 };
 
-function storeSettings(url: string, environment: Environment) {
+function storeVariables(url: string, environment: Environment) {
   const [scheme = ""] = url.trim().split("://", 1);
   return (STORE_VARIABLES[scheme] ?? []).flatMap((name) => {
     const value = environment[name];

@@ -1,7 +1,7 @@
 /** The kind `Advertiser`. Its rules come from the platform's API documentation of `POST rest/advertiser`. */
 import { z } from "zod";
 import { additionalFieldsBeside, identifierOf, nameRule } from "../rules/index.js";
-import { createOf, type KindOf, onceFor, outputsOf } from "./kind.js";
+import { createOf, type KindOf, memoized, outputsOf } from "./kind.js";
 
 const advertiserWireNames = { advertiserName: "advertiser_name" } as const;
 
@@ -14,10 +14,10 @@ export const advertiser: KindOf<typeof advertiserWireNames> = {
   wireNames: advertiserWireNames,
   outputs: outputsOf("advertiserId", advertiserWireNames),
   create: createOf("advertiser", advertiserWireNames),
-  exactIds: new Set([]),
+  idArguments: new Set([]),
   references: {},
   owner: undefined,
-  rules: onceFor(({ markField }) =>
+  rules: memoized(({ markField }) =>
     z.strictObject({
       advertiserName: nameRule(undefined),
       existingId: identifierOf("the id of a live advertiser").optional(),

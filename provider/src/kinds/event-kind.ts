@@ -19,9 +19,9 @@ import { advertiser } from "./advertiser-kind.js";
 import {
   createOf,
   type KindOf,
-  type Limits,
-  onceFor,
+  memoized,
   outputsOf,
+  type RuleSettings,
   type SetKind,
 } from "./kind.js";
 import { Attribution, EventType, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
@@ -39,7 +39,7 @@ const wireNames = {
 } as const;
 
 /** The rules of every argument, without the API's defaults: a member's defaults are the set's `defaults`. */
-const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
+const eventRules = memoized(({ maxWindowSeconds, markField }) => {
   const window = windowOf(maxWindowSeconds).optional();
   return z.strictObject({
     eventName: nameRule(99),
@@ -57,7 +57,7 @@ const eventRules = onceFor(({ maxWindowSeconds, markField }) => {
 });
 
 /** The API's defaults. A window's default is capped at the installation's limit. */
-function eventDefaults({ maxWindowSeconds }: Limits) {
+function eventDefaults({ maxWindowSeconds }: RuleSettings) {
   const window = Math.min(THIRTY_DAYS_IN_SECONDS, maxWindowSeconds);
   return {
     countUnique: false,
@@ -76,10 +76,10 @@ export const conversionEvent: KindOf<typeof wireNames> = {
   wireNames,
   outputs: outputsOf("eventId", wireNames),
   create: createOf("event", wireNames),
-  exactIds: new Set(["advertiserId", "segmentId"]),
+  idArguments: new Set(["advertiserId", "segmentId"]),
   references: { advertiserId: advertiser },
   owner: "advertiserId",
-  rules: onceFor((limits) => {
+  rules: memoized((limits) => {
     const fields: Rules = eventRules(limits);
     const rules: Record<string, z.ZodType> = {};
     for (const [name, value] of Object.entries(eventDefaults(limits)))
@@ -89,20 +89,20 @@ export const conversionEvent: KindOf<typeof wireNames> = {
 };
 
 /** A pattern against names that Pulumi reserves or can't print (seen with 3.259). */
-export const NOT_PULUMIS =
+export const NOT_RESERVED =
   "(?!(?:__proto__|toString|4dabf18193072939515e22adb298388d|__pulumi.*)$)";
 
 /** A property name that every JavaScript object, and Pulumi, can carry. */
 const key = expecting(
   "1 to 100 characters, not blank, without control characters, and not reserved by Pulumi, such as toString",
-  nameRule(100, NOT_PULUMIS),
+  nameRule(100, NOT_RESERVED),
   { form: "text" },
 );
 
-const memberRules = onceFor((limits) =>
+const memberRules = memoized((limits) =>
   eventRules(limits).omit({ advertiserId: true }).extend({ formerKey: key.optional() }),
 );
-const sharedRules = onceFor((limits) =>
+const sharedRules = memoized((limits) =>
   eventRules(limits).omit({
     eventName: true,
     advertiserId: true,
@@ -115,9 +115,9 @@ export const conversionEventSet: SetKind = {
   name: "ConversionEventSet",
   outputs: ["eventIds", "advertiserId", "defaults", "events"],
   member: conversionEvent,
-  exactIds: new Set(["advertiserId"]),
+  idArguments: new Set(["advertiserId"]),
   references: conversionEvent.references,
-  rules: onceFor((limits) =>
+  rules: memoized((limits) =>
     z.strictObject({
       advertiserId: eventRules(limits).shape.advertiserId,
       defaults: expecting(

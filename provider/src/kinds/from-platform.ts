@@ -8,7 +8,7 @@ import {
   withoutUndefined,
 } from "../base/index.js";
 import { asAccepted, defaultOf, formsOf, isContainer } from "../rules/index.js";
-import type { Kind, Limits } from "./kind.js";
+import type { Kind, RuleSettings } from "./kind.js";
 
 /** The differing arguments, with the platform's values; `undefined` for an argument without one there. */
 export type Differences = ReadonlyMap<string, unknown>;
@@ -16,7 +16,7 @@ export type Differences = ReadonlyMap<string, unknown>;
 /** Compares the arguments that were given or have a default here, if the platform's record has them too. */
 export function differencesIn(
   kind: Kind,
-  limits: Limits,
+  limits: RuleSettings,
   values: Values,
   record: Values,
 ): Differences {
@@ -39,7 +39,7 @@ export function differencesIn(
 /** Every argument in the platform's record, in the form that a program writes. */
 export function argumentsFrom(
   kind: Kind,
-  limits: Limits,
+  limits: RuleSettings,
   record: Values,
 ): Record<string, unknown> {
   const rules = kind.rules(limits).shape;

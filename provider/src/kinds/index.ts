@@ -6,15 +6,15 @@
  * lack it, and `test/unit/kinds.test.ts` the other places. Code about certain kinds imports them by name.
  */
 import { advertiser } from "./advertiser-kind.js";
-import { conversionEvent, conversionEventSet, NOT_PULUMIS } from "./event-kind.js";
+import { conversionEvent, conversionEventSet, NOT_RESERVED } from "./event-kind.js";
 import { type Kind, pluginTokenOf, type SetKind, typeTokenOf } from "./kind.js";
 import type { KindName } from "./vocabulary.js";
 
 export * from "./from-platform.js";
 export * from "./kind.js";
-export { roundedId, warningsIn } from "./likely-mistakes.js";
+export { roundedIdWarning, warningsIn } from "./likely-mistakes.js";
 export * from "./vocabulary.js";
-export { advertiser, conversionEvent, conversionEventSet, NOT_PULUMIS };
+export { advertiser, conversionEvent, conversionEventSet, NOT_RESERVED as NOT_PULUMIS };
 
 export const kindsByName = {
   Advertiser: advertiser,

@@ -43,7 +43,7 @@ export const CATALOG_TYPE = "advertising:index:Catalog";
 export const CATALOG_SEPARATOR = "/";
 
 /** The settings that the rules depend on. */
-export interface Limits {
+export interface RuleSettings {
   /** The longest window in seconds (setting `maxWindowSeconds`). */
   maxWindowSeconds: number;
   /** The request field that every create carries its mark in (setting `markField`). */
@@ -51,8 +51,10 @@ export interface Limits {
 }
 
 /** Builds rules once for a process's settings: each resource needs them, and building costs far more than a check. */
-export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
-  const made = new WeakMap<Limits, T>();
+export function memoized<T>(
+  make: (limits: RuleSettings) => T,
+): (limits: RuleSettings) => T {
+  const made = new WeakMap<RuleSettings, T>();
   return (limits) => {
     const rules = made.get(limits) ?? make(limits);
     made.set(limits, rules);
@@ -64,7 +66,7 @@ export function onceFor<T>(make: (limits: Limits) => T): (limits: Limits) => T {
 export function checkArguments(
   resource: Kind | SetKind,
   given: Values,
-  limits: Limits,
+  limits: RuleSettings,
   reading: ValidationOptions,
 ) {
   const { values, problems } = validate(given, resource.rules(limits), reading);
@@ -77,14 +79,14 @@ export function checkArguments(
     if (typeof formerKey !== "string") continue;
     const property = `${memberPath(key)}.formerKey`;
     if (taken.has(formerKey))
-      conflicts.push({ property, reason: formerKeyTaken(formerKey) });
+      conflicts.push({ property, reason: formerKeyConflict(formerKey) });
     taken.add(formerKey);
   }
   return { values, problems: [...problems, ...conflicts] };
 }
 
 /** The reason of a problem: another event has this former key, or had it. */
-export function formerKeyTaken(formerKey: string): string {
+export function formerKeyConflict(formerKey: string): string {
   return `${quoted(formerKey)} is already a key or a formerKey here: one object can't be two events`;
 }
 
@@ -96,10 +98,10 @@ export function memberPath(key: string): string {
 interface ResourceKind {
   outputs: readonly string[];
   /** Arguments that contain another object's id, which may be digits that no number holds exactly. */
-  exactIds: ReadonlySet<string>;
-  /** The arguments among {@link exactIds} that also accept the other object's resource, with that resource's kind. */
+  idArguments: ReadonlySet<string>;
+  /** The arguments among {@link idArguments} that also accept the other object's resource, with that resource's kind. */
   references: Readonly<Record<string, Kind>>;
-  rules(limits: Limits): Rules;
+  rules(limits: RuleSettings): Rules;
 }
 
 export interface Kind extends ResourceKind {
@@ -127,10 +129,10 @@ export interface SetKind extends ResourceKind {
   name: SetName;
   member: Kind;
   /** The rules of one member, without defaults: the set's `defaults` come first. */
-  memberRules(limits: Limits): Rules;
-  sharedRules(limits: Limits): Rules;
+  memberRules(limits: RuleSettings): Rules;
+  sharedRules(limits: RuleSettings): Rules;
   /** The API's defaults, for arguments that neither a member nor the set's `defaults` give. */
-  defaultsIn(limits: Limits): Values;
+  defaultsIn(limits: RuleSettings): Values;
 }
 
 /** The id of an object's owner, from its arguments or from recorded ones. */
@@ -149,7 +151,7 @@ export function displayName(
 }
 
 /** The reason of a problem: two resources name one object. @param by the resource that has it already. */
-export function adoptedTwice(id: string, by: string): string {
+export function adoptionClash(id: string, by: string): string {
   return `${id} already belongs to ${by}: one object can't be two resources; correct this existingId, or remove the other one`;
 }
 
@@ -213,7 +215,7 @@ export function addressOf(
 
 /** A create's fields under their wire names; optional fields only if they were given or have a default. */
 export function bodyOf(
-  { wireNames, exactIds }: Kind,
+  { wireNames, idArguments }: Kind,
   values: Values,
 ): Record<string, unknown> {
   const fields: Record<string, unknown> = {
@@ -222,7 +224,7 @@ export function bodyOf(
   for (const [property, wireName] of Object.entries(wireNames)) {
     const value = values[property];
     // Digits beyond a number's precision are sent as a JSON number too.
-    const isDigits = typeof value === "string" && exactIds.has(property);
+    const isDigits = typeof value === "string" && idArguments.has(property);
     if (value !== undefined) fields[wireName] = isDigits ? exactInteger(value) : value;
   }
   return fields;

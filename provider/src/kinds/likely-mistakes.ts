@@ -25,8 +25,8 @@ function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
   };
   for (const property of WINDOWS) note(property, shortWindow(values[property]));
   note(kind.nameProperty, oddName(values[kind.nameProperty]));
-  for (const property of [...kind.exactIds, "existingId"])
-    note(property, roundedId(values[property]));
+  for (const property of [...kind.idArguments, "existingId"])
+    note(property, roundedIdWarning(values[property]));
   return problems;
 }
 
@@ -49,7 +49,7 @@ function oddName(name: unknown): string | undefined {
 /** A spreadsheet keeps 15 digits of a number, most programs 17; both write zeros for the others. */
 const ROUNDED_ID = /^[1-9](\d{14}0+|\d{16}00+)$/;
 
-export function roundedId(id: unknown): string | undefined {
+export function roundedIdWarning(id: unknown): string | undefined {
   if (!isPlain(id) || !ROUNDED_ID.test(String(id))) return undefined;
   return `is ${id}: spreadsheets write zeros after 15 to 17 digits; is that the whole id?`;
 }

@@ -33,11 +33,11 @@ import {
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
-  sendingOf,
+  sendingId,
   writeStored,
 } from "../state/index.js";
-import { createToTakeOver, markFor, namesakeOf, replacedBy } from "./create.js";
-import { momentToKeep, ObjectOperations, type Target } from "./execute.js";
+import { createToTakeOver, namesakeOf, replacedBy, taskMark } from "./create.js";
+import { createdAt, ObjectOperations, type Target } from "./execute.js";
 import {
   leftMessage,
   replacedNotice,
@@ -192,13 +192,13 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
     action.do === "delete" && (!isWell || failedDeletes.some((each) => each.id === id));
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
   const after = nextState(plan, remaining, outcomes);
-  if (created.length > 0) after.created = momentToKeep(runtime) ?? after.created;
+  if (created.length > 0) after.created = createdAt(runtime) ?? after.created;
   const resolved = objects
     .filter(({ key }) => !after.unresolved.has(key))
     .flatMap(({ unresolved }) => unresolved ?? []);
   const takenOver = created.flatMap(({ sending }) => sending ?? []);
   after.resolved = [
-    ...new Set([...stored.resolved, ...resolved.map(sendingOf), ...takenOver]),
+    ...new Set([...stored.resolved, ...resolved.map(sendingId), ...takenOver]),
   ];
   const held = new Set(after.eventIds.values());
   if (isSingle)
@@ -238,7 +238,7 @@ function tasksOf({
     const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
-    const mark = markFor(runtime, own, replaces, inputs);
+    const mark = taskMark(runtime, own, replaces, inputs);
     return { ...object, kind, ref: own, secret, replaces, formerIds, mark };
   });
 }

@@ -21,8 +21,8 @@ import {
   count,
   enumerate,
   hasValue,
+  isoNow,
   isSameValue,
-  momentOf,
   OutcomeUnknownError,
   type Values,
   withoutUndefined,
@@ -47,7 +47,7 @@ import {
   parseKey,
   type ResourceRef,
   resourceKeyIn,
-  sendingOf,
+  sendingId,
   type Unresolved,
   whatHappened,
 } from "../state/index.js";
@@ -116,7 +116,7 @@ export function createToTakeOver(
   mark?: string,
 ): JournalEntry | undefined {
   const journal = runtime.journal(ref);
-  return [journal.of(ref.key), journal.openWithMark(mark)].find((entry) => {
+  return [journal.of(ref.key), journal.createWithMark(mark)].find((entry) => {
     if (!entry || entry.state === "confirmed") return false;
     const { state, id, account } = entry;
     // A reported create at another account says nothing about this one.
@@ -172,7 +172,7 @@ function takeOver(
       `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove ${parseKey(other).label}, or correct its existingId.`,
     );
   }
-  const outcome = { kind: "created", id, sending: sendingOf(made) } as const;
+  const outcome = { kind: "created", id, sending: sendingId(made) } as const;
   if (!wasSentWithOtherArguments(kind, values, made)) return outcome;
   return { ...outcome, sentAs: sentAsOf(kind, made) };
 }
@@ -318,7 +318,7 @@ export function namesakeOf(
   const journal = runtime.journal(ref);
   const given = values[kind.nameProperty];
   const name = typeof given === "string" && !holdsUnknown(given) ? given : undefined;
-  const isOther = (open: OpenCreate) => {
+  const blocks = (open: OpenCreate) => {
     const { key, id, elsewhere } = open;
     if (!runtime.isSameAccount(open.account)) return false;
     if (open.isInState === true) return !deployment.isDeclared(key);
@@ -334,7 +334,7 @@ export function namesakeOf(
   const open = found.find((each) => {
     // An owner that is secret, or not known yet, may be any.
     const then = isOwnerKnown ? ownerIn(kind, each.facts ?? {}) : undefined;
-    return (!hasValue(then) || isSameValue(then, owner)) && isOther(each);
+    return (!hasValue(then) || isSameValue(then, owner)) && blocks(each);
   });
   return open && { ref, open, isPerhaps: name === undefined || !isOwnerKnown };
 }
@@ -407,7 +407,7 @@ export async function searchByMark(
       answer = error.message;
     }
   }
-  const until = momentOf(searchContext.clock);
+  const until = isoNow(searchContext.clock);
   let words = `${searched} until ${until}: ${answer} The next \`pulumi up\`, or \`pulumi-advertising pending --search\`, searches again.`;
   if (dueMs !== undefined)
     words += ` From ${new Date(dueMs).toISOString()} on, \`pulumi up\` sends the create again if it still finds nothing.`;
@@ -452,14 +452,14 @@ export function markInput(
   if (field === undefined) return undefined;
   if (markIn(olds)?.field === field) return String(olds[MARK]);
   const held = runtime.deployment.checked(ref.key).planned?.object.id;
-  return `${field} ${markFor(runtime, ref, replacedBy(runtime, ref, held))}`;
+  return `${field} ${taskMark(runtime, ref, replacedBy(runtime, ref, held))}`;
 }
 
 /**
  * The mark of a resource's or member's create. @param inputs the resource's: their mark is used if there is one, since
  * another machine may have spelled the backend differently.
  */
-export function markFor(
+export function taskMark(
   runtime: Runtime,
   ref: ResourceRef,
   replaces: string | undefined,

@@ -21,7 +21,7 @@ import {
   type ResourceRef,
   resourceKeyIn,
   type StoredSet,
-  sendingOf,
+  sendingId,
   UNKNOWN,
   type Unresolved,
 } from "../state/index.js";
@@ -88,7 +88,7 @@ export class Deployment {
     this.#declares = Math.max(this.#declares, run.resources);
   }
 
-  /** @param name of something in the state: an object (`objectKey`), or a create (its mark, or `sendingOf`). */
+  /** @param name of something in the state: an object (`objectKey`), or a create (its mark, or `sendingId`). */
   noteSeen(name: string) {
     this.#seen.add(name);
   }
@@ -96,7 +96,7 @@ export class Deployment {
   /** Whether the state accounts for a record's object or create. */
   hasSeen(kind: Kind, record: JournalEntry) {
     const { id = "", mark } = record;
-    return [objectKey(kind.name, id), mark, sendingOf(record)].some((each) =>
+    return [objectKey(kind.name, id), mark, sendingId(record)].some((each) =>
       this.#seen.has(each),
     );
   }

@@ -14,7 +14,7 @@ import {
   type Values,
 } from "../base/index.js";
 import {
-  adoptedTwice,
+  adoptionClash,
   bodyOf,
   type Differences,
   differencesIn,
@@ -48,7 +48,7 @@ import type { Runtime } from "./runtime.js";
 const MAX_UNRESOLVED = 16;
 
 /** Failures that say nothing about other members, such as `existingId` with the id of a wrong object. */
-const ABOUT_ITSELF = [
+const MEMBER_ERRORS = [
   RefusedError,
   OutcomeUnknownError,
   BlockedCreateError,
@@ -98,7 +98,7 @@ export class ObjectOperations {
       if (unresolved >= MAX_UNRESOLVED)
         trouble ??= `the outcomes of ${unresolved} events before it are unknown`;
       if (outcome.kind !== "failed") return;
-      if (!ABOUT_ITSELF.some((each) => outcome.error instanceof each))
+      if (!MEMBER_ERRORS.some((each) => outcome.error instanceof each))
         trouble ??= `${memberOf("events", key)} failed`;
     };
     await Promise.all(tasks.map(execute));
@@ -187,7 +187,7 @@ export class ObjectOperations {
     const other = runtime.deployment.claim(kind, id, key);
     if (other !== undefined)
       throw new ArgumentsError(
-        `${label}: existingId ${adoptedTwice(id, parseKey(other).label)}`,
+        `${label}: existingId ${adoptionClash(id, parseKey(other).label)}`,
       );
     const journal = runtime.journal(ref);
     const entry = journal.of(key);
@@ -279,7 +279,7 @@ export class ObjectOperations {
         "this run doesn't see retainOnDelete: false in both state and program (`--replace` hides one)",
       ];
     if (deployment.mayBeClaimed(kind, id)) return ["another resource may adopt it"];
-    const others = runtime.othersWith(kind, id, ref?.key);
+    const others = runtime.otherKeys(kind, id, ref?.key);
     if (others.length === 0) return [];
     const names = others.map((key) => parseKey(key).short);
     return [
@@ -294,7 +294,7 @@ export class ObjectOperations {
  * The present moment, for the state as the time of a create. Undefined if no operation beside create is known: then no
  * call can come too early.
  */
-export function momentToKeep({ settings, now }: Runtime): string | undefined {
+export function createdAt({ settings, now }: Runtime): string | undefined {
   return settings.operations ? now() : undefined;
 }
 

@@ -5,6 +5,6 @@
 export { createResource, deleteResource, updateResource } from "./apply.js";
 export { searchByMark } from "./create.js";
 export { describeError, ResourceFailure } from "./outcome.js";
-export { check, planResource, previewResource } from "./plan-resource.js";
+export { check, diffResource, previewResource } from "./plan-resource.js";
 export { type ReadResult, readResource } from "./refresh.js";
 export { type Change, createRuntime, type Runtime, type TellAt } from "./runtime.js";

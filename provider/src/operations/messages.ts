@@ -4,11 +4,11 @@
  */
 import {
   agree,
-  asTyped,
   count,
   cut,
   enumerate,
   idRanges,
+  inStack,
   joined,
   natural,
   OutcomeUnknownError,
@@ -94,7 +94,7 @@ export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
   return [
     `${madeOtherwise(all)} To take over what was created, undo the change and run \`pulumi up\`.`,
     "To keep the change, run the command below. It saves what was created and ends with an error. The next preview shows the effect.",
-    `  ${asTyped("pulumi up --skip-preview --continue-on-error")}`,
+    `  ${inStack("pulumi up --skip-preview --continue-on-error")}`,
   ].join("\n");
 }
 
@@ -127,10 +127,10 @@ export function namesakesMessage(all: readonly Namesake[]): string {
   const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   return [
-    `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name on the platform. From here on, this run creates nothing new.`,
+    `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name on the platform. This run creates nothing more.`,
     ...cut(lines, MAX_LISTED),
     ...openAdvice(sorted),
-    `Then run \`${asTyped("pulumi up")}\`.`,
+    `Then run \`${inStack("pulumi up")}\`.`,
   ].join("\n");
 }
 
@@ -199,7 +199,7 @@ export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
 
 /** @param refused the first object that was not created. */
 export function refusedBeforeMessage({ label }: ResourceRef, refused: string): string {
-  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${asTyped("npx pulumi-advertising pending")}\`. Then run \`${asTyped("pulumi up")}\`.`;
+  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${inStack("npx pulumi-advertising pending")}\`. Then run \`${inStack("pulumi up")}\`.`;
 }
 
 /**
@@ -284,7 +284,7 @@ export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
 }
 
 export function stateForRead(): string {
-  return "advertising:operations has a read now. If a preview shows an update without a changed argument, that update sends nothing. It only adds to the state what a refresh needs.";
+  return "advertising:operations has a read now. An update without a changed argument sends nothing: it only adds to the state what a refresh needs.";
 }
 
 /** The name of each action in a plan, in the order of the plan's lines. */

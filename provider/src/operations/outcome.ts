@@ -5,8 +5,8 @@
 import {
   AccountMismatchError,
   AdvertisingError,
-  asTyped,
   InternalError,
+  inStack,
   OutcomeUnknownError,
   shellWord,
   type Values,
@@ -36,7 +36,7 @@ export type Outcome =
   | {
       kind: "created";
       id: string;
-      /** For an object that was taken over: the earlier run's sending that made it, as `sendingOf` names it. */
+      /** For an object that was taken over: the earlier run's sending that made it, as `sendingId` names it. */
       sending?: string;
       /** Set if the program has changed since the create. The state gets it as sent; the next run changes it. */
       sentAs?: SentAs;
@@ -138,7 +138,7 @@ export function assertSameAccount(
   const given = String(recorded);
   const { account, provider = DEFAULT_PROVIDER } = runtime;
   let names = "advertising:baseUrl and advertising:email";
-  let cure = asTyped(`pulumi config set advertising:formerAccount ${shellWord(given)}`);
+  let cure = inStack(`pulumi config set advertising:formerAccount ${shellWord(given)}`);
   // A setting of the stack would apply to its other providers too.
   if (provider !== DEFAULT_PROVIDER) {
     names = "the provider's baseUrl and email";

@@ -19,7 +19,7 @@ import {
   withPage,
 } from "../base/index.js";
 import {
-  adoptedTwice,
+  adoptionClash,
   checkArguments,
   type Kind,
   ownerIn,
@@ -30,9 +30,9 @@ import {
   type Circumstances,
   canSearch,
   changeMessages,
+  decideObjects,
   holdsUnknown,
   type PlannedObject,
-  plannedObjects,
   shownAction,
 } from "../plan/index.js";
 import { problemMessages } from "../rules/index.js";
@@ -63,7 +63,7 @@ import {
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
-  sendingOf,
+  sendingId,
   UNKNOWN,
 } from "../state/index.js";
 import {
@@ -214,7 +214,7 @@ function claimConflicts({ runtime, resource, kind, ref, objects }: Plan) {
     const other = runtime.deployment.claim(kind, id, objectRef(ref, key).key);
     if (other === undefined) return [];
     const path = resource === kind ? "" : `${memberOf("events", key)}.`;
-    return `${path}existingId ${adoptedTwice(id, parseKey(other).label)}`;
+    return `${path}existingId ${adoptionClash(id, parseKey(other).label)}`;
   });
 }
 
@@ -273,13 +273,13 @@ export function planObjects(
     inputs: news,
     stored,
     declared,
-    objects: plannedObjects(kind, stored, declared, circumstances),
+    objects: decideObjects(kind, stored, declared, circumstances),
     secret: secretOfObjects(kind, secret.union(wasSecret)),
   };
 }
 
 /** @throws AdvertisingError if nothing may be done, for example because a single resource's create is unresolved. */
-export async function planResource(
+export async function diffResource(
   resource: Kind | SetKind,
   runtime: Runtime,
   ref: ResourceRef,
@@ -347,14 +347,14 @@ function noteState(plan: Plan) {
         .add({ ...unresolved, key: own.key, state: "sent", isInState: true });
     else if (id === undefined) journal.recordSeen({ key: own.key, creates: [mark] });
   }
-  for (const object of objects) noteObject(plan, object);
+  for (const object of objects) recordObject(plan, object);
 }
 
 /**
  * Claims an object that the state has, and notes it in the journal. Warns of a second object that an earlier run made
  * for the same resource, and of changes that are not sent. @throws ArgumentsError if another resource has claimed it.
  */
-function noteObject(
+function recordObject(
   { runtime, kind, secret, stored, ref: ofResource }: Plan,
   { key, action, changed, former, id, olds, values }: PlannedObject,
 ) {
@@ -381,13 +381,13 @@ function noteObject(
   journal.recordSeen({
     key: ref.key,
     id,
-    creates: isLeft ? [sendingOf(entry)] : [],
+    creates: isLeft ? [sendingId(entry)] : [],
     deletes,
     ...identifyingIn(kind, olds, secret),
   });
   const other = former ? undefined : deployment.claim(kind, id, ref.key);
   if (other !== undefined)
-    throw new ArgumentsError(`${ref.label}: ${adoptedTwice(id, parseKey(other).label)}`);
+    throw new ArgumentsError(`${ref.label}: ${adoptionClash(id, parseKey(other).label)}`);
   if (action.do === "update state only")
     runtime.warnEach(
       stateOnlyNotice(ref, id, changeMessages(changed, olds, values, secret)),

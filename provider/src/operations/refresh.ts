@@ -4,8 +4,8 @@
  */
 import {
   ArgumentsError,
-  asTyped,
   BlockedCreateError,
+  inStack,
   printable,
   UnsupportedError,
   type Values,
@@ -37,11 +37,11 @@ import {
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
-  sendingOf,
+  sendingId,
   UNRESOLVED,
   writeStored,
 } from "../state/index.js";
-import { momentToKeep, ObjectOperations } from "./execute.js";
+import { createdAt, ObjectOperations } from "./execute.js";
 import { driftNotice, goneNotice, tooEarlyNotice } from "./messages.js";
 import { assertSameAccount, sentAsOf } from "./outcome.js";
 import { secretOfObjects } from "./plan-resource.js";
@@ -78,7 +78,7 @@ export async function readResource(
         "A refresh doesn't resolve this create.",
         `Look in the account for ${describe(kind.name, open)}.`,
         "To see its name and the commands that resolve it:",
-        `  ${asTyped("npx pulumi-advertising pending")}`,
+        `  ${inStack("npx pulumi-advertising pending")}`,
       ].join("\n"),
     );
   const operations = new ObjectOperations(kind, runtime);
@@ -144,9 +144,9 @@ function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
     isAnswered = true;
     stored.unresolved.delete(key);
     if (id === null) continue;
-    stored.resolved = [...stored.resolved, sendingOf(record)];
+    stored.resolved = [...stored.resolved, sendingId(record)];
     // The object may be so new that a read does not find it yet.
-    stored.created = momentToKeep(runtime) ?? stored.created;
+    stored.created = createdAt(runtime) ?? stored.created;
     const former = stored.eventIds.get(key);
     if (former !== undefined && former !== id)
       stored.left = [...stored.left, { id: former, key, at: runtime.now() }];

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   asRecord,
   type Clock,
+  isoNow,
   jsonIn,
-  momentOf,
   NotSentError,
   natural,
   type Secrets,
@@ -29,11 +29,11 @@ import {
   Journal,
   journalFolder,
   journalPath,
-  keysWith,
+  keysHolding,
   openElsewhere,
-  printCommandsFor,
   type StackJournal,
   type StackPlace,
+  setPrintedStack,
 } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
@@ -80,7 +80,7 @@ export function createRuntime(
   const deployment = new Deployment();
   const account = accountOf(settings);
   const isSameAccount = accountMatcher(settings);
-  const now = () => momentOf(systemClock);
+  const now = () => isoNow(systemClock);
   let client: Client | undefined;
   let journal: Journal | undefined;
   let openCreates: CreatesByName | undefined;
@@ -94,7 +94,7 @@ export function createRuntime(
     if (journal) return journal;
     const stack = stackOf(identity);
     const place = { stack, backend: backendIn(environment, process.cwd()), provider };
-    printCommandsFor(stack);
+    setPrintedStack(stack);
     const { say } = messages;
     const runs = [runName];
     journal = new Journal({ ...place, folder, disk, runs, account, isSameAccount, say });
@@ -138,7 +138,7 @@ export function createRuntime(
      * stacks, if this one is unknown, as in a `destroy`. Empty if fewer than two keys have the object. Commands in
      * later messages name the stack that was found. @param own a key that is known to have the object.
      */
-    othersWith(kind: Kind, id: string, own?: string): string[] {
+    otherKeys(kind: Kind, id: string, own?: string): string[] {
       const stackKey = ({ backend, stack }: StackPlace) => JSON.stringify([backend, stack]);
       // This run's own journal may know more than its file.
       const all = everyJournal(folder, disk, knownJournals).filter(
@@ -149,10 +149,10 @@ export function createRuntime(
         if (journal && stack !== stackKey(journal.place)) continue;
         const records = journals.flatMap((each) => [...each.records.values()]);
         const ours = records.filter((each) => isSameAccount(each.account));
-        const keys = keysWith(ours, kind.name, id);
+        const keys = keysHolding(ours, kind.name, id);
         if (own !== undefined) keys.add(own);
         if (keys.size < 2) continue;
-        for (const each of journals) printCommandsFor(each.stack);
+        for (const each of journals) setPrintedStack(each.stack);
         return [...keys].filter((key) => key !== own);
       }
       return [];

@@ -109,7 +109,7 @@ export interface PlannedObject {
 }
 
 /** @param before the resource in the state. @param declared the resource in the program. */
-export function plannedObjects(
+export function decideObjects(
   kind: Kind,
   before: StoredSet,
   declared: DeclaredSet,

@@ -4,9 +4,9 @@
  */
 import {
   ArgumentsError,
-  asTyped,
   BlockedCreateError,
   type Environment,
+  inStack,
   own,
   SettingsError,
   UnsupportedError,
@@ -24,7 +24,7 @@ import {
   createRuntime,
   deleteResource,
   describeError,
-  planResource,
+  diffResource,
   previewResource,
   type ReadResult,
   type Runtime,
@@ -60,7 +60,7 @@ import { detailedDiff, type PropertyDiff } from "./detailed-diff.js";
 import type { Properties } from "./properties.js";
 
 /** A resource's outputs or inputs, and which of them are secret. */
-export interface Saved extends Properties {
+export interface ResourceProperties extends Properties {
   id: string;
 }
 
@@ -169,7 +169,7 @@ export class AdvertisingPlugin {
   /** @param change has the outputs in the state as `olds`. @param oldInputs the inputs in the state. */
   async diff(urn: string, change: Change, oldInputs: Values): Promise<Diff> {
     const { resource, ref } = resourceAt(urn);
-    const plan = await planResource(resource, this.runtime, ref, change);
+    const plan = await diffResource(resource, this.runtime, ref, change);
     const then = argumentsIn(oldInputs);
     const detailed = plan.changes
       ? detailedDiff(then, argumentsIn(change.news), plan.replaces)
@@ -178,7 +178,7 @@ export class AdvertisingPlugin {
   }
 
   /** What a create will return, as far as that is known in a preview. @throws AdvertisingError if it would fail. */
-  previewCreate(urn: string, { values, secret }: Properties): Saved {
+  previewCreate(urn: string, { values, secret }: Properties): ResourceProperties {
     const { resource, ref } = resourceAt(urn);
     this.#preview(resource, ref, { id: "", olds: {}, news: values });
     if ("member" in resource) return { id: "", values, secret };
@@ -192,14 +192,14 @@ export class AdvertisingPlugin {
       previewResource(resource, this.runtime, ref, change);
     } catch (error) {
       if (!(error instanceof BlockedCreateError)) throw error;
-      const command = asTyped("npx pulumi-advertising pending");
+      const command = inStack("npx pulumi-advertising pending");
       throw new BlockedCreateError(
         `${error.message}\nPulumi stops here. To list all open creates:\n  ${command}`,
       );
     }
   }
 
-  async create(urn: string, { values }: Properties): Promise<Saved> {
+  async create(urn: string, { values }: Properties): Promise<ResourceProperties> {
     const { resource, ref } = resourceAt(urn);
     await this.#beginUp(ref);
     const { id, outs } = await createResource(resource, this.runtime, ref, values);
@@ -207,7 +207,12 @@ export class AdvertisingPlugin {
   }
 
   /** Like {@link previewCreate}, for an update. */
-  previewUpdate(urn: string, id: string, olds: Values, news: Properties): Saved {
+  previewUpdate(
+    urn: string,
+    id: string,
+    olds: Values,
+    news: Properties,
+  ): ResourceProperties {
     const { resource, ref } = resourceAt(urn);
     const { values, secret } = news;
     this.#preview(resource, ref, { id, olds, news: values });
@@ -217,7 +222,7 @@ export class AdvertisingPlugin {
     return { id: "", values: { ...values, [idProperty]: olds[idProperty] }, secret };
   }
 
-  async update(urn: string, change: Change): Promise<Saved> {
+  async update(urn: string, change: Change): Promise<ResourceProperties> {
     const { resource, ref } = resourceAt(urn);
     await this.#beginUp(ref);
     const values = await updateResource(resource, this.runtime, ref, change);
@@ -236,7 +241,7 @@ export class AdvertisingPlugin {
     id: string,
     properties: Values,
     inputs: Values,
-  ): Promise<(Saved & { inputs: Values }) | undefined> {
+  ): Promise<(ResourceProperties & { inputs: Values }) | undefined> {
     const { resource, ref } = resourceAt(urn);
     const isInState = Object.keys(properties).length > 0;
     if (!isInState) this.#assertCanImport(resource, ref, id);

@@ -19,7 +19,7 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import { ResourceFailure } from "../operations/index.js";
 import type { PropertyDiff } from "./detailed-diff.js";
 import { readProperties, writeProperties } from "./properties.js";
-import type { AdvertisingPlugin, Diff, Saved } from "./provider.js";
+import type { AdvertisingPlugin, Diff, ResourceProperties } from "./provider.js";
 
 /** A message with a set of 10,000 events has several megabytes. */
 const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
@@ -134,7 +134,7 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
   };
 }
 
-function propertiesOf({ values, secret }: Saved) {
+function propertiesOf({ values, secret }: ResourceProperties) {
   return writeProperties(values, secret);
 }
 

@@ -19,7 +19,7 @@ import { knownOperations } from "../settings/index.js";
 import { labelOf } from "../state/index.js";
 import { isOfType, optionProblems } from "./declaration.js";
 import { currentProgram } from "./program.js";
-import { heardLater } from "./pulumi-internals.js";
+import { awaitLater } from "./pulumi-internals.js";
 import { Advertiser, ConversionEvent, ConversionEventSet } from "./resources.js";
 
 /** The arguments of a {@link Catalog}. */
@@ -155,6 +155,6 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
     content,
     sets: values.sets === true,
     deleting: options.retainOnDelete === false ? canDelete : [],
-    validated: heardLater(added.then(() => [])),
+    validated: awaitLater(added.then(() => [])),
   };
 }

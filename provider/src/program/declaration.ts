@@ -168,9 +168,9 @@ export function isOfType(value: unknown, typeToken: string): boolean {
  * resource of a wrong type becomes a text that no rule accepts. A resource inside an Output is left to Pulumi, which
  * passes its id to the provider.
  */
-export function idsOf(kind: Kind | SetKind, args: Values): Record<string, unknown> {
+export function withIds(kind: Kind | SetKind, args: Values): Record<string, unknown> {
   const ids: Record<string, unknown> = { ...args };
-  for (const name of [...kind.exactIds, "existingId"]) {
+  for (const name of [...kind.idArguments, "existingId"]) {
     const value = args[name];
     if (!pulumi.Resource.isInstance(value)) continue;
     const expected = kind.references[name];

@@ -3,9 +3,9 @@
  * provider process, and at the end lists journal records that nothing declares. The contexts have only what the
  * program declares: nothing in them comes from a journal.
  */
-import { asTyped, count, cut, idRanges, joined, natural } from "../base/index.js";
+import { count, cut, idRanges, inStack, joined, natural } from "../base/index.js";
 import type { JournalEntry } from "../journal/index.js";
-import { adoptedTwice, type Kind } from "../kinds/index.js";
+import { adoptionClash, type Kind } from "../kinds/index.js";
 import {
   MAX_LISTED,
   memberOf,
@@ -61,7 +61,7 @@ export class ProgramValidator {
     if (adopter === undefined || adopts === UNKNOWN) return undefined;
     const { member } = parseKey(key);
     const path = member === undefined ? "" : `${memberOf("events", member)}.`;
-    return `${path}existingId ${adoptedTwice(adopts, `"${parseKey(adopter).short}"`)}`;
+    return `${path}existingId ${adoptionClash(adopts, `"${parseKey(adopter).short}"`)}`;
   }
 
   /** The context of a resource for the provider process, with facts about all that the program has declared so far. */
@@ -121,7 +121,7 @@ export class ProgramValidator {
     if (open.length > 0)
       messages.push(
         `An interrupted run sent ${count(open.length, "create")} that the program does not declare: ` +
-          `${entryNames(open)}. To see what to do:\n  ${asTyped("npx pulumi-advertising pending")}`,
+          `${entryNames(open)}. To see what to do:\n  ${inStack("npx pulumi-advertising pending")}`,
       );
     return messages;
   }

@@ -22,8 +22,8 @@ import {
   backendIn,
   endedPath,
   journalPath,
-  printCommandsFor,
   readJournal,
+  setPrintedStack,
 } from "../journal/index.js";
 import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import {
@@ -45,7 +45,7 @@ import {
   declare,
   type Finding,
   holdsOutput,
-  idsOf,
+  withIds,
 } from "./declaration.js";
 import { ProgramValidator } from "./program-validator.js";
 import * as internals from "./pulumi-internals.js";
@@ -89,11 +89,11 @@ class Program {
     const all = { ...declaration, lines: [...lines, ...conflicts] };
     if (this.#isUnderTest) this.#assertGood([all]);
     this.#batch.push(all);
-    this.#validated ??= internals.heardLater(this.#validate());
+    this.#validated ??= internals.awaitLater(this.#validate());
     const context = this.#validated.then(() => {
       return resource ? this.#validator.contextOf(resource) : {};
     });
-    return internals.heardLater(context);
+    return internals.awaitLater(context);
   }
 
   #validate() {
@@ -145,7 +145,7 @@ class Program {
       const stack = internals.stackOfProgram();
       const path = journalPath({ stack, backend: backendIn(process.env, process.cwd()) });
       // Several programs may share the process.
-      printCommandsFor(stack);
+      setPrintedStack(stack);
       const isSame = accountMatcher(this.reading.settings);
       const records = [...readJournal(path).records.values()];
       warn(this.#validator.atEnd(records.filter(({ account }) => isSame(account))));
@@ -180,7 +180,7 @@ function begin(): Program {
   if (old !== undefined) throw runError(`pulumi-advertising: ${old}`);
   // An inline program of the automation API may run in any folder.
   if (!internals.isEmbedded()) {
-    printCommandsFor(internals.stackOfProgram());
+    setPrintedStack(internals.stackOfProgram());
     const found = expectFoundFrom(process.cwd());
     // The provider process loads the copy that it finds, which may differ from a library's. A bundle has no such file.
     if (existsSync(join(__dirname, "../handlers.js"))) copies.add(join(found, "../.."));
@@ -277,7 +277,7 @@ export function registrationOf(
   // By default nothing is deleted on the platform: previews then show Pulumi's own [retain].
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const { id, parent } = merged;
-  const given = idsOf(kind, { ...args });
+  const given = withIds(kind, { ...args });
   let declaration: Declaration = { title: "", lines: [], warnings: [] };
   // For a resource that is only read, the provider checks the id.
   if (id === undefined)
@@ -299,11 +299,11 @@ export function registrationOf(
   });
   // These inputs resolve only once the batch is found valid: until then, Pulumi registers nothing.
   const hidden: pulumi.Inputs = {
-    [IDENTITY]: internals.heardLater(context.then((more) => ({ identity, ...more }))),
+    [IDENTITY]: internals.awaitLater(context.then((more) => ({ identity, ...more }))),
   };
   // Only for Outputs and promises: for plain values, a promise each would cost time.
   if (holdsOutput(given))
-    hidden[SECRET_ARGUMENTS] = internals.heardLater(context.then(() => secretNames(given)));
+    hidden[SECRET_ARGUMENTS] = internals.awaitLater(context.then(() => secretNames(given)));
   return [type, name, { ...properties, ...hidden }, merged];
 }
 

@@ -59,7 +59,7 @@ export function pauseStackTraces(from: new (...args: never) => unknown) {
 }
 
 /** Keeps Node.js from reporting an unhandled rejection before Pulumi listens to the promise. */
-export function heardLater<T>(promise: Promise<T>): Promise<T> {
+export function awaitLater<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;
 }

@@ -14,7 +14,7 @@ import {
 import type { Attribution, EventType, ResourceName } from "../kinds/vocabulary.js";
 import { exactId, LIVE_ID, show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
-import { holdsOutput, idsOf, isOfType, readIdOf } from "./declaration.js";
+import { holdsOutput, isOfType, readIdOf, withIds } from "./declaration.js";
 import { registrationOf } from "./program.js";
 import { pauseStackTraces } from "./pulumi-internals.js";
 
@@ -368,7 +368,7 @@ export function validate(
     );
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
-  const ids = idsOf(found, asRecord(args));
+  const ids = withIds(found, asRecord(args));
   const limits = { maxWindowSeconds, markField: undefined };
   return [...checkArguments(found, ids, limits, { isUnknown: holdsOutput }).problems];
 }

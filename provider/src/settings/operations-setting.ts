@@ -33,7 +33,7 @@ const seconds = z
 
 const rules = z.strictObject({
   ...Object.fromEntries(
-    KINDS.map(({ create }) => [create.noun, operationsOf(create).optional()]),
+    KINDS.map(({ create }) => [create.noun, operationsRule(create).optional()]),
   ),
   // Assumptions: a server gives up within a minute of its client; a new object is visible everywhere after 5 minutes.
   resendAfterSeconds: expecting(
@@ -57,15 +57,15 @@ export const operationsSchema = z
   })
   .optional();
 
-function operationsOf(create: Operation) {
+function operationsRule(create: Operation) {
   const names = Object.keys(OPTIONAL_OPERATIONS) as OptionalOperation[];
   const shape = Object.fromEntries(
-    names.map((name) => [name, operation(create, name).optional()]),
+    names.map((name) => [name, operationRule(create, name).optional()]),
   );
   return expecting(`an object of ${names.join(", ")}`, z.strictObject(shape));
 }
 
-function operation({ noun, fields }: Operation, name: OptionalOperation) {
+function operationRule({ noun, fields }: Operation, name: OptionalOperation) {
   const { methods, placeholder } = OPTIONAL_OPERATIONS[name];
   return expecting(
     `${methods.join(" or ")} and a path with {${placeholder}}`,

@@ -3,10 +3,10 @@
  * each process passes in what it can read.
  */
 import {
-  asTyped,
   count,
   didYouMean,
   type Environment,
+  inStack,
   jsonIn,
   plainShellWord,
   printable,
@@ -103,7 +103,7 @@ function readSetting(
     const variable = environmentNameOf(key);
     const note = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
     if (secret && source.mayLackPassword)
-      notes.push(`${note} (or set ${variable}):\n  ${asTyped(command)}`);
+      notes.push(`${note} (or set ${variable}):\n  ${inStack(command)}`);
     else if (required && !source.mayLackAll)
       refuse(`is required (or ${variable}): ${expected}`);
     return undefined;
@@ -179,7 +179,7 @@ function passwordWarnings(source: SettingsSource) {
   if (QUOTED.test(raw))
     reasons.push("is in quotes, which are sent as part of it. To set it without them");
   return reasons.map(
-    (reason) => `${label} ${reason}:\n  ${asTyped(commandFor("password"))}`,
+    (reason) => `${label} ${reason}:\n  ${inStack(commandFor("password"))}`,
   );
 }
 
@@ -189,7 +189,7 @@ export function describeSettingProblem(
   indent = "",
 ): string {
   // Completed only now, when the stack is known.
-  const typed = command.startsWith("pulumi ") ? asTyped(command) : command;
+  const typed = command.startsWith("pulumi ") ? inStack(command) : command;
   return `${source} ${reason}; to fix it:\n${indent}  ${typed}`;
 }
 

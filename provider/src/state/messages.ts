@@ -1,5 +1,5 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
-import { agree, asTyped, plainShellWord, printable, shellWord } from "../base/index.js";
+import { agree, inStack, plainShellWord, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import { stackOption } from "./names.js";
 import type { CreateRecord } from "./stored.js";
@@ -38,7 +38,7 @@ export function pendingCommandLine(
   const options = names
     .slice(0, MAX_LISTED)
     .map((name) => `--${option} ${shellWord(name)}`);
-  return asTyped(`npx pulumi-advertising pending ${options.join(" ")}`);
+  return inStack(`npx pulumi-advertising pending ${options.join(" ")}`);
 }
 
 /** The commands that resolve creates, one for each answer. @param shorts the creates' names in commands. */
@@ -59,7 +59,7 @@ export function resolveCommands(shorts: readonly string[]): string[] {
   const others = shorts.length - MAX_LISTED;
   if (others > 0) lines.push(`The same for ${others} more, which \`pending\` lists.`);
   lines.push(
-    `Then run \`${asTyped("pulumi up")}\`. Instead of --created, you can set existingId: <its id> in the program.`,
+    `Then run \`${inStack("pulumi up")}\`. Instead of --created, you can set existingId: <its id> in the program.`,
   );
   return lines;
 }
@@ -87,7 +87,7 @@ export function otherStackAdvice(stack: string): string[] {
   const name = stackOption(stack);
   return [
     `If this stack was called "${name}" before:`,
-    `  ${asTyped(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
+    `  ${inStack(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
     `If the stack "${name}" still exists, run it, and do what it says:`,
     `  pulumi up --stack ${plainShellWord(name)}`,
   ];

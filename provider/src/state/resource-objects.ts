@@ -85,7 +85,7 @@ export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"
   /** When the resource last created an object, ISO 8601; undefined if that is not known. */
   created: string | undefined;
   left: readonly LeftLive[];
-  /** Sendings whose outcome became known, as {@link sendingOf} names them. */
+  /** Sendings whose outcome became known, as {@link sendingId} names them. */
   resolved: readonly string[];
 }
 

@@ -177,11 +177,11 @@ export function isOfKnownAccount(outputs: Values | undefined): boolean {
 }
 
 /** Names one sending of a create. The mark alone does not: a create that is sent again keeps it. */
-export function sendingOf({ mark, at }: Pick<CreateRecord, "mark" | "at">): string {
+export function sendingId({ mark, at }: Pick<CreateRecord, "mark" | "at">): string {
   return `${mark} ${at}`;
 }
 
-/** The sendings whose outcome became known, as {@link sendingOf} names them. */
+/** The sendings whose outcome became known, as {@link sendingId} names them. */
 export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] {
   return listIn(sendings).map(String);
 }

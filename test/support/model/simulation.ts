@@ -34,7 +34,7 @@ import {
   refOfKey,
   resolvedIn,
   resourceKeyIn,
-  sendingOf,
+  sendingId,
 } from "../../../provider/src/state/index.js";
 import { seededRandom } from "../random.js";
 import {
@@ -537,7 +537,7 @@ export class Simulation {
     const isSeen = (record: JournalEntry) =>
       (record.id !== undefined && adopted.has(record.id)) ||
       marks.has(record.mark) ||
-      marks.has(sendingOf(record)) ||
+      marks.has(sendingId(record)) ||
       held.some(({ object }) => object === objectKey(kind, record.id ?? "")) ||
       // Its own resource has an object, and not the one that it was to replace.
       held.some(

@@ -9,7 +9,7 @@ import {
 } from "../../../provider/src/journal/index.js";
 import { FakeClock } from "../../support/clock.js";
 import { newFolder } from "../../support/folder.js";
-import { create, DEV, FOLDER, PROD, stackOn } from "../../support/journal.js";
+import { aCreate, DEV, FOLDER, PROD, stackOn } from "../../support/journal.js";
 import { type Examples, OLD, thrownBy } from "./examples.js";
 import { errorOf } from "./real-runs.js";
 
@@ -27,7 +27,7 @@ export const journal: Examples = {
   "a journal that is no journal": () => errorWith("garbage\n"),
   "a damaged journal": async () => {
     const { up, append, newRun } = stackOn();
-    await up((run) => run.recordSending(create(OLD)));
+    await up((run) => run.recordSending(aCreate(OLD)));
     append("garbage\n");
     return errorOf(newRun().assertUsable());
   },
@@ -49,12 +49,12 @@ export const journal: Examples = {
     const run = stackOn().newRun();
     await run.assertUsable();
     run.release();
-    return errorOf(run.recordSending(create(OLD)));
+    return errorOf(run.recordSending(aCreate(OLD)));
   },
   "pending --take-over, but this stack has an open create of the name": async () => {
     const { disk, up } = stackOn();
     const sending = (mark: string) => (run: Journal) =>
-      run.recordSending({ ...create(OLD), mark }).then(() => run.release());
+      run.recordSending({ ...aCreate(OLD), mark }).then(() => run.release());
     await up(sending("one"));
     await stackOn(disk, PROD).up(sending("other"));
     return errorOf(takeOverOpen(PROD, DEV, { folder: FOLDER, disk }));

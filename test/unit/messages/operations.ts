@@ -8,7 +8,7 @@ import {
   type Outcome,
 } from "../../../provider/src/operations/outcome.js";
 import { createMessages } from "../../../provider/src/operations/runtime.js";
-import { type Abilities, plannedObjects } from "../../../provider/src/plan/index.js";
+import { type Abilities, decideObjects } from "../../../provider/src/plan/index.js";
 import {
   readDeclaredSet,
   readStoredSet,
@@ -56,7 +56,7 @@ const planned = (
   const can = { ...more, delete: deletes };
   const all = { advertiserId: 7, defaults: {} };
   const circumstances = { can, deletes: () => deletes };
-  const members = plannedObjects(
+  const members = decideObjects(
     event,
     readStoredSet({ ...all, ...stored }),
     readDeclaredSet({ ...all, ...declared }),
@@ -89,7 +89,7 @@ const refused = (key: string) =>
     ),
   }) as const;
 const funnel = refOf("ConversionEventSet", "shop/dev::funnel");
-const buyAndLead = plannedObjects(
+const buyAndLead = decideObjects(
   event,
   readStoredSet({ advertiserId: 7 }),
   readDeclaredSet({

@@ -8,7 +8,7 @@ let isRegistered = false;
  * @returns a function that cancels the call and releases everything that `end` refers to, so that a test with thousands
  *   of clients doesn't keep them all. vitest's own hook is set once a test, because it keeps each caller's stack.
  */
-export function untilTestEnds(end: () => unknown): () => void {
+export function whenTestEnds(end: () => unknown): () => void {
   due.add(end);
   if (!isRegistered) {
     isRegistered = true;
