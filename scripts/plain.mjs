@@ -180,11 +180,14 @@ function asTable(folders, figures) {
   return [row(["", ...folders]), rule, ...[...rows, ...parts].map(row)].join("\n");
 }
 
+const USAGE = "Usage: node scripts/plain.mjs [--json] FOLDER…   (default: provider/src)";
+
 function main() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { json: { type: "boolean" } },
+    options: { json: { type: "boolean" }, help: { type: "boolean", short: "h" } },
   });
+  if (values.help) return console.log(USAGE);
   const folders = positionals.length > 0 ? positionals : ["provider/src"];
   const figures = folders.map(measure);
   if (!values.json) console.log(asTable(folders, figures));
