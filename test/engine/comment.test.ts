@@ -139,7 +139,7 @@ it("where an update, a delete and a read are known", async () => {
   ).toEqual({
     posts: NAMES.length * 4 + replaces,
     puts: updates,
-    deletes: amountOf(/up to (\d+) would be deleted/),
+    deletes: amountOf(/Up to (\d+) objects? would be deleted/),
     left: amountOf(/Up to (\d+) objects? would stay live/),
   });
 });

@@ -85,7 +85,7 @@ it("ids, leftovers on another machine and from earlier states, a page, and a des
     state.checkpoint.latest.resources = [];
     return JSON.stringify(state);
   });
-  expect(await run(other, "leftovers")).toMatch(/^The state has no object/);
+  expect(await run(other, "leftovers")).toMatch(/^No object is known to stay live/);
   const befores = ["before.json", "full.json"].flatMap((file) => ["--before", file]);
   const { leftovers } = JSON.parse(
     await run(other, "leftovers", ...befores, "--format", "json"),

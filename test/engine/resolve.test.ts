@@ -164,7 +164,7 @@ it("what only the journal of a killed run has, or only Pulumi's record of it, is
   expect(sandbox.eventPosts).toBe(2);
   // The first machine sees it in the state, and its journal is brought up to date.
   expect(await answer(stack, 0)).toMatch(
-    /The state has the object \d+\..*\nNothing is pending.\nOnce nothing is pending .*Pulumi's record/,
+    /the state has the object \d+, but .*\nNothing is pending.\nOnce nothing is pending .*Pulumi's record/,
   );
 
   // The stack is renamed before it is asked: what was sent under its old name is listed, and comes along.
@@ -256,7 +256,7 @@ new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.
   );
   expect(forget).toContain("--stack dev");
   expect((await typed(stack, forget)).output).toContain(
-    `Forgotten: lead (created as ${id}).`,
+    `Forgotten: lead (id ${id}).`,
   );
   stack.program(
     more("lead-eu").replace(

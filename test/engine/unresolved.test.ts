@@ -64,7 +64,7 @@ it("every later up stops at it with the same advice; existingId adopts; then rep
   stack.program(eventsProgram(1, 77));
   const replaced = await stack.up();
   expect(replaced.code).not.toBe(0);
-  expect(replaced.output).toContain("; not 2,");
+  expect(replaced.output).toContain("(not 2,");
   expect(sandbox.eventPosts).toBe(2);
   expect(await pending(stack, 2, "--created", "e0=2")).toContain("2 is not the id of");
   await pending(stack, 0, "--created", "e0=3");

@@ -107,7 +107,7 @@ it.for([
       await page.evaluate<number>("document.documentElement.scrollWidth"),
     ).toBeLessThanOrEqual(width);
     const keys = await page
-      .locator("section[aria-label=Events] tr[data-row] td:first-child")
+      .locator("section[aria-label=events] tr[data-row] td:first-child")
       .allTextContents();
     expect(keys).toHaveLength(events + 2);
     expect(keys.slice(0, events)).toEqual(
@@ -124,15 +124,15 @@ it.for([
 
 const cellsOf = (page: Page, column: number) =>
   page
-    .locator(`section[aria-label=Events] tr[data-row] td:nth-child(${column})`)
+    .locator(`section[aria-label=events] tr[data-row] td:nth-child(${column})`)
     .allTextContents();
 
 it("sorts by any column, numbers and windows by what they are, and what is empty last", async (context) => {
   const page = await open(context, 5, { viewport: { width: 1280, height: 800 } });
-  const heading = page.locator("section[aria-label=Events] th", { hasText: "Value" });
+  const heading = page.locator("section[aria-label=events] th", { hasText: "Value" });
   const sort = async (name: string) => {
     await page
-      .locator("section[aria-label=Events]")
+      .locator("section[aria-label=events]")
       .getByRole("button", { name, exact: true })
       .focus();
     await page.keyboard.press("Enter");
@@ -170,7 +170,7 @@ it("sorts by any column, numbers and windows by what they are, and what is empty
 
 it("keeps the filter and the headings in sight; on a narrow screen each value has its heading", async (context) => {
   const page = await open(context, 300, { viewport: { width: 1280, height: 800 } });
-  const heading = page.locator("section[aria-label=Events] th").first();
+  const heading = page.locator("section[aria-label=events] th").first();
   const last = page.getByRole("button", {
     name: "Copy the id 10299 of event-299",
     exact: true,
@@ -184,7 +184,7 @@ it("keeps the filter and the headings in sight; on a narrow screen each value ha
   await page.setViewportSize({ width: 320, height: 800 });
   const labelOf = (column: number) =>
     page.evaluate<string>(
-      `getComputedStyle(document.querySelector("section[aria-label=Events] td:nth-child(${column})"), "::before").content`,
+      `getComputedStyle(document.querySelector("section[aria-label=events] td:nth-child(${column})"), "::before").content`,
     );
   expect([await labelOf(3), await labelOf(7)]).toEqual(['"Advertiser"', '"Click window"']);
   await page.locator("#filter").fill("no such event");
@@ -199,7 +199,7 @@ it("by keyboard alone: filter, tell how many, go back, copy an id; on paper ever
   });
   await page.keyboard.press("Tab");
   await page.keyboard.type("event-29 acme-2");
-  const shown = page.locator("section[aria-label=Events] tr[data-row]:visible");
+  const shown = page.locator("section[aria-label=events] tr[data-row]:visible");
   await expect.poll(() => shown.count()).toBe(5); // 29, 290, 293, 296 and 299
   expect(await page.getByRole("status").textContent()).toMatch(/^\d+ of \d+ shown$/);
   await page.keyboard.press("Escape");
@@ -211,7 +211,7 @@ it("by keyboard alone: filter, tell how many, go back, copy an id; on paper ever
   await expect.poll(() => page.getByRole("status").textContent()).toBe("Copied 10029");
   await page.emulateMedia({ media: "print" });
   expect(await page.locator("td button:visible, input:visible").count()).toBe(0);
-  expect(await page.locator("section[aria-label=Events] th").first().innerText()).toBe(
+  expect(await page.locator("section[aria-label=events] th").first().innerText()).toBe(
     "Event",
   );
   expect(await shown.count()).toBe(302);

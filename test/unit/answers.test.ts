@@ -300,7 +300,7 @@ it.each<[unknown, string]>([
   ],
   [
     { payload: { id: 4, errors: ["denied"] } },
-    "payload.errors in its body reports no success (ids in it: 4)",
+    "its body's payload.errors reports no success (ids in it: 4)",
   ],
   [
     { payload: { ...MADE, event_name: "y" } },

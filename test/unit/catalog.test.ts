@@ -367,8 +367,8 @@ describe("CSV", () => {
     ["-12,5", -12.5],
     ["1.234,50", "; write a plain number"],
     ["1 234,5", "; write a plain number"],
-    ["1.234", ", which may mean thousands or decimals: write it like 1234 or 1.2340"],
-    ["1,000", ", which may mean thousands or decimals: write it like 1234 or 1.2340"],
+    ["1.234", ", which may mean thousands or decimals: write "],
+    ["1,000", ", which may mean thousands or decimals: write "],
   ])("with semicolons and decimal commas: %s", (cell, value) => {
     const text =
       `${HEADER};clickWindow\na;x;A;0,5;1,5 Stunden\nb;x;1,5 L;${cell};7d\n`.replaceAll(

@@ -108,7 +108,7 @@ it("in rows of a catalog it is one line, with the first places", () => {
   const text = ["key;advertiser;eventName;value", ...rows, "x;acme;;1", ""].join("\n");
   expect(describeAlike(catalogFindings("c.csv", text))).toEqual([
     expect.stringMatching(
-      /^c\.csv:2 acme\/e1: value .* \(the same in acme\/e2 at c\.csv:3, acme\/e3 at c\.csv:4, acme\/e4 at c\.csv:5 and 46 more\)$/,
+      /^c\.csv:2 acme\/e1: value .* \(the same in "acme\/e2" at c\.csv:3, "acme\/e3" at c\.csv:4, "acme\/e4" at c\.csv:5 and 46 more\)$/,
     ),
     expect.stringMatching(/^c\.csv:52 acme\/x: eventName is required/),
   ]);

@@ -271,7 +271,7 @@ describe("the error of the whole set", () => {
       "  k9: POST https://x was refused: in use [ADVERTISING_REFUSED]",
       "The next `pulumi up` sends only what is missing or failed.",
       expect.stringMatching(
-        /^Earlier runs created .*: funnel\/k2 \(2\), funnel\/k10 \(10\)\. Nothing was sent/,
+        /^Earlier runs created .*: funnel\/k2 \(2\), funnel\/k10 \(10\)\. The state now has/,
       ),
     ]);
   });
@@ -286,7 +286,7 @@ describe("the error of the whole set", () => {
     const { text, code } = trouble([...those, refused("k1", "no")]);
     expect(code).toBe("ADVERTISING_OUTCOME_UNKNOWN");
     expect(text.split("\n").slice(2)).toEqual([
-      "The outcome of 2 creates is unknown. Until that is resolved, previews and `pulumi up` fail. Look in the account for:",
+      "The outcome of 2 creates is unknown. Nothing more is sent for them until that is resolved. Look in the account for:",
       '  funnel/it\'s "a": the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
       "    It resolves nothing.",
       "    It was sent.",

@@ -414,11 +414,11 @@ describe("answers", () => {
     [{ created: ["buy=4711", "sent=4711"] }, '4711 can\'t be both "sent" and "buy"'],
     [
       { created: ["buy=9"] },
-      '9 is not the id of "buy": an earlier run created it as "made". If you find no other object, answer --not-created \'buy\'',
+      '9 is not the id of "buy": an earlier run created 9 for "made". If you find no other object, answer --not-created \'buy\'',
     ],
     [
       { created: ["buy=10"] },
-      '10 is not the id of "buy": an earlier run created it as "seen"',
+      '10 is not the id of "buy": an earlier run created 10 for "seen"',
     ],
     [
       { created: ["buy=3"] },

@@ -233,7 +233,7 @@ describe("open creates of earlier runs", () => {
 describe("what leaves", () => {
   const purchase = live(event("purchase"), "42", "Purchase");
   const leaves = (names: string) =>
-    `No longer declared: ${names}, by this machine's journal. Each stays live and unmanaged, unless Pulumi deletes it; once nothing uses it, deactivate it by hand.`;
+    `No longer declared, says this machine's journal: ${names}. Each stays live and unmanaged, unless Pulumi deletes it; once nothing uses it, deactivate it by hand.`;
   const stays = leaves("purchase (42)");
 
   it.each<[string, ResourceDeclaration[], string[]]>([
@@ -290,7 +290,7 @@ describe("what leaves", () => {
     const many = Array.from({ length: 30 }, (_, n) => made(n + 1));
     const [line] = atEnd(journal(...many), []);
     expect(line).toMatch(
-      /: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30, by this machine's journal\. /,
+      /: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. /,
     );
   });
 });

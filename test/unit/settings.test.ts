@@ -398,8 +398,8 @@ describe("operations", () => {
 
   it.each([
     ["GET rest/event", "expected GET and a path with {id}; got the string"],
-    ["GET rest/event/{event_id}", "may leave the base URL"],
-    ["GET rest/event/{id}?{mark}", "may leave the base URL"],
+    ["GET rest/event/{event_id}", "might point outside the base URL"],
+    ["GET rest/event/{id}?{mark}", "might point outside the base URL"],
     ...[
       "/evil.example/{id}",
       "https://evil.example/{id}",
@@ -408,11 +408,11 @@ describe("operations", () => {
       "a/%2e%2E/{id}",
     ].map((path) => [
       `GET /${path}`,
-      "may leave the base URL; expected a plain path below it, without a host, .. or #",
+      "might point outside the base URL; expected a plain path below it, without a host, .. or #",
     ]),
     ...["a/..%2f{id}", "a\\{id}", "a//{id}", "{id}#a"].map((path) => [
       `GET ${path}`,
-      "may leave the base URL",
+      "might point outside the base URL",
     ]),
   ])("the read %s is refused", (text, message) => {
     expect(problemsOf({ event: { read: text } })).toEqual([

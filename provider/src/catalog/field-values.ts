@@ -24,7 +24,7 @@ export function readText(rule: z.ZodType, text: string, hasDecimalComma = false)
   if (hasDecimalComma && NUMERIC.includes(form)) {
     if (UNCLEAR.test(text))
       return new DescribedInvalidValue(
-        `${quoted(text)}, which may mean thousands or decimals: write it like 1234 or 1.2340`,
+        `${quoted(text)}, which may mean thousands or decimals: write ${text.replace(/[.,]/, "")} or ${text}0`,
       );
     plain = text.replace(/^([+-]?\d*),(\d)/, "$1.$2");
   }

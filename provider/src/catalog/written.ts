@@ -1,6 +1,6 @@
 /** A catalog as written in any format, and as checked: its objects, their keys, and the findings. */
 import { z } from "zod";
-import { joined, saidOnce, type Values, withEscapes } from "../base/index.js";
+import { joined, quoted, saidOnce, type Values, withEscapes } from "../base/index.js";
 import { NOT_PULUMIS } from "../kinds/index.js";
 import { expecting, type Problem } from "../rules/index.js";
 
@@ -90,7 +90,7 @@ export function describeAlike(findings: readonly CatalogFinding[]): string[] {
   return saidOnce(
     findings,
     describeFinding,
-    ({ subject, source }) => joined(" at ", withEscapes(subject), placeOf(source)),
+    ({ subject, source }) => joined(" at ", quoted(subject), placeOf(source)),
     ({ property, reason }) => `${property} ${reason}`,
   );
 }

@@ -174,11 +174,11 @@ export function commentOf(preview: string) {
   else if (errors.length === 0) text += "\n\n**The preview shows no changes to them**";
   const former = changes.flatMap((each) => each.former ?? []);
   const { length: deleted } = former.filter(({ isDeleted }) => isDeleted);
-  if (former.length > 0) {
-    text += `\n\nUp to ${count(former.length - deleted, "object")} would stay live and unmanaged`;
-    if (deleted > 0) text += `; up to ${deleted} would be deleted on the platform`;
-    text += ". Tags with their ids keep firing.";
-  }
+  const live = former.length - deleted;
+  if (live > 0)
+    text += `\n\nUp to ${count(live, "object")} would stay live and unmanaged. Tags with their ids keep firing.`;
+  if (deleted > 0)
+    text += `\n\nUp to ${count(deleted, "object")} would be deleted on the platform.`;
   // Earlier parts get space first. Each part says how much it left out.
   const parts = {
     Errors: errors.map(messageLine),
@@ -234,9 +234,10 @@ function changeLine({ kind, name, ...object }: ObjectChange) {
   if (action.do === "retain" && object.unresolved)
     changes.push("its create is unresolved: run `pulumi-advertising pending` first");
   const { [kind.nameProperty]: shown = "" } = isDeclared ? values : olds;
+  const does = shownAction(object);
   return joined(
     " ",
-    `- ${shownAction(object)} ${kind.name} ${code(name)}`,
+    `- ${WORDS[does] ?? does}: ${kind.name} ${code(name)}`,
     joined(" → ", id, adopted),
     code(`"${shown}"`),
     changes.map(code).join(", "),

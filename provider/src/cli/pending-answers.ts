@@ -127,7 +127,7 @@ export function verdictOn(
     (each) => each.ref.key === key || each.record.mark === record.mark,
   );
   if (!maker || isOwn) return answer;
-  return not(`an earlier run created it as "${maker.ref.short}"`);
+  return not(`an earlier run created ${id} for "${maker.ref.short}"`);
 }
 
 /** A line, and the journal that it is for. */

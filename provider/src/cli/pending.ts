@@ -24,7 +24,6 @@ import {
   otherStackAdvice,
   resolveCommands,
   stackOption,
-  whatHappened,
 } from "../state/index.js";
 import { stackNamesIn } from "./contents.js";
 import {
@@ -166,7 +165,12 @@ async function bringUpToDate({ outdated }: Facts) {
     return { line, journal };
   });
   await writeLines(lines).catch(() => undefined);
-  for (const note of outdated) if (note.held !== undefined) console.log(heldMessage(note));
+  // The journal had a create as open, while the state has another create's object.
+  for (const { ref, held } of outdated)
+    if (held !== undefined)
+      console.log(
+        `${ref.short}: the state has the object ${held}, but an earlier run also sent a create. If the account has a second object, adopt it, or deactivate it by hand.`,
+      );
 }
 
 const noWait = () => ({ folder: journalFolder(), maxWaitMs: 0 });
@@ -227,8 +231,11 @@ async function execute(all: readonly Answer[], before: Facts, choice: StackChoic
       throw new Error("nothing was resolved: a run began meanwhile. Run this again");
     await resolveInState(all, choice);
   });
-  for (const answer of all) console.log(resolvedMessage(answer));
   const facts = await readFacts(choice);
+  const open = facts.open.map(({ record }) => record.mark);
+  // Pulumi's refresh may have saved nothing: the create is listed again then.
+  for (const answer of all)
+    if (!open.includes(answer.create.record.mark)) console.log(resolvedMessage(answer));
   await bringUpToDate(facts);
   return facts;
 }
@@ -260,19 +267,11 @@ async function resolveInState(all: readonly Answer[], choice: StackChoice) {
 function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {
   const { short } = create.ref;
   if (isForgotten)
-    return `Forgotten: ${short} (${whatIsKnown(create)}). Nothing changes on the platform.`;
+    return `Forgotten: ${short} (id ${create.record.id ?? "unknown"}). Nothing changes on the platform.`;
   if (id === undefined) return `Resolved as not created: ${short}`;
   if (managedAs !== undefined)
-    return `Resolved: ${short} is ${id}, already managed as ${managedAs}. If the program still declares ${short}, \`pulumi up\` creates another one.`;
+    return `Resolved: ${short} was created as ${id}, which ${managedAs} manages. If the program still declares ${short}, \`pulumi up\` creates another one.`;
   return `Resolved as created with id ${id}: ${short}`;
-}
-
-/** About a create that a journal had as open, while the state has another create's object. */
-function heldMessage({ ref, record, held }: Create): string {
-  return (
-    `${whatHappened(ref.short, record)} The state has the object ${held}. Look in the account ` +
-    "for a second one. If there is one, adopt it, or deactivate it by hand."
-  );
 }
 
 function listing({ open, made, elsewhere }: Facts): string[] {

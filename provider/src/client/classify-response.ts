@@ -217,7 +217,7 @@ function objectionIn(
   );
   if (!objection) return undefined;
   const names = objection.path.filter((name) => /^\w{1,40}$/.test(name)).join(".");
-  return `${names || "the text"} in its body reports no success`;
+  return `its body's ${names || "text"} reports no success`;
 }
 
 /** Whether a value says that something went wrong, or isn't finished, by its name and those around it. */

@@ -284,7 +284,7 @@ async function searchIfPossible(
     return unresolved({ ...open, searched: runtime.secrets.scrub(finding.words) });
   const conflict = ownershipConflict(runtime, task, finding.id);
   if (conflict === undefined) return finding;
-  const searched = `A search found ${finding.id}, which ${conflict}.`;
+  const searched = `A search found object ${finding.id}, which ${conflict}.`;
   return unresolved({ ...open, searched });
 }
 

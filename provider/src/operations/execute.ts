@@ -276,7 +276,7 @@ export class ObjectOperations {
     if (!isOfKnownAccount(properties)) return ["the state doesn't name its account"];
     if (deployment.isStaying(kind, id))
       return [
-        "this run doesn't see retainOnDelete: false in both state and program (`--replace` hides one)",
+        "retainOnDelete: false must be in the state and the program (`--replace` hides it)",
       ];
     if (deployment.mayBeClaimed(kind, id)) return ["another resource may adopt it"];
     const others = runtime.otherKeys(kind, id, ref?.key);

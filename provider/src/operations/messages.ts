@@ -86,14 +86,14 @@ export interface MadeObject {
 
 /** The error of an `up` that has saved objects as they were sent, with other arguments; the next run changes them. */
 export function savedAsSentMessage(all: readonly MadeObject[]): string {
-  return `${madeOtherwise(all)} Nothing was sent for them: the state now has what was created. Run \`pulumi preview\` to see what follows.`;
+  return `${madeOtherwise(all)} The state now has what was created. Run \`pulumi preview\` to see what follows.`;
 }
 
 /** The error of a preview for objects that were sent with other arguments. */
 export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
   return [
     `${madeOtherwise(all)} To take over what was created, undo the change and run \`pulumi up\`.`,
-    "To keep the change, run the command below. It saves what was created and ends with an error. The next preview shows the effect.",
+    "To keep the change, run the command below. It saves what was created, and ends with an error.",
     `  ${inStack("pulumi up --skip-preview --continue-on-error")}`,
   ].join("\n");
 }
@@ -156,11 +156,11 @@ function openAdvice(all: readonly Namesake[]) {
     lines.push(...otherStackAdvice(stack));
   if (unknown.length > 0) lines.push(...answerCommands(unknown));
   const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });
-  if (unknown.length === 0) lines.push(`If it is the same object: ${cure}.`);
-  else lines.push(`If it is there, and is the same object: also ${cure}.`);
+  if (unknown.length === 0) lines.push(`If both are the same object: ${cure}.`);
+  else lines.push(`If it is there, and both are the same object: also ${cure}.`);
   if (created.length > 0)
     lines.push(
-      "If it is another object, drop the record of the earlier create:",
+      "If not, drop the record of the earlier create:",
       `  ${pendingCommandLine("forget", created)}`,
     );
   return lines;
@@ -454,7 +454,7 @@ export function unresolvedMessage(open: readonly OpenObject[]): string {
     return joined("\n    ", name, why, record.what, record.searched);
   });
   return [
-    `The outcome of ${count(open.length, "create")} is unknown. Until that is resolved, previews and \`pulumi up\` fail. Look in the account for:`,
+    `The outcome of ${count(open.length, "create")} is unknown. Nothing more is sent for ${agree(open.length, "it", "them")} until that is resolved. Look in the account for:`,
     ...cut(entries, MAX_LISTED),
     ...resolveCommands(sorted.map(({ ref }) => ref.short)),
   ].join("\n");

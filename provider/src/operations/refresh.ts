@@ -77,7 +77,7 @@ export async function readResource(
       [
         "A refresh doesn't resolve this create.",
         `Look in the account for ${describe(kind.name, open)}.`,
-        "To see its name and the commands that resolve it:",
+        "To list it with the commands that resolve it:",
         `  ${inStack("npx pulumi-advertising pending")}`,
       ].join("\n"),
     );

@@ -221,7 +221,7 @@ export function resolutionConflict(
   const facts = Object.entries(contradictingArguments(kind, values, sent)).map(
     ([name, value]) => `with ${name} ${printable(JSON.stringify(value))}`,
   );
-  if (adopts === sent.replaces) facts.push(`to replace ${adopts}`);
+  if (adopts === sent.replaces) facts.unshift(`to replace ${adopts}`);
   if (facts.length === 0) return undefined;
   return `existingId: ${adopts} can't be this create's object: the create was sent ${facts.join(", ")}. Nothing is adopted until you resolve it.`;
 }

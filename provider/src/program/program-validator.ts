@@ -115,7 +115,7 @@ export class ProgramValidator {
     if (leaving.length > 0 && !this.isPreview)
       // Worded with care: another machine may have replaced an object, or set `retainOnDelete: false` for its resource.
       messages.push(
-        `No longer declared: ${entryNames(leaving)}, by this machine's journal. Each stays live and unmanaged, ` +
+        `No longer declared, says this machine's journal: ${entryNames(leaving)}. Each stays live and unmanaged, ` +
           "unless Pulumi deletes it; once nothing uses it, deactivate it by hand.",
       );
     if (open.length > 0)

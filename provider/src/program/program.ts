@@ -61,7 +61,7 @@ copies.add(join(__dirname, "../.."));
 export function expectOneCopy(): void {
   if (copies.size < 2) return;
   const lines = [
-    "The program and its provider load several copies of pulumi-advertising, but only one copy can check the whole program:",
+    "The program and its provider load several copies of pulumi-advertising. Only one can check the whole program:",
     ...[...copies].map((folder) => `  ${folder}`),
     "Nothing was sent. Declare the package in the program's dependencies, and in libraries only in peerDependencies. " +
       "Then run `npm dedupe` (pnpm, yarn dedupe). To see what brings each copy: `npm ls pulumi-advertising` (pnpm why, yarn why).",
@@ -130,7 +130,7 @@ class Program {
   #assertGood(findings: readonly Finding[]) {
     const wrong = findings.filter(({ lines }) => lines.length > 0);
     // Objects of earlier batches may be live by now.
-    const consequence = "nothing more was registered or sent";
+    const consequence = "the program stops, and nothing more is sent";
     if (this.reading.problems.length + wrong.length > 0)
       throw programError(this.reading, wrong, consequence);
   }

@@ -94,7 +94,7 @@ function faultIn(
   const isPlain = URL.canParse(address) && new URL(address).href === address;
   // Refuses what a server may read differently: other hosts, dots, empty segments, encoded separators.
   if (!isPlain || /^\/|\/\/|[#{}]|%2e|%2f|%5c/i.test(filled))
-    return "may leave the base URL; expected a plain path below it, without a host, .. or #";
+    return "might point outside the base URL; expected a plain path below it, without a host, .. or #";
   // A server that ignores queries and parameters would take such a POST for the create.
   if (method === "POST" && !/(^|\/)\{id\}([/;]|$)/.test(path.split("?")[0] ?? ""))
     return "could be the path of a create: it needs {id} between slashes or at its end";

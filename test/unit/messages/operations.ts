@@ -167,6 +167,8 @@ export const operations: Examples = {
     ),
   "created beside the state's object": () =>
     tell.secondObjectNotice(event, purchase, { ...open(OLD, { id: "4711" }) }, "42").text,
+  "sent beside the state's object, with an unknown outcome": () =>
+    tell.secondObjectNotice(event, purchase, open(OLD), "42").text,
   "a resource that had an object before": () =>
     tell.formerObjectNotice(purchase, open(purchase.key, { id: "4711" })).text,
   "a new event with the name of an earlier one": () =>
