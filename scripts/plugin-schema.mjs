@@ -167,7 +167,7 @@ function settingsOf({ SETTINGS, environmentNameOf }) {
   const entries = Object.entries(SETTINGS).map(([name, rule]) => {
     const type = rule.structured === undefined ? { type: "string" } : ANY_MAP;
     const environment = environmentNameOf(name);
-    const description = `Expected: ${rule.expected}. From the stack's \`advertising:${name}\`, or else from ${environment}, where it is not given.`;
+    const description = `Expected: ${rule.expected}. Default: the stack's \`advertising:${name}\`, then ${environment}.`;
     return [name, { ...type, description, ...(rule.secret && { secret: true }) }];
   });
   return Object.fromEntries(entries);

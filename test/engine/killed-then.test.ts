@@ -42,7 +42,7 @@ it("another login, another checkout of the program, with another value: what was
   await stack.select();
   stack.program(shop(`e0 = event("e0", [], { value: 2 });`, `e1 = event("e1", []);`));
   const output = await failed(stack.up("--continue-on-error"));
-  expect(output).toContain("differ from the program's: e0 (2). Nothing was sent");
+  expect(output).toContain("differ from the program's: e0 (2). The state now has");
   expect(output).toContain('the ConversionEvent named "E1" (advertiserId 1, value 1)');
   expect(commandsIn(output).join(), "commands that are alone on their lines").not.toMatch(
     /\[ADV|docs\//,

@@ -255,9 +255,7 @@ new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.
     each.includes("--forget"),
   );
   expect(forget).toContain("--stack dev");
-  expect((await typed(stack, forget)).output).toContain(
-    `Forgotten: lead (id ${id}).`,
-  );
+  expect((await typed(stack, forget)).output).toContain(`Forgotten: lead (id ${id}).`);
   stack.program(
     more("lead-eu").replace(
       '{ eventName: "Lead"',

@@ -176,7 +176,7 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
       await run([b.is({ existingId: 2 })]); // a run of this target alone
       const { words } = await run([which === "the mover" ? b.gone() : a.gone()]);
       expect(words).toMatch(
-        /left the state but was not deleted, because this machine's journal has it for .*\n.*\n {2}npx pulumi-advertising pending --forget/,
+        /left the state but was not deleted, because this machine's journal has it as the object of .*\n.*\n {2}npx pulumi-advertising pending --forget/,
       );
       expect([
         sandbox.deletes,

@@ -212,7 +212,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const cookieFile = join(folder, "other.json");
     const { error } = await e.up({}, { cookieFile });
     expect(error).toContain(
-      `the account ${former}, but the settings of this run name ${now}.`,
+      `the account ${former}, but this run's settings name ${now}.`,
     );
     expect(error).toContain("ADVERTISING_ACCOUNT_MISMATCH");
     expect(

@@ -329,7 +329,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
       (args.at(-1) as (error: Error) => void)(new Error("scrypt is not allowed"));
     replaceIn(crypto, { scrypt });
     expect(await goesOn(sandbox, client())).toContain(
-      "the password of its session can't be checked (scrypt is not allowed)",
+      "the session can't be checked (scrypt is not allowed)",
     );
   });
 });

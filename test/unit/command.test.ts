@@ -354,7 +354,7 @@ describe("reports", () => {
       "hidden.json",
     );
     expect(code).toBe(0);
-    expect(stderr).toBe("Warning: left out, with no id or a secret one: all/a and open\n");
+    expect(stderr).toBe("Warning: left out, id missing or secret: all/a and open\n");
     expect(stderr).not.toContain(CIPHERTEXT);
   });
 });

@@ -328,7 +328,7 @@ it("says why existingId does not resolve a create, and what an update sends", ()
   const start = "existingId: 9 can't be this create's object: the create was sent";
   const end = "Nothing is adopted until you resolve it.";
   expect(why({ value: 2, eventName: "B" })).toBe(
-    `${start} with eventName "A", with value 1. ${end}`,
+    `${start} with eventName "A", value 1. ${end}`,
   );
   expect(why({}, { replaces: "9" })).toBe(`${start} to replace 9. ${end}`);
   const updated = (situation: Situation) => both(situation, ALL)[0].action;

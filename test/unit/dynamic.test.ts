@@ -281,7 +281,7 @@ it("another account is an error with both accounts and what to do, unless it is 
   const diff = (settings: Record<string, string>) =>
     runWith(undefined, { settings }).event.diff("6", { ...outputs, __at: there }, inputs);
   expect((await shown(diff({}))).message).toMatch(
-    /ConversionEvent "signup" under the account 127\.0\.0\.1:8787 a@b\.c, but the settings of this run name x\.example a@b\.c\. Nothing was sent\..*\n +pulumi config set advertising:formerAccount '127\.0\.0\.1:8787 a@b\.c'.*\(node_modules.pulumi-advertising.docs.*\) \[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
+    /ConversionEvent "signup" under the account 127\.0\.0\.1:8787 a@b\.c, but this run's settings name x\.example a@b\.c\. Nothing was sent\..*\n +pulumi config set advertising:formerAccount '127\.0\.0\.1:8787 a@b\.c'.*\(node_modules.pulumi-advertising.docs.*\) \[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
   );
   expect(await diff({ formerAccount: ` ${there.toUpperCase()} ` })).toMatchObject({
     changes: false,

@@ -289,8 +289,6 @@ describe("what leaves", () => {
     ]);
     const many = Array.from({ length: 30 }, (_, n) => made(n + 1));
     const [line] = atEnd(journal(...many), []);
-    expect(line).toMatch(
-      /: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. /,
-    );
+    expect(line).toMatch(/: e-1 \(1\), e-2 \(2\), .*, e-20 \(20\), and 10 more: 21–30\. /);
   });
 });

@@ -79,7 +79,7 @@ const validateCommand = command({
   help: `Usage: pulumi-advertising validate <file> [options]
 
 Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place. No stack
-is needed. Limits come from ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
+is needed. It uses ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
 
   --format FORMAT        text (default) or json`,
   options: { format: { ...TEXT, default: "text" } },

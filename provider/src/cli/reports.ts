@@ -149,7 +149,7 @@ const REPORTS = {
       const missing = objects.filter(({ id }) => id === undefined).map(({ key }) => key);
       if (missing.length > 0)
         console.error(
-          `Warning: left out, with no id or a secret one: ${enumerate(missing, MAX_LISTED)}`,
+          `Warning: left out, id missing or secret: ${enumerate(missing, MAX_LISTED)}`,
         );
       const found = objects.filter(({ id }) => id !== undefined);
       return write(inFormat(found, addressOf), out);

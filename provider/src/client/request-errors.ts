@@ -36,7 +36,7 @@ export const NOTHING_CREATED = "Nothing was created.";
 function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">) {
   return (
     "Look in the account. If the object is there, check advertising:operations. If it isn't, " +
-    "correct existingId (if you set it), remove the event's key (in a set), or run:\n" +
+    "correct existingId if you set it; remove the key of a set's event; for any other resource, run:\n" +
     `  ${inStack("npx pulumi-advertising pending")}\n` +
     `  ${inStack(`pulumi state delete ${shellWord(urn)}`)}`
   );

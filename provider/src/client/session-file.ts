@@ -213,7 +213,9 @@ export class SessionStore {
     const hash = await derive(password, Buffer.from(salt, "base64"), BYTES, COST).catch(
       // For example because scrypt is not allowed on this machine.
       ({ message }: Error) => {
-        throw new UnusableFile(`the password of its session can't be checked (${message})`);
+        throw new UnusableFile(
+          `this machine allows no scrypt, so the session can't be checked (${message})`,
+        );
       },
     );
     return hash.toString("base64");

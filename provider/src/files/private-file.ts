@@ -119,12 +119,12 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
     file = disk.openSync(path, constants.O_RDONLY | SAFELY);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    if (hasCode(error, "ELOOP", "ENXIO")) throw new UnusableFile(NO_FILE);
+    if (hasCode(error, "ELOOP", "ENXIO")) throw new UnusableFile(NO_FILE, "Move it away");
     throw error;
   }
   try {
     const status = disk.fstatSync(file);
-    if (!status.isFile()) throw new UnusableFile(NO_FILE);
+    if (!status.isFile()) throw new UnusableFile(NO_FILE, "Move it away");
     const user = process.getuid?.();
     if (HAS_MODES && status.uid !== user)
       throw new UnusableFile(

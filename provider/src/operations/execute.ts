@@ -275,15 +275,13 @@ export class ObjectOperations {
     if (!this.can.delete) return ["advertising:operations has no delete"];
     if (!isOfKnownAccount(properties)) return ["the state doesn't name its account"];
     if (deployment.isStaying(kind, id))
-      return [
-        "retainOnDelete: false must be in the state and the program (`--replace` hides it)",
-      ];
+      return ["this run can't see retainOnDelete: false in both the state and the program"];
     if (deployment.mayBeClaimed(kind, id)) return ["another resource may adopt it"];
     const others = runtime.otherKeys(kind, id, ref?.key);
     if (others.length === 0) return [];
     const names = others.map((key) => parseKey(key).short);
     return [
-      `this machine's journal has it for ${enumerate(names)}`,
+      `this machine's journal has it as the object of ${enumerate(names)}`,
       "If no resource has it any more:",
       `  ${pendingCommandLine("forget", names)}`,
     ];

@@ -284,7 +284,7 @@ export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
 }
 
 export function stateForRead(): string {
-  return "advertising:operations has a read now. An update without a changed argument sends nothing: it only adds to the state what a refresh needs.";
+  return "advertising:operations has a read now. Updates of unchanged resources send nothing: they only add to the state what a refresh needs.";
 }
 
 /** The name of each action in a plan, in the order of the plan's lines. */

@@ -146,7 +146,7 @@ export function assertSameAccount(
   }
   throw new AccountMismatchError(
     [
-      `${has} under the account ${given}, but the settings of this run name ${account}. Nothing was sent.`,
+      `${has} under the account ${given}, but this run's settings name ${account}. Nothing was sent.`,
       `  To keep the first account: set ${names} back.`,
       "  To use the second account: create a stack for it, or, with the plugin, declare a provider for it.",
       "  If it is the same platform and account under a new address or e-mail:",

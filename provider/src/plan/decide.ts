@@ -219,11 +219,12 @@ export function resolutionConflict(
   sent: Unresolved,
 ): string | undefined {
   const facts = Object.entries(contradictingArguments(kind, values, sent)).map(
-    ([name, value]) => `with ${name} ${printable(JSON.stringify(value))}`,
+    ([name, value]) => `${name} ${printable(JSON.stringify(value))}`,
   );
-  if (adopts === sent.replaces) facts.unshift(`to replace ${adopts}`);
-  if (facts.length === 0) return undefined;
-  return `existingId: ${adopts} can't be this create's object: the create was sent ${facts.join(", ")}. Nothing is adopted until you resolve it.`;
+  let purpose = `with ${facts.join(", ")}`;
+  if (adopts === sent.replaces) purpose = `to replace ${adopts}`;
+  else if (facts.length === 0) return undefined;
+  return `existingId: ${adopts} can't be this create's object: the create was sent ${purpose}. Nothing is adopted until you resolve it.`;
 }
 
 /**

@@ -138,16 +138,16 @@ class Walk {
       return `is required: ${expected}; got undefined from an Output (is the output's name spelled right?)`;
     if (value === undefined) return `is required: ${expected}`;
     const inside = (issues[0]?.path ?? []).map(String).join(".");
-    const place = inside && `with an error at ${quoted(inside)}`;
+    const place = inside && `not allowed: ${quoted(inside)}`;
     if (this.#isSecret(path))
-      return `${expected}; got ${joined(", ", "a secret value that doesn't fit", place)}`;
+      return `${expected}; got ${joined("; ", "a secret value that doesn't fit", place)}`;
     // A rule's own message replaces "expected …; got …". It may contain the value, so secrets return before.
     const own = issues.find(
       ({ code, message }) => code === "custom" && message !== NO_WORDS,
     );
     if (issues.length === 1 && own) return own.message;
     const isSeconds = described(rule).form === "seconds" && typeof value === "number";
-    const got = `got ${joined(", ", isSeconds ? withUnit(value) : show(value), place)}`;
+    const got = `got ${joined("; ", isSeconds ? withUnit(value) : show(value), place)}`;
     if (value instanceof DescribedInvalidValue) return `${expected}; ${got}`;
     return joined("; ", expected, got, this.reading.advice?.(path, value));
   }

@@ -82,7 +82,7 @@ const TABLE = {
   },
   email: {
     schema: textLike(/^(?!(["']).*\1$)[^\s:\p{Cc}]+$/u),
-    expected: "the login name, without spaces, colons or quotes around it",
+    expected: "the login name, without spaces or colons, and not in quotes",
     example: "you@example.com",
     required: true,
   },
