@@ -19,7 +19,8 @@ export function detailedDiff(
 ): Map<string, PropertyDiff> {
   const diffs = new Map<string, PropertyDiff>();
   for (const name of namesIn(olds, news)) {
-    const [then, now] = [olds[name], news[name]];
+    const then = olds[name];
+    const now = news[name];
     const isMap =
       MAPS.includes(name) && typeof then === "object" && typeof now === "object";
     if (isDeepStrictEqual(then, now)) continue;
