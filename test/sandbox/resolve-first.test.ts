@@ -211,9 +211,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     );
     const cookieFile = join(folder, "other.json");
     const { error } = await e.up({}, { cookieFile });
-    expect(error).toContain(
-      `the account ${former}, but this run's settings name ${now}.`,
-    );
+    expect(error).toContain(`the account ${former}, but this run's settings name ${now}.`);
     expect(error).toContain("ADVERTISING_ACCOUNT_MISMATCH");
     expect(
       (await e.up({}, { cookieFile, settings: { formerAccount: former } })).error,
