@@ -1,7 +1,7 @@
 /** A catalog as written in any format, and as checked: its objects, their keys, and the findings. */
 import { z } from "zod";
 import { joined, quoted, saidOnce, type Values, withEscapes } from "../base/index.js";
-import { NOT_PULUMIS } from "../kinds/index.js";
+import { NOT_RESERVED } from "../kinds/index.js";
 import { expecting, type Problem } from "../rules/index.js";
 
 /** The place in a file where a value is written. Lines and columns count from 1. */
@@ -101,7 +101,7 @@ function placeOf({ file, line, column }: Source) {
 }
 
 /** 1 to 100 characters without white space at either end, control and format characters, `/` and `::`. */
-const KEY = `${NOT_PULUMIS}(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\\s)$`;
+const KEY = `${NOT_RESERVED}(?!\\s)(?:(?!::)[^\\p{C}\\p{Zl}\\p{Zp}/]){1,100}(?<!\\s)$`;
 
 /** Digits name a live advertiser by its id, and other numbers are keys that a spreadsheet has changed. */
 const NOT_A_NUMBER = "(?![\\d.,' +-]+$)(?!\\d[.,]?\\d*[eE]\\+?\\d+$)";

@@ -1,4 +1,4 @@
-/** What the client needs from outside. Each part of it gets the same. */
+/** What the client's parts need from outside. All of them share one such object. */
 import { appendFileSync } from "node:fs";
 import { type Clock, isoNow, Secrets, systemClock } from "../base/index.js";
 import type { Settings, SettingsReading } from "../settings/index.js";

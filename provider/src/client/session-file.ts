@@ -170,7 +170,7 @@ export class SessionStore {
   }
 
   /**
-   * @returns `undefined` if the file is absent, damaged or has another keepLoggedIn. @throws UntrustedFile; LoginError
+   * @returns `undefined` if the file is absent, damaged or has another keepLoggedIn. @throws UnusableFile; LoginError
    * if a later version wrote it.
    */
   #read(): Stored | undefined {

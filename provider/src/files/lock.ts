@@ -83,7 +83,7 @@ export interface Lock {
   assertHeld(): void;
 }
 
-/** @throws LockHeld; UntrustedFile if the file is no lock of this user; system errors if the folder isn't writable. */
+/** @throws LockHeld; UnusableFile if the file is no lock of this user; system errors if the folder isn't writable. */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
   const { clock = systemClock, maxWaitMs = 30_000, disk = systemDisk } = options;
   let { onWait } = options;
@@ -207,7 +207,7 @@ function removeStale(path: string, stale: string, disk: Disk) {
   disk.rmSync(aside, { force: true });
 }
 
-/** @returns undefined if there is no lock. @throws UntrustedFile if the file is no lock of this user. */
+/** @returns undefined if there is no lock. @throws UnusableFile if the file is no lock of this user. */
 function readLock(path: string, disk: Disk): string | undefined {
   try {
     return readPrivate(path, disk);

@@ -38,7 +38,7 @@ const LEFTOVER_AFTER_MS = 60_000;
 /** Enough for 200,000 objects; a larger file can't be ours. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Creates `folder` for the owner alone, if missing. @throws UntrustedFile if everybody may replace its files. */
+/** Creates `folder` for the owner alone, if missing. @throws UnusableFile if everybody may replace its files. */
 export function makePrivateFolder(folder: string, disk: Disk): void {
   if (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) {
     // Throws a better error than mkdir, which fails with ENOENT on a read-only volume.
@@ -110,7 +110,7 @@ export function expectWritable(path: string, disk: Disk): void {
 
 /**
  * Reads a regular file of this user; never a link, a folder, a pipe or a device, and never waits for one. Makes the file
- * private if others may read it. @returns undefined if there is no file. @throws UntrustedFile; system errors.
+ * private if others may read it. @returns undefined if there is no file. @throws UnusableFile; system errors.
  */
 export function readPrivate(path: string, disk: Disk = systemDisk): string | undefined {
   checkFolder(dirname(path), disk);
@@ -174,7 +174,7 @@ export function appendHints(path: string, lines: string, disk: Disk = systemDisk
  * Replaces a private file whole: readers see the old file or the new one. After a crash the file is the old or the new
  * one; once {@link syncFolder} has returned, the new one.
  * @param confirm called right before the rename; throws if the file must not be replaced any more.
- * @throws UntrustedFile if the path isn't this user's regular file; what `confirm` throws; system errors.
+ * @throws UnusableFile if the path isn't this user's regular file; what `confirm` throws; system errors.
  */
 export function replacePrivate(
   path: string,

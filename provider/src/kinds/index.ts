@@ -14,7 +14,7 @@ export * from "./from-platform.js";
 export * from "./kind.js";
 export { roundedIdWarning, warningsIn } from "./likely-mistakes.js";
 export * from "./vocabulary.js";
-export { advertiser, conversionEvent, conversionEventSet, NOT_RESERVED as NOT_PULUMIS };
+export { advertiser, conversionEvent, conversionEventSet, NOT_RESERVED };
 
 export const kindsByName = {
   Advertiser: advertiser,

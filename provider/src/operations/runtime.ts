@@ -152,7 +152,8 @@ export function createRuntime(
         const keys = keysHolding(ours, kind.name, id);
         if (own !== undefined) keys.add(own);
         if (keys.size < 2) continue;
-        for (const each of journals) setPrintedStack(each.stack);
+        const [first] = journals;
+        if (first) setPrintedStack(first.stack);
         return [...keys].filter((key) => key !== own);
       }
       return [];

@@ -10,8 +10,7 @@ import {
 import { FakeClock } from "../../support/clock.js";
 import { newFolder } from "../../support/folder.js";
 import { aCreate, DEV, FOLDER, PROD, stackOn } from "../../support/journal.js";
-import { type Examples, OLD, thrownBy } from "./examples.js";
-import { errorOf } from "./real-runs.js";
+import { type Examples, OLD, rejectionOf, thrownBy } from "./examples.js";
 
 const disk = (code: string) =>
   Object.assign(new Error(`${code}: it failed`), { code, path: "/cache/x" });
@@ -20,7 +19,7 @@ const disk = (code: string) =>
 function errorWith(text: string): Promise<string> {
   const { append, newRun } = stackOn();
   append(text);
-  return errorOf(newRun().assertUsable());
+  return rejectionOf(newRun().assertUsable());
 }
 
 export const journal: Examples = {
@@ -29,7 +28,7 @@ export const journal: Examples = {
     const { up, append, newRun } = stackOn();
     await up((run) => run.recordSending(aCreate(OLD)));
     append("garbage\n");
-    return errorOf(newRun().assertUsable());
+    return rejectionOf(newRun().assertUsable());
   },
   "a journal of a later version": () =>
     errorWith('{"journal":"pulumi-advertising","version":2}\n'),
@@ -41,7 +40,7 @@ export const journal: Examples = {
     const { newRun, said } = stackOn();
     const first = newRun();
     await first.assertUsable();
-    const error = await errorOf(newRun(30_000, new FakeClock()).assertUsable());
+    const error = await rejectionOf(newRun(30_000, new FakeClock()).assertUsable());
     first.release();
     return [...said, error].join("\n");
   },
@@ -49,7 +48,7 @@ export const journal: Examples = {
     const run = stackOn().newRun();
     await run.assertUsable();
     run.release();
-    return errorOf(run.recordSending(aCreate(OLD)));
+    return rejectionOf(run.recordSending(aCreate(OLD)));
   },
   "pending --take-over, but this stack has an open create of the name": async () => {
     const { disk, up } = stackOn();
@@ -57,7 +56,7 @@ export const journal: Examples = {
       run.recordSending({ ...aCreate(OLD), mark }).then(() => run.release());
     await up(sending("one"));
     await stackOn(disk, PROD).up(sending("other"));
-    return errorOf(takeOverOpen(PROD, DEV, { folder: FOLDER, disk }));
+    return rejectionOf(takeOverOpen(PROD, DEV, { folder: FOLDER, disk }));
   },
   "a project file that can't be read": () => {
     const folder = newFolder();

@@ -1,7 +1,7 @@
 /** What a `pulumi preview` prints, beside what Pulumi's own does. */
 import { UNKNOWN } from "../../../provider/src/state/index.js";
-import type { Examples } from "./examples.js";
-import { errorOf, IDENTITY, LOST, PURCHASE, startShop } from "./real-runs.js";
+import { type Examples, rejectionOf } from "./examples.js";
+import { IDENTITY, LOST, PURCHASE, startShop } from "./real-runs.js";
 
 export const previews: Examples = {
   "an event that needs another advertiser, perhaps": async () => {
@@ -24,7 +24,7 @@ export const previews: Examples = {
     await purchase.up(PURCHASE, known);
     const { id, outputs } = purchase.state ?? { id: "", outputs: {} };
     const news = { advertiserId: 1, events: {}, __identity: set().ref.identity };
-    return errorOf(newRun().set.diff(id, outputs, news));
+    return rejectionOf(newRun().set.diff(id, outputs, news));
   },
   "an argument that is undefined": async () => {
     const { event } = (await startShop()).newRun();

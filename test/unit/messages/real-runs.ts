@@ -59,11 +59,3 @@ function inShop<T extends EventEngine | SetEngine>(engine: T): T {
   engine.stack = "shop/dev";
   return engine;
 }
-
-/** The error of a call that fails. */
-export function errorOf(call: Promise<unknown>): Promise<string> {
-  return call.then(
-    () => "",
-    (error: Error) => error.message,
-  );
-}

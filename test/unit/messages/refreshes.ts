@@ -1,8 +1,8 @@
 /** What a `pulumi refresh` prints, and a program that reads an object by its id. */
 import { WITNESS, withWitness } from "../../support/operated.js";
 import { wordsOf } from "../../support/set-engine.js";
-import type { Examples } from "./examples.js";
-import { ADVERTISER, errorOf, knowing, LOST, PURCHASE, startShop } from "./real-runs.js";
+import { type Examples, rejectionOf } from "./examples.js";
+import { ADVERTISER, knowing, LOST, PURCHASE, startShop } from "./real-runs.js";
 
 export const refreshes: Examples = {
   "without a known read": async () => {
@@ -21,10 +21,10 @@ export const refreshes: Examples = {
   "get: it is not there": async () => {
     const objects = { advertisers: [ADVERTISER], events: [WITNESS] };
     const { newRun } = await startShop(knowing(["read"]), { objects });
-    return errorOf(newRun({ adapt: withWitness }).event.read("999", {}));
+    return rejectionOf(newRun({ adapt: withWitness }).event.read("999", {}));
   },
   "get: no id": async () => {
     const { newRun } = await startShop();
-    return errorOf(newRun().event.read("purchase", {}));
+    return rejectionOf(newRun().event.read("purchase", {}));
   },
 };

@@ -7,16 +7,8 @@ import { ACCOUNT, objectKey, UNKNOWN } from "../../../provider/src/state/index.j
 import { jsonAnswer } from "../../support/installation.js";
 import { WITNESS, withWitness } from "../../support/operated.js";
 import { type EventEngine, type Run, wordsOf } from "../../support/set-engine.js";
-import type { Examples } from "./examples.js";
-import {
-  ADVERTISER,
-  errorOf,
-  IDENTITY,
-  knowing,
-  LOST,
-  PURCHASE,
-  startShop,
-} from "./real-runs.js";
+import { type Examples, rejectionOf } from "./examples.js";
+import { ADVERTISER, IDENTITY, knowing, LOST, PURCHASE, startShop } from "./real-runs.js";
 
 /** Of a platform whose searches find these. */
 const found =
@@ -154,7 +146,7 @@ export const runs: Examples = {
       on: "event",
       with: () => jsonAnswer({ success: true, payload: { id: 2 } }),
     });
-    return errorOf(event.create({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(event.create({ ...PURCHASE, __identity: IDENTITY }));
   },
   "a defect while a response is read": async () => {
     const { event, known } = await startShop();
@@ -181,7 +173,7 @@ export const runs: Examples = {
     const now = newRun();
     const identity = { identity: "shop/dev::other" };
     await now.event.check({}, { ...PURCHASE, existingId: 2, __identity: identity });
-    return errorOf(now.event.create({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(now.event.create({ ...PURCHASE, __identity: IDENTITY }));
   },
   "an adoption, beside what an earlier run made": async () => {
     const { event, known } = await startShop({}, FOREIGN);
@@ -200,7 +192,7 @@ export const runs: Examples = {
     const { newRun } = await startShop();
     const { event } = newRun();
     await event.create({ ...PURCHASE, __identity: "shop/dev::other" });
-    return errorOf(event.create({ ...PURCHASE, existingId: 2, __identity: IDENTITY }));
+    return rejectionOf(event.create({ ...PURCHASE, existingId: 2, __identity: IDENTITY }));
   },
   "an update fails": async () => {
     const { sandbox, event, known } = await startShop(knowing(["update"]));
@@ -262,17 +254,17 @@ export const runs: Examples = {
     const { event, known, newRun } = await startShop();
     await event().upAndKill(PURCHASE, undefined, known);
     const now = newRun({ settings: { email: "me@example.com" } });
-    return errorOf(now.event.create({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(now.event.create({ ...PURCHASE, __identity: IDENTITY }));
   },
   "a create without a password": async () => {
     const { newRun } = await startShop();
     const { event } = newRun({ settings: { password: "" } });
-    return errorOf(event.create({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(event.create({ ...PURCHASE, __identity: IDENTITY }));
   },
   "Pulumi is killed": async () => {
     const { newRun } = await startShop();
     const { event, kill } = newRun();
     await kill();
-    return errorOf(event.create({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(event.create({ ...PURCHASE, __identity: IDENTITY }));
   },
 };

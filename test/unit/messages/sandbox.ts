@@ -9,8 +9,8 @@ import {
   sendCommand,
 } from "../../../provider/src/sandbox/commands.js";
 import { type Sandbox, startSandbox } from "../../../provider/src/sandbox/index.js";
-import type { Examples } from "./examples.js";
-import { ADVERTISER, errorOf } from "./real-runs.js";
+import { type Examples, rejectionOf } from "./examples.js";
+import { ADVERTISER } from "./real-runs.js";
 
 const COMMAND = resolve(import.meta.dirname, "../../../provider/dist/sandbox/command.js");
 
@@ -64,7 +64,7 @@ export const sandbox: Examples = {
     const sandbox = await startSandbox();
     const { port } = sandbox;
     await sandbox.close();
-    return errorOf(sendCommand(port, ["list"]));
+    return rejectionOf(sendCommand(port, ["list"]));
   },
   "a command from a web page": async () => {
     const sandbox: Sandbox = await startSandbox({
