@@ -4,7 +4,11 @@ import { setUp } from "./setup.mjs";
 /** The long versions of tests that `npm test` runs in short; a variable that is set already wins. */
 const LONG = {
   kill: {
-    files: ["test/engine/kill.test.ts"],
+    files: [
+      "test/engine/kill.test.ts",
+      "test/engine/record.test.ts",
+      "test/engine/states.test.ts",
+    ],
     variables: { EVENTS: "60", KILLS: "10" },
   },
   model: {

@@ -22,16 +22,14 @@ function configure(config: Config): void {
     (key) => config.get(`${NAMESPACE}:${key}`),
     process.env,
     engineLog(engine),
+    { engine },
   );
   runtime = created;
   silenceShown();
   // A killed engine leaves this process behind, so it ends itself.
   watchEngine(engine, () => void created.abandon().finally(() => process.exit(1)));
   // The engine ends this process with SIGINT, after it has saved the state.
-  process.once("SIGINT", () => {
-    created.closeNow();
-    process.exit(0);
-  });
+  process.once("SIGINT", () => void created.close().finally(() => process.exit(0)));
 }
 
 function configured(): Runtime {

@@ -1,5 +1,4 @@
 /** Runs interrupted with creates in flight: by SIGTERM once and twice, by Ctrl-C, or by the provider process's end. */
-import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
@@ -67,7 +66,7 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
     signal: "SIGTERM" as const,
   }));
   expect((await upAndSignal(stack, twice, "process")).code).not.toBe(0);
-  rmSync(stack.cache, { recursive: true, force: true });
+  await stack.loseDisk();
   const pending = await pendingOperations(stack);
   expect(pending.length).toBeGreaterThan(0);
   // What lives is saved or pending, and nothing is both.

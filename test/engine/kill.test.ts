@@ -2,21 +2,19 @@
  * Real runs that are killed at random moments, then ordinary ones: nothing twice, nothing lost. KILLS: how many of each
  * kind, without runs that end before their moment (`npm run kill-test`); EVENTS: how many events; SEED repeats a run.
  */
-import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { upAndKill, type Victims } from "../support/killing.js";
 import { throughPlugin } from "../support/plugin.js";
 import { seededRandom } from "../support/random.js";
 import {
-  answer,
   expectEachOnce,
   pendingCommand,
   recover,
   setShopOf,
   shopOf,
 } from "../support/recovery.js";
-import { newStack, type TestStack, useSandbox, well } from "../support/stack.js";
+import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
 const EVENTS = Number(process.env.EVENTS ?? 24);
 const KILLS = Number(process.env.KILLS ?? 0);
@@ -38,10 +36,6 @@ const SEARCH = {
 };
 /** The time limit, and what comes after it. */
 const UNTIL_SENT_AGAIN_MS = 3100;
-
-/** As on a new machine: what only Pulumi's record has is answered before the next `up`. */
-const loseDisk = (stack: TestStack) =>
-  rmSync(stack.cache, { recursive: true, force: true });
 
 /** Nobody has to look: the search finds out, perhaps only a while later. */
 async function searchUntilWell(run: () => ReturnType<TestStack["up"]>): Promise<void> {
@@ -75,12 +69,6 @@ const KINDS: Kind[] = [
     environment: {},
   },
   { what: "a set, the plugin", ...set, shop: throughPlugin(set.shop), environment: {} },
-  {
-    what: "single events, and the disk lost",
-    ...singles,
-    environment: {},
-    losesDisk: true,
-  },
   { what: "single events with a search", ...singles, environment: SEARCH },
   {
     what: "a set with a search, and the disk lost",
@@ -108,16 +96,13 @@ it.skipIf(KILLS === 0).each(KINDS)(
       if (await upAndKill(stack, reached(), victims)) killed++;
       done.abort();
       const how = `${what}, round ${round}: ${victims} killed after ${at} creates (${sandbox.creates} sent)`;
-      if (losesDisk) loseDisk(stack);
+      if (losesDisk) await stack.loseDisk();
       if (environment === SEARCH) {
         await stack.cancel();
         if (losesDisk) await searchUntilWell(() => pendingCommand(stack, "--search"));
         await searchUntilWell(() => stack.up("--continue-on-error"));
       } else {
         await stack.cancel();
-        const listed = losesDisk ? await pendingCommand(stack) : { code: 0, output: "" };
-        if (listed.code === 1) await answer(stack, sandbox, listed.output);
-        if (losesDisk) await well(stack.up());
         console.log(`${how}, ${await recover(stack, sandbox)} unresolved`);
       }
       await expectEachOnce(stack, sandbox, events, how);

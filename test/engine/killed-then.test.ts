@@ -3,8 +3,9 @@ import { cpSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { struck, upAndKill } from "../support/killing.js";
+import { throughPlugin } from "../support/plugin.js";
 import { commandsIn } from "../support/printed-commands.js";
-import { answer } from "../support/recovery.js";
+import { answer, pendingCommand } from "../support/recovery.js";
 import { failed, newStack, program, useSandbox, well } from "../support/stack.js";
 
 const shop = (...events: string[]) =>
@@ -31,7 +32,7 @@ it("another login, another checkout of the program, with another value: what was
   expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
   await stack.cancel();
   expect(sandbox.creates).toBe(3);
-  const journals = readdirSync(stack.cache, { recursive: true, encoding: "utf8" });
+  const journals = readdirSync(stack.state, { recursive: true, encoding: "utf8" });
   expect(journals.filter((name) => name.endsWith(".jsonl"))).toHaveLength(1);
   expect(await stack.resources()).toEqual([]);
 
@@ -73,4 +74,60 @@ setTimeout(() => event("late"), 100);`);
   await well(stack.up());
   expect(await stack.ids()).toMatchObject({ a: "1", fresh: expect.any(String), late: "2" });
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
+});
+
+it("what moves to the plugin, to a provider of its own or into a component is taken over where its id is known", async () => {
+  const sandbox = await useSandbox();
+  const both = (...lines: string[]) =>
+    throughPlugin(
+      program(`const classes = require("pulumi-advertising");
+const { advertiserId } = new classes.Advertiser("a", { advertiserName: "A" });
+const args = (eventName) => ({ eventName, advertiserId, value: 1 });
+${lines.join("\n")}`),
+    );
+  const stack = await newStack(
+    both(
+      `const dependsOn = ["x", "y", "z"].map((name) => new classes.ConversionEvent(name, args(name.toUpperCase())));`,
+      `new classes.ConversionEvent("last", args("LAST"), { dependsOn });`,
+    ),
+    { sandbox, environment: { PULUMI_SKIP_CHECKPOINTS: "true" } },
+  );
+  const lost = sandbox.fail({
+    on: "event",
+    act: true,
+    after: 3,
+    with: { kind: "no-answer" },
+  });
+  expect(await upAndKill(stack, struck(lost), "tree")).toBe(true);
+  await stack.cancel();
+  const listed = await failed(pendingCommand(stack));
+  const idIn = (name: string) =>
+    sandbox.events.find(({ event_name }) => event_name === name)?.id;
+  for (const name of ["X", "Y", "Z"])
+    expect(listed).toContain(`${name.toLowerCase()}: created as ${idIn(name)}`);
+
+  stack.program(
+    both(
+      `const aliases = [{ type: "pulumi-nodejs:dynamic/advertising:ConversionEvent" }];`,
+      `new advertising.ConversionEvent("x", args("X"), { aliases });`,
+      `const provider = new advertising.Provider("second", {});`,
+      `new advertising.ConversionEvent("y", args("Y"), { aliases, provider });`,
+      `const parent = new (class extends pulumi.ComponentResource {})("my:Box", "box");`,
+      `new classes.ConversionEvent("z", args("Z"), { parent, aliases: [{ name: "z", parent: pulumi.rootStackResource }] });`,
+      `new classes.ConversionEvent("last", args("LAST"));`,
+    ),
+  );
+  const output = await failed(stack.up("--continue-on-error"));
+  expect(commandsIn(output).join()).toContain("--created 'last=<its id>'");
+  expect(await stack.ids(), output).toMatchObject({
+    a: "1",
+    x: String(idIn("X")),
+    y: String(idIn("Y")),
+    z: String(idIn("Z")),
+  });
+  expect(sandbox.creates).toBe(5);
+  expect(await answer(stack, sandbox, output)).toBe(1);
+  await well(stack.up());
+  expect(await stack.ids()).toMatchObject({ last: String(idIn("LAST")) });
+  expect(sandbox.creates).toBe(5);
 });

@@ -1,5 +1,12 @@
 /** Runs of one stack on two machines, at once, and with two copies of the package. */
-import { cpSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
@@ -58,18 +65,26 @@ const events = Object.fromEntries([1, 2, 3, 4, 5].map((n) => ["e" + n, { eventNa
 new advertising.ConversionEvent("single", { advertiserId: a, eventName: "S", value: 1 });
 new advertising.ConversionEventSet("funnel", { advertiserId: a, events });`);
   const stack = await newStack(shop(""), { sandbox });
+  const journals = () =>
+    readdirSync(join(stack.state, "pulumi-advertising")).filter((name) =>
+      name.endsWith(".jsonl"),
+    );
   const first = upAndSignal(stack, [], "process");
   await until(() => limited.hits > 0);
   const answered = await failed(stack.command("pending", "--not-created", "funnel"));
-  expect(answered, "an answer about what is being sent").toContain("Let that run end");
+  expect(answered, "an answer about what is being sent").toContain("let that run end");
   stack.program(shop(`require("node:fs").writeFileSync("begun", "");`));
   await stack.cancel();
   const second = stack.up();
   await until(() => existsSync(join(stack.programFolder, "begun")));
+  // The second run has read what Pulumi has saved by now, and waits.
+  await until(() => journals().length === 2);
+  await sleep(2000);
   sandbox.endFaults();
   expect((await first).code).toBe(0);
-  expect(await well(second)).toMatch(/"funnel.*taken over.*: e1 \(\d+\), .*e5 /);
+  const taken = await well(second);
   expect(sandbox.creates - limited.hits).toBe(7);
+  expect(taken).toMatch(/"funnel.*taken over.*: e1 \(\d+\), .*e5 /);
 });
 
 const built = resolve(import.meta.dirname, "../../provider/dist");

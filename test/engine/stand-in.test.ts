@@ -5,15 +5,16 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { backendIn, journalPath, readJournal } from "../../provider/src/journal/index.js";
+import { readExport } from "../../provider/src/record/index.js";
 import type { FaultRule, Sandbox } from "../../provider/src/sandbox/index.js";
 import { readSettings } from "../../provider/src/settings/index.js";
 import { newFolder } from "../support/folder.js";
 import { keepCompiled } from "../support/keep-compiled.js";
 import { struck, upAndKill } from "../support/killing.js";
 import { type Deployment, type Faces, refresh, up } from "../support/model/engine.js";
-import { type Declared, PROJECT, programHalf, refIn } from "../support/model/program.js";
+import { type Declared, PROJECT, programHalf } from "../support/model/program.js";
 import { newRun } from "../support/run.js";
+import { SavedStack } from "../support/saved-stack.js";
 import { newStack, program, useSandbox } from "../support/stack.js";
 import { STACK, stateFileIn } from "../support/stack-init.js";
 
@@ -104,7 +105,6 @@ async function throughPulumi(sandbox: Sandbox) {
 
 function throughStandIn(sandbox: Sandbox) {
   const folder = newFolder();
-  const environment = { PULUMI_BACKEND_URL: "file:///model" };
   const { settings } = readSettings({
     config: (key) =>
       ({ baseUrl: sandbox.url, email: "a@b.example", password: "a password", ...SETTINGS })[
@@ -113,10 +113,6 @@ function throughStandIn(sandbox: Sandbox) {
     environment: {},
     mayLackPassword: true,
   });
-  const place = {
-    backend: backendIn(environment, folder),
-    stack: `organization/${PROJECT}/${STACK}`,
-  };
   let state: Deployment = { manifest: { time: "" }, resources: [] };
 
   return async (
@@ -124,7 +120,10 @@ function throughStandIn(sandbox: Sandbox) {
     resources: readonly Declared[],
   ): Promise<Played> => {
     const calls: string[] = [];
-    const run = newRun(sandbox, folder, { settings: SETTINGS, environment });
+    const saved = new SavedStack(`${PROJECT}/${STACK}`);
+    saved.read = async () => readExport(JSON.stringify({ version: 3, deployment: state }));
+    const command = { command: how };
+    const run = newRun(sandbox, folder, { settings: SETTINGS, saved, command });
     const recorded = <T extends object>(face: T, type: keyof typeof HANDLERS) =>
       new Proxy(face, {
         get:
@@ -148,8 +147,7 @@ function throughStandIn(sandbox: Sandbox) {
       now: () => new Date().toISOString(),
       checkpoints: true,
     };
-    const records = readJournal(journalPath(place, join(folder, "stacks"))).records;
-    const { registrations } = programHalf(resources, STACK, settings, records);
+    const { registrations } = programHalf(resources, STACK, settings);
     const armed = fault && sandbox.fail(fault);
     const ending =
       how === "refresh" ? refresh(state, options) : up(state, registrations, options);
@@ -158,8 +156,11 @@ function throughStandIn(sandbox: Sandbox) {
       ...(isKilled === true && armed ? [struck(armed)] : []),
     ]);
     isOver = true;
-    if (ended === undefined) run.runtime.journal(refIn(STACK, a)).release();
-    else run.closeNow();
+    if (ended === undefined) {
+      // Its request is never answered, so nobody waits for its end.
+      void run.kill();
+      run.runtime.journal().release();
+    } else await run.close();
     sandbox.endFaults();
     if (ended !== undefined) state = ended.deployment;
     return { calls, state };

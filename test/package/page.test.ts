@@ -10,8 +10,8 @@ import {
   chromium as playwright,
 } from "playwright-core";
 import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
-import { type Resource, readExport } from "../../provider/src/cli/contents.js";
 import { pageOf } from "../../provider/src/cli/page.js";
+import { type Resource, readExport } from "../../provider/src/record/export.js";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
 import { newFolder } from "../support/folder.js";
 import {
@@ -116,7 +116,7 @@ it.for([
     expect(
       await page.locator("section[aria-label='Left live'] tr[data-row]").allTextContents(),
     ).toEqual([
-      `funnel/of/newslettersConversionEvent${NAMES[0]}77Copyreplaced, or removed from its set2026-03-01 00:00`,
+      `funnel/of/newslettersConversionEvent${NAMES[0]}77Copyleft the state at 2026-03-01T00:00:00.000Z; still live2026-03-01 00:00`,
     ]);
     await page.context().close();
   },

@@ -34,12 +34,12 @@ const filesBelow = (top: string) =>
     .map((file) => file.replaceAll(sep, "/"))
     .sort();
 
-it("holds package.json, what is compiled, the page's style and script, the plugin's starter, the schemas, README, LICENSE and the pages that errors name, and nothing else", () => {
+it("holds package.json, what is compiled, the page's template, style and script, the plugin's starter, the schemas, README, LICENSE and the pages that errors name, and nothing else", () => {
   const compiled = filesBelow(join(providerFolder, "src")).flatMap((file) =>
     [".js", ".d.ts"].map((ending) => `dist/${file.replace(/\.ts$/, ending)}`),
   );
   const docs = filesBelow(join(repository, "docs")).map((file) => `docs/${file}`);
-  const assets = ["assets/page.css", "assets/page.js"];
+  const assets = ["assets/page.css", "assets/page.html", "assets/page.js"];
   expect(docs).toContain("docs/messages.md");
   expect(
     [...files.keys()],

@@ -10,7 +10,6 @@ import { eventOperations, operatedSandbox, operatedSettings } from "../support/o
 import { failureOf } from "../support/run.js";
 import {
   EventEngine,
-  journalLines,
   RESOURCE_FORMS,
   type ResourceForm,
   runProgram,
@@ -23,7 +22,7 @@ type Program = Parameters<typeof runProgram>[1];
 
 const ONE =
   "one object can't be two resources; correct this existingId, or remove the other one";
-const LIVE = /stays? live|not deleted/;
+const LIVE = /stays? live/;
 const B = { eventName: "B" };
 
 /** Runs of an installation with deletes. */
@@ -42,7 +41,7 @@ async function start(
     const errors = (await runProgram(now, program, isUp)).filter(
       (each) => each !== undefined,
     );
-    now.closeNow();
+    await now.close();
     return { errors, words: wordsOf(now) };
   };
   /** From now on runs are on a machine without the journal. */
@@ -166,7 +165,7 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
   it.each(["the mover", "the former one"])(
     "half of a move was done: a destroy of %s deletes nothing",
     async (which) => {
-      const { sandbox, folder, fixture, run } = await start();
+      const { sandbox, fixture, run } = await start();
       const a = fixture(shape, "a");
       const b = fixture("a single event", "b", {
         deletes: true,
@@ -176,13 +175,9 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
       await run([b.is({ existingId: 2 })]); // a run of this target alone
       const { words } = await run([which === "the mover" ? b.gone() : a.gone()]);
       expect(words).toMatch(
-        /left the state but was not deleted, because this machine's journal has it as the object of .*\n.*\n {2}npx pulumi-advertising pending --forget/,
+        /\(2\) left the state but was not deleted, because it also belongs to [ab](?:\/k)?\.$/,
       );
-      expect([
-        sandbox.deletes,
-        sandbox.eventPosts,
-        journalLines(folder).includes("b confirmed 2"),
-      ]).toEqual([0, 1, true]);
+      expect([sandbox.deletes, sandbox.eventPosts]).toEqual([0, 1]);
     },
   );
 });
@@ -200,39 +195,26 @@ it.each([true, false])(
   },
 );
 
-describe.each(RESOURCE_FORMS)("%s that this machine remembers", (shape) => {
-  it("and the state has lost: right after its run it is taken over, from the next one on it is named, and another one is created", async () => {
+it.each(RESOURCE_FORMS)(
+  "%s that is changed back after a kill: what the killed run has made is named once a run, and nothing is sent",
+  async (shape) => {
     const { sandbox, fixture } = await start();
     const e = fixture(shape, "e");
-    await e.up();
-    e.engine.state = undefined;
-    expect(await e.preview()).toContain(
-      "an earlier run created it as 2. `pulumi up` takes it over.",
-    );
-    expect(wordsOf((await e.up()).run)).toMatch(
-      /adopted or taken over, without a create: [ek] \(2\)/,
-    );
-    expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
-    await e.up();
-    e.engine.state = undefined;
-    expect(await e.preview()).toMatch(/"e" is new, but .* \(2\)\. .*set existingId: 2\./);
-    await e.up();
-    expect([e.id, sandbox.eventPosts]).toEqual(["3", 2]);
-  });
-
-  it("and the state is older: what nothing manages is named once a run, and nothing is sent", async () => {
-    const { sandbox, fixture } = await start();
-    const e = fixture(shape, "e");
-    await e.up();
     await e.up();
     await e.kill({ value: 2 });
     for (const words of [await e.preview(), wordsOf((await e.up()).run)])
       expect(
-        words.match(/created it as 3\. The state has the object 2\. Object 3 stays live/g),
+        words.match(/an earlier run also created 3\. Object 3 stays live/g),
       ).toHaveLength(1);
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 2]);
-  });
-});
+    const { error } = await e.up({ value: 2 });
+    // Of a set's update, Pulumi's record has forgotten the run with that save.
+    if (shape === "a single event") expect([error, e.id]).toEqual([undefined, "3"]);
+    else
+      expect(error).toMatch(/an earlier run created it as 3\. Only this machine's journal/);
+    expect(sandbox.eventPosts).toBe(2);
+  },
+);
 
 describe.each(RESOURCE_FORMS)("what %s has left live", (shape) => {
   const left = (id: string, name: string) => ({
@@ -248,7 +230,6 @@ describe.each(RESOURCE_FORMS)("what %s has left live", (shape) => {
     await e.up();
     await e.up(B);
     const elsewhere = new SingleObjectFixture(shape, sandbox, newFolder(), "e");
-    elsewhere.engine.state = e.engine.state;
     await elsewhere.up({ eventName: "C" });
     expect(elsewhere.left).toEqual([left("2", "E"), left("3", "B")]);
     await elsewhere.up({ existingId: 2 });

@@ -15,7 +15,7 @@ async function start() {
     /** Checks and creates, as the engine does. @returns the object on the platform. */
     async arrived(args: object): Promise<Record<string, unknown>> {
       if ("eventName" in args)
-        await advertiser.create({
+        await advertiser.declare({
           advertiserName: "of the event",
           __identity: "tiny/dev::owner",
         });
@@ -132,8 +132,8 @@ it("secret numbers that the platform echoes are masked if they have at least 4 c
     __secret: ["events"],
     __identity: "tiny/dev::s",
   };
-  for (const creating of [event.create(single), set.create(many)]) {
-    const { message } = await failureOf(creating);
+  for (const create of [() => event.declare(single), () => set.declare(many)]) {
+    const { message } = await failureOf(create());
     expect(message).toContain(
       "value [secret] is too high, as [secret] and '[secret]' are, for 'ab1' or 765",
     );

@@ -1,322 +1,300 @@
 /**
- * A stack's journal as a file: a create that can't be noted is not sent, nothing is written where it may be another's,
- * and what can't be read stops every create. Over the real file system.
+ * A run's journal over real files, beside a platform that counts what arrives: a create that can't be noted isn't sent,
+ * nothing is written where it may be another's, and what can't be read stops every create.
  */
 import fs from "node:fs";
-import { basename, dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { replacePrivate, systemDisk } from "../../provider/src/files/index.js";
-import type { Journal } from "../../provider/src/journal/index.js";
+import { lockPath } from "../../provider/src/journal/index.js";
 import { replaceIn } from "../support/builtin.js";
-import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
-import { aCreate, DEV, stackOn } from "../support/journal.js";
+import { stackOn } from "../support/journal.js";
 import { foreignLock, takeOver } from "../support/lock.js";
+import { operatedSandbox, operatedSettings } from "../support/operated.js";
+import { journalsOf } from "../support/run.js";
+import {
+  EventEngine,
+  journalFiles,
+  journalLines,
+  killed,
+  runProgram,
+  SetEngine,
+  wordsOf,
+} from "../support/set-engine.js";
 
-const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::ü"] as const;
-const stackHere = () => stackOn(systemDisk, DEV, newFolder());
+const E = { eventName: "E", advertiserId: 1, value: 1 };
+const F = { ...E, eventName: "F" };
+const PLACE = { backend: "file:///states", stack: "tiny/dev" };
 
-/** A stack whose earlier run has left a file. */
-async function started() {
-  const stack = stackHere();
-  await stack.up((run) => run.recordSending(aCreate(A)));
-  return stack;
+async function newStack() {
+  const sandbox = await operatedSandbox();
+  const folder = newFolder();
+  const e = new EventEngine(sandbox, folder, "e");
+  const { append, pathOf } = stackOn(systemDisk, PLACE, journalsOf(folder));
+  return { sandbox, folder, e, f: e.beside(EventEngine, "f"), append, pathOf };
 }
 
-/** Nothing may be sent, and the reason says so. */
-async function expectRefused(run: Journal, words: RegExp): Promise<void> {
-  await expect(run.recordSending(aCreate(B))).rejects.toThrow(words);
-}
+const textOf = (path: string) => fs.readFileSync(path, "utf8");
 
 describe("M5: what a kill or a lost disk leaves", () => {
-  it("an unfinished last line is ignored, wherever it was cut, and taken out by the next run", async () => {
-    const { path, up, words, all } = await started();
-    await up(async (run) => {
-      await run.recordCreated(A, "42");
-      run.markReturned(A);
-      await run.recordSending(aCreate(C));
-    });
+  it("an unfinished last line is ignored, wherever it was cut", async () => {
+    const { sandbox, folder, e } = await newStack();
+    await e.upAndKill(E);
+    const [path = ""] = journalFiles(folder);
     const text = fs.readFileSync(path);
-    expect(words()).toEqual(["a reported 42", "ü sent"]);
-    for (let length = text.indexOf("\n") + 1; length < text.length; length++) {
+    const afterSent = text.lastIndexOf("\n", text.length - 2) + 1;
+    const afterHeader = text.indexOf("\n") + 1;
+    for (let length = afterHeader; length <= text.length; length++) {
       fs.writeFileSync(path, text.subarray(0, length));
-      const whole = text.subarray(0, text.lastIndexOf("\n", length - 1) + 1).toString();
-      const had = all();
-      expect(had.length).toBe(
-        new Set([A, C].filter((key) => whole.includes(`"key":"${key}"`))).size,
-      );
-      await up(() => undefined);
-      expect([all(), fs.readFileSync(path, "utf8").endsWith("\n")]).toEqual([had, true]);
+      const sent = length < afterSent ? [] : ["e sent"];
+      expect(journalLines(folder)).toEqual(length === text.length ? ["e created 2"] : sent);
     }
+    // Its id is lost.
+    fs.writeFileSync(path, text.subarray(0, -1));
+    expect(await e.preview(E)).toContain("Look in the account for");
+    fs.writeFileSync(path, `${text}{"mark":"m","st`);
+    expect(await e.preview(E)).toContain("takes it over");
+    expect((await e.up(E)).error).toBeUndefined();
+    expect([sandbox.eventPosts, journalFiles(folder)]).toEqual([1, []]);
   });
 
-  const header = '{"journal":"pulumi-advertising","version":1,"stack":"s","backend":"b"}\n';
-  it.each<[string, string, string]>([
-    ["an empty file", "", "its first line isn't a journal's"],
-    ["a lost beginning", "\0\0\0\n", "its first line isn't a journal's"],
+  const header = '{"journal":"pulumi-advertising","version":1,"stack":"s","run":"r"}\n';
+  const damage = "Look in the account for objects .* remove the file:\\n {2}rm ";
+  it.each<[string, (path: string) => void, string]>([
     [
-      "a lost line",
-      `${header}\0\0\0\n{"key":"${A}","state":"sent"}\n`,
-      "line 2 can't be read",
+      "is damaged",
+      (path) => fs.writeFileSync(path, "\0\0\0\n"),
+      `its first line isn't a journal's\\. ${damage}`,
     ],
     [
-      "a state that is not known",
-      `${header}{"key":"${A}","state":"rumoured"}\n`,
-      "line 2 can't be read",
+      "has lost a line",
+      (path) => fs.writeFileSync(path, `${header}\0\0\0\n{"mark":"m","state":"sent"}\n`),
+      `line 2 can't be read\\. ${damage}`,
     ],
     [
-      "an id that is no text",
-      `${header}{"key":"${A}","state":"created","id":5}\n`,
-      "line 2 can't be read",
+      "a later version wrote",
+      (path) => fs.writeFileSync(path, header.replace("1", "2")),
+      "its format \\(2\\) is too new: update pulumi-advertising\\. Run this again\\. \\(",
     ],
-    ["a line without a key", `${header}{"state":"sent"}\n`, "line 2 can't be read"],
+    [
+      "is larger than any journal",
+      (path) => fs.truncateSync(path, 64 * 1024 * 1024 + 1),
+      "it's larger than",
+    ],
+    [
+      "is a link",
+      (path) => {
+        fs.renameSync(path, `${path}.elsewhere`);
+        fs.symlinkSync(`${path}.elsewhere`, path);
+      },
+      "it isn't a regular file .* Move it away\\.",
+    ],
   ])(
-    "%s stops every create, is said in a preview, and stays as it is",
-    async (_, text, words) => {
-      const { path, newRun } = await started();
-      fs.writeFileSync(path, text);
+    "a file that %s stops every create, is said in a preview, and stays",
+    async (_, harm, words) => {
+      const { sandbox, folder, e, f, append, pathOf } = await newStack();
+      const path = pathOf("earlier");
+      append(header, path);
+      harm(path);
+      const { size } = fs.lstatSync(path);
       const all = new RegExp(
-        `^Nothing was sent\\. The journal ${path}.*${words}.*\\n {2}rm .${path}`,
-        "s",
+        `^Nothing was sent\\. The journal ${path} can't be used: ${words}`,
+        "ms",
       );
-      const run = newRun();
-      await run.openOnce();
-      await expectRefused(run, all);
-      await expect(run.recordCreated(A, "1")).rejects.toThrow(words.slice(0, 20));
-      run.recordSeen({ key: A, id: "1" });
-      run.closeNow([A]);
-      expect(newRun().trouble?.message).toMatch(all);
-      expect([fs.readFileSync(path, "utf8"), fs.readdirSync(dirname(path))]).toEqual([
-        text,
-        [basename(path)],
-      ]);
+      expect(await e.preview(E)).toMatch(all);
+      const run = e.newRun();
+      for (const error of await runProgram(run, [
+        [e, E],
+        [f, F],
+      ]))
+        expect(error).toMatch(all);
+      await run.close();
+      expect([sandbox.eventPosts, fs.lstatSync(path).size]).toEqual([0, size]);
+      expect(journalFiles(folder)).toEqual([path]);
+      fs.rmSync(path);
+      expect((await e.up(E)).error).toBeUndefined();
+      expect(sandbox.eventPosts).toBe(1);
     },
   );
-
-  it("a later version's file is for that version: nothing says to remove it", async () => {
-    const { path, newRun } = await started();
-    fs.writeFileSync(path, header.replace("1", "2"));
-    const run = newRun();
-    await expectRefused(
-      run,
-      /^Nothing was sent.* format \(2\) is too new: update pulumi-advertising/,
-    );
-    expect(run.trouble?.message).not.toContain("rm ");
-    run.closeNow([]);
-    expect(fs.readFileSync(path, "utf8")).toBe(header.replace("1", "2"));
-  });
-
-  it("a file larger than any journal is not read", async () => {
-    const { path, newRun } = await started();
-    fs.truncateSync(path, 64 * 1024 * 1024 + 1);
-    await expectRefused(newRun(), /it's larger than/);
-  });
 });
 
 describe("M1: a create that can't be noted is not sent", () => {
-  it("a disk takes half a line: with room again the same run goes on, in a new one", async () => {
-    const { newRun, words } = await started();
-    let isFull = true;
+  it("a disk takes half a line: with room again the same run goes on", async () => {
+    const { sandbox, folder, e, f } = await newStack();
+    let refused = '"state":"sent"';
     const { writeFileSync } = fs;
     replaceIn(fs, {
       writeFileSync: (file: number, text: string) => {
-        if (!isFull || !text.startsWith('{"key"')) return writeFileSync(file, text);
+        if (refused === "" || !text.includes(refused)) return writeFileSync(file, text);
+        refused = "";
         writeFileSync(file, text.slice(0, 5));
         throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
       },
     });
-    const run = newRun();
-    await expect(run.recordCreated(A, "42")).rejects.toThrow(
-      /^The journal .*ENOSPC.*Make room on the disk of /,
-    );
-    await expectRefused(run, /^Nothing was sent.*ENOSPC/);
-    isFull = false;
-    await run.recordSending(aCreate(C));
-    run.release();
-    expect(words()).toEqual(["a sent", "ü sent"]);
+    const run = e.newRun();
+    const [first, second] = await runProgram(run, [
+      [e, E],
+      [f, F],
+    ]);
+    expect(first).toMatch(/^Nothing was sent\. .*ENOSPC.*Make room on the disk of /);
+    expect([second, sandbox.eventPosts]).toEqual([undefined, 1]);
+    expect(journalLines(folder)).toEqual(["f created 2"]);
+    await run.close();
+    // An id that can't be noted counts in its run all the same.
+    refused = '"state":"created"';
+    const { error, run: next } = await e.up(E);
+    expect(error).toBeUndefined();
+    expect(wordsOf(next)).toMatch(/"e" was created as 3\. The journal .*ENOSPC/);
+    expect([e.state?.id, sandbox.eventPosts, journalFiles(folder)]).toEqual(["3", 2, []]);
   });
 
-  it("where it can't be written, an `up` without creates passes, and knows what there is", async () => {
-    const code = "EROFS";
-    const { newRun, path, words } = await started();
+  it("where no file can be made, an `up` without creates passes", async () => {
+    const { sandbox, folder, e, f } = await newStack();
+    await e.up(E);
     const { openSync } = fs;
     replaceIn(fs, {
-      openSync: (target: string, flags: string | number, mode?: number) => {
-        if (!String(target).startsWith(path) || typeof flags === "number")
-          return openSync(target, flags, mode);
-        throw Object.assign(new Error(`${code}: injected, open '${target}'`), {
-          code,
-          syscall: "open",
+      openSync: (path: string, flags: string | number, mode?: number) => {
+        if (!String(path).startsWith(journalsOf(folder)) || typeof flags === "number")
+          return openSync(path, flags, mode);
+        throw Object.assign(new Error(`EROFS: injected, open '${path}'`), {
+          code: "EROFS",
         });
       },
     });
-    const run = newRun();
-    await run.openOnce();
-    expect(run.openAtStart).toMatchObject([{ key: A }]);
-    run.recordSeen({ key: A, id: "42" });
-    await expectRefused(
-      run,
-      new RegExp(`^Nothing was sent\\. The journal .*${code}.*Make its volume writable`),
-    );
-    run.closeNow([A]);
-    expect(words()).toEqual(["a sent"]);
+    const run = e.newRun({ settings: operatedSettings() });
+    const [changed, created] = await runProgram(run, [
+      [e, { ...E, value: 2 }],
+      [f, F],
+    ]);
+    await run.close();
+    expect(changed).toBeUndefined();
+    expect(created).toMatch(/^Nothing was sent\. .*EROFS.*Make its volume writable/);
+    expect([sandbox.eventPosts, sandbox.events[0]?.value]).toEqual([1, 2]);
   });
 });
 
-describe("M4: one run at a time", () => {
-  it("the second one waits, then sends nothing; one that is let in reads what the first has written", async () => {
-    const { newRun, words, said } = await started();
-    const first = newRun();
-    await first.assertUsable();
-    expect(said).toEqual([]);
-    const clock = new FakeClock(Date.now());
-    const second = newRun(30_000, clock);
-    await expectRefused(second, /^Nothing was sent.*held by another run.*Let that run end/);
-    expect(clock.monotonicMs()).toBeGreaterThanOrEqual(30_000);
-    expect(said).toEqual([
-      expect.stringMatching(
-        `in use by process ${process.pid} of .* waits for it, at most 25 s more`,
-      ),
-    ]);
-    second.closeNow([]);
-
-    const third = newRun(30_000);
-    const opening = third.openOnce();
-    await first.recordCreated(A, "42");
-    await sleep(20);
-    first.release(); // killed
-    await opening;
-    expect(third.of(A)).toMatchObject({ state: "created", id: "42" });
-    await third.recordSending(aCreate(B));
-    await expect(first.recordSending(aCreate(C))).rejects.toThrow(
-      /Nothing was sent.*this run has ended/,
-    );
-    third.release();
-    expect(words()).toEqual(["a created 42", "b sent"]);
-  });
-
+describe("M4: a file has one run", () => {
   const TAKEN = /another run took over the lock .*\. Let that run end\./;
+  const THEIRS = '{"journal":"pulumi-advertising","version":1}\n';
 
-  /** Another machine's run takes over the lock, and writes the file anew. @returns checks that both are left alone. */
-  function takeOverJournal(path: string): () => void {
-    takeOver(`${path}.lock`);
-    const theirs = `{"journal":"pulumi-advertising","version":1}\n{"key":"${C}","state":"sent"}\n`;
-    fs.writeFileSync(`${path}.theirs`, theirs, { mode: 0o600 });
+  /** Another machine's run takes over the lock, and writes the file anew. */
+  function takeOverJournal(path: string) {
+    takeOver(lockPath(path));
+    fs.writeFileSync(`${path}.theirs`, THEIRS, { mode: 0o600 });
     fs.renameSync(`${path}.theirs`, path);
-    return () => {
-      expect(fs.readFileSync(path, "utf8")).toBe(theirs);
-      expect(fs.readFileSync(`${path}.lock`, "utf8")).toBe(foreignLock);
-    };
   }
+  const expectLeftAlone = (path: string) =>
+    expect([textOf(path), textOf(lockPath(path))]).toEqual([THEIRS, foreignLock]);
 
-  it("one that has lost it to another machine sends nothing more, and writes in neither file", async () => {
-    const { newRun, path } = await started();
-    const run = newRun();
-    await run.recordCreated(A, "42");
-    run.markReturned(A);
-    fs.linkSync(path, `${path}.had`);
-    const before = fs.readFileSync(path, "utf8");
-    const expectLeftAlone = takeOverJournal(path);
-    const many = Array.from({ length: 20 }, (_, index) =>
-      run.recordSending(aCreate(`Advertiser::${index}`)),
-    );
-    for (const each of await Promise.allSettled(many))
-      expect(each).toMatchObject({
-        status: "rejected",
-        reason: { message: expect.stringMatching(TAKEN) },
-      });
-    await expect(run.recordCreated(A, "43")).rejects.toThrow(TAKEN);
-    await expect(run.recordNotCarriedOut(B)).rejects.toThrow(TAKEN);
-    run.closeNow([]);
-    expect(fs.readFileSync(`${path}.had`, "utf8")).toBe(before);
-    expectLeftAlone();
-  });
+  const MANY = Object.fromEntries(
+    Array.from({ length: 20 }, (_, at) => [`k${at}`, { eventName: `K${at}`, value: 1 }]),
+  );
+  it.each<[string, (path: string) => void, RegExp, string[]]>([
+    [
+      "file was removed",
+      (path) => fs.rmSync(path),
+      /it was removed while this run was/,
+      [],
+    ],
+    [
+      "file was replaced",
+      (path) => replacePrivate(path, "another", systemDisk, () => undefined),
+      /it was removed while this run was/,
+      ["another"],
+    ],
+    ["lock was taken over", takeOverJournal, TAKEN, [THEIRS]],
+  ])(
+    "a run whose %s sends nothing more, and leaves it alone",
+    async (_, change, words, left) => {
+      const { sandbox, folder, e, f } = await newStack();
+      const run = e.newRun();
+      expect(await e.apply(run, E)).toBeUndefined();
+      const { path } = run.runtime.journal();
+      change(path);
+      expect(await f.apply(run, F)).toMatch(words);
+      const set = e.beside(SetEngine, "s");
+      expect(await set.apply(run, { advertiserId: 1, events: MANY })).toMatch(words);
+      await run.close();
+      expect(sandbox.eventPosts).toBe(1);
+      expect(
+        journalFiles(folder)
+          .filter((each) => each === path)
+          .map(textOf),
+      ).toEqual(left);
+      if (left.includes(THEIRS)) expectLeftAlone(path);
+      else expect(fs.existsSync(lockPath(path))).toBe(false);
+    },
+  );
 
-  it("one that loses it while it writes a line", async () => {
-    const { newRun, path } = await started();
-    let expectLeftAlone: (() => void) | undefined;
+  it("one that loses it while it writes a line doesn't send that create", async () => {
+    const { sandbox, e } = await newStack();
+    const run = e.newRun();
+    let path = "";
     const { writeFileSync } = fs;
     replaceIn(fs, {
-      writeFileSync: (file: number, text: string) => {
-        writeFileSync(file, text);
-        if (text.includes(B)) expectLeftAlone ??= takeOverJournal(path);
+      writeFileSync: (file: number, text: string, options?: object) => {
+        writeFileSync(file, text, options);
+        if (path !== "" || !text.includes('"state":"sent"')) return;
+        ({ path } = run.runtime.journal());
+        takeOverJournal(path);
       },
     });
-    const run = newRun();
-    await expectRefused(run, TAKEN);
-    run.closeNow([]);
-    expect(expectLeftAlone).toBeDefined();
-    expectLeftAlone?.();
+    expect(await e.apply(run, E)).toMatch(TAKEN);
+    await run.close();
+    expect(sandbox.eventPosts).toBe(0);
+    expectLeftAlone(path);
   });
 
-  it("one that loses it before it puts its file anew in its place", async () => {
-    const { newRun, path, append } = await started();
-    append("unfinished"); // so that it is written anew
+  it("one that loses it before its file has its name makes none", async () => {
+    const { sandbox, folder, e } = await newStack();
     const { fsyncSync } = fs;
-    let expectLeftAlone: (() => void) | undefined;
+    let lock = "";
     replaceIn(fs, {
       fsyncSync: (file: number) => {
         fsyncSync(file);
-        const isAnew = fs
-          .readdirSync(dirname(path))
-          .some((name) => /\.jsonl\.[^.]*\.tmp$/.test(name));
-        if (isAnew) expectLeftAlone ??= takeOverJournal(path);
+        const all = fs.existsSync(journalsOf(folder))
+          ? fs.readdirSync(journalsOf(folder))
+          : [];
+        const [temporary] = all.filter((name) => /\.jsonl\.[^.]*\.tmp$/.test(name));
+        if (lock !== "" || temporary === undefined) return;
+        lock = lockPath(join(journalsOf(folder), temporary.replace(/\.[^.]*\.tmp$/, "")));
+        takeOver(lock);
       },
     });
-    const run = newRun();
-    await expectRefused(run, TAKEN);
-    run.closeNow([]);
-    expect(expectLeftAlone).toBeDefined();
-    expectLeftAlone?.();
+    expect((await e.up(E)).error).toMatch(TAKEN);
+    expect(sandbox.eventPosts).toBe(0);
+    expect([fs.readdirSync(dirname(lock)), textOf(lock)]).toEqual([
+      [basename(lock)],
+      foreignLock,
+    ]);
   });
 
-  it.each<[string, (path: string) => void]>([
-    ["removed", (path) => fs.rmSync(path)],
-    ["replaced", (path) => replacePrivate(path, "another", systemDisk, () => undefined)],
-  ])("one whose file is %s sends nothing more, and makes none", async (_, change) => {
-    const { newRun, path } = await started();
-    const run = newRun();
-    await run.recordCreated(A, "42");
-    run.markReturned(A);
-    change(path);
-    const left = fs.readdirSync(dirname(path));
-    await expectRefused(
-      run,
-      /it was removed while this run was using it, and nothing more is sent/,
-    );
-    run.closeNow([]);
-    expect(fs.readdirSync(dirname(path))).toEqual(
-      left.filter((each) => !each.endsWith(".lock")),
-    );
-    if (left.includes(basename(path)))
-      expect(fs.readFileSync(path, "utf8")).toBe("another");
-  });
-});
-
-describe("what is left of it", () => {
-  it("what killed runs left beside it is removed, once nobody can need it", async () => {
-    const { path, up } = await started();
-    const [old, young] = [`${path}.one.tmp`, `${path}.two.tmp`];
-    for (const each of [old, young]) fs.writeFileSync(each, "half");
-    fs.utimesSync(old, 0, 0);
-    await up(() => undefined);
-    expect(fs.readdirSync(dirname(path)).sort()).toEqual(
-      [path, young].map((each) => basename(each)),
-    );
-  });
-
-  it("it does not grow: of 300 creates that were sent several times one line each is left", async () => {
-    const { path, up, words } = stackHere();
-    const keys = Array.from({ length: 300 }, (_, index) => `Advertiser::${index}`);
-    const linesIn = () => fs.readFileSync(path, "utf8").trim().split("\n").length;
-    await up(async (run) => {
-      for (let times = 0; times < 6; times++)
-        await Promise.all(keys.map((key) => run.recordSending(aCreate(key))));
+  it("a second run waits for one that is still ending, and takes over what that one has noted", async () => {
+    const { sandbox, folder, e } = await newStack();
+    const sent = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    sandbox.fail({
+      on: "event",
+      act: true,
+      with: (answer, _request, response) => {
+        sent.resolve();
+        void answered.promise.then(() =>
+          response.writeHead(answer.status, answer.headers).end(answer.body),
+        );
+        return undefined;
+      },
     });
-    expect(linesIn()).toBe(1 + 1800);
-    await up((run) => run.recordNotCarriedOut(keys[0] ?? ""));
-    expect(linesIn()).toBe(1 + 300 + 1);
-    expect(words()).toHaveLength(300);
+    const ending = killed(e.newRun(), [[e, E]], sent.promise);
+    await sent.promise;
+    // A preview waits for none.
+    expect(await e.preview(E)).toContain("Look in the account for");
+    const next = e.up(E);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect([sandbox.eventPosts, journalLines(folder)]).toEqual([1, ["e sent"]]);
+    answered.resolve();
+    await ending;
+    expect((await next).error).toBeUndefined();
+    expect([e.state?.id, sandbox.eventPosts, journalFiles(folder)]).toEqual(["2", 1, []]);
   });
 });

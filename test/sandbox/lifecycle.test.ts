@@ -1,12 +1,12 @@
 /** The provider's lifecycle with a real client, as the engine calls it. */
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import type { InstallationOptions } from "../support/installation.js";
-import { failureOf, newRun, type RunOptions } from "../support/run.js";
-import { journalLines } from "../support/set-engine.js";
+import { operatedSandbox } from "../support/operated.js";
+import { failureOf, journalsOf, newRun, type RunOptions } from "../support/run.js";
+import { EventEngine, journalLines } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
 
 const inputs = {
@@ -42,8 +42,8 @@ it("a targeted destroy, which asks for a `diff` of what depends on its target, g
     __identity: "tiny/dev::s",
     __provider: "exports.handler",
   };
-  await advertiser.create(inputs);
-  const [one, several] = [await event.create(eventInputs), await set.create(setInputs)];
+  await advertiser.declare(inputs);
+  const [one, several] = [await event.declare(eventInputs), await set.declare(setInputs)];
   const { event: later, set: laterSet, told, said } = await nextAfterKill();
   await later.diff(one.id, one.outs ?? {}, { ...eventInputs, advertiserId: UNKNOWN });
   await laterSet.diff(several.id, several.outs ?? {}, {
@@ -55,8 +55,8 @@ it("a targeted destroy, which asks for a `diff` of what depends on its target, g
 
 it("C1: if the journal can't be written, nothing is sent, and the error says what to do", async () => {
   const { sandbox, advertiser, folder } = await start();
-  writeFileSync(join(folder, "stacks"), "");
-  const failure = await failureOf(advertiser.create(inputs));
+  writeFileSync(journalsOf(folder), "");
+  const failure = await failureOf(advertiser.declare(inputs));
   expect(failure.message).toMatch(
     /^Nothing was sent\. The journal .*jsonl.*can't be used: /,
   );
@@ -68,8 +68,8 @@ it("a refusal has the platform's words, and leaves nothing in the state or the j
     {},
     { advertisersStartActive: false },
   );
-  expect((await advertiser.create(inputs)).id).toBe("1");
-  const { id, message } = await failureOf(event.create(eventInputs));
+  expect((await advertiser.declare(inputs)).id).toBe("1");
+  const { id, message } = await failureOf(event.declare(eventInputs));
   expect(message).toMatch(
     /^ConversionEvent "e0": POST http:.*\/rest\/event was refused with status \d{3}.*advertiser 1 is not active/s,
   );
@@ -81,25 +81,21 @@ it("a refusal has the platform's words, and leaves nothing in the state or the j
 });
 
 it("an `up` reports a take-over once, afterwards", async () => {
-  const { sandbox, advertiser, folder, nextAfterKill } = await start();
-  await advertiser.create(inputs);
-  const next = await nextAfterKill();
-  const up = {
-    ...inputs,
-    __identity: { identity: inputs.__identity, run: { isUp: true, resources: 1 } },
-  };
-  const { inputs: checked = {} } = await next.advertiser.check({}, up);
-  expect((await next.advertiser.create(checked as Record<string, unknown>)).id).toBe("1");
-  expect([next.told, next.said]).toEqual([
+  const [sandbox, folder] = [await operatedSandbox(), newFolder()];
+  const engine = new EventEngine(sandbox, folder, "a");
+  const declared = { eventName: "A", advertiserId: 1, value: 1 };
+  await engine.upAndKill(declared);
+  const { error, run } = await engine.up(declared);
+  expect([error, run.told, run.said]).toEqual([
+    undefined,
     [
       expect.objectContaining({
-        message: expect.stringContaining("adopted or taken over, without a create: a (1)"),
+        message: expect.stringContaining("adopted or taken over, without a create: a (2)"),
       }),
     ],
     [],
   ]);
-  next.closeNow();
-  expect([sandbox.advertiserPosts, journalLines(folder)]).toEqual([1, ["a reported 1"]]);
+  expect([sandbox.eventPosts, journalLines(folder)]).toEqual([1, []]);
 });
 
 it("ADVERTISING_LOG=debug writes each attempt to standard error: number, status, or why there was no answer", async () => {
@@ -112,9 +108,9 @@ it("ADVERTISING_LOG=debug writes each attempt to standard error: number, status,
     on: "advertiser",
     with: { kind: "answer", status: 429, headers: { "retry-after": "0" } },
   });
-  await advertiser.create(inputs);
+  await advertiser.declare(inputs);
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "reset" } });
-  await failureOf(advertiser.create({ ...inputs, __identity: "tiny/dev::b" }));
+  await failureOf(advertiser.declare({ ...inputs, __identity: "tiny/dev::b" }));
   const lines = written.mock.calls
     .map(([text]) => String(text))
     .filter((text) => text.includes(" POST "));

@@ -2,16 +2,16 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { journalPath } from "../../provider/src/journal/index.js";
 import { ACCOUNT, IDENTITY } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { page } from "../support/pages.js";
-import { failureOf, newRun, type RunOptions } from "../support/run.js";
+import { failureOf, journalsOf, newRun, type RunOptions } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
 
-const IDENTITY_OF = (name: string) => `organization/shop/dev::${name}`;
+const IDENTITY_OF = (name: string) => `shop/dev::${name}`;
 const acme = { advertiserName: "Acme Shoes", [IDENTITY]: IDENTITY_OF("acme") };
 const purchase = {
   eventName: "Purchase",
@@ -47,7 +47,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     const { advertiser, sandbox } = await start({
       settings: { password: "not-the-password" },
     });
-    const { message } = await failureOf(advertiser.create(acme));
+    const { message } = await failureOf(advertiser.declare(acme));
     expect(sandbox.creates).toBe(0);
     return message;
   },
@@ -55,7 +55,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     const { advertiser } = await start({
       settings: { baseUrl: await closedPort(), authMode: "basic", maxWaitSeconds: "0" },
     });
-    return (await failureOf(advertiser.create(acme))).message;
+    return (await failureOf(advertiser.declare(acme))).message;
   },
   async ADVERTISING_RATE_LIMITED() {
     const { advertiser, sandbox } = await start();
@@ -65,20 +65,20 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
       headers: { "retry-after": "600" },
     } as const;
     sandbox.fail({ on: "create", with: limited });
-    const { message } = await failureOf(advertiser.create(acme));
+    const { message } = await failureOf(advertiser.declare(acme));
     expect(sandbox.creates).toBe(1);
     return message;
   },
   async ADVERTISING_REFUSED() {
     const { event, sandbox } = await start();
-    const { message } = await failureOf(event.create({ ...purchase, advertiserId: 4711 }));
+    const { message } = await failureOf(event.declare({ ...purchase, advertiserId: 4711 }));
     expect(sandbox).toMatchObject({ creates: 1, events: [] });
     return message;
   },
   async ADVERTISING_OUTCOME_UNKNOWN() {
     const { event, sandbox } = await start();
     sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
-    const { message } = await failureOf(event.create(purchase));
+    const { message } = await failureOf(event.declare(purchase));
     expect(sandbox.creates).toBe(1);
     return message;
   },
@@ -103,14 +103,12 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
     return message;
   },
   async ADVERTISING_JOURNAL() {
-    const { advertiser, runtime, sandbox, folder } = await start();
-    const path = journalPath(
-      runtime.journal({ identity: acme[IDENTITY] }).place,
-      join(folder, "stacks"),
-    );
+    const { advertiser, sandbox, folder } = await start();
+    const place = { stack: "shop/dev", backend: "file:///states" };
+    const path = journalPath({ ...place, run: "killed" }, journalsOf(folder));
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, "garbage\n");
-    const { message } = await failureOf(advertiser.create(acme));
+    const { message } = await failureOf(advertiser.declare(acme));
     expect(sandbox.requests).toEqual([]);
     return message;
   },
@@ -129,7 +127,7 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
         },
       }),
     });
-    const { message } = await failureOf(advertiser.create(acme));
+    const { message } = await failureOf(advertiser.declare(acme));
     expect(sandbox.requests).toEqual([]);
     return message;
   },
@@ -154,24 +152,6 @@ it.each(Object.entries(failures))("%s", async (code, fail) => {
     code === "ADVERTISING_INTERNAL" ? expect.anything() : [],
   );
 });
-
-it.each([true, false])(
-  "a backend that is not understood fails each check (up: %s)",
-  async (isUp) => {
-    const home = newFolder();
-    writeFileSync(join(home, "credentials.json"), '{"$pulumiSecureStore":1}');
-    const { advertiser, sandbox } = await start({ environment: { PULUMI_HOME: home } });
-    const run = { isUp, resources: 1, open: "", unclaimed: [] };
-    const news = { ...acme, [IDENTITY]: { identity: IDENTITY_OF("acme"), run } };
-    for (const olds of [{}, acme]) {
-      const { message } = await failureOf(advertiser.check(olds, news));
-      expect(message).toMatch(
-        /^Nothing was sent: .*credentials\.json is encrypted.*\[ADVERTISING_JOURNAL\]$/,
-      );
-    }
-    expect(sandbox.requests).toEqual([]);
-  },
-);
 
 it("docs/messages.md has a section for each of them, and no other", () => {
   const sections = [

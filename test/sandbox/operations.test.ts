@@ -2,10 +2,10 @@
  * Operations that only some installations have (read, update, delete), through the provider as the engine calls it:
  * what state and platform have then. What an answer proves is decided and tested in `client/`; one of each sort here.
  */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
-import type { Fault, Sandbox } from "../../provider/src/sandbox/index.js";
-import { FakeClock } from "../support/clock.js";
+import type { Fault } from "../../provider/src/sandbox/index.js";
+import { aheadBy, FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import {
   type AnswerForms,
@@ -14,7 +14,8 @@ import {
   sessionRefusal,
 } from "../support/installation.js";
 import { operatedSandbox, WITNESS, withWitness } from "../support/operated.js";
-import { failureOf, newRun, type RunOptions } from "../support/run.js";
+import { failureOf, type RunOptions, withClock } from "../support/run.js";
+import { SavedStack } from "../support/saved-stack.js";
 import {
   EventEngine,
   RESOURCE_FORMS,
@@ -23,6 +24,8 @@ import {
 } from "../support/set-engine.js";
 
 type Values = Record<string, unknown>;
+
+const HOUR_MS = 3_600_000;
 
 const ALL = {
   createdVisibleAfterSeconds: 0,
@@ -33,6 +36,7 @@ const ALL = {
   },
 };
 const { read, update, delete: removal } = ALL.event;
+const OTHER = { eventName: "Other", advertiserId: 1, value: 1 };
 const optionsOf = (operations: unknown) => ({
   settings: { operations: JSON.stringify(operations), maxWaitSeconds: "0" },
 });
@@ -61,23 +65,14 @@ async function start(
   adapt?: RunOptions["adapt"],
 ) {
   const sandbox = await operatedSandbox(options);
-  const folder = newFolder();
-  const next = () =>
-    newRun(sandbox, folder, { ...optionsOf(operations), ...(adapt && { adapt }) });
-  // A run does not delete what it created itself: the engine asks for deletes in a later run.
-  const first = next();
-  const { id, outs } = await first.event.create(inputs);
-  first.closeNow();
+  const engine = new EventEngine(sandbox, newFolder(), "purchase");
+  const given = { ...optionsOf(operations), ...(adapt && { adapt }) };
+  const next = () => engine.newRun(given);
+  const { __identity: _, ...declared } = inputs;
+  expect((await engine.up(declared, given)).error).toBeUndefined();
+  const { id, outputs: outs } = engine.state ?? expect.fail();
   resetCounts(sandbox);
-  return { ...next(), sandbox, next, id, outs: outs as Values };
-}
-
-/** Deletes an event as another machine does. */
-async function byHand(sandbox: Sandbox, id: string): Promise<void> {
-  const { event, runtime, closeNow } = newRun(sandbox, newFolder(), KNOWN);
-  await event.delete(id, { __at: runtime.account });
-  closeNow();
-  sandbox.deletes = 0;
+  return { ...next(), sandbox, engine, next, id, outs };
 }
 
 describe.each(RESOURCE_FORMS)("%s", (shape) => {
@@ -87,11 +82,12 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const folder = newFolder();
     const fixture = (name = "e", at = folder) =>
       new SingleObjectFixture(shape, sandbox, at, name);
-    const inTime = (operations: unknown = ALL): RunOptions => ({
+    /** On a machine whose clock is ahead by some hours; the run also reads an event that is there. */
+    const witnessedAhead = (hours: number, operations: unknown): RunOptions => ({
       ...optionsOf(operations),
-      adapt: (runtime) => ({ ...runtime, clock }),
+      adapt: (runtime) => withWitness(withClock(runtime, aheadBy(hours * HOUR_MS, clock))),
     });
-    return { sandbox, clock, fixture, inTime };
+    return { sandbox, clock, fixture, witnessedAhead };
   }
   /** An object that this package has not created. */
   const foreign = (value: number) => ({
@@ -101,26 +97,35 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     },
   });
 
-  it("soon after its create not to find it proves nothing, by the state alone; later it leaves the state", async () => {
-    const { sandbox, clock, fixture, inTime } = await one(WITH_ANOTHER);
-    const timed = inTime({ event: ALL.event });
-    const options = {
-      ...timed,
-      adapt: (runtime: Runtime) => withWitness(timed.adapt?.(runtime) ?? runtime),
-    };
-    const [e, elsewhere] = [fixture(), fixture("e", newFolder())];
-    await e.up({}, options);
-    elsewhere.engine.state = structuredClone(e.engine.state);
-    sandbox.delete("event", 2);
-    const { error, run } = await elsewhere.engine.refresh(options);
-    expect([error, elsewhere.id]).toEqual([undefined, "2"]);
-    expect(wordsOf(run)).toMatch(
-      / find 2, but it was just created\. Run this again after 20\S+Z/,
-    );
-    clock.advance(1_000_000);
-    expect((await elsewhere.engine.refresh(options)).error).toBeUndefined();
-    expect([elsewhere.id, sandbox.eventPosts]).toEqual([undefined, 1]);
-  });
+  it.each<[string, number, number, InstallationOptions, number]>([
+    ["", 0, 0, {}, 0.1],
+    [", by the platform's time", -7, 7, {}, 0.1],
+    [", by the platform's time", 7, -7, {}, 0.1],
+    [", for a day if the platform sends no Date", -7, 7, { date: () => undefined }, 20],
+  ])(
+    "soon after its create not to find it proves nothing, by the state alone; later it leaves the state%s (clocks ahead by %d and %d h)",
+    async (_, hours, otherHours, installation, goneAfterHours) => {
+      const { sandbox, clock, fixture, witnessedAhead } = await one({
+        ...WITH_ANOTHER,
+        ...installation,
+      });
+      const operations = { event: ALL.event };
+      const [e, elsewhere] = [fixture(), fixture("e", newFolder())];
+      await e.up({}, witnessedAhead(hours, operations));
+      sandbox.delete("event", 2);
+      const refresh = () =>
+        elsewhere.engine.refresh(witnessedAhead(otherHours, operations));
+      clock.advance((goneAfterHours * HOUR_MS) / 2);
+      const { error, run } = await refresh();
+      expect([error, elsewhere.id]).toEqual([undefined, "2"]);
+      expect(wordsOf(run)).toMatch(
+        / find 2, but it was just created\. Run this again after 20\S+Z/,
+      );
+      clock.advance(goneAfterHours * HOUR_MS);
+      expect((await refresh()).error).toBeUndefined();
+      expect([elsewhere.id, sandbox.eventPosts]).toEqual([undefined, 1]);
+    },
+  );
 
   const DIFFERS = /existingId 2 differs .*value is 5 .*7 here\. Nothing was changed\./;
   it.each<[string, object, RegExp | undefined, object]>([
@@ -220,32 +225,26 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     },
   );
 
-  it("once a read is switched on, an up that sends nothing lets a refresh name the resource and both values", async () => {
+  it("once a read is switched on, a refresh names the resource and both values; if Pulumi can't be asked, only the arguments", async () => {
     const { sandbox, fixture } = await one();
     const e = fixture();
     await e.up({ value: 26 });
     const options = optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 });
-    expect(await e.preview({ value: 26 }, options)).toContain("has a read now");
-    expect((await e.up({ value: 26 }, options)).error).toBeUndefined();
-    expect(await e.preview({ value: 26 }, options)).toBe("");
-    expect(sandbox).toMatchObject({ eventPosts: 1, updates: 0 });
     Object.assign(sandbox.events[0] ?? {}, { value: 99 });
+    const { saved } = e.engine;
+    const before = saved.copy().resources;
     expect(wordsOf((await e.engine.refresh(options)).run)).toMatch(
       /"e" \(2\) was changed on the platform: value 26 → 99\./,
     );
-  });
-
-  it("a state that was saved without a known read names the arguments that differ, and no values", async () => {
-    const { sandbox, fixture } = await one();
-    const e = fixture();
-    await e.up({ value: 26 });
-    Object.assign(sandbox.events[0] ?? {}, { value: 99 });
-    const { run } = await e.engine.refresh(
-      optionsOf({ event: { read }, createdVisibleAfterSeconds: 0 }),
-    );
+    saved.resources = before;
+    saved.trouble = "no rights";
+    vi.spyOn(console, "warn").mockReturnValue();
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { run } = await e.engine.refresh(options);
     expect(wordsOf(run)).toMatch(
       /^ConversionEvent 2(?: \(events\["k"\]\))? was changed on the platform: value\. To keep the live value,/,
     );
+    expect(sandbox).toMatchObject({ eventPosts: 1, updates: 0 });
   });
 
   it("an unresolved create stays so in a refresh, which names the command", async () => {
@@ -269,10 +268,11 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     "deleted by hand after it was %s: it leaves the state, that is said, and nothing counts as live",
     async (_, more) => {
       const { sandbox, fixture } = await one(WITH_ANOTHER);
-      const [e, again] = [fixture(), fixture()];
-      await (more.existingId === undefined ? e : fixture("other")).up({}, KNOWN);
+      const [e, again, other] = [fixture(), fixture(), fixture("other")];
+      other.engine.backend = new SavedStack("tiny/dev");
+      await (more.existingId === undefined ? e : other).up({}, KNOWN);
       await e.up(more, KNOWN);
-      await byHand(sandbox, "2");
+      sandbox.delete("event", 2);
       const said = wordsOf((await e.engine.refresh(WITNESSED)).run);
       expect(said).toMatch(
         /^(?:ConversionEvent "e"|events\["k"\] of ConversionEventSet "e") \(2\) is no longer on the platform, so it leaves the state: /,
@@ -288,7 +288,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const { sandbox, fixture } = await one(WITH_ANOTHER);
     const e = fixture();
     await e.up({}, KNOWN);
-    await byHand(sandbox, "2");
+    sandbox.delete("event", 2);
     const { error } = await e.engine.refresh(KNOWN);
     expect(error).toMatch(
       /404: event 2 was not found\. Look in the account\..*pulumi state delete/s,
@@ -303,7 +303,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const e = fixture();
     const options = optionsOf({ event: { update }, createdVisibleAfterSeconds: 0 });
     await e.up({}, options);
-    await byHand(sandbox, "2");
+    sandbox.delete("event", 2);
     for (let run = 0; run < 2; run++)
       expect((await e.up({ value: 7 }, options)).error).toMatch(
         /PUT \S+ was refused with status 404: event 2 was not found\..*pulumi state delete/s,
@@ -421,7 +421,10 @@ it("a refresh shows each changed argument once, in the form of the program, and 
   const warned: string[] = [];
   const adapt = (runtime: Runtime): Runtime => ({
     ...runtime,
-    warnEach: ({ text }) => void warned.push(text),
+    messages: {
+      ...runtime.messages,
+      warnEach: ({ text }) => void warned.push(text),
+    },
   });
   const { event, id, outs, sandbox } = await start({ hasTextValues: true }, ALL, adapt);
   const before = { ...sandbox.events[0] };
@@ -571,26 +574,21 @@ it("an update sends only what was changed, a default or null for what was remove
 });
 
 describe("delete", () => {
-  it("deletes only the object, once, also if the state was not saved; one that is not there counts as deleted if the delete works", async () => {
-    const { event, id, outs, sandbox, next, kill } = await start({}, { event: ALL.event });
+  it("deletes only the object; one that is not there counts as deleted if the delete works", async () => {
+    const { event, id, outs, sandbox, engine, next, kill } = await start();
     await event.delete(id, outs);
     await kill();
     expect([sandbox.events, sandbox.advertisers.length]).toEqual([[], 1]);
-    // Soon after its create, when not to find it proves nothing.
-    await next().event.delete(id, outs);
-    expect(sandbox).toMatchObject({ creates: 0, deletes: 1 });
-    const elsewhere = newRun(sandbox, newFolder(), KNOWN);
-    expect((await failureOf(elsewhere.event.delete(id, outs))).message).toContain(
+    expect((await failureOf(next().event.delete(id, outs))).message).toContain(
       "refused with status 404",
     );
-    const another = await elsewhere.event.create({
-      ...inputs,
-      __identity: "tiny/dev::another",
-    });
-    const working = newRun(sandbox, newFolder(), KNOWN);
-    await working.event.delete(another.id, another.outs as Values);
+    const another = engine.beside(EventEngine, "another");
+    expect((await another.up({ ...OTHER }, KNOWN)).error).toBeUndefined();
+    const { id: anotherId, outputs } = another.state ?? expect.fail();
+    const working = next();
+    await working.event.delete(anotherId, outputs);
     await working.event.delete(id, outs);
-    expect(sandbox).toMatchObject({ creates: 1, deletes: 4 });
+    expect([working.said, sandbox]).toMatchObject([[], { creates: 1, deletes: 4 }]);
   });
 
   const WITHOUT_UPDATE = optionsOf({
@@ -668,7 +666,7 @@ describe("delete", () => {
       if (isBefore) await run.event.delete(id, outputs);
       const created = await run.event.create(next as Values);
       if (!isBefore) await run.event.delete(id, outputs);
-      run.closeNow();
+      await run.close();
       expect(created.outs).not.toHaveProperty("__left");
       expect(sandbox.events.map((each) => String(each.id))).toEqual([created.id]);
       expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });

@@ -1,152 +1,175 @@
-/** A search takes up to 30 seconds: `pending` writes what it found only over what it was asked about. */
-import { join } from "node:path";
-import { expect, it, onTestFinished, vi } from "vitest";
-import { type Resource, readExport } from "../../provider/src/cli/contents.js";
+/** A search takes up to 30 seconds: an answer of `pending` never undoes what a run has made since. */
+import { rmSync } from "node:fs";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { systemClock } from "../../provider/src/base/index.js";
 import { pendingCommand } from "../../provider/src/cli/pending.js";
 import type * as pulumi from "../../provider/src/cli/pulumi.js";
-import {
-  backendIn,
-  JournalFile,
-  type JournalLine,
-  journalPath,
-  readJournal,
-} from "../../provider/src/journal/index.js";
+import { aheadBy } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
-import { useSandbox } from "../support/stack.js";
-import { exportOf, storedEvent } from "../support/stored.js";
+import { operatedSandbox, operatedSettings } from "../support/operated.js";
+import { withClock } from "../support/run.js";
+import { EventEngine, journalLines } from "../support/set-engine.js";
 
-const pulumiCli = vi.hoisted(() => ({ state: "", refreshes: 0 }));
-
-vi.mock("../../provider/src/cli/pulumi.js", async (original) => ({
-  ...(await original<typeof pulumi>()),
-  stackName: async () => "organization/shop/dev",
-  stateOf: async () => readExport(pulumiCli.state),
-  refresh: async () => {
-    pulumiCli.refreshes++;
-  },
+const acting = vi.hoisted(() => ({
+  engine: undefined as unknown,
+  refreshes: 0,
+  /** What happens before the refresh gets Pulumi's lock. */
+  before: async (): Promise<unknown> => undefined,
 }));
 
-const KEY = "ConversionEvent::buy";
-const SENT = {
-  key: KEY,
-  state: "sent",
-  mark: "m",
-  body: "b",
-  field: "alternative_id",
-  at: "2020-01-01T00:00:00.000Z",
-} as const;
-const SENT_AGAIN = { ...SENT, at: "2021-01-01T00:00:00.000Z" };
-const { key: _, state: __, ...unresolved } = SENT;
-
-const IN_JOURNAL = { lines: [SENT], resources: [] };
-const IN_STATE = {
-  lines: [],
-  resources: [storedEvent("buy", "unresolved-m", { unresolved })],
-};
-
-/** `pending --search`, which finds nothing. @param act what a run does while the search is under way. */
-async function searching(
-  { lines, resources }: { lines: JournalLine[]; resources: Resource[] },
-  act: (run: JournalFile) => Promise<void>,
-) {
-  const sandbox = await useSandbox({ operations: true });
-  const cache = newFolder();
-  const settings = {
-    BASE_URL: sandbox.url,
-    EMAIL: sandbox.email,
-    PASSWORD: sandbox.password,
-    COOKIE_FILE: "none",
-    MARK_FIELD: "alternative_id",
-    OPERATIONS: JSON.stringify({
-      event: { search: "GET rest/event?alternative_id={mark}" },
-    }),
+vi.mock("../../provider/src/cli/pulumi.js", async (original) => {
+  const engine = () => acting.engine as EventEngine;
+  return {
+    ...(await original<typeof pulumi>()),
+    stackName: async () => `organization/${engine().stack}`,
+    stateOf: async () => engine().saved.read(),
+    refresh: async (urns: readonly string[], environment: Record<string, string>) => {
+      await acting.before();
+      acting.refreshes++;
+      const { saved } = engine();
+      saved.beginRun(true);
+      saved.save();
+      for (const urn of urns.filter((each) => saved.resources.has(each))) {
+        const name = urn.split("::").at(-1) ?? "";
+        const { error } = await engine().beside(EventEngine, name).refresh({ environment });
+        if (error !== undefined) throw new Error(error);
+      }
+    },
   };
-  for (const [name, value] of Object.entries(settings))
-    vi.stubEnv(`ADVERTISING_${name}`, value);
-  vi.stubEnv("XDG_CACHE_HOME", cache);
-  vi.stubEnv("PULUMI_BACKEND_URL", "file:///states");
-  vi.stubEnv("PATH", "");
+});
+
+const E = { eventName: "E", advertiserId: 1, value: 1 };
+const OTHER = { ...E, eventName: "Other" };
+/** A create that was sent so long before can't arrive any more. */
+const LATER_MS = 3_600_000;
+const settings = operatedSettings();
+
+/** Where the create of `e` is known. The state's has not arrived. */
+const PLACES = ["the state", "Pulumi's record", "a journal"] as const;
+
+async function start(place: (typeof PLACES)[number]) {
+  let nowMs = Date.now();
+  const sandbox = await operatedSandbox({ clock: () => nowMs });
+  const here = newFolder();
+  const on = (folder: string, name = "e") => new EventEngine(sandbox, folder, name);
+  const options = {
+    settings,
+    adapt: (runtime: Parameters<typeof withClock>[0]) =>
+      withClock(runtime, { ...aheadBy(0, systemClock), sleep: async () => undefined }),
+  };
+  const e = on(here);
+  await on(newFolder(), "other").up(OTHER);
+  const isInState = place === "the state";
+  sandbox.fail({ on: "event", act: !isInState, with: { kind: "close-without-answer" } });
+  // A killed run doesn't search.
+  const noSearch = {
+    on: "search",
+    with: { kind: "answer", status: 404 },
+    times: 50,
+  } as const;
+  if (!isInState) sandbox.fail(noSearch);
+  if (isInState) await e.up(E, options);
+  else await e.upAndKill(E, undefined, options);
+  if (place === "a journal") e.saved.clearCreates();
+  sandbox.endFaults();
+  nowMs += LATER_MS;
+  rmSync(`${here}/session.json`, { force: true }); // it has ended by then
+  Object.assign(acting, { engine: e, refreshes: 0, before: async () => undefined });
+  const environment = {
+    ADVERTISING_BASE_URL: sandbox.url,
+    ADVERTISING_EMAIL: sandbox.email,
+    ADVERTISING_PASSWORD: sandbox.password,
+    ADVERTISING_COOKIE_FILE: "none",
+    ADVERTISING_MARK_FIELD: settings.markField,
+    ADVERTISING_OPERATIONS: settings.operations,
+    XDG_STATE_HOME: here,
+    PULUMI_BACKEND_URL: "file:///states",
+    PATH: "",
+  };
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   vi.spyOn(console, "log").mockReturnValue();
   vi.spyOn(console, "error").mockReturnValue();
+  vi.spyOn(console, "warn").mockReturnValue();
+  vi.spyOn(systemClock, "sleep").mockResolvedValue();
   onTestFinished(() => {
     vi.unstubAllEnvs();
     vi.restoreAllMocks();
   });
-  Object.assign(pulumiCli, { state: exportOf(resources), refreshes: 0 });
-  const folder = join(cache, "pulumi-advertising/stacks");
-  const place = {
-    backend: backendIn(process.env, process.cwd()),
-    stack: "organization/shop/dev",
+  const pending = (...args: string[]) =>
+    pendingCommand.run(args).catch(({ message }: Error) => message);
+  /** `pending --search`, which finds nothing. @param act what happens while the search is under way. */
+  const searching = async (act: () => Promise<unknown>) => {
+    sandbox.fail({
+      on: "search",
+      act: true,
+      with: (answer, _request, response) => {
+        void act().then(() =>
+          response.writeHead(answer.status, answer.headers).end(answer.body),
+        );
+        return undefined;
+      },
+    });
+    const { searches } = sandbox;
+    const code = await pending("--search");
+    expect(sandbox.searches).toBeGreaterThan(searches);
+    return code;
   };
-  const newRun = () => new JournalFile({ ...place, folder, maxWaitMs: 0 });
-  const before = newRun();
-  await before.open();
-  await before.append(lines);
-  before.release();
-
-  const run = newRun();
-  sandbox.fail({
-    on: "search",
-    act: true,
-    with: (answer, _request, response) => {
-      void act(run).then(() =>
-        response.writeHead(answer.status, answer.headers).end(answer.body),
-      );
-      return undefined;
-    },
-  });
-  const code = await pendingCommand.run(["--search"]).catch(() => 2);
-  run.release();
-  expect(sandbox.searches).toBe(1);
-  const record = readJournal(journalPath(place, folder)).records.get(KEY);
-  return { code, record, refreshes: pulumiCli.refreshes };
+  /** All that is saved about creates. */
+  const saved = () => [e.saved.exported(), journalLines(here)];
+  /** Each object is managed, and further runs on any machine change nothing. */
+  const expectKept = async (posts: number) => {
+    for (const each of [e, on(newFolder())]) {
+      expect((await each.up(E, options)).error).toBeUndefined();
+      const made = sandbox.events.filter(({ event_name }) => event_name === "E");
+      expect(made.map(({ id }) => String(id))).toEqual([each.state?.id]);
+      expect(sandbox.eventPosts).toBe(posts);
+    }
+  };
+  return { sandbox, e, options, pending, searching, saved, expectKept };
 }
 
-const writing = (...lines: JournalLine[]) => {
-  return async (run: JournalFile) => {
-    await run.open();
-    await run.append(lines);
-  };
-};
-const thenKilled = (...lines: JournalLine[]) => {
-  return async (run: JournalFile) => {
-    await writing(...lines)(run);
-    run.release();
-  };
-};
-
-it("resolves what no search finds, whatever else it brings up to date", async () => {
-  const seen = {
-    ...SENT,
-    key: "ConversionEvent::there",
-    state: "created",
-    id: "5",
-  } as const;
-  const before = { lines: [SENT, seen], resources: [storedEvent("there", 5)] };
-  const noted = await searching(before, async () => {});
-  expect(noted).toMatchObject({ code: 0, refreshes: 0, record: { state: "closed" } });
-  const inState = await searching(IN_STATE, async () => {});
-  expect(inState).toMatchObject({ refreshes: 1, record: { state: "closed" } });
-});
-
-it.each([
-  ["the journal has, and a killed run has made", IN_JOURNAL, thenKilled],
-  ["the journal has, and a run is making", IN_JOURNAL, writing],
-  ["the state has, and a killed run has made", IN_STATE, thenKilled],
-  ["the state has, and a run is making", IN_STATE, writing],
-])("changes nothing about a create that %s since", async (_, before, run) => {
-  const id = "7";
-  const made = await searching(before, run(SENT_AGAIN, { key: KEY, state: "created", id }));
-  expect(made).toMatchObject({ code: 2, refreshes: 0, record: { state: "created", id } });
-  const sent = await searching(before, run(SENT_AGAIN));
-  expect(sent).toMatchObject({ code: 2, refreshes: 0, record: SENT_AGAIN });
-});
-
-it("changes nothing once another machine has saved the state", async () => {
-  const saved = await searching(IN_STATE, async () => {
-    const state = JSON.parse(pulumiCli.state);
-    state.deployment.manifest = { time: "2026-03-02T10:00:01Z" };
-    pulumiCli.state = JSON.stringify(state);
+describe.each(PLACES)("a create that %s has: an answer", (place) => {
+  it.each([
+    ["--created", "e=2"],
+    ["--not-created", "e"],
+  ])("%s is refused while a run goes on, and changes nothing", async (...answer) => {
+    const { sandbox, pending, saved } = await start(place);
+    acting.before = () => {
+      throw new Error("the stack is currently locked by 1 lock(s)");
+    };
+    const before = [...saved(), sandbox.eventPosts];
+    expect(await pending(...answer)).toMatch(/^not resolved: e: .*currently locked/);
+    expect([...saved(), sandbox.eventPosts]).toEqual(before);
   });
-  expect(saved).toEqual({ code: 2, refreshes: 0, record: undefined });
+
+  it("undoes nothing that a run has made since it was asked", async () => {
+    const { sandbox, e, options, pending, expectKept } = await start(place);
+    acting.before = async () => {
+      expect((await e.up(E, options)).error).toBeUndefined();
+    };
+    const posts = sandbox.eventPosts + (place === "the state" ? 1 : 0);
+    expect(await pending("--not-created", "e")).toBe(0);
+    expect(acting.refreshes).toBe(1);
+    await expectKept(posts);
+  });
+});
+
+describe("a search that finds nothing", () => {
+  it("resolves the create, which is sent again once", async () => {
+    const { sandbox, searching, expectKept } = await start("the state");
+    expect([await searching(async () => {}), acting.refreshes]).toEqual([0, 1]);
+    await expectKept(sandbox.eventPosts + 1);
+  });
+
+  it("changes nothing if a killed run has sent the create again meanwhile", async () => {
+    const { sandbox, e, options, searching, saved, expectKept } = await start("the state");
+    let after: unknown;
+    const code = await searching(async () => {
+      await e.upAndKill(E, undefined, options);
+      after = saved();
+    });
+    // The state still lists it.
+    expect([code, acting.refreshes, saved()]).toEqual([1, 0, after]);
+    await expectKept(sandbox.eventPosts);
+  });
 });

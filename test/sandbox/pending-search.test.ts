@@ -1,11 +1,13 @@
 /** What `pending --search` finds on the platform, and what it says about the rest. */
 import { expect, it, onTestFinished, vi } from "vitest";
-import type { Create, Facts } from "../../provider/src/cli/pending-facts.js";
+import { systemClock } from "../../provider/src/base/index.js";
+import { type Create, factsIn } from "../../provider/src/cli/pending-facts.js";
 import { searchOpen } from "../../provider/src/cli/platform.js";
 import type { KindName } from "../../provider/src/kinds/index.js";
+import { readExport, savedStateOf } from "../../provider/src/record/index.js";
 import { type CreateRecord, refAt } from "../../provider/src/state/index.js";
 import { useSandbox } from "../support/stack.js";
-import { urnOf } from "../support/stored.js";
+import { exportOf, urnOf } from "../support/stored.js";
 
 const open = (
   short: string,
@@ -17,11 +19,12 @@ const open = (
     mark: `mark-${short}`,
     body: "",
     at: "2020-01-01T00:00:00.000Z",
+    latest: "2020-01-01T00:00:00.000Z",
     field: "alternative_id",
     ...record,
   },
   knownBy: "state",
-  journal: { backend: "", stack: "" },
+  formerIds: [],
   ...more,
 });
 const event = (id: number, mark: string) => ({
@@ -55,18 +58,16 @@ async function search(creates: readonly Create[], operations: object = {}) {
   for (const [name, value] of Object.entries(settings))
     vi.stubEnv(`ADVERTISING_${name}`, value);
   vi.stubEnv("PATH", ""); // no stack
+  vi.spyOn(systemClock, "sleep").mockResolvedValue();
   const told: string[] = [];
   vi.spyOn(console, "log").mockImplementation((text) => void told.push(text));
   onTestFinished(() => {
     vi.unstubAllEnvs();
     vi.restoreAllMocks();
   });
-  const facts = {
-    open: creates,
-    inState: new Map(),
-    notes: [],
-  } as Partial<Facts>;
-  const answers = await searchOpen(facts as Facts, {});
+  const saved = savedStateOf(readExport(exportOf([])));
+  const facts = { ...factsIn(saved, [], "organization/shop/dev"), open: creates };
+  const answers = await searchOpen(facts, {});
   expect(sandbox.creates).toBe(0);
   return {
     sandbox,
@@ -88,6 +89,22 @@ it("finds the object with exactly this mark, which the resource has not had befo
     "twice: Searched for alternative_id = mark-twice: found 2 objects: 8 and 9. Keep one of them, and remove the others on the platform.",
   ]);
   expect(sandbox).toMatchObject({ searches: 4, logins: 1 });
+});
+
+it("without a saved moment of the platform's time it neither says that nothing was made, nor when it will", async () => {
+  const future = "2100-01-01T00:00:00.000Z";
+  const creates = [open("new", { latest: undefined }), open("later", { latest: future })];
+  const { found, told } = await search(creates);
+  const until = /until \S+: nothing found\. The next `pulumi up`, .* searches again\./;
+  expect({ found, told }).toEqual({
+    found: [],
+    told: [
+      expect.stringMatching(new RegExp(`^new: .*${until.source}$`)),
+      expect.stringMatching(
+        /^later: .* From 2100-01-01T00:06:01.000Z on, by the platform's/,
+      ),
+    ],
+  });
 });
 
 it("says why it can't search, and sends nothing for it", async () => {

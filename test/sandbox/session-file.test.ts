@@ -11,7 +11,7 @@ import fs, {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { SessionStore } from "../../provider/src/client/session-file.js";
+import { sessionStore } from "../../provider/src/client/session-file.js";
 import { SessionJar } from "../../provider/src/client/session-jar.js";
 import type { Sandbox, SandboxAnswerer } from "../../provider/src/sandbox/index.js";
 import { replaceIn } from "../support/builtin.js";
@@ -522,7 +522,7 @@ describe("the password", () => {
       0,
       { logins: 0, creates: 0 },
     ]);
-    await run.advertiser.create({ ...inputs });
+    await run.advertiser.declare({ ...inputs });
     expect([computed.mock.calls.length, counts(sandbox)]).toEqual([
       1,
       { logins: 0, creates: 1 },
@@ -626,7 +626,7 @@ describe("long-lived sessions", () => {
       );
       return jar;
     };
-    const store = new SessionStore(dependenciesOf({ settings, cookieFile: file }), logIn);
+    const store = sessionStore(dependenciesOf({ settings, cookieFile: file }), logIn);
     const [first, second] = [await store.open(url), await store.open(url)];
     await first.storeCookies(
       { setCookies: ["x_service_cookie=late; Path=/"], headers: {} },

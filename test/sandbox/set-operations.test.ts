@@ -1,11 +1,11 @@
 /** A set's members with more operations. What single resources share is in `operations.test.ts`, `search.test.ts`. */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
-import { markOfCreate, objectKey, UNKNOWN } from "../../provider/src/state/index.js";
+import { markOf, memberOf, objectKey, UNKNOWN } from "../../provider/src/state/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
-import { failureOf } from "../support/run.js";
+import { failureOf, withClock } from "../support/run.js";
 import { SetEngine, wordsOf } from "../support/set-engine.js";
 
 const A = { eventName: "A", value: 1 };
@@ -24,7 +24,7 @@ async function start(
   const folder = newFolder();
   const engine = new SetEngine(sandbox, folder);
   engine.declares = { deletes };
-  const adapt = (runtime: Runtime): Runtime => ({ ...runtime, clock });
+  const adapt = (runtime: Runtime): Runtime => withClock(runtime, clock);
   const options = {
     settings: { ...operatedSettings(operations), maxWaitSeconds: "0" },
     adapt,
@@ -109,26 +109,29 @@ it.each([true, false])(
   },
 );
 
-it("marks follow from the set's own, which never changes; twins are looked for, and one that is sent again has the same mark", async () => {
+it("marks follow from the run that sent them; twins are looked for, and one that is sent again has the same mark", async () => {
   const { sandbox, clock, engine, up } = await start();
   sandbox.fail({ on: "event", act: true, with: lost, times: 1 });
   sandbox.fail({ on: "event", with: lost, times: 1 });
   sandbox.fail({ on: "search", with: refusal, times: 50 });
   expect(await up(of({ a: A, b: A }))).toContain("The outcome of 2 creates is unknown");
   sandbox.endFaults();
-  const base = String(engine.state?.inputs.__mark).replace(/^alternative_id /, "");
-  const markOf = (key: string) => markOfCreate(base, "", key, undefined);
+  const marksNow = (...keys: string[]) => {
+    const [run = ""] = String(engine.state?.inputs.__run).split(" ");
+    return keys.map((key) => markOf(run, memberOf(engine.ref.key, key)));
+  };
+  const [a, b] = marksNow("a", "b");
   expect(engine.unresolved).toMatchObject({
-    a: { mark: markOf("a") },
-    b: { mark: markOf("b"), field: "alternative_id" },
+    a: { mark: a },
+    b: { mark: b, field: "alternative_id" },
   });
+  expect(await up(of({ a: A, b: A }))).toContain("The outcome of 1 create is unknown");
   clock.advance(95_000);
   expect(
     await up({ ...of({ a: A, b: A, c: { ...A, value: 7 } }), __secret: ["events"] }),
   ).toBeUndefined();
-  expect(String(engine.state?.inputs.__mark)).toContain(base);
   const marks = sandbox.events.map(({ alternative_id }) => String(alternative_id));
-  expect(marks.toSorted()).toEqual(["a", "b", "c"].map(markOf).toSorted());
+  expect(marks.toSorted()).toEqual([a, b, ...marksNow("c")].toSorted());
   expect([Object.keys(engine.eventIds), engine.unresolved, sandbox.eventPosts]).toEqual([
     ["a", "b", "c"],
     {},
@@ -240,21 +243,23 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });
   });
 
-  it("removing a set deletes all its objects, if necessary in a second run, and none twice", async () => {
-    const { sandbox, engine, options, up, deleted } = await deleting();
+  it("removing a set deletes all its objects, if necessary in a second run", async () => {
+    const { sandbox, engine, options, up } = await deleting();
     const events = Array.from(
       { length: 40 },
       (_, n) => [`k${n}`, { eventName: `E${n}`, value: n }] as const,
     );
     await up(of(Object.fromEntries(events)));
     const { id = "", outputs = {} } = engine.state ?? {};
-    sandbox.fail({ on: "delete", after: 30, with: refusal, times: 2 });
+    sandbox.fail({ on: "delete", after: 30, with: refusal, times: 20 });
     const run = engine.newRun(options);
     const { message } = await failureOf(run.set.delete(id, outputs));
     expect(message).toMatch(/^events\["k\d+"\].*busy.*\[ADVERTISING_REFUSED\]$/s);
-    run.closeNow();
+    await run.close();
+    expect(sandbox.events).toHaveLength(10);
+    // What is missing is asked about again, once the delete has worked.
     await engine.newRun(options).set.delete(id, outputs);
-    expect([sandbox.events, deleted().length]).toEqual([[], 42]);
+    expect(sandbox.events).toEqual([]);
     expect(sandbox).toMatchObject({ eventPosts: 40, logins: 1 });
   });
 });

@@ -1,131 +1,98 @@
-/** One stack on two machines, each with its own journal: what a preview here says of what was done there. */
+/** One stack on two machines, each with its own journals: what a preview here says of what was done there. */
 import { describe, expect, it } from "vitest";
-import type { FaultRule, Sandbox } from "../../provider/src/sandbox/index.js";
+import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
 import { operatedSandbox } from "../support/operated.js";
-import { RESOURCE_FORMS, runProgram, SingleObjectFixture } from "../support/set-engine.js";
+import {
+  RESOURCE_FORMS,
+  runProgram,
+  SingleObjectFixture,
+  wordsOf,
+} from "../support/set-engine.js";
 
 const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-answer" } };
 
-/** The run of a preview in which `gone` is no longer declared, and `fresh` is new. @returns its warnings. */
-async function previewOfRename(
-  gone: SingleObjectFixture,
-  fresh: SingleObjectFixture,
-): Promise<string> {
-  const run = fresh.engine.newRun();
-  await runProgram(run, [gone.gone(), fresh.is()], false);
-  run.closeNow();
-  return run.told.map(({ message }) => message).join("\n");
-}
-
-describe("a rename without an alias is hinted at", () => {
-  const start = async () => {
-    const [sandbox, here] = [await operatedSandbox(), newFolder()];
-    const fixture = (name: string, folder = here) =>
-      new SingleObjectFixture("a single event", sandbox, folder, name);
-    return {
-      sandbox,
-      old: fixture("old"),
-      fresh: fixture("fresh"),
-      there: fixture("old", newFolder()),
-    };
-  };
-  const HINT =
-    '"fresh" is new, but earlier runs managed an object with the same name on the platform: "old" (';
-
-  it("on a machine that did not create the object, once it has seen it in an `up`", async () => {
-    const { sandbox, old, fresh, there } = await start();
-    await there.up();
-    old.engine.state = there.engine.state;
-    await old.up();
-    expect(await previewOfRename(old, fresh)).toContain(`${HINT}2)`);
-    expect(sandbox.eventPosts).toBe(1);
-  });
-
-  it("after another machine has replaced it", async () => {
-    const { sandbox, old, fresh, there } = await start();
-    await old.up();
-    there.engine.state = old.engine.state;
-    await there.up({ value: 2 });
-    old.engine.state = there.engine.state;
-    await old.up({ value: 2 });
-    expect(await previewOfRename(old, fresh)).toContain(`${HINT}3)`);
-    expect(sandbox.eventPosts).toBe(2);
-  });
-
-  it("after it was adopted here", async () => {
-    const { sandbox, old, fresh, there } = await start();
-    await there.up();
-    await old.up({ existingId: 2 });
-    await old.up({ existingId: 2 });
-    expect(await previewOfRename(old, fresh)).toContain(`${HINT}2)`);
-    expect(sandbox.eventPosts).toBe(1);
+describe.each(RESOURCE_FORMS)("%s that leaves the program", (form) => {
+  it.each<[string, Record<string, unknown>[], string, number]>([
+    ["created", [{}], "2", 1],
+    ["replaced", [{}, { value: 2 }], "3", 2],
+    ["adopted", [{ existingId: 2 }], "2", 0],
+  ])("is named with its id where it wasn't %s", async (_, ups, id, posts) => {
+    const theirs = { id: 2, event_name: "E", advertiser_id: 1, value: 1 };
+    const events = posts === 0 ? [theirs] : [];
+    const objects = { advertisers: [{ id: 1, active: true }], events };
+    const sandbox = await operatedSandbox({ objects });
+    const there = new SingleObjectFixture(form, sandbox, newFolder(), "old");
+    for (const event of ups) expect((await there.up(event)).error).toBeUndefined();
+    const here = newFolder();
+    const [old, fresh] = ["old", "fresh"].map(
+      (name) => new SingleObjectFixture(form, sandbox, here, name),
+    ) as [SingleObjectFixture, SingleObjectFixture];
+    for (const isUp of [false, true]) {
+      const run = fresh.engine.newRun();
+      const errors = await runProgram(run, [old.gone(), fresh.is({ value: 9 })], isUp);
+      await run.close();
+      expect(errors).toEqual([undefined, undefined]);
+      const named = new RegExp(
+        `\`old(?:/k)?\` is no longer in the program\\. Event ${id} \\("E"\\) stays live`,
+        "g",
+      );
+      // By the time an `up` ends, its state has it no more.
+      expect(wordsOf(run).match(named)).toHaveLength(1);
+    }
+    expect([old.id, sandbox.eventPosts]).toEqual([undefined, posts + 1]);
   });
 });
 
 describe.each(RESOURCE_FORMS)(
   "%s: a create of unknown outcome that a colleague has resolved",
   (form) => {
-    const start = async (): Promise<{
-      sandbox: Sandbox;
-      here: SingleObjectFixture;
-      there: SingleObjectFixture;
-    }> => {
+    const start = async () => {
       const sandbox = await operatedSandbox();
       const [here, there] = [newFolder(), newFolder()].map(
         (folder) => new SingleObjectFixture(form, sandbox, folder),
-      );
-      if (here === undefined || there === undefined) throw new Error("two machines");
+      ) as [SingleObjectFixture, SingleObjectFixture];
       sandbox.fail(LOST);
       await here.up();
-      there.engine.state = here.engine.state;
-      const answers = JSON.stringify({ [String(here.unresolved?.mark)]: "2" });
-      expect(
-        (await there.engine.refresh({ environment: { ADVERTISING_ANSWERS: answers } }))
-          .error,
-      ).toBeUndefined();
       return { sandbox, here, there };
+    };
+    const resolved = async () => {
+      const started = await start();
+      const outcomes = { [String(started.here.unresolved?.mark)]: "2" };
+      const environment = { ADVERTISING_ANSWERS: JSON.stringify({ outcomes }) };
+      const { error } = await started.there.engine.refresh({ environment });
+      expect(error).toBeUndefined();
+      return started;
     };
 
     it("and nothing else: a preview here warns of no second one", async () => {
-      const { sandbox, here, there } = await start();
+      const { sandbox, here, there } = await resolved();
       await there.up();
-      here.engine.state = there.engine.state;
       expect(await here.preview()).toBe("");
       expect(sandbox.eventPosts).toBe(1);
     });
 
     it("and then replaced: a preview here warns of no second one", async () => {
-      const { sandbox, here, there } = await start();
+      const { sandbox, here, there } = await resolved();
       await there.up({ value: 2 });
-      here.engine.state = there.engine.state;
       expect(await here.preview({ value: 2 })).toBe("");
       expect([here.id, sandbox.eventPosts]).toEqual(["3", 2]);
     });
 
     it("by existingId: a preview here warns of no second one", async () => {
-      const sandbox = await operatedSandbox();
-      const [here, there] = [newFolder(), newFolder()].map(
-        (folder) => new SingleObjectFixture(form, sandbox, folder),
-      );
-      if (here === undefined || there === undefined) throw new Error("two machines");
-      sandbox.fail(LOST);
-      await here.up();
-      there.engine.state = here.engine.state;
+      const { sandbox, here, there } = await start();
       expect((await there.up({ existingId: 2 })).error).toBeUndefined();
-      here.engine.state = there.engine.state;
       expect(await here.preview({ existingId: 2 })).toBe("");
       expect([here.id, sandbox.eventPosts]).toEqual(["2", 1]);
     });
 
     it("while another create of this machine is open: that one is warned of", async () => {
-      const { sandbox, here, there } = await start();
-      here.engine.state = there.engine.state;
-      const before = here.engine.state;
+      const { sandbox, here, there } = await resolved();
       sandbox.fail(LOST);
-      await here.up({ value: 2 }); // replaces what the colleague found, and nobody knows whether it did
-      here.engine.state = before;
-      expect(await here.preview({ value: 2 })).toMatch(/its outcome is unknown/);
+      // It replaces what the colleague found, and nobody knows whether it did.
+      await here.kill({ value: 2 });
+      for (const machine of [here, there])
+        expect(await machine.preview({ value: 2 })).toMatch(/its outcome is unknown/);
       expect(sandbox.eventPosts).toBe(2);
     });
   },

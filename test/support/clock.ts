@@ -103,6 +103,16 @@ export class FakeClock implements Clock {
   }
 }
 
+/** The clock of a machine whose wall clock is ahead by `ms`. The same time passes as on `clock`. */
+export function aheadBy(ms: number, clock: Clock): Clock {
+  return {
+    wallMs: () => clock.wallMs() + ms,
+    monotonicMs: () => clock.monotonicMs(),
+    sleep: (forMs) => clock.sleep(forMs),
+    alarm: (afterMs, ring) => clock.alarm(afterMs, ring),
+  };
+}
+
 /** Real time, for several clients that wait for each other's real work: a fake clock would run ahead of it. */
 export class RealTime extends FakeClock {
   override wallMs = systemClock.wallMs;

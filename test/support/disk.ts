@@ -160,6 +160,10 @@ class MemoryFiles {
   /** Never fails: every file and folder is writable. */
   accessSync(): void {}
 
+  existsSync(path: string): boolean {
+    return this.#names.has(path);
+  }
+
   statSync(path: string): Status | undefined {
     const node = this.#names.get(path);
     return node && this.#status(node);

@@ -87,6 +87,8 @@ interface SessionForms {
   readonly instanceKey?: string;
   /** @default Date.now */
   readonly clock?: () => number;
+  /** The time in `Date` of each answer, in milliseconds since 1970; undefined leaves the header out. @default clock */
+  readonly date?: () => number | undefined;
 }
 
 export interface InstallationOptions
@@ -113,7 +115,17 @@ export function startInstallation(options: InstallationOptions = {}): Promise<Sa
     },
     new InstallationSessions(options),
   );
+  const { date = options.clock } = options;
+  if (date !== undefined) setDates(sandbox, date);
   return sandbox.listen();
+}
+
+function setDates({ server }: Sandbox, date: () => number | undefined): void {
+  server.prependListener("request", (_, response) => {
+    response.sendDate = false;
+    const ms = date();
+    if (ms !== undefined) response.setHeader("date", new Date(ms).toUTCString());
+  });
 }
 
 class InstallationSessions extends Sessions {

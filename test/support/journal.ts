@@ -1,73 +1,79 @@
-/** A stack's journal on a simulated disk, as its runs use it one after the other. */
+/** A stack's journals on a simulated disk, as its runs use them one after the other. */
 import { dirname } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { type Clock, systemClock } from "../../provider/src/base/index.js";
 import type { Disk } from "../../provider/src/files/index.js";
 import {
   Journal,
   type JournalEntry,
+  type JournalOptions,
   journalPath,
-  type RunAccount,
+  journalPaths,
   readJournal,
   type StackPlace,
 } from "../../provider/src/journal/index.js";
+import { openCreates } from "../../provider/src/plan/index.js";
 import { MemoryDisk } from "./disk.js";
 
-export const FOLDER = "/cache/stacks";
-export const DEV = { backend: "file:///states", stack: "organization/shop/dev" };
-export const PROD = { ...DEV, stack: "organization/shop/prod" };
+export const FOLDER = "/state";
+export const DEV: StackPlace = { backend: "file:///states", stack: "shop/dev" };
 export const AT = "2026-01-01T00:00:00.000Z";
-
-/** A run whose settings name no account. */
-export const ANY_ACCOUNT: RunAccount = { account: "", isSameAccount: () => true };
-
-export const OURS: RunAccount = {
-  account: "platform.example a@example.com",
-  isSameAccount: (recorded) =>
-    recorded === undefined || recorded === "platform.example a@example.com",
-};
 
 /** A create that is about to be sent. */
 export const aCreate = (key: string, replaces?: string) => ({
-  key,
-  at: AT,
-  mark: `mark of ${key}`,
-  body: "b",
+  ...{ key, run: "a-run", at: AT, mark: markOf(key), body: "b" },
   ...(replaces !== undefined && { replaces }),
 });
+export const markOf = (key: string) => `mark of ${key}`;
 
-export type Work = (run: Journal) => Promise<void> | void;
+export type Work = (run: Journal) => unknown;
 
-/** A record as `created 42`; `none` if there is no record. */
-export const entryLine = (record: JournalEntry | undefined) =>
-  record === undefined ? "none" : [record.state, record.id].filter(Boolean).join(" ");
+/** An entry as `created 42`; `none` if there is no entry. */
+export const entryLine = (entry: Pick<JournalEntry, "id" | "state"> | undefined) =>
+  entry === undefined ? "none" : [entry.state, entry.id].filter(Boolean).join(" ");
 
+/** @param name begins the names of its runs. */
 export function stackOn(
   disk: Disk = new MemoryDisk(),
   place: StackPlace = DEV,
   folder = FOLDER,
+  name = "run",
 ) {
-  const path = journalPath(place, folder);
   const said: string[] = [];
   const say = (message: string) => void said.push(message);
-  const newRun = (
-    maxWaitMs = 0,
-    clock: Clock = systemClock,
-    account: RunAccount = ANY_ACCOUNT,
-  ) => new Journal({ ...place, ...account, folder, clock, maxWaitMs, disk, say });
+  let runs = 0;
+  /** @param engine its address. */
+  const newRun = (options: Partial<JournalOptions> = {}, engine?: string) => {
+    const run = `${name}-${++runs}`;
+    return new Journal(
+      { place, run, engine },
+      { folder, disk, say, maxWaitMs: 0, ...options },
+    );
+  };
   /** An `up`, which the engine ends cleanly unless `work` has let go of the journal. */
-  const up = async (work: Work, left: string[] = [], account = ANY_ACCOUNT) => {
-    const run = newRun(0, systemClock, account);
+  const up = async (work: Work, hasCheckpoints = true) => {
+    const run = newRun();
     await run.assertUsable();
     await work(run);
     await turn(); // what nobody waits for
-    run.closeNow(left);
+    run.closeNow([], hasCheckpoints);
+    return run;
   };
-  const append = (text: string, to = path) => {
+  const append = (text: string, to = pathOf("run-0")) => {
     disk.mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
     disk.writeFileSync(disk.openSync(to, "a", 0o600), text);
   };
-  const all = () => [...readJournal(path, disk).records.values()];
-  const words = () => all().map((each) => `${each.key.split("::")[1]} ${entryLine(each)}`);
-  return { disk, path, said, newRun, up, append, all, words };
+  const pathOf = (run: string) => journalPath({ ...place, run }, folder);
+  const paths = () => journalPaths({ folder, disk }, place, new Set());
+  const journals = () => paths().flatMap((path) => readJournal(path, disk) ?? []);
+  /** What all files have, as `a created 42`. */
+  const words = () =>
+    journals()
+      .flatMap(({ entries }) => [...entries.values()])
+      .map((each) => `${each.key.split("::")[1]} ${entryLine(each)}`);
+  /** What is open by all of them together, if Pulumi can't be asked. */
+  const open = () =>
+    openCreates(undefined, journals()).open.map(({ key, id }) =>
+      [key.split("::")[1], id ?? "sent"].join(" "),
+    );
+  return { disk, said, newRun, up, append, pathOf, paths, journals, words, open };
 }

@@ -3,14 +3,11 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parse } from "yaml";
 
-export interface Job {
+interface Job {
   readonly if?: string;
   readonly environment?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly steps: readonly {
-    readonly id?: string;
-    readonly uses?: string;
-    readonly with?: Readonly<Record<string, string>>;
     readonly run?: string;
     readonly if?: string;
   }[];
@@ -22,18 +19,11 @@ interface GitHub {
 }
 interface GitLab {
   readonly workflow: { readonly rules: readonly { readonly if: string }[] };
-  readonly default: { readonly before_script: readonly string[] };
   readonly preview: { readonly script: readonly string[] };
   readonly apply: {
     readonly rules: readonly { readonly if: string }[];
     readonly script: readonly string[];
     readonly after_script: readonly string[];
-    readonly variables: Readonly<Record<string, string | number>>;
-    readonly cache: {
-      readonly key: string;
-      readonly paths: readonly [string];
-      readonly when: string;
-    };
   };
 }
 
@@ -52,15 +42,22 @@ export interface Pipeline {
   readonly after: readonly string[];
 }
 
+/** The conditions of steps that depend on a value, as the shell has it. */
+const VALUES: readonly (readonly [condition: string, variable: string])[] = [
+  ["inputs.resolve != ''", "RESOLVE"],
+  ["env.KEEP_KEY != ''", "KEEP_KEY"],
+];
+
 function stepsOf({ steps }: Job, isLate: boolean): string[] {
   const own = steps.filter(
     ({ run = "npm ci" }) => !["npm ci", "npm test", "npm run check"].includes(run),
   );
   return own
-    .filter((step) => (step.if ?? "").includes("always()") === isLate)
-    .map(({ run = "", if: condition }) =>
-      condition === "inputs.resolve != ''" ? `if [ -n "$RESOLVE" ]; then ${run}; fi` : run,
-    );
+    .filter(({ if: condition = "" }) => condition.includes("always()") === isLate)
+    .map(({ run = "", if: condition = "" }) => {
+      const [, variable] = VALUES.find(([text]) => condition.includes(text)) ?? [];
+      return variable === undefined ? run : `if [ -n "$${variable}" ]; then\n${run}\nfi`;
+    });
 }
 
 const { preview, apply } = ON_GITHUB.jobs;

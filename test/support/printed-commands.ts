@@ -1,4 +1,14 @@
 /** The parts of messages that people copy, and repeated sentences. */
+import { resolve } from "node:path";
+import { type RunResult, runProcess, type TestStack } from "./stack.js";
+
+const COMMAND = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+
+/** Runs a printed command, as somebody who copies it into a shell. */
+export function typed(stack: TestStack, command: string): Promise<RunResult> {
+  const words = command.replace("npx pulumi-advertising", `node ${COMMAND}`);
+  return runProcess("sh", ["-c", words], stack.programFolder, stack.environment);
+}
 
 /** The lines of a message that consist of a command. */
 export function commandsIn(message: string): string[] {

@@ -35,13 +35,8 @@ export async function answer(
     ),
   );
   const answers = [...names].flatMap((name) => {
-    const found = objectsOf(sandbox).filter(
-      (object) => nameOf(object) === name.split("/").at(-1)?.toUpperCase(),
-    );
-    expect(found.length, "at most one object of a create").toBeLessThanOrEqual(1);
-    return found[0] === undefined
-      ? ["--not-created", name]
-      : ["--created", `${name}=${found[0].id}`];
+    const id = idOf(sandbox, name);
+    return id === undefined ? ["--not-created", name] : ["--created", `${name}=${id}`];
   });
   expect(await well(pendingCommand(stack, ...answers))).toContain("Nothing is pending");
   return names.size;
@@ -58,6 +53,14 @@ export async function recover(stack: TestStack, sandbox: Sandbox): Promise<numbe
     expect(asked, output).toBeGreaterThan(0);
     unresolved += asked;
   }
+}
+
+/** The object of a create, as a person finds it in the account. @param name as messages have it */
+export function idOf(sandbox: Sandbox, name: string): string | undefined {
+  const wanted = name.split("/").at(-1)?.toUpperCase();
+  const found = objectsOf(sandbox).filter((object) => nameOf(object) === wanted);
+  expect(found.length, "at most one object of a create").toBeLessThanOrEqual(1);
+  return found[0] && String(found[0].id);
 }
 
 export const objectsOf = (sandbox: Sandbox) => [...sandbox.advertisers, ...sandbox.events];

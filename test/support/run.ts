@@ -3,18 +3,35 @@
  */
 import { join } from "node:path";
 import { expect } from "vitest";
+import type { Clock } from "../../provider/src/base/index.js";
 import { createProvider } from "../../provider/src/dynamic/provider.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import {
   conversionEvent,
   conversionEventSet,
 } from "../../provider/src/kinds/event-kind.js";
-import type { Kind } from "../../provider/src/kinds/kind.js";
+import type { Kind, SetKind } from "../../provider/src/kinds/index.js";
 import {
+  check,
+  createResource,
   createRuntime,
+  deleteResource,
+  diffResource,
+  previewResource,
   type Runtime,
-  type Severity,
-} from "../../provider/src/operations/runtime.js";
+  readResource,
+  updateResource,
+} from "../../provider/src/operations/index.js";
+import type { Severity } from "../../provider/src/operations/runtime.js";
+import type { EngineRun } from "../../provider/src/record/index.js";
+import {
+  type ProgramContext,
+  pluginUrn,
+  type ResourceRef,
+  refOf,
+  refOfUrn,
+} from "../../provider/src/state/index.js";
+import { SavedStack } from "./saved-stack.js";
 import { whenTestEnds } from "./when-test-ends.js";
 
 export interface RunOptions {
@@ -22,11 +39,31 @@ export interface RunOptions {
   readonly cookieFile?: string;
   readonly settings?: Readonly<Record<string, string>>;
   readonly environment?: Readonly<Record<string, string>>;
+  /** The stack that Pulumi's record shows. @default one of its own, without resources */
+  readonly saved?: SavedStack;
+  /** What the engine's command line says. @default `pulumi up` */
+  readonly command?: Partial<EngineRun>;
+  /** The plugin's provider. @default the dynamic provider */
+  readonly provider?: string;
+  /** The engine's address. */
+  readonly engine?: string;
   /** Replaces parts of the runtime. */
   readonly adapt?: (runtime: Runtime) => Runtime;
 }
 
-/** @param platform a sandbox, in this process or another. @param folder has the cookie file and the journal. */
+/** The folder of the journals on the machine whose files are in `folder`, which stands for `XDG_STATE_HOME`. */
+export function journalsOf(folder: string): string {
+  return join(folder, "pulumi-advertising");
+}
+
+const BACKEND = { PULUMI_BACKEND_URL: "file:///states" };
+
+/** A runtime whose pauses, and moments without the platform's time, are by another clock. */
+export function withClock(runtime: Runtime, clock: Clock): Runtime {
+  return { ...runtime, work: { ...runtime.work, clock } };
+}
+
+/** @param platform a sandbox, in this process or another. @param folder has the cookie file and the journals. */
 export function newRun(
   platform: { readonly url: string; readonly email: string; readonly password: string },
   folder: string,
@@ -34,6 +71,10 @@ export function newRun(
     cookieFile = join(folder, "session.json"),
     settings,
     environment = {},
+    saved = new SavedStack("tiny/dev"),
+    command,
+    provider,
+    engine,
     adapt = (runtime) => runtime,
   }: RunOptions = {},
 ) {
@@ -50,49 +91,127 @@ export function newRun(
     readonly urn: string;
     readonly message: string;
   }[] = [];
+  saved.beginRun(environment.PULUMI_SKIP_CHECKPOINTS === undefined);
   const real = createRuntime(
     (key) => config[key],
-    environment,
+    { ...BACKEND, ...environment },
     async (severity, urn, message) => {
       told.push({ severity, urn, message });
     },
-    { folder: join(folder, "stacks") },
+    {
+      folder: journalsOf(folder),
+      ...(provider !== undefined && { provider }),
+      engine,
+      pulumi: {
+        command: {
+          command: "up",
+          stack: undefined,
+          targets: [],
+          excludes: [],
+          hasDependents: false,
+          skipsPreview: false,
+          ...command,
+        },
+        folder,
+        read: () => saved.read(),
+      },
+    },
   );
   const said: string[] = [];
-  const runtime = adapt({
-    ...real,
-    say: (message) => void said.push(real.secrets.scrub(message)),
-  });
-  const release = whenTestEnds(() => real.closeNow());
-  const providerOf = (kind: Kind) =>
-    createProvider(
-      kind,
+  const say = (message: string) => void said.push(real.secrets.scrub(message));
+  const runtime = adapt({ ...real, messages: { ...real.messages, say } });
+  const release = whenTestEnds(() => real.abandon());
+  if (provider !== undefined) runtime.deployment.isUp = undefined;
+  const providerOf = (resource: Kind | SetKind) => {
+    const dynamic = createProvider(
+      resource,
       () => runtime,
       () => undefined,
     );
+    const given: RunProvider =
+      provider === undefined ? dynamic : pluginOf(resource, runtime);
+    /** The engine's calls for a new resource. */
+    const declare = async (news: Record<string, unknown>) => {
+      const context = { identity: news.__identity, run: { isUp: true, resources: 1 } };
+      const { inputs = {}, failures = [] } = await given.check(
+        {},
+        { ...news, __identity: context },
+      );
+      if (failures.length > 0)
+        throw new Error(failures.map(({ reason }) => reason).join("\n"));
+      return given.create(inputs);
+    };
+    return { ...given, declare };
+  };
   return {
     runtime,
     /** Messages about the whole run, scrubbed, repetitions included. */
     said,
     /** Messages about single resources. */
     told,
-    set: createProvider(
-      conversionEventSet,
-      () => runtime,
-      () => undefined,
-    ),
+    set: providerOf(conversionEventSet),
     advertiser: providerOf(advertiser),
     event: providerOf(conversionEvent),
-    /** Ends the process as a kill does: the lock is released, and the journal's records stay. */
+    /** Ends the process as a kill does: the lock is released, and the journal's entries stay. */
     kill: () => {
       release();
       return real.abandon();
     },
     /** The run ends cleanly. */
-    closeNow: () => {
+    close: async () => {
       release();
-      real.closeNow();
+      await runtime.close();
     },
+  };
+}
+
+type Values = Record<string, unknown>;
+
+/** @property preview shows what the plugin's `create` and `update` show in a preview. */
+type RunProvider = ReturnType<typeof createProvider> & {
+  preview?: (id: string, olds: Values, news: Values) => Promise<void>;
+};
+
+/** The plugin's calls, in the form of the dynamic provider's. `plugin/provider.ts` has them in the protocol's form. */
+function pluginOf(resource: Kind | SetKind, runtime: Runtime): RunProvider {
+  const refIn = ({ __identity: given }: Values) => {
+    const identity = String((given as Values).identity ?? given);
+    return refOfUrn(resource.name, pluginUrn(refOf(resource.name, identity)));
+  };
+  const beginUp = async (ref: ResourceRef) => {
+    runtime.deployment.isUp = true;
+    runtime.begin(ref);
+    await runtime.journal().openOnce();
+  };
+  return {
+    configure: async () => undefined,
+    check: async (olds, news) => {
+      const { run: _, ...context } = news.__identity as ProgramContext;
+      const { inputs, failures } = await check(resource, runtime, refIn(news), {
+        context,
+        olds,
+        news,
+      });
+      return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
+    },
+    diff: async (id, olds, news) => {
+      const plan = await diffResource(resource, runtime, refIn(news), { id, olds, news });
+      return { ...plan, deleteBeforeReplace: false };
+    },
+    preview: (id, olds, news) =>
+      previewResource(resource, runtime, refIn(news), { id, olds, news }),
+    create: async (news) => {
+      await beginUp(refIn(news));
+      return createResource(resource, runtime, refIn(news), news);
+    },
+    update: async (id, olds, news) => {
+      await beginUp(refIn(news));
+      const change = { id, olds, news };
+      return { outs: await updateResource(resource, runtime, refIn(news), change) };
+    },
+    read: async (id, properties = {}) =>
+      (await readResource(resource, runtime, id, properties)) ?? { id: "", props: {} },
+    delete: (id, properties) => deleteResource(resource, runtime, { id, properties }),
   };
 }
 

@@ -45,7 +45,7 @@ export function userRun(sandbox: Sandbox, cookieFile: string) {
   const run = newRun(sandbox, newFolder(), { cookieFile });
   return {
     create: (advertiserName: string) =>
-      run.advertiser.create({ advertiserName, __identity: `tiny/dev::${advertiserName}` }),
+      run.advertiser.declare({ advertiserName, __identity: `tiny/dev::${advertiserName}` }),
     seen: () => warn.mock.calls.map(([message]) => message as string),
   };
 }

@@ -2,23 +2,17 @@
  * Simulates Pulumi's engine for some resources, run after run: it checks, compares, creates, updates or replaces,
  * deletes last, and saves the provider's results. Single events and sets have the same calls, so that one test can do both.
  */
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { everyJournal, type JournalEntry } from "../../provider/src/journal/index.js";
-import { memberRef, refOf } from "../../provider/src/state/index.js";
+import { type JournalEntry, readJournal } from "../../provider/src/journal/index.js";
+import { memberRef, pluginUrn, refOf, refOfKey } from "../../provider/src/state/index.js";
 import { carriedBack } from "./carried.js";
-import { newRun, type RunOptions } from "./run.js";
+import { journalsOf, newRun, type RunOptions } from "./run.js";
+import { type SavedResource, type SavedStack, stackNamed } from "./saved-stack.js";
 
 type Values = Record<string, unknown>;
 export type Run = ReturnType<typeof newRun>;
 type Platform = Parameters<typeof newRun>[0];
-
-interface Saved {
-  id: string;
-  inputs: Values;
-  outputs: Values;
-  /** Why the resource is incomplete. The engine then calls `update`, even if nothing differs. */
-  initError?: string;
-}
 
 export interface Result {
   /** The failure as the engine prints it. */
@@ -37,20 +31,33 @@ interface Named {
 /** Values as Pulumi's SDK sends them. */
 const carried = (values: object) => JSON.parse(JSON.stringify(values)) as Values;
 
-/** The records of a stack's journals in a run's folder, as `purchase created 5`. */
-export function journalLines(folder: string, stack = "organization/tiny/dev"): string[] {
+/** What a stack's journals in a run's folder have as open, as `purchase created 5`. */
+export function journalLines(folder: string, stack = "tiny/dev"): string[] {
   const entryLine = ({ key, state, id }: JournalEntry) =>
     [key.slice(key.indexOf("::") + 2), state, id]
       .filter((each) => each !== undefined)
       .join(" ");
-  return recordsIn(folder, stack).map(entryLine).toSorted();
+  const journals = journalFiles(folder).flatMap((path) => readJournal(path) ?? []);
+  const entries = journals
+    .filter((each) => each.stack === stack)
+    .flatMap((each) => [...each.entries.values()]);
+  return entries
+    .filter(({ state }) => state !== "closed")
+    .map(entryLine)
+    .toSorted();
 }
 
-function recordsIn(folder: string, stack: string): JournalEntry[] {
-  const all = everyJournal(join(folder, "stacks")).filter((each) => each.stack === stack);
-  return all
-    .flatMap(({ records }) => [...records.values()])
-    .filter(({ state }) => state !== "closed");
+/** The paths of all journal files on a machine. */
+export function journalFiles(folder: string): string[] {
+  let names: string[] = [];
+  try {
+    names = readdirSync(journalsOf(folder));
+  } catch {
+    // No run has created anything on this machine.
+  }
+  return names
+    .filter((name) => name.endsWith(".jsonl"))
+    .map((name) => join(journalsOf(folder), name));
 }
 
 const messageOf = (error: Error) => error.message;
@@ -60,19 +67,22 @@ export const wordsOf = ({ told, said }: Run) =>
   [...told.map(({ message }) => message), ...said].join("\n");
 
 abstract class Engine {
-  state: Saved | undefined;
   /** More of the program's context about the resource. */
   declares: Values = {};
   /** The stack, as `<project>/<stack>`. */
   stack = "tiny/dev";
+  /** Another backend than the test's. */
+  backend: SavedStack | undefined;
+  /** The plugin's provider, if it is not a dynamic resource. */
+  plugin: string | undefined;
   readonly #sandbox: Platform;
-  readonly #folder: string;
+  readonly folder: string;
   readonly name: string;
 
-  /** @param folder has the cookie file and the journal. */
+  /** @param folder of a machine: it has the cookie file and the journals. */
   constructor(sandbox: Platform, folder: string, name: string) {
     this.#sandbox = sandbox;
-    this.#folder = folder;
+    this.folder = folder;
     this.name = name;
   }
 
@@ -85,37 +95,89 @@ abstract class Engine {
     return refOf(this.resource, `${this.stack}::${this.name}`);
   }
 
-  newRun(options?: RunOptions): Run {
-    return newRun(this.#sandbox, this.#folder, options);
+  get urn(): string {
+    return this.plugin === undefined ? this.ref.resourceUrn : pluginUrn(this.ref);
   }
 
-  /** A whole run, which ends cleanly. */
+  /** What Pulumi has saved of its stack. */
+  get saved(): SavedStack {
+    return this.backend ?? stackNamed(this.stack);
+  }
+
+  get #formerUrns(): string[] {
+    const keys = (this.declares.formerKeys ?? []) as string[];
+    return keys.map((key) => refOfKey(key, `organization/${this.stack}`).resourceUrn);
+  }
+
+  /** The provider resource, as the state names it. */
+  get #provider(): string | undefined {
+    const [project, stack] = this.stack.split("/");
+    const urn = `urn:pulumi:${stack}::${project}::pulumi:providers:advertising`;
+    return this.plugin === undefined ? undefined : `${urn}::${this.plugin}::0`;
+  }
+
+  /** The resource in the state, also under its former names. */
+  get state(): SavedResource | undefined {
+    const all = [this.urn, ...this.#formerUrns].map((urn) => this.saved.resources.get(urn));
+    return all.find((each) => each !== undefined);
+  }
+
+  set state(state: SavedResource | undefined) {
+    const provider = this.#provider;
+    this.saved.set(this.urn, state && { ...state, provider }, this.#formerUrns);
+  }
+
+  newRun(options?: RunOptions): Run {
+    const provider = this.plugin;
+    return newRun(this.#sandbox, this.folder, {
+      saved: this.saved,
+      ...(provider !== undefined && { provider }),
+      ...options,
+    });
+  }
+
+  /** Another resource of the stack, on the same machine. */
+  beside<T extends Engine>(
+    of: new (sandbox: Platform, folder: string, name: string) => T,
+    name: string,
+  ): T {
+    const { stack, backend } = this;
+    return Object.assign(new of(this.#sandbox, this.folder, name), { stack, backend });
+  }
+
+  /** A whole run, which ends cleanly. Other resources of the stack stay, as with `--target`. */
   async up(declared: Values, options?: RunOptions): Promise<Result> {
     const run = this.newRun(options);
-    const [error] = await runProgram(run, [[this, declared]]);
-    run.closeNow();
+    const [error] = await runProgram(run, [[this, declared]], true, this.#others());
+    await run.close();
     return { error, run };
   }
 
   /** A preview. @returns its messages, and its errors. */
   async preview(declared: Values, options?: RunOptions): Promise<string> {
     const run = this.newRun(options);
-    const [error] = await runProgram(run, [[this, declared]], false);
-    run.closeNow();
+    const [error] = await runProgram(run, [[this, declared]], false, this.#others());
+    await run.close();
     return [wordsOf(run), error].filter(Boolean).join("\n");
+  }
+
+  #others() {
+    const own = [this.urn, ...this.#formerUrns];
+    return [...this.saved.resources.keys()].filter((urn) => !own.includes(urn)).length;
   }
 
   /** A refresh. If it fails, the state stays as it was. */
   async refresh(options?: RunOptions): Promise<Result> {
-    const run = this.newRun(options);
+    const run = this.newRun({ command: { command: "refresh" }, ...options });
     let error: string | undefined;
+    const { state } = this;
     try {
-      if (this.state !== undefined) {
+      if (state !== undefined) {
         const { id, props, inputs } = await this.provider(run).read(
-          this.state.id,
-          this.state.outputs,
+          state.id,
+          state.outputs,
         );
-        const { initError: _, ...kept } = this.state;
+        const { initError: _, ...kept } = state;
         const found = inputs && {
           inputs: { ...carriedBack(inputs), __provider: PROVIDER },
         };
@@ -127,28 +189,25 @@ abstract class Engine {
     } catch (failure) {
       error = (failure as Error).message;
     }
-    run.closeNow();
+    await run.close();
     return { error, run };
   }
 
-  /** A run that is killed when `when` resolves; the engine saves nothing of it. @param when undefined: once everything is done. */
+  /**
+   * A run that is killed when `when` resolves. The engine has saved the beginnings of its operations, and no result.
+   * @param when undefined: once everything is done.
+   */
   async upAndKill(
     declared: Values,
     when?: Promise<unknown>,
     options?: RunOptions,
   ): Promise<void> {
     const run = this.newRun(options);
-    const before = structuredClone(this.state);
-    const applying = this.apply(run, declared);
-    await (when ?? applying);
-    await run.kill();
-    await applying;
-    await run.kill(); // also frees what it has taken meanwhile, such as the journal's lock
-    this.state = before;
+    await killed(run, [[this, declared]], when);
   }
 
   async apply(run: Run, declared: Values): Promise<string | undefined> {
-    return (await runProgram(run, [[this, declared]]))[0];
+    return (await runProgram(run, [[this, declared]], true, this.#others()))[0];
   }
 
   /** @param context the program process's information about the whole run. */
@@ -170,79 +229,124 @@ abstract class Engine {
     };
     const { state } = this;
     let inputs = await check(state?.inputs ?? {});
-    try {
-      if (state === undefined) {
-        if (isUp) await this.#create(provider, inputs);
-        return [];
-      }
-      const { changes, replaces = [] } = await provider.diff(
-        state.id,
-        state.outputs,
-        inputs,
-      );
-      if (replaces.length > 0) inputs = await check({});
-      if (!isUp) return [];
-      if (replaces.length > 0) {
-        await this.#create(provider, inputs);
-        return this.#deletes(run, state);
-      }
-      if (changes === false && state.initError === undefined) {
-        this.state = { ...state, inputs };
-        return [];
-      }
-      const { outs } = await provider.update(state.id, state.outputs, inputs);
-      this.state = { id: state.id, inputs, outputs: carriedBack(outs) };
+    const { preview } = provider;
+    if (state === undefined) {
+      if (!isUp) await preview?.("", {}, inputs);
+      if (isUp) await this.#operate("creating", { inputs }, () => provider.create(inputs));
       return [];
+    }
+    const { changes, replaces = [] } = await provider.diff(state.id, state.outputs, inputs);
+    if (replaces.length > 0) inputs = await check({});
+    if (!isUp && replaces.length > 0) await preview?.("", {}, inputs);
+    else if (!isUp && changes) await preview?.(state.id, state.outputs, inputs);
+    if (!isUp) return [];
+    if (replaces.length > 0) {
+      await this.#operate("creating", { inputs }, () => provider.create(inputs));
+      const old = `${this.urn}#${state.id}`;
+      this.saved.set(old, { ...state, isOld: true, resourceUrn: this.urn });
+      return [() => this.#delete(run, state, old)];
+    }
+    if (changes === false && state.initError === undefined) {
+      this.state = { ...state, inputs };
+      return [];
+    }
+    const { id } = state;
+    await this.#operate("updating", { inputs, id }, async () => {
+      return { id, ...(await provider.update(id, state.outputs, inputs)) };
+    });
+    return [];
+  }
+
+  /** Saves what a `create` or `update` returns, and what its failure says that there is. */
+  async #operate(
+    type: "creating" | "updating",
+    resource: { inputs: Values; id?: string },
+    call: () => Promise<{ id?: unknown; outs?: object | undefined }>,
+  ): Promise<void> {
+    const { inputs } = resource;
+    const provider = this.#provider;
+    const aliases = this.#formerUrns;
+    const end = this.saved.begin(type, { ...resource, urn: this.urn, aliases, provider });
+    try {
+      const { id, outs } = await call();
+      this.state = { id: String(id), inputs, outputs: carriedBack(outs) };
     } catch (thrown) {
-      const error = thrown as Error & { id?: string; properties?: Values };
-      if (error.id !== undefined)
-        this.state = {
-          id: error.id,
-          inputs,
-          outputs: carriedBack(error.properties),
-          initError: error.message,
-        };
-      throw error;
+      const {
+        id,
+        properties,
+        message: initError,
+      } = thrown as Error & {
+        id?: string;
+        properties?: Values;
+      };
+      if (id !== undefined)
+        this.state = { id, inputs, outputs: carriedBack(properties), initError };
+      throw thrown;
+    } finally {
+      end();
     }
   }
 
-  async #create(provider: Run["event"] | Run["set"], inputs: Values): Promise<void> {
-    const { id, outs } = await provider.create(inputs);
-    this.state = { id: String(id), inputs, outputs: carriedBack(outs) };
-  }
-
-  #deletes(run: Run, { id, inputs, outputs }: Saved): (() => Promise<void>)[] {
-    return inputs.__delete === true
-      ? [async () => this.provider(run).delete(id, outputs)]
-      : [];
+  /** By the option in the state, the engine calls `delete`; in any case the resource leaves the state. */
+  async #delete(run: Run, state: SavedResource, at: string): Promise<void> {
+    const { id, inputs, outputs } = state;
+    const end = this.saved.begin("deleting", { ...state, urn: this.urn });
+    try {
+      if (inputs.__delete === true) await this.provider(run).delete(id, outputs);
+      this.saved.set(at, undefined);
+    } finally {
+      end();
+    }
   }
 
   /** The program no longer declares it. */
   leave(run: Run): (() => Promise<void>)[] {
     const { state } = this;
-    this.state = undefined;
-    return state === undefined ? [] : this.#deletes(run, state);
+    if (state === undefined) return [];
+    const at = [this.urn, ...this.#formerUrns].find((urn) => this.saved.resources.has(urn));
+    return [() => this.#delete(run, state, at ?? "")];
   }
 
   /** A `destroy`. @returns the failure. */
   async destroy(options?: RunOptions): Promise<string | undefined> {
-    const run = this.newRun(options);
+    const run = this.newRun({ command: { command: "destroy" }, ...options });
     const ended = Promise.all(this.leave(run).map((work) => work()));
     const error = await ended.then(() => undefined, messageOf);
-    run.closeNow();
+    await run.close();
     return error;
   }
+}
+
+/** A run that is killed when `when` resolves. @param when undefined: once everything is done. */
+export async function killed(
+  run: Run,
+  program: Parameters<typeof runProgram>[1],
+  when?: Promise<unknown>,
+): Promise<void> {
+  const stacks = new Set(program.map(([{ saved }]) => saved));
+  for (const each of stacks) each.isStuck = true;
+  const applying = runProgram(run, program);
+  await (when ?? applying);
+  await run.kill();
+  await applying;
+  await run.kill(); // also frees what it has taken meanwhile, such as the journal's lock
+  for (const each of stacks) each.isStuck = false;
 }
 
 /**
  * Runs a program with these resources, in this order. Undeclared resources leave the state at the end. The run continues
  * after an error. @returns the failures as the engine prints them, in the same order, then those of deletes.
+ * @param others how many more the program declares, which this run leaves out (`--target`).
  */
 export async function runProgram(
   run: Run,
   program: readonly (readonly [Engine, Values | undefined])[],
   isUp = true,
+  others = 0,
 ): Promise<(string | undefined)[]> {
+  const { command } = run.runtime;
+  if (command && !isUp) command.command = "preview";
+  if (command && others > 0) command.targets = program.map(([{ urn }]) => urn);
   const declared = program.flatMap(([engine, values]) =>
     values === undefined ? [] : [[engine, values] as const],
   );
@@ -261,7 +365,7 @@ export async function runProgram(
   const last: (() => Promise<void>)[] = [];
   const errors: (string | undefined)[] = [];
   for (const [engine, values] of program) {
-    const whole = { isUp, resources: declared.length };
+    const whole = { isUp, resources: declared.length + others };
     const sameNamed = values === undefined ? [] : sameNamedAs(engine, values);
     const context = { run: whole, sameNamed, ...(adopted !== "" && { adopted }) };
     if (values === undefined) {
@@ -272,13 +376,6 @@ export async function runProgram(
       errors.push(await beginning.then((deletes) => void last.push(...deletes), messageOf));
     }
   }
-  // In a real run this is on the disk long before the end.
-  const [one] = declared[0] ?? [];
-  if (isUp && one !== undefined)
-    await run.runtime
-      .journal(one.ref)
-      .recordNotCarriedOut("Advertiser::nobody")
-      .catch(() => {});
   for (const work of errors.every((error) => error === undefined) ? last : []) {
     const failure = await work().then(() => undefined, messageOf);
     if (failure !== undefined) errors.push(failure);

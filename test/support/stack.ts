@@ -73,8 +73,10 @@ export interface StackOptions {
   /** Lines of Pulumi.dev.yaml's `config`, e.g. `{ "advertising:authMode": "basic" }`; objects are structured config. */
   readonly config?: Record<string, string | object>;
   readonly project?: string;
-  /** A cache folder, with cookie file and journal, to share with other stacks. */
+  /** A cache folder, with the cookie file, to share with other stacks. */
   readonly cache?: string;
+  /** A folder of journals to share with other stacks. */
+  readonly state?: string;
   /** The folder of another stack's backend, to act as that stack on another machine. */
   readonly backend?: string;
   /** An existing project with its dependencies installed. @default a new one in the repository */
@@ -89,6 +91,8 @@ export interface StackOptions {
 export class TestStack {
   readonly folder: string;
   readonly cache: string;
+  /** The folder of the journals. */
+  readonly state: string;
   /** The project's folder. */
   programFolder: string;
   readonly #options: StackOptions;
@@ -100,6 +104,7 @@ export class TestStack {
     this.folder = mkdtempSync(join(workFolder, "stack-"));
     this.#options = options;
     this.cache = options.cache ?? join(this.folder, "cache");
+    this.state = options.state ?? join(this.folder, "state");
     this.programFolder = options.programFolder ?? join(this.folder, "program");
     for (const name of ["home", "backend", "program"]) mkdirSync(join(this.folder, name));
     this.#backend = options.backend ?? join(this.folder, "backend");
@@ -119,6 +124,7 @@ export class TestStack {
       PULUMI_SKIP_UPDATE_CHECK: "true",
       VAULT_SERVER_URL: inject("keyServer"),
       XDG_CACHE_HOME: this.cache,
+      XDG_STATE_HOME: this.state,
       NO_COLOR: "1",
       ...sandbox,
       ...options.environment,
@@ -258,9 +264,16 @@ export class TestStack {
   destroy = (...args: string[]) =>
     this.run(["destroy", "--yes", "--skip-preview", ...args]);
 
-  /** The same stack on another machine, with its own home and cache. */
+  /** The machine's disk is lost: its journals, session, and Pulumi's home. */
+  async loseDisk(): Promise<void> {
+    for (const folder of [this.cache, this.state, join(this.folder, "home")])
+      rmSync(folder, { recursive: true, force: true });
+    await this.select();
+  }
+
+  /** The same stack on another machine, with its own home, cache and journals. */
   async onAnotherMachine(): Promise<TestStack> {
-    const { cache: _own, ...options } = this.#options;
+    const { cache: _own, state: _state, ...options } = this.#options;
     const { PULUMI_BACKEND_URL = "" } = this.#environment;
     const backend = this.#backend;
     const other = new TestStack("", {

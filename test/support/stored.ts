@@ -1,6 +1,6 @@
 /** Resources as in an exported stack, in the form that `pulumi stack export` of engine 3.259 printed. */
 
-import { type Resource, SECRET_SIGNATURE } from "../../provider/src/cli/contents.js";
+import { type Resource, SECRET_SIGNATURE } from "../../provider/src/record/export.js";
 
 /** A text that must never be shown. */
 export const CIPHERTEXT = "v1:c2VjcmV0:never-shown";

@@ -604,10 +604,7 @@ table("a search", searches, [
 ]);
 
 it("an answer that broke off proves nothing but a refusal by its status", () => {
-  const broken = (status: number, body: unknown) => ({
-    ...answer(status, body),
-    broken: "ended early",
-  });
+  const broken = (status: number, body: unknown) => answer(status, body, {}, "ended early");
   const kinds = (status: number, body: unknown) => [
     classifyCreate(broken(status, body), conversionEvent.create, {}).kind,
     classifyRead(broken(status, body), TARGET).kind,
@@ -658,7 +655,7 @@ describe("what kind of body an answer has is judged by its content", () => {
       "JSON that is nested too deep",
       `${"[".repeat(1e5)}1${"]".repeat(1e5)}`,
       {},
-      { kind: "text", broken: "nested too deep" },
+      { kind: "broken", broken: "nested too deep" },
     ],
   ])("%s", (_, body, headers, expected) => {
     expect(answer(200, body, headers)).toMatchObject(expected);

@@ -1,7 +1,7 @@
 /** Where this package's files are kept between runs, on each operating system. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { cacheFolder } from "../../provider/src/files/index.js";
+import { cacheFolder, stateFolder } from "../../provider/src/files/index.js";
 
 it.each<[NodeJS.Platform, NodeJS.ProcessEnv, string]>([
   ["linux", {}, "/home/ann/.cache/pulumi-advertising"],
@@ -17,4 +17,15 @@ it.each<[NodeJS.Platform, NodeJS.ProcessEnv, string]>([
   ["win32", { LOCALAPPDATA: "/profile/local" }, "/profile/local/pulumi-advertising/Cache"],
 ])("%s with %o", (platform, environment, folder) => {
   expect(cacheFolder(platform, environment, "/home/ann")).toBe(join(folder));
+});
+
+it.each<[NodeJS.Platform, NodeJS.ProcessEnv, string]>([
+  ["linux", {}, "/home/ann/.local/state/pulumi-advertising"],
+  ["linux", { XDG_STATE_HOME: "" }, "/home/ann/.local/state/pulumi-advertising"],
+  ["linux", { XDG_STATE_HOME: "/states" }, "/states/pulumi-advertising"],
+  ["darwin", {}, "/home/ann/Library/Application Support/pulumi-advertising"],
+  ["win32", {}, "/home/ann/AppData/Local/pulumi-advertising"],
+  ["win32", { LOCALAPPDATA: "/profile/local" }, "/profile/local/pulumi-advertising"],
+])("what must not be lost: %s with %o", (platform, environment, folder) => {
+  expect(stateFolder(platform, environment, "/home/ann")).toBe(join(folder));
 });

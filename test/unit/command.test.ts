@@ -6,7 +6,11 @@ import { describe, expect, it } from "vitest";
 import { inStack, NEEDED_NODE, versionProblem } from "../../provider/src/base/index.js";
 import { command } from "../../provider/src/cli/harness.js";
 import { programFolder, STACK_OPTIONS } from "../../provider/src/cli/pulumi.js";
-import { appendLines, type JournalLine } from "../../provider/src/journal/index.js";
+import {
+  type JournalLine,
+  journalPath,
+  writeAnswers,
+} from "../../provider/src/journal/index.js";
 import { JournalFile } from "../../provider/src/journal/journal-file.js";
 import { folderWith } from "../support/catalogs.js";
 import { newFolder } from "../support/folder.js";
@@ -212,74 +216,83 @@ describe("validate", () => {
   });
 });
 
-it("pending: what only this machine's journal has; commands name 20, and say how many more there are", async () => {
-  const [cache, backend] = [newFolder(), "file:///states"];
-  const sent = { state: "sent", at: "2026-01-01T00:00:00Z", mark: "m", body: "b" } as const;
-  const pending = async (lines: JournalLine[], ...recorded: object[]) => {
-    await appendLines({ backend, stack: "organization/shop/dev" }, lines, {
-      folder: join(cache, "pulumi-advertising/stacks"),
-    });
-    const environment = { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend };
+describe("pending", () => {
+  const place = { backend: "file:///states", stack: "shop/dev" };
+  const environment = { PULUMI_BACKEND_URL: place.backend };
+  const run = "an-early-run";
+  const sent = { state: "sent", run, at: "2026-01-01T00:00:00Z", body: "b" } as const;
+
+  /** Lists what this machine's journal and Pulumi's record have, which names its run. */
+  async function pending(lines: JournalLine[], ...recorded: object[]) {
+    const home = newFolder();
+    const options = { folder: join(home, "pulumi-advertising") };
+    await writeAnswers({ place, run }, lines, options);
     const ours = JSON.parse(FILES["ours.json"]);
+    ours.deployment.resources[0].inputs.__run = run;
     const another = {
       type: "creating",
       resource: { urn: "urn:x", type: "another:index:Thing" },
     };
     ours.deployment.pending_operations = [another, ...recorded];
     const files = { ...FILES, "ours.json": JSON.stringify(ours) };
-    return runIn(folderWith(files), environment, "pending", "--state", "ours.json");
-  };
-  const made = ["7", "8"].map(
-    (id): JournalLine => ({ ...sent, state: "created", id, key: `Advertiser::a${id}` }),
-  );
-  expect(await pending(made)).toEqual({
-    code: 0,
-    stdout:
-      "Nothing is pending.\nCreated by earlier runs, but not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` on this machine with the same account takes over those that the program declares unchanged.\nOnce nothing is pending and an up has succeeded, clear Pulumi's record of the interrupted run:\n  pulumi refresh --clear-pending-creates --yes --stack dev\n",
-    stderr: "",
-  });
-  const open = await pending(
-    Array.from({ length: 30 }, (_, n) => ({ ...sent, key: `ConversionEvent::e${n}` })),
-  );
-  expect(open.code).toBe(1);
-  for (const part of [
-    /^30 creates may .*\n {2}e0: look in the account for the ConversionEvent, sent at 2026/,
-    "\n  e29: look",
-    /\n {2}npx pulumi-advertising pending( --created '\w+=<its id>'){20} --stack dev\n/,
-    "The same for 10 more",
-  ])
-    expect(open.stdout).toMatch(part);
-  const resource = {
-    ...storedEvent("b", 2),
-    inputs: { eventName: "c", advertiserId: 1, value: 1 },
-  };
-  const { stdout } = await pending([], { type: "creating", resource });
-  expect(stdout).toMatch(/ {2}b: look .* \(not 2, the object that it replaces\)\n/);
-});
+    const given = { ...environment, XDG_STATE_HOME: home };
+    return runIn(folderWith(files), given, "pending", "--state", "ours.json");
+  }
 
-it("pending: a journal that a run is using is read; of a damaged one it says what an `up` says", async () => {
-  const [cache, backend] = [newFolder(), "file:///states"];
-  const place = { backend, stack: "organization/shop/dev" };
-  const folder = join(cache, "pulumi-advertising/stacks");
-  const pending = () =>
-    runIn(
-      folderWith(FILES),
-      { XDG_CACHE_HOME: cache, PULUMI_BACKEND_URL: backend },
-      "pending",
-      "--state",
-      "ours.json",
+  it("lists what only this machine's journal has as made", async () => {
+    const made = ["7", "8"].map((id): JournalLine => {
+      return { ...sent, mark: id, state: "created", id, key: `Advertiser::a${id}` };
+    });
+    expect(await pending(made)).toEqual({
+      code: 0,
+      stdout:
+        "Nothing is pending.\nCreated by earlier runs, but not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` takes over those that the program declares unchanged.\n",
+      stderr: "",
+    });
+  });
+
+  it("names 20 in commands, and says how many more there are", async () => {
+    const open = await pending(
+      Array.from({ length: 30 }, (_, n) => {
+        return { ...sent, mark: `m${n}`, key: `ConversionEvent::e${n}` };
+      }),
     );
-  expect(await pending()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
-  const run = new JournalFile({ ...place, folder });
-  await run.open();
-  expect(await pending()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
-  run.release();
-  writeFileSync(run.path, `${readFileSync(run.path, "utf8")}{}\n`);
-  const damaged = await pending();
-  expect(damaged).toMatchObject({ code: 2, stdout: "" });
-  expect(damaged.stderr).toMatch(
-    /line 2 can't be read\..*set existingId.*\n {2}rm '.*'\n.*\[ADVERTISING_JOURNAL\]\n$/,
-  );
+    expect(open.code).toBe(1);
+    for (const part of [
+      /^30 creates may .*\n {2}e0: look in the account for the ConversionEvent, sent at 2026/,
+      "\n  e29: look",
+      /\n {2}npx pulumi-advertising pending( --created '\w+=<its id>'){20} --stack dev\n/,
+      "The same for 10 more",
+    ])
+      expect(open.stdout).toMatch(part);
+  });
+
+  it("lists what Pulumi's record has", async () => {
+    const resource = {
+      ...storedEvent("b", 2),
+      inputs: { eventName: "c", advertiserId: 1, value: 1 },
+    };
+    const { stdout } = await pending([], { type: "creating", resource });
+    expect(stdout).toMatch(/ {2}b: look .* \(not 2, the object that it replaces\)\n/);
+  });
+
+  it("reads a journal that a run is using; of a damaged one it says what an `up` says", async () => {
+    const home = newFolder();
+    const given = { ...environment, XDG_STATE_HOME: home };
+    const list = () => runIn(folderWith(FILES), given, "pending", "--state", "ours.json");
+    expect(await list()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
+    const options = { folder: join(home, "pulumi-advertising") };
+    const file = new JournalFile(journalPath({ ...place, run }, options.folder), options);
+    await file.open({ stack: place.stack, run });
+    expect(await list()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
+    file.release();
+    writeFileSync(file.path, `${readFileSync(file.path, "utf8")}{}\n`);
+    const damaged = await list();
+    expect(damaged).toMatchObject({ code: 2, stdout: "" });
+    expect(damaged.stderr).toMatch(
+      /line 2 can't be read\..*set existingId.*\n {2}rm '.*'\n.*\[ADVERTISING_JOURNAL\]\n$/,
+    );
+  });
 });
 
 describe("reports", () => {

@@ -15,6 +15,7 @@ import {
   cureFor,
   expectWritable,
   readPrivate,
+  stateFolder,
   systemDisk,
   UnusableFile,
 } from "../../provider/src/files/index.js";
@@ -43,9 +44,11 @@ function newFile(mode = 0o600): string {
   return path;
 }
 
-/** In the folder of all files that no setting places. */
-const CACHED = join(cacheFolder(), "stacks", "x.jsonl");
-const CARRIED = `copy '${cacheFolder()}' into another folder of yours, and set XDG_CACHE_HOME to that folder`;
+/** The folders of all files that no setting places. */
+const FOLDERS = [
+  { folder: cacheFolder(), variable: "XDG_CACHE_HOME" },
+  { folder: stateFolder(), variable: "XDG_STATE_HOME" },
+];
 const mounted = `mount it with uid=${uid},file_mode=0600,dir_mode=0700`;
 
 describe("a cure for each reason", () => {
@@ -69,26 +72,31 @@ describe("a cure for each reason", () => {
     expect(cureFor(refused(code), path)).toBe(cure);
   });
 
-  it.skipIf(process.platform !== "linux").each(["EACCES", "EROFS"])(
-    "%s of a home folder that is not yours",
-    (code) => {
+  it.skipIf(process.platform !== "linux").each(FOLDERS)(
+    "a home folder that is not yours, without $folder",
+    ({ folder, variable }) => {
       replaceIn(fs, {
-        existsSync: (path: string) => path !== cacheFolder() && existsSync(path),
+        existsSync: (path: string) => path !== folder && existsSync(path),
       });
-      expect(cureFor(refused(code), CACHED)).toBe(
-        "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs see",
-      );
+      for (const code of ["EACCES", "EROFS"])
+        expect(cureFor(refused(code), join(folder, "x"))).toBe(
+          `Set ${variable} to a folder that you can write to`,
+        );
     },
   );
 
-  it.skipIf(process.platform !== "linux")("EACCES of a cache folder that is there", () => {
-    replaceIn(fs, {
-      existsSync: (path: string) => path === cacheFolder() || existsSync(path),
-    });
-    expect(cureFor(refused("EACCES"), CACHED)).toBe(
-      `Make ${CACHED} and its folder writable for you alone (as root: chown -R ${uid} '${cacheFolder()}'), or ${CARRIED}`,
-    );
-  });
+  it.skipIf(process.platform !== "linux").each(FOLDERS)(
+    "EACCES of $folder",
+    ({ folder, variable }) => {
+      replaceIn(fs, {
+        existsSync: (path: string) => path === folder || existsSync(path),
+      });
+      const path = join(folder, "x");
+      expect(cureFor(refused("EACCES"), path)).toBe(
+        `Make ${path} and its folder writable for you alone (as root: chown -R ${uid} '${folder}'), or copy '${folder}' into another folder of yours, and set ${variable} to that folder`,
+      );
+    },
+  );
 });
 
 describe("modes", () => {

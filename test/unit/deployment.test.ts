@@ -6,6 +6,7 @@ import type { PlannedObject } from "../../provider/src/plan/index.js";
 import {
   type ProgramContext,
   readStored,
+  refOf,
   UNKNOWN,
 } from "../../provider/src/state/index.js";
 
@@ -43,6 +44,41 @@ it("the second check of a replacement, which gets no old inputs, keeps what the 
   expect(run.checked("a")).toEqual(OF_STATE);
   check(run, "new");
   expect(run.checked("new")).toEqual(OF_NOTHING);
+});
+
+it("what the state has under a former name is in the program, by both names", () => {
+  const run = new Deployment();
+  const inState = refOf("ConversionEvent", "shop/dev::was");
+  run.noteChecked("ConversionEvent::now", false, { ...OF_STATE, inState });
+  const keys = ["ConversionEvent::now", inState.key, "ConversionEvent::other"];
+  expect(keys.map((key) => run.isInProgram(key))).toEqual([true, true, false]);
+  expect(keys.map((key) => run.isChecked(key))).toEqual([true, false, false]);
+});
+
+it("an object that loses its place after all is nobody's", () => {
+  const run = new Deployment();
+  run.claim(event, "5", "a");
+  run.unclaim(event, "5", "b");
+  expect(run.holderOf(event, "5")).toBe("a");
+  run.unclaim(event, "5", "a");
+  expect(run.holderOf(event, "5")).toBeUndefined();
+});
+
+it("a resource has left an object once it has given it up, unless it has claimed it again", () => {
+  const run = new Deployment();
+  run.noteLeaving(event, "5", "a");
+  run.noteLeaving(event, "5", "b");
+  run.noteLeaving(event, "6");
+  const left = (key: string, id = "5") => run.hasLeft(key, event.name, id);
+  expect([left("a"), left("b"), left("c"), left("", "6")]).toEqual([
+    true,
+    true,
+    false,
+    true,
+  ]);
+  expect(run.hasLeft("a", "Advertiser", "5")).toBe(false);
+  run.claim(event, "5", "b");
+  expect([left("a"), left("b")]).toEqual([true, false]);
 });
 
 it("a context says whether it is an `up`; it is whole once as many were checked as the last batch has declared", () => {

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 const source = resolve(import.meta.dirname, "../../provider/src");
 const MODULES =
-  "base files rules kinds settings state journal client plan operations dynamic plugin catalog program".split(
+  "base files rules kinds settings state plan record journal client operations dynamic plugin catalog program".split(
     " ",
   );
 /** What each module may import: those before it in the list, except what would load HTTP or decide by I/O. */
@@ -14,7 +14,7 @@ const without = (modules: readonly string[], ...others: string[]) =>
   modules.filter((module) => !others.includes(module));
 const MAY_IMPORT: Record<string, readonly string[]> = {
   ...Object.fromEntries(MODULES.map((module) => [module, beforeIn(module)])),
-  plan: without(beforeIn("plan"), "files", "journal", "client"),
+  plan: without(beforeIn("plan"), "files"),
   catalog: without(
     beforeIn("catalog"),
     "client",
@@ -22,11 +22,27 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "dynamic",
     "plugin",
     "journal",
+    "record",
     "state",
   ),
-  program: without(beforeIn("program"), "client", "operations", "dynamic", "plugin"),
+  program: without(
+    beforeIn("program"),
+    "client",
+    "operations",
+    "dynamic",
+    "plugin",
+    "record",
+  ),
   cli: without(MODULES, "program", "dynamic", "plugin"),
-  testing: without(MODULES, "client", "operations", "dynamic", "plugin", "journal"),
+  testing: without(
+    MODULES,
+    "client",
+    "operations",
+    "dynamic",
+    "plugin",
+    "journal",
+    "record",
+  ),
   sandbox: ["base"],
   "": [...MODULES, "testing", "sandbox"],
 };

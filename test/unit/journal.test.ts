@@ -1,282 +1,162 @@
-/** What one run leaves in a stack's journal and the next finds there. M1 to M6 are the promises in `journal/journal.ts`. */
+/** What one run leaves in its journal file and the next finds. M1 to M6 are the promises in `journal/journal.ts`. */
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { JournalError } from "../../provider/src/base/index.js";
+import { systemClock } from "../../provider/src/base/index.js";
 import {
-  appendLines,
-  confirmedLine,
-  everyJournal,
-  type Journal,
-  keysHolding,
-  openElsewhere,
+  journalErrorFrom,
+  lockPath,
+  readJournal,
+  removeJournals,
+  writeAnswers,
 } from "../../provider/src/journal/index.js";
+import { FakeClock } from "../support/clock.js";
 import { MemoryDisk } from "../support/disk.js";
 import {
-  AT,
   aCreate,
   DEV,
   entryLine,
   FOLDER,
-  OURS,
-  PROD,
+  markOf,
   stackOn,
   type Work,
 } from "../support/journal.js";
 
 const KEY = "ConversionEvent::purchase";
 const [A, B, C] = ["Advertiser::a", "Advertiser::b", "Advertiser::c"] as const;
-const nothing: Work = () => undefined;
+const M = markOf(KEY);
 
-const madeFor7 = (run: Journal) =>
-  run.recordSending(aCreate(KEY, "7")).then(() => run.recordCreated(KEY, "42"));
+const sending: Work = (run) => run.recordSending(aCreate(KEY));
+const created: Work = (run) => run.recordCreated(M, "42");
+const notCarriedOut: Work = (run) => run.recordNotCarriedOut(M);
+const returned: Work = (run) => run.markReturned(M);
+const made: Work = (run) => run.recordSending(aCreate(KEY)).then(() => created(run));
 
-/** What an earlier run did. The numbers are ids. */
-const FROM: Record<string, Work> = {
-  none: nothing,
-  sent: (run) => run.recordSending(aCreate(KEY)),
-  "sent for 7": (run) => run.recordSending(aCreate(KEY, "7")),
-  created: (run) => madeFor7(run).then(() => run.release()), // killed
-  reported: (run) => madeFor7(run).then(() => run.markReturned(KEY)),
-  confirmed: (run) => run.recordSeen({ key: KEY, id: "7" }),
+const one = (entries: ReadonlyMap<string, { state: "sent" | "created" | "closed" }>) => {
+  expect(entries.size).toBeLessThanOrEqual(1);
+  return entryLine(entries.get(M));
 };
 
-/** What the next run does, in the order of the table's columns. */
-const EVENTS: Work[] = [
-  (run) => run.release(), // killed
-  nothing,
-  (run) => run.markReturned(KEY),
-  (run) => run.closeNow([KEY]), // it leaves the state, and that was said
-  (run) => run.recordSending(aCreate(KEY)),
-  (run) => run.recordCreated(KEY, "42"),
-  (run) => run.recordNotCarriedOut(KEY),
-  (run) => run.recordSeen({ key: KEY, id: "42" }),
-  (run) => run.recordSeen({ key: KEY, id: "7" }),
-  (run) => run.recordSeen({ key: KEY, id: "9" }),
-  (run) => run.recordAdopted(KEY, "9"),
-];
-
-// An empty cell is an event that does not come then.
-const TABLE = `
-from      |killed     |ended      |given      |left      |sending|created 42|back       |saw 42      |saw 7      |saw 9      |adopted 9
-none      |none       |none       |none       |none      |sent   |created 42|           |confirmed 42|confirmed 7|confirmed 9|confirmed 9
-sent      |sent       |sent       |           |sent      |sent   |created 42|none       |confirmed 42|confirmed 7|confirmed 9|confirmed 9
-sent for 7|sent       |sent       |           |sent      |sent   |created 42|confirmed 7|confirmed 42|sent       |confirmed 9|confirmed 9
-created   |created 42 |created 42 |reported 42|created 42|       |created 42|           |confirmed 42|created 42 |created 42 |confirmed 9
-reported  |reported 42|reported 42|reported 42|none      |       |          |           |confirmed 42|reported 42|confirmed 9|confirmed 9
-confirmed |confirmed 7|confirmed 7|confirmed 7|none      |sent   |created 42|           |confirmed 42|confirmed 7|confirmed 9|confirmed 9`;
-const [head = [], ...rows] = TABLE.trim()
-  .split("\n")
-  .map((line) => line.split("|").map((cell) => cell.trim()));
-const CASES = rows.flatMap(([from = "", ...cells]) =>
-  cells.flatMap((to, index) =>
-    to === "" ? [] : [[from, head[index + 1], to, EVENTS[index] ?? nothing] as const],
-  ),
-);
-
-describe("M2, M3: one record a key, from one state to the next", () => {
-  it.each(CASES)(
-    "a record that was '%s' is, after the event '%s', '%s'",
-    async (from, _, to, event) => {
-      const { up, newRun, all, append } = stackOn();
-      await up(FROM[from] ?? nothing);
-      await up(event);
-      expect(entryLine(newRun().of(KEY))).toBe(to);
-      expect(all().length).toBeLessThanOrEqual(1);
-      append('{"unfinished');
-      expect(entryLine(newRun().of(KEY))).toBe(to); // also while it is written
-      await up(nothing); // writes it anew
-      expect(entryLine(newRun().of(KEY))).toBe(to);
-    },
-  );
-
-  it.each([true, false])(
-    "what was made under a former name is seen with its object, for the same account: %s",
-    async (isSame) => {
-      const { up, newRun } = stackOn();
-      const account = isSame ? OURS.account : "platform.example b@example.com";
-      await up((run) =>
-        run
-          .recordSending({ ...aCreate(A), name: "Acme", account })
-          .then(() => run.recordCreated(A, "42")),
-      );
-      await up((run) => run.recordSeen({ key: B, id: "42" }), [], OURS);
-      expect(newRun().openAtStart).toHaveLength(isSame ? 0 : 1);
-      expect(newRun().of(A)).toMatchObject({
-        state: isSame ? "confirmed" : "created",
-        id: "42",
-        name: "Acme",
-      });
-    },
-  );
-
-  it("an object that the state knows to be replaced is open no longer, under its own key too", async () => {
-    const { up, newRun } = stackOn();
-    await up((run) => run.recordSending(aCreate(A)).then(() => run.recordCreated(A, "42")));
-    await up((run) => run.recordSeen({ key: A, id: "43" }));
-    expect(entryLine(newRun().of(A))).toBe("created 42");
-    const creates = [`${aCreate(A).mark} ${AT}`];
-    await up((run) => run.recordSeen({ key: A, id: "43", creates }));
-    expect(entryLine(newRun().of(A))).toBe("confirmed 43");
-  });
-
-  it("a create that the state looks after under another key, or whose outcome it knows, is open no longer", async () => {
-    const { up, newRun } = stackOn();
-    await up(async (run) => {
-      for (const key of [A, B, C]) await run.recordSending(aCreate(key));
-    });
-    await up((run) => {
-      run.recordSeen({ key: "Advertiser::new-a", creates: [aCreate(A).mark] });
-      run.recordSeen({
-        key: "Advertiser::new-b",
-        id: "7",
-        creates: [`${aCreate(B).mark} ${AT}`],
-      });
-      run.recordSeen({
-        key: "Advertiser::new-c",
-        id: "8",
-        creates: [`${aCreate(C).mark} 2020-01-01T00:00:00.000Z`],
-      });
-    });
-    expect([A, B, C].map((key) => entryLine(newRun().of(key)))).toEqual([
-      "none",
-      "confirmed 7",
-      "sent",
-    ]);
-  });
-
-  it("with checkpoints off a clean end leaves its creates open, until a later run has seen them", async () => {
-    const { newRun, up, words } = stackOn();
+describe("M2, M3: a mark has one entry, from one state to the next", () => {
+  it.each<[string, Work[], string]>([
+    ["sent", [sending], "sent"],
+    ["a response has the id", [sending, created], "created 42"],
+    ["a search has it, of a create of an earlier run", [created], "created 42"],
+    ["certainly not carried out", [sending, notCarriedOut], "closed"],
+    ["sent again after that", [sending, notCarriedOut, sending], "sent"],
+    [
+      "sent again after that, and made",
+      [sending, notCarriedOut, sending, created],
+      "created 42",
+    ],
+    ["sent twice", [sending, sending], "sent"],
+  ])("%s", async (_, events, expected) => {
+    const { newRun, append, pathOf, journals } = stackOn();
     const run = newRun();
-    for (const [key, id] of [
-      [A, "1"],
-      [B, "2"],
-    ] as const) {
-      await run.recordSending(aCreate(key));
-      await run.recordCreated(key, id);
-      run.markReturned(key);
-    }
-    run.closeNow([], false);
-    expect(newRun().openAtStart.map(({ key }) => key)).toEqual([A, B]);
-    await up((next) => {
-      next.recordSeen({ key: A, id: "1" });
-      next.markReturned(B); // taken over, and saved by a run with checkpoints
-    });
-    expect([words(), newRun().openAtStart]).toEqual([
-      ["a confirmed 1", "b reported 2"],
-      [],
-    ]);
+    for (const event of events) await event(run);
+    const found = () => one(journals()[0]?.entries ?? new Map());
+    expect(found()).toBe(expected);
+    append('{"unfinished', pathOf("run-1"));
+    expect(found()).toBe(expected);
   });
 
-  it("at a clean end only what this engine was given is reported", async () => {
-    const { up, words, newRun } = stackOn();
+  it.each<[string, Work[], string[], boolean?]>([
+    ["nothing was sent", [], []],
+    ["killed", [made, (run) => run.release()], ["purchase created 42"]],
+    ["made and returned", [made, returned], []],
+    ["made, and not returned", [made], ["purchase created 42"]],
+    ["unknown and returned: the state has it as unresolved", [sending, returned], []],
+    ["not carried out", [sending, notCarriedOut], []],
+    [
+      "one of two is returned",
+      [made, returned, (run) => run.recordSending(aCreate(A))],
+      ["purchase created 42", "a sent"],
+    ],
+    [
+      "made and returned, with checkpoints off: a later run has to see it",
+      [made, returned],
+      ["purchase created 42"],
+      false,
+    ],
+    ["not carried out, with checkpoints off", [sending, notCarriedOut], [], false],
+  ])("after a run's end only what is open has a file: %s", async (_, events, left, has) => {
+    const { up, words, paths, disk } = stackOn();
     await up(async (run) => {
-      await Promise.all([A, B, C].map((key) => run.recordSending(aCreate(key))));
-      run.recordSeen({ key: A, id: "9" }); // asked again, of the state that it began with
-      await Promise.all(
-        [A, B, C].map((key, index) => run.recordCreated(key, String(index))),
-      );
-      run.markReturned(A);
-      expect(run.openAtStart).toEqual([]); // its own
-    });
-    expect(words()).toEqual(["a reported 0", "b created 1", "c created 2"]);
-    expect(newRun().openAtStart).toMatchObject([{ key: B }, { key: C }]);
-    await up((run) => run.markReturned(B)); // taken over
-    expect(words()).toEqual(["a reported 0", "b reported 1", "c created 2"]);
+      for (const event of events) await event(run);
+    }, has);
+    expect(words()).toEqual(left);
+    expect(paths()).toHaveLength(left.length === 0 ? 0 : 1);
+    const locks = disk.readdirSync(FOLDER).filter((name) => name.endsWith(".lock"));
+    expect(locks).toEqual([]);
   });
 
-  it("what is seen in the state keeps its name, by which a rename is known, whoever saw it", async () => {
-    const shown = { name: "Acme", facts: { value: 1 } };
-    const { up, newRun, disk } = stackOn();
-    await up((run) => run.recordSending({ ...aCreate(A), ...shown }));
-    // As `pending` does for what the state has.
-    const lines = newRun().openAtStart.map((each) => confirmedLine(each, "1"));
-    await appendLines(DEV, lines, { folder: FOLDER, disk });
-    await up((run) => run.recordSeen({ key: B, id: "2", ...shown }));
-    await up((run) => run.recordSeen({ key: B, id: "2" }));
-    const found = () => newRun().confirmedNamed("Advertiser", "Acme");
-    expect(found()).toMatchObject([A, B].map((key) => ({ key, ...shown })));
-    await up((run) => run.recordSeen({ key: B, id: "2", name: "Acme Shoes" }));
-    expect(found()).toMatchObject([{ key: A }]);
+  it("what several files have of a mark is one create, and an answer ends it", async () => {
+    const { up, open, disk } = stackOn();
+    await up((run) => run.recordSending(aCreate(A)));
+    await up((run) => run.recordSending(aCreate(A)));
+    await up((run) => run.recordCreated(markOf(A), "42", aCreate(A)));
+    expect(open()).toEqual(["a 42"]);
+    const answer = { key: A, mark: markOf(A), state: "closed" } as const;
+    const options = { folder: FOLDER, disk };
+    await writeAnswers({ place: DEV, run: "answers" }, [answer], options);
+    expect(open()).toEqual([]);
   });
 
-  it("an object that left the state has no record any more, but the journal still knows its id", async () => {
-    const { up, newRun } = stackOn();
-    await up((run) => run.recordSending(aCreate(A)).then(() => run.recordCreated(A, "42")));
-    await up(async (run) => run.recordSeen({ key: A, id: "42" }));
+  it("an id that a search has found comes with the create", async () => {
+    const { up, journals } = stackOn();
+    const found = { ...aCreate(KEY), name: "Purchase", account: "a x@y" };
+    await up((run) => run.recordCreated(M, "42", found));
+    expect(journals()[0]?.entries.get(M)).toEqual({ ...found, state: "created", id: "42" });
+  });
+
+  it("what only Pulumi's record had is kept until somebody resolves it", async () => {
+    const { up, open } = stackOn();
+    await up((run) => run.keep([aCreate(A), aCreate(B)]));
+    expect(open()).toEqual(["a sent", "b sent"]);
+  });
+
+  it("M6: an entry is never changed in place", async () => {
+    const { newRun, journals } = stackOn();
     const run = newRun();
-    await run.openOnce();
-    run.closeNow([A]);
-    await up(async () => undefined);
-    const last = newRun();
-    expect([last.of(A), last.records.get(A)?.id]).toEqual([undefined, "42"]);
-  });
-
-  it("what goes on under another key has its record there, unless that key has one", async () => {
-    const { up, words, newRun } = stackOn();
-    await up((run) => run.recordSending(aCreate(A)).then(() => run.recordCreated(A, "42")));
-    await up((run) => run.recordSending(aCreate(B)).then(() => run.recordCreated(B, "43")));
-    const before = newRun().of(A);
-    await up(async (run) => {
-      run.moveRecord(A, B);
-      run.moveRecord(A, C);
-      expect([run.of(A), run.of(C)]).toEqual([undefined, { ...before, key: C }]);
-    });
-    const after = ["a closed 42", "b created 43", "c created 42"];
-    expect(words()).toEqual(after);
-    await up(async (run) => run.moveRecord(A, C));
-    expect([words(), newRun().holderOf("Advertiser", "42")]).toEqual([after, C]);
-  });
-
-  it("what is open under a former key comes before what was only seen under the new one", async () => {
-    const { up, words } = stackOn();
-    await up(async (run) => run.recordSeen({ key: B, id: "41" }));
-    await up((run) =>
-      run
-        .recordSending({ ...aCreate(A), replaces: "41" })
-        .then(() => run.recordCreated(A, "42")),
-    );
-    await up(async (run) => run.moveRecord(A, B));
-    expect(words()).toEqual(["b created 42", "a closed 42"]);
-  });
-
-  it("M6: a returned record never changes, and a create after a closed record begins a new one", async () => {
-    const { up, newRun } = stackOn();
-    await up(FROM["sent for 7"] ?? nothing);
-    await up(async (run) => {
-      const before = run.of(KEY);
-      const copy = structuredClone(before);
-      await run.recordCreated(KEY, "42");
-      expect(before).toEqual(copy);
-      await run.recordNotCarriedOut(KEY);
-    });
-    await up((run) => run.recordCreated(KEY, "43", { at: AT, mark: "n" }));
-    expect(newRun().of(KEY)).toEqual({
-      key: KEY,
-      state: "created",
-      id: "43",
-      at: AT,
-      mark: "n",
-      body: "",
-    });
+    await run.recordSending(aCreate(KEY));
+    const before = journals()[0]?.entries.get(M);
+    const create = { ...aCreate(A), facts: { value: 1 } };
+    const copy = structuredClone(create);
+    await run.recordSending(create);
+    await run.recordCreated(create.mark, "7");
+    await created(run);
+    expect([before?.state, create]).toEqual(["sent", copy]);
   });
 });
 
 describe("M1: what is on the disk before a byte leaves", () => {
   it("one write and one sync a create; many at once share them", async () => {
     const disk = new MemoryDisk();
-    const { newRun, path, words } = stackOn(disk);
+    const { newRun, words } = stackOn(disk);
     const run = newRun();
     await run.assertUsable();
     const calls: string[] = [];
     disk.onChange = (what) => calls.push(what);
     await run.recordSending(aCreate(KEY));
-    expect(calls).toEqual([`write ${path}`, `sync ${path}`]);
-    await Promise.all(
-      Array.from({ length: 100 }, (_, index) =>
-        run.recordSending(aCreate(`Advertiser::${index}`)),
-      ),
-    );
+    expect(calls).toEqual([`write ${run.path}`, `sync ${run.path}`]);
+    const keys = Array.from({ length: 100 }, (_, index) => `Advertiser::${index}`);
+    await Promise.all(keys.map((key) => run.recordSending(aCreate(key))));
     expect([calls.length, words().length]).toEqual([4, 101]);
+  });
+
+  it("the state that the run began with is noted with the first create, once it is known", async () => {
+    const { newRun, journals } = stackOn();
+    const run = newRun({}, "127.0.0.1:1");
+    await run.assertUsable();
+    expect(journals()).toEqual(
+      [
+        { ...{ stack: DEV.stack, run: "run-1", engine: "127.0.0.1:1", path: run.path } },
+      ].map((each) => ({ ...each, entries: new Map() })),
+    );
+    run.start = { from: "2026-03-02T10:00:00Z", stateRuns: ["r"] };
+    await run.recordSending(aCreate(A));
+    run.start = { from: "later" };
+    await run.recordSending(aCreate(B));
+    expect(journals()).toMatchObject([{ from: "2026-03-02T10:00:00Z", stateRuns: ["r"] }]);
   });
 
   it("a create that could not be written is not sent; an id that could not be written counts in this run", async () => {
@@ -284,54 +164,47 @@ describe("M1: what is on the disk before a byte leaves", () => {
     const disk = new MemoryDisk();
     const write = disk.writeFileSync.bind(disk);
     disk.writeFileSync = (file, text) => {
-      if (isFull) throw new Error("ENOSPC");
+      if (isFull) {
+        write(file, String(text).slice(0, 20)); // half a line
+        throw new Error("ENOSPC");
+      }
       write(file, text);
     };
-    const { newRun } = stackOn(disk);
+    const { newRun, words, paths } = stackOn(disk);
     const run = newRun();
     await run.recordSending(aCreate(A));
     isFull = true;
     await expect(run.recordSending(aCreate(KEY))).rejects.toThrow(
       /^Nothing was sent\. The journal .*ENOSPC/,
     );
-    await expect(run.recordAdopted(B, "9")).rejects.toThrow(JournalError);
-    await expect(run.recordCreated(A, "42")).rejects.toThrow(/^The journal /);
-    run.recordSeen({ key: C, id: "3" });
-    await turn();
-    expect([KEY, A, B, C].map((key) => entryLine(run.of(key)))).toEqual([
-      "none",
-      "created 42",
-      "confirmed 9",
-      "confirmed 3",
-    ]);
+    await expect(run.recordCreated(markOf(A), "42")).rejects.toThrow(/^The journal /);
     isFull = false;
-    await run.recordSending(aCreate(KEY));
-    run.markReturned(A);
-    run.closeNow([]);
-    expect([KEY, A, B].map((key) => entryLine(newRun().of(key)))).toEqual([
-      "sent",
-      "reported 42",
-      "none",
-    ]);
+    await run.recordSending(aCreate(B));
+    expect(words()).toEqual(["a sent", "b sent"]);
+    for (const key of [A, B]) run.markReturned(markOf(key));
+    run.closeNow([], true);
+    expect(paths()).toEqual([]);
   });
 });
 
 describe("M4: two runs of one stack", () => {
-  it("a run that ends while it opens the journal releases it for others, and writes nothing more", async () => {
+  it("each has a file of its own", async () => {
+    const { newRun, words } = stackOn();
+    const [one, two] = [newRun(), newRun()];
+    await Promise.all([one.recordSending(aCreate(A)), two.recordSending(aCreate(B))]);
+    expect(words()).toEqual(["a sent", "b sent"]);
+  });
+
+  it("a run that ends while it opens its journal releases it, and writes nothing", async () => {
     for (let turns = 0; turns < 60; turns++) {
-      const { up, newRun, words, append } = stackOn();
-      await up((run) => run.recordSending(aCreate(A)));
-      if (turns % 2 === 0) append("unfinished");
+      const { newRun, words, disk } = stackOn();
       const run = newRun();
       const opening = run.openOnce();
       for (let count = 0; count < turns; count++) await undefined;
-      run.closeNow([]);
+      run.closeNow([], true);
       await opening;
-      await expect(run.recordSending(aCreate(B))).rejects.toThrow(
-        /this run has ended|took over/,
-      );
-      await newRun().assertUsable();
-      expect(words()).toEqual(["a sent"]);
+      await expect(run.recordSending(aCreate(B))).rejects.toThrow("this run has ended");
+      expect([words(), disk.existsSync(lockPath(run.path))]).toEqual([[], false]);
     }
   });
 
@@ -339,105 +212,172 @@ describe("M4: two runs of one stack", () => {
     const { newRun, words } = stackOn();
     const run = newRun();
     await run.recordSending(aCreate(A));
-    const made = run.recordCreated(A, "42");
+    const noting = run.recordCreated(markOf(A), "42");
     for (let count = 0; count < 9; count++) await undefined; // no turn of the event loop
-    run.markReturned(A);
-    run.closeNow([]);
-    await made;
+    run.closeNow([], true);
+    await noting;
     await expect(run.recordSending(aCreate(B))).rejects.toThrow("this run has ended");
-    expect(words()).toEqual(["a reported 42"]);
+    expect(words()).toEqual(["a created 42"]);
+  });
+
+  it("a file that was removed or replaced is not written any more", async () => {
+    for (const isReplaced of [false, true]) {
+      const { newRun, disk, append } = stackOn();
+      const run = newRun();
+      await run.recordSending(aCreate(A));
+      disk.rmSync(run.path, { force: true });
+      if (isReplaced) append("", run.path);
+      await expect(run.recordSending(aCreate(B))).rejects.toThrow(
+        /^Nothing was sent\. .*removed while this run was using it/,
+      );
+      await expect(run.recordCreated(markOf(A), "1")).rejects.toThrow(/^The journal/);
+    }
+  });
+
+  it("a later run waits for one that is still ending, if it may be of this state", async () => {
+    const { newRun, said } = stackOn();
+    const first = newRun();
+    await first.recordSending(aCreate(A));
+    const clock = new FakeClock();
+    const later = newRun({ clock, maxWaitMs: 30_000 });
+    const waiting = later.readEarlier(new Set(), ({ run }) => run === "run-1");
+    await expect(waiting).resolves.toHaveLength(0);
+    await expect(later.assertUsable()).rejects.toThrow(/held by another run|in use/);
+    expect(said.join()).toContain("The journal of an earlier run is in use by process");
+    later.release();
+    // It has ended since, and noted an id.
+    const next = newRun({ clock: systemClock, maxWaitMs: 30_000 });
+    const reading = next.readEarlier(new Set(), () => true);
+    await first.recordCreated(markOf(A), "42");
+    first.release();
+    const [found] = await reading;
+    expect(entryLine(found?.entries.get(markOf(A)))).toBe("created 42");
+  });
+
+  it("a preview waits for none, and nobody for another provider's process of its own run", async () => {
+    const { newRun } = stackOn();
+    const engine = "127.0.0.1:4711";
+    const [first, sibling] = [newRun(), newRun({}, engine)];
+    for (const run of [first, sibling]) await run.recordSending(aCreate(A));
+    const later = newRun({}, engine);
+    const found = await later.readEarlier(new Set());
+    expect(found.map(({ run }) => run)).toEqual(["run-1"]);
+    expect(await later.readEarlier(new Set(), () => false)).toHaveLength(1);
+    await later.assertUsable();
+    expect(await later.readEarlier(new Set())).toHaveLength(1); // not its own
   });
 });
 
-describe("what others ask of it", () => {
-  it("the holder of an object is the key that has it now, or else one that had it; two keys share it", async () => {
-    const { up, newRun } = stackOn();
-    await up(async (run) => {
-      run.recordSeen({ key: B, id: "42" });
-      await run.recordSending(aCreate(A, "42"));
-      expect(run.holderOf("Advertiser", "43")).toBeUndefined();
-      await run.recordCreated(A, "43");
-      expect(run.holderOf("Advertiser", "43")).toBe(A);
-      await run.recordCreated(C, "42");
-      await run.recordNotCarriedOut(C);
-      await run.recordSending(aCreate("Advertiser::d", "40"));
-    });
-    const holders = ["42", "43", "40", "1"].map((id) =>
-      newRun().holderOf("Advertiser", id),
-    );
-    expect(holders).toEqual([B, A, "Advertiser::d", undefined]);
-    expect(newRun().holderOf("ConversionEvent", "42")).toBeUndefined();
-    expect(
-      ["42", "43"].map(
-        (id) => keysHolding(newRun().records.values(), "Advertiser", id).size > 1,
-      ),
-    ).toEqual([true, false]);
-    // In the journals of two providers: a resource that an alias has moved.
-    const [entry, other] = [newRun().of(A), newRun().of("Advertiser::d")];
-    const moved = [entry, entry, other].flatMap((each) => each ?? []);
-    expect(["43", "40"].map((id) => keysHolding(moved, "Advertiser", id).size > 1)).toEqual(
-      [false, false],
-    );
+describe("M5: what can't be read stops every create", () => {
+  const HEADER = '{"journal":"pulumi-advertising","version":1,"stack":"s","run":"r"}\n';
+  it.each<[string, string, RegExp]>([
+    ["no journal", "garbage\n", /its first line isn't a journal's\. .*rm '/s],
+    ["an empty file", "", /its first line isn't a journal's/],
+    ["a lost line", `${HEADER}\0\0\n`, /line 2 can't be read/],
+    ["no mark", `${HEADER}{"state":"sent"}\n`, /line 2 can't be read/],
+    ["an unknown state", `${HEADER}{"mark":"m","state":"x"}\n`, /line 2 can't be read/],
+    [
+      "an id that is no text",
+      `${HEADER}{"mark":"m","state":"created","id":5}\n`,
+      /line 2 can't be read/,
+    ],
+    [
+      "a later version",
+      '{"journal":"pulumi-advertising","version":2}\n',
+      /its format \(2\) is too new: update pulumi-advertising\. Run this again\.$/,
+    ],
+  ])("%s", async (_, text, words) => {
+    const { newRun, append, paths, journals } = stackOn();
+    append(text);
+    expect(journals).toThrow();
+    const run = newRun();
+    expect(await run.readEarlier(new Set())).toEqual([]);
+    expect(run.trouble?.message).toMatch(words); // a preview says it too
+    await expect(run.recordSending(aCreate(A))).rejects.toThrow(words);
+    run.closeNow([], true);
+    expect(paths()).toHaveLength(1); // it stays as it is
   });
 
-  it("a run without an account finds open creates with theirs; an answer keeps its time", async () => {
-    const { up, newRun, disk, all, append } = stackOn();
-    await up((run) =>
-      run.recordSending({ ...aCreate(KEY), account: "platform.example a@example.com" }),
-    );
-    expect(newRun().openAtStart).toMatchObject([
-      { key: KEY, account: "platform.example a@example.com" },
+  it("another stack's, another place's and other files are not even read", async () => {
+    const { newRun, append, pathOf, paths, disk } = stackOn();
+    for (const place of [
+      { ...DEV, stack: "shop/prod" },
+      { ...DEV, backend: "s3://x" },
+    ])
+      append("garbage\n", stackOn(disk, place).pathOf("run"));
+    append("garbage\n", `${pathOf("run")}.lock`);
+    append("garbage\n", `${FOLDER}/notes.txt`);
+    disk.mkdirSync(`${FOLDER}/old.jsonl`, { recursive: true, mode: 0o700 });
+    expect(paths()).toEqual([]);
+    expect(await newRun().readEarlier(new Set())).toEqual([]);
+  });
+
+  it("a journal of a run that Pulumi's record names is read wherever its place was guessed", async () => {
+    const { disk, newRun } = stackOn();
+    const other = stackOn(disk, { ...DEV, backend: "s3://x" });
+    await other.up((run) => run.recordSending(aCreate(A)));
+    expect(await newRun().readEarlier(new Set(["run-2"]))).toEqual([]);
+    expect(await newRun().readEarlier(new Set(["run-1"]))).toMatchObject([
+      { run: "run-1" },
     ]);
-    await appendLines(DEV, [{ key: KEY, state: "closed", at: AT }], {
-      folder: FOLDER,
-      disk,
-    });
-    expect([newRun().of(KEY), newRun().openAtStart]).toEqual([undefined, []]);
-    append("unfinished");
-    await up(nothing); // writes it anew
-    expect(all()).toMatchObject([{ state: "closed", at: AT, mark: aCreate(KEY).mark }]);
   });
 
-  it("three stacks of one name in three backends share nothing, and find what is open in the project's others", async () => {
-    const { disk, append } = stackOn();
-    const places = ["file:///a", "s3://bucket", "https://api.pulumi.com"].map(
-      (backend) => ({
-        ...DEV,
-        backend,
-      }),
+  it("a folder that can't be read stops too; none is an empty one", async () => {
+    const disk = new MemoryDisk();
+    const { newRun } = stackOn(disk);
+    expect(await newRun().readEarlier(new Set())).toEqual([]);
+    disk.readdirSync = () => {
+      throw Object.assign(new Error("EACCES: refused"), { code: "EACCES" });
+    };
+    const run = newRun();
+    expect(await run.readEarlier(new Set())).toEqual([]);
+    await expect(run.recordSending(aCreate(A))).rejects.toThrow("EACCES");
+    expect(journalErrorFrom("/x", new Error("y")).message).toBe(
+      "Nothing was sent. The journal /x can't be used: y. Run this again.",
     );
-    for (const [index, place] of places.entries()) {
-      const { up, newRun } = stackOn(disk, place);
-      const before = places.slice(0, index).map((elsewhere) => ({ elsewhere, key: KEY }));
-      expect([
-        newRun().of(KEY),
-        openElsewhere(place, everyJournal(FOLDER, disk)),
-      ]).toMatchObject([undefined, before]);
-      await up(FROM.sent ?? nothing);
-    }
-    for (const stack of ["organization/other/dev", "acme/shop/dev"])
-      await stackOn(disk, { ...DEV, stack }).up(nothing);
-    append("", `${FOLDER}/damaged.jsonl`);
-    append("{}\n", `${FOLDER}/deleted.lines`);
-    disk.mkdirSync(`${FOLDER}/folder.jsonl`, { recursive: true, mode: 0o700 });
-    expect(everyJournal(FOLDER, disk)).toHaveLength(5);
-    const found = openElsewhere(PROD, everyJournal(FOLDER, disk)).map(
-      ({ elsewhere, key }) => `${elsewhere?.backend} ${key}`,
+  });
+});
+
+describe("the end", () => {
+  it("removes the journals that nobody needs any more, and no process writes", async () => {
+    const { newRun, up, paths, journals, disk } = stackOn();
+    for (const key of [A, B, C]) await up((run) => run.recordSending(aCreate(key)));
+    const [first, second] = journals();
+    const run = newRun();
+    run.closeNow(first ? [first] : [], true);
+    expect(paths()).toHaveLength(2);
+    // A process still writes it.
+    const lock = lockPath(second?.path ?? "");
+    disk.writeFileSync(disk.openSync(lock, "a", 0o600), "of a run");
+    removeJournals(second ? [second] : [], disk);
+    expect(paths()).toHaveLength(2);
+    disk.rmSync(lock, { force: true });
+    removeJournals(second ? [second] : [], disk);
+    expect(paths()).toHaveLength(1);
+  });
+
+  it("leaves a journal that can't be removed to the next run", async () => {
+    const { up, journals, paths, disk } = stackOn();
+    await up((run) => run.recordSending(aCreate(A)));
+    const all = journals();
+    disk.rmSync = () => {
+      throw new Error("EBUSY");
+    };
+    expect(() => removeJournals(all, disk)).not.toThrow();
+    expect(paths()).toHaveLength(1);
+  });
+
+  it("has answers on the disk once they are written, in a file that no run has", async () => {
+    const { disk, words, paths } = stackOn();
+    const lines = [A, B].map(
+      (key) => ({ ...aCreate(key), state: "created", id: "7" }) as const,
     );
-    expect(found.toSorted()).toEqual(
-      places.map(({ backend }) => `${backend} ${KEY}`).toSorted(),
-    );
-    expect(everyJournal("/nowhere", disk)).toEqual([]);
-    const known = new Map();
-    const [place = PROD] = places;
-    const recordsOf = () =>
-      everyJournal(FOLDER, disk, known)
-        .filter(({ backend }) => backend === place.backend)
-        .flatMap(({ records }) => [...records.keys()]);
-    const before = recordsOf();
-    await stackOn(disk, place).up((run) => run.recordSending(aCreate("Advertiser::z")));
-    expect(recordsOf().length, "a journal that has changed is read again").toBe(
-      before.length + 1,
-    );
+    const of = { place: DEV, run: "answers" };
+    await writeAnswers(of, lines, { folder: FOLDER, disk });
+    expect(words()).toEqual(["a created 7", "b created 7"]);
+    const [path = ""] = paths();
+    expect(readJournal(path, disk)).toMatchObject({ run: "answers", stack: DEV.stack });
+    expect(disk.existsSync(lockPath(path))).toBe(false);
+    await turn();
   });
 });

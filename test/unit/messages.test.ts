@@ -18,6 +18,7 @@ import { operations } from "./messages/operations.js";
 import { pending } from "./messages/pending.js";
 import { previews } from "./messages/previews.js";
 import { program } from "./messages/program.js";
+import { record } from "./messages/record.js";
 import { refreshes } from "./messages/refreshes.js";
 import { responses } from "./messages/responses.js";
 import { runs } from "./messages/runs.js";
@@ -33,6 +34,7 @@ const AREAS = {
   operations,
   refreshes,
   journal,
+  record,
   client,
   responses,
   login,
@@ -62,6 +64,7 @@ it("are these", async () => {
 /** Not messages of this package to its users. By file; a reason each. */
 const NO_MESSAGES: Readonly<Record<string, string>> = {
   "cli/page.ts": "HTML; an example shows its words",
+  "record/engine-run.ts": "options of Pulumi",
   "sandbox/platform.ts": "what the platform would say",
   "sandbox/server.ts": "what the platform would say",
   "sandbox/sessions.ts": "cookies",

@@ -1,7 +1,7 @@
 /** Messages, not too often; and the end of the work once the engine is gone. */
 import { describe, expect, it, vi } from "vitest";
 import { NotSentError, Secrets } from "../../provider/src/base/index.js";
-import { createMessages, createTracker } from "../../provider/src/operations/runtime.js";
+import { createMessages, createWork } from "../../provider/src/operations/runtime.js";
 
 describe("messages", () => {
   function start() {
@@ -46,7 +46,7 @@ describe("messages", () => {
 });
 
 it("once the engine is gone, work under way ends, sleepers wake up, and nothing begins", async () => {
-  const underWay = createTracker();
+  const underWay = createWork();
   const steps: string[] = [];
   let answer = () => {};
   const work = underWay.track(async () => {

@@ -185,7 +185,8 @@ describe("after an `up`", () => {
   const created = (id: string, isTakenOver = false): Outcome => ({
     kind: "created",
     id,
-    ...(isTakenOver && { sending: "m at" }),
+    mark: "m",
+    ...(isTakenOver && { isTakenOver }),
   });
 
   it("lists objects that are no longer managed; of many the ids", () => {
@@ -263,7 +264,7 @@ describe("the error of the whole set", () => {
     const asSent = ["k10", "k2"].map((key) => {
       return [
         key,
-        { kind: "created", id: key.slice(1), sending: "m at", sentAs: { body: "f" } },
+        { kind: "created", id: key.slice(1), mark: "m", sentAs: { body: "f" } },
       ] as const;
     });
     expect(trouble(asSent, kept).text.split("\n")).toEqual([

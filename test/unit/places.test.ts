@@ -1,134 +1,32 @@
-/** Where the files of a run stand, and what is known of deleted objects. */
-import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+/** Where the files of a run stand. */
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, it } from "vitest";
-import { JournalError } from "../../provider/src/base/index.js";
+import { stateFolder } from "../../provider/src/files/index.js";
 import {
   backendIn,
   cookieFileFor,
-  deletedObjects,
   journalPath,
+  journalPaths,
+  partsOfName,
+  stackPlace,
 } from "../../provider/src/journal/index.js";
 import type { Settings } from "../../provider/src/settings/index.js";
 import { newFolder } from "../support/folder.js";
 
 const PROGRAM = "/programs/tiny";
 
-type Environment = Record<string, string>;
-const placesOf = (...environments: Environment[]) =>
-  environments.map((each) => backendIn(each, PROGRAM));
+const url = (PULUMI_BACKEND_URL: string) => backendIn({ PULUMI_BACKEND_URL }, PROGRAM);
 
-it.each([
-  ["file://~", `file://${homedir()}/`, " file://~/ "],
-  ["file://.", "file://./", "file:///programs/tiny", "file://../tiny/."],
-  ["s3://bucket?region=eu&profile=x", "s3://bucket/?profile=x&region=eu"],
-  ["s3://bucket/a%20b?endpoint=h%3A1", "s3://bucket/a%20b/?endpoint=h:1"],
-  ["https://api.pulumi.com", "https://api.pulumi.com/"],
-  [
-    "postgres://db.example/states",
-    "postgres://ann:pa$$@ss@db.example/states",
-    "postgres://bob@db.example/states",
-  ],
-  [
-    "postgres:///states?host=db",
-    "postgres:///states?host=db&password=pa$$&sslpassword=pa$$",
-  ],
-])("%s in other spellings is one place, and tells no secret", (...urls) => {
-  const places = placesOf(...urls.map((PULUMI_BACKEND_URL) => ({ PULUMI_BACKEND_URL })));
-  expect(new Set(places).size).toBe(1);
-  expect(places[0]).not.toMatch(/~|ann|pa\$|pa%24/);
-});
-
-const url = (PULUMI_BACKEND_URL: string, more: Environment = {}) => ({
-  PULUMI_BACKEND_URL,
-  ...more,
-});
-
-it.each<[what: string, ...Environment[]]>([
-  [
-    "an endpoint",
-    url("s3://state?endpoint=127.0.0.1:1"),
-    url("s3://state?endpoint=127.0.0.1:2"),
-  ],
-  ["a query", url("s3://state"), url("s3://state?prefix=a"), url("s3://state?prefix=b")],
-  [
-    "a name behind a blank",
-    url("file:///my states"),
-    url("file:///my"),
-    url("file:///my other states"),
-  ],
-  [
-    "an Azure account",
-    url("azblob://state?storage_account=a"),
-    url("azblob://state?storage_account=b"),
-  ],
-  ["a table", url("postgres://db/states?table=a"), url("postgres://db/states?table=b")],
-  [
-    "S3's endpoint in the environment",
-    url("s3://state"),
-    url("s3://state", { AWS_ENDPOINT_URL: "http://a" }),
-    url("s3://state", { AWS_ENDPOINT_URL: "http://b" }),
-    url("s3://state", { AWS_ENDPOINT_URL: "http://b", AWS_ENDPOINT_URL_S3: "http://c" }),
-    // A profile may name an endpoint, and another file another profile of that name.
-    url("s3://state", { AWS_PROFILE: "a" }),
-    url("s3://state", { AWS_PROFILE: "b" }),
-    url("s3://state", { AWS_DEFAULT_PROFILE: "b" }),
-    url("s3://state", { AWS_PROFILE: "b", AWS_CONFIG_FILE: "/other" }),
-  ],
-  [
-    "Azure's account in the environment",
-    url("azblob://state"),
-    url("azblob://state", { AZURE_STORAGE_ACCOUNT: "a" }),
-    url("azblob://state", {
-      AZURE_STORAGE_ACCOUNT: "a",
-      AZURE_STORAGE_DOMAIN: "blob.core.chinacloudapi.cn",
-    }),
-    url("azblob://state", {
-      AZURE_STORAGE_CONNECTION_STRING: "AccountName=b;AccountKey=KEY==",
-    }),
-    url("azblob://state", {
-      AZURE_STORAGE_CONNECTION_STRING: "AccountName=c;AccountKey=KEY==",
-    }),
-  ],
-  [
-    "Google's emulator",
-    url("gs://state"),
-    url("gs://state", { STORAGE_EMULATOR_HOST: "127.0.0.1:1" }),
-  ],
-  [
-    "PostgreSQL's host",
-    url("postgres:///states"),
-    url("postgres:///states", { PGHOST: "db" }),
-  ],
-])("backends that differ in %s are different places", (_, ...environments) => {
-  const places = placesOf(...environments);
-  expect(new Set(places).size).toBe(places.length);
-  expect(places.join()).not.toContain("KEY");
-});
-
-it("the environment of other stores, and a connection string's key, say nothing about the place", () => {
-  const others = {
-    AWS_ENDPOINT_URL: "http://a",
-    AZURE_STORAGE_ACCOUNT: "a",
-    STORAGE_EMULATOR_HOST: "b",
-  };
-  expect(placesOf(url("file:///x", others))).toEqual(placesOf(url("file:///x")));
-  const [first, second] = placesOf(
-    ...["KEY1", "KEY2"].map((key) =>
-      url("azblob://state", {
-        AZURE_STORAGE_CONNECTION_STRING: `AccountName=b;AccountKey=${key}`,
-      }),
-    ),
-  );
-  expect(first).toBe(second);
-});
-
-it("a relative backend of another program is another one", () => {
-  const environment = { PULUMI_BACKEND_URL: "file://./states" };
-  expect(backendIn(environment, "/programs/one")).not.toBe(
-    backendIn(environment, "/programs/two"),
-  );
+it("a backend's address is as it is given, but for a relative folder and the home folder", () => {
+  for (const address of ["s3://bucket?region=eu", "https://api.pulumi.com", ""])
+    expect(url(address)).toBe(address === "" ? backendIn({}, PROGRAM) : address);
+  expect(url("file://~")).toBe(`file://${homedir()}`);
+  expect(url("file://~/states")).toBe(`file://${homedir()}/states`);
+  expect(url("file://./states")).toBe(`file://${PROGRAM}/states`);
+  expect(url("file:///states/")).toBe("file:///states");
+  expect(backendIn({ PULUMI_BACKEND_URL: "file://." }, "/other")).toBe("file:///other");
 });
 
 /** A program's folder below its project's, and a login to Pulumi Cloud. */
@@ -184,11 +82,6 @@ it.each<[what: string, Record<string, string>, expected?: string]>([
     { "Pulumi.yaml": `\uFEFF${BLOCK.replaceAll("\n", "\r\n")}` },
   ],
   [
-    "a query and a blank",
-    { "Pulumi.yaml": "backend:\n  url: s3://ours?prefix=a b&endpoint=h\n" },
-    "s3://ours?endpoint=h&prefix=a+b",
-  ],
-  [
     "the first of two documents",
     { "Pulumi.yaml": `${BLOCK}---\nbackend:\n  url: s3://other\n` },
   ],
@@ -214,36 +107,53 @@ it.each<[what: string, Record<string, string>, expected?: string]>([
   expect(projectWith(files).backend()).toBe(expected);
 });
 
-it.each<[what: string, Record<string, string>, words: RegExp]>([
-  [
-    "a file that is no YAML",
-    { "Pulumi.yaml": "backend: [" },
-    /Pulumi\.yaml can't be read: .+\. The file may name/,
-  ],
-])("a backend that is not understood stops: %s", (_, files, words) => {
-  const { backend } = projectWith(files);
-  expect(() => backend()).toThrow(JournalError);
-  expect(() => backend()).toThrow(words);
-  expect(() => backend()).toThrow(/^Nothing was sent: /);
-  expect(backend({ PULUMI_BACKEND_URL: "s3://x" })).toBe("s3://x");
+it("a project file or a login that can't be read names no backend: a wrong guess is harmless", () => {
+  const { home, project, backend } = projectWith({ "Pulumi.yaml": "backend: [" });
+  const encrypted = '{"$pulumiSecureStore":1,"backend":"keyring","data":"x"}';
+  expect(backend()).toBe("https://api.pulumi.com");
+  writeFileSync(join(home, "mine.json"), encrypted);
+  expect(backend()).toBe("");
+  writeFileSync(join(home, "mine.json"), "no JSON");
+  rmSync(join(project, "Pulumi.yaml"));
+  expect(backend()).toBe("");
 });
 
-it("a login that is encrypted stops, and names the way on", () => {
-  const { home, backend } = projectWith({});
-  writeFileSync(
-    join(home, "mine.json"),
-    '{"$pulumiSecureStore":1,"backend":"keyring","data":"x"}',
-  );
-  expect(() => backend()).toThrow(
-    /Set PULUMI_BACKEND_URL to the address that `pulumi whoami --verbose` prints/,
-  );
-  expect(backend({ PULUMI_BACKEND_URL: "s3://x" })).toBe("s3://x");
+it("a stack's place has no organization, which a plugin isn't told", () => {
+  const environment = { PULUMI_BACKEND_URL: "s3://x" };
+  expect(stackPlace("acme/shop/dev", environment, PROGRAM)).toEqual({
+    stack: "shop/dev",
+    backend: "s3://x",
+  });
 });
 
-it("the stack's provider resources have journals of their own", () => {
-  const place = { backend: "file:///states", stack: "organization/shop/dev" };
-  expect(journalPath({ ...place, provider: "default" })).toBe(journalPath(place));
-  expect(journalPath({ ...place, provider: "second" })).not.toBe(journalPath(place));
+it("a journal's file is named for its place and run; what isn't is another's", () => {
+  const place = { stack: "shop/dev", backend: "s3://x" };
+  const path = (more: object, run = "AbC-_1") =>
+    journalPath({ ...place, ...more, run }, "/f");
+  expect(path({})).toMatch(/^\/f\/[\da-f]{16}\.AbC-_1\.jsonl$/);
+  const names = [{}, { stack: "shop/prod" }, { backend: "s3://y" }].map((more) =>
+    partsOfName(basename(path(more))),
+  );
+  expect(new Set(names.map(({ digest }) => digest)).size).toBe(3);
+  expect(names.every(({ run }) => run === "AbC-_1")).toBe(true);
+  expect(journalPath({ ...place, run: "r" })).toBe(
+    join(stateFolder(), basename(path({}, "r"))),
+  );
+
+  const folder = newFolder();
+  const write = (name: string) => writeFileSync(join(folder, name), "");
+  const [ours, another, foreign] = [
+    path({}),
+    path({}, "other"),
+    path({ backend: "s3://y" }, "named"),
+  ].map((each) => basename(each));
+  for (const name of [ours, another, foreign, `${ours}.lock`, "deleted.lines", "x.jsonl"])
+    write(name ?? "");
+  const found = (...runs: string[]) =>
+    journalPaths({ folder }, place, new Set(runs)).map((each) => basename(each));
+  expect(found()).toEqual([ours, another].toSorted());
+  expect(found("named")).toEqual([ours, another, foreign].toSorted());
+  expect(journalPaths({ folder: join(folder, "none") }, place, new Set())).toEqual([]);
 });
 
 it("sessions of one account share a file in any spelling; others have their own", () => {
@@ -270,31 +180,4 @@ it("sessions of one account share a file in any spelling; others have their own"
     join(homedir(), "ads/session.json"),
   );
   expect(file({ cookieFile: "a~/b.json" })).toBe("/program/a~/b.json");
-});
-
-it("deleted objects are known to later runs of the account; of a torn or unusable file less is known", () => {
-  const folder = newFolder();
-  const objectsOf = (account: string, former?: string, at = folder) =>
-    deletedObjects(at, account, (recorded) =>
-      [account, former].includes(recorded as string),
-    );
-  const known = (account = "a", former?: string) =>
-    ["1", "2"].map((id) => objectsOf(account, former).has("ConversionEvent", id));
-  objectsOf("a").add("ConversionEvent", "1");
-  expect([known(), known("b"), known("b", "a")].flat()).toEqual([
-    true,
-    false,
-    false,
-    false,
-    true,
-    false,
-  ]);
-  expect(objectsOf("a").has("Advertiser", "1")).toBe(false);
-  appendFileSync(join(folder, "deleted.lines"), 'half\n{"deleted":"ConversionEvent 2');
-  expect(known()).toEqual([true, false]);
-  objectsOf("a").add("ConversionEvent", "2");
-  expect(known()).toEqual([true, true]);
-  const nowhere = objectsOf("a", undefined, "/dev/null");
-  nowhere.add("ConversionEvent", "1");
-  expect(nowhere.has("ConversionEvent", "1")).toBe(true);
 });

@@ -15,7 +15,7 @@ const CEILINGS = {
   functionsOfManyParameters: 4,
   arraysDestructured: 2,
   returnTypes: 3,
-  characters: 453_900,
+  characters: 477_000,
 };
 
 const source = measure(resolve(import.meta.dirname, "../../provider/src"));

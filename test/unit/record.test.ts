@@ -3,27 +3,24 @@ import { expect, it } from "vitest";
 import { advertiser, conversionEvent } from "../../provider/src/kinds/index.js";
 import {
   identifyingIn,
-  MARK,
-  markIn,
   markOf,
-  UNKNOWN,
+  RESOLVED,
+  RUN,
+  resolvedIn,
+  runIn,
 } from "../../provider/src/state/index.js";
 
-const OF = ["file:///states", "acme/shop/dev", "ConversionEvent::purchase", "5"] as const;
+const OF = ["AbCdEfGh-_12", "ConversionEvent::purchase"] as const;
 
-it("its mark follows from what the create is of, on every machine and in every run", () => {
+it("its mark follows from the run and the key, on every machine", () => {
   // A contract: a search of a later version looks for this text.
-  expect(markOf(...OF)).toBe("a6b15ccd-b9d8-124b-61c1-ce596dca8925");
+  expect(markOf(...OF)).toBe("e069d933-8fbb-d8f7-c2f5-decae9308d22");
   const others = OF.map((_, at) =>
-    markOf(...OF.map((part, index) => (index === at ? `${part}x` : part))),
+    markOf(
+      ...(OF.map((part, index) => (index === at ? `${part}x` : part)) as [string, string]),
+    ),
   );
-  const marks = [
-    markOf(...OF),
-    markOf(...OF.slice(0, 3)),
-    markOf(...OF.slice(0, 3), undefined),
-    ...others,
-  ];
-  // Nothing to replace is not the same as one part less: whoever asks always gives all of them.
+  const marks = [markOf(...OF), ...others, markOf("", "")];
   expect(new Set(marks).size).toBe(marks.length);
   for (const mark of marks)
     expect(mark).toMatch(/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/);
@@ -31,12 +28,23 @@ it("its mark follows from what the create is of, on every machine and in every r
 });
 
 it.each([
-  ["alternative_id m-1", { field: "alternative_id", mark: "m-1" }],
-  ["alternative_id", undefined],
-  [UNKNOWN, undefined],
-  [undefined, undefined],
-])("the input %j is a mark and its field: %j", (text, expected) => {
-  expect(markIn({ [MARK]: text })).toEqual(expected);
+  ["AbCdEfGh-_12", { run: "AbCdEfGh-_12", field: undefined }],
+  ["AbCdEfGh-_12 alternative_id", { run: "AbCdEfGh-_12", field: "alternative_id" }],
+  [{ secret: true }, { run: "", field: undefined }],
+  [undefined, { run: "", field: undefined }],
+])("the input %j names the run and the marks' field: %j", (text, expected) => {
+  expect(runIn({ [RUN]: text })).toEqual(expected);
+});
+
+it("the outcomes of creates are texts by mark", () => {
+  const outcomes = resolvedIn({ [RESOLVED]: { m: "5", n: "", o: 6 } });
+  expect([...outcomes]).toEqual([
+    ["m", "5"],
+    ["n", ""],
+    ["o", "6"],
+  ]);
+  for (const other of [undefined, ["m 2026"], "m"])
+    expect(resolvedIn({ [RESOLVED]: other }).size).toBe(0);
 });
 
 it("tells an object from others without what is secret or not known", () => {

@@ -1,7 +1,7 @@
 /** The settings and the proxy, as both processes read them: everything that is wrong at once, and no secret shown. */
 import { describe, expect, it } from "vitest";
 import { setCommandTarget } from "../../provider/src/base/index.js";
-import { createRuntime } from "../../provider/src/operations/runtime.js";
+import { createRuntime } from "../../provider/src/operations/create-runtime.js";
 import {
   describeSettingProblem,
   readSettings,

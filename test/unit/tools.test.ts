@@ -1,18 +1,13 @@
 /** Reports on a state: ids, the page (`test/package/page.test.ts` opens it in a browser), and what is left live. */
 import { describe, expect, it } from "vitest";
-import {
-  currentObjectsIn,
-  leftoversOf,
-  objectsIn,
-  type Resource,
-  readExport,
-} from "../../provider/src/cli/contents.js";
+import { currentObjectsIn, leftoversOf } from "../../provider/src/cli/contents.js";
 import { pageOf } from "../../provider/src/cli/page.js";
 import {
   addressesBy,
   ID_FORMATS,
   LEFTOVER_FORMATS,
 } from "../../provider/src/cli/reports.js";
+import { type Resource, readExport } from "../../provider/src/record/export.js";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
 import {
   CIPHERTEXT,
@@ -27,6 +22,7 @@ import {
 const TIME = "2026-03-02T10:00:00Z";
 const stateOf = (resources: readonly Resource[], time = TIME) =>
   readExport(exportOf(resources, time));
+const LEFT = "left the state at 2026-03-01T00:00:00.000Z; still live";
 const NOTED = { id: "7", name: "Old", at: "2026-03-01T00:00:00.000Z" };
 
 const STATE = [
@@ -103,43 +99,16 @@ describe("ids", () => {
   });
 });
 
-describe("contents", () => {
-  it("in natural order, whatever the state's: event-2 before event-10", () => {
-    const events = ["event-10", "event-2", "Event-1", "event-1"].map((name, index) =>
-      storedEvent(name, index + 1),
-    );
-    expect(objectsIn(events).map(({ key }) => key)).toEqual([
-      "event-1",
-      "Event-1",
-      "event-2",
-      "event-10",
-    ]);
+describe("current objects", () => {
+  it("are in one order in all formats, whatever the state's", () => {
     for (const format of Object.keys(ID_FORMATS))
       expect(ids(format, STATE.toReversed())).toBe(ids(format, STATE));
   });
 
-  it("two of one name have their URNs as keys; one that is being replaced does not count", () => {
+  it("leave out one that is being replaced", () => {
     const event = storedEvent("buy", 1);
-    const below = {
-      ...storedEvent("buy", 2),
-      urn: event.urn.replace("::pulumi-nodejs", "::Shop$pulumi-nodejs"),
-    };
-    const keysOf = (...all: Resource[]) => currentObjectsIn(all).map(({ key }) => key);
-    expect(keysOf(event, below).toSorted()).toEqual([below.urn, event.urn].toSorted());
-    expect(keysOf(event, { ...event, delete: true })).toEqual(["buy"]);
-  });
-
-  it("arguments: what a refresh found removed has no default", () => {
-    const events = {
-      own: { eventName: "Own", value: 1 },
-      gone: { eventName: "Gone", value: 1, segmentId: null },
-    };
-    const set = storedSet("s", {
-      defaults: { segmentId: 5 },
-      events,
-      eventIds: { own: 1, gone: 2 },
-    });
-    expect(objectsIn([set]).map(({ values }) => values.segmentId)).toEqual([undefined, 5]);
+    const current = currentObjectsIn([event, { ...event, delete: true }]);
+    expect(current.map(({ key }) => key)).toEqual(["buy"]);
   });
 });
 
@@ -172,8 +141,8 @@ describe("the page", () => {
       ">Old<",
       ">7<",
       ">4711<",
-      ">replaced<",
-      ">replaced, or removed from its set<",
+      ">is being replaced; still live<",
+      `>${LEFT}<`,
     ];
     for (const part of parts) expect(text).toContain(part);
     expect(text).toContain(
@@ -205,10 +174,10 @@ describe("left live", () => {
     });
     const state = [storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set];
     expect(inShort(stateOf(state), [])).toEqual([
-      "ConversionEvent 7 Old buy: replaced, or removed from its set",
-      "ConversionEvent 9  funnel/b: replaced, or removed from its set",
-      "ConversionEvent 31 e2 funnel/e2: replaced, or removed from its set",
-      "ConversionEvent 30 e10 funnel/e10: replaced, or removed from its set",
+      `ConversionEvent 7 Old buy: ${LEFT}`,
+      "ConversionEvent 9  funnel/b: left the state at 2026-03-02T00:00:00.000Z; still live",
+      "ConversionEvent 31 e2 funnel/e2: left the state at 2026-03-02T00:00:00.000Z; still live",
+      "ConversionEvent 30 e10 funnel/e10: left the state at 2026-03-02T00:00:00.000Z; still live",
     ]);
     const again = [7, 9, 30, 31].map((id) => storedEvent(`again-${id}`, id));
     expect(idsOf(stateOf([...state, ...again]), [])).toEqual([]);
@@ -219,8 +188,8 @@ describe("left live", () => {
     (mark) => {
       const why = (rest: object) =>
         leftoversOf(stateOf([storedEvent("buy", 7, {}, rest)]), []).map((each) => each.why);
-      expect(why(mark)).toEqual(["replaced"]);
-      const deleting = "replaced; may have been deleted (retainOnDelete was off)";
+      expect(why(mark)).toEqual(["is being replaced; still live"]);
+      const deleting = "is being replaced; may have been deleted (retainOnDelete was off)";
       expect(why({ ...mark, retainOnDelete: undefined })).toEqual([deleting]);
     },
   );
@@ -252,8 +221,8 @@ describe("left live", () => {
     ];
     const earlier = [stateOf(first, "2026-01-01T00:00:00Z"), stateOf(second, "")];
     expect(inShort(stateOf([storedAdvertiser("acme", 1)]), earlier)).toEqual([
-      "ConversionEvent 1 a a: removed since 2026-01-01T00:00:00.000Z",
-      "ConversionEvent 2 b b: removed since an earlier export; may have been deleted (retainOnDelete was off)",
+      "ConversionEvent 1 a a: left the state after the export of 2026-01-01T00:00:00.000Z; still live",
+      "ConversionEvent 2 b b: left the state after an earlier export; may have been deleted (retainOnDelete was off)",
     ]);
   });
 
@@ -272,19 +241,24 @@ describe("left live", () => {
         [before],
       ),
     ).toEqual([
-      "ConversionEvent 7 Old buy: replaced, or removed from its set",
-      "ConversionEvent 8 Old buy: replaced, or removed from its set",
-      `ConversionEvent 21  funnel/b: removed since 2026-03-02T10:00:00.000Z`,
+      `ConversionEvent 7 Old buy: ${LEFT}`,
+      `ConversionEvent 8 Old buy: ${LEFT}`,
+      `ConversionEvent 21  funnel/b: left the state after the export of 2026-03-02T10:00:00.000Z; still live`,
     ]);
   });
 
   it("text says what to do with them", () => {
     const text = (...resources: Resource[]) =>
-      LEFTOVER_FORMATS.text?.(leftoversOf(stateOf(resources), []));
+      LEFTOVER_FORMATS.text?.(leftoversOf(stateOf(resources), []), 0);
     expect(text(storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }))).toMatch(
-      /^This stack no longer manages 1 object\. .*deactivate it by hand\.\n {2}ConversionEvent 7 "Old" of buy: replaced, or removed from its set 2026-03-01T00:00:00\.000Z\n$/,
+      /^According to this state, 1 object is no longer managed\. .*add --before EXPORT\. .*deactivate it by hand\.\n {2}ConversionEvent 7 "Old" \(buy\): left the state at 2026-03-01T00:00:00\.000Z; still live\n$/,
     );
-    expect(text()).toMatch(/^No object /);
+    expect(text()).toMatch(
+      /^According to this state, nothing is left live\. .*add --before EXPORT\.\n$/,
+    );
+    expect(LEFTOVER_FORMATS.text?.([], 2)).toBe(
+      "According to this state and the 2 exports given, nothing is left live.\n",
+    );
   });
 });
 
@@ -292,12 +266,13 @@ it("left live, as CSV: the fields of the JSON, and no formula for a spreadsheet,
   const left = { ...NOTED, name: "=A1, b" };
   const text = LEFTOVER_FORMATS.csv?.(
     leftoversOf(stateOf([storedEvent("buy", 8, { [LEFT_LIVE]: [left] })]), []),
+    0,
   );
   const header = "\ufeffkind,id,name,key,at,why\r\n";
   expect(text).toBe(
-    `${header}ConversionEvent,7,"'=A1, b",buy,2026-03-01T00:00:00.000Z,"replaced, or removed from its set"\r\n`,
+    `${header}ConversionEvent,7,"'=A1, b",buy,2026-03-01T00:00:00.000Z,"${LEFT}"\r\n`,
   );
-  expect(LEFTOVER_FORMATS.csv?.([])).toBe(header);
+  expect(LEFTOVER_FORMATS.csv?.([], 0)).toBe(header);
 });
 
 const HIDDEN = [
@@ -318,7 +293,7 @@ it.each([
     ([format, write]) =>
       [
         `left live, ${format}`,
-        () => write(leftoversOf(stateOf([]), [stateOf(HIDDEN)])),
+        () => write(leftoversOf(stateOf([]), [stateOf(HIDDEN)]), 1),
       ] as const,
   ),
   ["page", () => page(HIDDEN)] as const,

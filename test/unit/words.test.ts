@@ -127,10 +127,7 @@ it.each<[string, unknown, string[], Record<string, string>?]>([
 });
 
 it("of a body that broke off nothing is quoted: there could be half of a secret", () => {
-  const broken = {
-    ...answer(400, '{"message":"the password hunter'),
-    broken: "ended early",
-  };
+  const broken = answer(400, '{"message":"the password hunter', {}, "ended early");
   expect(wordsOf({ ...plain, answer: broken, fields: {} })).toEqual([]);
 });
 

@@ -1,7 +1,10 @@
-/** The examples' pipelines: who gets the credentials, and that what they keep between runs survives any job's end. */
-import { describe, expect, it } from "vitest";
-import { ON_GITHUB, ON_GITLAB } from "../support/pipelines.js";
-import { type Fate, onGitHub, onGitLab } from "../support/runners.js";
+/** The examples' pipelines: who gets the credentials, and that the session, which they may keep, is never in the way. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { expect, it } from "vitest";
+import { newFolder } from "../support/folder.js";
+import { github, gitlab, ON_GITHUB, ON_GITLAB } from "../support/pipelines.js";
 
 it("GitHub: only a job on main, in an environment of its own, has the platform's credentials; a fork gets nothing", () => {
   const { env, defaults, jobs } = ON_GITHUB;
@@ -28,48 +31,44 @@ it("GitLab: only this project's merge requests, and an apply on the default bran
   ]);
 });
 
-/** What happens to the second of three jobs, and the journal that the third one has. */
-const SECOND: readonly (readonly [string, Fate, readonly string[]])[] = [
-  ["applies", {}, ["1", "2", "3"]],
-  ["fails at npm ci", { fails: "npm ci" }, ["1", "3"]],
-  ["has another key", { key: "another key" }, ["1", "3"]],
-  ["has no key", { key: "" }, ["1", "3"]],
-  [
-    "stops at an unresolved create",
-    { fails: "npx pulumi-advertising pending" },
-    ["1", "3"],
-  ],
-  ["fails at its up", { fails: "pulumi up" }, ["1", "2", "3"]],
-  ["is cancelled in its up", { isKilled: true }, ["1", "2", "3"]],
-  [
-    "can't list what is left live",
-    { fails: "npx pulumi-advertising leftovers" },
-    ["1", "2", "3"],
-  ],
-];
+/** Stands for pulumi: an `up` logs in if there is no session. */
+const PULUMI = `#!/bin/sh
+[ -f session.json ] || { echo "a login" >> logins.txt; echo "a secret session" > session.json; }
+exit "$CODE"
+`;
 
-describe.each([
-  ["GitHub", onGitHub],
-  ["GitLab", onGitLab],
-])("%s", (_name, start) => {
-  it.each(SECOND)("nothing kept is lost if a job %s", (_what, fate, journal) => {
-    const run = start();
-    expect(run()).toEqual(["1"]);
-    run(fate);
-    expect(run()).toEqual(journal);
-  });
-
-  it("a first job that is cancelled in its up keeps its journal; one without a key sends and keeps nothing", () => {
-    const run = start();
-    expect(run({ key: "" })).toEqual([]);
-    run({ isKilled: true });
-    expect(run()).toEqual(["2", "3"]);
-  });
-});
-
-it("GitHub: if the cache can't be read, the job ends, and what is kept stays", () => {
-  const run = onGitHub();
-  run();
-  expect(run({ fails: "actions/cache/restore" })).toEqual([]);
-  expect(run()).toEqual(["1", "3"]);
-});
+it.each([
+  ["GitHub", github],
+  ["GitLab", gitlab],
+])(
+  "%s: with a key, the session is kept, encrypted; without one, or with another, a run logs in",
+  (_name, pipeline) => {
+    const folder = newFolder();
+    writeFileSync(join(folder, "pulumi"), PULUMI);
+    chmodSync(join(folder, "pulumi"), 0o755);
+    const run = (key: string, code = 0) => {
+      rmSync(join(folder, "session.json"), { force: true });
+      rmSync(join(folder, "logins.txt"), { force: true });
+      const env = {
+        PATH: `${folder}${delimiter}${process.env.PATH}`,
+        STACK: "production",
+        KEEP_KEY: key,
+        CODE: String(code),
+        GITHUB_STEP_SUMMARY: join(folder, "summary.md"),
+      };
+      const bash = (script: string) =>
+        spawnSync("bash", ["-e", "-o", "pipefail", "-c", script], { cwd: folder, env })
+          .status;
+      const failed = pipeline.apply.find((script) => bash(script) !== 0) !== undefined;
+      expect(pipeline.after.map(bash)).toEqual(pipeline.after.map(() => 0));
+      return { failed, hasLoggedIn: existsSync(join(folder, "logins.txt")) };
+    };
+    expect(run("")).toEqual({ failed: false, hasLoggedIn: true });
+    expect(existsSync(join(folder, "session.enc"))).toBe(false);
+    expect(run("a key", 1)).toEqual({ failed: true, hasLoggedIn: true });
+    expect(run("a key")).toEqual({ failed: false, hasLoggedIn: false });
+    expect(readFileSync(join(folder, "session.enc"), "latin1")).not.toContain("secret");
+    expect(run("another key")).toEqual({ failed: false, hasLoggedIn: true });
+    expect(run("another key")).toEqual({ failed: false, hasLoggedIn: false });
+  },
+);

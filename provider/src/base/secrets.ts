@@ -70,15 +70,11 @@ export class Secrets {
       if (start >= done) scrubbed += text.slice(done, start) + MASK;
       done = Math.max(done, end);
     }
-    return this.#withoutNumbers(scrubbed + text.slice(done));
-  }
-
-  #withoutNumbers(text: string) {
-    if (this.#numbers.size === 0) return text;
-    return text.replace(SPELLED_NUMBER, (digits) => {
+    scrubbed += text.slice(done);
+    if (this.#numbers.size === 0) return scrubbed;
+    return scrubbed.replace(SPELLED_NUMBER, (digits) => {
       const isSecret = this.#numbers.has(Number(digits.replaceAll(",", "")));
-      if (isSecret) return MASK;
-      return digits;
+      return isSecret ? MASK : digits;
     });
   }
 
@@ -100,8 +96,7 @@ export class Secrets {
 function foldCase(text: string) {
   return text.replace(/\p{Lu}/gu, (letter) => {
     const small = letter.toLowerCase();
-    if (small.length === letter.length) return small;
-    return letter;
+    return small.length === letter.length ? small : letter;
   });
 }
 

@@ -64,11 +64,11 @@ export function enumerate(
   items: readonly string[],
   most = Number.POSITIVE_INFINITY,
 ): string {
-  const names = cut(items, most, (others) => `${others} more`);
-  const last = names.at(-1) ?? "";
-  if (names.length < 2) return last;
-  return `${names.slice(0, -1).join(", ")} and ${last}`;
+  return ALL_OF.format(cut(items, most, (others) => `${others} more`));
 }
+
+/** Without a comma before `and`. */
+const ALL_OF = new Intl.ListFormat("en-GB");
 
 /** Joins the parts that are neither undefined nor empty. */
 export function joined(
@@ -101,7 +101,7 @@ export function saidOnce<T>(
 }
 
 /** A sentence without its values, so that sentences with the same reason are equal. */
-function withoutValues(sentence: string): string {
+function withoutValues(sentence: string) {
   return sentence
     .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
     .replaceAll(/-?\d+(?:[.,]\d+)*/g, "0");

@@ -32,188 +32,165 @@ import {
   type CatalogContent,
   type CatalogEntry,
   type CatalogFinding,
-  errorAt,
   eventKey,
   type WrittenAdvertiser,
   type WrittenCatalog,
   type WrittenEvent,
 } from "./written.js";
 
-export class CatalogValidator {
-  readonly #findings: CatalogFinding[] = [];
+/** @param findings has the problems of reading; those of validating are added. */
+export function validateCatalog(
+  written: WrittenCatalog,
+  limits: RuleSettings,
+  findings: CatalogFinding[],
+): Omit<CatalogContent, "findings"> {
   /** The object that has each key (ignoring case), existingId and name so far; each may be taken once. */
-  readonly #taken = new Map<string, CatalogEntry>();
-
-  constructor(
-    readonly written: WrittenCatalog,
-    readonly limits: RuleSettings,
-  ) {}
-
-  validate(): CatalogContent {
-    const { written } = this;
-    const declared = written.advertisers ?? advertisersNamedIn(written.events);
-    const shared = this.#shared(written.defaults);
-    const advertisers = new Map<string, Values | undefined>();
-    const defaults = new Map<string, Values>();
-    for (const each of declared) {
-      advertisers.set(each.key, this.#advertiser(each));
-      defaults.set(each.key, mergedWith(shared, this.#shared(each.defaults)));
-    }
-    if (!written.advertisers) this.#warnOfMisspeltAdvertisers();
-    const events = written.events.map((event) => {
-      const args = this.#event(event, defaults);
-      return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
-    });
-    // Checked when all keys are known: a formerKey must differ from all keys and from earlier former keys.
-    for (const { event, args } of events) {
-      const { formerKey } = args;
-      if (typeof formerKey !== "string") continue;
-      const other = this.#claim(`exact ${event.advertiser}/${formerKey}`, event);
-      if (other) this.#report(event, "formerKey", formerKeyConflict(formerKey));
-    }
-    const findings = [...written.findings, ...this.#findings].toSorted(inOrderOfFile);
-    if (declared.length + events.length + findings.length === 0)
-      findings.push(
-        errorAt({ file: written.file }, "", "has no advertisers and no events"),
-      );
-    const wrong = new Set(
-      findings.filter(({ level }) => level === "error").map(({ subject }) => subject),
-    );
-    for (const { key, subject } of declared)
-      if (wrong.has(subject)) advertisers.delete(key);
-    for (const { advertiser: key } of written.events)
-      if (LIVE_ID.test(key)) advertisers.set(key, undefined);
-    const valid = events.filter(
-      ({ event }) => !wrong.has(event.subject) && advertisers.has(event.advertiser),
-    );
-    return {
-      advertisers: Array.from(advertisers, ([key, args]) => ({ key, args })),
-      events: valid.map(({ event, args }) => {
-        return { key: event.key, advertiser: event.advertiser, args };
-      }),
-      findings,
-    };
-  }
-
-  #shared(written: CatalogEntry | undefined): Values {
-    if (!written) return {};
-    const rules = conversionEventSet.sharedRules(this.limits);
-    return this.#values(written, rules, conversionEvent);
-  }
-
-  #advertiser(written: WrittenAdvertiser): Values {
-    const isDeclared = this.written.advertisers !== undefined;
-    const problem = this.#keyProblem(written, advertiserKey, "");
-    this.#report(written, isDeclared ? "key" : "advertiser", problem);
-    // An undeclared advertiser's name is its key, so a bad key is reported once.
-    if (!isDeclared && problem !== undefined) return {};
-    const values = this.#values(written, advertiser.rules(this.limits), advertiser);
-    if (isDeclared) this.#warnOfName(written, "", "advertiserName");
-    return values;
-  }
-
-  #event(written: WrittenEvent, advertisers: ReadonlyMap<string, unknown>): Values {
-    const { advertiser: owner } = written;
-    this.#report(written, "key", this.#keyProblem(written, eventKey, owner));
-    this.#report(written, "advertiser", ownerProblem(owner, advertisers));
-    this.#report(written, "advertiser", roundedIdWarning(owner), "warning");
-    this.#claim(`exact ${owner}/${written.key}`, written);
-    this.#warnOfName(written, owner, "eventName");
-    const rules = conversionEventSet.memberRules(this.limits);
-    const values = this.#values(written, rules, conversionEvent);
-    const { formerKey } = values;
-    if (typeof formerKey !== "string") return values;
-    return { ...values, formerKey: formerKey.normalize("NFC") };
-  }
-
-  /** Returns the values that fit, and notes problems and probable mistakes. */
-  #values(written: CatalogEntry, rules: Rules, kind: Kind): Values {
-    const { shape } = rules;
-    const given: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(written.given)) {
-      const text = typeof value === "bigint" ? String(value) : value;
-      given[name] = text;
-      if (typeof text === "string" && Object.hasOwn(shape, name))
-        given[name] = readText(shape[name] as z.ZodType, text, written.hasDecimalComma);
-    }
-    const { values, problems } = validate(given, rules, {
-      isUnknown: () => false,
-      advice: (property, value) => adviceOn(shape[property] as z.ZodType, value),
-    });
-    for (const { property, reason } of problems) this.#report(written, property, reason);
-    for (const { property, reason } of warningsIn(kind, values))
-      this.#report(written, property, reason, "warning");
-    const id = values.existingId;
-    if (id === undefined) return values;
-    const other = this.#claim(`id ${kind.name} ${id}`, written);
-    if (other)
-      this.#report(written, "existingId", adoptionClash(String(id), other.subject));
-    return values;
-  }
-
-  /** @param owner the key of an event's advertiser; empty for an advertiser. */
-  #keyProblem(written: CatalogEntry, rule: z.ZodType, owner: string): string | undefined {
-    const { key } = written;
-    const mistake = mistakeIn(key);
-    if (mistake !== undefined) return `is ${mistake}`;
-    const expected = `expected ${expectationOf(rule)}`;
-    if (key === "") return `is required: ${expected}`;
-    if (!rule.safeParse(key).success) return `${quoted(key)} is not valid: ${expected}`;
-    const other = this.#claim(`key ${withoutCase(owner)}/${withoutCase(key)}`, written);
-    if (!other) return undefined;
-    const { file, line } = other.sourceOf("key");
-    return `${quoted(key)} is already used at ${file}:${line}; keys must differ in more than case, invisible characters or how accents are encoded`;
-  }
-
-  #warnOfName(written: CatalogEntry, owner: string, property: string) {
-    const name = written.given[property];
-    // A missing name is reported with the arguments.
-    if (typeof name !== "string" || name === "") return;
-    const other = this.#claim(`name ${owner}/${letters(looksOf(name)) || name}`, written);
-    if (!other) return;
-    const reason = `${quoted(name)} is also the name of ${quoted(other.subject)} (ignoring case, separators and invisible characters)`;
-    this.#report(written, property, reason, "warning");
-  }
-
-  /** Warns of an advertiser that has a single event and almost the name of another one. */
-  #warnOfMisspeltAdvertisers() {
-    const byName = Map.groupBy(this.written.events, ({ advertiser: name }) => name);
-    const known: string[] = [];
-    const largestFirst = [...byName].toSorted(([, a], [, b]) => b.length - a.length);
-    for (const [name, [event, ...others]] of largestFirst) {
-      const meant = known.find((other) => isAlmost(name, other));
-      known.push(name);
-      if (meant === undefined || !event || others.length > 0) continue;
-      const reason = `${quoted(name)} may be a typo for ${quoted(meant)}: as written, it is another advertiser`;
-      this.#report(event, "advertiser", reason, "warning");
-    }
-  }
+  const taken = new Map<string, CatalogEntry>();
 
   /** Notes that `by` has `what`. @returns the object that has it already, if any. */
-  #claim(what: string, by: CatalogEntry): CatalogEntry | undefined {
-    const other = this.#taken.get(what);
-    if (!other) this.#taken.set(what, by);
+  function claim(what: string, by: CatalogEntry) {
+    const other = taken.get(what);
+    if (!other) taken.set(what, by);
     return other;
   }
 
-  #report(
-    written: CatalogEntry,
+  function report(
+    { subject, sourceOf }: CatalogEntry,
     property: string,
     reason: string | undefined,
     level: CatalogFinding["level"] = "error",
   ) {
     if (reason === undefined) return;
-    const { subject } = written;
-    const source = written.sourceOf(property);
-    this.#findings.push({ level, subject, property, reason, source });
+    findings.push({ level, subject, property, reason, source: sourceOf(property) });
+  }
+
+  /** Returns the values that fit, and reports problems and probable mistakes. */
+  function valuesIn(entry: CatalogEntry, rules: Rules, kind: Kind) {
+    const ruleOf = (name: string) => rules.shape[name] as z.ZodType;
+    const given: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(entry.given)) {
+      const text = typeof value === "bigint" ? String(value) : value;
+      given[name] = text;
+      if (typeof text === "string" && Object.hasOwn(rules.shape, name))
+        given[name] = readText(ruleOf(name), text, entry.hasDecimalComma);
+    }
+    const { values, problems } = validate(given, rules, {
+      advice: (property, value) => adviceOn(ruleOf(property), value),
+    });
+    for (const { property, reason } of problems) report(entry, property, reason);
+    for (const { property, reason } of warningsIn(kind, values))
+      report(entry, property, reason, "warning");
+    const id = values.existingId;
+    const other = id !== undefined && claim(`id ${kind.name} ${id}`, entry);
+    if (other) report(entry, "existingId", adoptionClash(String(id), other.subject));
+    return values;
+  }
+
+  function sharedIn(entry: CatalogEntry | undefined) {
+    if (!entry) return {};
+    return valuesIn(entry, conversionEventSet.sharedRules(limits), conversionEvent);
+  }
+
+  /** @param owner the key of an event's advertiser; empty for an advertiser. */
+  function keyProblem(entry: CatalogEntry, rule: z.ZodType, owner: string) {
+    const { key } = entry;
+    const mistake = mistakeIn(key);
+    if (mistake !== undefined) return `is ${mistake}`;
+    const expected = `expected ${expectationOf(rule)}`;
+    if (key === "") return `is required: ${expected}`;
+    if (!rule.safeParse(key).success) return `${quoted(key)} is not valid: ${expected}`;
+    const other = claim(`key ${withoutCase(owner)}/${withoutCase(key)}`, entry);
+    if (!other) return undefined;
+    const { file, line } = other.sourceOf("key");
+    return `${quoted(key)} is already used at ${file}:${line}; keys must differ in more than case, invisible characters or how accents are encoded`;
+  }
+
+  function warnOfName(entry: CatalogEntry, owner: string, property: string) {
+    const name = entry.given[property];
+    // A missing name is reported with the arguments.
+    if (typeof name !== "string" || name === "") return;
+    const other = claim(`name ${owner}/${letters(looksOf(name)) || name}`, entry);
+    if (!other) return;
+    const reason = `${quoted(name)} is also the name of ${quoted(other.subject)} (ignoring case, separators and invisible characters)`;
+    report(entry, property, reason, "warning");
+  }
+
+  function argumentsOfAdvertiser(entry: WrittenAdvertiser) {
+    const isDeclared = written.advertisers !== undefined;
+    const problem = keyProblem(entry, advertiserKey, "");
+    report(entry, isDeclared ? "key" : "advertiser", problem);
+    // An undeclared advertiser's name is its key, so a bad key is reported once.
+    if (!isDeclared && problem !== undefined) return {};
+    const values = valuesIn(entry, advertiser.rules(limits), advertiser);
+    if (isDeclared) warnOfName(entry, "", "advertiserName");
+    return values;
+  }
+
+  function argumentsOfEvent(entry: WrittenEvent) {
+    const { advertiser: owner } = entry;
+    report(entry, "key", keyProblem(entry, eventKey, owner));
+    report(entry, "advertiser", ownerProblem(owner, defaults));
+    report(entry, "advertiser", roundedIdWarning(owner), "warning");
+    claim(`exact ${owner}/${entry.key}`, entry);
+    warnOfName(entry, owner, "eventName");
+    return valuesIn(entry, conversionEventSet.memberRules(limits), conversionEvent);
+  }
+
+  const declared = written.advertisers ?? advertisersNamedIn(written.events);
+  const shared = sharedIn(written.defaults);
+  const advertisers = new Map<string, Values | undefined>();
+  const defaults = new Map<string, Values>();
+  for (const each of declared) {
+    advertisers.set(each.key, argumentsOfAdvertiser(each));
+    defaults.set(each.key, mergedWith(shared, sharedIn(each.defaults)));
+  }
+  if (!written.advertisers)
+    for (const { event, reason } of misspeltAdvertisers(written.events))
+      report(event, "advertiser", reason, "warning");
+  const events = written.events.map((event) => {
+    const args = argumentsOfEvent(event);
+    return { event, args: mergedWith(defaults.get(event.advertiser) ?? shared, args) };
+  });
+  // Checked when all keys are known: a formerKey must differ from all keys and from earlier former keys.
+  for (const { event, args } of events) {
+    if (typeof args.formerKey !== "string") continue;
+    const formerKey = args.formerKey.normalize("NFC");
+    args.formerKey = formerKey;
+    const other = claim(`exact ${event.advertiser}/${formerKey}`, event);
+    if (other) report(event, "formerKey", formerKeyConflict(formerKey));
+  }
+  const errors = findings.filter(({ level }) => level === "error");
+  const wrong = new Set(errors.map(({ subject }) => subject));
+  for (const { key, subject } of declared) if (wrong.has(subject)) advertisers.delete(key);
+  for (const { advertiser: key } of written.events)
+    if (LIVE_ID.test(key)) advertisers.set(key, undefined);
+  const valid = events.filter(
+    ({ event }) => !wrong.has(event.subject) && advertisers.has(event.advertiser),
+  );
+  return {
+    advertisers: Array.from(advertisers, ([key, args]) => ({ key, args })),
+    events: valid.map(({ event: { key, advertiser: owner }, args }) => {
+      return { key, advertiser: owner, args };
+    }),
+  };
+}
+
+/** The advertisers that have a single event and almost the name of another one, with their events. */
+function* misspeltAdvertisers(events: readonly WrittenEvent[]) {
+  const byName = Map.groupBy(events, ({ advertiser: name }) => name);
+  const known: string[] = [];
+  const largestFirst = [...byName].toSorted(([, a], [, b]) => b.length - a.length);
+  for (const [name, [event, ...others]] of largestFirst) {
+    const meant = known.find((other) => isAlmost(name, other));
+    known.push(name);
+    if (meant === undefined || !event || others.length > 0) continue;
+    const reason = `${quoted(name)} may be a typo for ${quoted(meant)}: as written, it is another advertiser`;
+    yield { event, reason };
   }
 }
 
 /** @param advertisers the declared ones. */
-function ownerProblem(
-  key: string,
-  advertisers: ReadonlyMap<string, unknown>,
-): string | undefined {
+function ownerProblem(key: string, advertisers: ReadonlyMap<string, unknown>) {
   if (advertisers.has(key) || LIVE_ID.test(key)) return undefined;
   if (key === "") return "is required: expected the key of an advertiser";
   const meant = nearest(key, advertisers.keys());
@@ -221,8 +198,8 @@ function ownerProblem(
 }
 
 /** `own` wins over `defaults`; additionalFields are merged field by field, as in a `ConversionEventSet`. */
-function mergedWith(defaults: Values, own: Values): Values {
-  const merged = { ...defaults, ...own };
+function mergedWith(defaults: Values, own: Values): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...defaults, ...own };
   if (merged.additionalFields === undefined) return merged;
   const shared = asRecord(defaults.additionalFields);
   return { ...merged, additionalFields: { ...shared, ...asRecord(own.additionalFields) } };
@@ -254,11 +231,6 @@ function wordsThatTell(name: string) {
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word.length < 4 || /\p{N}/u.test(word))
     .join();
-}
-
-function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFinding) {
-  const { line = 0, column = 0 } = a;
-  return a.file.localeCompare(b.file) || line - (b.line ?? 0) || column - (b.column ?? 0);
 }
 
 /** Returns the same text for keys that differ only in case or in the Unicode form of their letters. */

@@ -1,13 +1,7 @@
 /** Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading's letters. */
 import { didYouMean, joined, letters, printable, quoted } from "../base/index.js";
 import { conversionEvent } from "../kinds/index.js";
-import {
-  type CatalogFinding,
-  errorAt,
-  type Source,
-  type WrittenCatalog,
-  type WrittenEvent,
-} from "./written.js";
+import { type CatalogFinding, errorAt, type Source, type WrittenEvent } from "./written.js";
 
 /** The columns that every file must have. */
 const REQUIRED = ["key", "advertiser", "eventName", "value"];
@@ -28,12 +22,15 @@ const BY_LETTERS = new Map([
   ["segment", "segmentId"],
 ]);
 
-/** @returns the events as far as the file could be read. */
-export function readCsvEvents(content: string, file: string): WrittenCatalog {
+/** @returns the events as far as the file could be read. @param findings gets the problems and warnings. */
+export function readCsvEvents(
+  content: string,
+  file: string,
+  findings: CatalogFinding[],
+): WrittenEvent[] {
   // Within quotes, the library counts CRLF as two lines. Excel's line about the delimiter becomes a blank one.
   const text = content.replace(/\r\n?/g, "\n").replace(/^\ufeff?"?sep=."?(?=\n)/i, "");
   const delimiter = delimiterOf(text);
-  const findings: CatalogFinding[] = [];
   const rows = readRows(text, delimiter, file, findings);
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
   const columns = header.cells.map((heading) => BY_LETTERS.get(letters(heading)));
@@ -43,7 +40,7 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
     const reason = `has no column ${missing.join(", ")}: the first row must name the columns`;
     findings.push(errorAt(header.source, "", reason));
     // Every row would repeat this problem.
-    return { file, events: [], findings };
+    return [];
   }
   const events: WrittenEvent[] = [];
   for (const { cells, source } of body) {
@@ -71,7 +68,7 @@ export function readCsvEvents(content: string, file: string): WrittenCatalog {
     const cure = "put a value that contains the delimiter in quotes";
     findings.push(errorAt(source, subject, `${reason}; ${cure}`));
   }
-  return { file, events, findings };
+  return events;
 }
 
 function headerFindings({ cells, source }: Row, columns: readonly (string | undefined)[]) {
@@ -125,9 +122,8 @@ function readRows(
 function delimiterOf(text: string) {
   const [header = ""] = /^.*\S.*$/m.exec(text) ?? [];
   const amount = (delimiter: string) => header.split(delimiter).length;
-  return [",", ";", "\t", "|"].reduce((best, each) =>
-    amount(each) > amount(best) ? each : best,
-  );
+  const [most = ","] = [",", ";", "\t", "|"].toSorted((a, b) => amount(b) - amount(a));
+  return most;
 }
 
 type CsvLibrary = typeof import("csv-parse/sync", { with: {

@@ -4,9 +4,14 @@ import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import type { RuleSettings } from "../kinds/index.js";
 import { booleanRule, expecting } from "../rules/index.js";
-import { CatalogValidator } from "./catalog-validator.js";
+import { validateCatalog } from "./catalog-validator.js";
 import { readCsvEvents } from "./csv-catalog.js";
-import { type CatalogContent, errorAt, type WrittenCatalog } from "./written.js";
+import {
+  type CatalogContent,
+  type CatalogFinding,
+  errorAt,
+  type WrittenCatalog,
+} from "./written.js";
 import { readYamlCatalog } from "./yaml-catalog.js";
 
 export const CATALOG_RULES = z.strictObject({
@@ -26,19 +31,23 @@ export function readCatalog(
   folder: string,
   limits: RuleSettings,
 ): CatalogContent {
-  return new CatalogValidator(readWritten(file, folder), limits).validate();
+  const findings: CatalogFinding[] = [];
+  const content = validateCatalog(readWritten(file, folder, findings), limits, findings);
+  if (content.advertisers.length + content.events.length + findings.length === 0)
+    findings.push(errorAt({ file }, "", "has no advertisers and no events"));
+  return { ...content, findings: findings.toSorted(inOrderOfFile) };
 }
 
 function readWritten(
   file: string,
   folder: string,
+  findings: CatalogFinding[],
   endings = [...YAML, ...CSV],
 ): WrittenCatalog {
-  const unread = (reason: string) => ({
-    file,
-    events: [],
-    findings: [errorAt({ file }, "", reason)],
-  });
+  const unread = (reason: string) => {
+    findings.push(errorAt({ file }, "", reason));
+    return { events: [] };
+  };
   const ending = extname(file).toLowerCase();
   if (!endings.includes(ending))
     return unread(
@@ -58,17 +67,19 @@ function readWritten(
   }
   if (HTML.test(text))
     return unread(`is an HTML page, despite its name: save it as ${ending.slice(1)}`);
-  if (CSV.includes(ending)) return readCsvEvents(text, file);
-  const written = readYamlCatalog(text, file, ending === ".json" ? "json" : "yaml");
+  if (CSV.includes(ending)) return { events: readCsvEvents(text, file, findings) };
+  const format = ending === ".json" ? "json" : "yaml";
+  const written = readYamlCatalog(text, file, format, findings);
   const { eventsFile } = written;
   if (eventsFile === undefined) return written;
   const beside = isAbsolute(eventsFile) ? eventsFile : join(dirname(file), eventsFile);
-  const { events, findings } = readWritten(beside, folder, CSV);
-  return {
-    ...written,
-    events: [...written.events, ...events],
-    findings: [...written.findings, ...findings],
-  };
+  const { events } = readWritten(beside, folder, findings, CSV);
+  return { ...written, events: [...written.events, ...events] };
+}
+
+function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFinding) {
+  const { line = 0, column = 0 } = a;
+  return a.file.localeCompare(b.file) || line - (b.line ?? 0) || column - (b.column ?? 0);
 }
 
 /** The beginning of an HTML page: downloads and old exports may be HTML under another format's name. */

@@ -33,14 +33,12 @@ export interface WrittenAdvertiser extends CatalogEntry {
 }
 
 export interface WrittenCatalog {
-  file: string;
   defaults?: CatalogEntry;
   /** Undefined if the file declares none: then the events' own texts name them. */
   advertisers?: readonly WrittenAdvertiser[];
   events: readonly WrittenEvent[];
   /** The path of a CSV file with more events, relative to this file's folder. */
   eventsFile?: string;
-  findings: readonly CatalogFinding[];
 }
 
 export interface CatalogContent {

@@ -10,7 +10,6 @@ import {
   type CatalogFinding,
   errorAt,
   type Source,
-  type WrittenAdvertiser,
   type WrittenCatalog,
   type WrittenEvent,
 } from "./written.js";
@@ -18,11 +17,12 @@ import {
 /** The names that lead to a part of the file. */
 type Path = readonly string[];
 
-/** @returns the declared objects, as far as the file could be read. */
+/** @returns the declared objects, as far as the file could be read. @param findings gets the problems. */
 export function readYamlCatalog(
   text: string,
   file: string,
   format: "yaml" | "json",
+  findings: CatalogFinding[],
 ): WrittenCatalog {
   const { LineCounter, parseDocument } = yamlLibrary();
   const lineCounter = new LineCounter();
@@ -41,23 +41,21 @@ export function readYamlCatalog(
   };
   const unread = (offset: number, reason: string, code = "") => {
     const own = `is not valid ${format.toUpperCase()}: ${reason}`;
-    return errorAt(placeAt(offset), "", REASONS[code] ?? own);
+    findings.push(errorAt(placeAt(offset), "", REASONS[code] ?? own));
+    return { events: [] };
   };
   const fault = format === "json" ? jsonFault(text) : undefined;
-  if (fault) return { file, events: [], findings: [unread(fault.offset, fault.reason)] };
+  if (fault) return unread(fault.offset, fault.reason);
   const problems = [...document.errors, ...document.warnings];
-  const findings = problems.map(({ code, pos: [offset], message }) =>
-    unread(offset, message, code),
-  );
-  if (problems.some(({ code }) => code !== "DUPLICATE_KEY"))
-    return { file, events: [], findings };
+  for (const { code, pos, message } of problems) unread(pos[0], message, code);
+  if (problems.some(({ code }) => code !== "DUPLICATE_KEY")) return { events: [] };
   try {
     const options = { maxAliasCount: MAX_ALIASES, reviver: smallIntegers };
     const data: unknown = document.toJS(options);
     const placeOf = (path: Path) => placeAt(offsetIn(document.contents, path));
-    return new YamlReader(file, placeOf, findings).read(data ?? {});
+    return partsIn(data ?? {}, placeOf, findings);
   } catch (error) {
-    return { file, events: [], findings: [unread(0, (error as Error).message)] };
+    return unread(0, (error as Error).message);
   }
 }
 
@@ -91,7 +89,7 @@ function jsonFault(text: string): { offset: number; reason: string } | undefined
 
 const UNEXPECTED = /^Unexpected token/;
 
-function jsonError(text: string): string | undefined {
+function jsonError(text: string) {
   try {
     JSON.parse(text);
     return undefined;
@@ -129,76 +127,74 @@ const SHAPES = {
   events: "an object with eventName and value",
 };
 
-class YamlReader {
-  constructor(
-    private readonly file: string,
-    /** Finds the place of the name at the end of a path, or of the part that would contain it. */
-    private readonly placeOf: (path: Path) => Source,
-    private readonly findings: CatalogFinding[],
-  ) {}
-
-  read(data: unknown): WrittenCatalog {
-    const { file, findings } = this;
-    const top = this.#object([], "", data, "advertisers, by key") ?? {};
-    for (const name of Object.keys(top).filter((each) => !TOP.includes(each))) {
-      this.#report([name], "", `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
-    }
-    const advertisers: WrittenAdvertiser[] = [];
-    const events: WrittenEvent[] = [];
-    for (const member of this.#members([], "", "advertisers", top.advertisers)) {
-      const { path, subject: advertiser } = member;
-      const { defaults: shared, events: own, ...given } = member.given;
-      const defaults = this.#defaults(path, `${advertiser} defaults`, shared);
-      advertisers.push({ ...member, given, defaults });
-      for (const event of this.#members(path, advertiser, "events", own))
-        events.push({ ...event, advertiser });
-    }
-    const defaults = this.#defaults([], "defaults", top.defaults);
-    const { eventsFile } = top;
-    const declared = top.advertisers !== undefined && { advertisers };
-    const catalog = { file, defaults, ...declared, events, findings };
-    if (typeof eventsFile === "string") return { ...catalog, eventsFile };
-    const reason = `eventsFile expected the path of a CSV file; got ${show(eventsFile)}`;
-    if (eventsFile !== undefined) this.#report(["eventsFile"], "", reason);
-    return catalog;
-  }
-
+/** @param placeOf finds the place of the name at the end of a path, or of the part that would contain it. */
+function partsIn(
+  data: unknown,
+  placeOf: (path: Path) => Source,
+  findings: CatalogFinding[],
+): WrittenCatalog {
+  const report = (path: Path, subject: string, reason: string) => {
+    findings.push(errorAt(placeOf(path), subject, reason));
+  };
+  const objectIn = (path: Path, subject: string, value: unknown, expected: string) => {
+    if (isContainer(value) && !Array.isArray(value)) return value as Values;
+    report(path, subject, `expected ${expected}; got ${show(value)}`);
+    return undefined;
+  };
+  const written = (path: Path, subject: string, given: Values): CatalogEntry => {
+    const sourceOf = (property: string) =>
+      placeOf(property === "key" ? path : [...path, ...property.split(".")]);
+    return { subject, key: (path.at(-1) ?? "").normalize("NFC"), given, sourceOf };
+  };
   /** The objects by key below `name`. @param owner the subject of the object that contains them; empty at the top. */
-  #members(above: Path, owner: string, name: keyof typeof SHAPES, value: unknown) {
+  const members = (
+    above: Path,
+    owner: string,
+    name: keyof typeof SHAPES,
+    value: unknown,
+  ) => {
     const place = [...above, name];
-    const all = this.#object(place, owner || name, value ?? {}, `${name} by key`);
+    const all = objectIn(place, owner || name, value ?? {}, `${name} by key`);
     return Object.entries(all ?? {}).flatMap(([key, member]) => {
       const path = [...place, key];
       const subject = joined("/", owner, key.normalize("NFC"));
-      const given = this.#object(path, subject, member, SHAPES[name]);
-      return given ? [{ ...this.#written(path, subject, given), path }] : [];
+      const given = objectIn(path, subject, member, SHAPES[name]);
+      return given ? [{ ...written(path, subject, given), path }] : [];
     });
-  }
-
-  /** The `defaults` below a path. */
-  #defaults(above: Path, subject: string, value: unknown) {
+  };
+  const defaultsIn = (above: Path, subject: string, value: unknown) => {
     const path = [...above, "defaults"];
-    const given = this.#object(path, subject, value ?? {}, "an object") ?? {};
-    return this.#written(path, subject, given);
-  }
+    return written(path, subject, objectIn(path, subject, value ?? {}, "an object") ?? {});
+  };
 
-  #written(path: Path, subject: string, given: Values): CatalogEntry {
-    const sourceOf = (property: string) =>
-      this.placeOf(property === "key" ? path : [...path, ...property.split(".")]);
-    return { subject, key: (path.at(-1) ?? "").normalize("NFC"), given, sourceOf };
+  const top = objectIn([], "", data, "advertisers, by key") ?? {};
+  for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))
+    report([name], "", `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
+  const events: WrittenEvent[] = [];
+  const advertisers = members([], "", "advertisers", top.advertisers).map((member) => {
+    const { path, subject: advertiser } = member;
+    const { defaults, events: own, ...given } = member.given;
+    for (const event of members(path, advertiser, "events", own))
+      events.push({ ...event, advertiser });
+    return {
+      ...member,
+      given,
+      defaults: defaultsIn(path, `${advertiser} defaults`, defaults),
+    };
+  });
+  const { eventsFile } = top;
+  if (eventsFile !== undefined && typeof eventsFile !== "string") {
+    const reason = `eventsFile expected the path of a CSV file; got ${show(eventsFile)}`;
+    report(["eventsFile"], "", reason);
   }
-
-  #object(path: Path, subject: string, value: unknown, expected: string) {
-    if (isContainer(value) && !Array.isArray(value)) return value as Values;
-    this.#report(path, subject, `expected ${expected}; got ${show(value)}`);
-    return undefined;
-  }
-
-  #report(path: Path, subject: string, reason: string) {
-    this.findings.push(errorAt(this.placeOf(path), subject, reason));
-  }
+  return {
+    defaults: defaultsIn([], "defaults", top.defaults),
+    ...(top.advertisers !== undefined && { advertisers }),
+    events,
+    ...(typeof eventsFile === "string" && { eventsFile }),
+  };
 }
 
-function yamlLibrary(): typeof import("yaml") {
+function yamlLibrary() {
   return require("yaml") as typeof import("yaml");
 }

@@ -22,6 +22,7 @@ import {
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
+import { type Resource, refIn } from "../record/index.js";
 import {
   knownOperations,
   NAMESPACE,
@@ -37,7 +38,6 @@ import {
   readStored,
   UNKNOWN,
 } from "../state/index.js";
-import { type Resource, refIn } from "./contents.js";
 
 /** The text that engine 3.259 prints for a secret value. */
 const SECRET_TEXT = "[secret]";

@@ -1,170 +1,14 @@
-/**
- * Reads the output of `pulumi stack export` into one kind of record for each advertiser and conversion event, which
- * `pending` and every report use. Also lists the objects that the stack left live. Never shows secret values. Pure.
- */
-import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
-import type { JournalEntry } from "../journal/index.js";
-import { advertiser, type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
-import { decideObjects } from "../plan/index.js";
-import { isPlatformId } from "../rules/index.js";
+/** What the reports list of a stack: its current objects, and those that it left live. Pure. */
+import { advertiser, type Kind, resourceOfType } from "../kinds/index.js";
 import {
-  IDENTITY,
-  keyOfUrn,
-  kindOf,
-  leftLiveIn,
-  memberOf,
-  objectKey,
-  parseKey,
-  type ResourceRef,
-  readDeclared,
-  readProgramContext,
-  readStored,
-  refAt,
-  stackOf,
-  type Unresolved,
-} from "../state/index.js";
-
-export interface Resource {
-  urn: string;
-  type: string;
-  id?: string;
-  /** It was replaced, and the next run removes it from the state. */
-  delete?: boolean;
-  /**
-   * Its object was deleted or left live (`deleteBeforeReplace`): the next run creates another or drops the resource.
-   */
-  pendingReplacement?: boolean;
-  /** Whether the object stays live when the resource is removed; by default true for this package's resources. */
-  retainOnDelete?: boolean | undefined;
-  /** `<URN>::<id>` of the provider resource. */
-  provider?: string;
-  /** It is only read (`.get`). */
-  external?: boolean;
-  /** The resource's former URNs, by the program's aliases. */
-  aliases?: readonly string[];
-  inputs?: Values;
-  outputs?: Values;
-}
-
-export interface ExportedStack {
-  /** When the state was written, ISO 8601; empty if that is not known. */
-  time: string;
-  resources: readonly Resource[];
-  /** The operations that an interrupted run had begun, the latest first (measured with engine 3.259.0). */
-  pending: readonly { resource: Resource; type: string }[];
-}
-
-/**
- * @param text from `pulumi stack export`, or a file backend's `.pulumi/history/…/*.checkpoint.json` of an update.
- * @param what names the text in the error. @throws Error if the text is no exported stack.
- */
-export function readExport(text: string, what = "this"): ExportedStack {
-  const data = jsonIn(text);
-  const found = own(own(data, "checkpoint"), "latest") ?? own(data, "deployment");
-  const deployment = asRecord(found);
-  const { resources, pending_operations, manifest } = deployment;
-  if (deployment !== found)
-    throw new Error(`${what} is not what \`pulumi stack export\` prints`);
-  // Pulumi writes the time with the machine's own offset. All other times are in UTC, and are compared as texts.
-  const time = new Date(shown(own(manifest, "time")));
-  return {
-    time: Number.isNaN(time.getTime()) ? "" : time.toISOString(),
-    resources: listIn(resources),
-    pending: listIn(pending_operations),
-  };
-}
-
-/** The stacks that the state's resources name. After a rename, that is the former name until the next run. */
-export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
-  const all = [...resources, ...pending.map(({ resource }) => resource)];
-  const names = all.flatMap(({ inputs }) => {
-    const context = readProgramContext(inputs?.[IDENTITY]);
-    return context ? stackOf(context.identity) : [];
-  });
-  return [...new Set(names)];
-}
-
-/** One object of the platform that a state is about: a single resource, or a member of a set. */
-export interface ExportedObject {
-  kind: Kind;
-  /** The name in reports: the resource's, or `<set>/<key>`; the URN if several objects of the kind share the name. */
-  key: string;
-  ref: Omit<ResourceRef, "identity">;
-  resource: Resource;
-  /** The arguments; a secret value is the text `(secret)`. */
-  values: Values;
-  /** The name on the platform. */
-  name: string;
-  /** The platform's id, in digits; undefined while no create is known to have succeeded. */
-  id: string | undefined;
-  record: Unresolved | undefined;
-}
-
-/** The objects that these resources manage, in natural order. Resources that are only read (`.get`) are left out. */
-export function objectsIn(resources: readonly Resource[]): ExportedObject[] {
-  const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
-  const nameOf = ({ kind, key }: ExportedObject) => `${kind.name} ${key}`;
-  const objects = [...Map.groupBy(found, nameOf).values()].flatMap((alike) => {
-    const urns = new Set(alike.map(({ ref }) => ref.urn));
-    if (urns.size === 1) return alike;
-    return alike.map((each) => ({ ...each, key: each.ref.urn }));
-  });
-  return inNaturalOrder(objects, nameOf);
-}
-
-function storedIn(resource: Resource): ExportedObject[] {
-  const { urn, type, id: resourceId, outputs = {} } = resource;
-  const of = resourceOfType(type);
-  if (!of) return [];
-  const kind = kindOf(of);
-  const plain = JSON.stringify(outputs, (_, value) =>
-    isSecret(value) ? "(secret)" : value,
-  );
-  const shownOutputs = JSON.parse(plain);
-  const stored = readStored(of, resourceId, shownOutputs);
-  // Planned as if declared, so that events are listed too whose ids are secret, and so not in `eventIds`.
-  const objects = decideObjects(kind, stored, readDeclared(of, shownOutputs));
-  return objects.map(({ key, id, olds: values, unresolved: record }) => {
-    const ref = refIn(of, urn, key);
-    const name = shown(values[kind.nameProperty]);
-    const isKnown = isPlatformId(id);
-    return {
-      kind,
-      key: ref.short,
-      ref,
-      resource,
-      values,
-      name,
-      id: isKnown ? id : undefined,
-      record,
-    };
-  });
-}
-
-/** @param urn the resource's. @param key the object's, as in `PlannedObject`. */
-export function refIn(of: Kind | SetKind, urn: string, key: string): ExportedObject["ref"] {
-  const resourceKey = keyOfUrn(of.name, urn);
-  return refAt("member" in of ? memberOf(resourceKey, key) : resourceKey, urn);
-}
-
-/** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */
-export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
-
-export function isSecret(value: unknown): boolean {
-  return own(value, SECRET_SIGNATURE) !== undefined;
-}
-
-export function holdsSecret(value: unknown): boolean {
-  return JSON.stringify(value ?? null).includes(`"${SECRET_SIGNATURE}":`);
-}
-
-export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string): T[] {
-  return [...items].sort((one, other) => natural(textOf(one), textOf(other)));
-}
-
-export function shown(value: unknown): string {
-  return String(value ?? "");
-}
+  type ExportedObject,
+  type ExportedStack,
+  inNaturalOrder,
+  objectsIn,
+  type Resource,
+  refIn,
+} from "../record/index.js";
+import { leftLiveIn, objectKey } from "../state/index.js";
 
 export interface Leftover {
   kind: Kind["name"];
@@ -178,26 +22,22 @@ export interface Leftover {
 
 /**
  * The objects that the stack no longer manages, and that may be live. @param earlier former states of the stack, which
- * show removed objects. @param noted a journal's records of objects that the state had.
+ * show removed objects.
  * @returns only objects that the state does not have now.
  */
 export function leftoversOf(
   now: ExportedStack,
   earlier: readonly ExportedStack[],
-  noted: readonly JournalEntry[] = [],
 ): Leftover[] {
   const objects = objectsIn(now.resources);
   const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
-  found.push(...objects.filter(isReplaced).map((each) => formerly(each, "replaced")));
+  found.push(
+    ...objects.filter(isReplaced).map((each) => formerly(each, "is being replaced")),
+  );
   for (const { time, resources } of earlier) {
-    const why = `removed since ${time || "an earlier export"}`;
+    const since = time === "" ? "an earlier export" : `the export of ${time}`;
+    const why = `left the state after ${since}`;
     found.push(...objectsIn(resources).map((each) => formerly(each, why)));
-  }
-  for (const { key, id = "", name = "" } of noted) {
-    const { kind, short } = parseKey(key);
-    const why =
-      "no longer in the state, says this machine's journal; live unless another machine deleted it";
-    found.push({ kind, id, name, key: short, at: "", why });
   }
   // The first entry for an object wins.
   const left = new Map(
@@ -230,14 +70,14 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
   if (!of) return [];
   return leftLiveIn(outputs).map(({ id, at, name = "", key: member = "" }) => {
     const { kind, short: key } = refIn(of, urn, member);
-    return { kind, id, name, key, at, why: "replaced, or removed from its set" };
+    return { kind, id, name, key, at, why: `left the state at ${at}; still live` };
   });
 }
 
 /** A leftover that the state does not list as left live, so the time at which it left the state isn't known. */
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
-  let why = reason;
+  let fate = "still live";
   if (resource.retainOnDelete !== true)
-    why += "; may have been deleted (retainOnDelete was off)";
-  return { kind: kind.name, id, name, key, at: "", why };
+    fate = "may have been deleted (retainOnDelete was off)";
+  return { kind: kind.name, id, name, key, at: "", why: `${reason}; ${fate}` };
 }

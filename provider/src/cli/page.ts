@@ -3,16 +3,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { count, joined } from "../base/index.js";
 import { EventType, KINDS, type KindName } from "../kinds/index.js";
-import { withUnit } from "../rules/index.js";
 import {
-  advertiserKeys,
-  currentObjectsIn,
   type ExportedObject,
   type ExportedStack,
-  leftoversOf,
   shown,
   stackNamesIn,
-} from "./contents.js";
+} from "../record/index.js";
+import { withUnit } from "../rules/index.js";
+import { advertiserKeys, currentObjectsIn, leftoversOf } from "./contents.js";
 
 export function pageOf(state: ExportedStack): string {
   const objects = currentObjectsIn(state.resources);
@@ -41,29 +39,17 @@ export function pageOf(state: ExportedStack): string {
       "Live, and no longer managed by this stack. Tags with their ids keep firing.",
     ),
   ];
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${asset("page.css")}</style>
-</head>
-<body>
-<h1>${title.replaceAll("/", "/<wbr>")}</h1><p>${about}</p>
-<div class="tools">
-<label for="filter">Filter</label><input id="filter" type="search">
-<span id="said" role="status"></span>
-</div>
-<main>
-${tables.join("\n")}
-</main>
-<script>${asset("page.js")}</script>
-</body>
-</html>
-`;
+  const parts: Readonly<Record<string, string>> = {
+    title,
+    heading: title.replaceAll("/", "/<wbr>"),
+    about,
+    tables: tables.join("\n"),
+    style: asset("page.css"),
+    script: asset("page.js"),
+  };
+  // In a style or a script, a placeholder is a comment, so that the template is valid too.
+  const placeholder = /(?:\/\* )?\{\{(\w+)\}\}(?: \*\/)?/g;
+  return asset("page.html").replace(placeholder, (_, name) => parts[name] ?? "");
 }
 
 function asset(name: string) {
@@ -77,7 +63,7 @@ const ROWS: Readonly<Record<KindName, RowOf>> = {
   ConversionEvent: eventRow,
 };
 
-function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
+function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>) {
   const { key, name, id = "unknown", values } = event;
   const owner = shown(values.advertiserId);
   const types = Object.entries(EventType);

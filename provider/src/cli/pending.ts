@@ -1,31 +1,30 @@
 /**
- * `pulumi-advertising pending`: lists and resolves creates of unknown outcome. First it brings this machine's journals
- * up to date with the state. A create in the state is resolved by a refresh of its resource, whose `read` gets the
- * answer. A create that only a journal or a pending operation has is resolved by a line in the journal, which the next
- * `up` on this machine reads. Only Pulumi writes the state.
+ * `pulumi-advertising pending`: lists and resolves creates of unknown outcome. An answer is kept where each machine's next
+ * run finds it: in the state, by a refresh whose `read` gets the answer. Only if no resource of the state can keep it, or
+ * only this machine's journal knows the create, the journal keeps it. Only Pulumi writes the state.
  */
-import { count, enumerate, inStack, plainShellWord, UsageError } from "../base/index.js";
+import { randomBytes } from "node:crypto";
+import { count, enumerate, inStack, UsageError } from "../base/index.js";
+import { stateFolder } from "../files/index.js";
 import {
-  backendIn,
-  closedLine,
-  confirmedLine,
-  everyJournal,
-  JournalFile,
   journalErrorFrom,
-  journalFolder,
-  journalPath,
+  journalPaths,
   readJournal,
-  takeOverOpen,
+  removeJournals,
+  stackPlace,
+  writeAnswers,
 } from "../journal/index.js";
+import { resourceOfType } from "../kinds/index.js";
+import type { RefreshAnswers } from "../operations/index.js";
+import { startOf } from "../plan/index.js";
+import { type Resource, savedStateOf, stackNamesIn } from "../record/index.js";
 import {
-  ACCOUNT,
   describe,
   MAX_LISTED,
-  otherStackAdvice,
   resolveCommands,
   stackOption,
+  UNRESOLVED,
 } from "../state/index.js";
-import { stackNamesIn } from "./contents.js";
 import {
   command,
   isInline,
@@ -36,17 +35,15 @@ import {
 } from "./harness.js";
 import {
   type Answer,
+  answeredId,
   isCreated,
-  journalLinesOf,
-  type PlacedLine,
+  lineOfAnswer,
   readAnswers,
-  recordedLines,
 } from "./pending-answers.js";
-import { type Create, type Facts, factsIn } from "./pending-facts.js";
+import { type Create, type Facts, factsIn, openUpdates } from "./pending-facts.js";
 import {
-  accountComparer,
-  existingStacks,
-  programFolder,
+  clearPendingCreates,
+  projectFolder,
   refresh,
   STACK_HELP,
   STACK_OPTIONS,
@@ -65,7 +62,8 @@ Lists the unresolved creates, and resolves any number of them:
   --forget X             drops X from this machine's journal and from the state's unresolved
                          creates; nothing changes on the platform
   --search               resolves what the search in advertising:operations finds or rules out
-  --take-over STACK      takes over the open creates of STACK, this stack's former name
+  --clear                takes the interrupted run's creates out of Pulumi's record, once the
+                         saved state accounts for all of them
 ${STACK_HELP}
   --state FILE           only lists, from what \`pulumi stack export\` printed (- for standard input)
 
@@ -75,193 +73,181 @@ X is a name from a message, or a URN; for --not-created and --forget also the na
     "not-created": SEVERAL,
     search: { type: "boolean", default: false },
     forget: SEVERAL,
-    "take-over": TEXT,
+    clear: { type: "boolean", default: false },
     ...STACK_OPTIONS,
     state: TEXT,
   },
-  run: async ({ search, "take-over": former, stack, cwd, state, ...typed }) => {
+  run: async ({ search, clear, stack, cwd, state, ...typed }) => {
     const choice = { stack, cwd, state };
-    const isChange =
-      search || former !== undefined || Object.values(typed).flat().length > 0;
+    const isChange = search || clear || Object.values(typed).flat().length > 0;
     if (state !== undefined && isChange)
       throw new UsageError("--state only lists; to resolve, leave it out");
     let facts = await readFacts(choice);
-    const { place } = facts;
     // Printed commands name the stack, so that they work whichever stack is selected then.
-    if (place.stack !== "")
-      setCommandStack({ stack: stack ?? stackOption(place.stack), cwd });
-    if (state === undefined) {
-      await bringUpToDate(facts);
-      if (former !== undefined) {
-        await takeOver(former, facts, choice);
-        facts = await readFacts(choice);
-      }
-      // Once in the journal, a listed create stops the next up on this machine until somebody has answered.
-      const recorded = recordedLines(facts);
-      await writeLines(recorded);
-      if (recorded.length > 0) facts = await readFacts(choice);
-    }
+    if (facts.stack !== "")
+      setCommandStack({ stack: stack ?? stackOption(facts.stack), cwd });
+    if (state === undefined) removeJournals(facts.finished);
     const { answers, unknown } = readAnswers(typed, facts);
     for (const sentence of unknown) console.log(sentence);
     facts = await execute(answers, facts, choice);
     if (search) {
       // Loaded here, since nothing else of this command needs the HTTP library.
       const { searchOpen } = await import("./platform.js");
-      facts = await execute(await searchOpen(facts, choice), facts, choice);
+      const found = await searchOpen(facts, choice);
+      const now = await readFacts(choice);
+      // A search takes up to 30 seconds. Meanwhile a run may have sent the same create again.
+      facts = isAsBefore(now, facts) ? await execute(found, now, choice) : now;
     }
-    console.log(listing(facts).join("\n"));
-    // Pulumi keeps pending operations over any number of runs, so this command may ask about them again.
-    if (facts.isRecorded && !isInline(choice))
-      console.log(
-        "Once nothing is pending and an up has succeeded, clear Pulumi's record of the interrupted run:\n" +
-          `  ${inStack("pulumi refresh --clear-pending-creates --yes")}`,
-      );
-    const { open, elsewhere } = facts;
-    if (open.length > 0) return 1;
-    if (elsewhere.length === 0 || state !== undefined) return 0;
-    const existing = await existingStacks(choice, place.stack);
-    return Number(
-      elsewhere.some(({ journal: { backend, stack } }) => {
-        // This backend may have another spelling.
-        if (backend !== place.backend) return stack === place.stack;
-        // No run of a stack that is gone handles what it has open. This one may be it, renamed.
-        return !existing.includes(stack);
-      }),
-    );
+    if (clear) facts = await clearRecord(facts, choice);
+    console.log(listing(facts, isInline(choice)).join("\n"));
+    return facts.open.length > 0 ? 1 : 0;
   },
 });
 
 /** Only reads, so it never waits for a run that is going on. @throws JournalError if the journal can't be read. */
-async function readFacts(choice: StateChoice) {
+async function readFacts(choice: StateChoice): Promise<Facts> {
   const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
   if (stack === undefined)
     throw new Error("no stack is selected: select one, or add --stack");
-  const backend = backendIn(process.env, programFolder(choice));
-  const place = { backend, stack };
-  const path = journalPath(place);
-  try {
-    readJournal(path);
-  } catch (error) {
-    throw journalErrorFrom(path, error, "");
-  }
-  const journals = everyJournal(journalFolder());
-  const records = journals.flatMap((each) => [...each.records.values()]);
-  const accounts = new Set<unknown>(records.map(({ account }) => account));
-  for (const { outputs } of exported.resources) accounts.add(outputs?.[ACCOUNT]);
-  accounts.delete(undefined);
-  // Pulumi is asked for the settings only if there are accounts to compare.
-  const isSameAccount = accounts.size > 1 ? await accountComparer(choice) : undefined;
-  return factsIn(exported, journals, place, isSameAccount);
-}
-
-/** Updates the journal's records of creates that the state accounts for. If that fails, the next run does it. */
-async function bringUpToDate({ outdated }: Facts) {
-  const lines = outdated.map(({ ref, record, journal, knownBy, held = record.id }) => {
-    let line = closedLine(ref.key);
-    if (knownBy === "journal" && held !== undefined)
-      line = confirmedLine({ ...record, key: ref.key }, held);
-    return { line, journal };
+  const saved = savedStateOf(exported);
+  const place = stackPlace(stack, process.env, projectFolder(choice));
+  const paths = journalPaths({ folder: stateFolder() }, place, saved.runs);
+  const journals = paths.flatMap((path) => {
+    try {
+      return readJournal(path) ?? [];
+    } catch (error) {
+      throw journalErrorFrom(path, error, "");
+    }
   });
-  await writeLines(lines).catch(() => undefined);
-  // The journal had a create as open, while the state has another create's object.
-  for (const { ref, held } of outdated)
-    if (held !== undefined)
-      console.log(
-        `${ref.short}: the state has the object ${held}, but an earlier run also sent a create. If the account has a second object, adopt it, or deactivate it by hand.`,
-      );
+  return factsIn(saved, journals, stack);
 }
 
-const noWait = () => ({ folder: journalFolder(), maxWaitMs: 0 });
-
-/**
- * @param act is called once the lines' journals are locked. If it fails, nothing is written.
- * @throws JournalError at once if a run is using a journal: that run may be sending the creates of these lines.
- */
-async function writeLines(lines: readonly PlacedLine[], act = async () => {}) {
-  const [first] = lines;
-  if (!first) return act();
-  const file = new JournalFile({ ...first.journal, ...noWait() });
-  const isOwn = ({ journal }: PlacedLine) => journalPath(journal) === file.path;
-  const own = lines.filter(isOwn).map(({ line }) => line);
-  const others = lines.filter((each) => !isOwn(each));
-  await file.open();
-  try {
-    await writeLines(others, act);
-    await file.append(own);
-  } finally {
-    file.release();
-  }
-}
-
-/** Moves the open creates of another stack's journal to this stack's. @throws Error if that stack still exists. */
-async function takeOver(former: string, facts: Facts, choice: StackChoice) {
-  const { elsewhere, outdated, place } = facts;
-  // All creates of one journal share one `journal` object, so the set has each journal once.
-  const journals = new Set(elsewhere.map(({ journal }) => journal));
-  const meant = [...journals].filter(({ stack }) =>
-    [stack, stackOption(stack)].includes(former),
+/** Whether no run has begun or noted anything since. */
+function isAsBefore(...facts: Facts[]) {
+  const signs = facts.map(({ saved, journals }) =>
+    JSON.stringify([saved.time, journals.map((each) => [each.path, ...each.entries])]),
   );
-  // Naming a stack whose creates this command has just closed is no mistake.
-  if (meant.length + outdated.length === 0)
-    throw new Error(`this machine's journal has no open create of the stack ${former}`);
-  const existing = await existingStacks(choice, place.stack);
-  if (meant.some((each) => each.backend === place.backend && existing.includes(each.stack)))
-    throw new Error(
-      `the stack ${former} still exists. Its next run handles its open creates:\n` +
-        `  pulumi up --stack ${plainShellWord(former)}`,
-    );
-  for (const each of meant) {
-    const amount = await takeOverOpen(each, { ...each, ...place }, noWait());
-    console.log(`Taken over from ${former}: ${count(amount, "create")}.`);
-  }
+  return new Set(signs).size === 1;
 }
 
-/**
- * Applies the answers, and reports them. @returns the facts afterwards.
- * @throws Error if a run has changed the facts that the answers are about.
- */
-async function execute(all: readonly Answer[], before: Facts, choice: StackChoice) {
+/** Applies the answers, and reports them. @returns the facts afterwards. @throws Error with Pulumi's message. */
+async function execute(
+  all: readonly Answer[],
+  before: Facts,
+  choice: StackChoice,
+): Promise<Facts> {
   if (all.length === 0) return before;
-  const lines = all.flatMap((answer) => journalLinesOf(answer, before));
-  await writeLines(lines, async () => {
-    const { version } = await readFacts(choice);
-    if (version !== before.version)
-      throw new Error("nothing was resolved: a run began meanwhile. Run this again");
-    await resolveInState(all, choice);
-  });
+  const { saved, stack } = before;
+  const carrier = carrierIn(saved.resources);
+  if (!carrier) {
+    const made = all.filter((answer) => {
+      return isCreated(answer) && answer.create.knownBy === "state";
+    });
+    // Their resources can keep the other answers.
+    if (made.length > 0 && made.length < all.length) {
+      const others = all.filter((answer) => !made.includes(answer));
+      return execute(others, await execute(made, before, choice), choice);
+    }
+  }
+  const isKept = (answer: Answer) => {
+    const { knownBy, ref } = answer.create;
+    // A single resource that wasn't created leaves the state, and its answer with it.
+    const isLeaving = answeredId(answer) === "" && ref.member === undefined;
+    if (knownBy === "state" && !isLeaving) return true;
+    return knownBy !== "journal" && carrier !== undefined;
+  };
+  const outcomes = all
+    .filter(({ create }) => create.knownBy !== "journal")
+    .map((answer) => [answer.create.record.mark, answeredId(answer)]);
+  const answers: RefreshAnswers = {
+    outcomes: Object.fromEntries(outcomes),
+    carrier: carrier?.id ?? "",
+    open: openUpdates(before),
+  };
+  const changed = all.flatMap(({ create: { knownBy, ref } }) =>
+    knownBy === "state" ? ref.resourceUrn : [],
+  );
+  const sets = saved.resources.filter(({ id = "" }) => answers.open[id]);
+  const urns = new Set([...changed, ...sets.map(({ urn }) => urn)]);
+  if (carrier) urns.add(carrier.urn);
+  // Also if no resource has to be changed: Pulumi refuses it while a run is going on.
+  if (urns.size === 0) urns.add(rootOf(saved.resources));
+  await refresh([...urns], { ADVERTISING_ANSWERS: JSON.stringify(answers) }, choice).catch(
+    ({ message }: Error) => {
+      const names = all.map(({ create }) => create.ref.short);
+      throw new Error(
+        `not resolved: ${enumerate(names, MAX_LISTED)}: ${message}\n` +
+          "If Pulumi says that the stack is locked, let that run end. " +
+          `Only if you are sure that no run is in progress:\n  ${inStack("pulumi cancel --yes")}`,
+      );
+    },
+  );
+  const lines = all.filter((answer) => !isKept(answer)).map(lineOfAnswer);
+  if (lines.length > 0) {
+    const place = stackPlace(stack, process.env, projectFolder(choice));
+    const run = randomBytes(9).toString("base64url");
+    const { saved: now } = await readFacts(choice);
+    const header = { place, run, ...startOf(now) };
+    await writeAnswers(header, lines, { folder: stateFolder(), maxWaitMs: 0 });
+  }
   const facts = await readFacts(choice);
+  removeJournals(facts.finished);
   const open = facts.open.map(({ record }) => record.mark);
   // Pulumi's refresh may have saved nothing: the create is listed again then.
-  for (const answer of all)
-    if (!open.includes(answer.create.record.mark)) console.log(resolvedMessage(answer));
-  await bringUpToDate(facts);
+  const resolved = all.filter(({ create }) => !open.includes(create.record.mark));
+  for (const message of new Set(resolved.map(resolvedMessage))) console.log(message);
   return facts;
 }
 
+/** A resource of ours that can keep answers about other creates in its outputs; undefined if there is none. */
+function carrierIn(resources: readonly Resource[]): Resource | undefined {
+  return resources.find(({ type, external, outputs, ...resource }) => {
+    const isLeaving = resource.delete === true || resource.pendingReplacement === true;
+    const isUnresolved = outputs?.[UNRESOLVED] !== undefined;
+    return resourceOfType(type) && external !== true && !isLeaving && !isUnresolved;
+  });
+}
+
+/** The stack's own resource, whose refresh asks no provider. */
+function rootOf(resources: readonly Resource[]) {
+  return resources.find(({ type }) => type === "pulumi:pulumi:Stack")?.urn ?? "";
+}
+
+/** The creates in Pulumi's record, and those that are not of this package. */
+function interruptedCreates({ saved: { pending } }: Facts) {
+  const creating = pending.filter(({ type }) => type === "creating");
+  const foreign = creating.filter(({ resource }) => !resourceOfType(resource.type));
+  return { creating, foreign };
+}
+
 /**
- * Resolves creates in the state by a refresh of only their resources. An answer without an id, or with an id that another
- * resource manages, just removes the create from the unresolved ones. @throws Error with Pulumi's message.
+ * Takes the pending creates out of Pulumi's record. @returns the facts afterwards.
+ * @throws Error with what stands against it; then nothing has changed.
  */
-async function resolveInState(all: readonly Answer[], choice: StackChoice) {
-  const asked = all.filter(({ create }) => create.knownBy === "state");
-  // Without a target, Pulumi would refresh all resources.
-  if (asked.length === 0) return;
-  const ids = asked.map((answer) => {
-    return [answer.create.record.mark, isCreated(answer) ? answer.id : null];
-  });
-  // The provider's `read` gets the answers from this variable.
-  const answers = { ADVERTISING_ANSWERS: JSON.stringify(Object.fromEntries(ids)) };
-  const urns = new Set(asked.map(({ create }) => create.ref.resourceUrn));
-  await refresh([...urns], answers, choice).catch(({ message }: Error) => {
-    const names = asked.map(({ create }) => create.ref.short);
-    throw new Error(
-      `not resolved: ${enumerate(names, MAX_LISTED)}: ${message}\n` +
-        "If Pulumi says that the stack is locked, let that run end. " +
-        `Only if you are sure that no run is in progress:\n  ${inStack("pulumi cancel --yes")}`,
-    );
-  });
+async function clearRecord(facts: Facts, choice: StackChoice): Promise<Facts> {
+  const { saved, open, made } = facts;
+  const { creating, foreign } = interruptedCreates(facts);
+  if (creating.length === 0) {
+    console.log("Pulumi's record has no interrupted creates.");
+    return facts;
+  }
+  const against = [
+    ...foreign.map(({ resource }) => `${resource.urn}: not a resource of this package`),
+    ...open.map(({ ref }) => `${ref.urn}: not resolved yet`),
+    ...made.map(
+      ({ ref }) =>
+        `${ref.urn}: not in the state yet; run \`${inStack("pulumi up")}\` first`,
+    ),
+  ];
+  if (against.length > 0)
+    throw new Error(`nothing was cleared:\n  ${against.join("\n  ")}`);
+  await clearPendingCreates(rootOf(saved.resources), choice);
+  // Nothing in them is open, and the record no longer says that they are this state's.
+  removeJournals(facts.journals);
+  console.log(`Cleared from Pulumi's record: ${count(creating.length, "create")}.`);
+  return readFacts(choice);
 }
 
 function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string {
@@ -274,38 +260,40 @@ function resolvedMessage({ create, id, managedAs, isForgotten }: Answer): string
   return `Resolved as created with id ${id}: ${short}`;
 }
 
-function listing({ open, made, elsewhere }: Facts): string[] {
+function listing(facts: Facts, isOfInline: boolean): string[] {
+  const { open, made } = facts;
   const byShort = Map.groupBy(open, ({ ref }) => ref.short);
   const nameOf = ({ ref: { short, urn } }: Create) =>
-    byShort.get(short)?.length === 1 ? short : urn;
+    byShort.get(short)?.every(({ ref }) => ref.urn === urn) ? short : urn;
   const lines: string[] = [];
-  if (open.length + elsewhere.length === 0) lines.push("Nothing is pending.");
+  if (open.length === 0) lines.push("Nothing is pending.");
   if (open.length > 0) {
     lines.push(
       `${count(open.length, "create")} may or may not have reached the platform:`,
       ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
       "If a run is in progress, these may be its creates: let it end first.",
-      ...resolveCommands(open.map(nameOf)),
+      ...resolveCommands([...new Set(open.map(nameOf))]),
     );
   }
   if (made.length > 0)
     lines.push(
       "Created by earlier runs, but not in the state yet:",
       ...made.map((create) => `  ${create.ref.short}: ${whatIsKnown(create)}`),
-      `The next \`${inStack("pulumi up")}\` on this machine with the same account takes over ` +
-        "those that the program declares unchanged.",
+      `The next \`${inStack("pulumi up")}\` takes over those that the program declares unchanged.`,
     );
-  const byJournal = Map.groupBy(elsewhere, ({ journal }) => journal);
-  for (const [{ stack, backend }, creates] of byJournal)
+  const { creating, foreign } = interruptedCreates(facts);
+  const isClearable = creating.length > 0 && foreign.length === 0;
+  if (isClearable && open.length + made.length === 0 && !isOfInline)
     lines.push(
-      `The stack ${stack} (backend ${backend}) has ${count(creates.length, "open create")}:`,
-      ...creates.map((create) => `  ${create.ref.urn}: ${whatIsKnown(create)}`),
-      ...otherStackAdvice(stack),
+      "Pulumi's record still lists creates of interrupted runs. To clear it:",
+      `  ${inStack("npx pulumi-advertising pending --clear")}`,
     );
   return lines;
 }
 
 function whatIsKnown({ ref, record }: Create) {
+  if (record.id !== undefined && record.isDoubtful === true)
+    return `created as ${record.id} according to this machine's journal, but Pulumi's record doesn't name that run`;
   if (record.id !== undefined) return `created as ${record.id}`;
   return `look in the account for ${describe(ref.kind, record)}`;
 }

@@ -83,7 +83,10 @@ export async function searchOpen(facts: Facts, choice: StackChoice): Promise<Ans
       const finding = await searchByMark(searchContext, { kind, label, sent, formerIds });
       if (finding.kind === "found") return { create, id: finding.id };
       if (finding.kind === "not-made") return { create };
-      return `${label}: ${dependencies.secrets.scrub(finding.words)}`;
+      const { words, resend = "" } = finding;
+      // This command saves nothing, so the next search counts from the saved moment, if there is one.
+      const all = sent.latest === undefined ? words : words + resend;
+      return `${label}: ${dependencies.secrets.scrub(all)}`;
     };
 
     const answers: Answer[] = [];

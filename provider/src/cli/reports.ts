@@ -1,30 +1,25 @@
 /**
- * The commands about a stack's state. `leftovers` lists the objects that the stack left live, by the state, this
- * machine's journal, and exports. `report` lists ids by key, and the addresses of tags by the user's own template,
- * since the platform's are not known.
+ * The commands about a stack's state. `leftovers` lists the objects that the stack left live, by the state and by
+ * exports. `report` lists ids by key, and the addresses of tags by the user's own template, since the platform's are
+ * not known.
  */
 import { writeFileSync } from "node:fs";
 import { count, enumerate, printable, UsageError } from "../base/index.js";
-import {
-  backendIn,
-  deletedObjects,
-  everyJournal,
-  isOpen,
-  journalFolder,
-} from "../journal/index.js";
 import { conversionEvent, KINDS, type Kind } from "../kinds/index.js";
+import {
+  type ExportedObject,
+  type ExportedStack,
+  shown,
+  stackNamesIn,
+} from "../record/index.js";
 import { exactId } from "../rules/index.js";
-import { MAX_LISTED, parseKey } from "../state/index.js";
+import { MAX_LISTED } from "../state/index.js";
 import { commentOf } from "./comment.js";
 import {
   advertiserKeys,
   currentObjectsIn,
-  type ExportedObject,
-  type ExportedStack,
   type Leftover,
   leftoversOf,
-  shown,
-  stackNamesIn,
 } from "./contents.js";
 import {
   type Command,
@@ -33,19 +28,18 @@ import {
   type Formats,
   jsonOf,
   SEVERAL,
-  type StackChoice,
   say,
   TEXT,
   textOf,
 } from "./harness.js";
 import { pageOf } from "./page.js";
-import { programFolder, STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
+import { STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
 export const leftoversCommand = command({
   help: `Usage: pulumi-advertising leftovers [options]
 
-Lists this stack's unmanaged live objects, by its state and this machine's journal; with
---before also objects that left the state since that export.
+Lists this stack's unmanaged live objects, by its state; with --before also objects that left
+the state since that export.
 
   --before EXPORT        an earlier export or a backend's checkpoint file (repeatable)
   --format FORMAT        text (default), json or csv
@@ -73,38 +67,28 @@ ${STATE_HELP}`,
         throw new Error(`${file} is a state of the stack ${name}, not of ${names[0]}`);
       earlier.push(state);
     }
-    const noted = choice.state === undefined ? notedHere(names, choice) : [];
-    return write(inFormat(leftoversOf(now, earlier, noted)), out);
+    return write(inFormat(leftoversOf(now, earlier), before.length), out);
   },
 });
 
-/** Journal records of objects that the state had. Other machines may have deleted some of the objects. */
-function notedHere(stacks: readonly (string | undefined)[], choice: StackChoice) {
-  const folder = journalFolder();
-  const backend = backendIn(process.env, programFolder(choice));
-  const own = everyJournal(folder).filter(
-    (each) => each.backend === backend && stacks.includes(each.stack),
-  );
-  const records = own.flatMap((each) => [...each.records.values()]);
-  const byAccount = Map.groupBy(records, ({ account = "" }) => account);
-  return [...byAccount].flatMap(([account, those]) => {
-    const deleted = deletedObjects(folder, account, (each) => each === account);
-    // `pending` lists the open ones.
-    const known = those.filter((each) => each.state !== "closed" && !isOpen(each));
-    return known.filter(({ key, id = "" }) => !deleted.has(parseKey(key).kind, id));
-  });
-}
-
 const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
-export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
-  text: (leftovers) => {
-    if (leftovers.length === 0) return "No object is known to stay live and unmanaged.\n";
-    const lines = leftovers.map(({ kind, id, name, key, at, why }) => {
-      return `  ${printable(`${kind} ${id} "${name}" of ${key}: ${why} ${at}`)}\n`;
+/** @param exports how many earlier exports were given. */
+export const LEFTOVER_FORMATS: Formats<readonly Leftover[], [exports: number]> = {
+  text: (leftovers, exports) => {
+    let source = "According to this state";
+    let more =
+      " This state doesn't show resources that left it: for those, add --before EXPORT.";
+    if (exports > 0) {
+      source += ` and the ${count(exports, "export")} given`;
+      more = "";
+    }
+    if (leftovers.length === 0) return `${source}, nothing is left live.${more}\n`;
+    const lines = leftovers.map(({ kind, id, name, key, why }) => {
+      return `  ${printable(`${kind} ${id} "${name}" (${key}): ${why}`)}\n`;
     });
     return (
-      `This stack no longer manages ${count(leftovers.length, "object")}. Tags with their ids ` +
+      `${source}, ${count(leftovers.length, "object is", "objects are")} no longer managed.${more} Tags with their ids ` +
       `keep firing. If no other stack manages an object, deactivate it by hand.\n${lines.join("")}`
     );
   },

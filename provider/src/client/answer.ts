@@ -6,8 +6,11 @@ import { hasValue, own, parseExact, printable, type Values } from "../base/index
 import type { HttpResponse } from "./transport.js";
 
 export interface ParsedResponse extends HttpResponse {
-  /** Found from the content rather than Content-Type: some services send JSON as text/html, or the reverse. */
-  kind: "json" | "html" | "text" | "empty";
+  /**
+   * Found from the content rather than Content-Type: some services send JSON as text/html, or the reverse. `broken`: the
+   * body is incomplete or unreadable, whatever of it could be parsed.
+   */
+  kind: "json" | "html" | "text" | "empty" | "broken";
   /** The parsed body, if it is JSON. */
   data?: unknown;
 }
@@ -16,20 +19,28 @@ export interface ParsedResponse extends HttpResponse {
 const MAX_DEPTH = 40;
 
 export function parseResponse(response: HttpResponse): ParsedResponse {
-  const text = response.body.trim();
-  if (text === "") return { ...response, kind: "empty" };
+  const content = contentOf(response);
+  if (response.broken !== undefined) content.kind = "broken";
+  return { ...response, ...content };
+}
+
+function contentOf({
+  body,
+  headers,
+}: HttpResponse): Pick<ParsedResponse, "kind" | "data" | "broken"> {
+  const text = body.trim();
+  if (text === "") return { kind: "empty" };
   try {
     const data = parseExact(text);
-    if (!isTooDeep(data)) return { ...response, kind: "json", data };
+    if (isTooDeep(data)) throw new RangeError();
+    return { kind: "json", data };
   } catch (error) {
-    const contentType = response.headers["content-type"] ?? "";
-    const isHtml =
-      /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) ||
-      /html/i.test(contentType);
-    if (!(error instanceof RangeError))
-      return { ...response, kind: isHtml ? "html" : "text" };
+    if (error instanceof RangeError) return { kind: "broken", broken: "nested too deep" };
   }
-  return { ...response, kind: "text", broken: "nested too deep" };
+  const isHtml =
+    /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) ||
+    /html/i.test(headers["content-type"] ?? "");
+  return { kind: isHtml ? "html" : "text" };
 }
 
 function isTooDeep(value: unknown, depth = 0): boolean {
@@ -93,73 +104,64 @@ export function beginsWithError(value: unknown): boolean {
 /** Names that wrap the object, or the list of objects, of an answer. */
 export const WRAPPERS = ["payload", "result", "data"];
 
+/** What a response says about its request, and about the objects of one kind. */
+export interface Findings {
+  /** Whether `success` says yes: in the body itself, in its `payload` or under the noun. */
+  isSuccess: boolean;
+  /** Whether `success` says no there. */
+  isFailure: boolean;
+  /** Whether there is a documented refusal: `success: false`, or a text that begins with ERROR in `errors`. */
+  isRefused: boolean;
+  /** The records with exactly one exact id, in all places where a response may have its objects. */
+  records: readonly Values[];
+  /** All ids of objects; `?` if digits were lost. Not another kind's, such as an event's advertiser_id. */
+  ids: readonly string[];
+  /**
+   * The id of the one object that the response is about. `undefined` if there are several ids, or if the only id is
+   * beside a wrapper that has none: it may be the id of a request or a job.
+   */
+  id: string | undefined;
+}
+
+export function findingsIn(data: unknown, noun = "payload"): Findings {
+  const flagged = candidatesIn(data, noun, ["payload"]);
+  const flags = flagged.map((part) => String(own(part, "success")).trim().toLowerCase());
+  const isFailure = flags.includes("false");
+  const errors = flagged.map((part) => own(part, "errors")).filter(hasValue);
+  const candidates = candidatesIn(data, noun);
+  const parts = [...new Set(candidates.flat() as Values[])];
+  const [outer = [], ...inner] = candidates.map((part) => namedIds(part, noun));
+  const innerIds = inner.flat();
+  return {
+    isSuccess: flags.some((flag) => YES.test(flag)),
+    isFailure,
+    isRefused: isFailure || leavesOf(errors).some(({ value }) => beginsWithError(value)),
+    records: parts.filter((part) => ownIdOf(part, noun) !== undefined),
+    ids: [...new Set(parts.flatMap((part) => namedIds(part, noun)))],
+    id:
+      innerIds.length === 0 && inner.length > 0
+        ? undefined
+        : soleId([...innerIds, ...outer]),
+  };
+}
+
 /**
  * Every object or list, if it isn't empty, that may be the requested one: the body itself first, then those under a
  * wrapper's name, then those under the noun. A list of one counts as its entry.
  */
 function candidatesIn(data: unknown, noun: string, wrappers = WRAPPERS) {
+  const partsOf = (part: unknown, names: readonly string[]) =>
+    names.map((name) => unwrapSingle(own(part, name))).filter(isFilled);
   const root = unwrapSingle(data);
-  const outer = [root, ...wrappers.map((name) => unwrapSingle(own(root, name)))].filter(
-    isFilled,
-  );
-  const parts = [...outer];
-  for (const part of outer) {
-    for (const name of [noun, `${noun}s`]) {
-      const named = unwrapSingle(own(part, name));
-      if (isFilled(named)) parts.push(named);
-    }
-  }
-  return parts;
+  const outer = [root].filter(isFilled).concat(partsOf(root, wrappers));
+  return [...outer, ...outer.flatMap((part) => partsOf(part, [noun, `${noun}s`]))];
 }
 
 function unwrapSingle(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
 
-/** Whether `success` has one of these values, in the body itself, in its `payload` or under the noun. */
-export function hasSuccess(data: unknown, values: RegExp, noun = "payload"): boolean {
-  const parts = candidatesIn(data, noun, ["payload"]);
-  return parts.some((part) => values.test(String(own(part, "success")).trim()));
-}
-
 export const YES = /^(true|1)$/i;
-export const NO = /^false$/i;
-
-/** Whether a response has a documented refusal: `success: false`, or a text that begins with ERROR in `errors`. */
-export function saysRefused({ data }: ParsedResponse, noun = "payload"): boolean {
-  if (hasSuccess(data, NO, noun)) return true;
-  const parts = candidatesIn(data, noun, ["payload"]);
-  const errors = parts.map((part) => own(part, "errors")).filter(hasValue);
-  return leavesOf(errors).some(({ value }) => beginsWithError(value));
-}
-
-/** The records with exactly one exact id, in all places where a response may have its objects. */
-export function recordsIn(data: unknown, noun: string): Values[] {
-  const records = new Set(candidatesIn(data, noun).flat() as Values[]);
-  return [...records].filter((record) => ownIdOf(record, noun) !== undefined);
-}
-
-/** All ids of objects in a response; `?` if digits were lost. Not another kind's, such as an event's advertiser_id. */
-export function idsIn(data: unknown, noun: string): string[] {
-  return [
-    ...new Set(
-      candidatesIn(data, noun)
-        .flat()
-        .flatMap((part) => namedIds(part, noun)),
-    ),
-  ];
-}
-
-/**
- * The id of the one object that a response is about. `undefined` if there are several ids, or if the only id is beside
- * a wrapper that has none: it may be the id of a request or a job.
- */
-export function idIn(data: unknown, noun: string): string | undefined {
-  const [root, ...inner] = candidatesIn(data, noun);
-  const ids = inner.flatMap((part) => namedIds(part, noun));
-  if (ids.length === 0 && inner.length > 0) return undefined;
-  return soleId([...ids, ...namedIds(root, noun)]);
-}
 
 /** A record's own id, if it names exactly one positive number. */
 export function ownIdOf(record: unknown, noun: string): string | undefined {
@@ -173,7 +175,7 @@ function namedIds(record: unknown, noun: string) {
   return ids.map((id) => (isExact(id) ? String(id).trim() : "?"));
 }
 
-function soleId(ids: readonly string[]): string | undefined {
+function soleId(ids: readonly string[]) {
   const [id = "", ...others] = new Set(ids);
   return others.length === 0 && /^[1-9]\d{0,29}$/.test(id) ? id : undefined;
 }

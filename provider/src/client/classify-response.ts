@@ -25,16 +25,13 @@ import type { Kind, Operation } from "../kinds/index.js";
 import { formsOf } from "../rules/index.js";
 import {
   beginsWithError,
+  type Findings,
+  findingsIn,
   folded,
-  hasSuccess,
-  idIn,
-  idsIn,
   type Leaf,
   leavesOf,
   ownIdOf,
   type ParsedResponse,
-  recordsIn,
-  saysRefused,
   WRAPPERS,
   YES,
 } from "./answer.js";
@@ -65,18 +62,19 @@ const SAYS_DELETED = /^(is_?)?(deleted|removed)$|^count$|^affected/i;
 
 export function classifyCreate(
   answer: ParsedResponse,
-  { noun }: Pick<Operation, "noun">,
+  { noun }: Operation,
   sent: Values,
 ): { kind: "created"; id: string } | Trouble {
   const { data } = answer;
-  if (isRefused(answer, noun)) return { kind: "refused" };
-  const id = idIn(data, noun);
+  const findings = findingsIn(data, noun);
+  if (isRefused(answer, findings)) return { kind: "refused" };
+  const { id } = findings;
   const doubt =
     whyUnusable(answer) ??
     objectionIn(data, SAYS_CREATED, noun, sent) ??
-    contradictionIn(data, noun, sent);
+    contradictionIn(findings, noun, sent);
   if (doubt === undefined && id !== undefined) return { kind: "created", id };
-  const ids = idsIn(data, noun).filter((text) => /^\d{1,30}$/.test(text));
+  const ids = findings.ids.filter((text) => /^\d{1,30}$/.test(text));
   if (ids.length > 0) {
     const why = doubt ?? "it isn't clearly about one new object";
     return unclear(`${why} (ids in it: ${enumerate(ids, 10)})`);
@@ -93,37 +91,38 @@ export function classifyChange(
   sent?: Values,
 ): Verdict {
   const { noun } = kind.create;
-  const { status, data, broken } = answer;
-  const isEmpty = answer.kind === "empty" && broken === undefined;
-  if (isEmpty && (status === 200 || status === 204)) return { kind: "done" };
-  if (!sent && isNotFound(answer, noun)) return { kind: "gone" };
-  const trouble = troubleIn(answer, noun);
+  const { status, data } = answer;
+  if (answer.kind === "empty" && (status === 200 || status === 204))
+    return { kind: "done" };
+  const findings = findingsIn(data, noun);
+  if (!sent && isNotFound(answer, findings)) return { kind: "gone" };
+  const trouble = troubleIn(answer, findings);
   if (trouble) return trouble;
   const objection = objectionIn(data, sent ? SAYS_CHANGED : SAYS_DELETED, noun, sent);
   if (objection !== undefined) return unclear(objection);
-  const other = idsIn(data, noun).find((found) => found !== id);
+  const other = findings.ids.find((found) => found !== id);
   if (other !== undefined)
     return unclear(
       `it has the id ${excerpt(other, 30)} instead: check that object in the account, and advertising:operations`,
     );
-  const [record] = recordsIn(data, noun);
+  const [record] = findings.records;
   const fields = Object.entries(record ? (sent ?? {}) : {});
   const isAsSent = fields.every(([name, value]) => isSame(own(record, name), value));
-  if (hasSuccess(data, YES, noun) || (fields.length > 0 && isAsSent))
-    return { kind: "done" };
+  if (findings.isSuccess || (fields.length > 0 && isAsSent)) return { kind: "done" };
   return unclear("it doesn't confirm success");
 }
 
 export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): Verdict {
   const { noun } = kind.create;
-  if (isNotFound(answer, noun)) return { kind: "gone" };
-  const trouble = troubleIn(answer, noun);
+  const findings = findingsIn(answer.data, noun);
+  if (isNotFound(answer, findings)) return { kind: "gone" };
+  const trouble = troubleIn(answer, findings);
   if (trouble) return trouble;
   const isNothing = (value: unknown) => value === null || Array.isArray(value);
   if (hasOnly(answer, noun, isNothing)) return { kind: "gone" };
   // Some servers ignore an unknown filter, and send other objects. An object of another kind may have the same id.
   const nameField = kind.wireNames[kind.nameProperty] ?? "";
-  const [record, ...others] = recordsIn(answer.data, noun).filter(
+  const [record, ...others] = findings.records.filter(
     (found) =>
       ownIdOf(found, noun) === id &&
       [nameField, `${noun}_id`].some((name) => Object.hasOwn(found, name)),
@@ -139,11 +138,10 @@ export function classifySearch(
   field: string,
   mark: string,
 ): { kind: "listed"; ids: readonly string[] } | Trouble {
-  const trouble = troubleIn(answer, noun);
+  const findings = findingsIn(answer.data, noun);
+  const trouble = troubleIn(answer, findings);
   if (trouble) return trouble;
-  const found = recordsIn(answer.data, noun).filter(
-    (record) => own(record, field) === mark,
-  );
+  const found = findings.records.filter((record) => own(record, field) === mark);
   const ids = new Set(found.flatMap((record) => ownIdOf(record, noun) ?? []));
   if (ids.size > 0 || hasOnly(answer, noun, Array.isArray))
     return { kind: "listed", ids: [...ids] };
@@ -157,24 +155,23 @@ function unclear(reason: string): Trouble {
 }
 
 /** Assumptions: a 4xx except 408 and 499 (the peer gave up) is a refusal; a redirect without an id leads to a login. */
-function isRefused(answer: ParsedResponse, noun: string) {
-  const { status, broken } = answer;
+function isRefused(answer: ParsedResponse, findings: Findings) {
+  const { status, kind } = answer;
   if (status >= 400 && status < 500) return status !== 408 && status !== 499;
-  if (status === 200 || status === 201)
-    return broken === undefined && saysRefused(answer, noun);
+  if (status === 200 || status === 201) return kind !== "broken" && findings.isRefused;
   return leadsToLogin(answer);
 }
 
 /** The trouble that the status, a flag or the kind of body shows, before the data is read. */
-function troubleIn(answer: ParsedResponse, noun: string): Trouble | undefined {
-  if (answer.broken === undefined && isRefused(answer, noun)) return { kind: "refused" };
+function troubleIn(answer: ParsedResponse, findings: Findings): Trouble | undefined {
+  if (answer.kind !== "broken" && isRefused(answer, findings)) return { kind: "refused" };
   const reason = whyUnusable(answer);
   return reason === undefined ? undefined : unclear(reason);
 }
 
 /** Why a response proves nothing, or undefined. 202 and 207 only say that something may have succeeded. */
-function whyUnusable({ status, kind, broken }: ParsedResponse): string | undefined {
-  if (broken !== undefined) return `its body is incomplete or unreadable (${broken})`;
+function whyUnusable({ status, kind, broken }: ParsedResponse) {
+  if (kind === "broken") return `its body is incomplete or unreadable (${broken})`;
   if (status !== 200 && status !== 201) return "its status doesn't show the outcome";
   return {
     json: undefined,
@@ -185,9 +182,9 @@ function whyUnusable({ status, kind, broken }: ParsedResponse): string | undefin
 }
 
 /** An HTML page may come from any server, so it proves nothing; nor does a 404 whose body contains an object. */
-function isNotFound({ status, kind, data, broken }: ParsedResponse, noun: string) {
-  if (status !== 404 && status !== 410) return false;
-  return broken === undefined && kind !== "html" && recordsIn(data, noun).length === 0;
+function isNotFound({ status, kind }: ParsedResponse, { records }: Findings) {
+  const isReadable = kind !== "html" && kind !== "broken";
+  return (status === 404 || status === 410) && isReadable && records.length === 0;
 }
 
 const FLAG = /^(is_?)?(success(ful)?|ok)$/i;
@@ -202,12 +199,7 @@ const WARNING = /^\s*WARNING/i;
  * Finds a value, at any depth, that contradicts the success that the status reports. @returns a clause that names it.
  * @param sent a request's values, because the name of an event may begin with "ERROR".
  */
-function objectionIn(
-  data: unknown,
-  done: RegExp,
-  noun: string,
-  sent: Values = {},
-): string | undefined {
+function objectionIn(data: unknown, done: RegExp, noun: string, sent: Values = {}) {
   // In an object's record, the status is the object's own, such as "pending": it doesn't say how the request went.
   const isRecord = ownIdOf(data, noun) !== undefined;
   const isEcho = (leaf: Leaf) => leavesOf(sent).some(({ value }) => value === leaf.value);
@@ -237,8 +229,7 @@ function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean) 
 }
 
 /** Whether the object of a response has another name or advertiser than was sent. */
-function contradictionIn(data: unknown, noun: string, sent: Values): string | undefined {
-  const [record] = recordsIn(data, noun);
+function contradictionIn({ records: [record] }: Findings, noun: string, sent: Values) {
   const field = [`${noun}_name`, "advertiser_id"].find((name) => {
     const theirs = own(record, name);
     const ours = own(sent, name);

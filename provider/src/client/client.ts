@@ -16,6 +16,7 @@ import {
   type Verdict,
 } from "./classify-response.js";
 import type { ClientDependencies } from "./client-dependencies.js";
+import { createPlatformClock } from "./platform-clock.js";
 import { noResponseError, refusalError, unusableResponseError } from "./request-errors.js";
 import { type BeforeSend, Session } from "./session.js";
 import { quoteFor, warningsOf } from "./words.js";
@@ -66,12 +67,16 @@ interface OperationProof {
 export class Client {
   readonly #dependencies: ClientDependencies;
   readonly #session: Session;
+  /** At the latest the platform's present time, ISO 8601; undefined if no response so far had a `Date`. */
+  readonly platformNow: () => string | undefined;
   /** By method and path. Needed because "not found" may also mean that the path does not exist. */
   readonly #proofs = new Map<string, OperationProof>();
 
   constructor(dependencies: ClientDependencies) {
-    this.#dependencies = dependencies;
-    this.#session = new Session(dependencies);
+    const { transport, now } = createPlatformClock(dependencies);
+    this.platformNow = now;
+    this.#dependencies = { ...dependencies, transport };
+    this.#session = new Session(this.#dependencies);
   }
 
   /**

@@ -10,7 +10,7 @@ import type { Agent, buildConnector, Dispatcher, Pool } from "undici";
 import type { ProxySetting } from "../settings/index.js";
 
 /** Loads undici with the first client, before anything is noted. A run that sends nothing never needs it. */
-export function undici(): typeof import("undici") {
+export function undici() {
   return require("undici") as typeof import("undici");
 }
 

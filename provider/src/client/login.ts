@@ -3,11 +3,11 @@
  * refused credentials. A run logs in only if it needs to; the command `login` always does ({@link logInAnew}).
  */
 import { joined, LoginError } from "../base/index.js";
-import { type ParsedResponse, parseResponse, saysRefused } from "./answer.js";
+import { findingsIn, type ParsedResponse, parseResponse } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { describeFailure, NOTHING_CREATED, nextStep } from "./request-errors.js";
 import { RetryingSender, WaitBudgetExceeded } from "./retry.js";
-import { type OpenSession, SessionStore } from "./session-file.js";
+import { type OpenSession, sessionStore } from "./session-file.js";
 import { SessionJar, shownCookies } from "./session-jar.js";
 import { TransportFailure } from "./transport.js";
 import { wordsOf } from "./words.js";
@@ -21,8 +21,8 @@ export function loginOpener(
   const { email, password = "" } = settings;
   secrets.add(password);
   if (settings.authMode === "session") {
-    const store = new SessionStore(dependencies, (url) => logIn(dependencies, sender, url));
-    return (url) => store.open(url);
+    const { open } = sessionStore(dependencies, (url) => logIn(dependencies, sender, url));
+    return (url) => open(url);
   }
   const encoded = Buffer.from(`${email}:${password}`).toString("base64");
   secrets.add(encoded);
@@ -40,45 +40,39 @@ async function logIn(
   { secrets, credentialsSource, settings }: ClientDependencies,
   sender: RetryingSender,
   usedAt: URL,
-): Promise<SessionJar> {
+) {
   const { email, password, keepLoggedIn } = settings;
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
-  const failed = `The login of ${email} at ${url.href} failed`;
+  const failure = (why: string, cause?: unknown) =>
+    new LoginError(`The login of ${email} at ${url.href} failed: ${why}`, { cause });
   const fields = { email, password, ...(keepLoggedIn && { keep_logged_in: true }) };
-  const request = {
-    method: "POST",
-    url,
-    headers: {},
-    body: JSON.stringify(fields),
-  } as const;
-  // A login of unknown outcome may be repeated, because a second session does no harm.
-  const options = {
-    idempotent: true,
-    waitBudget: sender.waitBudget(),
-    bypassesSlots: true,
-  };
+  const body = JSON.stringify(fields);
   const response = await sender
-    .sendWithRetry((transmit) => transmit(request), options)
+    .sendWithRetry((transmit) => transmit({ method: "POST", url, headers: {}, body }), {
+      // A login of unknown outcome may be repeated, because a second session does no harm.
+      idempotent: true,
+      waitBudget: sender.waitBudget(),
+      bypassesSlots: true,
+    })
     .catch((error: unknown) => {
-      let why = "";
-      if (error instanceof TransportFailure) why = describeFailure(error, url);
-      else if (error instanceof WaitBudgetExceeded) why = error.message;
-      else throw error;
-      throw new LoginError(`${failed}: ${why}. ${NOTHING_CREATED}`, { cause: error });
+      if (error instanceof TransportFailure)
+        throw failure(`${describeFailure(error, url)}. ${NOTHING_CREATED}`, error);
+      if (error instanceof WaitBudgetExceeded)
+        throw failure(`${error.message}. ${NOTHING_CREATED}`, error);
+      throw error;
     });
   const answer = parseResponse(response);
   const words = wordsOf({ answer, operation: { fields: [] }, fields, secrets });
   const refusal = loginProblemIn(answer, words, credentialsSource);
-  if (refusal !== undefined)
-    throw new LoginError(`${failed}: ${refusal} ${NOTHING_CREATED}`);
+  if (refusal !== undefined) throw failure(`${refusal} ${NOTHING_CREATED}`);
   const jar = new SessionJar();
   jar.store(answer, url);
   if (jar.hasSession(usedAt)) return jar;
   const at = `${usedAt.hostname}${usedAt.pathname}`;
-  const accepted = `the platform accepted it (status ${answer.status})`;
-  throw new LoginError(
-    `${failed}: ${accepted}, but set no session cookie (it set ${shownCookies(answer)}). A session needs a cookie named ` +
-      `<instance_key>_service_cookie that has a value, is valid for ${at}, and hasn't expired. ` +
+  throw failure(
+    `the platform accepted it (status ${answer.status}), but set no session cookie (it set ` +
+      `${shownCookies(answer)}). A session needs a cookie named <instance_key>_service_cookie that has ` +
+      `a value, is valid for ${at}, and hasn't expired. ` +
       `${NOTHING_CREATED} Check advertising:authenticatePath and advertising:baseUrl.`,
   );
 }
@@ -88,7 +82,7 @@ function loginProblemIn(
   answer: ParsedResponse,
   words: readonly string[],
   credentialsSource: string,
-): string | undefined {
+) {
   const { status, kind } = answer;
   const report = joined(": ", `status ${status}`, words.join("; "));
   const isDone = status >= 200 && status < 300;
@@ -99,7 +93,7 @@ function loginProblemIn(
   // This only changes the advice: either way nothing was created.
   if (!isDone && /certificate/i.test(report))
     return `the server refused it (${report}); ${nextStep(report)}.`;
-  const isRefused = isDone ? saysRefused(answer) : status < 500;
+  const isRefused = isDone ? findingsIn(answer.data).isRefused : status < 500;
   if (isRefused)
     return `the platform refused it (${report}), and this run doesn't try it again. Check ${credentialsSource}.`;
   if (isDone) return undefined;
@@ -116,11 +110,11 @@ export async function logInAnew(dependencies: ClientDependencies) {
   // All documented operations are below this address, so a cookie that is valid for one of them is valid here.
   const usedAt = new URL(`${baseUrl}/rest/`);
   const sender = new RetryingSender(dependencies);
-  const store = new SessionStore(dependencies, (url) => logIn(dependencies, sender, url));
+  const store = sessionStore(dependencies, (url) => logIn(dependencies, sender, url));
   const { jar } = await store.open(usedAt, true);
   // How long a session lasts if its cookie doesn't say (the platform's API documentation).
   const lastsMs = keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;
   const endsAtMs =
     jar.endsAtMs(usedAt, keepLoggedIn) ?? dependencies.clock.wallMs() + lastsMs;
-  return { endsAtMs, cure: store.cure };
+  return { endsAtMs, cure: store.cure() };
 }

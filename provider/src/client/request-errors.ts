@@ -33,7 +33,7 @@ interface Answered extends Quotable {
 export const NOTHING_CREATED = "Nothing was created.";
 
 /** A wrong "gone" would create a second object, so a person decides if the platform doesn't say it clearly. */
-function adviceIfAbsent({ urn = "<its URN>" }: Pick<Answered, "urn">) {
+function adviceIfAbsent({ urn = "<its URN>" }: Answered) {
   return (
     "Look in the account. If the object is there, check advertising:operations. If it isn't, " +
     "correct existingId if you set it; remove the key of a set's event; for any other resource, run:\n" +
@@ -57,7 +57,7 @@ export function refusalError(answered: Answered): RefusedError {
   return new RefusedError(`${what} was refused with status ${answer.status}: ${sentences}`);
 }
 
-function adviceOn(answered: Answered, words: readonly string[]): string | undefined {
+function adviceOn(answered: Answered, words: readonly string[]) {
   const { answer, operation, fields, session, settings, credentialsSource } = answered;
   if (session !== "accepted" && settings.authMode === "basic")
     return `Check ${credentialsSource}, and whether this installation accepts Basic credentials.`;

@@ -38,7 +38,6 @@ export interface SendOptions {
 const STALL_REPORT_MS = 5000;
 
 export class RetryingSender {
-  readonly #dependencies: ClientDependencies;
   readonly #slots: Semaphore;
   #underWay = 0;
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
@@ -48,14 +47,13 @@ export class RetryingSender {
   /** Why the last attempt got no response. */
   #lastCode = "";
 
-  constructor(dependencies: ClientDependencies) {
-    this.#dependencies = dependencies;
+  constructor(private readonly dependencies: ClientDependencies) {
     this.#slots = new Semaphore(dependencies.settings.maxConcurrentRequests);
   }
 
   /** The total time that one request may wait, however often it is passed to {@link sendWithRetry}. */
   waitBudget(): WaitBudget {
-    return { leftMs: this.#dependencies.settings.maxWaitSeconds * 1000 };
+    return { leftMs: this.dependencies.settings.maxWaitSeconds * 1000 };
   }
 
   /**
@@ -64,20 +62,9 @@ export class RetryingSender {
    */
   async sendWithRetry(
     attemptOnce: AttemptOnce,
-    options: SendOptions,
-  ): Promise<HttpResponse> {
-    this.#underWay++;
-    return this.#attemptUntilDone(attemptOnce, options).finally(() => {
-      this.#underWay--;
-      if (this.#underWay === 0) this.#endStall();
-    });
-  }
-
-  async #attemptUntilDone(
-    attemptOnce: AttemptOnce,
     { idempotent, waitBudget, bypassesSlots = false }: SendOptions,
   ): Promise<HttpResponse> {
-    const { clock } = this.#dependencies;
+    const { clock, onAttempt } = this.dependencies;
     let attemptNumber = 1;
     let durationMs = 0;
     const transmit = async (request: HttpRequest) => {
@@ -86,47 +73,51 @@ export class RetryingSender {
       durationMs = clock.monotonicMs() - begin;
       const took = `${outcomeOf(attempt)} after ${Math.round(durationMs)} ms`;
       const { method, url } = request;
-      this.#dependencies.onAttempt?.(
-        `${method} ${url.pathname} attempt ${attemptNumber}: ${took}`,
-      );
+      onAttempt?.(`${method} ${url.pathname} attempt ${attemptNumber}: ${took}`);
       return attempt;
     };
-    for (;;) {
-      // A request that waits for the rate limit holds no slot.
-      const pauseLeftMs = this.#pauseLeftMs();
-      if (pauseLeftMs > 0)
-        await this.#waitWithinBudget(waitBudget, Math.max(1, pauseLeftMs));
-      if (!bypassesSlots) await this.#slots.acquire();
-      let attempt: AttemptResult | undefined;
-      let delayMs = 0;
-      try {
-        if (this.#pauseLeftMs() > 0) continue;
-        attempt = await attemptOnce(transmit);
-        if (!attempt) continue;
-        const now = { wallClockMs: clock.wallMs(), random: Math.random() };
-        const decision = decideRetry({ attempt, attemptNumber, idempotent, ...now });
-        attemptNumber++;
-        // Before the slot is released, so that no other request is sent before all know about the wait.
-        if (decision.kind === "limited") {
-          this.#pauseAll(decision.delayMs, waitBudget.leftMs);
-          continue;
+    this.#underWay++;
+    try {
+      for (;;) {
+        // A request that waits for the rate limit holds no slot.
+        const pauseLeftMs = this.#pauseLeftMs();
+        if (pauseLeftMs > 0)
+          await this.#waitWithinBudget(waitBudget, Math.max(1, pauseLeftMs));
+        if (!bypassesSlots) await this.#slots.acquire();
+        let delayMs: number;
+        try {
+          if (this.#pauseLeftMs() > 0) continue;
+          const attempt = await attemptOnce(transmit);
+          if (!attempt) continue;
+          const now = { wallClockMs: clock.wallMs(), random: Math.random() };
+          const decision = decideRetry({ attempt, attemptNumber, idempotent, ...now });
+          attemptNumber++;
+          delayMs = decision.delayMs;
+          // Before the slot is released, so that no other request is sent before all know about the wait.
+          if (decision.kind === "limited") {
+            this.#pauseAll(delayMs, waitBudget.leftMs);
+            continue;
+          }
+          // The time that the failed attempt took counts against the budget too.
+          if (decision.kind === "again") waitBudget.leftMs -= durationMs;
+          if (decision.kind === "done" || delayMs > waitBudget.leftMs) {
+            if (attempt instanceof TransportFailure) throw attempt;
+            return attempt;
+          }
+        } finally {
+          if (!bypassesSlots) this.#slots.release();
         }
-        // The time that the failed attempt took counts against the budget too.
-        if (decision.kind === "again") waitBudget.leftMs -= durationMs;
-        const isAgain = decision.kind === "again" && decision.delayMs <= waitBudget.leftMs;
-        if (!isAgain && attempt instanceof TransportFailure) throw attempt;
-        if (!isAgain) return attempt as HttpResponse;
-        delayMs = decision.delayMs;
-      } finally {
-        if (!bypassesSlots) this.#slots.release();
+        await this.#waitWithinBudget(waitBudget, delayMs);
       }
-      await this.#waitWithinBudget(waitBudget, delayMs);
+    } finally {
+      this.#underWay--;
+      if (this.#underWay === 0) this.#endStall();
     }
   }
 
   /** Sends a request. If no response comes for STALL_REPORT_MS, reports that once, with how long requests are tried. */
   async #sendReporting(request: HttpRequest) {
-    const { clock, say, transport, settings } = this.#dependencies;
+    const { clock, say, transport, settings } = this.dependencies;
     const { maxWaitSeconds, requestTimeoutSeconds } = settings;
     this.#cancelReport ??= clock.alarm(STALL_REPORT_MS, () => {
       const cause = this.#lastCode === "" ? "" : ` (${this.#lastCode})`;
@@ -149,7 +140,7 @@ export class RetryingSender {
   }
 
   async #waitWithinBudget(waitBudget: WaitBudget, delayMs: number) {
-    const { clock, settings } = this.#dependencies;
+    const { clock, settings } = this.dependencies;
     if (delayMs > waitBudget.leftMs) {
       const from = new Date(clock.wallMs() + delayMs).toISOString();
       throw new WaitBudgetExceeded(
@@ -162,11 +153,11 @@ export class RetryingSender {
   }
 
   #pauseLeftMs() {
-    return this.#pausedUntilMs - this.#dependencies.clock.monotonicMs();
+    return this.#pausedUntilMs - this.dependencies.clock.monotonicMs();
   }
 
   #pauseAll(delayMs: number, budgetMs: number) {
-    const { clock, say } = this.#dependencies;
+    const { clock, say } = this.dependencies;
     const until = clock.monotonicMs() + delayMs;
     if (until <= this.#pausedUntilMs) return;
     const isNewWait = this.#pauseLeftMs() <= 0;

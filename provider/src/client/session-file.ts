@@ -30,11 +30,11 @@ const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
 const BYTES = 32;
 
 /** The format is a contract: later versions read what this one wrote. */
-const SESSION_FILE_VERSION = 2;
+const FORMAT = { session: "pulumi-advertising", version: 2 } as const;
 
 const formatSchema = z.object({
-  session: z.literal("pulumi-advertising"),
-  version: z.literal(SESSION_FILE_VERSION),
+  session: z.literal(FORMAT.session),
+  version: z.literal(FORMAT.version),
   baseUrl: z.string(),
   email: z.string(),
   keepLoggedIn: z.boolean(),
@@ -57,115 +57,101 @@ export interface OpenSession {
 
 type Opened = Pick<Stored, "jar" | "stamp"> & Pick<OpenSession, "isRestored">;
 
-export class SessionStore {
-  /** If the file can't be used: what to do about it, as a clause. */
-  cure: string | undefined;
-  /** The cookie file; undefined if there is none, or it can't be used. */
-  #path: string | undefined;
-  #current: Opened | undefined;
+/** @param logIn opens a new session, valid for an address. */
+export function sessionStore(
+  { settings, clock, cookieFile, secrets, say }: ClientDependencies,
+  logIn: (url: URL) => Promise<SessionJar>,
+) {
+  const { baseUrl, email, password = "", keepLoggedIn } = settings;
+  /** The cookie file; empty if there is none, or it can't be used. */
+  let path = cookieFile ?? "";
+  let cure: string | undefined;
+  let current: Opened | undefined;
   /** Responses whose cookies are not in the file yet, in the order of their arrival, and their addresses. */
-  #unsaved: (readonly [CookieResponse, from: URL])[] = [];
-  #saving = Promise.resolve();
-
-  constructor(
-    private readonly dependencies: ClientDependencies,
-    private readonly logIn: (url: URL) => Promise<SessionJar>,
-  ) {
-    this.#path = dependencies.cookieFile;
-  }
+  let unsaved: (readonly [CookieResponse, from: URL])[] = [];
+  let saving = Promise.resolve();
 
   /**
    * Returns a session for `url` from another login than the last one, stored or new. Processes that need a session at
    * once share one.
    * @param mustBeNew whether a stored session must not be used.
    */
-  async open(url: URL, mustBeNew = false): Promise<Opened & OpenSession> {
-    const { baseUrl, email, keepLoggedIn } = this.dependencies.settings;
-    const restore = async () => (mustBeNew ? undefined : this.#restore(url));
-    const logInNow = async (): Promise<Opened> => ({
-      jar: await this.logIn(url),
-      stamp: randomUUID(),
-      isRestored: false,
-    });
-    let opened = await this.#ifFileUsable(restore);
+  async function open(url: URL, mustBeNew = false): Promise<Opened & OpenSession> {
+    const restore = async () => (mustBeNew ? undefined : restored(url));
+    const logInNow = async () => {
+      return { jar: await logIn(url), stamp: randomUUID(), isRestored: false };
+    };
+    let opened = await ifFileUsable(restore);
     if (!opened) {
-      await this.#locked(async (lock) => {
+      await locked(async (lock) => {
         // Another process may have logged in while this one waited for the lock.
         opened = await restore();
         if (opened) return;
         const salt = randomBytes(BYTES).toString("base64");
         // Computed before the login: if this fails, no login is lost.
-        const hash = await this.#hash(salt);
+        const verifier = { salt, hash: await hashed(salt) };
         opened = await logInNow();
-        const stored: Stored = {
-          session: "pulumi-advertising",
-          version: SESSION_FILE_VERSION,
-          baseUrl,
-          email,
-          keepLoggedIn,
-          verifier: { salt, hash },
-          stamp: opened.stamp,
-          jar: opened.jar,
-        };
-        this.#write(stored, lock);
+        const { jar, stamp } = opened;
+        const account = { baseUrl, email, keepLoggedIn };
+        write({ ...FORMAT, ...account, verifier, stamp, jar }, lock);
       });
     }
     const session = opened ?? (await logInNow());
-    this.#unsaved = [];
-    this.#current = session;
-    this.#addToSecrets(session.jar);
+    unsaved = [];
+    current = session;
+    addToSecrets(session.jar);
     return {
       ...session,
       isBasic: false,
       headers: async (to) => {
         // Another process may have stored newer cookies of this session.
-        if (keepLoggedIn) await this.#ifFileUsable(() => this.#merge(session));
+        if (keepLoggedIn) await ifFileUsable(() => merge(session));
         return { cookie: session.jar.header(to) };
       },
       storeCookies: async (response, from) => {
         if (keepLoggedIn && response.setCookies.length > 0)
-          await this.#keep(session, response, from);
+          await keep(session, response, from);
       },
     };
   }
 
   /** The stored session, if it comes from another login than the last one, and from this password. */
-  async #restore(url: URL): Promise<Opened | undefined> {
-    const stored = this.#read();
+  async function restored(url: URL) {
+    const stored = read();
     if (!stored) return undefined;
     const { jar, stamp, verifier } = stored;
-    if (stamp === this.#current?.stamp || !jar.hasSession(url)) return undefined;
+    if (stamp === current?.stamp || !jar.hasSession(url)) return undefined;
     // Only the platform can judge a changed password. Until it accepts that, the file stays for runs with the other one.
-    if ((await this.#hash(verifier.salt)) !== verifier.hash) return undefined;
+    if ((await hashed(verifier.salt)) !== verifier.hash) return undefined;
     return { jar, stamp, isRestored: true };
   }
 
-  async #keep(session: Opened, response: CookieResponse, from: URL) {
+  async function keep(session: Opened, response: CookieResponse, from: URL) {
     // This process uses the cookies at once, whatever happens to the file.
     session.jar.store(response, from);
-    this.#addToSecrets(session.jar);
+    addToSecrets(session.jar);
     // A response from an ended login must not change the file.
-    if (session !== this.#current || this.#path === undefined) return;
-    this.#unsaved.push([response, from]);
+    if (session !== current || path === "") return;
+    unsaved.push([response, from]);
     const save = (lock: Lock) => {
-      const stored = this.#current && this.#merge(this.#current);
-      if (stored) this.#write(stored, lock);
-      this.#unsaved = [];
+      const stored = current && merge(current);
+      if (stored) write(stored, lock);
+      unsaved = [];
     };
     // Responses that come during a write share the next one. A failure must not stop a create from being reported.
-    this.#saving = this.#saving
-      .then(() => (this.#unsaved.length === 0 ? undefined : this.#locked(save)))
-      .catch(() => this.#abandon("was changed meanwhile and is left as it is"));
-    await this.#saving;
+    saving = saving
+      .then(() => (unsaved.length === 0 ? undefined : locked(save)))
+      .catch(() => abandon("was changed meanwhile and is left as it is"));
+    await saving;
   }
 
   /** Fills the jar from the file and the unsaved cookies. @returns what to write; undefined for another login's file */
-  #merge(session: Opened): Stored | undefined {
-    const stored = this.#read();
+  function merge(session: Opened) {
+    const stored = read();
     if (stored?.stamp !== session.stamp) return undefined;
-    for (const [response, from] of this.#unsaved) stored.jar.store(response, from);
-    session.jar.replaceWith(stored.jar);
-    this.#addToSecrets(session.jar);
+    for (const [response, from] of unsaved) stored.jar.store(response, from);
+    session.jar = stored.jar;
+    addToSecrets(session.jar);
     return stored;
   }
 
@@ -173,15 +159,13 @@ export class SessionStore {
    * @returns `undefined` if the file is absent, damaged or has another keepLoggedIn. @throws UnusableFile; LoginError
    * if a later version wrote it.
    */
-  #read(): Stored | undefined {
-    const { settings, say } = this.dependencies;
-    const path = this.#path ?? "";
+  function read() {
     const text = readPrivate(path);
     if (text === undefined) return undefined;
     // trim() also removes a byte order mark.
     const data = jsonIn(text.trim());
     const version = own(data, "version");
-    if (typeof version === "number" && version > SESSION_FILE_VERSION) {
+    if (typeof version === "number" && version > FORMAT.version) {
       throw new LoginError(
         `Nothing was sent: the cookie file ${path} was written by a later version of this ` +
           `package (format ${version}). Use that version, or remove the file.`,
@@ -197,18 +181,16 @@ export class SessionStore {
         "it has another account's session",
         "Give each account a file of its own",
       );
-    return stored.keepLoggedIn === settings.keepLoggedIn ? stored : undefined;
+    return stored.keepLoggedIn === keepLoggedIn ? stored : undefined;
   }
 
-  #write(stored: Stored, lock: Lock) {
-    const path = this.#path ?? "";
+  function write(stored: Stored, lock: Lock) {
     replacePrivate(path, JSON.stringify(stored), systemDisk, lock.assertHeld);
-    removeLeftovers(path, this.dependencies.clock.wallMs(), systemDisk);
+    removeLeftovers(path, clock.wallMs(), systemDisk);
   }
 
   /** The password's verifier. Computed in a separate thread, so that requests go on meanwhile. */
-  async #hash(salt: string) {
-    const { password = "" } = this.dependencies.settings;
+  async function hashed(salt: string) {
     const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
     const hash = await derive(password, Buffer.from(salt, "base64"), BYTES, COST).catch(
       // For example because scrypt is not allowed on this machine.
@@ -221,40 +203,39 @@ export class SessionStore {
     return hash.toString("base64");
   }
 
-  #addToSecrets(jar: SessionJar) {
-    for (const value of jar.values()) this.dependencies.secrets.addPassing(value);
+  function addToSecrets(jar: SessionJar) {
+    for (const value of jar.values()) secrets.addPassing(value);
   }
 
-  #locked(work: (lock: Lock) => void | Promise<void>) {
-    const { settings, clock } = this.dependencies;
+  function locked(work: (lock: Lock) => void | Promise<void>) {
     // The process that holds the lock may be waiting for the rate limit, as long as this one would.
     const maxWaitMs = (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000;
-    return this.#ifFileUsable(() =>
-      withLock(`${this.#path}.lock`, { clock, maxWaitMs }, work),
-    );
+    return ifFileUsable(() => withLock(`${path}.lock`, { clock, maxWaitMs }, work));
   }
 
   /** Runs `work`, which uses the file. If the file is the problem, returns undefined, and the run goes on without it. */
-  async #ifFileUsable<T>(work: () => T | Promise<T>): Promise<T | undefined> {
-    if (this.#path === undefined) return undefined;
+  async function ifFileUsable<T>(work: () => T | Promise<T>) {
+    if (path === "") return undefined;
     try {
       return await work();
     } catch (error) {
       const { code, syscall, message } = error as NodeJS.ErrnoException;
       const isOfFiles = error instanceof UnusableFile;
       if (!isOfFiles && (code === undefined || syscall === undefined)) throw error;
-      this.cure = cureFor(error, this.#path) ?? "Fix that";
-      this.#abandon(
-        `is not used: ${isOfFiles ? message : `${code} (${syscall})`}. ${this.cure}`,
-      );
+      cure = cureFor(error, path) ?? "Fix that";
+      abandon(`is not used: ${isOfFiles ? message : `${code} (${syscall})`}. ${cure}`);
       return undefined;
     }
   }
 
-  #abandon(why: string) {
-    this.dependencies.say(
-      `The cookie file ${this.#path} ${why}. This run keeps its session in memory.`,
-    );
-    this.#path = undefined;
+  function abandon(why: string) {
+    say(`The cookie file ${path} ${why}. This run keeps its session in memory.`);
+    path = "";
   }
+
+  return {
+    open,
+    /** If the file can't be used: what to do about it, as a clause. */
+    cure: () => cure,
+  };
 }

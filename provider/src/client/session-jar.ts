@@ -13,26 +13,24 @@ const SESSION_COOKIE = /_service_cookie$/;
 const MAX_COOKIES = 20;
 
 /** Loads tough-cookie for the first session, before anything is noted. A run that sends nothing never needs it. */
-function toughCookie(): typeof import("tough-cookie") {
+function toughCookie() {
   return require("tough-cookie") as typeof import("tough-cookie");
 }
 
 export class SessionJar {
-  #jar: CookieJar = new (toughCookie().CookieJar)();
+  constructor(private readonly jar: CookieJar = new (toughCookie().CookieJar)()) {}
 
   /** @returns `undefined` if `data` is not a jar as {@link toJSON} gives it. */
   static from(data: unknown): SessionJar | undefined {
     try {
-      const jar = new SessionJar();
-      jar.#jar = toughCookie().CookieJar.deserializeSync(data as string);
-      return jar;
+      return new SessionJar(toughCookie().CookieJar.deserializeSync(data as string));
     } catch {
       return undefined;
     }
   }
 
   toJSON() {
-    return this.#jar.serializeSync();
+    return this.jar.serializeSync();
   }
 
   /** Stores a response's cookies as a browser would: cookies of other domains and expired cookies are ignored. */
@@ -43,13 +41,13 @@ export class SessionJar {
     for (const cookie of cookiesIn(setCookies)) {
       const { expires } = cookie;
       if (expires instanceof Date) cookie.expires = new Date(expires.getTime() + aheadMs);
-      this.#jar.setCookieSync(cookie, url.href, { ignoreError: true });
+      this.jar.setCookieSync(cookie, url.href, { ignoreError: true });
     }
   }
 
   /** The Cookie header, or an empty string. */
   header({ href }: URL): string {
-    return this.#jar.getCookieStringSync(href);
+    return this.jar.getCookieStringSync(href);
   }
 
   /** All cookie values, for any address, so that they can be scrubbed from texts. */
@@ -59,7 +57,7 @@ export class SessionJar {
   }
 
   hasSession(url: URL): boolean {
-    return this.#jar.getCookiesSync(url.href).some(isSession);
+    return this.jar.getCookiesSync(url.href).some(isSession);
   }
 
   /**
@@ -68,16 +66,12 @@ export class SessionJar {
    * @param isLongLived whether cookies with other names count too (the platform's API documentation).
    */
   endsAtMs({ href }: URL, isLongLived: boolean): number | undefined {
-    const cookies = this.#jar.getCookiesSync(href);
+    const cookies = this.jar.getCookiesSync(href);
     const ends = cookies
       .filter((cookie) => isLongLived || isSession(cookie))
       .flatMap((cookie) => cookie.expiryTime() ?? [])
       .filter(Number.isFinite);
     return ends.length === 0 ? undefined : Math.max(...ends);
-  }
-
-  replaceWith(other: SessionJar): void {
-    this.#jar = other.#jar;
   }
 }
 

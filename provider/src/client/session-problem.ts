@@ -2,7 +2,7 @@
  * Whether a response says that the session is the trouble. The response to an expired session is undocumented: what
  * services of this kind usually send is recognised. Pure.
  */
-import { hasSuccess, isMessage, leavesOf, NO, type ParsedResponse } from "./answer.js";
+import { findingsIn, isMessage, leavesOf, type ParsedResponse } from "./answer.js";
 
 /**
  * Whether the session let a request through. `ended`: the request must be resent on another login. `refused`: another
@@ -33,12 +33,12 @@ const LOGIN_PAGE =
   /^\s*<(!doctype html|html)\b.*<input\b[^<>]*\btype\s*=\s*["']?password/is;
 
 export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undefined {
-  const { status, body, data, broken } = answer;
+  const { status, body, data, kind } = answer;
   if (leadsToLogin(answer)) return "clear";
   if (![200, 401, 403].includes(status)) return undefined;
-  if (broken === undefined && LOGIN_PAGE.test(body)) return "clear";
+  if (kind === "html" && LOGIN_PAGE.test(body)) return "clear";
   // An `ERROR:` entry without `success: false` is a refusal, but never a reason to resend: a wrong guess creates twice.
-  if (status === 200 && !hasSuccess(data, NO)) return undefined;
+  if (status === 200 && !findingsIn(data).isFailure) return undefined;
   const words = messagesIn(answer);
   if (words.some(isAboutALogin)) return "clear";
   const isBare = words.every((text) => STATUS_PHRASE.test(text));
@@ -49,8 +49,8 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
 }
 
 /** The messages of a response, without quoted parts; a code such as `session_expired` is split into words. */
-function messagesIn({ kind, data, body, broken }: ParsedResponse) {
-  if (broken !== undefined || kind === "html") return [];
+function messagesIn({ kind, data, body }: ParsedResponse) {
+  if (kind === "broken" || kind === "html") return [];
   const leaves = leavesOf(kind === "json" ? data : body);
   const spoken = leaves.filter((leaf) => typeof leaf.value === "string" && isMessage(leaf));
   return spoken.map(({ value }) => {

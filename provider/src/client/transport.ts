@@ -78,9 +78,6 @@ export interface Transport {
 }
 
 /** Responses of this API are a few hundred bytes. A longer one, compressed or not, is cut off and counts as broken. */
-const NO_RESPONSE = "no complete response";
-
-/** Responses of this API are a few hundred bytes. A longer one, compressed or not, is cut off and counts as broken. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
@@ -103,7 +100,7 @@ export function createTransport(
     connect: createConnector(timeoutMs, disableKeepAlive),
     keepAliveTimeout: MAX_IDLE_MS,
     keepAliveMaxTimeout: MAX_IDLE_MS,
-    // Off: HttpExchange has one time limit for the whole request.
+    // Off: a request's handler has one time limit for the whole exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
   };
@@ -130,100 +127,71 @@ export function createTransport(
     const path = `${url.pathname}${url.search}`;
     const isTooLate = () => clock.wallMs() - notedAtMs > timeoutMs;
     return new Promise((resolve) => {
-      const exchange = new HttpExchange(timeoutMs, isTooLate, resolve);
       agent.dispatch(
         { origin: url.origin, path, method, headers, body, idempotent: false },
-        exchange,
+        exchangeHandler(timeoutMs, isTooLate, resolve),
       );
     });
   }
   return { send, close: () => agent.destroy() };
 }
 
-class HttpExchange implements Dispatcher.DispatchHandler {
-  readonly #timer: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | undefined;
-  #sent = false;
-  #timedOut = false;
-  #head: Omit<HttpResponse, "body"> | undefined;
-  readonly #chunks: Buffer[] = [];
-  #bytes = 0;
-
-  constructor(
-    readonly timeoutMs: number,
-    readonly isTooLate: () => boolean,
-    readonly resolve: (result: Promise<HttpResponse> | TransportFailure) => void,
-  ) {
-    this.#timer = setTimeout(() => {
-      this.#timedOut = true;
-      // Without a controller nothing was written: undici's connect timeout or onRequestStart ends the request.
-      this.#controller?.abort(new Error("timed out"));
-    }, timeoutMs);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#timedOut || this.isTooLate()) {
-      controller.abort(this.#timedOut ? new Error("timed out") : tooLate(this.timeoutMs));
-      return;
-    }
-    this.#controller = controller;
-    this.#sent = true;
-  }
-
-  onResponseStart(
-    _controller: Dispatcher.DispatchController,
-    status: number,
-    // Names are in lower case.
-    raw: Record<string, string | string[] | undefined>,
-  ): void {
-    // Ignores interim responses, such as 103 Early Hints.
-    if (status < 200) return;
-    const headers = Object.fromEntries(
-      Object.entries(raw).map(([name, value]) => [name, String(value)]),
-    );
-    this.#head = { status, headers, setCookies: [raw["set-cookie"] ?? []].flat() };
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > MAX_ANSWER_BYTES) {
-      controller.abort(new Error(`larger than ${MAX_ANSWER_BYTES} bytes`));
-    } else {
-      this.#chunks.push(chunk);
-    }
-  }
-
-  onResponseEnd(): void {
-    clearTimeout(this.#timer);
-    if (this.#head) this.resolve(decodeBody(this.#head, this.#chunks));
-    else this.resolve(this.#failure(new Error(NO_RESPONSE)));
-  }
-
-  onResponseError(
-    _controller: Dispatcher.DispatchController | undefined,
-    error: Error,
-  ): void {
-    clearTimeout(this.#timer);
-    const failure = this.#failure(error);
+/** What undici calls in an exchange. @param resolve gets the result, once. */
+function exchangeHandler(
+  timeoutMs: number,
+  isTooLate: () => boolean,
+  resolve: (result: Promise<HttpResponse> | TransportFailure) => void,
+): Dispatcher.DispatchHandler {
+  let sending: Dispatcher.DispatchController | undefined;
+  let hasTimedOut = false;
+  let head: Omit<HttpResponse, "body"> | undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const timer = setTimeout(() => {
+    hasTimedOut = true;
+    // If nothing was written yet, undici's connect timeout or onRequestStart ends the request.
+    sending?.abort(new Error("timed out"));
+  }, timeoutMs);
+  const end = (cause: Error | undefined) => {
+    clearTimeout(timer);
+    if (head && !cause) return resolve(decodeBody(head, chunks));
+    const failure = failureOf(cause ?? new Error("no complete response"));
     // After a status line the status decides, and the body counts as broken.
-    if (!this.#head) this.resolve(failure);
-    else this.resolve(decodeBody({ ...this.#head, broken: failure.message }, this.#chunks));
-  }
-
-  #failure(cause: Error) {
-    if (!this.#timedOut) {
-      const { code, message } = reasonOf(cause);
-      return new TransportFailure(code, this.#sent, message, cause);
+    if (!head) resolve(failure);
+    else resolve(decodeBody({ ...head, broken: failure.message }, chunks));
+  };
+  const failureOf = (cause: Error) => {
+    const sent = sending !== undefined;
+    let { code, message } = reasonOf(cause);
+    if (hasTimedOut) {
+      code = sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT";
+      message = `${sent ? "no complete response" : "no connection"} within ${limitOf(timeoutMs)}`;
     }
-    const code = this.#sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT";
-    const what = this.#sent ? NO_RESPONSE : "no connection";
-    return new TransportFailure(
-      code,
-      this.#sent,
-      `${what} within ${limitOf(this.timeoutMs)}`,
-      cause,
-    );
-  }
+    return new TransportFailure(code, sent, message, cause);
+  };
+  return {
+    onRequestStart(controller) {
+      if (!hasTimedOut && !isTooLate()) sending = controller;
+      else controller.abort(hasTimedOut ? new Error("timed out") : tooLate(timeoutMs));
+    },
+    onResponseStart(_, status, raw) {
+      // Ignores interim responses, such as 103 Early Hints.
+      if (status < 200) return;
+      // Names are in lower case.
+      const headers = Object.fromEntries(
+        Object.entries(raw).map(([name, value]) => [name, String(value)]),
+      );
+      head = { status, headers, setCookies: [raw["set-cookie"] ?? []].flat() };
+    },
+    onResponseData(controller, chunk) {
+      bytes += chunk.length;
+      if (bytes > MAX_ANSWER_BYTES)
+        controller.abort(new Error(`larger than ${MAX_ANSWER_BYTES} bytes`));
+      else chunks.push(chunk);
+    },
+    onResponseEnd: () => end(undefined),
+    onResponseError: (_, error) => end(error),
+  };
 }
 
 function limitOf(timeoutMs: number) {

@@ -31,9 +31,9 @@ const SECRET_NAME =
 
 /** @returns each message once, safe to show, preceded by the field or path that it is about. */
 export function wordsOf({ answer, operation, fields, secrets }: Quotable): string[] {
-  const { kind, data, body, broken } = answer;
+  const { kind, data, body } = answer;
   // A broken body may end within a secret, which then can't be recognised.
-  if (broken !== undefined) return [];
+  if (kind === "broken") return [];
   const echoes = new Set(leavesOf(fields).map(({ value }) => folded(String(value))));
   if (kind !== "json") {
     const text = visibleText(secrets.scrub(body));

@@ -45,27 +45,6 @@ const SILENT_WAIT_MS = 5000;
 
 const CURE = "Let that run end";
 
-export class LockHeld extends UnusableFile {
-  constructor(path: string, holder: string) {
-    super(
-      `the lock ${path} is held by another run (${processIn(holder)})`,
-      `${CURE} or, if there is no such run, remove the lock`,
-    );
-  }
-}
-
-function processIn(holder: string) {
-  const { pid = "?", host = "an unknown machine" } = asRecord(jsonIn(holder));
-  return `process ${pid} of ${host}`;
-}
-
-export class LockLost extends UnusableFile {
-  constructor(path: string) {
-    const how = "while this one was stopped or cut off from the disk";
-    super(`another run took over the lock ${path} ${how}`, CURE);
-  }
-}
-
 export interface LockOptions {
   /** @default the system's */
   clock?: Clock;
@@ -79,19 +58,20 @@ export interface LockOptions {
 export interface Lock {
   /** Never fails: if the file can't be removed, others see that its holder has ended once this process ends. */
   release(): void;
-  /** Reads the file (microseconds). @throws LockLost if taken over; the system's error if the file can't be read. */
+  /** Reads the file (microseconds). @throws UnusableFile if taken over; the system's error if the file can't be read. */
   assertHeld(): void;
 }
 
-/** @throws LockHeld; UnusableFile if the file is no lock of this user; system errors if the folder isn't writable. */
+/**
+ * @throws UnusableFile if another process holds the lock, or if the file is no lock of this user; system errors if the
+ * folder isn't writable.
+ */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
   const { clock = systemClock, maxWaitMs = 30_000, disk = systemDisk } = options;
   let { onWait } = options;
   makePrivateFolder(dirname(path), disk);
-  const content = JSON.stringify({
-    ...processIdentity(process.pid),
-    unique: randomUUID(),
-  });
+  const identity = { ...processIdentity(process.pid), unique: randomUUID() };
+  const content = JSON.stringify(identity);
   const deadline = clock.monotonicMs() + maxWaitMs;
   let seen = { sign: "", sinceMs: 0 };
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
@@ -104,17 +84,25 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
     const sign = `${disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs} ${other}`;
     const nowMs = clock.monotonicMs();
     if (seen.sign !== sign) seen = { sign, sinceMs: nowMs };
-    const isSilent = fate === "elsewhere" && nowMs - seen.sinceMs > STALE_AFTER_MS;
-    if (other !== undefined && (fate === "dead" || isSilent)) {
-      removeStale(path, other, disk);
-      continue;
-    }
     // If the lock was taken after readLock, `other` is undefined: it is read again before this gives up.
-    const leftMs = deadline - nowMs;
-    if (other !== undefined && leftMs <= 0) throw new LockHeld(path, other);
-    if (other !== undefined && leftMs <= maxWaitMs - SILENT_WAIT_MS) {
-      onWait?.(processIn(other), leftMs);
-      onWait = undefined;
+    if (other !== undefined) {
+      const isSilent = fate === "elsewhere" && nowMs - seen.sinceMs > STALE_AFTER_MS;
+      if (fate === "dead" || isSilent) {
+        removeStale(path, other, disk);
+        continue;
+      }
+      const { pid = "?", host = "an unknown machine" } = asRecord(jsonIn(other));
+      const holder = `process ${pid} of ${host}`;
+      const leftMs = deadline - nowMs;
+      if (leftMs <= 0)
+        throw new UnusableFile(
+          `the lock ${path} is held by another run (${holder})`,
+          `${CURE} or, if there is no such run, remove the lock`,
+        );
+      if (leftMs <= maxWaitMs - SILENT_WAIT_MS) {
+        onWait?.(holder, leftMs);
+        onWait = undefined;
+      }
     }
     await clock.sleep(pollMs);
   }
@@ -134,7 +122,7 @@ export async function withLock(
   }
 }
 
-function holdLock(path: string, content: string, disk: Disk): Lock {
+function holdLock(path: string, content: string, disk: Disk) {
   const isHeld = () => readPrivate(path, disk) === content;
   const timer = setInterval(() => {
     try {
@@ -149,7 +137,9 @@ function holdLock(path: string, content: string, disk: Disk): Lock {
   timer.unref();
   return {
     assertHeld() {
-      if (!isHeld()) throw new LockLost(path);
+      if (isHeld()) return;
+      const how = "while this one was stopped or cut off from the disk";
+      throw new UnusableFile(`another run took over the lock ${path} ${how}`, CURE);
     },
     release() {
       clearInterval(timer);
@@ -168,13 +158,15 @@ function holdLock(path: string, content: string, disk: Disk): Lock {
  */
 function tryCreate(path: string, content: string, disk: Disk) {
   const temporary = `${path}.${randomUUID()}.tmp`;
+  // Windows reports EPERM while a file with that name is being removed.
+  const taken = HAS_MODES ? ["EEXIST"] : ["EEXIST", "EPERM"];
   try {
     writeNew(temporary, content, disk);
     try {
       disk.linkSync(temporary, path);
     } catch (error) {
       // Over NFS, EEXIST may mean that our link succeeded and the request was repeated: then nlink is 2 (open(2)).
-      if (isTaken(error))
+      if (hasCode(error, ...taken))
         return disk.statSync(temporary, { throwIfNoEntry: false })?.nlink === 2;
       // Some file systems have no links. If anything else is wrong, this write fails too.
       writeNew(path, content, disk);
@@ -183,14 +175,9 @@ function tryCreate(path: string, content: string, disk: Disk) {
     }
     return true;
   } catch (error) {
-    if (isTaken(error)) return false;
+    if (hasCode(error, ...taken)) return false;
     throw error;
   }
-}
-
-function isTaken(error: unknown) {
-  // Windows reports EPERM while a file with that name is being removed.
-  return hasCode(error, "EEXIST") || (hasCode(error, "EPERM") && !HAS_MODES);
 }
 
 /** See L6. @param stale the content of the lock that counts as stale. */
@@ -208,7 +195,7 @@ function removeStale(path: string, stale: string, disk: Disk) {
 }
 
 /** @returns undefined if there is no lock. @throws UnusableFile if the file is no lock of this user. */
-function readLock(path: string, disk: Disk): string | undefined {
+function readLock(path: string, disk: Disk) {
   try {
     return readPrivate(path, disk);
   } catch (error) {
@@ -254,7 +241,7 @@ let machine: string | undefined;
  * Identifies the scope in which pids and start times can be compared. On Linux: host name, boot id and pid namespace;
  * undefined if they can't be read, and then only the heartbeat counts. On other systems: the host name.
  */
-function machineOf(): string | undefined {
+function machineOf() {
   if (process.platform !== "linux") return hostname();
   try {
     const boot = () => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

@@ -60,24 +60,29 @@ function checkFolder(folder: string, disk: Disk) {
 /** What to do on a volume without modes, where chmod doesn't help. */
 function mountCure(path: string) {
   const options = `uid=${process.getuid?.()},file_mode=0600,dir_mode=0700`;
-  const other = moveCacheAdvice(path);
+  const other = moveAdvice(path);
   return `its volume keeps no modes (such as CIFS or FAT), mount it with ${options}${other}`;
 }
 
-/** For files in the cache folder: how to move it. The journals must be copied too, or creates could be sent twice. */
-function moveCacheAdvice(path: string) {
-  if (!isMovable(path)) return "";
-  return `, or copy ${shellWord(cacheFolder())} into another folder of yours, and set XDG_CACHE_HOME to that folder`;
+/** For files in a folder that can be moved: how. Journals must be copied too, or creates could be sent twice. */
+function moveAdvice(path: string) {
+  const { folder, variable } = movableFolder(path) ?? {};
+  if (folder === undefined) return "";
+  return `, or copy ${shellWord(folder)} into another folder of yours, and set ${variable} to that folder`;
 }
 
-/** Whether a path is in the cache folder and that can be moved: only Linux has a variable for it. */
-function isMovable(path: string) {
-  return process.platform === "linux" && `${path}/`.startsWith(`${cacheFolder()}/`);
+/** The folder of a path, if the folder can be moved: only Linux has a variable for it. */
+function movableFolder(path: string) {
+  if (process.platform !== "linux") return undefined;
+  return [
+    { folder: cacheFolder(), variable: "XDG_CACHE_HOME" },
+    { folder: stateFolder(), variable: "XDG_STATE_HOME" },
+  ].find(({ folder }) => `${path}/`.startsWith(`${folder}/`));
 }
 
 /** The command with which root gives a file to this user. */
 function chownCommand(path: string) {
-  const files = isMovable(path) ? cacheFolder() : path;
+  const files = movableFolder(path)?.folder ?? path;
   return `chown -R ${process.getuid?.()} ${shellWord(files)}`;
 }
 
@@ -86,12 +91,13 @@ export function cureFor(error: unknown, path: string): string | undefined {
   if (error instanceof UnusableFile) return error.cure;
   if (hasCode(error, "ENOSPC", "EDQUOT")) return `Make room on the disk of ${path}`;
   if (!hasCode(error, "EACCES", "EPERM", "EROFS")) return undefined;
-  if (isMovable(path) && !fs.existsSync(cacheFolder()))
-    return "Set XDG_CACHE_HOME to a folder that you can write to, and that later runs see";
-  if (hasCode(error, "EROFS")) return `Make its volume writable${moveCacheAdvice(path)}`;
+  const movable = movableFolder(path);
+  if (movable && !fs.existsSync(movable.folder))
+    return `Set ${movable.variable} to a folder that you can write to`;
+  if (hasCode(error, "EROFS")) return `Make its volume writable${moveAdvice(path)}`;
   const writable = `Make ${path} and its folder writable for you alone`;
   if (!HAS_MODES) return writable;
-  return `${writable} (as root: ${chownCommand(path)})${moveCacheAdvice(path)}`;
+  return `${writable} (as root: ${chownCommand(path)})${moveAdvice(path)}`;
 }
 
 /** Whether an error has one of these system error codes. */
@@ -113,31 +119,41 @@ export function expectWritable(path: string, disk: Disk): void {
  * private if others may read it. @returns undefined if there is no file. @throws UnusableFile; system errors.
  */
 export function readPrivate(path: string, disk: Disk = systemDisk): string | undefined {
-  checkFolder(dirname(path), disk);
-  let file: number;
+  const file = openPrivate(path, disk);
+  if (file === undefined) return undefined;
   try {
-    file = disk.openSync(path, constants.O_RDONLY | SAFELY);
+    return readOpened(file, path, disk);
+  } finally {
+    disk.closeSync(file);
+  }
+}
+
+/** Opens a file for {@link readOpened}; undefined if there is none. @throws as {@link readPrivate}. */
+export function openPrivate(path: string, disk: Disk): number | undefined {
+  checkFolder(dirname(path), disk);
+  try {
+    return disk.openSync(path, constants.O_RDONLY | SAFELY);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
     if (hasCode(error, "ELOOP", "ENXIO")) throw new UnusableFile(NO_FILE, "Move it away");
     throw error;
   }
-  try {
-    const status = disk.fstatSync(file);
-    if (!status.isFile()) throw new UnusableFile(NO_FILE, "Move it away");
-    const user = process.getuid?.();
-    if (HAS_MODES && status.uid !== user)
-      throw new UnusableFile(
-        `it belongs to the user ${status.uid}, and you are ${user}`,
-        `Run as root: ${chownCommand(path)}${moveCacheAdvice(path)}`,
-      );
-    if (status.size > MAX_BYTES)
-      throw new UnusableFile(`it's larger than ${MAX_BYTES} bytes`);
-    if (HAS_MODES && (status.mode & 0o077) !== 0) makePrivate(file, path, disk);
-    return disk.readFileSync(file, "utf8");
-  } finally {
-    disk.closeSync(file);
-  }
+}
+
+/** Reads an open file, even if it was removed since. @throws as {@link readPrivate}. */
+export function readOpened(file: number, path: string, disk: Disk): string {
+  const status = disk.fstatSync(file);
+  if (!status.isFile()) throw new UnusableFile(NO_FILE, "Move it away");
+  const user = process.getuid?.();
+  if (HAS_MODES && status.uid !== user)
+    throw new UnusableFile(
+      `it belongs to the user ${status.uid}, and you are ${user}`,
+      `Run as root: ${chownCommand(path)}${moveAdvice(path)}`,
+    );
+  if (status.size > MAX_BYTES)
+    throw new UnusableFile(`it's larger than ${MAX_BYTES} bytes`);
+  if (HAS_MODES && (status.mode & 0o077) !== 0) makePrivate(file, path, disk);
+  return disk.readFileSync(file, "utf8");
 }
 
 function makePrivate(file: number, path: string, disk: Disk) {
@@ -155,18 +171,6 @@ export function readHints(path: string, disk: Disk = systemDisk): string {
     return disk.readFileSync(path, "utf8");
   } catch {
     return "";
-  }
-}
-
-/** Appends lines to a file that only gives hints. Never fails: without them, its readers only know less. */
-export function appendHints(path: string, lines: string, disk: Disk = systemDisk): void {
-  try {
-    makePrivateFolder(dirname(path), disk);
-    const file = disk.openSync(path, "a", OWNER_ONLY_FILE);
-    disk.writeFileSync(file, lines);
-    disk.closeSync(file);
-  } catch {
-    // Ignored: see the docstring.
   }
 }
 
@@ -251,15 +255,28 @@ export function removeLeftovers(path: string, nowMs: number, disk: Disk): void {
   }
 }
 
-/** Where each operating system keeps what a program may lose: a contract, since runs find earlier runs' files there. */
-export function cacheFolder(
-  platform = process.platform,
-  environment = process.env,
-  home = homedir(),
-): string {
+/** This user's folder of this package. @param variable names its parent on Linux; without it, `linux` is below home. */
+function userFolder(macOs: string, windows: string, variable: string, linux: string) {
   const name = "pulumi-advertising";
-  if (platform === "darwin") return join(home, "Library", "Caches", name);
-  if (platform === "win32")
-    return join(environment.LOCALAPPDATA || join(home, "AppData", "Local"), name, "Cache");
-  return join(environment.XDG_CACHE_HOME || join(home, ".cache"), name);
+  return (
+    platform = process.platform,
+    environment = process.env,
+    home = homedir(),
+  ): string => {
+    if (platform === "darwin") return join(home, "Library", macOs, name);
+    const local = environment.LOCALAPPDATA || join(home, "AppData", "Local");
+    if (platform === "win32") return join(local, name, windows);
+    return join(environment[variable] || join(home, linux), name);
+  };
 }
+
+/** Where each operating system keeps what a program may lose: a contract, since runs find earlier runs' files there. */
+export const cacheFolder = userFolder("Caches", "Cache", "XDG_CACHE_HOME", ".cache");
+
+/** Like {@link cacheFolder}, for what a program must not lose. */
+export const stateFolder = userFolder(
+  "Application Support",
+  "",
+  "XDG_STATE_HOME",
+  join(".local", "state"),
+);

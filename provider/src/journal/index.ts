@@ -1,7 +1,6 @@
 /**
- * `journal/`: what this machine remembers about a stack's creates, so that none is sent twice over any number of runs
- * and kills. `journal.ts` has the promises and a run's use, `journal-entry.ts` the format, `journal-file.ts` the locked
- * file, `places.ts` the paths.
+ * `journal/`: what this machine remembers about creates that are still open. `journal.ts` has the promises and a run's
+ * use, `journal-entry.ts` the format, `journal-file.ts` the locked file, `places.ts` the paths.
  */
 export * from "./journal.js";
 export * from "./journal-entry.js";

@@ -1,102 +1,58 @@
-/** A journal's lines, and the records that they add up to, one for each key ({@link applyLine}). Writes nothing. */
+/**
+ * The lines of a run's journal file, and the entries that they add up to, one for each create. Writes nothing.
+ *
+ * Line 1 is the {@link RunHeader}; a line of its own has its `from`, which is known later. Each other line has a create's
+ * mark and state: a `sent` line is a whole entry, any other line is merged into the entry with its mark.
+ */
 import { join } from "node:path";
-import { asRecord, jsonIn, listIn } from "../base/index.js";
+import { asRecord, jsonIn, own } from "../base/index.js";
 import { type Disk, readPrivate, systemDisk } from "../files/index.js";
-import type { Kind } from "../kinds/index.js";
-import { type CreateRecord, parseKey } from "../state/index.js";
-import { isSameProject, journalPath, type StackPlace } from "./places.js";
+import type { SentCreate } from "../state/index.js";
+import { fileName, partsOfName, type StackPlace } from "./places.js";
 
-export interface JournalEntry extends CreateRecord {
-  key: string;
+export interface JournalEntry extends SentCreate {
   /**
    * - `sent`: the create may have been carried out, and nobody knows the id;
-   * - `created`: the id is known, but the state may lack the object, since the run has not ended cleanly;
-   * - `reported`: the id is known, and this run has ended cleanly;
-   * - `confirmed`: a later run has seen the object in the state. The record is never taken over; it says which resource
-   *   has the object;
-   * - `closed`: the record no longer counts. If `at` is set, `pending` got an answer about the create then, which also
-   *   answers an older pending operation of Pulumi's.
+   * - `created`: the id is known;
+   * - `closed`: the create certainly was not carried out, or somebody has answered so.
    */
   state: (typeof STATES)[number];
   id?: string | undefined;
   account?: string | undefined;
-  /** The run ended with checkpoints off, so Pulumi may have been killed before it saved the state. */
-  unsaved?: boolean | undefined;
-  /** A person or a search has answered about this create, so nobody is asked again. */
-  answered?: boolean | undefined;
-  /** The object is deleted on the platform when it leaves the state (`retainOnDelete: false`). */
-  deletes?: boolean | undefined;
 }
 
-const STATES = ["sent", "created", "reported", "confirmed", "closed"] as const;
+const STATES = ["sent", "created", "closed"] as const;
 
-/** Whether the stack's state may lack the create's object. */
-export function isOpen({ state, unsaved }: JournalEntry): boolean {
-  return (
-    state === "sent" || state === "created" || (state === "reported" && unsaved === true)
-  );
+/** A change of one entry. */
+export type JournalLine = Partial<JournalEntry> & Pick<JournalEntry, "mark" | "state">;
+
+/** The run of one provider process, or one call of `pending`. */
+export interface RunHeader {
+  /** `<project>/<stack>`, for people. */
+  stack: string;
+  run: string;
+  /** When the state that the run began with was saved, as Pulumi says; empty without a state. */
+  from?: string;
+  /** The plugin's provider; undefined for the dynamic provider. */
+  provider?: string | undefined;
+  /** Some of the runs that this state named: the record may forget this run. */
+  stateRuns?: readonly string[];
+  /** Whether Pulumi saves each operation of the run before it begins; absent if that isn't known. */
+  hasCheckpoints?: boolean;
+  /** The engine's name, which all provider processes of a run share. */
+  engine?: string | undefined;
 }
 
-/**
- * Whether the create is reported, and the state has another object instead. The object that the create was to replace
- * doesn't count. @param held the id in the state.
- */
-export function isSuperseded(
-  { state, id, replaces }: JournalEntry,
-  held: string | undefined,
-): boolean {
-  return state === "reported" && held !== undefined && held !== id && held !== replaces;
+/** The journal file of a run. */
+export interface RunJournal extends RunHeader {
+  path: string;
+  /** By mark. */
+  entries: ReadonlyMap<string, JournalEntry>;
 }
 
-/**
- * A change of one record. A `sent` or `confirmed` line replaces the record. Any other line is merged into the record,
- * unless that is closed: then the line begins a new one.
- */
-export type JournalLine = Partial<JournalEntry> & Pick<JournalEntry, "key" | "state">;
-
-/** @param at when `pending` got an answer, if it did: this also answers an older pending operation of Pulumi's. */
-export function closedLine(key: string, at = ""): JournalLine {
-  return { key, state: "closed", at };
-}
-
-/**
- * The line that confirms an object for a record's key. If the record is about that object, the name is kept to
- * recognise renames, and the fingerprint to know what the object was created with.
- */
-export function confirmedLine(record: Omit<JournalLine, "state">, id: string): JournalLine {
-  const { key, id: known = id, account, name, body = "", facts, deletes } = record;
-  const line = { key, state: "confirmed", id, account } as const;
-  return known === id ? { ...line, name, body, facts, deletes } : line;
-}
-
-export function applyLine(records: Map<string, JournalEntry>, line: JournalLine): void {
-  const before = records.get(line.key);
-  const isWhole = line.state === "sent" || line.state === "confirmed";
-  const kept = isWhole || before?.state === "closed" ? undefined : before;
-  records.set(line.key, { at: "", mark: "", body: "", ...kept, ...line });
-}
-
-/**
- * The keys whose records name an object as theirs, or as the one to replace. There are two if a `--target` run moved or
- * replaced the object and left it under both. A key in two providers' journals, as after an alias, counts once.
- */
-export function keysHolding(
-  all: Iterable<JournalEntry>,
-  kind: Kind["name"],
-  id: string,
-): Set<string> {
-  const keys = new Set<string>();
-  for (const { key, state, id: now, replaces } of all) {
-    const isNamed = state !== "closed" && [now, replaces].includes(id);
-    if (isNamed && parseKey(key).kind === kind) keys.add(key);
-  }
-  return keys;
-}
-
-function isLine(line: unknown): line is JournalLine {
-  const { key, state, id = "" } = asRecord(line);
-  const isState = STATES.some((each) => each === state);
-  return isState && typeof key === "string" && typeof id === "string";
+export function applyLine(entries: Map<string, JournalEntry>, line: JournalLine): void {
+  const before = line.state === "sent" ? undefined : entries.get(line.mark);
+  entries.set(line.mark, { key: "", run: "", at: "", body: "", ...before, ...line });
 }
 
 const FORMAT_NAME = "pulumi-advertising";
@@ -106,151 +62,71 @@ export function lineOf(line: object): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** @param runs names of the last runs that used the journal, the latest last. */
-export function journalText(
-  place: StackPlace,
-  runs: readonly string[],
-  records: Iterable<JournalEntry>,
-): string {
-  const { stack, backend, provider = "default" } = place;
-  const kept = [...records].filter(
-    ({ state, at, id }) => state !== "closed" || at !== "" || id !== undefined,
-  );
-  return [
-    { journal: FORMAT_NAME, version: VERSION, stack, backend, provider, runs },
-    ...kept,
-  ]
-    .map(lineOf)
-    .join("");
-}
-
-export interface StackJournal extends StackPlace {
-  runs: readonly string[];
-  records: Map<string, JournalEntry>;
+export function headerLine(header: RunHeader): string {
+  return lineOf({ journal: FORMAT_NAME, version: VERSION, ...header });
 }
 
 /** The journal can't be relied on, so nothing may be created until somebody has looked. */
 export class DamagedJournal extends Error {}
 
 /**
- * Reads a whole journal, synchronously and without a lock. An unfinished last line, which a kill may leave, is ignored:
- * nothing is sent before its line is complete. The first line is always whole, since the file is renamed into place
- * with it. @returns an empty journal if there is no file. @throws DamagedJournal if any other line can't be read;
- * Error if a later version wrote the file, and as {@link readPrivate}.
+ * Reads a journal file, synchronously and without a lock. An unfinished last line, which a kill may leave, is ignored:
+ * nothing is sent before its line is complete. The first line is always whole, since the file gets its name with it.
+ * @returns undefined if there is no file. @throws DamagedJournal if any other line can't be read; Error if a later
+ * version wrote the file, and as {@link readPrivate}.
  */
-export function readJournal(path: string, disk: Disk = systemDisk): StackJournal {
-  const records = new Map<string, JournalEntry>();
-  const lines = readPrivate(path, disk)?.split("\n");
-  if (!lines) return { stack: "", backend: "", runs: [], records };
+export function readJournal(path: string, disk: Disk = systemDisk): RunJournal | undefined {
+  const text = readPrivate(path, disk);
+  return text === undefined ? undefined : parseJournal(text, path);
+}
+
+/** @throws as {@link readJournal}. */
+export function parseJournal(text: string, path: string): RunJournal {
+  const lines = text.split("\n");
   // The text after the last newline: empty, or an unfinished line.
   lines.pop();
-  const { journal, version, stack, backend, provider, runs } = asRecord(jsonIn(lines[0]));
+  const { journal, version, ...rest } = asRecord(jsonIn(lines[0]));
+  const header = rest as unknown as RunHeader;
   if (journal !== FORMAT_NAME) throw new DamagedJournal("its first line isn't a journal's");
   if (version !== VERSION)
     throw new Error(
       `its format (${String(version)}) is too new: update pulumi-advertising`,
     );
+  const entries = new Map<string, JournalEntry>();
   for (const [index, each] of lines.slice(1).entries()) {
     const line = jsonIn(each);
-    if (!isLine(line)) throw new DamagedJournal(`line ${index + 2} can't be read`);
-    applyLine(records, line);
+    if (typeof own(line, "from") === "string") Object.assign(header, line);
+    else if (!isLine(line)) throw new DamagedJournal(`line ${index + 2} can't be read`);
+    else applyLine(entries, line);
   }
-  return {
-    stack: String(stack),
-    backend: String(backend),
-    provider: String(provider),
-    runs: listIn(runs).map(String),
-    records,
+  return { ...header, path, entries };
+}
+
+function isLine(line: unknown): line is JournalLine {
+  const { mark, state, key = "", id = "" } = asRecord(line);
+  const isState = STATES.some((each) => each === state);
+  return isState && [mark, key, id].every((text) => typeof text === "string");
+}
+
+/**
+ * The paths of the journal files that may be about a stack: those of its place, wherever the guess of the backend is
+ * right, and those of the runs that Pulumi's record names.
+ */
+export function journalPaths(
+  { folder, disk = systemDisk }: { folder: string; disk?: Disk | undefined },
+  place: StackPlace,
+  runs: ReadonlySet<string>,
+): string[] {
+  const isOurs = (name: string) => {
+    const { digest, run } = partsOfName(name);
+    return digest === partsOfName(fileName(place, "")).digest || runs.has(run);
   };
-}
-
-/**
- * All journals on this machine. Unreadable ones are left out, since the runs of their stacks report them.
- * @param known a cache between calls, by path, inode and size: a journal only grows, or gets a new inode.
- */
-export function everyJournal(
-  folder: string,
-  disk: Disk = systemDisk,
-  known = new Map<string, StackJournal>(),
-): StackJournal[] {
-  const names = orNone(() => disk.readdirSync(folder)) ?? [];
-  const journals = names.filter((name) => name.endsWith(".jsonl"));
-  return journals.flatMap((name) => {
-    const path = join(folder, name);
-    return (
-      orNone(() => {
-        const { ino, size } = disk.lstatSync(path);
-        const version = `${path} ${ino} ${size}`;
-        const journal = known.get(version) ?? readJournal(path, disk);
-        known.set(version, journal);
-        return journal;
-      }) ?? []
-    );
-  });
-}
-
-/** An open create: no state is known to have its object. */
-export interface OpenCreate extends JournalEntry {
-  /**
-   * The address of the journal that has it, if that isn't this run's but another provider's or stack's. The other stack
-   * may be this one under a former name.
-   */
-  elsewhere?: StackPlace | undefined;
-  /** The state lists it as unresolved, under a key that the set no longer declares. */
-  isInState?: boolean | undefined;
-}
-
-/**
- * Open creates in this machine's other journals of the project: those of other stacks, of which one may be this stack
- * under its former name, and those of this stack's other providers.
- */
-export function openElsewhere(
-  here: StackPlace,
-  journals: readonly StackJournal[],
-): OpenCreate[] {
-  return journals
-    .filter((each) => isSameProject(each, here) && journalPath(each) !== journalPath(here))
-    .flatMap(({ records, runs: _, ...elsewhere }) => {
-      // A `reported` create is in the other stack's state, since the run there has ended cleanly.
-      const open = [...records.values()].filter(
-        ({ state }) => state === "sent" || state === "created",
-      );
-      return open.map((record) => ({ ...record, elsewhere }));
-    });
-}
-
-/** Stands for an unknown or secret name: no name on the platform is empty. */
-const UNNAMED = "";
-
-/** Open creates by kind and name on the platform: an index, since a set may have thousands of events. */
-export class CreatesByName {
-  readonly #byName = new Map<string, OpenCreate[]>();
-
-  constructor(creates: Iterable<OpenCreate>) {
-    for (const create of creates) this.add(create);
-  }
-
-  add(create: OpenCreate): void {
-    const { key, name = UNNAMED } = create;
-    const kindAndName = `${parseKey(key).kind} ${name}`;
-    const same = this.#byName.get(kindAndName) ?? [];
-    same.push(create);
-    this.#byName.set(kindAndName, same);
-  }
-
-  /** Creates of an unknown or secret name match any name. @param name undefined (not known yet) matches all names. */
-  find(kind: Kind["name"], name: string | undefined): readonly OpenCreate[] {
-    let names = [`${kind} ${name}`, `${kind} ${UNNAMED}`];
-    if (name === undefined)
-      names = [...this.#byName.keys()].filter((each) => each.startsWith(`${kind} `));
-    return names.flatMap((each) => this.#byName.get(each) ?? []);
-  }
-}
-
-function orNone<T>(read: () => T): T | undefined {
+  let names: readonly string[] = [];
   try {
-    return read();
-  } catch {
-    return undefined;
+    names = disk.readdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
+  const journals = names.filter((name) => name.endsWith(".jsonl") && isOurs(name));
+  return journals.sort().map((name) => join(folder, name));
 }

@@ -1,7 +1,6 @@
 /**
- * A stack's journal file. The one run that may write it locks it, reads it, appends lines, and checks before and after
- * each write that the file is still its own. The `pending` command appends answers, and takes over the open creates of
- * another stack. Throws only `JournalError`s, whose messages are for users.
+ * The journal file of one run. The run's process locks it, appends lines, and checks before and after each write that
+ * the file is still its own. Throws only `JournalError`s, whose messages are for users.
  */
 import { constants } from "node:fs";
 import { dirname } from "node:path";
@@ -13,37 +12,20 @@ import {
   expectWritable,
   type Lock,
   type LockOptions,
-  removeLeftovers,
+  makePrivateFolder,
   replacePrivate,
   syncFolder,
   systemDisk,
 } from "../files/index.js";
-import { parseKey } from "../state/index.js";
-import {
-  closedLine,
-  DamagedJournal,
-  isOpen,
-  type JournalLine,
-  journalText,
-  lineOf,
-  readJournal,
-  type StackJournal,
-} from "./journal-entry.js";
-import { endedPath, journalPath, type StackPlace } from "./places.js";
+import { DamagedJournal, headerLine, lineOf, type RunHeader } from "./journal-entry.js";
 
-export interface JournalOptions extends StackPlace, LockOptions {
+export interface JournalOptions extends LockOptions {
   /** The folder of all journals. */
   folder: string;
-  /** Names of runs that use the journal. `pending` ignores Pulumi's pending operations of these runs. @default none */
-  runs?: readonly string[];
   say?: ((message: string) => void) | undefined;
 }
 
-/** How many run names a journal keeps. A killed run whose creates are still unresolved is assumed to be among them. */
-const MAX_RUNS = 20;
-
 export class JournalFile {
-  readonly path: string;
   readonly #disk: Disk;
   #lock: Lock | undefined;
   #file: number | undefined;
@@ -51,8 +33,10 @@ export class JournalFile {
   #isOver = false;
   #waiting: ({ text: string } & PromiseWithResolvers<void>)[] = [];
 
-  constructor(private readonly options: JournalOptions) {
-    this.path = journalPath(options, options.folder);
+  constructor(
+    readonly path: string,
+    private readonly options: JournalOptions,
+  ) {
     this.#disk = options.disk ?? systemDisk;
   }
 
@@ -66,34 +50,21 @@ export class JournalFile {
     }
   }
 
-  /** Locks the file for this run, and rewrites it with one line per record. @returns the journal as it was. */
-  async open(): Promise<StackJournal> {
+  /** Creates and locks the file. */
+  async open(header: RunHeader): Promise<void> {
     const { path } = this;
     const disk = this.#disk;
-    const onWait = (holder: string, leftMs: number) =>
-      this.options.say?.(
-        `The stack's journal is in use by ${holder}, perhaps an interrupted run that is still ending. ` +
-          `This run waits for it, at most ${Math.ceil(leftMs / 1000)} s more.`,
-      );
     try {
-      const lock = await acquireLock(`${path}.lock`, { ...this.options, onWait });
-      this.#lock = lock;
+      makePrivateFolder(dirname(path), disk);
+      this.#lock = await acquireLock(lockPath(path), this.options);
       if (this.#isOver) throw new Error("this run has ended");
-      // A former run's note must not count for this one.
-      disk.rmSync(endedPath(path), { force: true });
-      removeLeftovers(path, Date.now(), disk);
-      const journal = readJournal(path, disk);
-      const runs = new Set([...journal.runs, ...(this.options.runs ?? [])]);
-      const last = [...runs].slice(-MAX_RUNS);
-      const text = journalText(this.options, last, journal.records.values());
-      replacePrivate(path, text, disk, lock.assertHeld);
-      // The rename must survive a power failure before any request relies on a line in this file.
+      // The file gets its name with its first line: a kill in between would leave one that stops later runs.
+      replacePrivate(path, headerLine(header), disk, this.#lock.assertHeld);
+      // The name must survive a power failure before any request relies on a line in this file.
       syncFolder(dirname(path), disk);
       this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
       this.#bytes = disk.fstatSync(this.#file).size;
-      return journal;
     } catch (error) {
-      // Released, so that the end of the run can't append to a journal that could not be read.
       this.release();
       throw journalErrorFrom(path, error);
     }
@@ -112,11 +83,15 @@ export class JournalFile {
     });
   }
 
-  /** Ends the run's use: appends the lines and releases the lock. Synchronous; never fails. */
-  endNow(lines: readonly object[]): void {
-    // If the write fails, the next run finds these facts in the state, or asks about the creates.
-    this.append(lines).catch(() => undefined);
+  /** Ends the run's use. Synchronous; never fails. @param isKept whether something in the file is still open. */
+  endNow(isKept: boolean): void {
     this.#write();
+    try {
+      this.#assertStillOurs();
+      if (!isKept) this.#disk.rmSync(this.path, { force: true });
+    } catch {
+      // It isn't this run's any more, or the next run reads it.
+    }
     this.release();
   }
 
@@ -126,7 +101,7 @@ export class JournalFile {
     try {
       if (this.#file !== undefined) this.#disk.closeSync(this.#file);
     } catch {
-      // The end of the process closes the file too.
+      // Its lines are on the disk.
     }
     this.#file = undefined;
     this.#lock?.release();
@@ -174,55 +149,27 @@ export class JournalFile {
   }
 }
 
-type Here = Omit<JournalOptions, keyof StackPlace | "runs">;
-
-/**
- * Appends lines to a journal; they are on the disk when this resolves. @param runs names of runs whose creates the
- * lines are about. @throws JournalError if a run is using the journal, or the journal is damaged.
- */
-export async function appendLines(
-  place: StackPlace,
-  lines: readonly JournalLine[],
-  here: Here,
-  runs: readonly string[] = [],
-): Promise<void> {
-  const file = new JournalFile({ ...here, ...place, runs });
-  await file.open();
-  await file.append(lines).finally(() => file.release());
+/** The lock of the process that writes a journal file. */
+export function lockPath(path: string): string {
+  return `${path}.lock`;
 }
 
 /**
- * Moves the open creates of another stack's journal into this stack's, for a stack that was renamed or whose backend
- * has another address. After a kill halfway, both journals have the creates, and the same call completes the move.
- * @returns how many creates. @throws JournalError if a run is using one of the journals, one is damaged, or this
- * stack has another open create under the same key.
+ * Waits until the process that writes a journal file has ended. An interrupted run may still be ending, and note ids.
+ * @throws JournalError if that takes longer than the options allow.
  */
-export async function takeOverOpen(
-  former: StackPlace,
-  now: StackPlace,
-  here: Here,
-): Promise<number> {
-  const file = new JournalFile({ ...here, ...former });
-  const { records: all, runs } = await file.open();
-  const open = [...all.values()].filter(isOpen);
+export async function awaitEnd(path: string, options: JournalOptions): Promise<void> {
+  const lock = lockPath(path);
+  if (!(options.disk ?? systemDisk).existsSync(lock)) return;
+  const onWait = (holder: string, leftMs: number) =>
+    options.say?.(
+      `The journal of an earlier run is in use by ${holder}, perhaps an interrupted run that is still ending. ` +
+        `This run waits for it, at most ${Math.ceil(leftMs / 1000)} s more.`,
+    );
   try {
-    const { records } = readJournal(journalPath(now, here.folder), here.disk);
-    for (const { key, mark, id } of open) {
-      const own = records.get(key);
-      if (!own || !isOpen(own) || own.mark === mark) continue;
-      // An answer in this stack has named the same object.
-      if (id !== undefined && own.id === id) continue;
-      // This one may be overwritten: `pending` lists it again as long as Pulumi's pending operation is there.
-      if (own.atLatest === true && own.id === undefined) continue;
-      throw new JournalError(
-        `Nothing was taken over: this stack has another open create of ${parseKey(key).label}. Resolve that first.`,
-      );
-    }
-    await appendLines(now, open, here, runs);
-    await file.append(open.map(({ key }) => closedLine(key)));
-    return open.length;
-  } finally {
-    file.release();
+    (await acquireLock(lock, { ...options, onWait })).release();
+  } catch (error) {
+    throw journalErrorFrom(path, error);
   }
 }
 

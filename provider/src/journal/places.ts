@@ -1,33 +1,19 @@
-/**
- * The paths of session and journal files, and the list of deleted objects. A journal's path depends only on backend,
- * stack and provider: no change of address, e-mail, password or cookie file hides what an interrupted run has sent.
- *
- * The backend is found as Pulumi finds it (3.259: `pkg/workspace/creds.go`, `pkg/backend/diy`), and becomes a text that
- * differs for any two backends. Two spellings of one backend may differ too: then a run may ask a needless question.
- */
+/** The paths of session and journal files, Pulumi's project file, and the stack that printed commands name. */
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import {
   asRecord,
   type Environment,
-  JournalError,
   jsonIn,
   own,
   setCommandTarget,
   type Values,
 } from "../base/index.js";
-import {
-  appendHints,
-  cacheFolder,
-  type Disk,
-  readHints,
-  systemDisk,
-} from "../files/index.js";
-import type { Kind } from "../kinds/index.js";
-import type { IsSameAccount, Settings } from "../settings/index.js";
-import { objectKey, stackOption } from "../state/index.js";
+import { cacheFolder, readHints, stateFolder } from "../files/index.js";
+import type { Settings } from "../settings/index.js";
+import { stackOption } from "../state/index.js";
 
 /**
  * @param folder the program's, where a relative `cookieFile` begins; `~/` is the home folder.
@@ -49,82 +35,39 @@ export function cookieFileFor(settings: Settings, folder: string): string | unde
   return join(cacheFolder(), `session-${name}.json`);
 }
 
+/** Names a stack. The backend is a guess, and a wrong guess is harmless (`plan/open-creates.ts`). */
 export interface StackPlace {
+  /** `<project>/<stack>`: a plugin isn't told its organization. */
+  stack: string;
   /** As {@link backendIn} returns it. */
   backend: string;
-  stack: string;
-  /** The provider's name: each provider has a journal of its own. @default "default", the dynamic provider */
-  provider?: string | undefined;
 }
 
-/**
- * The {@link StackPlace.provider} of a plugin's provider. @param name the provider resource's; a default provider's has
- * the package's version in it, which must not count.
- */
-export function pluginProvider(name: string): string {
-  return `plugin-${name.replace(/^default_.*/, "default")}`;
-}
-
-/** The plugin's provider if the program declares none. */
-export const DEFAULT_PROVIDER = pluginProvider("default");
-
-export function isSameProject(one: StackPlace, other: StackPlace): boolean {
-  return one.stack.split("/")[1] === other.stack.split("/")[1];
-}
-
-export function journalFolder(): string {
-  return join(cacheFolder(), "stacks");
+/** @param stack `<organization>/<project>/<stack>` @param folder the one in which Pulumi works. */
+export function stackPlace(
+  stack: string,
+  environment: Environment,
+  folder: string,
+): StackPlace {
+  const [, ...names] = stack.split("/");
+  return { stack: names.join("/"), backend: backendIn(environment, folder) };
 }
 
 export function journalPath(
-  { backend, stack, provider = "default" }: StackPlace,
-  folder = journalFolder(),
+  { run, ...place }: StackPlace & { run: string },
+  folder = stateFolder(),
 ): string {
-  return join(folder, `${digestOf(backend, stack, provider)}.jsonl`);
+  return join(folder, fileName(place, run));
 }
 
-/**
- * The file that the program process writes once the program has ended without an error: only then is it sure that
- * undeclared resources leave the state.
- */
-export function endedPath(journal: string): string {
-  return `${journal}.ended`;
+/** The name of a run's journal file, which {@link partsOfName} takes apart. */
+export function fileName({ stack, backend }: StackPlace, run: string): string {
+  return `${digestOf(stack, backend)}.${run}.jsonl`;
 }
 
-/**
- * The objects that runs on this machine have deleted, or found to be gone, so that no later run takes one of them over.
- * One file serves all stacks, since a `destroy` does not name its stack; any run may append lines. Nothing fails
- * without the file. @param account this run's. @param isSameAccount also true for the account's former names.
- */
-export function deletedObjects(
-  folder: string,
-  account: string,
-  isSameAccount: IsSameAccount,
-  disk: Disk = systemDisk,
-) {
-  const path = join(folder, "deleted.lines");
-  let read: Set<unknown> | undefined;
-  const objects = () => {
-    read ??= new Set(
-      readHints(path, disk)
-        .split("\n")
-        .map((line) => asRecord(jsonIn(line)))
-        .filter((line) => isSameAccount(line.account))
-        .map(({ deleted }) => deleted),
-    );
-    return read;
-  };
-  return {
-    has: (kind: Kind["name"], id: string) => objects().has(objectKey(kind, id)),
-    add(kind: Kind["name"], id: string): void {
-      const object = objectKey(kind, id);
-      if (objects().has(object)) return;
-      objects().add(object);
-      const line = JSON.stringify({ deleted: object, account });
-      // Begins with a newline, since a kill may have left half a line.
-      appendHints(path, `\n${line}\n`, disk);
-    },
-  };
+export function partsOfName(name: string): { digest: string; run: string } {
+  const [digest = "", run = ""] = name.split(".");
+  return { digest, run };
 }
 
 function digestOf(...parts: string[]) {
@@ -132,14 +75,17 @@ function digestOf(...parts: string[]) {
 }
 
 /**
- * The stack's backend: from the environment, the project file, or the last `pulumi login`; empty if none of them names
- * one. @param folder the program's. @throws JournalError if the project file or Pulumi's credentials can't be read.
+ * The backend's address: from the environment, the project file, or the last `pulumi login`; empty if none of them
+ * names one, or the files can't be read. @param folder the one in which Pulumi works.
  */
 export function backendIn(environment: Environment, folder: string): string {
   const { PULUMI_BACKEND_URL } = environment;
   const url = PULUMI_BACKEND_URL || backendOfProject(folder) || lastLogin(environment);
-  return [normalized(url, folder), ...storeVariables(url, environment)].join(" ");
+  if (!url.startsWith(FILE)) return url;
+  return `${FILE}${resolve(folder, url.slice(FILE.length).replace(/^~(?=\/|$)/, homedir))}`;
 }
+
+const FILE = "file://";
 
 /** In the order in which Pulumi looks for them. */
 const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
@@ -185,85 +131,20 @@ export function isProjectOf(stack: string, folder: string): boolean {
   }
 }
 
-/** @returns an empty text if the project names none. */
 function backendOfProject(folder: string) {
-  const path = projectFileOf(folder);
-  if (path === undefined) return "";
+  const project = projectFileOf(folder);
+  if (project === undefined) return "";
   try {
-    const text = readFileSync(path, "utf8");
+    const text = readFileSync(project, "utf8");
     if (!text.includes("backend")) return "";
     return String(own(own(parseProject(text), "backend"), "url") ?? "");
-  } catch (error) {
-    // Only the first line: the parser adds an excerpt of the file.
-    const [reason] = (error as Error).message.split(/:?\n/);
-    throw unknownBackend(`${path} can't be read: ${reason}`, "Correct the file");
+  } catch {
+    // Pulumi reports what is wrong with the file.
+    return "";
   }
 }
 
-function unknownBackend(why: string, cure: string) {
-  return new JournalError(
-    `Nothing was sent: ${why}. The file may name the backend, which determines this run's journal. ${cure}, and run this again.`,
-  );
-}
-
 function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment) {
-  const path = join(
-    PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi"),
-    "credentials.json",
-  );
-  const credentials = jsonIn(readHints(path));
-  if (own(credentials, "$pulumiSecureStore") !== undefined)
-    throw unknownBackend(
-      `${path} is encrypted`,
-      "Set PULUMI_BACKEND_URL to the address that `pulumi whoami --verbose` prints",
-    );
-  return String(own(credentials, "current") ?? "");
-}
-
-/** Normalises an address, so that spellings of one backend are equal. Drops user names and passwords. */
-function normalized(url: string, folder: string) {
-  const [address = "", ...queries] = url.trim().split("?");
-  const options = new URLSearchParams(queries.join("?"));
-  for (const name of [...options.keys()]) if (/password/i.test(name)) options.delete(name);
-  options.sort();
-  const query = options.size === 0 ? "" : `?${options}`;
-  if (!address.startsWith(FILE))
-    return address.replace(/^([a-z]+:\/\/)[^/]*@/i, "$1").replace(/\/+$/, "") + query;
-  const path = resolve(folder, address.slice(FILE.length).replace(/^~(?=\/|$)/, homedir));
-  return `${FILE}${existsSync(path) ? realpathSync(path) : path}${query}`;
-}
-
-const FILE = "file://";
-
-/** By a backend's scheme, the environment variables that decide which store an address means. */
-const STORE_VARIABLES: Readonly<Record<string, readonly string[]>> = {
-  s3: [
-    "AWS_ENDPOINT_URL_S3",
-    "AWS_ENDPOINT_URL",
-    // A profile may name an endpoint.
-    "AWS_PROFILE",
-    "AWS_DEFAULT_PROFILE",
-    "AWS_CONFIG_FILE",
-  ],
-  azblob: [
-    "AZURE_STORAGE_ACCOUNT",
-    "AZURE_STORAGE_DOMAIN",
-    "AZURE_STORAGE_IS_LOCAL_EMULATOR",
-    "AZURE_STORAGE_CONNECTION_STRING",
-    "AZURE_STORAGEBLOB_CONNECTIONSTRING",
-  ],
-  gs: ["STORAGE_EMULATOR_HOST"],
-  postgres: ["PGHOST", "PGHOSTADDR", "PGPORT", "PGDATABASE", "PGSERVICE", "PGSERVICEFILE"],
-};
-
-function storeVariables(url: string, environment: Environment) {
-  const [scheme = ""] = url.trim().split("://", 1);
-  return (STORE_VARIABLES[scheme] ?? []).flatMap((name) => {
-    const value = environment[name];
-    if (!value) return [];
-    if (!name.includes("CONNECTION")) return `${name}=${value}`;
-    // `AccountName=a;AccountKey=…;…`: other parts may be secret keys.
-    const parts = value.match(/\b(AccountName|BlobEndpoint|EndpointSuffix)=[^;]*/g) ?? [];
-    return `${name}=${parts.join(";")}`;
-  });
+  const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
+  return String(own(jsonIn(readHints(join(home, "credentials.json"))), "current") ?? "");
 }

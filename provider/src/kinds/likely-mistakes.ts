@@ -18,7 +18,7 @@ export function warningsIn(resource: Kind | SetKind, values: Values): Problem[] 
 }
 
 /** @param at the path of the object with these arguments, ending in a dot; empty at the top. */
-function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
+function likelyMistakes(kind: Kind, values: Values, at = "") {
   const problems: Problem[] = [];
   const note = (property: string, reason: string | undefined) => {
     if (reason !== undefined) problems.push({ property: `${at}${property}`, reason });
@@ -31,7 +31,7 @@ function likelyMistakes(kind: Kind, values: Values, at = ""): Problem[] {
 }
 
 /** The platform's own interface shows days, so a small number of seconds was probably meant as days. */
-function shortWindow(seconds: unknown): string | undefined {
+function shortWindow(seconds: unknown) {
   if (typeof seconds !== "number" || seconds > 365) return undefined;
   const meant = withUnit(days(seconds));
   return `is ${count(seconds, "second")}; windows are in seconds. If you mean days, write ${meant}`;
@@ -40,7 +40,7 @@ function shortWindow(seconds: unknown): string | undefined {
 /** Programs write these texts for an empty cell of a table. */
 const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a)$/i;
 
-function oddName(name: unknown): string | undefined {
+function oddName(name: unknown) {
   if (typeof name !== "string") return undefined;
   if (hasStray(name)) return `${quoted(name)} has an invisible character: is it intended?`;
   return NO_NAME.test(name) ? `is "${name}": is that a name?` : undefined;

@@ -3,40 +3,49 @@
  * then, only if all that succeeded, deletes the objects that have left a set; and writes the next state.
  */
 import { randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import {
   type AdvertisingError,
+  asRecord,
   idRanges,
+  isPlain,
   LoginError,
+  own,
   RefusedError,
   SettingsError,
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { displayName, fingerprintOfBody, type Kind, type SetKind } from "../kinds/index.js";
-import type { Action, PlannedObject } from "../plan/index.js";
+import { type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
+import {
+  departuresOf,
+  isRemoved,
+  nextState,
+  type ObjectAfter,
+  type PlannedObject,
+} from "../plan/index.js";
+import { isSecret, type Resource } from "../record/index.js";
 import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
   argumentsIn,
   CREATED,
-  completeArguments,
   isOfPlugin,
-  keptForRead,
   kindOf,
   type LeftLive,
+  MARKS,
+  markOf,
   memberLabel,
   objectRef,
   PROVIDER,
   type ResourceRef,
   readStored,
+  refOfUrn,
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
-  sendingId,
   writeStored,
 } from "../state/index.js";
-import { createToTakeOver, namesakeOf, replacedBy, taskMark } from "./create.js";
+import { planOfCreate } from "./create.js";
 import { createdAt, ObjectOperations, type Target } from "./execute.js";
 import {
   leftMessage,
@@ -56,10 +65,9 @@ import {
   type Outcomes,
   ResourceFailure,
   type SavedResource,
-  sentAsOf,
   toAdvertisingError,
 } from "./outcome.js";
-import { type Plan, planObjects } from "./plan-resource.js";
+import { keysOf, type Plan, planWithOpenCreates, replacedObject } from "./plan-resource.js";
 import type { Change, Runtime, Severity } from "./runtime.js";
 
 /** The outcomes for a resource's objects, and the next state. */
@@ -84,21 +92,22 @@ export async function createResource(
   inputs: Values,
 ): Promise<{ id: string; outs: Values }> {
   const change = { id: "", olds: {}, news: inputs };
-  const plan = planObjects(resource, runtime, ref, change);
+  const plan = await planWithOpenCreates(resource, runtime, ref, change);
   if ("member" in resource) {
     // The set's own id means nothing to the platform.
     const id = `set-${randomUUID()}`;
     return { id, outs: setOutputs(plan, await applyPlan(plan), id) };
   }
-  // The engine gives `create` no old state, so that comes from `check` and `diff`.
-  const { planned: before, deletesInStateAndProgram = false } = runtime.deployment.checked(
-    ref.key,
-  );
-  const held = replacedBy(runtime, ref, before?.object.id);
-  const isDeleted = before?.object.former?.isDeleted ?? deletesInStateAndProgram;
-  const former = held === undefined ? undefined : { id: held, isDeleted };
-  const unresolved = before?.object.unresolved;
-  const objects = plan.objects.map((object) => ({ ...object, unresolved, former }));
+  // The engine gives `create` no old state, so that comes from `check`, `diff` and the record.
+  const { planned: before } = runtime.deployment.checked(ref.key);
+  const former = await replacedObject(runtime, ref);
+  const objects = plan.objects.map((object) => {
+    return {
+      ...object,
+      unresolved: before?.object.unresolved ?? object.unresolved,
+      former,
+    };
+  });
   const whole = { ...plan, objects, stored: before?.stored ?? plan.stored };
   const done = await applyPlan(whole);
   const created = singleOutputs(whole, done);
@@ -116,7 +125,7 @@ export async function updateResource(
   ref: ResourceRef,
   change: Change,
 ): Promise<Values> {
-  const plan = planObjects(resource, runtime, ref, change);
+  const plan = await planWithOpenCreates(resource, runtime, ref, change);
   const done = await applyPlan(plan);
   if ("member" in resource) return setOutputs(plan, done, change.id);
   return singleOutputs(plan, done).outs;
@@ -131,10 +140,12 @@ export async function deleteResource(
   runtime: Runtime,
   leaving: { id: string; properties: Values; ref?: ResourceRef },
 ): Promise<void> {
-  const { id, properties, ref } = leaving;
+  const { id, properties } = leaving;
   const { eventIds } = readStored(resource, id, properties);
   // The create is unresolved: the object to delete is not known.
   if (eventIds.size === 0) return;
+  runtime.record.notePassed(isResource(resource, id, properties));
+  const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
   const label = ref ? `${ref.label} (${id})` : `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
@@ -144,107 +155,164 @@ export async function deleteResource(
   // After an error the state keeps the whole set, so the next run deletes the other objects too.
   const [first] = await deleteObjects(operations, label, wanted, properties);
   if (first) throw first.error;
-  for (const { id } of wanted) runtime.deployment.noteLeaving(operations.kind, id);
+  for (const { id: object, ref: own } of wanted)
+    runtime.deployment.noteLeaving(operations.kind, object, own?.key);
+}
+
+/** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */
+export function isResource(of: Kind | SetKind, id: string, properties: Values) {
+  return ({ type, id: other, outputs = {} }: Resource) =>
+    resourceOfType(type) === of &&
+    other === id &&
+    Object.entries(properties).every(
+      ([name, value]) =>
+        !isPlain(value) || isSecret(outputs[name]) || outputs[name] === value,
+    );
+}
+
+/** The resource that the engine deletes, by Pulumi's record; undefined if that isn't sure. */
+async function deletedRef(resource: Kind | SetKind, runtime: Runtime, id: string) {
+  const saved = await runtime.record.state();
+  const isMeant = (each: Resource) =>
+    resourceOfType(each.type) === resource && each.id === id;
+  const underWay = saved?.pending.filter(({ type }) => type === "deleting") ?? [];
+  let meant = underWay.map((each) => each.resource).filter(isMeant);
+  if (meant.length === 0) meant = saved?.resources.filter(isMeant) ?? [];
+  const urns = new Set(meant.map(({ urn }) => urn));
+  const [urn] = urns;
+  return urns.size === 1 && urn !== undefined ? refOfUrn(resource.name, urn) : undefined;
 }
 
 /** Makes the objects as they are declared, and deletes the objects that have left a set. */
 async function applyPlan(plan: Plan): Promise<ApplyResult> {
-  const { runtime, resource, kind, ref, stored, objects, inputs, secret } = plan;
+  const { runtime, resource, kind, ref, stored, objects } = plan;
+  const { deployment } = runtime;
   const operations = new ObjectOperations(kind, runtime);
   const tasks = tasksOf(plan);
-  // All members are checked before any is sent: if one is blocked, no new event of the set is created.
-  for (const task of tasks) {
-    const { action, ref: own, replaces, mark } = task;
-    const isNew = action.do === "create" || action.do === "replace";
-    if (!isNew || createToTakeOver(runtime, own, replaces, mark) !== undefined) continue;
-    if (namesakeOf(runtime, task) !== undefined)
-      runtime.deployment.firstBlocked ??= own.label;
-  }
+  await refuseFirst(plan, tasks);
   const outcomes = await operations.executeAll(tasks);
-  const all = [...outcomes.values()];
-  const created = all.filter((outcome) => outcome.kind === "created");
-  const journal = runtime.journal(ref);
-  for (const task of tasks)
-    if (outcomes.get(task.key)?.kind === "created") journal.markReturned(task.ref.key);
-  const isWell = !all.some(isTrouble);
-  const at = runtime.now();
-  const leaving = objects.flatMap((object): LeftLive[] => {
-    const { key } = object;
-    // In a single resource's `create`, only `former` has the old id.
-    const id = object.id ?? object.former?.id;
-    const isSame = !isRemoved(object) && id === (idAfter(outcomes.get(key)) ?? object.id);
-    if (id === undefined || isSame) return [];
-    const name = displayName(kind, stored.events.get(key) ?? {}, secret);
-    return [withoutUndefined({ id, at, name, key: key || undefined })];
-  });
+  markReturned(runtime, outcomes);
+  const made = new Map(Array.from(outcomes, ([key, each]) => [key, afterOutcome(each)]));
+  const leaving = departuresOf(plan, made, runtime.now());
+  for (const { id, key = SINGLE } of leaving)
+    deployment.unclaim(kind, id, objectRef(ref, key).key);
+  const isWell = ![...outcomes.values()].some(isTrouble);
   // The engine itself calls `delete` for a single resource's former object.
   const isSingle = resource === kind;
-  const isWanted = ({ id }: LeftLive) => !isSingle && isWell && plan.deletes(id);
-  const wanted = leaving.filter(isWanted);
-  const failedDeletes = await deleteObjects(operations, ref.label, wanted, plan.olds);
-  const isDeleted = ({ id }: LeftLive) => runtime.deleted.has(kind.name, id);
-  const deletedIds = wanted.filter(isDeleted).map(({ id }) => id);
-  // Another resource has these objects now, and this resource's journal records don't say so yet.
-  const moved = leaving.filter(({ id }) => runtime.deployment.holderOf(kind, id));
-  if (isWell) for (const { id } of moved) runtime.deployment.noteLeaving(kind, id);
+  const wanted = isSingle || !isWell ? [] : leaving.filter(({ id }) => plan.deletes(id));
+  const failedDeletes = await deleteObjects(
+    operations,
+    ref.label,
+    wanted.map((each) => ({ ...each, ref: objectRef(ref, each.key ?? SINGLE) })),
+    plan.olds,
+  );
+  const isDeleted = ({ id }: LeftLive) => deployment.hasDeleted(kind, id);
   // A removed object that could not be deleted stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
     action.do === "delete" && (!isWell || failedDeletes.some((each) => each.id === id));
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
-  const after = nextState(plan, remaining, outcomes);
-  if (created.length > 0) after.created = createdAt(runtime) ?? after.created;
-  const resolved = objects
-    .filter(({ key }) => !after.unresolved.has(key))
-    .flatMap(({ unresolved }) => unresolved ?? []);
-  const takenOver = created.flatMap(({ sending }) => sending ?? []);
-  after.resolved = [
-    ...new Set([...stored.resolved, ...resolved.map(sendingId), ...takenOver]),
-  ];
+  const after = nextState({ ...plan, objects: remaining }, made);
+  for (const { mark } of after.unresolved.values()) runtime.record.noteListed(mark);
+  after.resolved = await resolvedBy(plan, tasks, outcomes, leaving);
   const held = new Set(after.eventIds.values());
   if (isSingle)
     for (const { former } of objects) if (former?.isDeleted) held.add(former.id);
   const isUnmanaged = (object: LeftLive) => !held.has(object.id) && !isDeleted(object);
   after.left = [...stored.left, ...leaving].filter(isUnmanaged);
-  const unmanaged = leaving.filter(
-    (each) => isUnmanaged(each) && !runtime.deployment.isClaimedOrAdopted(kind, each.id),
-  );
-  const outs: Values = withoutUndefined({
-    ...(isSingle && argumentsIn(inputs)),
-    ...writeStored(resource, after, exactId, runtime.account),
-    ...(plan.can.read ? keptForRead(inputs) : undefined),
-  });
-  const saved = {
-    properties: { ...outs, [PROVIDER]: inputs[PROVIDER] },
-    secret: secretArgumentsIn(inputs),
+  if (isWell)
+    for (const { id, key = SINGLE } of leaving)
+      if (!held.has(id)) deployment.noteLeaving(kind, id, objectRef(ref, key).key);
+  return {
+    outcomes,
+    unmanaged: leaving.filter(
+      (each) => isUnmanaged(each) && !deployment.isClaimedOrAdopted(kind, each.id),
+    ),
+    after,
+    ...nextOutputs(plan, after, outcomes),
+    deletedIds: wanted.filter(isDeleted).map(({ id }) => id),
+    failedDeletes,
   };
-  return { outcomes, unmanaged, after, outs, saved, deletedIds, failedDeletes };
 }
 
-function tasksOf({
-  runtime,
-  kind,
-  ref,
-  stored,
-  inputs,
-  objects,
-  secret,
-}: Plan): ObjectTask[] {
+/** All members are checked before any is sent: if one is refused, no new event of the set is created. */
+async function refuseFirst({ runtime }: Plan, tasks: readonly ObjectTask[]) {
+  const news = tasks.filter(({ action }) => ["create", "replace"].includes(action.do));
+  if (news.length === 0) return;
+  const open = await runtime.record.open(true);
+  const refused = news.find((task) => planOfCreate(runtime, task, open).do === "refused");
+  if (refused) runtime.deployment.firstRefused ??= refused.ref.label;
+}
+
+/** The engine gets these outcomes, and saves them: after a clean end the journal doesn't need them. */
+function markReturned(runtime: Runtime, outcomes: Outcomes) {
+  for (const outcome of outcomes.values()) {
+    if (outcome.kind === "created") runtime.journal().markReturned(outcome.mark);
+    if (outcome.kind === "unresolved") runtime.journal().markReturned(outcome.record.mark);
+  }
+}
+
+/** The outcomes of this resource's earlier creates, as far as Pulumi's record still asks for them. */
+async function resolvedBy(
+  { runtime, stored }: Plan,
+  tasks: readonly ObjectTask[],
+  outcomes: Outcomes,
+  leaving: readonly LeftLive[],
+) {
+  const { record } = runtime;
+  const resolved = new Map(stored.resolved);
+  const open = tasks.length === 0 ? undefined : await record.open(true);
+  for (const { key, keys, unresolved } of tasks) {
+    const outcome = outcomes.get(key);
+    if (outcome?.kind !== "created" && outcome?.kind !== "managed") continue;
+    const earlier = open?.of(keys).map(({ mark }) => mark) ?? [];
+    if (unresolved) earlier.push(unresolved.mark);
+    for (const mark of earlier) {
+      resolved.set(mark, outcome.id);
+      record.noteSeen(mark);
+    }
+    // Whatever else Pulumi's record lists for it is over. Another machine may not know that.
+    for (const mark of record.overOf(keys)) if (!resolved.has(mark)) resolved.set(mark, "");
+  }
+  // Once its object has left, a create has nothing to be taken over.
+  const left = new Set(leaving.map(({ id }) => id));
+  for (const [mark, id] of resolved) if (left.has(id)) resolved.set(mark, "");
+  return record.stillListed(resolved);
+}
+
+/** The outputs for the engine, and what it saves if the call fails. */
+function nextOutputs(
+  { runtime, resource, kind, ref, inputs }: Plan,
+  after: StoredSet,
+  outcomes: Outcomes,
+) {
+  const all = [...outcomes.values()];
+  if (all.some(({ kind: how }) => how === "created"))
+    after.created = createdAt(runtime) ?? after.created;
+  const outs: Values = withoutUndefined({
+    ...(resource === kind && argumentsIn(inputs)),
+    ...writeStored(resource, after, exactId, runtime.account),
+  });
+  const properties = { ...outs, [PROVIDER]: inputs[PROVIDER] };
+  return { outs, saved: { properties, secret: secretArgumentsIn(inputs) }, ref };
+}
+
+function tasksOf(plan: Plan): ObjectTask[] {
+  const { runtime, kind, ref, stored, inputs, objects, secret } = plan;
   // A set's deletes come after the tasks.
   const rest = ["same", "retain", "delete"];
-  const hasWork = ({ action }: PlannedObject) => !rest.includes(action.do);
-  return objects.filter(hasWork).map((object) => {
-    const own = objectRef(ref, object.key);
-    const replaces = replacedBy(runtime, own, object.id ?? object.former?.id);
+  const keptMarks = asRecord(inputs[MARKS]);
+  const work = objects.filter(({ action }) => !rest.includes(action.do));
+  return work.map((object) => {
+    const objectsRef = objectRef(ref, object.key);
+    const replaces = object.id ?? object.former?.id;
     const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
-    const mark = taskMark(runtime, own, replaces, inputs);
-    return { ...object, kind, ref: own, secret, replaces, formerIds, mark };
+    const kept = own(keptMarks, object.key);
+    const mark = String(kept ?? markOf(runtime.runName, objectsRef.key));
+    const keys = keysOf(plan, object.key);
+    return { ...object, kind, ref: objectsRef, keys, secret, replaces, formerIds, mark };
   });
-}
-
-function isRemoved({ action }: PlannedObject) {
-  return action.do === "retain" || action.do === "delete";
 }
 
 /**
@@ -257,89 +325,44 @@ async function deleteObjects(
   wanted: readonly (Pick<LeftLive, "id" | "key"> & Pick<Target, "ref">)[],
   properties: Values,
 ): Promise<FailedDelete[]> {
-  const failedDeletes: FailedDelete[] = [];
   const created = properties[CREATED];
-  let trouble: AdvertisingError | undefined;
-  // The workers share one iterator, so each object is deleted by one of them.
-  const next = wanted.values();
-  const worker = async () => {
-    for (const { id, key = SINGLE, ref } of next) {
-      try {
-        if (trouble) throw trouble;
-        const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-        await operations.delete({ id, label: own, ref, created }, properties);
-      } catch (error) {
-        const failure = toAdvertisingError(error);
-        if (!(failure instanceof RefusedError)) trouble ??= failure;
-        failedDeletes.push({ id, key, error: failure });
-      }
-    }
-  };
   const { maxConcurrentRequests } = operations.runtime.settings;
-  await Promise.all(Array.from({ length: maxConcurrentRequests }, worker));
-  return failedDeletes;
-}
-
-/**
- * The state after an `up`; `applyPlan` adds the objects that are left live.
- * @param objects the ones that stay in the state.
- */
-function nextState(
-  { kind, stored, declared, secret }: Plan,
-  objects: readonly PlannedObject[],
-  outcomes: Outcomes,
-): StoredSet {
-  const { advertiserId, defaults } = declared;
-  const next: StoredSet = {
-    ...stored,
-    advertiserId,
-    defaults,
-    events: new Map(),
-    eventIds: new Map(),
-    sentAs: new Map(),
-    unresolved: new Map(),
+  let trouble: AdvertisingError | undefined;
+  const deleteAll = async (objects: typeof wanted) => {
+    const failed: (FailedDelete & (typeof wanted)[number])[] = [];
+    // The workers share one iterator, so each object is deleted by one of them.
+    const next = objects.values();
+    const worker = async () => {
+      for (const { id, key = SINGLE, ref } of next) {
+        try {
+          if (trouble) throw trouble;
+          const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
+          await operations.delete({ id, label: own, ref, created }, properties);
+        } catch (error) {
+          const failure = toAdvertisingError(error);
+          if (!(failure instanceof RefusedError)) trouble ??= failure;
+          failed.push({ id, key, ref, error: failure });
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: maxConcurrentRequests }, worker));
+    return failed;
   };
-  for (const { key, action, isDeclared, entry, olds, ...object } of objects) {
-    const outcome = outcomes.get(key);
-    const idNow = idAfter(outcome);
-    if (outcome?.kind === "unresolved") next.unresolved.set(key, outcome.record);
-    else if (idNow === undefined && object.unresolved)
-      next.unresolved.set(key, object.unresolved);
-    const id = idNow ?? object.id;
-    if (id === undefined) continue;
-    next.eventIds.set(key, id);
-    next.events.set(key, entry);
-    if (outcome?.kind === "created" && outcome.sentAs) next.sentAs.set(key, outcome.sentAs);
-    // Without a known update the doubt about a failed one stays, until an update is known again.
-    if (action.do === "same" && object.sentAs?.isUnsure)
-      next.sentAs.set(key, object.sentAs);
-    if (idNow !== undefined || (action.do === "same" && isDeclared)) continue;
-    // The replacement was not created, or the update failed: the state keeps describing the old object.
-    const then = stored.events.get(key) ?? {};
-    // Old values may have been secret, and the current inputs would not keep them so.
-    next.events.set(key, secret.size === 0 ? then : {});
-    const body = fingerprintOfBody(kind, olds);
-    const facts = secret.has("advertiserId") ? {} : olds;
-    const { sentAs = sentAsOf(kind, { body, facts }) } = object;
-    const isDescribed =
-      object.sentAs === undefined &&
-      isDeepStrictEqual(olds, completeArguments(declared, then));
-    // An object of unknown owner can't be updated, only replaced.
-    const mayResend = kind.owner === undefined || sentAs.owner !== undefined;
-    if (mayResend && isFailedUpdate(action, outcome))
-      next.sentAs.set(key, { ...sentAs, isUnsure: true });
-    else if (!isDescribed || secret.size > 0) next.sentAs.set(key, sentAs);
-  }
-  return next;
+  const failed = await deleteAll(wanted);
+  // What an earlier run has deleted is missing, which counts once a delete has worked in this run.
+  const mayBeMissing = failed.length > 0 && failed.length < wanted.length && !trouble;
+  return mayBeMissing ? deleteAll(failed) : failed;
 }
 
-/**
- * Whether a failed update may have been carried out: then the next run sends it again, even if the change is undone.
- */
-function isFailedUpdate({ do: work }: Action, outcome: Outcome | undefined) {
-  if (work !== "update" || outcome?.kind !== "failed") return false;
-  // After these errors the update certainly was not sent, or was refused.
-  return !(outcome.error instanceof LoginError || outcome.error instanceof SettingsError);
+/** What an outcome makes of an object in the state. */
+function afterOutcome(outcome: Outcome): ObjectAfter {
+  if (outcome.kind === "unresolved") return { unresolved: outcome.record };
+  if (outcome.kind === "created") return { id: outcome.id, sentAs: outcome.sentAs };
+  if (outcome.kind === "managed") return { id: outcome.id };
+  // After these errors an update certainly was not sent, or was refused.
+  const { error, isUpdate } = outcome;
+  const isRefused = error instanceof LoginError || error instanceof SettingsError;
+  return { isUnsure: isUpdate === true && !isRefused };
 }
 
 /** A single resource's id and outputs, or the error with which its call fails. */
@@ -372,7 +395,8 @@ function tellCreated(
   { runtime, kind, ref, objects }: Plan,
   { outcomes, unmanaged }: ApplyResult,
 ) {
-  const { deployment, tellAt, warnEach } = runtime;
+  const { deployment } = runtime;
+  const { tellAt, warnEach } = runtime.messages;
   const outcome = outcomes.get(SINGLE);
   const id = idAfter(outcome) ?? "";
   // An adoption was reported before.
@@ -398,7 +422,7 @@ function setOutputs(
 ): Values {
   const { outcomes, unmanaged, deletedIds, failedDeletes, after } = done;
   const tell = (severity: Severity, text: string | undefined) =>
-    runtime.tellAt(severity, ref.resourceUrn, text);
+    runtime.messages.tellAt(severity, ref.resourceUrn, text);
   tell("info", usedMessage(ref, objects, outcomes));
   tell("warn", leftMessage(kind, unmanaged));
   if (deletedIds.length > 0)

@@ -1,16 +1,16 @@
 /**
  * Sends one create, at most once over all runs. These promises hold whatever fails, and whenever the process is killed:
- * - C1. A create is sent only if the journal has no open or reported create of the resource (exceptions: M3 in
- *   `journal.ts`), and no open create of the same platform name and advertiser ({@link namesakeOf}); and only after the
- *   create's own record is on the disk.
+ * - C1. A create is sent only if no open create of the resource is known, from Pulumi's record or this machine's
+ *   journals, and no open create of the same platform name and advertiser ({@link namesakeOf}); and only after the
+ *   create's own entry is on the disk.
  * - C2. An object that an earlier run made for the resource is taken over. An earlier create of unknown outcome is
  *   searched for by its mark, or stays unresolved; it is sent again only if a search proves that nothing was made.
  * - C3. A create that is sent again keeps its mark, so that a search finds the object of either sending.
  * - C4. Once a byte may have left, only a response that says so makes the create "not created". Otherwise it is
  *   unresolved, even if this package has a defect in reading the response.
  * - C5. The outcome is noted before the engine gets it. If the note fails, a message says so; the outcome stands.
- * - C6. If the engine asks again for a create of unknown outcome (error hooks), it gets the same answer; nothing is
- *   sent.
+ * - C6. If the engine asks again for a create that failed with something to save (error hooks), it gets the same answer;
+ *   nothing is sent.
  * - C7. An id that another resource has or had proves nothing: the create is unresolved. So each object has one
  *   resource.
  */
@@ -18,38 +18,40 @@ import {
   AdvertisingError,
   ArgumentsError,
   BlockedCreateError,
+  type Clock,
   count,
   enumerate,
   hasValue,
   isoNow,
   isSameValue,
+  NotSentError,
   OutcomeUnknownError,
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import type { Journal, JournalEntry, OpenCreate } from "../journal/index.js";
 import { bodyOf, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
 import {
+  type CreatePlan,
   canSearch,
   contradictingArguments,
   holdsUnknown,
+  type OpenCreate,
+  type OpenCreates,
+  planCreate,
   visibleFromMs,
 } from "../plan/index.js";
+import { holdsSecret } from "../record/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
+  ACCOUNT,
   type CreateRecord,
   identifyingIn,
-  keyOf,
-  MARK,
-  markIn,
   markOf,
-  markOfCreate,
   parseKey,
-  type ResourceRef,
-  resourceKeyIn,
-  sendingId,
+  runIn,
+  SENT_AS,
+  UNKNOWN,
   type Unresolved,
-  whatHappened,
 } from "../state/index.js";
 import { namesakesMessage, refusedBeforeMessage, warnOfPlatform } from "./messages.js";
 import {
@@ -63,7 +65,7 @@ import {
 import type { Runtime } from "./runtime.js";
 
 /** An object that may have to be created. */
-export type NewObject = Pick<ObjectTask, "kind" | "ref" | "values">;
+export type NewObject = Pick<ObjectTask, "kind" | "ref" | "values" | "keys">;
 
 /** @param assertMaySend throws once nothing more may be sent. @throws AdvertisingError if nothing was created. */
 export async function createOnce(
@@ -71,72 +73,102 @@ export async function createOnce(
   task: ObjectTask,
   assertMaySend: () => void,
 ): Promise<Outcome> {
-  const { ref, unresolved } = task;
-  const { key, label } = ref;
+  const { ref } = task;
   // Throws if the settings are incomplete, before anything begins.
   runtime.client();
-  const journal = runtime.journal(ref);
-  await journal.assertUsable();
-  assertAccountOfOpen(runtime, journal);
-  const asked = runtime.deployment.unresolved.get(key);
-  if (asked) return { kind: "unresolved", record: asked };
-  // Three cases follow: an earlier run made the object; a create of unknown outcome; a new object.
-  const held = task.replaces ?? unresolved?.replaces;
-  const entry = createToTakeOver(runtime, ref, held, task.mark);
-  if (entry) journal.moveRecord(entry.key, key);
-  if (entry?.id !== undefined) return takeOver(runtime, task, { ...entry, id: entry.id });
-  const open = openIn(label, entry, unresolved);
-  if (!open) {
-    assertNotBlocked(runtime, task);
-    return sendCreate(runtime, task, assertMaySend);
+  const open = await runtime.record.open(true);
+  await runtime.journal().assertUsable();
+  assertAccountOfOpen(runtime, open, task.keys);
+  const asked = runtime.deployment.failed.get(ref.key);
+  if (asked) return asked;
+  const saved = savedMeanwhile(runtime, task);
+  if (saved) return takeOver(runtime, task, saved);
+  const plan = planOfCreate(runtime, task, open);
+  switch (plan.do) {
+    case "take over":
+      return takeOver(runtime, task, plan.create);
+    case "search":
+      return sendAgain(runtime, task, plan.record, assertMaySend);
+    case "blocked":
+      return { kind: "unresolved", record: plan.record };
+    case "refused":
+      runtime.deployment.firstRefused ??= ref.label;
+      throw new BlockedCreateError(
+        namesakesMessage(runtime, [namesakeFor(task, plan.namesake)]),
+      );
+    case "not sent":
+      throw new BlockedCreateError(refusedBeforeMessage(ref, plan.refused));
+    case "send":
+      if (task.mark !== markOf(runtime.runName, ref.key))
+        throw new NotSentError(
+          `${ref.label} was not sent: this run has resolved an earlier create of it. Run this again.`,
+        );
+      return sendCreate(runtime, task, assertMaySend);
   }
-  const finding = await searchIfPossible(runtime, task, open);
-  if (finding.kind === "unresolved") return finding;
-  if (finding.kind === "found") {
-    const { id } = finding;
-    const { what: _, searched: __, ...sent } = open;
-    await journal.recordCreated(key, id, { ...sent, account: runtime.account });
-    return takeOver(runtime, task, { ...open, id });
-  }
-  if (entry) await journal.recordNotCarriedOut(key);
-  runtime.say(
-    `${label} was sent at ${open.at}, but a search finds no object with its mark. This run sends it again.`,
-  );
-  return sendCreate(runtime, { ...task, mark: open.mark }, assertMaySend);
 }
 
 /**
- * The journal's create of this resource, by key or else by mark, if the run takes it over or searches for it instead of
- * sending another one. @param held the id of the object that the new create replaces.
+ * The object that Pulumi's record has of a resource without the engine knowing it: after `pulumi cancel`, another run may
+ * have gone on, and have saved it since this one began.
  */
-export function createToTakeOver(
+function savedMeanwhile(
+  { deployment, record, isSameAccount }: Runtime,
+  { kind, ref, replaces }: ObjectTask,
+): (CreateRecord & { id: string }) | undefined {
+  const { id, resource, values } = record.arrived?.byKey.get(ref.key) ?? {};
+  if (!resource || id === undefined || id === replaces) return undefined;
+  const { urn, inputs = {}, outputs = {}, pendingReplacement } = resource;
+  if (urn !== ref.resourceUrn || pendingReplacement === true) return undefined;
+  const other = deployment.holderOf(kind, id);
+  const isElsewhere = other !== undefined && other !== ref.key;
+  if (isElsewhere || deployment.hasDeleted(kind, id) || !isSameAccount(outputs[ACCOUNT]))
+    return undefined;
+  const isKnown = !holdsSecret(outputs) && outputs[SENT_AS] === undefined;
+  const body = isKnown && values ? fingerprintOfBody(kind, values) : "";
+  return { id, at: "", mark: markOf(runIn(inputs).run, ref.key), body };
+}
+
+/** The decision about a create, from what this run knows. */
+export function planOfCreate(
   runtime: Runtime,
-  ref: ResourceRef,
-  held: string | undefined,
-  mark?: string,
-): JournalEntry | undefined {
-  const journal = runtime.journal(ref);
-  return [journal.of(ref.key), journal.createWithMark(mark)].find((entry) => {
-    if (!entry || entry.state === "confirmed") return false;
-    const { state, id, account } = entry;
-    // A reported create at another account says nothing about this one.
-    if (state === "reported" && !runtime.isSameAccount(account)) return false;
-    if (id === undefined) return true;
-    // An object that is to be replaced, or was deleted, can't be the new one.
-    return id !== held && !runtime.deleted.has(ref.kind, id);
+  object: NewObject & Pick<ObjectTask, "unresolved" | "replaces">,
+  open: OpenCreates,
+): CreatePlan {
+  const { kind, keys, unresolved, replaces } = object;
+  const { deployment, record } = runtime;
+  const own = open.of(keys).filter((each) => {
+    return runtime.isSameAccount(each.account) && !record.hasSeen(each);
+  });
+  return planCreate({
+    own,
+    unresolved,
+    replaces,
+    can: knownOperations(kind, runtime.settings),
+    namesake: namesakeOf(runtime, object, open),
+    firstRefused: deployment.firstRefused,
   });
 }
 
-/** A resource's create of unknown outcome, from the journal or the state. If both have it, the later sending counts. */
-export function openIn(
-  label: string,
-  entry?: JournalEntry,
-  unresolved?: Unresolved,
-): Unresolved | undefined {
-  if (!entry || (unresolved && unresolved.at >= entry.at)) return unresolved;
-  const { at, atLatest, mark, body, field, name, facts, replaces } = entry;
-  const sent = { at, atLatest, mark, body, field, name, facts, replaces };
-  return withoutUndefined({ ...sent, what: whatHappened(label, entry) });
+/** Searches for a create of unknown outcome. If it certainly wasn't carried out, sends it again. */
+async function sendAgain(
+  runtime: Runtime,
+  task: ObjectTask,
+  open: Unresolved,
+  assertMaySend: () => void,
+): Promise<Outcome> {
+  const { label, key } = task.ref;
+  const finding = await search(runtime, task, open);
+  if (finding.kind === "unresolved") return finding;
+  if (finding.kind === "found") {
+    const { what: _, searched: __, ...sent } = open;
+    const made = { ...sent, key, id: finding.id };
+    await runtime.journal().recordCreated(open.mark, finding.id, made);
+    return takeOver(runtime, task, made);
+  }
+  runtime.messages.say(
+    `${label}: a search finds no object with the mark of the create that an earlier run sent. This run sends it again.`,
+  );
+  return sendCreate(runtime, { ...task, mark: open.mark }, assertMaySend);
 }
 
 /**
@@ -148,11 +180,11 @@ function ownershipConflict(
   id: string,
 ): string | undefined {
   if (formerIds.includes(id)) return "this resource had before";
-  const holder =
-    runtime.deployment.holderOf(kind, id) ?? runtime.journal(ref).holderOf(kind.name, id);
+  const inRun = runtime.deployment.holderOf(kind, id);
+  const holder = inRun ?? runtime.record.arrived?.holdersOf(kind.name, id).at(0)?.ref.key;
   if (holder !== undefined && holder !== ref.key)
     return `already belongs to ${parseKey(holder).label}`;
-  return runtime.deleted.has(kind.name, id) ? "was deleted before" : undefined;
+  return runtime.deployment.hasDeleted(kind, id) ? "was deleted before" : undefined;
 }
 
 /**
@@ -165,16 +197,18 @@ function takeOver(
   made: CreateRecord & { id: string },
 ): Outcome {
   const { label, key } = ref;
-  const { id } = made;
+  const { id, mark } = made;
   const other = runtime.deployment.claim(kind, id, key);
   if (other !== undefined) {
     throw new ArgumentsError(
       `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove ${parseKey(other).label}, or correct its existingId.`,
     );
   }
-  const outcome = { kind: "created", id, sending: sendingId(made) } as const;
+  const outcome = { kind: "created", id, mark, isTakenOver: true } as const;
   if (!wasSentWithOtherArguments(kind, values, made)) return outcome;
-  return { ...outcome, sentAs: sentAsOf(kind, made) };
+  const asSent = { ...outcome, sentAs: sentAsOf(kind, made) };
+  runtime.deployment.failed.set(key, asSent);
+  return asSent;
 }
 
 /**
@@ -184,7 +218,7 @@ function takeOver(
 export function wasSentWithOtherArguments(
   kind: Kind,
   values: Values,
-  made: Pick<JournalEntry, "body" | "name" | "facts">,
+  made: Pick<CreateRecord, "body" | "name" | "facts">,
 ) {
   if (made.body === "")
     return Object.keys(contradictingArguments(kind, values, made)).length > 0;
@@ -198,9 +232,8 @@ async function sendCreate(
 ): Promise<Outcome> {
   const { kind, ref, values, secret, mark, replaces } = task;
   const { key, label } = ref;
-  const { account, deployment, settings, say } = runtime;
+  const { account, deployment, settings, messages, runName: run } = runtime;
   const { markField: field } = settings;
-  const { deletes } = deployment.checked(resourceKeyIn(key));
   const record = {
     mark,
     body: fingerprintOfBody(kind, values),
@@ -209,17 +242,17 @@ async function sendCreate(
     ...identifyingIn(kind, values, secret),
   };
   const fields = bodyOf(kind, values);
-  const journal = runtime.journal(ref);
+  const journal = runtime.journal();
   let sentAt: string | undefined;
   let conflict: string | undefined;
   // After the create was sent, nothing may throw: a note that can't be written is only reported.
   const note = (writing: Promise<void>, before = "") =>
-    writing.catch((error: Error) => say(`${before}${error.message}`));
+    writing.catch((error: Error) => messages.say(`${before}${error.message}`));
   const noteCreated = (id: string) =>
-    note(journal.recordCreated(key, id), `${label} was created as ${id}. `);
+    note(journal.recordCreated(mark, id), `${label} was created as ${id}. `);
   const created = (id: string): Outcome => {
     deployment.claim(kind, id, key);
-    return { kind: "created", id };
+    return { kind: "created", id, mark };
   };
   const creating = runtime.client().create({
     operation: kind.create,
@@ -227,8 +260,7 @@ async function sendCreate(
     label,
     beforeSend: async (at) => {
       assertMaySend();
-      const ours = { key, account, ...(deletes && { deletes }) };
-      await journal.recordSending({ ...record, ...ours, at });
+      await journal.recordSending({ ...record, key, run, account, at });
       sentAt = at;
     },
     onCreated: async (id) => {
@@ -241,7 +273,7 @@ async function sendCreate(
   if ("error" in answer) {
     what = doubtFrom(answer.error, label, sentAt);
     if (what === undefined) {
-      if (sentAt !== undefined) await note(journal.recordNotCarriedOut(key));
+      if (sentAt !== undefined) await note(journal.recordNotCarriedOut(mark));
       throw answer.error;
     }
   } else {
@@ -252,23 +284,25 @@ async function sendCreate(
   const at = sentAt ?? "";
   const open = withoutUndefined({ ...record, at, what: runtime.secrets.scrub(what) });
   const unresolved = (record: Unresolved): Outcome => {
-    deployment.unresolved.set(key, record);
-    return { kind: "unresolved", record };
+    const outcome = { kind: "unresolved", record } as const;
+    deployment.failed.set(key, outcome);
+    return outcome;
   };
   if (conflict !== undefined) return unresolved(open);
-  const finding = await searchIfPossible(runtime, task, open, true);
-  if (finding.kind !== "found")
-    return unresolved("record" in finding ? finding.record : open);
+  const isSearched = canSearch(knownOperations(kind, settings), open);
+  const finding = isSearched ? await search(runtime, task, open, true) : undefined;
+  if (finding?.kind !== "found")
+    return unresolved(finding && "record" in finding ? finding.record : open);
   const { id } = finding;
   await noteCreated(id);
-  say(`${label} was created as ${id}: its response was lost, but a search found it.`);
+  messages.say(
+    `${label} was created as ${id}: its response was lost, but a search found it.`,
+  );
   return created(id);
 }
 
-/**
- * Searches for an open create by its mark, if a search is known. An object that a resource has or had does not count.
- */
-async function searchIfPossible(
+/** Searches for an open create by its mark. An object that a resource has or had does not count. */
+async function search(
   runtime: Runtime,
   task: ObjectTask,
   open: Unresolved,
@@ -276,12 +310,15 @@ async function searchIfPossible(
 ) {
   const { kind, ref, formerIds } = task;
   const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
-  if (!canSearch(knownOperations(kind, runtime.settings), open)) return unresolved(open);
   const wanted = { kind, label: ref.label, sent: open, formerIds };
-  const finding = await searchByMark(runtime, wanted, wasJustSent);
+  const searchContext = { ...runtime, clock: runtime.work.clock };
+  const finding = await searchByMark(searchContext, wanted, wasJustSent);
   if (finding.kind === "not-made") return finding;
-  if (finding.kind === "open")
-    return unresolved({ ...open, searched: runtime.secrets.scrub(finding.words) });
+  if (finding.kind === "open") {
+    const { words, latest, resend = "" } = finding;
+    const searched = runtime.secrets.scrub(words + resend);
+    return unresolved(withoutUndefined({ ...open, latest, searched }));
+  }
   const conflict = ownershipConflict(runtime, task, finding.id);
   if (conflict === undefined) return finding;
   const searched = `A search found object ${finding.id}, which ${conflict}.`;
@@ -297,75 +334,90 @@ function doubtFrom(error: unknown, label: string, sentAt?: string): string | und
 }
 
 /** @throws AccountMismatchError if an open create was sent to another account: it must be resolved there. */
-export function assertAccountOfOpen(runtime: Runtime, journal: Journal): void {
-  for (const [account, key] of journal.accountsOfOpen)
-    assertSameAccount(
-      runtime,
-      account,
-      `An interrupted run sent ${parseKey(key).label} (in no state yet)`,
-    );
+export function assertAccountOfOpen(
+  runtime: Runtime,
+  open: OpenCreates,
+  keys: readonly string[],
+): void {
+  for (const { account, key, isDoubtful, isInState, provider } of open.all) {
+    // Another provider of the stack may have another account.
+    const isOurs = keys.includes(key) || provider === runtime.provider;
+    if (isOurs && isDoubtful !== true && isInState !== true)
+      assertSameAccount(
+        runtime,
+        account,
+        `An interrupted run sent ${parseKey(key).label} (in no state yet)`,
+      );
+  }
 }
 
 /**
  * The guard before every new POST: an open create of the same kind, platform name and advertiser may be this object
  * under another name. An open create whose own resource this run has checked does not count: that resource resolves it.
  */
-export function namesakeOf(
+function namesakeOf(
   runtime: Runtime,
-  { kind, ref, values }: NewObject,
-): Namesake | undefined {
-  const { deployment } = runtime;
-  const journal = runtime.journal(ref);
-  const given = values[kind.nameProperty];
-  const name = typeof given === "string" && !holdsUnknown(given) ? given : undefined;
-  const blocks = (open: OpenCreate) => {
-    const { key, id, elsewhere } = open;
-    if (!runtime.isSameAccount(open.account)) return false;
-    if (open.isInState === true) return !deployment.isDeclared(key);
-    if (deployment.hasSeen(kind, open)) return false;
+  { kind, keys, values }: NewObject,
+  open: OpenCreates,
+): OpenCreate | undefined {
+  const { deployment, record } = runtime;
+  const blocks = (create: OpenCreate) => {
+    const { key, id, account, isInState } = create;
+    if (!runtime.isSameAccount(account)) return false;
+    if (keys.includes(key) || deployment.isDeclared(key)) return false;
+    if (isInState === true) return true;
     if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
-    if (id !== undefined && runtime.deleted.has(kind.name, id)) return false;
-    if (elsewhere) return true;
-    return journal.isStillOpen(key) && key !== ref.key && !deployment.isDeclared(key);
+    return !record.hasSeen(create);
   };
-  const found = runtime.openCreates(ref).find(kind.name, name);
-  const owner = ownerIn(kind, values);
-  const isOwnerKnown = !holdsUnknown(owner);
-  const open = found.find((each) => {
+  const { name, owner } = identityIn(kind, values);
+  return open.named(kind.name, name).find((create) => {
     // An owner that is secret, or not known yet, may be any.
-    const then = isOwnerKnown ? ownerIn(kind, each.facts ?? {}) : undefined;
-    return (!hasValue(then) || isSameValue(then, owner)) && blocks(each);
+    const then = owner === UNKNOWN ? undefined : ownerIn(kind, create.facts ?? {});
+    return (!hasValue(then) || isSameValue(then, owner)) && blocks(create);
   });
-  return open && { ref, open, isPerhaps: name === undefined || !isOwnerKnown };
 }
 
-/** @throws BlockedCreateError if an open create may be this object, or another object was blocked before. */
-function assertNotBlocked(runtime: Runtime, object: NewObject) {
-  const { deployment } = runtime;
-  const { ref } = object;
-  const namesake = namesakeOf(runtime, object);
-  if (namesake) {
-    deployment.firstBlocked ??= ref.label;
-    throw new BlockedCreateError(namesakesMessage([namesake]));
-  }
-  if (deployment.firstBlocked !== undefined)
-    throw new BlockedCreateError(refusedBeforeMessage(ref, deployment.firstBlocked));
+/** What distinguishes an object for people. @returns `name`: undefined if it isn't known yet. */
+function identityIn(kind: Kind, values: Values) {
+  const name = values[kind.nameProperty];
+  const owner = ownerIn(kind, values);
+  return {
+    name: typeof name === "string" && !holdsUnknown(name) ? name : undefined,
+    owner: holdsUnknown(owner) ? UNKNOWN : owner,
+  };
+}
+
+/** An object that isn't created, and the open create because of which. */
+export function namesakeFor(
+  { kind, ref, values }: Pick<NewObject, "kind" | "ref" | "values">,
+  open: OpenCreate,
+): Namesake {
+  const { name, owner } = identityIn(kind, values);
+  return { ref, open, isPerhaps: name === undefined || owner === UNKNOWN };
 }
 
 /** A create to search for. */
 type Wanted = Pick<ObjectTask, "formerIds" | "kind"> & {
   label: string;
-  sent: Pick<CreateRecord, "mark" | "at" | "field">;
+  sent: Pick<CreateRecord, "mark" | "field" | "latest">;
 };
 
-type SearchContext = Pick<Runtime, "settings" | "clock" | "client">;
+type SearchContext = Pick<Runtime, "settings" | "client"> & { clock: Clock };
 
 type SearchResult =
   | { kind: "found"; id: string }
   /** No object has the mark, and by now none will: the create was not carried out. */
   | { kind: "not-made" }
-  /** Not known yet. `words` says what was searched for and found, and what follows. */
-  | { kind: "open"; words: string };
+  | {
+      /** Not known yet. */
+      kind: "open";
+      /** What was searched for and found, and what follows. */
+      words: string;
+      /** The create's `latest`, to be saved: a later search counts from it. */
+      latest?: string | undefined;
+      /** A sentence about when the create is sent again; true only if `latest` is saved. */
+      resend?: string;
+    };
 
 /** The growing pauses before each search, because a new object may be found only later. */
 const PAUSES_S = [0, 1, 2, 4, 8, 15];
@@ -374,32 +426,39 @@ const PAUSES_S = [0, 1, 2, 4, 8, 15];
  * Searches the platform for a create's object by its mark. @param wasJustSent if true, the result is never `not-made`.
  */
 export async function searchByMark(
-  searchContext: SearchContext,
+  { settings, clock, client }: SearchContext,
   { kind, label, sent, formerIds }: Wanted,
   wasJustSent = false,
 ): Promise<SearchResult> {
-  const { search } = knownOperations(kind, searchContext.settings);
+  const { search } = knownOperations(kind, settings);
   if (!search || sent.field === undefined) throw new Error("no search");
   const { field, mark } = sent;
   const wanted = { kind, operation: search, field, mark, label };
-  const dueMs = resendDueMs(sent.at, searchContext);
+  const waitMs = resendAfterMs(settings);
+  const firstMs = clock.monotonicMs();
   const searched = `Searched for ${field} = ${mark}`;
+  let { latest } = sent;
   let answer = "";
   for (const pause of PAUSES_S) {
     try {
-      if (pause > 0) await searchContext.clock.sleep(pause * 1000);
-      // Determined before the search, which may miss an object that is created in the meantime.
-      const isDue =
-        !wasJustSent && dueMs !== undefined && searchContext.clock.wallMs() >= dueMs;
-      const found = await searchContext.client().search(wanted);
+      if (pause > 0) await clock.sleep(pause * 1000);
+      const beganMs = clock.monotonicMs();
+      const found = await client().search(wanted);
       const ids = found.filter((id) => !formerIds.includes(id));
       const [id] = ids;
+      const now = client().platformNow();
+      // This response came after the create was sent.
+      latest ??= momentAfter(now);
       if (ids.length > 1) {
         const words = `${searched}: found ${count(ids.length, "object")}: ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
-        return { kind: "open", words };
+        return { kind: "open", words, latest };
       }
       if (id !== undefined) return { kind: "found", id };
-      if (isDue) return { kind: "not-made" };
+      // Up to when the search began, because it may miss an object that was created in the meantime.
+      let passedMs = beganMs - firstMs;
+      if (now !== undefined && latest !== undefined)
+        passedMs = Date.parse(now) - Date.parse(latest) - (clock.monotonicMs() - beganMs);
+      if (!wasJustSent && passedMs >= waitMs) return { kind: "not-made" };
       answer = "nothing found.";
     } catch (error) {
       // A failed search says nothing about the create.
@@ -407,67 +466,20 @@ export async function searchByMark(
       answer = error.message;
     }
   }
-  const until = isoNow(searchContext.clock);
-  let words = `${searched} until ${until}: ${answer} The next \`pulumi up\`, or \`pulumi-advertising pending --search\`, searches again.`;
-  if (dueMs !== undefined)
-    words += ` From ${new Date(dueMs).toISOString()} on, \`pulumi up\` sends the create again if it still finds nothing.`;
-  return { kind: "open", words };
+  const words = `${searched} until ${isoNow(clock)}: ${answer} The next \`pulumi up\`, or \`pulumi-advertising pending --search\`, searches again.`;
+  const fromMs = Date.parse(latest ?? "") + waitMs;
+  if (!Number.isFinite(fromMs)) return { kind: "open", words, latest };
+  const resend = ` From ${new Date(fromMs).toISOString()} on, by the platform's clock, \`pulumi up\` sends the create again if it still finds nothing.`;
+  return { kind: "open", words, latest, resend };
 }
 
-/**
- * When a create that no search finds begins to count as not made, in milliseconds since 1970; undefined if never.
- * @param at its last sending; if empty (unknown), now.
- */
-function resendDueMs(at: string, { settings, clock }: SearchContext): number | undefined {
-  const after = settings.operations?.resendAfterSeconds;
-  if (after === undefined) return undefined;
-  const lastMs = Date.parse(at) || clock.wallMs();
-  return visibleFromMs(lastMs + (settings.requestTimeoutSeconds + after) * 1000, settings);
+/** How long after its last sending a create that no search finds counts as not made. */
+function resendAfterMs(settings: Runtime["settings"]): number {
+  const after = settings.operations?.resendAfterSeconds ?? Number.POSITIVE_INFINITY;
+  return visibleFromMs((settings.requestTimeoutSeconds + after) * 1000, settings);
 }
 
-/**
- * The id of the object that a create replaces. Under `up --replace` the engine calls no `diff`, so only the journal
- * knows it. @param held the id by the state, if that is known.
- */
-export function replacedBy(
-  runtime: Runtime,
-  ref: ResourceRef,
-  held: string | undefined,
-): string | undefined {
-  const entry = runtime.journal(ref).of(ref.key);
-  if (held !== undefined || entry?.state !== "confirmed") return held;
-  return entry.id;
-}
-
-/**
- * The value of the input `__mark`, which Pulumi's pending operations then contain; undefined without `markField`.
- * @param olds the inputs in the state: their mark stays, so that a run without changes has no diff.
- */
-export function markInput(
-  runtime: Runtime,
-  ref: ResourceRef,
-  olds: Values,
-): string | undefined {
-  const { markField: field } = runtime.settings;
-  if (field === undefined) return undefined;
-  if (markIn(olds)?.field === field) return String(olds[MARK]);
-  const held = runtime.deployment.checked(ref.key).planned?.object.id;
-  return `${field} ${taskMark(runtime, ref, replacedBy(runtime, ref, held))}`;
-}
-
-/**
- * The mark of a resource's or member's create. @param inputs the resource's: their mark is used if there is one, since
- * another machine may have spelled the backend differently.
- */
-export function taskMark(
-  runtime: Runtime,
-  ref: ResourceRef,
-  replaces: string | undefined,
-  inputs: Values = {},
-): string {
-  const given = markIn(inputs);
-  const isOurs = given?.field === runtime.settings.markField;
-  const { backend, stack } = runtime.journal(ref).place;
-  const ofResource = markOf(backend, stack, keyOf(ref.resource, ref));
-  return markOfCreate(isOurs ? given?.mark : undefined, ofResource, ref.member, replaces);
+/** Certainly after the responses so far: a `Date` has whole seconds, rounded down. @param now of the platform's clock */
+export function momentAfter(now: string | undefined): string | undefined {
+  return now && new Date(Date.parse(now) + 1000).toISOString();
 }

@@ -11,20 +11,17 @@
  *
  * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
  */
-import type { JournalEntry } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { PlannedObject } from "../plan/index.js";
 import {
   objectKey,
   type ProgramContext,
-  parseKey,
   type ResourceRef,
   resourceKeyIn,
   type StoredSet,
-  sendingId,
   UNKNOWN,
-  type Unresolved,
 } from "../state/index.js";
+import type { Outcome } from "./outcome.js";
 
 /** Facts about a resource that its `check` has learned from the state and the program. */
 export interface Checked {
@@ -49,32 +46,38 @@ export class Deployment {
   isUp: boolean | undefined = false;
   hasFailed = false;
   /** The label of the first object that was not created because of an open create. Nothing new is sent after that. */
-  firstBlocked: string | undefined;
-  /** The creates that this run has sent with an unknown outcome, by key. */
-  readonly unresolved = new Map<string, Unresolved>();
+  firstRefused: string | undefined;
+  /** The outcomes of this run's creates with which the engine's call fails, by key: the engine may ask again. */
+  readonly failed = new Map<string, Outcome>();
   /**
    * Objects that this run has announced as staying live, by {@link objectKey}. The engine may call `delete` for one
    * nevertheless, as a transformation may have changed the option: then it is refused.
    */
   readonly #staying = new Set<string>();
-  /** Objects that a resource or member has given up in this run, by {@link objectKey}. */
-  readonly #leaving = new Set<string>();
+  /**
+   * Objects that a resource or member has given up in this run, by {@link objectKey}, with the keys of those that did;
+   * an empty key stands for a resource that isn't known.
+   */
+  readonly #leaving = new Map<string, Set<string>>();
+  /** Objects that this run has deleted, or found to be gone, by {@link objectKey}. */
+  readonly #deleted = new Set<string>();
   /** By {@link objectKey}, the key of the resource or member that has the object after this run. */
   readonly #after = new Map<string, string>();
   /** Objects that the program adopts, by {@link objectKey}; the id may not be known yet. */
   readonly #adopted = new Set<string>();
   readonly #checked = new Map<string, Checked>();
+  /** The keys that the state has for resources with another name in the program. */
+  readonly #renamed = new Set<string>();
   /** The keys of all objects that were checked; for a set whose events are not known yet, the set's key. */
   readonly declared = new Set<string>();
   #adoptedText = "";
-  /** Objects and creates that a `diff` has shown in the state. */
-  readonly #seen = new Set<string>();
   #declares = 0;
 
   /** @param isNew if the engine gave no old inputs: for a new resource, or in the second `check` of a replacement. */
   noteChecked(key: string, isNew: boolean, was: Checked) {
     if (isNew && this.#checked.has(key)) return;
     this.#checked.set(key, was);
+    if (was.inState) this.#renamed.add(was.inState.key);
   }
 
   /** Notes what the program says about a resource, and about itself as a whole. */
@@ -88,21 +91,13 @@ export class Deployment {
     this.#declares = Math.max(this.#declares, run.resources);
   }
 
-  /** @param name of something in the state: an object (`objectKey`), or a create (its mark, or `sendingId`). */
-  noteSeen(name: string) {
-    this.#seen.add(name);
-  }
-
-  /** Whether the state accounts for a record's object or create. */
-  hasSeen(kind: Kind, record: JournalEntry) {
-    const { id = "", mark } = record;
-    return [objectKey(kind.name, id), mark, sendingId(record)].some((each) =>
-      this.#seen.has(each),
-    );
-  }
-
   isChecked(key: string) {
     return this.#checked.has(key);
+  }
+
+  /** Whether a resource was checked that the state has under this key. It may have another key in the program. */
+  isInProgram(key: string): boolean {
+    return this.#checked.has(key) || this.#renamed.has(key);
   }
 
   checked(key: string): Partial<Checked> {
@@ -129,6 +124,12 @@ export class Deployment {
     return other === key ? undefined : other;
   }
 
+  /** Another object has taken this one's place after all, for example one that a search has found. */
+  unclaim(kind: Kind, id: string, key: string) {
+    const object = objectKey(kind.name, id);
+    if (this.#after.get(object) === key) this.#after.delete(object);
+  }
+
   holderOf(kind: Kind, id: string): string | undefined {
     return this.#after.get(objectKey(kind.name, id));
   }
@@ -147,14 +148,24 @@ export class Deployment {
   }
 
   /** Notes that the object's former resource no longer has it in the state. */
-  noteLeaving(kind: Kind, id: string) {
-    this.#leaving.add(objectKey(kind.name, id));
+  noteLeaving(kind: Kind, id: string, key = "") {
+    const object = objectKey(kind.name, id);
+    const keys = this.#leaving.get(object) ?? new Set();
+    this.#leaving.set(object, keys.add(key));
   }
 
   /** Whether this resource or member has given the object up, and has not claimed it again. */
-  hasLeft(key: string, id: string) {
-    const object = objectKey(parseKey(key).kind, id);
-    return this.#leaving.has(object) && this.#after.get(object) !== key;
+  hasLeft(key: string, kind: Kind["name"], id: string): boolean {
+    const object = objectKey(kind, id);
+    return this.#leaving.get(object)?.has(key) === true && this.#after.get(object) !== key;
+  }
+
+  noteDeleted(kind: Kind, id: string) {
+    this.#deleted.add(objectKey(kind.name, id));
+  }
+
+  hasDeleted(kind: Kind, id: string): boolean {
+    return this.#deleted.has(objectKey(kind.name, id));
   }
 
   noteStaying(kind: Kind, id: string) {

@@ -7,7 +7,7 @@ import {
   ArgumentsError,
   asRecord,
   BlockedCreateError,
-  enumerate,
+  isoNow,
   NotSentError,
   OutcomeUnknownError,
   RefusedError,
@@ -23,19 +23,19 @@ import {
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
-import { resolutionConflict, visibleFromMs } from "../plan/index.js";
+import { isMade, resolutionConflict, visibleFromMs } from "../plan/index.js";
+import { isInRun } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
+import { isOfKnownAccount, memberOf, parseKey, type ResourceRef } from "../state/index.js";
+import { createOnce, momentAfter } from "./create.js";
 import {
-  isOfKnownAccount,
-  memberOf,
-  parseKey,
-  pendingCommandLine,
-  type ResourceRef,
-  staysLive,
-} from "../state/index.js";
-import { createOnce, openIn } from "./create.js";
-import { tooEarlyNotice, warnOfPlatform } from "./messages.js";
+  type DeleteBlocker,
+  notDeletedMessage,
+  secondObjectNotice,
+  tooEarlyNotice,
+  warnOfPlatform,
+} from "./messages.js";
 import {
   type ObjectTask,
   type Outcome,
@@ -60,7 +60,7 @@ export interface Target {
   label: string;
   /** The resource or member that has the object in the state, if that is known. */
   ref?: Pick<ResourceRef, "key" | "member" | "urn"> | undefined;
-  /** When the object was created at the latest, as the state has it: ISO 8601, if that is known. */
+  /** The `__created` of the object's resource, if the state has it. */
   created?: unknown;
 }
 
@@ -84,16 +84,19 @@ export class ObjectOperations {
     const execute = async (task: ObjectTask) => {
       const { key, ref } = task;
       const assertMaySend = () => {
-        runtime.assertEngine();
+        runtime.work.assertEngine();
         if (trouble !== undefined)
           throw new NotSentError(`${ref.label} was not sent, because ${trouble}.`);
       };
-      const outcome = await runtime
+      const isUpdate = task.action.do === "update";
+      const outcome = await runtime.work
         .track(() => this.#execute(task, assertMaySend))
-        .catch((error): Outcome => ({ kind: "failed", error: toAdvertisingError(error) }));
+        .catch((error): Outcome => {
+          return { kind: "failed", error: toAdvertisingError(error), isUpdate };
+        });
       outcomes.set(key, outcome);
       // An earlier run's unresolved create says nothing about how the platform works now.
-      if (outcome.kind === "unresolved" && runtime.deployment.unresolved.has(ref.key))
+      if (outcome.kind === "unresolved" && runtime.deployment.failed.has(ref.key))
         unresolved++;
       if (unresolved >= MAX_UNRESOLVED)
         trouble ??= `the outcomes of ${unresolved} events before it are unknown`;
@@ -135,7 +138,7 @@ export class ObjectOperations {
   /** @returns undefined if the object certainly doesn't exist. @throws AdvertisingError if that isn't known. */
   async read(target: Target): Promise<Values | undefined> {
     const { runtime } = this;
-    return runtime.track(() => runtime.client().read(this.#request("read", target)));
+    return runtime.work.track(() => runtime.client().read(this.#request("read", target)));
   }
 
   /** Callers have checked that the operation is known. */
@@ -166,9 +169,13 @@ export class ObjectOperations {
 
   /** Until when a missing object may only be too new to be found, ISO 8601; undefined if it is gone. */
   unprovenUntil(created: unknown): string | undefined {
-    const { settings, clock } = this.runtime;
+    const { settings, work, platformNow } = this.runtime;
+    const { clock } = work;
+    // Reads never lag behind creates then.
+    if (settings.operations?.createdVisibleAfterSeconds === 0) return undefined;
     const fromMs = visibleFromMs(Date.parse(String(created)), settings);
-    return clock.wallMs() < fromMs ? new Date(fromMs).toISOString() : undefined;
+    const isEarly = Date.parse(platformNow() ?? isoNow(clock)) < fromMs;
+    return isEarly ? new Date(fromMs).toISOString() : undefined;
   }
 
   /**
@@ -178,8 +185,13 @@ export class ObjectOperations {
    */
   async #adopt(task: ObjectTask, id: string): Promise<Outcome> {
     const { kind, runtime } = this;
-    const { ref, values, unresolved } = task;
+    const { ref, values, unresolved, keys } = task;
     const { label, key } = ref;
+    const holder = await keptHolder(runtime, kind, id, keys);
+    if (holder !== undefined)
+      throw new ArgumentsError(
+        `${label}: existingId ${adoptionClash(id, parseKey(holder).label)}`,
+      );
     const differences: Differences = this.can.read
       ? await this.#compare(task, id)
       : new Map();
@@ -189,21 +201,13 @@ export class ObjectOperations {
       throw new ArgumentsError(
         `${label}: existingId ${adoptionClash(id, parseKey(other).label)}`,
       );
-    const journal = runtime.journal(ref);
-    const entry = journal.of(key);
-    const sent = entry?.state === "sent" ? entry : undefined;
-    const record = openIn(label, sent, unresolved);
-    const why = record && resolutionConflict(kind, id, theirs, record);
-    if (record && why !== undefined) return { kind: "unresolved", record, why };
+    const why = unresolved && resolutionConflict(kind, id, theirs, unresolved);
+    if (unresolved && why !== undefined)
+      return { kind: "unresolved", record: unresolved, why };
     await this.#update({ id, label }, theirs, values, [...differences.keys()]);
-    if (entry?.id !== undefined && entry.id !== id && entry.state !== "confirmed")
-      runtime.say(
-        `${label}: an earlier run also created ${entry.id}. ${staysLive(kind, `Object ${entry.id}`)}.`,
-      );
-    await journal
-      .recordAdopted(key, id)
-      // The next `diff` notes it again.
-      .catch((error: Error) => runtime.say(error.message));
+    const open = await runtime.record.open(true);
+    for (const made of open.of(keys).filter(isMade))
+      if (made.id !== id) runtime.messages.warnEach(secondObjectNotice(ref, kind, made.id));
     return { kind: "managed", id };
   }
 
@@ -242,58 +246,87 @@ export class ObjectOperations {
    */
   async delete(target: Target, properties: Values): Promise<void> {
     const { kind, runtime } = this;
-    const { id, label, created } = target;
-    // Another resource manages the object.
-    if (runtime.deployment.isClaimedOrAdopted(kind, id)) return;
+    const { deployment } = runtime;
+    const { id, created } = target;
     // With a plugin, the engine calls `delete` for a replaced object too. A message has said that it stays live.
-    if (!this.can.delete && runtime.deployment.isStaying(kind, id)) return;
-    const [blocker, ...cure] = this.#deleteBlocker(target, properties);
-    if (blocker !== undefined) {
-      let text = `${label} left the state but was not deleted, because ${blocker}.`;
-      // With a cure, another resource may manage the object, so the text must not call it unmanaged.
-      if (cure.length === 0) text += ` ${staysLive(kind, `Object ${id}`)}.`;
-      runtime.say([text, ...cure].join("\n"));
+    if (!this.can.delete && deployment.isStaying(kind, id)) return;
+    const blocker = await this.#deleteBlocker(target, properties);
+    if (blocker) {
+      runtime.messages.say(notDeletedMessage(kind, target, blocker));
       return;
     }
-    if (!runtime.deleted.has(kind.name, id)) {
-      const wasThere = await runtime.track(() =>
+    if (!deployment.hasDeleted(kind, id)) {
+      const wasThere = await runtime.work.track(() =>
         runtime.client().delete(this.#request("delete", target)),
       );
       const until = wasThere ? undefined : this.unprovenUntil(created);
       if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
     }
-    runtime.deleted.add(kind.name, id);
+    deployment.noteDeleted(kind, id);
   }
 
   /**
-   * Why an object must not be deleted, followed by lines about what to do; empty if it may be deleted. A wrong result
-   * deletes an object that another resource manages.
+   * Why an object must not be deleted; undefined if it may be deleted. A wrong `undefined` deletes an object that
+   * another resource manages.
    */
-  #deleteBlocker({ id, ref }: Target, properties: Values) {
+  async #deleteBlocker(
+    { id, ref }: Target,
+    properties: Values,
+  ): Promise<DeleteBlocker | undefined> {
     const { kind, runtime } = this;
-    const { deployment } = runtime;
-    if (!this.can.delete) return ["advertising:operations has no delete"];
-    if (!isOfKnownAccount(properties)) return ["the state doesn't name its account"];
+    const { deployment, record } = runtime;
+    const claimer = deployment.holderOf(kind, id);
+    if (claimer !== undefined && claimer !== ref?.key) return { holders: [claimer] };
+    if (!this.can.delete) return { why: "advertising:operations has no delete" };
+    if (!isOfKnownAccount(properties)) return { why: "the state doesn't name its account" };
     if (deployment.isStaying(kind, id))
-      return ["this run can't see retainOnDelete: false in both the state and the program"];
-    if (deployment.mayBeClaimed(kind, id)) return ["another resource may adopt it"];
-    const others = runtime.otherKeys(kind, id, ref?.key);
-    if (others.length === 0) return [];
-    const names = others.map((key) => parseKey(key).short);
-    return [
-      `this machine's journal has it as the object of ${enumerate(names)}`,
-      "If no resource has it any more:",
-      `  ${pendingCommandLine("forget", names)}`,
-    ];
+      return {
+        why: "this run can't see retainOnDelete: false in both the state and the program",
+      };
+    if (deployment.mayBeClaimed(kind, id)) return { why: "another resource may adopt it" };
+    const saved = await record.stateNow();
+    if (!saved || !(await record.isBelieved()))
+      return {
+        why: "Pulumi's record doesn't show whether it also belongs to another resource",
+      };
+    const others = saved.holdersOf(kind.name, id).filter((holder) => {
+      const { key } = holder.ref;
+      return key !== ref?.key && !deployment.hasLeft(key, kind.name, id);
+    });
+    if (others.length === 0) return undefined;
+    return { holders: others.map((holder) => holder.ref.key) };
   }
 }
 
 /**
- * The present moment, for the state as the time of a create. Undefined if no operation beside create is known: then no
- * call can come too early.
+ * The key of another resource that has the object in the state, and keeps it in this run because the run's targets leave
+ * it out; undefined if there is none. @param own keys whose resource may have the object.
  */
-export function createdAt({ settings, now }: Runtime): string | undefined {
-  return settings.operations ? now() : undefined;
+async function keptHolder(
+  { record, command, deployment }: Runtime,
+  kind: Kind,
+  id: string,
+  own: readonly string[],
+): Promise<string | undefined> {
+  if (!command || (command.targets.length === 0 && command.excludes.length === 0)) return;
+  const saved = await record.state();
+  const holders = saved?.holdersOf(kind.name, id) ?? [];
+  return holders.find(({ ref, resource }) => {
+    const isOther = !own.includes(ref.key) && !deployment.hasLeft(ref.key, kind.name, id);
+    return isOther && !isInRun(resource.urn, command);
+  })?.ref.key;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+
+/**
+ * A moment after the creates so far, for the state. Without the platform's time it is a day later by this machine's
+ * clock, because the clock that it is compared with may be ahead by hours. Undefined if no operation beside create is
+ * known: then no call can come too early.
+ */
+export function createdAt({ settings, work, platformNow }: Runtime): string | undefined {
+  if (!settings.operations) return undefined;
+  return momentAfter(platformNow()) ?? new Date(work.clock.wallMs() + DAY_MS).toISOString();
 }
 
 /** The changed fields by wire name; `null` for an argument that has neither a value nor a default any more. */

@@ -13,27 +13,29 @@ import {
   natural,
   OutcomeUnknownError,
   printable,
+  shellWord,
   withCode,
 } from "../base/index.js";
-import type { JournalEntry, OpenCreate } from "../journal/index.js";
 import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind } from "../kinds/index.js";
 import {
   type Abilities,
+  type OpenCreate,
   type PlannedObject,
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
 import {
   answerCommands,
+  type CreateRecord,
   describe,
   howToKeep,
   isOfPlugin,
   type LeftLive,
   MAX_LISTED,
   memberRef,
-  otherStackAdvice,
   parseKey,
   pendingCommandLine,
+  pluginUrn,
   type ResourceRef,
   refOfKey,
   resolveCommands,
@@ -71,7 +73,7 @@ function notice(
 /** In a preview: `pulumi up` takes over an earlier run's create, or searches for it. */
 export function takeOverNotice(
   ref: ResourceRef,
-  entry: Pick<JournalEntry, "at"> & Partial<JournalEntry>,
+  entry: Pick<CreateRecord, "at"> & { id?: string | undefined },
 ): Notice {
   const { id } = entry;
   const next = id === undefined ? "searches the platform for it" : "takes it over";
@@ -103,13 +105,6 @@ function madeOtherwise(all: readonly MadeObject[]) {
   return `Earlier runs created these with arguments that differ from the program's: ${listed(those)}.`;
 }
 
-/** A new resource's object may be one that earlier runs managed, perhaps under another name. */
-export function formerObjectNotice(ref: ResourceRef, former: JournalEntry): Notice {
-  const { short } = parseKey(former.key);
-  const text = `${ref.label} is new, but earlier runs managed an object with the same name on the platform: "${short}" (${former.id}). If it is the same one, ${renameCure(ref, former)}. Otherwise \`pulumi up\` creates another one.`;
-  return notice("perhaps managed before", ref, text, former.id);
-}
-
 export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilities): Notice {
   const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
   const sends = sentForAdoption(abilities);
@@ -123,54 +118,81 @@ function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
 }
 
 /** The error of an `up` or a preview for new objects that open creates block. @param all at least one. */
-export function namesakesMessage(all: readonly Namesake[]): string {
+export function namesakesMessage(
+  { deployment }: Pick<Runtime, "deployment">,
+  all: readonly Namesake[],
+): string {
   const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   return [
     `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name on the platform. This run creates nothing more.`,
     ...cut(lines, MAX_LISTED),
-    ...openAdvice(sorted),
+    ...openAdvice(sorted, deployment.isWhole),
     `Then run \`${inStack("pulumi up")}\`.`,
   ].join("\n");
 }
 
 function whatIsOpen(open: OpenCreate) {
-  const { key, id, elsewhere } = open;
+  const { key, id } = open;
   const { label, kind } = parseKey(key);
-  const stack = elsewhere ? ` of the stack ${elsewhere.stack}` : "";
-  if (id !== undefined) return `an earlier run${stack} created ${label} as ${id}`;
-  return `an earlier run${stack} sent ${label}, and its outcome is unknown: look in the account for ${describe(kind, open)}`;
+  if (id !== undefined) return `an earlier run created ${label} as ${id}`;
+  return `an earlier run sent ${label}, and its outcome is unknown: look in the account for ${describe(kind, open)}`;
 }
 
-/** Lines about what to do for each answer. The advice about names is the first object's, and stands for all. */
-function openAdvice(all: readonly Namesake[]) {
-  const nameOf = ({ open: { key, elsewhere } }: Namesake) =>
-    elsewhere ? refOfKey(key, elsewhere.stack).urn : parseKey(key).short;
-  const unknown = all.filter(({ open }) => open.id === undefined).map(nameOf);
-  const created = all.filter(({ open }) => open.id !== undefined).map(nameOf);
-  const lines: string[] = [];
+/**
+ * Lines about what to do for each answer. The advice about names is the first object's, and stands for all.
+ * @param isWhole whether the program has declared all that it declares: if not, it may still declare the open ones.
+ */
+function openAdvice(all: readonly Namesake[], isWhole: boolean) {
   const [{ ref, open }] = all as readonly [Namesake];
-  const stack = open.elsewhere?.stack;
-  // The journal may also be that of another provider of this stack, which needs no advice about stacks.
-  if (stack !== undefined && stack !== stackOf(ref.identity))
-    lines.push(...otherStackAdvice(stack));
-  if (unknown.length > 0) lines.push(...answerCommands(unknown));
+  const names = new Set(all.map((each) => parseKey(each.open.key).short));
+  const unknown = all.filter((each) => each.open.id === undefined);
+  const lines: string[] = [];
+  if (!isWhole) {
+    const urns = new Set(all.map((each) => refLike(ref, each.open.key).resourceUrn));
+    const targets = [...urns]
+      .slice(0, MAX_LISTED)
+      .map((urn) => ` --target ${shellWord(urn)}`);
+    lines.push(
+      `If the program also declares ${quoted(names)}, run ${agree(names.size, "that", "those")} first:`,
+      `  ${inStack(`pulumi up${targets.join("")}`)}`,
+    );
+  }
+  if (unknown.length > 0)
+    lines.push(...answerCommands(unknown.map((each) => parseKey(each.open.key).short)));
   const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });
   if (unknown.length === 0) lines.push(`If both are the same object: ${cure}.`);
   else lines.push(`If it is there, and both are the same object: also ${cure}.`);
-  if (created.length > 0)
+  if (unknown.length < all.length && isWhole)
     lines.push(
       "If not, drop the record of the earlier create:",
-      `  ${pendingCommandLine("forget", created)}`,
+      `  ${pendingCommandLine("forget", [...names])}`,
     );
   return lines;
 }
 
+function quoted(names: ReadonlySet<string>) {
+  return enumerate(
+    Array.from(names, (name) => `"${printable(name)}"`),
+    MAX_LISTED,
+  );
+}
+
+/** The ref of a key, in the stack and the front end of another ref. */
+function refLike({ identity, resource, resourceUrn }: ResourceRef, key: string) {
+  const ref = refOfKey(key, stackOf(identity));
+  if (!isOfPlugin({ resource, resourceUrn })) return ref;
+  return { ...ref, resourceUrn: pluginUrn(ref) };
+}
+
 /** How the program can keep an object that an earlier run made under another name. */
-function renameCure(ref: ResourceRef, { key, id = "<its id>", elsewhere }: OpenCreate) {
+function renameCure(ref: ResourceRef, { key, id = "<its id>", isInState }: OpenCreate) {
   const adopt = `set existingId: ${id}`;
+  // A plugin learns of an alias only from the state.
+  if (isOfPlugin(ref) && isInState !== true && parseKey(key).member === undefined)
+    return adopt;
   const { name, member, resource, parentTypes } = parseKey(key);
-  if (elsewhere || key === ref.key || resource !== ref.resource) return adopt;
+  if (key === ref.key || resource !== ref.resource) return adopt;
   const isOfCatalog = ref.parentTypes?.split("$").includes(CATALOG_TYPE) === true;
   let formerKey: string | undefined;
   if (resourceKeyIn(key) === resourceKeyIn(ref.key)) formerKey = member;
@@ -243,26 +265,70 @@ export function resentUpdateNotice(ref: ResourceRef): Notice {
 }
 
 /** In a preview and an `up`: the journal has another create of a resource than the state's object. */
-export function secondObjectNotice(
+export function secondObjectNotice({ label }: Shown, kind: Kind, id: string): Notice {
+  const text = `${label}: an earlier run also created ${id}. ${staysLive(kind, `Object ${id}`)}.`;
+  return notice("also made by earlier runs", { label }, text, id);
+}
+
+/** At the end of a preview or an `up`: an object whose resource the program no longer declares. */
+export function leavingNotice(
   kind: Kind,
-  ref: ResourceRef,
-  entry: JournalEntry,
-  held: string,
+  { label, short }: Pick<ResourceRef, "label" | "short">,
+  { id, name, isDeleted }: { id: string; name: string; isDeleted: boolean },
 ): Notice {
-  const { id } = entry;
-  let next = "Look in the account for a second one";
-  if (id !== undefined) next = staysLive(kind, `Object ${id}`);
-  const text = `${whatHappened(ref.label, entry)} The state has the object ${held}. ${next}. To stop this message:\n  ${pendingCommandLine("forget", [ref.short])}`;
-  return notice("also made by earlier runs", ref, text, id);
+  const object = `${kind.create.noun} ${id} ("${printable(name)}")`;
+  let fate = staysLive(kind, capital(object));
+  if (isDeleted)
+    fate = `\`pulumi up\` deletes ${object} on the platform (retainOnDelete: false)`;
+  const text = `\`${printable(short)}\` is no longer in the program. ${fate}.`;
+  return notice("no longer in the program", { label }, text, id);
+}
+
+function capital(text: string) {
+  return text.replace(/^./, (letter) => letter.toUpperCase());
+}
+
+/**
+ * At the end of a preview or an `up`: open creates that this run has not come to. @param all at least one.
+ * @param isWhole whether the run has come to all that the program declares.
+ */
+export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean): string {
+  const names = all.map(
+    ({ key, id = "outcome unknown" }) => `${parseKey(key).short} (${id})`,
+  );
+  const creates = count(all.length, "create");
+  const what = isWhole
+    ? `sent ${creates} that this run doesn't declare`
+    : `also sent ${creates}`;
+  return [
+    `An earlier run ${what}: ${listed(names)}. To see what to do:`,
+    `  ${inStack("npx pulumi-advertising pending")}`,
+  ].join("\n");
 }
 
 export function warnOfPlatform(
-  { say }: Pick<Runtime, "say">,
+  { messages }: Pick<Runtime, "messages">,
   label: string,
   warnings: readonly string[],
 ): void {
   for (const warning of warnings)
-    say(`Platform warning (first seen for ${label}): ${warning}`, warning);
+    messages.say(`Platform warning (first seen for ${label}): ${warning}`, warning);
+}
+
+/** Why an object isn't deleted: a clause, or the keys of the resources that have it. */
+export type DeleteBlocker = { why: string } | { holders: readonly string[] };
+
+/** An object whose resource has left the state, and that isn't deleted. */
+export function notDeletedMessage(
+  kind: Kind,
+  { label, id }: { label: string; id: string },
+  blocker: DeleteBlocker,
+): string {
+  const text = `${label} left the state but was not deleted, because`;
+  if ("why" in blocker)
+    return `${text} ${blocker.why}. ${staysLive(kind, `Object ${id}`)}.`;
+  const names = blocker.holders.map((key) => parseKey(key).short);
+  return `${text} it also belongs to ${enumerate(names)}.`;
 }
 
 export function goneNotice(ref: Shown): Notice {
@@ -281,10 +347,6 @@ export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
   const told = enumerate(changes);
   const text = `${ref.label} was changed on the platform: ${told}. To keep the live value, copy it into your program. Otherwise \`pulumi up\` sets it back, or replaces the object if advertising:operations has no update.`;
   return notice("changed on the platform", ref, text, told);
-}
-
-export function stateForRead(): string {
-  return "advertising:operations has a read now. Updates of unchanged resources send nothing: they only add to the state what a refresh needs.";
 }
 
 /** The name of each action in a plan, in the order of the plan's lines. */
@@ -390,7 +452,7 @@ export function usedMessage(
     const outcome = outcomes.get(key);
     const isUsed =
       outcome?.kind === "managed" ||
-      (outcome?.kind === "created" && outcome.sending !== undefined);
+      (outcome?.kind === "created" && outcome.isTakenOver === true);
     return isUsed && outcome.id !== id ? `${key || name} (${outcome.id})` : [];
   });
   if (those.length === 0) return undefined;
@@ -444,6 +506,15 @@ export function setFailureMessage(
     text: lines.join("\n"),
     code: first?.error.code ?? OutcomeUnknownError.code,
   };
+}
+
+/** The error for a set whose interrupted run sent events that Pulumi's record has as secret. */
+export function hiddenEventsMessage({ label, short }: ResourceRef): string {
+  return [
+    `${label}: an interrupted run sent events of this set. They are secret, so it isn't known which. Nothing was sent.`,
+    "Look in the account, and set existingId for each event that is there. Then run:",
+    `  ${pendingCommandLine("not-created", [short])}`,
+  ].join("\n");
 }
 
 /** The error of an `up` or a preview while creates are unresolved. @param open at least one. */

@@ -12,16 +12,20 @@ import {
   type Values,
   withPage,
 } from "../base/index.js";
-import { DEFAULT_PROVIDER, type OpenCreate } from "../journal/index.js";
 import { type Kind, ownerIn } from "../kinds/index.js";
-import type { PlannedObject } from "../plan/index.js";
+import type { OpenCreate, PlannedObject } from "../plan/index.js";
+import type { IsSameAccount } from "../settings/index.js";
 import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
-import type { Runtime } from "./runtime.js";
+
+/** The plugin's provider if the program declares none. */
+export const DEFAULT_PROVIDER = "default";
 
 /** One object of a run (a single resource or a member of a set), and its planned action. */
 export interface ObjectTask extends PlannedObject {
   kind: Kind;
   ref: ResourceRef;
+  /** The object's key in the journal, and its former keys. */
+  keys: readonly string[];
   secret: ReadonlySet<string>;
   /** The id of the object that the create replaces. */
   replaces: string | undefined;
@@ -36,15 +40,17 @@ export type Outcome =
   | {
       kind: "created";
       id: string;
-      /** For an object that was taken over: the earlier run's sending that made it, as `sendingId` names it. */
-      sending?: string;
+      /** The mark of the create that made it. */
+      mark: string;
+      /** An earlier run has made it. */
+      isTakenOver?: true;
       /** Set if the program has changed since the create. The state gets it as sent; the next run changes it. */
       sentAs?: SentAs;
     }
   /**
    * The action failed: refused, not sent, rate limited, or without a login. A failed update may have been carried out.
    */
-  | { kind: "failed"; error: AdvertisingError }
+  | { kind: "failed"; error: AdvertisingError; isUpdate?: boolean }
   /** A create's outcome is unknown. `why`: the program's `existingId` contradicts the create. */
   | {
       kind: "unresolved";
@@ -128,19 +134,26 @@ export function toAdvertisingError(error: unknown): AdvertisingError {
     : new InternalError(describeDefect(error));
 }
 
+/** Whose objects a run manages; see `Runtime`. */
+interface RunAccount {
+  account: string;
+  isSameAccount: IsSameAccount;
+  provider: string | undefined;
+}
+
 /** @param has begins the message. @throws AccountMismatchError if `recorded` is another account than this run's. */
 export function assertSameAccount(
-  runtime: Pick<Runtime, "account" | "isSameAccount" | "provider">,
+  runtime: RunAccount,
   recorded: unknown,
   has: string,
 ): void {
   if (runtime.isSameAccount(recorded)) return;
   const given = String(recorded);
-  const { account, provider = DEFAULT_PROVIDER } = runtime;
+  const { account, provider } = runtime;
   let names = "advertising:baseUrl and advertising:email";
   let cure = inStack(`pulumi config set advertising:formerAccount ${shellWord(given)}`);
   // A setting of the stack would apply to its other providers too.
-  if (provider !== DEFAULT_PROVIDER) {
+  if (provider !== undefined && provider !== DEFAULT_PROVIDER) {
     names = "the provider's baseUrl and email";
     cure = `give the provider the argument formerAccount: ${JSON.stringify(given)}`;
   }

@@ -10,7 +10,7 @@ import {
   asRecord,
   BlockedCreateError,
   hasValue,
-  isSameValue,
+  joined,
   own,
   type Secrets,
   SettingsError,
@@ -18,20 +18,17 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import {
-  adoptionClash,
-  checkArguments,
-  type Kind,
-  ownerIn,
-  type SetKind,
-} from "../kinds/index.js";
+import { adoptionClash, checkArguments, type Kind, type SetKind } from "../kinds/index.js";
 import {
   adoptedBy,
+  asUnresolved,
   type Circumstances,
-  canSearch,
   changeMessages,
   decideObjects,
   holdsUnknown,
+  isMade,
+  type OpenCreate,
+  type OpenCreates,
   type PlannedObject,
   shownAction,
 } from "../plan/index.js";
@@ -43,11 +40,9 @@ import {
   type DeclaredSet,
   howToKeep,
   IDENTITY,
-  identifyingIn,
   isOfKnownAccount,
   kindOf,
-  lacksForRead,
-  MARK,
+  MARKS,
   memberOf,
   memberRef,
   objectKey,
@@ -59,26 +54,24 @@ import {
   readDeclared,
   readStored,
   refOfInputs,
+  resourceKeyIn,
   SECRET_ARGUMENTS,
-  SINGLE,
   type StoredSet,
   secretArgumentsIn,
-  sendingId,
   UNKNOWN,
+  type Unresolved,
 } from "../state/index.js";
 import {
   assertAccountOfOpen,
-  createToTakeOver,
-  markInput,
-  type NewObject,
-  namesakeOf,
-  openIn,
+  namesakeFor,
+  planOfCreate,
   wasSentWithOtherArguments,
 } from "./create.js";
 import type { Checked, Deployment } from "./deployment.js";
+import { awaitRecord } from "./end-of-run.js";
 import {
   adoptionNotice,
-  formerObjectNotice,
+  hiddenEventsMessage,
   type MadeObject,
   madeOtherwiseMessage,
   namesakesMessage,
@@ -87,8 +80,6 @@ import {
   possibleNamesakeNotice,
   replacedNotice,
   resentUpdateNotice,
-  secondObjectNotice,
-  stateForRead,
   stateOnlyNotice,
   takeOverNotice,
   unresolvedMessage,
@@ -125,6 +116,7 @@ export async function check(
 ): Promise<{ inputs: Values; failures: string[] }> {
   const { context, olds, news } = request;
   const { deployment, settings } = runtime;
+  runtime.begin(ref);
   const { values, problems } = checkArguments(resource, news, settings, {
     isUnknown: holdsUnknown,
     secret: secretArgumentsIn(news),
@@ -137,7 +129,8 @@ export async function check(
       ...asRecord(values.defaults),
     };
   // Planned like a new resource: only `diff` knows the state.
-  const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
+  const change = { id: "", olds: {}, news: values };
+  const plan = planObjects(resource, runtime, ref, change);
   // Also true in the second `check` of a replacement.
   const isNew = Object.keys(olds).length === 0;
   deployment.noteContext(context);
@@ -145,8 +138,10 @@ export async function check(
   // Before anything is awaited: other resources' checks may need it.
   noteDeclared(deployment, plan);
   const wrong = [...claimConflicts(plan), ...problemMessages(problems)];
-  if (deployment.isUp) await runtime.journal(ref).openOnce();
-  noteFormerKeys(plan);
+  const isChanged = Object.keys(values).some(
+    (name) => !isDeepStrictEqual(values[name], olds[name]),
+  );
+  if (deployment.isUp && isChanged) await runtime.journal().openOnce();
   const failures = [
     ...wrong.map((text) => withPage(text, ArgumentsError.code)),
     ...runtime.reading.problems.map((problem) => {
@@ -154,29 +149,66 @@ export async function check(
     }),
   ];
   // For a resource in the state, `diff` shows these messages.
-  if (isNew && wrong.length === 0) {
-    // A set's plan lists the objects that it adopts.
-    const adopts = "member" in resource ? undefined : adoptedBy(values);
-    if (adopts !== undefined) runtime.informEach(adoptionNotice(ref, adopts, plan.can));
-    const error = deployment.isUp === false ? tellPreview(plan) : undefined;
-    if (error) failures.push(withPage(error.message, error.code));
-  }
+  if (isNew && wrong.length === 0) failures.push(...(await tellNew(plan, change)));
   // In a plugin after each check, since it can't know which resource is the last.
-  if (deployment.isWhole || !context.run) runtime.tellCollected();
+  if (deployment.isWhole || !context.run) runtime.messages.tellCollected();
+  await awaitRecord(runtime);
   if (failures.length > 0) deployment.hasFailed = true;
-  // Without a changed argument this run sends nothing, so the former run's name stays.
-  const isChanged = Object.keys(values).some(
-    (name) => !isDeepStrictEqual(values[name], olds[name]),
-  );
+  // An incomplete set sends what is missing, also without a changed argument. For a single resource in the state, a
+  // create comes with the second check of a replacement.
+  const isSet = "member" in resource;
+  const isSending = deployment.isUp !== false && (isChanged || isSet);
+  const mayCreate = isSending && (isNew || (isSet && isChanged));
   const inputs = withoutUndefined({
     ...values,
     [IDENTITY]: context.identity,
     [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
     [DELETES]: context.deletes,
-    [MARK]: markInput(runtime, ref, olds),
-    [RUN]: deployment.isUp !== false && isChanged ? runtime.runName : olds[RUN],
+    [RUN]: isSending ? runInput(runtime) : olds[RUN],
+    [MARKS]: mayCreate ? await keptMarks(plan) : undefined,
   });
   return { inputs, failures };
+}
+
+/** The value of the input `__run`. */
+function runInput({ runName, settings: { markField } }: Runtime) {
+  return joined(" ", runName, markField);
+}
+
+/**
+ * The marks of open creates. Until such a create is resolved, no other one is sent; if it is sent again, it keeps its
+ * mark. So Pulumi's record of an interrupted run has one create, however often the run was repeated.
+ */
+async function keptMarks(plan: Plan): Promise<Values | undefined> {
+  const { runtime, objects } = plan;
+  const { record, deployment } = runtime;
+  const open = await record.open(deployment.isUp === true);
+  const marks = objects.flatMap(({ key }) => {
+    const keys = keysOf(plan, key);
+    const inState = keys.map((each) => record.arrived?.byKey.get(each)?.record);
+    const [earlier] = [...inState, ...open.of(keys)].filter((each) => {
+      return each && !("isDoubtful" in each && each.isDoubtful);
+    });
+    return earlier ? [[key, earlier.mark] as const] : [];
+  });
+  return marks.length === 0 ? undefined : Object.fromEntries(marks);
+}
+
+/** In a preview: shows what an `up` makes of a new resource. @returns the errors of the `up`. */
+async function tellNew(plan: Plan, change: Change): Promise<string[]> {
+  const { resource, runtime, ref, inputs, can } = plan;
+  // A set's plan lists the objects that it adopts.
+  const adopts = "member" in resource ? undefined : adoptedBy(inputs);
+  if (adopts !== undefined) runtime.messages.informEach(adoptionNotice(ref, adopts, can));
+  const { planned } = runtime.deployment.checked(ref.key);
+  if (runtime.deployment.isUp !== false) return [];
+  const former = planned ? undefined : await replacedObject(runtime, ref);
+  if (former)
+    runtime.messages.warnEach(replacedNotice(plan.kind, ref, former, "is replaced"));
+  const error = await tellPreview(
+    await planWithOpenCreates(resource, runtime, ref, change),
+  );
+  return error ? [withPage(error.message, error.code)] : [];
 }
 
 function checkedOf(
@@ -197,13 +229,10 @@ function checkedOf(
   };
 }
 
-function noteDeclared(
-  { declared }: Deployment,
-  { ref, objects, declared: { events, formerKeys } }: Plan,
-): void {
-  if (!events) declared.add(ref.key);
-  for (const { key } of objects) declared.add(objectRef(ref, key).key);
-  for (const key of formerKeys.values()) declared.add(memberRef(ref, key).key);
+function noteDeclared({ declared }: Deployment, plan: Plan): void {
+  const { ref, objects } = plan;
+  if (!plan.declared.events) declared.add(ref.key);
+  for (const { key } of objects) for (const each of keysOf(plan, key)) declared.add(each);
 }
 
 /** Claims the ids in `existingId`. @returns a problem for each id that another resource or member claimed before. */
@@ -218,22 +247,23 @@ function claimConflicts({ runtime, resource, kind, ref, objects }: Plan) {
   });
 }
 
-/** Moves journal records from former keys, which aliases and a set's `formerKey`s name, to the keys of now. */
-function noteFormerKeys({ runtime, resource, kind, ref, objects, declared }: Plan) {
-  const journal = runtime.journal(ref);
-  const { formerKeys = [] } = runtime.deployment.checked(ref.key);
-  for (const former of formerKeys)
-    for (const { key } of objects)
-      journal.moveRecord(
-        resource === kind ? former : memberOf(former, key),
-        objectRef(ref, key).key,
-      );
-  for (const [key, former] of declared.formerKeys)
-    journal.moveRecord(memberRef(ref, former).key, memberRef(ref, key).key);
+/** The keys of one of a resource's objects: its own, then those by the resource's aliases and the set's `formerKey`s. */
+export function keysOf({ runtime, ref, declared }: KeysContext, key: string): string[] {
+  const { formerKeys = [], inState } = runtime.deployment.checked(ref.key);
+  const resources = [ref.key, ...formerKeys, inState?.key ?? ref.key];
+  const formerKey = declared.formerKeys.get(key);
+  const members = formerKey === undefined ? [key] : [key, formerKey];
+  const isSet = ref.key !== objectRef(ref, key).key;
+  const all = resources.flatMap((resource) =>
+    members.map((member) => (isSet ? memberOf(resource, member) : resource)),
+  );
+  return [...new Set(all)];
 }
 
+type KeysContext = Pick<Plan, "runtime" | "ref" | "declared">;
+
 /** @throws ArgumentsError if an alias gives the resource the state of another type. */
-export function planObjects(
+function planObjects(
   resource: Kind | SetKind,
   runtime: Runtime,
   ref: ResourceRef,
@@ -278,6 +308,66 @@ export function planObjects(
   };
 }
 
+/**
+ * Like {@link planObjects}, with the open creates of unknown outcome that the state doesn't list yet. They count only
+ * where the plan would send something, or where the set no longer declares them.
+ * @throws BlockedCreateError if an interrupted run sent events of the set that nobody can tell, since they are secret.
+ */
+export async function planWithOpenCreates(
+  resource: Kind | SetKind,
+  runtime: Runtime,
+  ref: ResourceRef,
+  change: Change,
+): Promise<Plan> {
+  const plan = planObjects(resource, runtime, ref, change);
+  const { kind, stored, declared, objects } = plan;
+  if (objects.every(isQuiet)) return plan;
+  const open = await runtime.record.open(runtime.deployment.isUp === true);
+  if (open.all.length + stored.unresolved.size === 0) return plan;
+  if ("member" in resource && open.of([ref.key]).length > 0)
+    throw new BlockedCreateError(hiddenEventsMessage(ref));
+  const whole = { ...stored, unresolved: unresolvedWith(plan, open) };
+  return { ...plan, stored: whole, objects: decideObjects(kind, whole, declared, plan) };
+}
+
+function isQuiet({ action }: PlannedObject) {
+  return action.do === "same";
+}
+
+/** The resource's creates of unknown outcome, in the state and elsewhere. */
+function unresolvedWith(plan: Plan, open: OpenCreates): Map<string, Unresolved> {
+  const { runtime, resource, ref, stored, objects } = plan;
+  const unresolved = new Map(stored.unresolved);
+  // A killed run has sent it again: its moment may be about an earlier sending.
+  for (const [key, each] of unresolved)
+    if (runtime.record.arrived?.sentAgain.has(each.mark))
+      unresolved.set(key, withoutUndefined({ ...each, latest: undefined }));
+  // What the state lists is in `stored` already.
+  const isUnknown = (create: OpenCreate) =>
+    !isMade(create) && !create.isInState && runtime.isSameAccount(create.account);
+  const known = new Set<string>();
+  for (const object of objects) {
+    const keys = keysOf(plan, object.key);
+    for (const each of keys) known.add(each);
+    const all = open.of(keys);
+    // A run that knew the object of an earlier create has taken it over, and sent nothing.
+    if (isQuiet(object) || unresolved.has(object.key) || all.some(isMade)) continue;
+    const create = all.find(isUnknown);
+    if (!create) continue;
+    // Perhaps the member's former key: commands use the names that `pending` has.
+    const { member = object.key } = parseKey(create.key);
+    if (!unresolved.has(member))
+      unresolved.set(member, asUnresolved(objectRef(ref, member), create));
+  }
+  // Those that the set does not declare any more.
+  for (const create of "member" in resource ? open.all.filter(isUnknown) : []) {
+    const { member, key } = parseKey(create.key);
+    if (member === undefined || resourceKeyIn(key) !== ref.key || known.has(key)) continue;
+    unresolved.set(member, asUnresolved(memberRef(ref, member), create));
+  }
+  return unresolved;
+}
+
 /** @throws AdvertisingError if nothing may be done, for example because a single resource's create is unresolved. */
 export async function diffResource(
   resource: Kind | SetKind,
@@ -285,158 +375,153 @@ export async function diffResource(
   ref: ResourceRef,
   change: Change,
 ): Promise<{ changes: boolean; replaces: string[] }> {
-  const { deployment } = runtime;
-  const { olds, news } = change;
+  const { deployment, record } = runtime;
+  const { id, olds, news } = change;
+  runtime.begin(ref);
   assertSameAccount(runtime, olds[ACCOUNT], `The state has ${ref.label}`);
-  const plan = planObjects(resource, runtime, ref, change);
-  const { kind, stored, declared, objects, can } = plan;
-  const [single] = resource === kind ? objects : [];
+  const urns = [ref.urn, deployment.checked(ref.key).inState?.urn];
+  record.notePassed((each) => urns.includes(each.urn) && each.id === id);
   // The engine also calls `diff` without a `check`: in a refresh (with the old inputs), and for dependents of a
-  // replacement or a target. Then nothing is noted or shown.
+  // replacement or a target. Then nothing is noted or shown, and no open create stops it.
   const isChecked = deployment.isChecked(ref.key);
-  if (isChecked) noteState(plan);
+  const planned = isChecked ? planWithOpenCreates : planObjects;
+  const plan = await planned(resource, runtime, ref, change);
+  const { stored, objects } = plan;
+  const [single] = resource === plan.kind ? objects : [];
+  if (isChecked) await noteState(plan);
   if (single) {
     if (single.action.do === "blocked") {
       const named = deployment.checked(ref.key).inState ?? ref;
       throw new BlockedCreateError(unresolvedMessage([{ ref: named, ...single.action }]));
     }
     deployment.checked(ref.key).planned = { stored, object: single };
-    if (isChecked) tellSingle(plan, single);
+    if (isChecked) await tellSingle(plan, single);
   } else if (isChecked && deployment.isUp === false) {
-    const error = tellPreview(plan);
+    const error = await tellPreview(plan);
     if (error) throw error;
   }
-  // Once a read is known, an update that sends nothing adds to the state what a refresh needs.
-  const preparesRead = Boolean(can.read) && isChecked && lacksForRead(olds, news);
-  // Members that are not known yet are changes too.
-  const hasChanges =
-    declared.events === undefined ||
-    objects.some((object) => shownAction(object) !== "same");
-  if (preparesRead && !hasChanges) runtime.say(stateForRead());
-  // The arguments that the engine shows as the cause of a replacement.
-  const replaces: string[] = [];
-  const action = single?.action.do;
-  if (action === "recover") replaces.push(kind.nameProperty);
-  if (action === "replace" || action === "adopt") {
-    replaces.push(...(single?.changed ?? []));
-    if (adoptedBy(news) !== undefined) replaces.push("existingId");
-  }
-  return { changes: hasChanges || preparesRead, replaces };
+  return {
+    changes: hasChanges(plan),
+    replaces: single ? causesIn(plan, single, news) : [],
+  };
 }
 
-/** Tells deployment and journal what the state has: resolved creates, unresolved creates, and each object. */
-function noteState(plan: Plan) {
-  const { runtime, ref, stored, objects } = plan;
-  const { deployment } = runtime;
-  const journal = runtime.journal(ref);
-  // Unlike the plan of `check`, this one has the members that leave: their records move too.
-  noteFormerKeys(plan);
-  const creates = stored.resolved;
-  for (const create of creates) deployment.noteSeen(create);
-  journal.recordSeen({ key: ref.key, id: stored.eventIds.get(SINGLE), creates });
-  for (const { key, id, unresolved, isDeclared } of objects) {
-    if (!unresolved) continue;
-    const { mark } = unresolved;
-    const own = objectRef(ref, key);
-    // The journal may have the same create, perhaps under a former name.
-    deployment.noteSeen(mark);
-    // A declared member resolves its own create. An undeclared one's create may be a new event's, under another key.
-    if (!isDeclared)
-      runtime
-        .openCreates(ref)
-        .add({ ...unresolved, key: own.key, state: "sent", isInState: true });
-    else if (id === undefined) journal.recordSeen({ key: own.key, creates: [mark] });
-  }
-  for (const object of objects) recordObject(plan, object);
+function hasChanges({ declared, objects }: Plan) {
+  // Members that are not known yet are changes too.
+  if (declared.events === undefined) return true;
+  return objects.some((object) => shownAction(object) !== "same");
+}
+
+/** The arguments that the engine shows as the cause of a replacement. */
+function causesIn({ kind }: Plan, { action, changed }: PlannedObject, news: Values) {
+  if (action.do === "recover") return [kind.nameProperty];
+  if (action.do !== "replace" && action.do !== "adopt") return [];
+  if (adoptedBy(news) === undefined) return [...changed];
+  return [...changed, "existingId"];
 }
 
 /**
- * Claims an object that the state has, and notes it in the journal. Warns of a second object that an earlier run made
- * for the same resource, and of changes that are not sent. @throws ArgumentsError if another resource has claimed it.
+ * The object that a single resource's create replaces. Under `up --replace` the engine calls no `diff`, and only the
+ * record knows the object.
  */
-function recordObject(
-  { runtime, kind, secret, stored, ref: ofResource }: Plan,
+export async function replacedObject(
+  { deployment, record, provider }: Runtime,
+  ref: ResourceRef,
+): Promise<PlannedObject["former"]> {
+  const {
+    planned,
+    deletes,
+    deletesInStateAndProgram = false,
+  } = deployment.checked(ref.key);
+  if (planned) {
+    const { id, former } = planned.object;
+    const isDeleted = former?.isDeleted ?? deletesInStateAndProgram;
+    if (id === undefined) return undefined;
+    return { id, isDeleted };
+  }
+  const { id, resource } = (await record.state())?.byKey.get(ref.key) ?? {};
+  if (id === undefined || resource?.urn !== ref.urn) return undefined;
+  const isAsked = provider !== undefined || own(resource.inputs, DELETES) === true;
+  return { id, isDeleted: deletes === true && isAsked && resource.retainOnDelete !== true };
+}
+
+/** Notes what the state has: resolved creates, unresolved creates, and each object. */
+async function noteState(plan: Plan): Promise<void> {
+  const { runtime, ref, stored, objects } = plan;
+  const { deployment, record } = runtime;
+  for (const [mark, id] of stored.resolved) if (id === "") record.noteSeen(mark);
+  for (const object of objects) {
+    const { key, unresolved, isDeclared } = object;
+    // A declared member resolves its own create. An undeclared one's create may be a new event's, under another key.
+    if (unresolved && !isDeclared) {
+      const open = await record.open(deployment.isUp === true);
+      open.add({ ...unresolved, key: objectRef(ref, key).key, run: "", isInState: true });
+    }
+    claimHeld(plan, object);
+  }
+}
+
+/** Claims an object that the state has. @throws ArgumentsError if another resource has claimed it. */
+function claimHeld(
+  { runtime, kind, secret, ref: ofResource }: Plan,
   { key, action, changed, former, id, olds, values }: PlannedObject,
 ) {
   if (id === undefined) return;
   const ref = objectRef(ofResource, key);
-  const { deployment } = runtime;
-  const journal = runtime.journal(ref);
-  const entry = journal.of(ref.key);
-  const isOther = entry && entry.state !== "confirmed" && entry.id !== id;
-  // Another machine has replaced the object that this machine's journal has as created.
-  const isLeft = isOther && stored.left.some((each) => each.id === entry.id);
-  // The create came from Pulumi's pending operations: that run was still going on, and has saved its object since.
-  const isSaved = entry?.id === undefined && entry?.atLatest === true;
-  // The journal has a create of this resource that the state neither has as its object nor accounts for.
-  if (isOther && !isLeft && !isSaved && !deployment.hasSeen(kind, entry)) {
-    // A create that was sent to replace this object makes no second one: the run takes it over or searches for it.
-    const isSecond = entry.id === undefined && entry.replaces !== id;
-    const { short } = parseKey(journal.keyOnDisk(ref.key));
-    if (isSecond || action.do === "same")
-      runtime.warnEach(secondObjectNotice(kind, { ...ref, short }, entry, id));
-  }
-  deployment.noteSeen(objectKey(kind.name, id));
-  const { deletes } = deployment.checked(ofResource.key);
-  journal.recordSeen({
-    key: ref.key,
-    id,
-    creates: isLeft ? [sendingId(entry)] : [],
-    deletes,
-    ...identifyingIn(kind, olds, secret),
-  });
-  const other = former ? undefined : deployment.claim(kind, id, ref.key);
+  runtime.record.noteSeen(objectKey(kind.name, id));
+  const other = former ? undefined : runtime.deployment.claim(kind, id, ref.key);
   if (other !== undefined)
     throw new ArgumentsError(`${ref.label}: ${adoptionClash(id, parseKey(other).label)}`);
   if (action.do === "update state only")
-    runtime.warnEach(
+    runtime.messages.warnEach(
       stateOnlyNotice(ref, id, changeMessages(changed, olds, values, secret)),
     );
 }
 
 /** Adds to the engine's display of a single resource's step what the step does not show. */
-function tellSingle(plan: Plan, object: PlannedObject) {
+async function tellSingle(plan: Plan, object: PlannedObject) {
   const { runtime, kind, ref, can } = plan;
-  const { deployment } = runtime;
+  const { deployment, messages } = runtime;
   const { action, former } = object;
   // Noted here, since with `deleteBeforeReplace` the engine calls `delete` before `create`.
   if (former && !deployment.checked(ref.key).deletesInStateAndProgram)
     deployment.noteStaying(kind, former.id);
   if (action.do === "adopt") {
     const { id = UNKNOWN } = action;
-    runtime.informEach(adoptionNotice(ref, id, can));
+    messages.informEach(adoptionNotice(ref, id, can));
   }
   if (action.do === "update" && object.sentAs?.isUnsure)
-    runtime.informEach(resentUpdateNotice(ref));
+    messages.informEach(resentUpdateNotice(ref));
   if (deployment.isUp === false) tellReplacement(plan, object);
 }
 
 /** Shows a preview's messages about a replacement: an earlier create that is used, and the old object. */
 function tellReplacement({ runtime, kind, ref }: Plan, { action, former }: PlannedObject) {
-  if (action.do === "recover") runtime.warnEach(takeOverNotice(ref, action.record));
-  if (!former || runtime.deployment.isClaimedOrAdopted(kind, former.id)) return;
+  const { messages, deployment } = runtime;
+  if (action.do === "recover") messages.warnEach(takeOverNotice(ref, action.record));
+  if (!former || deployment.isClaimedOrAdopted(kind, former.id)) return;
   let then = "is replaced";
   if (action.do === "replace" && action.perhaps)
     then = "is replaced if a value that isn't known yet has changed";
   const notice = replacedNotice(kind, ref, former, then);
-  runtime.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
+  messages.warnEach({ ...notice, text: `${notice.text}\n${howToKeep(former.id)}` });
 }
 
 /**
  * Shows a preview's messages, for a front end (the plugin) that learns only in `create` and `update` that it is in a
  * preview. @param change without an id and old state for a create. @throws AdvertisingError the error of the `up`.
  */
-export function previewResource(
+export async function previewResource(
   resource: Kind | SetKind,
   runtime: Runtime,
   ref: ResourceRef,
   change: Change,
-): void {
-  const plan = planObjects(resource, runtime, ref, change);
+): Promise<void> {
+  const plan = await planWithOpenCreates(resource, runtime, ref, change);
   const { planned } = runtime.deployment.checked(ref.key);
   if (planned) tellReplacement(plan, planned.object);
-  const error = tellPreview(plan);
-  runtime.tellCollected();
+  const error = await tellPreview(plan);
+  runtime.messages.tellCollected();
   if (error) throw error;
 }
 
@@ -444,88 +529,97 @@ export function previewResource(
  * Shows what an `up` would create, and all that it would do with a set. An `up` decides the same way right before it
  * sends. @returns the error with which the `up` would end, if any.
  */
-function tellPreview({
-  runtime,
-  resource,
-  kind,
-  ref,
-  can,
-  objects,
-}: Plan): AdvertisingError | undefined {
-  const { deployment } = runtime;
-  const journal = runtime.journal(ref);
-  const namesakes: Namesake[] = [];
-  const open: OpenObject[] = [];
-  const madeOtherwise: MadeObject[] = [];
-  const takenOver = new Set<PlannedObject>();
-  for (const object of objects) {
-    const { key, formerKey = key, action, entry, values, id } = object;
-    const own = objectRef(ref, key);
-    // Commands use the names that state and journal have.
-    if (action.do === "blocked") open.push({ ref: objectRef(ref, formerKey), ...action });
-    const isNew = ["create", "replace"].includes(shownAction(object));
-    if (!isNew || adoptedBy(entry) !== undefined) continue;
+async function tellPreview(plan: Plan): Promise<AdvertisingError | undefined> {
+  const { runtime, resource, kind, ref, can, objects } = plan;
+  const { deployment, messages } = runtime;
+  const blocked = objects.flatMap((object): OpenObject[] => {
+    const { key, formerKey = key, action } = object;
+    // Commands use the names that the state has.
+    return action.do === "blocked" ? [{ ref: objectRef(ref, formerKey), ...action }] : [];
+  });
+  // The plan that a set's preview shows has its searches.
+  const isSent = (action: string) =>
+    ["create", "replace"].includes(action) || (resource === kind && action === "recover");
+  const sending = objects.filter((object) => {
+    return isSent(shownAction(object)) && adoptedBy(object.entry) === undefined;
+  });
+  const outcomes = new PreviewedCreates(plan, blocked);
+  if (sending.length > 0) {
+    const journal = runtime.journal();
+    const open = await runtime.record.open(deployment.isUp === true);
     if (journal.trouble) return journal.trouble;
-    assertAccountOfOpen(runtime, journal);
-    const held = id ?? deployment.checked(ref.key).planned?.object.id;
-    const sent = createToTakeOver(runtime, own, held);
-    if (!sent) {
-      const created = { kind, ref: own, values };
-      const namesake = namesakeOf(runtime, created);
-      if (namesake) namesakes.push(namesake);
-      else if (held === undefined) tellFormerObject(runtime, created);
-      continue;
-    }
-    if (id === undefined) takenOver.add(object);
-    const record = openIn(own.label, sent);
-    if (sent.id === undefined && record && !canSearch(can, sent))
-      open.push({ ref: parseKey(journal.keyOnDisk(own.key)), record });
-    else if (
-      sent.id !== undefined &&
-      !holdsUnknown(values) &&
-      wasSentWithOtherArguments(kind, values, sent)
-    )
-      madeOtherwise.push({ ref: own, id: sent.id });
-    else runtime.warnEach(takeOverNotice(own, sent));
+    const keys = sending.flatMap((object) => keysOf(plan, object.key));
+    assertAccountOfOpen(runtime, open, keys);
+    for (const object of sending) outcomes.add(object, open);
   }
-  if (resource !== kind) runtime.tellCollected();
-  const sure = namesakes.filter(({ isPerhaps }) => !isPerhaps);
-  if (sure.length === 0)
-    for (const each of namesakes) runtime.warnEach(possibleNamesakeNotice(each));
-  const errors: string[] = [];
-  if (madeOtherwise.length > 0) errors.push(madeOtherwiseMessage(madeOtherwise));
-  if (sure.length > 0) errors.push(namesakesMessage(sure));
-  if (open.length > 0) errors.push(unresolvedMessage(open));
-  if (errors.length > 0) return new BlockedCreateError(errors.join("\n"));
-  if (resource === kind) return undefined;
-  const others = objects.filter((object) => !takenOver.has(object));
-  const plan = planMessage(kind, others, can, (id) =>
-    deployment.isClaimedOrAdopted(kind, id),
-  );
-  runtime.tellAt("info", ref.resourceUrn, plan);
+  if (resource !== kind) messages.tellCollected();
+  const error = outcomes.error;
+  if (error || resource === kind) return error;
+  const others = objects.filter((object) => !outcomes.takenOver.has(object));
+  const isKept = (id: string) => deployment.isClaimedOrAdopted(kind, id);
+  messages.tellAt("info", ref.resourceUrn, planMessage(kind, others, can, isKept));
   return undefined;
 }
 
-/**
- * Warns if a new object is probably not new: its resource had an object in an earlier run, or the program declared a
- * single resource of that platform name under another name. (Sets compare their own keys.)
- */
-function tellFormerObject(runtime: Runtime, { kind, ref, values }: NewObject) {
-  const { deployment, deleted } = runtime;
-  const journal = runtime.journal(ref);
-  const owner = ownerIn(kind, values);
-  const named = journal.confirmedNamed(kind.name, values[kind.nameProperty]);
-  const renamed = named.filter(({ key, facts = {} }) => {
-    const isOther = ref.member === undefined && !deployment.isDeclared(key);
-    return isOther && isSameValue(ownerIn(kind, facts), owner);
-  });
-  // The journal's record of this key may be about an object that has left the state.
-  const all = [journal.records.get(ref.key) ?? [], renamed].flat();
-  const former = all.find(({ id }) => {
-    if (id === undefined || deleted.has(kind.name, id)) return false;
-    return !deployment.isClaimedOrAdopted(kind, id);
-  });
-  if (former) runtime.warnEach(formerObjectNotice(ref, former));
+/** The creates of one resource in a preview, by the decisions of an `up`. */
+class PreviewedCreates {
+  readonly takenOver = new Set<PlannedObject>();
+  readonly #namesakes: Namesake[] = [];
+  readonly #madeOtherwise: MadeObject[] = [];
+
+  constructor(
+    private readonly plan: Plan,
+    private readonly blocked: OpenObject[],
+  ) {}
+
+  add(object: PlannedObject, open: OpenCreates): void {
+    const { runtime, kind, ref } = this.plan;
+    const { key, values, id, unresolved } = object;
+    const own = objectRef(ref, key);
+    const held = id ?? runtime.deployment.checked(ref.key).planned?.object.id;
+    const created = { kind, ref: own, keys: keysOf(this.plan, key), values };
+    const decided = planOfCreate(runtime, { ...created, unresolved, replaces: held }, open);
+    switch (decided.do) {
+      case "take over":
+        this.#addTakenOver(object, decided.create);
+        break;
+      case "search":
+        runtime.messages.warnEach(takeOverNotice(own, decided.record));
+        break;
+      case "blocked":
+        this.blocked.push({ ref: own, record: decided.record });
+        break;
+      case "refused":
+        this.#namesakes.push(namesakeFor(created, decided.namesake));
+        break;
+      default:
+    }
+  }
+
+  #addTakenOver(object: PlannedObject, create: OpenCreate & { id: string }) {
+    const { runtime, kind, ref } = this.plan;
+    const own = objectRef(ref, object.key);
+    const { values } = object;
+    if (object.id === undefined) this.takenOver.add(object);
+    if (!holdsUnknown(values) && wasSentWithOtherArguments(kind, values, create))
+      this.#madeOtherwise.push({ ref: own, id: create.id });
+    else runtime.messages.warnEach(takeOverNotice(own, create));
+  }
+
+  /** The error of the `up`. */
+  get error(): AdvertisingError | undefined {
+    const { runtime } = this.plan;
+    const sure = this.#namesakes.filter(({ isPerhaps }) => !isPerhaps);
+    if (sure.length === 0)
+      for (const each of this.#namesakes)
+        runtime.messages.warnEach(possibleNamesakeNotice(each));
+    const errors: string[] = [];
+    if (this.#madeOtherwise.length > 0)
+      errors.push(madeOtherwiseMessage(this.#madeOtherwise));
+    if (sure.length > 0) errors.push(namesakesMessage(runtime, sure));
+    if (this.blocked.length > 0) errors.push(unresolvedMessage(this.blocked));
+    return errors.length > 0 ? new BlockedCreateError(errors.join("\n")) : undefined;
+  }
 }
 
 /** Shorter texts are not real secrets, and masking them would damage ordinary words. */

@@ -27,8 +27,6 @@ import {
   argumentsIn,
   completeArguments,
   describe,
-  hiddenInputsIn,
-  inputsFrom,
   kindOf,
   objectRef,
   type ResourceRef,
@@ -37,10 +35,11 @@ import {
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
-  sendingId,
   UNRESOLVED,
+  type Unresolved,
   writeStored,
 } from "../state/index.js";
+import { isResource } from "./apply.js";
 import { createdAt, ObjectOperations } from "./execute.js";
 import { driftNotice, goneNotice, tooEarlyNotice } from "./messages.js";
 import { assertSameAccount, sentAsOf } from "./outcome.js";
@@ -63,15 +62,24 @@ export async function readResource(
 ): Promise<ReadResult | undefined> {
   const kind = kindOf(resource);
   const isSet = "member" in resource;
-  // The engine doesn't name the resource. The state does, if it was saved while a read was known.
-  const ref = refOfInputs(resource.name, hiddenInputsIn(properties));
+  const operations = new ObjectOperations(kind, runtime);
+  const { read } = operations.can;
+  // The engine names neither the resource nor its inputs. The record has them.
+  const hasAnswers = isSet && Object.keys(runtime.answers).length > 0;
+  const isRead = read !== undefined || hasAnswers;
+  const inputs = isRead
+    ? await inputsInRecord(resource, runtime, id, properties)
+    : undefined;
+  const ref = refOfInputs(resource.name, inputs);
   const label = ref?.label ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   if (!isSet && properties[kind.nameProperty] === undefined)
     return get(kind, runtime, id, properties);
   const stored = readStored(resource, id, properties);
-  const isAnswered = resolve(kind, runtime, stored);
+  const isAnswered = resolve(kind, runtime, id, stored);
   const open = stored.unresolved.get(SINGLE);
+  // A later run has resolved it, and the resource only awaits its removal.
+  if (open && (await isReplacedInRecord(runtime, id))) return { id, props: properties };
   if (!isSet && open)
     throw new BlockedCreateError(
       [
@@ -81,17 +89,15 @@ export async function readResource(
         `  ${inStack("npx pulumi-advertising pending")}`,
       ].join("\n"),
     );
-  const operations = new ObjectOperations(kind, runtime);
-  const { read } = operations.can;
   if (!read && !isSet && !isAnswered)
-    runtime.say(
+    runtime.messages.say(
       `A refresh does not compare any ${kind.create.noun}: the last \`pulumi up\` had no read in advertising:operations. (With --run-program, a refresh uses the current settings.)`,
     );
   // A single object that was just answered may be too new for a read to find it.
   const isChanged =
     read &&
     (isSet || !isAnswered) &&
-    (await refreshObjects(operations, ref, stored, properties));
+    (await refreshObjects(operations, ref, stored, inputs));
   if (!isSet && stored.eventIds.size === 0) return undefined;
   if (!isAnswered && !isChanged) return { id, props: properties };
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
@@ -100,11 +106,36 @@ export async function readResource(
   const args = Object.entries(argumentsIn(props)).filter(
     ([name]) => !outputs.includes(name),
   );
+  // Also after answers about a set: the next run then sees a change, and sends under its own name.
+  const areInputsChanged = isChanged || (isSet && isAnswered);
   return {
     id: stored.eventIds.get(SINGLE) ?? id,
     props,
-    inputs: isChanged ? inputsFrom(properties, Object.fromEntries(args)) : undefined,
+    inputs:
+      areInputsChanged && inputs ? { ...inputs, ...Object.fromEntries(args) } : undefined,
   };
+}
+
+async function isReplacedInRecord({ record }: Runtime, id: string): Promise<boolean> {
+  const saved = await record.state();
+  return saved?.resources.some((each) => each.id === id && each.delete === true) === true;
+}
+
+/** The hidden inputs of a resource; undefined if the record doesn't show which resource it is. */
+async function inputsInRecord(
+  resource: Kind | SetKind,
+  runtime: Runtime,
+  id: string,
+  properties: Values,
+): Promise<Values | undefined> {
+  const saved = await runtime.record.state();
+  const found = saved?.resources.filter(isResource(resource, id, properties)) ?? [];
+  const [only] = found;
+  if (found.length !== 1 || !only) return undefined;
+  const hidden = Object.entries(only.inputs ?? {}).filter(([name]) =>
+    name.startsWith("__"),
+  );
+  return Object.fromEntries(hidden);
 }
 
 /**
@@ -134,35 +165,60 @@ async function get(
   return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
 }
 
+/**
+ * The answers that `pending` passes to a refresh, by mark: the id, or an empty text. `carrier`: the id of the resource
+ * that keeps the answers about creates that no resource has.
+ */
+export interface RefreshAnswers {
+  outcomes: Readonly<Record<string, string>>;
+  carrier: string;
+  /** By a set's id and by member, the creates of an interrupted update that are still open: Pulumi forgets the update. */
+  open: Readonly<Record<string, Readonly<Record<string, Unresolved>>>>;
+}
+
 /** Applies the answers about unresolved creates to the state. @returns whether there was any. */
-function resolve(kind: Kind, runtime: Runtime, stored: StoredSet) {
-  const { answers } = runtime;
+function resolve(kind: Kind, runtime: Runtime, id: string, stored: StoredSet) {
+  const { outcomes = {}, carrier, open = {} } = runtime.answers as Partial<RefreshAnswers>;
   let isAnswered = false;
+  for (const [key, record] of Object.entries(open[id] ?? {}))
+    if (stored.eventIds.get(key) === record.replaces) stored.unresolved.set(key, record);
   for (const [key, record] of stored.unresolved) {
-    const id = answers[record.mark];
-    if (id === undefined) continue;
+    const made = outcomes[record.mark];
+    if (made === undefined) continue;
     isAnswered = true;
     stored.unresolved.delete(key);
-    if (id === null) continue;
-    stored.resolved = [...stored.resolved, sendingId(record)];
-    // The object may be so new that a read does not find it yet.
-    stored.created = createdAt(runtime) ?? stored.created;
-    const former = stored.eventIds.get(key);
-    if (former !== undefined && former !== id)
-      stored.left = [...stored.left, { id: former, key, at: runtime.now() }];
-    stored.eventIds.set(key, id);
-    // The next run compares the fingerprint of what was sent with the program's arguments.
-    const { body, name, facts = {} } = record;
-    if (key !== SINGLE) {
-      const { advertiserId: _, ...told } = facts;
-      stored.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
-    }
-    // A single resource in the state has the arguments of the run that saved it, which may not be the one that sent it.
-    else if (body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {}))
-      continue;
-    stored.sentAs.set(key, sentAsOf(kind, record));
+    if (made !== "") resolveAs(kind, runtime, stored, { key, record, id: made });
+    // A journal may have it too.
+    else stored.resolved = new Map(stored.resolved).set(record.mark, "");
   }
-  return isAnswered;
+  if (carrier === id)
+    stored.resolved = new Map([...stored.resolved, ...Object.entries(outcomes)]);
+  return isAnswered || carrier === id || open[id] !== undefined;
+}
+
+function resolveAs(
+  kind: Kind,
+  runtime: Runtime,
+  stored: StoredSet,
+  { key, record, id }: { key: string; record: Unresolved; id: string },
+) {
+  // The object may be so new that a read does not find it yet.
+  stored.created = createdAt(runtime) ?? stored.created;
+  const former = stored.eventIds.get(key);
+  if (former !== undefined && former !== id)
+    stored.left = [...stored.left, { id: former, key, at: runtime.now() }];
+  stored.eventIds.set(key, id);
+  stored.resolved = new Map(stored.resolved).set(record.mark, id);
+  // The next run compares the fingerprint of what was sent with the program's arguments.
+  const { body, name, facts = {} } = record;
+  if (key !== SINGLE) {
+    const { advertiserId: _, ...told } = facts;
+    stored.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
+  }
+  // A single resource in the state has the arguments of the run that saved it, which may not be the one that sent it.
+  else if (body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {}))
+    return;
+  stored.sentAs.set(key, sentAsOf(kind, record));
 }
 
 /** Copies the platform's values into the state. @returns whether anything differed. @throws AdvertisingError */
@@ -170,28 +226,31 @@ async function refreshObjects(
   operations: ObjectOperations,
   ref: ResourceRef | undefined,
   stored: StoredSet,
-  properties: Values,
+  inputs: Values | undefined,
 ): Promise<boolean> {
   const { kind, runtime } = operations;
   const { events, eventIds, sentAs, created } = stored;
   // Undefined if the state does not say which values are secret.
-  const secret =
-    ref && secretOfObjects(kind, secretArgumentsIn(hiddenInputsIn(properties) ?? {}));
+  const secret = ref && secretOfObjects(kind, secretArgumentsIn(inputs ?? {}));
   const refreshOne = async (key: string, id: string): Promise<boolean> => {
     const own = ref && objectRef(ref, key);
     const label = own ? `${own.label} (${id})` : `${kind.name} ${id}`;
     const target = { id, created, label, ref: own };
     const record = await operations.read(target);
     if (!record) {
-      const isDeleted = runtime.deleted.has(kind.name, id);
+      const isDeleted = runtime.deployment.hasDeleted(kind, id);
       const until = isDeleted ? undefined : operations.unprovenUntil(created);
       if (until !== undefined) {
-        runtime.warnEach(tooEarlyNotice(target, until));
+        runtime.messages.warnEach(tooEarlyNotice(target, until));
         return false;
       }
-      runtime.deleted.add(kind.name, id);
-      runtime.warnEach(goneNotice(target));
+      runtime.deployment.noteDeleted(kind, id);
+      runtime.messages.warnEach(goneNotice(target));
       for (const map of [events, eventIds, sentAs]) map.delete(key);
+      // Its create has nothing to be taken over any more.
+      stored.resolved = new Map(
+        Array.from(stored.resolved, ([mark, made]) => [mark, made === id ? "" : made]),
+      );
       return true;
     }
     // An object that is known only by its fingerprint can't be compared. The read has shown that it exists.
@@ -203,7 +262,7 @@ async function refreshObjects(
     const names = [...differences.keys()];
     const now = withDifferences(values, differences);
     const changes = secret ? changeMessages(names, values, now, secret) : names;
-    runtime.warnEach(driftNotice(target, changes));
+    runtime.messages.warnEach(driftNotice(target, changes));
     const next = { ...entry };
     for (const name of names) {
       if (key === SINGLE || name !== kind.owner) next[name] = now[name] ?? null;

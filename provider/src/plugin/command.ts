@@ -12,10 +12,7 @@ async function serveEngine(): Promise<void> {
   const port = await serve(plugin);
   watchEngine(engine, () => void plugin.runtime.abandon().finally(() => process.exit(1)));
   // The engine ends the process with this signal, after it has saved the state.
-  process.once("SIGINT", () => {
-    plugin.close();
-    process.exit(0);
-  });
+  process.once("SIGINT", () => void plugin.close().finally(() => process.exit(0)));
   process.stdout.write(`${port}\n`);
 }
 

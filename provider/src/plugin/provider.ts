@@ -15,13 +15,13 @@ import {
   withPage,
 } from "../base/index.js";
 import { engineLog } from "../dynamic/index.js";
-import { DEFAULT_PROVIDER, pluginProvider } from "../journal/index.js";
 import { type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
 import {
   type Change,
   check,
   createResource,
   createRuntime,
+  DEFAULT_PROVIDER,
   deleteResource,
   describeError,
   diffResource,
@@ -44,14 +44,10 @@ import {
   argumentsIn,
   DELETES,
   IDENTITY,
-  identityText,
-  keptForRead,
-  keyOfUrn,
   kindOf,
-  parseKey,
   type ResourceRef,
-  refOf,
   refOfInputs,
+  refOfUrn,
   SECRET_ARGUMENTS,
   secretArgumentsIn,
   UNKNOWN,
@@ -111,17 +107,20 @@ export class AdvertisingPlugin {
   }
 
   /**
-   * @param name the provider resource's name. Each provider resource has its own journal, and so does the stack's
-   * dynamic provider.
+   * @param name the provider resource's name.
    */
   configure({ values }: Properties, name: string): void {
     const log = engineLog(this.engine);
-    const provider = pluginProvider(name);
+    // A default provider's name has the package's version in it.
+    const provider = name.replace(/^default_.*/, DEFAULT_PROVIDER);
     if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${name}": `;
     this.#runtime = createRuntime(this.#settingsIn(values), this.environment, log, {
       provider,
+      engine: this.engine,
     });
     this.#runtime.deployment.isUp = undefined;
+    // Also if the program declares nothing of this provider any more: what leaves the state is named.
+    this.#runtime.record.begin();
   }
 
   /** Reads settings: the provider's arguments override the stack's configuration. */
@@ -178,18 +177,21 @@ export class AdvertisingPlugin {
   }
 
   /** What a create will return, as far as that is known in a preview. @throws AdvertisingError if it would fail. */
-  previewCreate(urn: string, { values, secret }: Properties): ResourceProperties {
+  async previewCreate(
+    urn: string,
+    { values, secret }: Properties,
+  ): Promise<ResourceProperties> {
     const { resource, ref } = resourceAt(urn);
-    this.#preview(resource, ref, { id: "", olds: {}, news: values });
+    await this.#preview(resource, ref, { id: "", olds: {}, news: values });
     if ("member" in resource) return { id: "", values, secret };
     const id = adoptedBy(values);
     if (id === undefined || id === UNKNOWN) return { id: "", values, secret };
     return { id, values: { ...values, [resource.idProperty]: exactId(id) }, secret };
   }
 
-  #preview(resource: Kind | SetKind, ref: ResourceRef, change: Change): void {
+  async #preview(resource: Kind | SetKind, ref: ResourceRef, change: Change) {
     try {
-      previewResource(resource, this.runtime, ref, change);
+      await previewResource(resource, this.runtime, ref, change);
     } catch (error) {
       if (!(error instanceof BlockedCreateError)) throw error;
       const command = inStack("npx pulumi-advertising pending");
@@ -207,15 +209,15 @@ export class AdvertisingPlugin {
   }
 
   /** Like {@link previewCreate}, for an update. */
-  previewUpdate(
+  async previewUpdate(
     urn: string,
     id: string,
     olds: Values,
     news: Properties,
-  ): ResourceProperties {
+  ): Promise<ResourceProperties> {
     const { resource, ref } = resourceAt(urn);
     const { values, secret } = news;
-    this.#preview(resource, ref, { id, olds, news: values });
+    await this.#preview(resource, ref, { id, olds, news: values });
     if ("member" in resource)
       return { id: "", values: { ...values, eventIds: UNKNOWN }, secret };
     const { idProperty } = resource;
@@ -244,7 +246,7 @@ export class AdvertisingPlugin {
   ): Promise<(ResourceProperties & { inputs: Values }) | undefined> {
     const { resource, ref } = resourceAt(urn);
     const isInState = Object.keys(properties).length > 0;
-    if (!isInState) this.#assertCanImport(resource, ref, id);
+    if (!isInState) await this.#assertCanImport(resource, ref, id);
     const result = await readResource(resource, this.runtime, id, properties);
     if (!result) return undefined;
     const secret = secretArgumentsIn(inputs);
@@ -258,9 +260,25 @@ export class AdvertisingPlugin {
     return { id: result.id, ...this.#imported(resource as Kind, ref, result), secret };
   }
 
-  /** @throws UnsupportedError if no read is known: without one, an imported object's arguments are unknown. */
-  #assertCanImport(resource: Kind | SetKind, { label }: ResourceRef, id: string): void {
+  /**
+   * @throws UnsupportedError if no read is known: without one, an imported object's arguments are unknown.
+   * ArgumentsError if another resource has the object.
+   */
+  async #assertCanImport(
+    resource: Kind | SetKind,
+    ref: ResourceRef,
+    id: string,
+  ): Promise<void> {
+    const { label } = ref;
     const isSet = "member" in resource;
+    this.runtime.begin(ref);
+    const saved = isSet ? undefined : await this.runtime.record.state();
+    const holders = saved?.holdersOf(resource.name as Kind["name"], id) ?? [];
+    const holder = holders.find((each) => each.ref.key !== ref.key);
+    if (holder)
+      throw new ArgumentsError(
+        `${label} can't be imported: ${id} already belongs to ${holder.ref.label}. Nothing was sent. If this is its new name, give ${label} an alias instead.`,
+      );
     if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) return;
     const reason = isSet
       ? "a set has no id on the platform"
@@ -283,7 +301,6 @@ export class AdvertisingPlugin {
     const account = this.runtime.account || undefined;
     const values = withoutUndefined({
       ...props,
-      ...keptForRead(inputs),
       [ACCOUNT]: account,
     });
     return { values, inputs };
@@ -298,14 +315,15 @@ export class AdvertisingPlugin {
   }
 
   /** Called when the engine ends the run. */
-  close(): void {
-    this.#runtime?.closeNow();
+  async close(): Promise<void> {
+    await this.#runtime?.close();
   }
 
   /** Called first by each call that changes something. It opens the journal, which then takes what was noted before. */
   async #beginUp(ref: ResourceRef): Promise<void> {
     this.runtime.deployment.isUp = true;
-    await this.runtime.journal(ref).openOnce();
+    this.runtime.begin(ref);
+    await this.runtime.journal().openOnce();
   }
 }
 
@@ -314,15 +332,11 @@ function resourceAt(urn: string): {
   resource: Kind | SetKind;
   ref: ResourceRef;
 } {
-  const [head = "", project = "", types = ""] = urn.split("::", 3);
+  const [, , types = ""] = urn.split("::", 3);
   const resource = resourceOfType(types.split("$").at(-1) ?? "");
   if (!resource)
     throw new ArgumentsError(`The plugin has no resource ${types}. Nothing was sent.`);
-  const stack = head.slice("urn:pulumi:".length);
-  const place = parseKey(keyOfUrn(resource.name, urn));
-  // A plugin isn't told its organization, so this is a constant.
-  const identity = identityText(`organization/${project}/${stack}`, place);
-  return { resource, ref: { ...refOf(resource.name, identity), urn, resourceUrn: urn } };
+  return { resource, ref: refOfUrn(resource.name, urn) };
 }
 
 /** The former key of a resource with an alias: it gets the inputs in the state, which contain that key. */

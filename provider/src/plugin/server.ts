@@ -94,7 +94,7 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
     create: call(async (request: protocol.CreateRequest) => {
       const inputs = readProperties(request.getProperties());
       const saved = request.getPreview()
-        ? plugin.previewCreate(request.getUrn(), inputs)
+        ? await plugin.previewCreate(request.getUrn(), inputs)
         : await plugin.create(request.getUrn(), inputs);
       return new protocol.CreateResponse()
         .setId(saved.id)
@@ -105,7 +105,7 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
       const news = readProperties(request.getNews());
       const change = { id: request.getId(), olds, news: news.values };
       const saved = request.getPreview()
-        ? plugin.previewUpdate(request.getUrn(), request.getId(), olds, news)
+        ? await plugin.previewUpdate(request.getUrn(), request.getId(), olds, news)
         : await plugin.update(request.getUrn(), change);
       return new protocol.UpdateResponse().setProperties(propertiesOf(saved));
     }),

@@ -135,9 +135,7 @@ const NOTHING: CatalogContent = { advertisers: [], events: [], findings: [] };
 function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const program = currentProgram();
   const { settings } = program.reading;
-  const { values, problems } = validate(args, CATALOG_RULES, {
-    isUnknown: () => false,
-  });
+  const { values, problems } = validate(args, CATALOG_RULES);
   const { file } = values;
   const content =
     typeof file === "string" ? readCatalog(file, process.cwd(), settings) : NOTHING;

@@ -94,7 +94,7 @@ export function declare(call: Call, settings: Settings): Declaration {
 function membersOf(
   { kind, key: set, formerKeys: formerSets }: Omit<ResourceDeclaration, "objects">,
   events: unknown,
-): DeclaredObject[] {
+) {
   // Members that are not known yet may adopt any object.
   if (!isContainer(events))
     return [{ key: set, formerKeys: formerSets, kindAndName: "", adopts: UNKNOWN }];
@@ -120,8 +120,10 @@ function declaredObject(kind: Kind, values: Values) {
 function formerKeysOf({ kind, name, options }: Call) {
   return listIn(options.aliases).flatMap((alias) => {
     if (typeof alias === "string") return keyOfUrn(kind.name, alias);
-    const { name: formerName = name, parent = options.parent, parentUrn } = asRecord(alias);
+    const { name: formerName = name, parentUrn, ...others } = asRecord(alias);
     if (typeof formerName !== "string" || parentUrn !== undefined) return [];
+    // `pulumi.rootStackResource` is undefined.
+    const parent = Object.hasOwn(others, "parent") ? others.parent : options.parent;
     return keyOf(kind.name, { parentTypes: typesOf(parent), name: formerName });
   });
 }

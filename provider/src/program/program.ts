@@ -17,17 +17,9 @@ import {
   versionProblem,
   withPage,
 } from "../base/index.js";
-import { appendHints } from "../files/index.js";
-import {
-  backendIn,
-  endedPath,
-  journalPath,
-  readJournal,
-  setPrintedStack,
-} from "../journal/index.js";
+import { setPrintedStack } from "../journal/index.js";
 import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
 import {
-  accountMatcher,
   describeSettingProblems,
   NAMESPACE,
   readSettings,
@@ -76,7 +68,6 @@ class Program {
   readonly #validator = new ProgramValidator(pulumi.runtime.isDryRun());
   readonly #batch: Declaration[] = [];
   #validated: Promise<void> | undefined;
-  #isRefused = false;
 
   /**
    * Adds a declaration to the batch. @returns the resource's context for the provider process, once the whole batch is
@@ -118,7 +109,6 @@ class Program {
           this.#assertGood(batch);
           resolve();
         } catch (error) {
-          this.#isRefused = true;
           // In a process that goes on, the resources would wait forever.
           if (internals.isEmbedded()) reject(error);
           throw error;
@@ -133,26 +123,6 @@ class Program {
     const consequence = "the program stops, and nothing more is sent";
     if (this.reading.problems.length + wrong.length > 0)
       throw programError(this.reading, wrong, consequence);
-  }
-
-  /**
-   * Warns about journal records that nothing declares, and notes that the program has ended. Does nothing for a refused
-   * program: its declarations are incomplete, as a catalog with one mistake declares nothing.
-   */
-  end(): void {
-    if (this.#isRefused || this.#isUnderTest) return;
-    try {
-      const stack = internals.stackOfProgram();
-      const path = journalPath({ stack, backend: backendIn(process.env, process.cwd()) });
-      // Several programs may share the process.
-      setPrintedStack(stack);
-      const isSame = accountMatcher(this.reading.settings);
-      const records = [...readJournal(path).records.values()];
-      warn(this.#validator.atEnd(records.filter(({ account }) => isSame(account))));
-      if (!pulumi.runtime.isDryRun()) appendHints(endedPath(path), "well\n");
-    } catch {
-      // The backend is not known, or the journal can't be read: the provider reports that, and creates nothing.
-    }
   }
 }
 
@@ -189,8 +159,7 @@ function begin(): Program {
   const program = new Program();
   warn(program.reading.warnings);
   for (const note of program.reading.notes) void pulumi.log.info(note);
-  // The engine removes resources only after the program has ended, so the journal still has their records then.
-  internals.onceEndedWell(() => program.end());
+  internals.silenceFailedRegistrations();
   return program;
 }
 

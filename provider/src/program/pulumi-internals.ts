@@ -65,27 +65,15 @@ export function awaitLater<T>(promise: Promise<T>): Promise<T> {
 }
 
 /**
- * Calls `then` once the program has ended without an error and waits for nothing. The engine does not know yet that the
- * program has ended.
+ * Silences the stack trace that Pulumi prints for each failed registration with `--continue-on-error`, and which names
+ * only places in Pulumi.
  */
-export function onceEndedWell(then: () => void): void {
-  if (isEmbedded()) {
-    pulumi.runtime.getStackResource()?.outputs.apply(() => setImmediate(then));
-    return;
-  }
-  let hasFailed = false;
-  process.once("uncaughtExceptionMonitor", () => {
-    hasFailed = true;
-  });
-  // Runs before Pulumi's own listener, which prints an error's stack trace: with `--continue-on-error`, one for each
-  // failed registration, which names only places in Pulumi.
+export function silenceFailedRegistrations(): void {
+  if (isEmbedded()) return;
+  // Runs before Pulumi's own listener, which prints the trace.
   process.prependListener("unhandledRejection", (reason) => {
-    hasFailed = true;
     if (!(reason instanceof Error)) return;
     const isOurs = /\[pulumi-nodejs:dynamic\/advertising:.*failed to register$/s;
     if (isOurs.test(reason.message)) reason.stack = "";
-  });
-  process.once("beforeExit", (code) => {
-    if (!hasFailed && code === 0) then();
   });
 }

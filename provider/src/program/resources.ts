@@ -370,5 +370,5 @@ export function validate(
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const ids = withIds(found, asRecord(args));
   const limits = { maxWindowSeconds, markField: undefined };
-  return [...checkArguments(found, ids, limits, { isUnknown: holdsOutput }).problems];
+  return checkArguments(found, ids, limits, { isUnknown: holdsOutput }).problems;
 }

@@ -78,7 +78,6 @@ export function identifierOf(accepted: string, least: 0 | 1 = 1) {
   );
 }
 
-/** Completes "expected …" for the id of `.get()`. */
 /** Whether a text is an object's id, rather than undefined, `unresolved-…` or an unknown. Ids are compared as texts. */
 export function isPlatformId(id: string | undefined): id is string {
   return id !== undefined && ID.test(id);
@@ -126,7 +125,7 @@ const UNITS = [
 ];
 
 /** `31 days`, `12 hours`, `90 minutes`: in the largest unit that is exact; `undefined` if that is seconds. */
-function unitOf(seconds: number): string | undefined {
+function unitOf(seconds: number) {
   const unit = UNITS.find((each) => seconds > 0 && seconds % each.seconds === 0);
   return unit && count(seconds / unit.seconds, unit.noun);
 }

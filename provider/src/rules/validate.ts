@@ -30,8 +30,11 @@ import type { Problem } from "./problem.js";
 export type Rules = z.ZodObject;
 
 export interface ValidationOptions {
-  /** Whether a value or a part of it is unknown: an Output in the program, the engine's placeholder in a preview. */
-  isUnknown: (value: unknown) => boolean;
+  /**
+   * Whether a value or a part of it is unknown: an Output in the program, the engine's placeholder in a preview.
+   * @default nothing is
+   */
+  isUnknown?: (value: unknown) => boolean;
   /** Paths of arguments whose values, and parts of values, must not be shown. */
   secret?: ReadonlySet<string>;
   /** Explains a required argument that is missing here though the program gave one. */
@@ -41,105 +44,81 @@ export interface ValidationOptions {
 }
 
 /** @returns the values that passed, normalised and with defaults; unknown parts as they came. No value is undefined. */
-export function validate(given: Values, rules: Rules, reading: ValidationOptions) {
-  const walk = new Walk(reading);
-  return {
-    values: walk.inObject("", given, rules),
-    problems: walk.problems as readonly Problem[],
+export function validate(given: Values, rules: Rules, options: ValidationOptions = {}) {
+  const { isUnknown = () => false, secret, isFromOutputs, advice } = options;
+  const problems: Problem[] = [];
+  const report = (property: string, reason: string) => {
+    problems.push({ property, reason });
   };
-}
 
-/** A sentence for each problem; problems with the same reason share one sentence. */
-export function problemMessages(problems: readonly Problem[]): string[] {
-  const textOf = ({ property, reason }: Problem) => `${property} ${reason}`;
-  return saidOnce(problems, textOf, ({ property }) => property, textOf);
-}
-
-class Walk {
-  readonly problems: Problem[] = [];
-  constructor(readonly reading: ValidationOptions) {}
-
-  inObject(path: string, given: Values, { shape }: z.ZodObject): Record<string, unknown> {
+  function readObject(path: string, object: Values, { shape }: z.ZodObject) {
     const values: Record<string, unknown> = {};
-    for (const property in shape) {
+    for (const [property, rule] of Object.entries(shape)) {
       const at = joined(".", path, property);
-      const value = this.#value(
-        at,
-        given[property] ?? undefined,
-        shape[property] as z.ZodType,
-      );
-      if (value !== undefined) values[property] = value;
+      values[property] = readValue(at, object[property] ?? undefined, rule as z.ZodType);
     }
-    for (const property of Object.keys(given)) {
-      if (Object.hasOwn(shape, property) || given[property] === undefined) continue;
+    for (const property of Object.keys(object)) {
+      if (Object.hasOwn(shape, property) || object[property] === undefined) continue;
       // Properties of the provider and the engine have no rule.
       if (path === "" && property.startsWith("__") && property !== "__proto__") continue;
-      const known = Object.keys(shape);
-      this.#found(
-        joined(".", path, property),
-        `is not a known argument; ${didYouMean(property, known)}`,
-      );
+      const hint = didYouMean(property, Object.keys(shape));
+      report(joined(".", path, property), `is not a known argument; ${hint}`);
     }
-    return values;
+    return withoutUndefined(values);
   }
 
-  #inMap(
-    path: string,
-    given: Values,
-    { keyType, valueType }: z.ZodRecord,
-  ): Record<string, unknown> {
+  function readMap(path: string, map: Values, { keyType, valueType }: z.ZodRecord) {
     const values: Record<string, unknown> = {};
     const keyRule = keyType as z.ZodType;
-    for (const [key, member] of Object.entries(given)) {
+    for (const [key, member] of Object.entries(map)) {
       if (member === undefined) continue;
       const at = `${path}[${JSON.stringify(key)}]`;
       if (keyRule.safeParse(key).success)
-        values[key] = this.#value(at, member, valueType as z.ZodType);
-      else this.#found(at, `is not a valid key: expected ${expectationOf(keyRule)}`);
+        values[key] = readValue(at, member, valueType as z.ZodType);
+      else report(at, `is not a valid key: expected ${expectationOf(keyRule)}`);
     }
     return withoutUndefined(values);
   }
 
   /** @returns the value as the rule normalises it; undefined if it doesn't fit or is absent. */
-  #value(path: string, value: unknown, rule: z.ZodType): unknown {
-    if (value !== undefined && !isContainer(value) && this.reading.isUnknown(value))
-      return value;
-    const schema = unwrapped(rule);
-    if (!isWalked(schema)) return this.#argument(path, value, rule);
-    if (isContainer(value) && !Array.isArray(value)) {
-      if (isObject(schema)) return this.inObject(path, value as Values, schema);
-      return this.#inMap(path, value as Values, schema);
-    }
-    if (value !== undefined || !rule.isOptional())
-      this.#found(path, this.#reasonFor(path, value, rule));
-    return undefined;
-  }
-
-  /** Parses one value with zod. If parts of it are unknown, its names and its other parts are checked all the same. */
-  #argument(path: string, value: unknown, rule: z.ZodType): unknown {
-    const { isUnknown } = this.reading;
+  function readValue(path: string, value: unknown, rule: z.ZodType): unknown {
     const isData = isContainer(value);
-    // Unknown parts are checked as null, which JSON allows anywhere.
+    if (value !== undefined && !isData && isUnknown(value)) return value;
+    const schema = unwrapped(rule);
+    if (isWalked(schema)) {
+      if (isData && !Array.isArray(value)) {
+        if (isObject(schema)) return readObject(path, value as Values, schema);
+        return readMap(path, value as Values, schema);
+      }
+      if (value !== undefined || !rule.isOptional())
+        report(path, reasonFor(path, value, rule));
+      return undefined;
+    }
+    // If parts are unknown, the names and the other parts are checked all the same: null is allowed anywhere in JSON.
     const parsed = rule.safeParse(isData ? asSent(value, isUnknown, () => null) : value);
     if (parsed.success)
       return isData ? asSent(value, isUnknown, (part) => part) : parsed.data;
-    this.#found(path, this.#reasonFor(path, value, rule, parsed.error.issues));
+    report(path, reasonFor(path, value, rule, parsed.error.issues));
     return undefined;
   }
 
-  #reasonFor(
+  function reasonFor(
     path: string,
     value: unknown,
     rule: z.ZodType,
     issues: z.ZodError["issues"] = [],
   ) {
     const expected = `expected ${expectationOf(rule)}`;
-    if (value === undefined && this.reading.isFromOutputs)
+    if (value === undefined && isFromOutputs)
       return `is required: ${expected}; got undefined from an Output (is the output's name spelled right?)`;
     if (value === undefined) return `is required: ${expected}`;
-    const inside = (issues[0]?.path ?? []).map(String).join(".");
+    const inside = (issues[0]?.path ?? []).join(".");
     const place = inside && `not allowed: ${quoted(inside)}`;
-    if (this.#isSecret(path))
+    // A secret's parts are secret too.
+    const isSecret = [...(secret ?? [])].some(
+      (each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`),
+    );
+    if (isSecret)
       return `${expected}; got ${joined("; ", "a secret value that doesn't fit", place)}`;
     // A rule's own message replaces "expected …; got …". It may contain the value, so secrets return before.
     const own = issues.find(
@@ -149,20 +128,17 @@ class Walk {
     const isSeconds = described(rule).form === "seconds" && typeof value === "number";
     const got = `got ${joined("; ", isSeconds ? withUnit(value) : show(value), place)}`;
     if (value instanceof DescribedInvalidValue) return `${expected}; ${got}`;
-    return joined("; ", expected, got, this.reading.advice?.(path, value));
+    return joined("; ", expected, got, advice?.(path, value));
   }
 
-  /** A secret's parts are secret too. */
-  #isSecret(path: string) {
-    const secret = [...(this.reading.secret ?? [])];
-    return secret.some(
-      (each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`),
-    );
-  }
+  const values: Record<string, unknown> = readObject("", given, rules);
+  return { values, problems };
+}
 
-  #found(property: string, reason: string) {
-    this.problems.push({ property, reason });
-  }
+/** A sentence for each problem; problems with the same reason share one sentence. */
+export function problemMessages(problems: readonly Problem[]): string[] {
+  const textOf = ({ property, reason }: Problem) => `${property} ${reason}`;
+  return saidOnce(problems, textOf, ({ property }) => property, textOf);
 }
 
 /** zod's message for a rule without its own. */

@@ -47,7 +47,7 @@ const rules = z.strictObject({
 export const operationsSchema = z
   .looseObject({})
   .transform((setting, context): Operations => {
-    const { values, problems } = validate(setting, rules, { isUnknown: () => false });
+    const { values, problems } = validate(setting, rules);
     for (const { property, reason } of problems)
       context.addIssue({ code: "custom", path: [property], message: reason });
     const { resendAfterSeconds, ...others } = values as z.output<typeof rules>;
@@ -85,11 +85,7 @@ function operationRule({ noun, fields }: Operation, name: OptionalOperation) {
 const BASE = "https://installation.invalid/base";
 
 /** @param filled the path with a value in its placeholder. */
-function faultIn(
-  path: string,
-  filled: string,
-  method: string | undefined,
-): string | undefined {
+function faultIn(path: string, filled: string, method: string | undefined) {
   const address = `${BASE}/${filled}`;
   const isPlain = URL.canParse(address) && new URL(address).href === address;
   // Refuses what a server may read differently: other hosts, dots, empty segments, encoded separators.

@@ -54,7 +54,9 @@ function proxyUrl(value: string) {
 /** The user name is a secret only without a password; beside one it may be any short word, so it stays readable. */
 function secretsOf({ username, password }: URL) {
   if (username + password === "") return [];
-  const pairs = [[username, password]];
-  pairs.push([decodeURIComponent(username), decodeURIComponent(password)]);
-  return pairs.flatMap(([user = "", secret]) => [secret || user, `${user}:${secret}`]);
+  return [String, decodeURIComponent].flatMap((spelled) => {
+    const user = spelled(username);
+    const secret = spelled(password);
+    return [secret || user, `${user}:${secret}`];
+  });
 }

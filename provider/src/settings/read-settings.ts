@@ -159,8 +159,9 @@ function unknownVariables(environment: Environment) {
   const prefix = environmentNameOf("");
   // `log` is the debug log, and `answers` is what `pending` passes to a refresh: known, but no settings.
   const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
-  const ours = Object.keys(environment).filter((name) => name.startsWith(prefix));
-  const unknown = ours.filter((name) => !known.includes(name));
+  const unknown = Object.keys(environment).filter(
+    (name) => name.startsWith(prefix) && !known.includes(name),
+  );
   return unknown.map((name) => {
     const hint = didYouMean(name.slice(prefix.length), SETTING_NAMES, environmentNameOf);
     return `${printable(name)} is not a known environment variable and is not used; ${hint}`;

@@ -1,15 +1,10 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
-import { agree, inStack, plainShellWord, printable, shellWord } from "../base/index.js";
+import { agree, inStack, printable, shellWord } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
-import { stackOption } from "./names.js";
 import type { CreateRecord } from "./stored.js";
 
 /** How many objects a run's message lists at most; `pending` lists all. */
 export const MAX_LISTED = 20;
-
-function momentOfSending({ at, atLatest }: Pick<CreateRecord, "at" | "atLatest">): string {
-  return atLatest ? `before ${at}` : `at ${at}`;
-}
 
 /** Describes an object to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1), sent at …`. */
 export function describe(kind: Kind["name"], create: CreateRecord): string {
@@ -20,7 +15,7 @@ export function describe(kind: Kind["name"], create: CreateRecord): string {
   let text = `the ${kind}`;
   if (name !== undefined) text += ` named "${printable(name)}"`;
   if (details.length > 0) text += ` (${details.join(", ")})`;
-  if (at !== "") text += `, sent ${momentOfSending(create)}`;
+  if (at !== "") text += `, sent at ${at}`;
   if (field !== undefined) text += `, ${field} = ${mark}`;
   if (replaces !== undefined) text += ` (not ${replaces}, the object that it replaces)`;
   return text;
@@ -67,11 +62,11 @@ export function resolveCommands(shorts: readonly string[]): string[] {
 /** A sentence about a create of an earlier run: its id, or when it was sent. */
 export function whatHappened(
   label: string,
-  create: Pick<CreateRecord, "at" | "atLatest"> & { id?: string | undefined },
+  { id, at }: Pick<CreateRecord, "at"> & { id?: string | undefined },
 ): string {
-  const { id } = create;
   if (id !== undefined) return `${label}: an earlier run created it as ${id}.`;
-  return `${label}: an earlier run sent it ${momentOfSending(create)}, and its outcome is unknown.`;
+  const when = at === "" ? "" : ` at ${at}`;
+  return `${label}: an earlier run sent it${when}, and its outcome is unknown.`;
 }
 
 /** A clause about objects that are no longer managed, without a full stop. @param subject the object or objects. */
@@ -80,15 +75,4 @@ export function staysLive(
   subject: string,
 ): string {
   return `${subject} ${unmanagedNotice}; once nothing uses it, deactivate it by hand`;
-}
-
-/** Advice about open creates of another stack. @param stack `<organization>/<project>/<stack>` */
-export function otherStackAdvice(stack: string): string[] {
-  const name = stackOption(stack);
-  return [
-    `If this stack was called "${name}" before:`,
-    `  ${inStack(`npx pulumi-advertising pending --take-over ${plainShellWord(name)}`)}`,
-    `If the stack "${name}" still exists, run it, and do what it says:`,
-    `  pulumi up --stack ${plainShellWord(name)}`,
-  ];
 }

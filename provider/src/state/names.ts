@@ -3,7 +3,13 @@
  * (`key`), for Pulumi (`urn`) and for people (`label`). Pure.
  */
 import { joined } from "../base/index.js";
-import { type Kind, type ResourceName, setNamed, typeTokenOf } from "../kinds/index.js";
+import {
+  type Kind,
+  pluginTokenOf,
+  type ResourceName,
+  setNamed,
+  typeTokenOf,
+} from "../kinds/index.js";
 
 export interface Place {
   /** The types of the parents as in a URN, joined by `$`; undefined for a resource directly in the stack. */
@@ -121,6 +127,11 @@ export function isOfPlugin({
   return !resourceUrn.split("::").at(2)?.endsWith(typeTokenOf(resource));
 }
 
+/** The URN that the plugin's resource of this name has. */
+export function pluginUrn({ resource, resourceUrn }: ResourceRef): string {
+  return resourceUrn.replace(typeTokenOf(resource), pluginTokenOf(resource));
+}
+
 export function memberRef(set: ResourceRef, member: string): ResourceRef {
   return { ...set, ...parsed(set.resource, set, member), urn: memberOf(set.urn, member) };
 }
@@ -136,6 +147,15 @@ export function refOfKey(key: string, stackPath: string): ResourceRef {
   const ref = refOf(resource, identityText(stackPath, place));
   if (member === undefined) return ref;
   return memberRef(ref, member);
+}
+
+/** The ref of a resource in Pulumi's record; URNs do not name the organization, so the default one stands in it. */
+export function refOfUrn(resource: ResourceName, urn: string): ResourceRef {
+  const [head = "", project = ""] = urn.split("::", 2);
+  const stack = head.slice("urn:pulumi:".length);
+  const place = parseKey(keyOfUrn(resource, urn));
+  const identity = identityText(`${DEFAULT_ORGANIZATION}/${project}/${stack}`, place);
+  return { ...refOf(resource, identity), urn, resourceUrn: urn };
 }
 
 /** @returns a ref without an identity, since a URN does not name the organization. */

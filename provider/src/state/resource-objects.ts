@@ -82,11 +82,11 @@ export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"
   /** For the objects that their entries and the set's current arguments do not describe. */
   sentAs: Map<string, SentAs>;
   unresolved: Map<string, Unresolved>;
-  /** When the resource last created an object, ISO 8601; undefined if that is not known. */
+  /** After the resource's last create, by the platform's clock, ISO 8601; undefined if that is not known. */
   created: string | undefined;
   left: readonly LeftLive[];
-  /** Sendings whose outcome became known, as {@link sendingId} names them. */
-  resolved: readonly string[];
+  /** As {@link resolvedIn} returns it. */
+  resolved: ReadonlyMap<string, string>;
 }
 
 /** @param id the resource's; a set's objects have ids of their own. @param outputs empty for a new resource. */
@@ -145,7 +145,7 @@ export function writeStored(
   const common = {
     [CREATED]: stored.created,
     [LEFT_LIVE]: left.length === 0 ? undefined : left,
-    [RESOLVED]: resolved.length === 0 ? undefined : resolved,
+    [RESOLVED]: resolved.size === 0 ? undefined : Object.fromEntries(resolved),
     [ACCOUNT]: account || undefined,
   };
   if ("member" in resource)

@@ -3,25 +3,19 @@
  * Those whose names begin with two underscores are hidden from previews by the engine. Pure.
  */
 import { createHash } from "node:crypto";
-import {
-  asRecord,
-  isPlain,
-  listIn,
-  own,
-  type Values,
-  withoutUndefined,
-} from "../base/index.js";
+import { asRecord, isPlain, listIn, own, type Values } from "../base/index.js";
 import { displayName, type Kind, type ResourceName } from "../kinds/index.js";
-import { memberOf, type objectKey, type ResourceRef, refOf } from "./names.js";
+import { type objectKey, type ResourceRef, refOf } from "./names.js";
 
 /**
- * A create that was sent, in one form for the journal, the state (`unresolved`) and messages. Nothing in it is secret.
+ * A create that was sent, in one form for the journal, Pulumi's pending operations, the state (`unresolved`) and
+ * messages. Nothing in it is secret.
  */
 export interface CreateRecord {
-  /** When the create was sent last, ISO 8601; empty if that is not known. */
+  /** When the create was sent last, by the sender's clock, ISO 8601; empty if unknown. Only people read it. */
   at: string;
-  /** Whether `at` is only an upper bound: the create is known only from Pulumi's pending operations. */
-  atLatest?: boolean | undefined;
+  /** A moment after the last sending, ISO 8601, by the platform's clock; absent if it sent no `Date` since. */
+  latest?: string | undefined;
   mark: string;
   /** The fingerprint of the request's body; empty if that is not known. */
   body: string;
@@ -53,38 +47,26 @@ export function identifyingIn(kind: Kind, properties: Values, secret: ReadonlySe
   return { name: displayName(kind, properties, secret), facts };
 }
 
+/** A create of an earlier run that the state doesn't account for, as a pending operation or a journal has it. */
+export interface SentCreate extends CreateRecord {
+  key: string;
+  /** The run that sent it, as {@link runIn} names it; empty if unknown. */
+  run: string;
+  /** It comes from the update of a set, which Pulumi's record has only until the next run saves. */
+  isOfUpdate?: boolean | undefined;
+}
+
 /**
- * The mark of a create. All machines that send this create (for the same resource, in place of the same object) compute
- * the same mark, so a search finds the object that any of several interrupted runs made.
- * @param of what distinguishes the create from all others: the backend, the stack, the key, the id that it replaces.
+ * The mark of a create: of one run and key. Whoever reads Pulumi's pending operations can compute it, and a later life
+ * of the same resource has another one.
+ * @param run as {@link runIn} returns it. @param key the resource's or member's, as in the journal.
  * @returns in the form of a UUID.
  */
-export function markOf(...of: readonly (string | undefined)[]): string {
-  const hash = createHash("sha256").update(JSON.stringify(of)).digest("hex");
+export function markOf(run: string, key: string): string {
+  const hash = createHash("sha256")
+    .update(JSON.stringify([run, key]))
+    .digest("hex");
   return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
-}
-
-/**
- * The mark of a resource's or a member's create. A member's follows from the set's: so Pulumi's pending operation,
- * which has only the set's, is enough to search for the event.
- * @param given the mark in the resource's inputs, if any. @param ofResource the resource's mark otherwise.
- */
-export function markOfCreate(
-  given: string | undefined,
-  ofResource: string,
-  member: string | undefined,
-  replaces: string | undefined,
-): string {
-  if (member === undefined) return given ?? markOf(ofResource, replaces);
-  return markOf(given ?? ofResource, memberOf("events", member), replaces);
-}
-
-/** The mark in a resource's inputs, and the request field that it is sent in. */
-export function markIn({
-  [MARK]: text,
-}: Values): Pick<CreateRecord, "field" | "mark"> | undefined {
-  const [field, mark] = String(text).split(" ");
-  return mark === undefined ? undefined : { field, mark };
 }
 
 /** The reference that the engine's dynamic-provider process loads; written by `program/program.ts`. */
@@ -94,23 +76,22 @@ export const IDENTITY = "__identity";
 /** The installation and account that an object belongs to; an output only. */
 export const ACCOUNT = "__at";
 /**
- * When the object (of a set: the latest) was created, ISO 8601: for a while after that, the platform may not find it.
- * An output; only if operations beside create are known.
+ * A moment after the object (of a set: the latest) was created, ISO 8601, by the platform's clock: for a while after
+ * that, the platform may not find it. An output; only if operations beside create are known.
  */
 export const CREATED = "__created";
 /** The names of the arguments that are secret or have a secret part, if there are any; an input only. */
 export const SECRET_ARGUMENTS = "__secret";
-/** `<field> <mark>` of a create, if `markField` is set. An input only: so Pulumi's pending operations contain it. */
-export const MARK = "__mark";
+/**
+ * By member (a single resource: the empty key), the marks of creates that are sent again: they keep their marks. An
+ * input only: so Pulumi's pending operations contain it.
+ */
+export const MARKS = "__mark";
 /**
  * True if `retainOnDelete` is off and a delete is known. An input only: the engine deletes by the option in its state,
  * so the next run needs to know it.
  */
 export const DELETES = "__delete";
-/**
- * A copy of the hidden inputs: a refresh must return inputs, but is given only outputs. An output, if a read is known.
- */
-const HIDDEN_INPUTS = "__inputs";
 /** How the object was sent, if the arguments in the state do not describe it ({@link SentAs}). An output only. */
 export const SENT_AS = "__sentAs";
 /**
@@ -120,13 +101,25 @@ export const SENT_AS = "__sentAs";
 export const LEFT_LIVE = "__left";
 /** The record of a create of unknown outcome; an output only. */
 export const UNRESOLVED = "unresolved";
-/** The creates whose outcome became known, since another machine's journal may have them as open. An output only. */
+/**
+ * The outcomes of creates that Pulumi's pending operations still list, by mark: the id, or an empty text if nothing was
+ * created. An output only.
+ */
 export const RESOLVED = "__resolved";
 /**
- * The name of the run that sends a create. An input only: so Pulumi's pending operations contain it. It begins with the
- * time at which the run began, ISO 8601, by which a create can be told from one that was resolved before.
+ * The run that sends a resource's creates, followed by a blank and the `markField` if one is set. An input only: so
+ * Pulumi's pending operations contain it.
  */
 export const RUN = "__run";
+
+/** The run in a resource's inputs, and the request field that its marks were sent in. */
+export function runIn({ [RUN]: text }: Values): {
+  run: string;
+  field?: string | undefined;
+} {
+  const [run = "", field] = typeof text === "string" ? text.split(" ") : [];
+  return { run, field };
+}
 
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -146,49 +139,16 @@ export function secretArgumentsIn({
   return new Set(listIn<string>(names));
 }
 
-/** The output that lets a refresh return inputs. */
-export function keptForRead(inputs: Values): Values {
-  const names = [IDENTITY, SECRET_ARGUMENTS, MARK, DELETES, RUN];
-  const kept = Object.entries(inputs).filter(([name]) => names.includes(name));
-  return { [HIDDEN_INPUTS]: withoutUndefined(Object.fromEntries(kept)) };
-}
-
-/** The hidden inputs that {@link keptForRead} has put into a resource's outputs; undefined if there are none. */
-export function hiddenInputsIn({ [HIDDEN_INPUTS]: hidden }: Values): Values | undefined {
-  return hidden as Values | undefined;
-}
-
-/** A resource's inputs with these arguments; `undefined` if the state lacks the hidden ones. */
-export function inputsFrom(outputs: Values, args: Values): Values | undefined {
-  const hidden = hiddenInputsIn(outputs);
-  return hidden && { ...args, ...hidden };
-}
-
-/** Whether the outputs lack the hidden inputs by which a refresh names an object and hides its secrets. */
-export function lacksForRead(outputs: Values, inputs: Values): boolean {
-  const hidden = hiddenInputsIn(outputs);
-  if (!hidden) return true;
-  return !secretArgumentsIn(inputs).isSubsetOf(secretArgumentsIn(hidden));
-}
-
 /** Whether the state names its objects' account. If not, nothing is deleted, since an id may be another account's. */
 export function isOfKnownAccount(outputs: Values | undefined): boolean {
   return typeof outputs?.[ACCOUNT] === "string";
 }
 
-/** Names one sending of a create. The mark alone does not: a create that is sent again keeps it. */
-export function sendingId({ mark, at }: Pick<CreateRecord, "mark" | "at">): string {
-  return `${mark} ${at}`;
-}
-
-/** The sendings whose outcome became known, as {@link sendingId} names them. */
-export function resolvedIn({ [RESOLVED]: sendings }: Values): readonly string[] {
-  return listIn(sendings).map(String);
-}
-
-/** Whether a moment is after the beginning of a run. @param run its name, as in {@link RUN}. @param at ISO 8601. */
-export function isSinceRun(run: string, at: string): boolean {
-  return at >= run.slice(0, run.indexOf(" "));
+/** The outcomes in {@link RESOLVED}. */
+export function resolvedIn({ [RESOLVED]: outcomes }: Values): Map<string, string> {
+  return new Map(
+    Object.entries(asRecord(outcomes)).map(([mark, id]) => [mark, String(id)]),
+  );
 }
 
 /** Facts about a resource for the provider process: the program process gives them as the input {@link IDENTITY}. */

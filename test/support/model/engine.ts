@@ -5,7 +5,7 @@
  */
 import type { createProvider } from "../../../provider/src/dynamic/provider.js";
 import { type ResourceName, typeTokenOf } from "../../../provider/src/kinds/index.js";
-import { PROVIDER } from "../../../provider/src/state/index.js";
+import { PROVIDER, UNKNOWN } from "../../../provider/src/state/index.js";
 import { carriedBack } from "../carried.js";
 
 export type Values = Record<string, unknown>;
@@ -58,17 +58,15 @@ export interface Registration {
 
 export interface RunOptions {
   readonly faces: Faces;
-  /** Called with each state that is saved; throws when the run dies. */
+  /** Called with each state that is saved; throws when the run dies, or if the backend refuses to save. */
   readonly save: (deployment: Deployment) => void;
   readonly now: () => string;
   /** If false, the state is saved only at the end. */
   readonly checkpoints: boolean;
-  /** The URNs that a refresh reads; undefined: all. */
+  /** The URNs that a refresh reads, or that an `up` is about; undefined: all. */
   readonly targets?: ReadonlySet<string> | undefined;
   /** Whether steps of several resources run at once. */
   readonly concurrent?: boolean;
-  /** Called when the program has ended without an error, before anything is deleted. */
-  readonly programEnded?: () => void;
   /** Called for each resource that leaves the state, which Pulumi shows. */
   readonly leaves?: (resource: Saved) => void;
 }
@@ -159,16 +157,20 @@ class Work {
 
   /** Runs one step: its operation is saved before, and its result after. */
   async step(operation: Operation, work: () => Promise<void>): Promise<void> {
+    const attempt = async (part: () => void | Promise<void>) => {
+      try {
+        await part();
+        return true;
+      } catch (error) {
+        this.fail(error);
+        return false;
+      }
+    };
     this.#pending.unshift(operation);
-    this.save();
-    try {
-      await work();
-    } catch (error) {
-      this.fail(error);
-    } finally {
-      this.#pending = this.#pending.filter((each) => each !== operation);
-      this.save();
-    }
+    // What could not be saved is not begun.
+    if (await attempt(() => this.save())) await attempt(work);
+    this.#pending = this.#pending.filter((each) => each !== operation);
+    await attempt(() => this.save());
   }
 
   /** @param isLast whether no further step may begin. */
@@ -192,13 +194,17 @@ export async function up(
     resource: Registration,
   ): Promise<(() => Promise<void>) | undefined> => {
     const { type, urn, owner, retainOnDelete, aliases } = resource;
-    const old = [urn, ...aliases]
-      .map((name) =>
-        before.resources.find((each) => each.urn === name && each.delete !== true),
-      )
-      .find(Boolean);
+    const old = formerOf(before, resource);
     work.reached.add(urn);
     if (old !== undefined) work.reached.add(old.urn);
+    if (options.targets?.has(urn) === false) {
+      // Without a check, as the state has it; a new one is left out.
+      if (!old) return undefined;
+      return async () => {
+        work.put(old, old);
+        if (type === "Advertiser") advertiserIds.set(urn, old.outputs.advertiserId);
+      };
+    }
     const face = options.faces[type];
     const given = carried(
       resource.inputs(owner === undefined ? undefined : advertiserIds.get(owner)),
@@ -317,7 +323,6 @@ export async function up(
   }
   await Promise.all(registered.values());
   if (work.isOver) return work.ended;
-  options.programEnded?.();
   try {
     await deleteUnreached(work);
   } catch (error) {
@@ -326,10 +331,53 @@ export async function up(
   return work.ended;
 }
 
+/** The resource in the state under one of a registration's names. */
+function formerOf(before: Deployment, { urn, aliases }: Registration): Saved | undefined {
+  return [urn, ...aliases]
+    .map((name) =>
+      before.resources.find((each) => each.urn === name && each.delete !== true),
+    )
+    .find(Boolean);
+}
+
+/** A `pulumi preview`, as far as the first error. @returns its errors, and whether an argument was not known yet. */
+export async function preview(
+  before: Deployment,
+  program: readonly Registration[],
+  { faces }: Pick<RunOptions, "faces">,
+): Promise<{ errors: string[]; hasUnknown: boolean }> {
+  const advertiserIds = new Map<string, unknown>();
+  let hasUnknown = false;
+  for (const resource of program) {
+    const { type, urn, owner } = resource;
+    const face = faces[type];
+    const old = formerOf(before, resource);
+    const ownerId = owner === undefined ? undefined : (advertiserIds.get(owner) ?? UNKNOWN);
+    hasUnknown ||= ownerId === UNKNOWN;
+    const given = carried(resource.inputs(ownerId));
+    try {
+      const { inputs, failures = [] } = await face.check(old?.inputs ?? {}, { ...given });
+      if (failures.length > 0)
+        return { errors: failures.map(({ reason }) => reason), hasUnknown };
+      if (!old) continue;
+      const news = withProvider(inputs, given);
+      const plan = await face.diff(old.id ?? "", old.outputs, news);
+      if ((plan.replaces ?? []).length > 0) await face.check({}, { ...given });
+      else if (plan.changes !== true) advertiserIds.set(urn, old.outputs.advertiserId);
+    } catch (error) {
+      return { errors: [(error as Error).message], hasUnknown };
+    }
+  }
+  return { errors: [], hasUnknown };
+}
+
 /** At the end of an `up`, deletes replaced objects and those the program has not registered, dependent ones first. */
 async function deleteUnreached(work: Work): Promise<void> {
+  const { targets } = work.options;
   const gone = work.resources.filter(
-    (each) => each.delete === true || !work.reached.has(each.urn),
+    (each) =>
+      (each.delete === true || !work.reached.has(each.urn)) &&
+      targets?.has(each.urn) !== false,
   );
   for (const resource of gone.toReversed()) {
     if (work.isOver) return;
@@ -379,7 +427,11 @@ export async function refresh(before: Deployment, options: RunOptions): Promise<
         dependencies: each.dependencies.filter((urn) => urns.has(urn)),
       });
   }
-  work.save();
+  try {
+    work.save();
+  } catch (error) {
+    work.fail(error);
+  }
   return work.ended;
 }
 

@@ -23,13 +23,30 @@ const NAMES = {
 export function configOf(seed: number, random: () => number): Config {
   const isRich = random() < 0.6;
   const some = (part: number) => isRich && random() < part;
-  const operations = { read: some(0.6), update: some(0.6), search: some(0.5) };
+  const operations = {
+    ...{ read: some(0.6), update: some(0.6), search: some(0.5), delete: some(0.4) },
+  };
+  // An interrupted delete leaves a dead object in the state. A refresh finds that.
+  operations.delete &&= operations.read || !operations.update;
+  const checkpoints = random() < 0.8;
+  const draw = random();
+  const isUnreadable = draw < 0.1;
+  const isDiskless = checkpoints && !isUnreadable && random() < 0.35;
+  // Another guess of the backend is another place: with checkpoints off only the place says whose a journal is.
+  const guess = checkpoints && !isUnreadable ? random() : 1;
+  const isAlike = guess < 0.25;
   return {
     seed,
     ...operations,
-    checkpoints: random() < 0.8,
-    stacks: random() < 0.3 ? 2 : 1,
+    checkpoints,
+    stacks: isAlike || random() < 0.3 ? 2 : 1,
     batches: 1 + Math.floor(random() * 3),
+    isDiskless,
+    guesses: isAlike ? "alike" : guess < 0.45 ? "varying" : "right",
+    aheadMs: random() < 0.3 ? Math.round((random() - 0.5) * 12 * 3_600_000) : 0,
+    vanish: operations.read && random() < 0.4,
+    refusesSaves: checkpoints && !isUnreadable && random() < 0.3,
+    record: isUnreadable ? "unreadable" : draw < 0.3 ? "late" : "live",
   };
 }
 
@@ -94,14 +111,13 @@ export class Life {
     if (draw < 0.84) return this.#lose();
     if (draw < 0.88) return this.#colleague();
     if (draw < 0.91) return this.#renameStack();
+    if (draw < 0.95) return this.#vanish();
     for (let edits = 1 + this.#below(3); edits > 0; edits--) this.#edit();
   }
 
-  /** The machine of the next run. With checkpoints off, only an interrupted run's own disk has its creates. */
+  /** The machine of the next run. With checkpoints off, or if Pulumi can't be asked, only one disk knows what was sent. */
   #machine(): 0 | 1 {
-    const { config, stack } = this.simulation;
-    const { onlyOn } = stack;
-    return config.checkpoints ? (onlyOn ?? (this.#chance(0.65) ? 0 : 1)) : 0;
+    return this.simulation.isOfOneDisk || this.#chance(0.65) ? 0 : 1;
   }
 
   #kill(): Kill | undefined {
@@ -113,9 +129,16 @@ export class Life {
   #faults(): Fault[] {
     if (!this.#chance(0.35)) return [];
     return Array.from({ length: 1 + this.#below(2) }, () => {
-      const on =
-        this.#pick(["create", "create", "create", "update", "read", "search"] as const) ??
-        "create";
+      const kinds = [
+        "create",
+        "create",
+        "create",
+        "update",
+        "read",
+        "search",
+        "delete",
+      ] as const;
+      const on = this.#pick(kinds) ?? "create";
       const breaks =
         on === "create"
           ? ([
@@ -141,23 +164,65 @@ export class Life {
     )
       this.#edit();
     const machine = this.#machine();
-    // As pipelines do: if an interrupted run's journal is elsewhere, or lost, `pending` comes first.
-    const { knowing } = simulation.stack;
-    if (knowing !== undefined && knowing !== machine) await simulation.answer(machine);
+    simulation.renew(machine);
     simulation.check();
+    const { refusesSaves } = simulation.config;
     const wish = {
       kill: this.#kill(),
       faults: this.#faults(),
       concurrent: this.#chance(0.5),
+      saves: refusesSaves && this.#chance(0.3) ? this.#below(12) : undefined,
     };
     simulation.log.push(`${how} on ${machine} ${JSON.stringify(wish)}`, ...this.#text());
+    let previewed: Awaited<ReturnType<Simulation["preview"]>> | undefined;
+    if (how === "up" && simulation.config.record !== "unreadable" && this.#chance(0.5)) {
+      previewed = await simulation.preview(machine);
+      // As Pulumi does, but for those who skip the preview.
+      if (previewed.errors.length > 0 && this.#chance(0.7)) {
+        simulation.stack.printed[machine] = previewed.errors.join("\n");
+        return;
+      }
+    }
     const done = await simulation.run(how, machine, wish);
+    const isQuiet = wish.faults.length === 0 && wish.saves === undefined;
+    if (done && previewed && isQuiet) this.#expectAlike(previewed, done.errors);
     if (how === "refresh" || done?.errors.length !== 0) return;
     this.#expectOnce();
-    simulation.stack.onlyOn = undefined;
-    if (simulation.facts(machine).open.length > 0) return;
-    simulation.stack.knowing = undefined;
-    if (this.#chance(0.5)) simulation.clearPending();
+    if (this.#chance(0.4)) await simulation.clearPending(machine);
+  }
+
+  /** A preview and the `up` after it decide alike. What a search finds, only the `up` knows. */
+  #expectAlike(
+    { errors, hasUnknown }: Awaited<ReturnType<Simulation["preview"]>>,
+    ofUp: readonly string[],
+  ): void {
+    if (errors.length > 0 && ofUp.length === 0)
+      throw new Violation(`only the preview stops: ${errors.join("\n")}`);
+    const isSure = !hasUnknown && !this.simulation.config.search;
+    const isOurs = ofUp.some((error) =>
+      /outcome of|aren't created|isn't created/.test(error),
+    );
+    if (errors.length === 0 && isSure && isOurs)
+      throw new Violation(`only the up stops: ${ofUp.join("\n")}`);
+  }
+
+  /** Objects vanish from the platform, or come back. */
+  #vanish(): void {
+    const { simulation } = this;
+    if (!simulation.config.vanish) return;
+    const { objects } = simulation.platform;
+    const vanished = objects.filter(({ gone }) => gone === "vanished");
+    for (const made of vanished) made.gone = undefined;
+    const held = objects.filter((made) => !made.gone && simulation.isHeld(made));
+    const one = vanished.length > 0 ? undefined : this.#pick(held);
+    if (one) one.gone = "vanished";
+    simulation.log.push(`vanished: ${one?.id}, back: ${vanished.map(({ id }) => id)}`);
+  }
+
+  /** Everything that vanished comes back, so that people can get on. */
+  #reappear(): void {
+    for (const made of this.simulation.platform.objects)
+      if (made.gone === "vanished") made.gone = undefined;
   }
 
   #text(): string[] {
@@ -166,30 +231,22 @@ export class Life {
 
   #lose(): void {
     const { simulation } = this;
+    if (simulation.isOfOneDisk) return;
     const machine = this.#pick([0, 1] as const) ?? 0;
-    if (
-      !simulation.config.checkpoints ||
-      simulation.stacks.some(({ onlyOn }) => onlyOn === machine)
-    )
-      return;
     simulation.log.push(`disk ${machine} is lost`);
     simulation.machines[machine].lose();
-    simulation.releaseOfSavedSets();
-    for (const stack of simulation.stacks)
-      if (stack.knowing === machine) stack.knowing = "nobody";
   }
 
   /** On the other machine, a person resolves the open creates, renames a resource with an alias, and runs `up`. */
   async #colleague(): Promise<void> {
     const { simulation } = this;
-    if (!simulation.config.checkpoints || simulation.stack.onlyOn !== undefined) return;
+    if (simulation.isOfOneDisk) return;
     const machine = this.#machine();
     simulation.log.push(`a colleague on ${machine}`);
     await simulation.answer(machine);
     this.#rename(true);
     simulation.log.push(`up on ${machine}`, ...this.#text());
-    const done = await simulation.run("up", machine, { kill: this.#kill() });
-    if (done?.errors.length === 0) simulation.stack.onlyOn = undefined;
+    await simulation.run("up", machine, { kill: this.#kill() });
     this.#add("ConversionEvent", this.#owner(), {
       platformName: this.#name(),
       value: this.#value(),
@@ -198,6 +255,10 @@ export class Life {
 
   async #renameStack(): Promise<void> {
     const { simulation } = this;
+    const { checkpoints, guesses } = simulation.config;
+    // With checkpoints off, only the place says whose a journal is.
+    if (!checkpoints || guesses === "alike" || simulation.config.record === "unreadable")
+      return;
     counts.stackRenames++;
     simulation.stack.rename(`${simulation.stack.id}${++this.#names}`);
     simulation.log.push(`the stack is named ${simulation.stack.name} now`);
@@ -257,12 +318,8 @@ export class Life {
     return 1 + this.#below(4);
   }
 
-  /** With a search, a name is not used again: its new create would have the mark of its old object. */
   #free(type: Declared["type"]): string | undefined {
-    const { config, stack } = this.simulation;
-    const { program } = stack;
-    if (config.search)
-      return program.length < 9 ? `${this.#pick(NAMES[type])}${++this.#names}` : undefined;
+    const { program } = this.simulation.stack;
     const used = new Set(
       program.filter((each) => each.type === type).map(({ name }) => name),
     );
@@ -289,6 +346,7 @@ export class Life {
       self: ++this.#names,
       type,
       name,
+      ...(this.simulation.config.delete && this.#chance(0.5) && { deletes: true }),
       ...(advertiser !== undefined && { advertiser }),
       ...more,
     };
@@ -303,11 +361,7 @@ export class Life {
     const known = this.#chance(0.8) ? this.#pick(sets) : undefined;
     const into =
       known ?? this.#add("ConversionEventSet", this.#owner(), { events: {} }) ?? sets[0];
-    const free = freeKeys(into);
-    const key =
-      this.simulation.config.search && free.length > 0
-        ? `k${++this.#names}`
-        : this.#pick(free);
+    const key = this.#pick(freeKeys(into));
     const entry = { eventName: this.#name(), value: this.#value(), self: ++this.#names };
     if (into !== undefined && key !== undefined)
       this.#set(into, { ...into, events: { ...into.events, [key]: entry } });
@@ -364,11 +418,11 @@ export class Life {
 
   /** An event of a set gets another key, with or without `formerKey`. */
   #rekey(): void {
-    const { config, stack } = this.simulation;
+    const { stack } = this.simulation;
     const one = this.#pick(stack.wanted.filter(({ member }) => member !== undefined));
     if (one?.member === undefined) return;
     const { resource, member } = one;
-    const key = config.search ? `k${++this.#names}` : this.#pick(freeKeys(resource));
+    const key = this.#pick(freeKeys(resource));
     if (key === undefined) return;
     counts.renames++;
     const { [member]: entry, ...events } = resource.events ?? {};
@@ -413,12 +467,13 @@ export class Life {
   /** Expects that a person with true answers would get on from here. Everything is restored afterwards. */
   async #expectWayOn(step: number): Promise<void> {
     const { simulation } = this;
-    const { config, stack } = simulation;
+    const { config } = simulation;
     if (!this.#chance(0.4)) return;
     const putBack = simulation.keep();
     const length = simulation.log.push("would somebody get on?", ...this.#text());
     const random = seededRandom(config.seed * 100 + step);
-    const machine = config.checkpoints ? (stack.onlyOn ?? (random() < 0.5 ? 0 : 1)) : 0;
+    const machine = simulation.isOfOneDisk || random() < 0.5 ? 0 : 1;
+    this.#reappear();
     await new Person(simulation, machine, random).getOn();
     this.#expectDeclared();
     simulation.log.length = length - 1;
@@ -432,9 +487,9 @@ export class Life {
     simulation.wait(1000);
     simulation.log.push("the end", ...this.#text());
     const machine = this.#machine();
-    // A refresh drops Pulumi's pending operations, which may be the only record of an interrupted run.
-    if (simulation.config.read && simulation.stack.knowing === undefined)
-      await simulation.run("refresh", machine);
+    this.#reappear();
+    simulation.renew(machine);
+    if (simulation.config.read) await simulation.run("refresh", machine);
     await new Person(simulation, machine, simulation.random).getOn();
     this.#expectDeclared();
     const again = await simulation.run("up", machine);

@@ -5,23 +5,22 @@
 import { systemClock } from "../../../provider/src/base/clock.js";
 import type { Disk } from "../../../provider/src/files/private-file.js";
 import {
-  type JournalEntry,
-  journalFolder,
-  journalPath,
+  type RunJournal,
   readJournal,
-  type StackPlace,
-} from "../../../provider/src/journal/index.js";
+} from "../../../provider/src/journal/journal-entry.js";
 import { FakeClock } from "../clock.js";
 import { type Image, imageAfter, MemoryDisk } from "../disk.js";
 
-export const FOLDER = journalFolder();
+/** The folder of the journals on each machine. */
+export const FOLDER = "/state/pulumi-advertising";
 
-/** The clock of all machines. Each life begins with a new one. */
-export const time = { clock: new FakeClock() };
+/** The platform's clock, and how far the acting machine's is ahead of it. Each life begins with a new one. */
+export const time = { clock: new FakeClock(), aheadMs: 0 };
 
 export function beginTime(): void {
   time.clock = new FakeClock();
-  systemClock.wallMs = () => time.clock.wallMs();
+  time.aheadMs = 0;
+  systemClock.wallMs = () => time.clock.wallMs() + time.aheadMs;
   systemClock.monotonicMs = () => time.clock.monotonicMs();
   systemClock.sleep = (ms) => time.clock.sleep(ms);
 }
@@ -35,10 +34,17 @@ export function keepTime(): () => void {
   };
 }
 
+/** The present moment by the platform's clock. */
 export const now = () => new Date(time.clock.wallMs()).toISOString();
+
+/** The present moment by the acting machine's clock. */
+export const nowHere = () => new Date(systemClock.wallMs()).toISOString();
 
 export class Machine {
   disk = new MemoryDisk();
+
+  /** @param aheadMs how far its clock is ahead of the platform's. */
+  constructor(readonly aheadMs = 0) {}
 
   /** @returns a function that restores the present contents. */
   keep(): () => void {
@@ -69,17 +75,13 @@ export class Machine {
     for (const path of lockPaths(this.disk)) this.disk.rmSync(path);
   }
 
-  /** @throws Error it is damaged. */
-  records(place: StackPlace): ReadonlyMap<string, JournalEntry> {
-    return this.journal(place).records;
-  }
-
-  /** @throws Error it is damaged. */
-  journal(place: StackPlace): {
-    readonly records: ReadonlyMap<string, JournalEntry>;
-    readonly runs: readonly string[];
-  } {
-    return readJournal(journalPath(place, FOLDER), this.disk);
+  /** The journals of runs and answers. @throws Error one is damaged. */
+  journals(): RunJournal[] {
+    const names = this.disk.statSync(FOLDER) ? this.disk.readdirSync(FOLDER) : [];
+    return names
+      .filter((name) => name.endsWith(".jsonl"))
+      .sort()
+      .flatMap((name) => readJournal(`${FOLDER}/${name}`, this.disk) ?? []);
   }
 }
 
@@ -103,11 +105,14 @@ export interface Kill {
   readonly how: "process" | "power" | "engine";
 }
 
+/** The backend refuses to save. */
+export class SaveRefused extends Error {}
+
 export class Killed extends Error {
   readonly code = "ENOENT"; // as of files that are gone: whatever still runs ends at once
 }
 
-const LOOKS = /^(read|fstat|stat|lstat|close|readdir)/;
+const LOOKS = /^(read|fstat|stat|lstat|exists|access|close|readdir)/;
 
 export class Process {
   /** Whether the process is dead: nothing is carried out any more. */

@@ -1,15 +1,13 @@
 /** The product's commands and stores, on the disk of the acting machine, with the model's engine. Imported first. */
 import { AsyncLocalStorage } from "node:async_hooks";
+import type * as crypto from "node:crypto";
 import { vi } from "vitest";
 import type { Clock } from "../../../provider/src/base/index.js";
 import type * as pulumi from "../../../provider/src/cli/pulumi.js";
 import type { Disk } from "../../../provider/src/files/index.js";
 import type * as store from "../../../provider/src/journal/index.js";
 
-Object.assign(process.env, {
-  XDG_CACHE_HOME: "/cache",
-  PULUMI_BACKEND_URL: "file:///backend",
-});
+Object.assign(process.env, { XDG_STATE_HOME: "/state" });
 
 interface Here {
   readonly folder: string;
@@ -19,46 +17,52 @@ interface Here {
 
 type Pulumi = Pick<
   typeof pulumi,
-  "refresh" | "stateOf" | "stackName" | "existingStacks" | "accountComparer"
+  "refresh" | "stateOf" | "stackName" | "clearPendingCreates"
 >;
 
 const commands = new AsyncLocalStorage<{ readonly here: Here; readonly pulumi: Pulumi }>();
-let run: Here | undefined;
 
-/** The acting process. Set before each run, and for each command, which stays on its machine after a kill. */
-export const acting: {
-  here: Here;
-  within<T>(command: { readonly here: Here; readonly pulumi: Pulumi }, work: () => T): T;
-  readonly pulumi: Pulumi;
-} = {
-  get here() {
-    return commands.getStore()?.here ?? (run as Here);
+/** The acting command, which stays on its machine after a kill. */
+export const acting = {
+  get here(): Here {
+    return commands.getStore()?.here as Here;
   },
-  set here(here) {
-    run = here;
+  within<T>(command: { readonly here: Here; readonly pulumi: Pulumi }, work: () => T): T {
+    return commands.run(command, work);
   },
-  within: (command, work) => commands.run(command, work),
-  get pulumi() {
+  get pulumi(): Pulumi {
     return commands.getStore()?.pulumi as Pulumi;
   },
 };
+
+/** Random names are the same in each repetition of a life. */
+export const random = { names: 0 };
+
+vi.mock("node:crypto", async (original) => {
+  const all = await original<typeof crypto>();
+  const next = () =>
+    all
+      .createHash("sha256")
+      .update(String(++random.names))
+      .digest();
+  return {
+    ...all,
+    randomBytes: (size: number) => next().subarray(0, size),
+    randomUUID: () => next().toString("hex").slice(0, 36),
+  };
+});
 
 vi.mock("../../../provider/src/journal/index.js", async (original) => {
   const all = await original<typeof store>();
   return {
     ...all,
-    readJournal: (...[path, disk = acting.here.disk]: Parameters<typeof all.readJournal>) =>
-      all.readJournal(path, disk),
-    JournalFile: class extends all.JournalFile {
-      constructor(options: store.JournalOptions) {
-        super({ ...options, ...acting.here });
-      }
-    },
-    everyJournal: (
-      ...[folder, disk = acting.here.disk]: Parameters<typeof all.everyJournal>
-    ) => all.everyJournal(folder, disk),
-    takeOverOpen: (...[former, now]: Parameters<typeof all.takeOverOpen>) =>
-      all.takeOverOpen(former, now, acting.here),
+    readJournal: (path: string) => all.readJournal(path, acting.here.disk),
+    journalPaths: (...[_, ...others]: Parameters<typeof all.journalPaths>) =>
+      all.journalPaths(acting.here, ...others),
+    removeJournals: (journals: Parameters<typeof all.removeJournals>[0]) =>
+      all.removeJournals(journals, acting.here.disk),
+    writeAnswers: (...[of, lines, options]: Parameters<typeof all.writeAnswers>) =>
+      all.writeAnswers(of, lines, { ...options, ...acting.here }),
   };
 });
 
@@ -66,10 +70,8 @@ vi.mock("../../../provider/src/cli/pulumi.js", async (original) => ({
   ...(await original<typeof pulumi>()),
   refresh: (...given: Parameters<typeof pulumi.refresh>) => acting.pulumi.refresh(...given),
   stateOf: (...given: Parameters<typeof pulumi.stateOf>) => acting.pulumi.stateOf(...given),
-  existingStacks: (...given: Parameters<typeof pulumi.existingStacks>) =>
-    acting.pulumi.existingStacks(...given),
-  accountComparer: (...given: Parameters<typeof pulumi.accountComparer>) =>
-    acting.pulumi.accountComparer(...given),
   stackName: (...given: Parameters<typeof pulumi.stackName>) =>
     acting.pulumi.stackName(...given),
+  clearPendingCreates: (...given: Parameters<typeof pulumi.clearPendingCreates>) =>
+    acting.pulumi.clearPendingCreates(...given),
 }));

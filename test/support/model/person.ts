@@ -10,37 +10,41 @@ import { counts, heldIn, type Simulation, Violation } from "./simulation.js";
 const MOST = 3;
 const MOST_ACTS = 10;
 
-type Stack = Simulation["stack"];
-
 /** The open create because of which a new object was refused. */
 interface Namesake {
   readonly wanted: Wanted | undefined;
   readonly label: string;
-  readonly stack: string | undefined;
   readonly id: string | undefined;
 }
 
 const NAMESAKE =
-  /^ {2}(.+?): an earlier run(?: of the stack (\S+))? (?:sent|created) (.+?)(?:, and its outcome is unknown: .*| as (\d+))$/gm;
+  /^ {2}(.+?): an earlier run (?:sent|created) (.+?)(?:, and its outcome is unknown: .*| as (\d+))$/gm;
 
 export class Person {
   /** The number of commands and edits. */
   #commands = 0;
+  /** What was run first, as a message says. */
+  readonly #targeted = new Set<string>();
 
   constructor(
     readonly simulation: Simulation,
     readonly machine: 0 | 1,
     readonly random: () => number,
-    private readonly isVisiting = false,
   ) {}
 
   /** @throws Violation if following the printed messages leads nowhere. */
   async getOn(): Promise<void> {
+    this.simulation.isGuessKept = true;
+    await this.#getOn();
+    this.simulation.isGuessKept = false;
+  }
+
+  async #getOn(): Promise<void> {
     const { simulation, machine } = this;
     const { stack } = simulation;
-    // As pipelines do: if an interrupted run's journal is elsewhere, or lost, `pending` comes first.
-    const isElsewhere = stack.knowing !== undefined && stack.knowing !== machine;
-    let text = isElsewhere ? await this.#run(["npx", "pulumi-advertising", "pending"]) : "";
+    simulation.renew(machine);
+    const isPreviewing = simulation.config.record !== "unreadable" && this.random() < 0.5;
+    let text = "";
     let messages = 0;
     for (let ups = 0; ; ups++) {
       const before = this.#commands;
@@ -53,9 +57,13 @@ export class Person {
       if (this.#commands > before) messages++;
       simulation.wait(60);
       simulation.log.push("  (gets on) up");
-      const done = await simulation.run("up", machine);
+      const { errors = [] } = isPreviewing ? await simulation.preview(machine) : {};
+      if (errors.length === 0) {
+        const done = await simulation.run("up", machine);
+        errors.push(...(done?.errors ?? []));
+      }
       simulation.check();
-      text = done?.errors.join("\n") ?? "";
+      text = errors.join("\n");
       if (text === "") return this.#count();
       if (messages > MOST || ups === MOST_ACTS)
         throw new Violation(`not on after ${messages} messages and ${ups} ups`);
@@ -77,36 +85,36 @@ export class Person {
     const { simulation } = this;
     const { stack } = simulation;
     const commands = [...new Set(commandsIn(text))];
-    const former = stack.places.slice(0, -1).map((place) => place.stack.split("/").at(-1));
-    const isOurs = (line: string) =>
-      former.some((name) => line.includes(` --take-over ${name}`));
-    const taking = commands.find(isOurs);
-    if (taking !== undefined) {
-      return asking(await this.#run(wordsIn(taking)));
+    if (/: there is no \d+\./.test(text)) {
+      this.#commands++;
+      simulation.log.push("  refresh");
+      await simulation.run("refresh", this.machine);
+    }
+    if (commands.some((line) => line.startsWith("pulumi up --skip-preview"))) {
+      this.#commands++;
+      simulation.log.push("  up --skip-preview");
+      await simulation.run("up", this.machine);
     }
     const [, , type, name] = /(\d+) already belongs to (\w+) "([^"]+)"/.exec(text) ?? [];
     if (name !== undefined) await this.#removeOnce(String(type), name);
     const objects = objectsOf(stack.program);
     const edited = new Set<string>();
-    let visits: string | undefined;
-    for (const [, title = "", there, label = "", id] of text.matchAll(NAMESAKE)) {
+    for (const [, title = "", label = "", id] of text.matchAll(NAMESAKE)) {
       const wanted = objects.find((each) => each.label === title);
-      const namesake = { wanted, label, stack: there, id };
+      const namesake = { wanted, label, id };
       const made = this.#madeFor(namesake);
       const isSame = made !== undefined && made.self === wanted?.self;
-      if (there !== undefined) visits ??= this.#visited(namesake);
-      else if (
-        isSame &&
-        (id !== undefined || this.random() < 0.5) &&
-        this.#rename(namesake)
-      )
+      const isDeclared = objects.some((each) => each.label === label);
+      const targeted = commands.find((line) => line.startsWith("pulumi up --target"));
+      // Once: what the program has undone since, that run doesn't come to.
+      if (isDeclared && targeted && !this.#targeted.has(label)) {
+        this.#targeted.add(label);
+        return this.#runTargeted(wordsIn(targeted));
+      }
+      if (isSame && (id !== undefined || this.random() < 0.5) && this.#rename(namesake))
         edited.add(label);
     }
     if (edited.size > 0) return "";
-    if (visits !== undefined && !this.isVisiting) {
-      await this.#visit(visits, text);
-      return "";
-    }
     const given = new Set<Made>();
     const created = new Set<string>();
     const denied = new Set<string>();
@@ -160,42 +168,16 @@ export class Person {
   }
 
   /** The object that the open create made, as a person finds it in the account. */
-  #madeFor({ label, stack: there, id }: Namesake): Made | undefined {
+  #madeFor({ label, id }: Namesake): Made | undefined {
     const { simulation } = this;
-    const stack = there === undefined ? simulation.stack : this.#stackAt(there);
     const held = new Set(heldIn(simulation.stack.state).map(({ object }) => object));
     return simulation.platform
-      .madeFor(stack?.id ?? "")
+      .madeFor(simulation.stack.id)
       .findLast(
         (each) =>
           (id === undefined ? parseKey(each.key).label === label : each.id === id) &&
           !held.has(objectKey(each.kind, each.id)),
       );
-  }
-
-  #stackAt(place: string): Stack | undefined {
-    return this.simulation.stacks.find(({ places }) =>
-      places.some(({ stack }) => stack === place),
-    );
-  }
-
-  /** The other stack, if its program declares this. */
-  #visited({ label, stack: there = "" }: Namesake): string | undefined {
-    const other = this.#stackAt(there);
-    if (other?.place.stack !== there) return undefined;
-    return other.wanted.some((each) => each.label === label) ? other.name : undefined;
-  }
-
-  async #visit(name: string, text: string): Promise<void> {
-    const { simulation, machine, random } = this;
-    const { stack } = simulation;
-    if (!text.includes(`pulumi up --stack ${name}`))
-      throw new Violation(`nothing says to run the stack ${name}`);
-    const other = simulation.stacks.find((each) => each.name === name);
-    if (other === undefined) return;
-    simulation.select(other);
-    await new Person(simulation, machine, random, true).getOn();
-    simulation.select(stack);
   }
 
   /** Declares the former name in the program, as the message shows. */
@@ -249,6 +231,16 @@ export class Person {
     simulation.log.push(`  (goes without ${name}) up`);
     await simulation.run("up", machine);
     stack.program = program;
+  }
+
+  /** Runs a printed `pulumi up` of some resources. @returns its errors. */
+  async #runTargeted(words: readonly string[]): Promise<string> {
+    const { simulation, machine } = this;
+    this.#commands++;
+    const targets = new Set(words.filter((_, index) => words[index - 1] === "--target"));
+    simulation.log.push(`  up --target ${[...targets]}`);
+    const done = await simulation.run("up", machine, { targets });
+    return done?.errors.join("\n") ?? "";
   }
 
   /** Runs a printed command. @param words `npx pulumi-advertising pending …`. @returns its output. */

@@ -8,7 +8,7 @@ import type { Client } from "../../../provider/src/client/index.js";
 import type { Kind } from "../../../provider/src/kinds/index.js";
 import { objectKey } from "../../../provider/src/state/index.js";
 import type { Values } from "./engine.js";
-import { type Machine, now, type Process, time } from "./machine.js";
+import { type Machine, now, nowHere, type Process, time } from "./machine.js";
 
 export interface Made {
   readonly kind: Kind["name"];
@@ -17,13 +17,14 @@ export interface Made {
   /** The stack that the object was made for, and the key there; undefined if another client made it. */
   readonly stack: string | undefined;
   readonly key: string | undefined;
-  /** The stack's name at that time, and what people mean by the object. */
-  readonly place?: string | undefined;
+  /** What people mean by the object. */
   readonly self?: number | undefined;
   /** When the create was sent. */
   readonly at?: string | undefined;
   /** Before this time the create is still under way. */
   readonly fromMs: number;
+  /** `vanished`: the platform answers as if it were deleted, until it comes back. */
+  gone?: "deleted" | "vanished" | undefined;
   /** The machine whose run changed the object last. */
   changedOn?: Machine;
   /** The run that changed the object last. */
@@ -46,7 +47,7 @@ export type Break =
   | "another's id";
 
 export interface Fault {
-  readonly on: "create" | "read" | "update" | "search";
+  readonly on: "create" | "read" | "update" | "search" | "delete";
   readonly after: number;
   readonly with: Break;
 }
@@ -61,20 +62,28 @@ export interface Sender {
   readonly faults: readonly Fault[];
   /** The stack, whatever its present name. */
   readonly stack: string;
-  readonly place: string;
-  /** Returns an object that this machine knows to belong to another resource. */
+  /** Returns an object that belongs to another resource. */
   knownOther(kind: Kind["name"], key: string): string | undefined;
   /** Returns the key that a create's label means. */
   keyOf(label: string): string;
   selfOf(key: string): number | undefined;
   /** Called before an object is made. @throws Error if it must not be made. */
   validator(key: string, kind: Kind["name"], fields: Values): void;
+  /** Called before an object is deleted. */
+  deletes(made: Made): void;
 }
 
 export class Platform {
   readonly objects: Made[] = [];
   posts = 0;
   #next = 5001;
+
+  /** @param lagMs how long reads and searches don't find a new object. */
+  constructor(private readonly lagMs = 0) {}
+
+  #isFound({ gone, fromMs }: Made): boolean {
+    return gone === undefined && fromMs + this.lagMs <= time.clock.wallMs();
+  }
 
   get(kind: Kind["name"], id: string): Made | undefined {
     return this.objects.find((each) => each.kind === kind && each.id === id);
@@ -88,7 +97,11 @@ export class Platform {
     return () => {
       objects.length = kept.length;
       for (const { made, before } of kept)
-        Object.assign(made, { changedOn: undefined, changedBy: undefined }, before);
+        Object.assign(
+          made,
+          { changedOn: undefined, changedBy: undefined, gone: undefined },
+          before,
+        );
       Object.assign(this, { posts });
       this.#next = next;
     };
@@ -100,14 +113,13 @@ export class Platform {
   }
 
   make(kind: Kind["name"], fields: Values, of: Partial<MadeByRun> = {}, delayMs = 0): Made {
-    const { stack, key, place, self, at } = of;
+    const { stack, key, self, at } = of;
     const made = {
       kind,
       id: String(this.#next++),
       fields,
       stack,
       key,
-      place,
       self,
       at,
       fromMs: time.clock.wallMs() + delayMs,
@@ -128,6 +140,7 @@ export class Platform {
       }
       return undefined;
     };
+    let hasAnswered = false;
     /** Sends one request, and perhaps loses its answer. */
     const sent = async <T>(on: Fault["on"], label: string, work: () => T): Promise<T> => {
       await Promise.resolve();
@@ -139,15 +152,17 @@ export class Platform {
       process.moment();
       if (broken === "lost" || broken === "undone")
         throw new OutcomeUnknownError(`${label}: the connection ended.`, "");
+      hasAnswered = true;
       return result as T;
     };
 
-    const client: Pick<Client, "create" | "read" | "update" | "search"> = {
+    const client: Omit<Client, "close"> = {
+      platformNow: () => (hasAnswered ? now() : undefined),
       create: async ({ operation, fields, label, beforeSend, onCreated }) => {
         const kind = operation.noun === "advertiser" ? "Advertiser" : "ConversionEvent";
         const key = sender.keyOf(label);
         for (;;) {
-          const at = now();
+          const at = nowHere();
           const broken = take("create");
           await beforeSend(at);
           process.moment();
@@ -161,8 +176,8 @@ export class Platform {
           if (broken === "refused") throw new RefusedError(`${label} was refused.`);
           if (broken !== "undone") sender.validator(key, kind, fields);
           const delayMs = broken === "late" ? LATE_MS : 0;
-          const { stack, place } = sender;
-          const of = { stack, place, key, at, self: sender.selfOf(key) };
+          const { stack } = sender;
+          const of = { stack, key, at, self: sender.selfOf(key) };
           const made =
             broken === "undone" ? undefined : this.make(kind, fields, of, delayMs);
           process.moment();
@@ -174,6 +189,7 @@ export class Platform {
           const id =
             (broken === "another's id" ? sender.knownOther(kind, key) : undefined) ??
             made.id;
+          hasAnswered = true;
           await onCreated(id);
           return { id, warnings: [] };
         }
@@ -181,12 +197,13 @@ export class Platform {
       read: ({ kind, id, label }) =>
         sent("read", label, () => {
           const found = this.get(kind.name, id);
-          return found && ({ ...found.fields, id } as Awaited<ReturnType<Client["read"]>>);
+          if (!found || !this.#isFound(found)) return undefined;
+          return { ...found.fields, id } as Awaited<ReturnType<Client["read"]>>;
         }),
       update: ({ kind, id, label }, fields) =>
         sent("update", label, () => {
           const found = this.get(kind.name, id);
-          if (found === undefined) throw new RefusedError(`${label}: there is no ${id}.`);
+          if (!found || found.gone) throw new RefusedError(`${label}: there is no ${id}.`);
           found.fields = { ...found.fields, ...fields };
           found.changedOn = process.machine;
           found.changedBy = process;
@@ -199,10 +216,18 @@ export class Platform {
               (each) =>
                 each.kind === kind.name &&
                 each.fields[field] === mark &&
-                each.fromMs <= time.clock.wallMs(),
+                this.#isFound(each),
             )
             .map(({ id }) => id),
         ),
+      delete: ({ kind, id, label }) =>
+        sent("delete", label, () => {
+          const found = this.get(kind.name, id);
+          if (!found || found.gone) return false;
+          sender.deletes(found);
+          found.gone = "deleted";
+          return true;
+        }),
     };
     return client as Client;
   }

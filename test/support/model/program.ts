@@ -1,5 +1,4 @@
 /** A program as data, and its program process: the real `declare` and `ProgramValidator`, without constructors. */
-import type { JournalEntry } from "../../../provider/src/journal/index.js";
 import {
   advertiser,
   conversionEvent,
@@ -63,21 +62,18 @@ export interface ProgramHalf {
   readonly warnings: readonly string[];
   /** The problems of the program. If there are any, nothing is registered. */
   readonly findings: readonly string[];
-  atEnd(): string[];
 }
 
 /**
- * @param program advertisers first. @param records as this machine remembers them before the run.
- * @param batches in how many turns of the event loop it declares them.
+ * @param program advertisers first. @param batches in how many turns of the event loop it declares them.
  */
 export function programHalf(
   program: readonly Declared[],
   stack: string,
   settings: Settings,
-  records: ReadonlyMap<string, JournalEntry>,
-  batches = 1,
+  { batches = 1, isPreview = false } = {},
 ): ProgramHalf {
-  const validator = new ProgramValidator(false);
+  const validator = new ProgramValidator(isPreview);
   const batch = program.map((declared) => {
     const owner = ownerOf(program, declared);
     const advertiserId = owner === undefined ? declared.advertiser : Promise.resolve(); // known later
@@ -133,12 +129,7 @@ export function programHalf(
     };
   });
   const told = findings.map(({ title, lines }) => [title, ...lines].join("\n"));
-  return {
-    registrations,
-    warnings,
-    findings: told,
-    atEnd: () => validator.atEnd([...records.values()]),
-  };
+  return { registrations, warnings, findings: told };
 }
 
 function aliasesOf({ aliases = [] }: Declared) {

@@ -1,31 +1,26 @@
 /**
  * A project's stacks, two machines, a platform, and the people who work with them. Every run, kill and answer is checked:
- * nothing is created twice, and no created id is lost without having been said.
+ * nothing is created twice, no created id is lost without having been said, and nothing is deleted that something has.
  */
 import { isDeepStrictEqual } from "node:util";
 import { own } from "../../../provider/src/base/index.js";
-import {
-  type ExportedStack,
-  objectsIn,
-  readExport,
-} from "../../../provider/src/cli/contents.js";
 import { pendingCommand } from "../../../provider/src/cli/pending.js";
-import { type Facts, factsIn } from "../../../provider/src/cli/pending-facts.js";
 import { createProvider } from "../../../provider/src/dynamic/provider.js";
-import {
-  backendIn,
-  everyJournal,
-  isOpen,
-  type JournalEntry,
-  type StackPlace,
-} from "../../../provider/src/journal/index.js";
+import type { JournalEntry } from "../../../provider/src/journal/journal-entry.js";
 import {
   advertiser,
   conversionEvent,
   conversionEventSet,
   type Kind,
 } from "../../../provider/src/kinds/index.js";
-import { createRuntime } from "../../../provider/src/operations/runtime.js";
+import { createRuntime } from "../../../provider/src/operations/create-runtime.js";
+import type { Runtime } from "../../../provider/src/operations/runtime.js";
+import {
+  type ExportedStack,
+  objectsIn,
+  readExport,
+} from "../../../provider/src/record/export.js";
+import { savedStateOf } from "../../../provider/src/record/saved-state.js";
 import { readSettings } from "../../../provider/src/settings/index.js";
 import {
   keyOfUrn,
@@ -34,13 +29,13 @@ import {
   refOfKey,
   resolvedIn,
   resourceKeyIn,
-  sendingId,
 } from "../../../provider/src/state/index.js";
 import { seededRandom } from "../random.js";
 import {
   type Deployment,
   type Ended,
   type Faces,
+  preview,
   type RunOptions,
   refresh,
   up,
@@ -53,11 +48,12 @@ import {
   Killed,
   keepTime,
   Machine,
-  now,
+  nowHere,
   Process,
+  SaveRefused,
   time,
 } from "./machine.js";
-import { acting } from "./mocks.js";
+import { acting, random } from "./mocks.js";
 import { type Fault, LATE_MS, MARK_FIELD, type Made, Platform } from "./platform.js";
 import { type Declared, objectsOf, PROJECT, programHalf, type Wanted } from "./program.js";
 
@@ -66,11 +62,30 @@ export interface Config {
   readonly read: boolean;
   readonly update: boolean;
   readonly search: boolean;
+  readonly delete: boolean;
   readonly checkpoints: boolean;
-  /** The number of the project's stacks, which share machines and account. */
+  /** The number of stacks, which share machines and account. */
   readonly stacks: number;
   /** The number of turns of the event loop in which a program declares its resources. */
   readonly batches: number;
+  /** Whether each run and each person has a new machine, with nothing on its disk. */
+  readonly isDiskless: boolean;
+  /**
+   * The product's guess of the backend. `alike`: two stacks of one name in two backends, with the same guess. `varying`:
+   * one backend, guessed differently in each run.
+   */
+  readonly guesses: "right" | "alike" | "varying";
+  /** How far the second machine's clock is ahead of the platform's. Then reads and searches find new objects late. */
+  readonly aheadMs: number;
+  /** Whether objects vanish from the platform and come back. */
+  readonly vanish: boolean;
+  /** Whether a backend may refuse to save from the middle of a run on. */
+  readonly refusesSaves: boolean;
+  /**
+   * What `pulumi stack export` shows. `late`: during a run the state of its start, as Pulumi Cloud may. `unreadable`: in
+   * some runs Pulumi can't be asked; all of them are on one disk.
+   */
+  readonly record: "live" | "late" | "unreadable";
 }
 
 export class Violation extends Error {}
@@ -78,8 +93,10 @@ export class Violation extends Error {}
 export interface RunWish extends Pick<RunOptions, "targets" | "concurrent"> {
   readonly kill?: Kill | undefined;
   readonly faults?: readonly Fault[];
-  /** People's answers for unresolved creates, by mark. */
+  /** What `pending` passes to a refresh. */
   readonly answers?: string;
+  /** After so many saves the backend refuses. */
+  readonly saves?: number | undefined;
 }
 
 export interface Done {
@@ -87,13 +104,12 @@ export interface Done {
   readonly posts: number;
 }
 
-const ENVIRONMENT = { PULUMI_BACKEND_URL: "file:///backend" };
-const BACKEND = backendIn(ENVIRONMENT, "/");
 const STACKS = ["dev", "prod"];
+/** Reads and searches find new objects only then, if the machines' clocks differ. */
+const LAG_MS = 20_000;
 
-function placeNamed(name: string): StackPlace {
-  return { backend: BACKEND, stack: `organization/${PROJECT}/${name}` };
-}
+/** The limits that are named (guarantees.md), with how often lives have come to them. */
+export const limits = { forgottenUpdates: 0 };
 
 function putBack<T>(set: Set<T>, items: readonly T[]): void {
   set.clear();
@@ -102,14 +118,10 @@ function putBack<T>(set: Set<T>, items: readonly T[]): void {
 
 /** One stack of the project: its program and state, and what people know of its runs. */
 class Stack {
-  /** The stack's places under all its names, the present one last. */
-  places: readonly StackPlace[];
   state: Deployment = { manifest: { time: "" }, resources: [] };
   program: readonly Declared[] = [];
-  /** The machine that knows of an interrupted run; `nobody` if its disk is lost. */
-  knowing: 0 | 1 | "nobody" | undefined;
-  /** The only machine that knows the creates that the state has lost. */
-  onlyOn: 0 | 1 | undefined;
+  /** The runs, and the answers, whose journals are about this stack. */
+  readonly runs = new Set<string>();
   /** The keys of creates of unknown outcome that left the state with their resources, as Pulumi showed. */
   readonly letGo = new Set<string>();
   /** The output on each machine since the last answer. */
@@ -118,12 +130,11 @@ class Stack {
   constructor(
     readonly id: string,
     public name: string = id,
-  ) {
-    this.places = [placeNamed(name)];
-  }
+  ) {}
 
-  get place(): StackPlace {
-    return this.places.at(-1) as StackPlace;
+  /** `<organization>/<project>/<stack>` */
+  get place(): string {
+    return `organization/${PROJECT}/${this.name}`;
   }
 
   /** `pulumi stack rename` changes the URNs of the state, and nothing else. */
@@ -134,16 +145,15 @@ class Stack {
     );
     this.state = JSON.parse(text) as Deployment;
     this.name = name;
-    this.places = [...this.places, placeNamed(name)];
   }
 
   /** @returns what puts everything back as it is now. */
   keep(): () => void {
-    const { places, name, state, program, knowing, onlyOn } = this;
+    const { name, state, program } = this;
     const letGo = [...this.letGo];
     const printed = [...this.printed];
     return () => {
-      Object.assign(this, { places, name, state, program, knowing, onlyOn });
+      Object.assign(this, { name, state, program });
       Object.assign(this.printed, printed);
       putBack(this.letGo, letGo);
     };
@@ -154,8 +164,12 @@ class Stack {
   }
 
   get exported(): ExportedStack {
-    return readExport(JSON.stringify({ version: 3, deployment: this.state }));
+    return exportOf(this.state);
   }
+}
+
+function exportOf(deployment: Deployment): ExportedStack {
+  return readExport(JSON.stringify({ version: 3, deployment }));
 }
 
 /** Counts of events in all lives so far. */
@@ -169,8 +183,8 @@ export const counts = {
 };
 
 export class Simulation {
-  readonly machines = [new Machine(), new Machine()] as const;
-  readonly platform = new Platform();
+  readonly machines: readonly [Machine, Machine];
+  readonly platform: Platform;
   readonly log: string[] = [];
   readonly random: () => number;
   readonly stacks: readonly Stack[];
@@ -181,13 +195,17 @@ export class Simulation {
   readonly #said = new Set<string>();
   /** Objects that left the state, or that nobody manages, as people know. */
   readonly released = new Set<Made>();
-  /** Objects that only a lost disk knew. */
-  readonly #lost = new Set<Made>();
+  /** Objects of interrupted updates that Pulumi's record has dropped before a run came to them. */
+  readonly #forgotten = new Set<Made>();
 
   constructor(readonly config: Config) {
     beginTime();
+    random.names = 0;
     this.random = seededRandom(config.seed);
-    this.stacks = STACKS.slice(0, config.stacks).map((name) => new Stack(name));
+    this.machines = [new Machine(), new Machine(config.aheadMs)];
+    this.platform = new Platform(this.#lagMs);
+    const ofName = (id: string) => new Stack(id, config.guesses === "alike" ? "dev" : id);
+    this.stacks = STACKS.slice(0, config.stacks).map(ofName);
     this.stack = this.stacks[0] as Stack;
   }
 
@@ -197,17 +215,32 @@ export class Simulation {
     this.log.push(`stack ${stack.name}`);
   }
 
+  get #lagMs(): number {
+    return this.config.aheadMs === 0 ? 0 : LAG_MS;
+  }
+
+  /** Whether all runs and commands guess alike for now, as those of one person do. */
+  isGuessKept = false;
+
+  /** The backend, as the product guesses it in one run. */
+  get #guess(): string {
+    if (this.isGuessKept) return "file:///backend";
+    const isOther = this.config.guesses === "varying" && this.random() < 0.5;
+    return isOther ? "file:///elsewhere" : "file:///backend";
+  }
+
   get #settings(): Record<string, string> {
     const { config } = this;
     const ways = (noun: string) => ({
       ...(config.read ? { read: `GET rest/${noun}/{id}` } : {}),
       ...(config.update ? { update: `PUT rest/${noun}/{id}` } : {}),
       ...(config.search ? { search: `GET rest/${noun}?${MARK_FIELD}={mark}` } : {}),
+      ...(config.delete ? { delete: `DELETE rest/${noun}/{id}` } : {}),
     });
     const operations = {
       event: ways("event"),
       advertiser: ways("advertiser"),
-      createdVisibleAfterSeconds: 0,
+      createdVisibleAfterSeconds: this.#lagMs / 1000,
     };
     return {
       baseUrl: "https://platform.example",
@@ -265,95 +298,111 @@ export class Simulation {
     machineNumber: 0 | 1,
     wish: RunWish = {},
   ): Promise<Done | undefined> {
-    const { stack } = this;
-    const { kill, faults = [], answers = "{}", ...options } = wish;
+    const { stack, config } = this;
+    const { kill, faults = [], answers, saves: maxSaves, ...options } = wish;
     counts.runs++;
     const machine = this.machines[machineNumber];
     const process = new Process(machine, kill);
     this.#act(process);
-    const { config } = this;
     const { program, state: before } = stack;
+    /** The ids that this run names. */
+    const named = new Set<string>();
     const tell = (text: string) => {
       if (process.isDead) return;
+      for (const id of this.idsIn(text)) named.add(id);
       this.say(`    ${text}`);
     };
-    const records = this.recordsOn(machineNumber);
-    const elsewhere = this.#openElsewhere(machineNumber, stack);
+    const isReadable = config.record !== "unreadable" || this.random() < 0.5;
+    const known = this.#knownOpen(stack, isReadable ? before : undefined, machine);
+    this.#noteUnsure(before);
     const labels = new Map(objectsOf(program).map(({ label, key }) => [label, key]));
-    const runtime = this.#runtime(process, answers, tell, {
-      process,
-      faults,
-      stack: stack.id,
-      place: stack.place.stack,
-      selfOf: (key: string) => objectsOf(program).find((each) => each.key === key)?.self,
-      keyOf: (label: string) => labels.get(label) ?? label,
-      knownOther: (kind: Kind["name"], key: string) =>
-        [...records.values()].find(
-          (each) => each.key !== key && isHolding(each) && parseKey(each.key).kind === kind,
-        )?.id,
-      validator: (key: string, kind: Kind["name"], fields: Values) =>
-        this.#classifyCreate(key, kind, fields, {
-          stack,
-          before,
-          program,
-          records,
-          elsewhere,
-        }),
+    const isLate = config.record === "late";
+    const runtime = this.#runtime(process, tell, {
+      command: how,
+      targets: [...(options.targets ?? [])],
+      isReadable,
+      answers,
+      read: () => exportOf(isLate ? before : stack.state),
+      sender: {
+        process,
+        faults,
+        stack: stack.id,
+        selfOf: (key: string) => objectsOf(program).find((each) => each.key === key)?.self,
+        keyOf: (label: string) => labels.get(label) ?? label,
+        // Without Pulumi's record, a run knows only what it has come to.
+        knownOther: (kind: Kind["name"], key: string) =>
+          config.record === "unreadable"
+            ? undefined
+            : heldIn(before)
+                .find((each) => each.key !== key && parseKey(each.key).kind === kind)
+                ?.object.split(" ")
+                .at(-1),
+        validator: (key: string, kind: Kind["name"], fields: Values) =>
+          this.#classifyCreate(key, kind, fields, {
+            ...{ stack, before, program, known, machine },
+          }),
+        deletes: (made: Made) => this.#classifyDelete(made, stack, program),
+      },
     });
+    stack.runs.add(runtime.runName);
     let saves = 0;
     const save = (deployment: Deployment) => {
       if (process.isOver) throw new Killed("killed");
+      if (maxSaves !== undefined && saves >= maxSaves)
+        throw new SaveRefused("the backend refuses to save");
       saves++;
       process.moment();
       this.#save(stack, before, deployment, machine);
       process.moment();
     };
     const posts = this.platform.posts;
-    const leaves: RunOptions["leaves"] = (resource) =>
-      this.say(
-        `    - ${resource.urn} ${heldIn({ resources: [resource] }).map(({ object }) => object)}`,
-      );
-    const faces = facesOf(runtime, process);
     const run: RunOptions = {
       ...options,
-      faces,
+      faces: facesOf(runtime, process),
       save,
-      now,
+      now: nowHere,
       checkpoints: config.checkpoints,
-      leaves,
+      // As Pulumi itself shows it.
+      leaves: (resource) =>
+        this.say(
+          `    - ${resource.urn} ${heldIn({ resources: [resource] }).map(({ object }) => object)}`,
+        ),
     };
-    const ending =
-      how === "refresh"
-        ? refresh(before, run)
-        : this.#up(program, records, before, run, tell);
+    const { warn } = console;
+    console.warn = tell;
+    const ending = how === "refresh" ? refresh(before, run) : this.#up(program, run, tell);
     const ended = await Promise.race([process.death, ending]);
     ending.catch(() => undefined);
     let isKilled = ended === "killed";
+    const errors: string[] = [];
     if (ended !== "killed") {
-      for (const error of ended.errors) tell(`error: ${error}`);
-      if (how === "up") stack.printed[machineNumber] = ended.errors.join("\n");
+      errors.push(...ended.errors);
       try {
-        if (!config.checkpoints) runtime.closeNow();
+        if (!config.checkpoints) await Promise.race([process.death, runtime.close()]);
         save(ended.deployment);
-        if (config.checkpoints) runtime.closeNow();
       } catch (error) {
-        if (!(error instanceof Killed)) throw error;
+        if (error instanceof SaveRefused) errors.push(error.message);
+        else if (!(error instanceof Killed)) throw error;
       }
+      for (const error of errors) tell(`error: ${error}`);
+      if (how === "up") stack.printed[machineNumber] = errors.join("\n");
+      if (config.checkpoints && !process.isOver)
+        await Promise.race([process.death, runtime.close()]);
       isKilled = process.isOver;
     } else if (kill?.how === "engine") await runtime.abandon();
     process.isDead = true;
+    console.warn = warn;
     this.assertGood();
-    // A run that saves drops Pulumi's record of an interrupted update: only this machine knows of it from now on.
-    const isCleared =
-      before.pending_operations?.some(({ type }) => type === "updating") === true &&
-      saves > 0;
-    const isWell = how === "up" && ended !== "killed" && ended.errors.length === 0;
-    if (isCleared && !isWell) stack.onlyOn = machineNumber;
-    if (isWell) this.#releaseSaid(records);
-    if (!isKilled) {
-      const { errors } = ended as Ended;
-      return { errors, posts: this.platform.posts - posts };
+    const isWell = how === "up" && !isKilled && errors.length === 0;
+    if (!isWell && saves > 0) this.#noteForgotten(stack, before);
+    if (isWell) {
+      this.#releaseSaid(machine);
+      // A program without a resource of this package starts no provider.
+      if (isReadable && !options.targets && program.length > 0)
+        this.#expectNamed(before, stack.state, named);
     }
+    if (how === "refresh" && !answers) this.#expectFound(before, stack.state);
+    if (!isKilled) return { errors, posts: this.platform.posts - posts };
     counts.kills++;
     for (const made of this.platform.objects)
       if (made.changedBy === process) this.changedElsewhere.add(made);
@@ -363,49 +412,109 @@ export class Simulation {
         ? () => Math.min(1, Math.floor(this.random() * 4) / 3)
         : undefined,
     );
-    stack.knowing = machineNumber;
     return undefined;
+  }
+
+  /** A preview of the selected stack's `up`. Nothing may change by it. @returns its errors. */
+  async preview(machineNumber: 0 | 1): Promise<{ errors: string[]; hasUnknown: boolean }> {
+    const { stack, platform } = this;
+    const machine = this.machines[machineNumber];
+    const process = new Process(machine);
+    this.#act(process);
+    const tell = (text: string) => this.say(`    ${text}`);
+    const never = () => {
+      throw new Violation("a preview sends");
+    };
+    const runtime = this.#runtime(process, tell, {
+      command: "preview",
+      targets: [],
+      isReadable: true,
+      answers: undefined,
+      read: () => stack.exported,
+      sender: {
+        ...{ process, faults: [], stack: stack.id, validator: never, deletes: never },
+        ...{ knownOther: never, keyOf: never, selfOf: never },
+      },
+    });
+    const { warn } = console;
+    console.warn = tell;
+    const before = JSON.stringify([machine.journals().length, platform.posts]);
+    const { registrations } = this.#program(stack.program, true);
+    const run = { faces: facesOf(runtime, process) };
+    const ended = await preview(stack.state, registrations, run);
+    for (const error of ended.errors) tell(`error: ${error}`);
+    await runtime.close();
+    process.isDead = true;
+    console.warn = warn;
+    const after = JSON.stringify([machine.journals().length, platform.posts]);
+    if (before !== after) throw new Violation("a preview has changed something");
+    return ended;
+  }
+
+  #program(program: readonly Declared[], isPreview: boolean) {
+    const { batches } = this.config;
+    const options = { batches, isPreview };
+    const half = programHalf(program, this.stack.name, this.settings, options);
+    if (half.findings.length > 0)
+      throw new Error(`the model's program is wrong: ${half.findings.join("\n")}`);
+    return half;
   }
 
   async #up(
     program: readonly Declared[],
-    records: ReadonlyMap<string, JournalEntry>,
-    before: Deployment,
     run: RunOptions,
     tell: (text: string) => void,
   ): Promise<Ended> {
-    const half = programHalf(
-      program,
-      this.stack.name,
-      this.settings,
-      records,
-      this.config.batches,
-    );
+    const half = this.#program(program, false);
     half.warnings.forEach(tell);
-    if (half.findings.length > 0)
-      throw new Error(`the model's program is wrong: ${half.findings.join("\n")}`);
-    return up(before, half.registrations, {
-      ...run,
-      programEnded: () => half.atEnd().forEach(tell),
-    });
+    return up(this.stack.state, half.registrations, run);
   }
 
   #runtime(
     process: Process,
-    answers: string,
     tell: (text: string) => void,
-    sender: Parameters<Platform["client"]>[0],
-  ) {
+    of: {
+      readonly command: string;
+      readonly targets: readonly string[];
+      readonly isReadable: boolean;
+      readonly answers: string | undefined;
+      readonly read: () => ExportedStack;
+      readonly sender: Parameters<Platform["client"]>[0];
+    },
+  ): Runtime {
+    const { command, targets, answers = "{}" } = of;
     const skips = this.config.checkpoints ? {} : { PULUMI_SKIP_CHECKPOINTS: "true" };
-    const environment = { ...ENVIRONMENT, ...skips, ADVERTISING_ANSWERS: answers };
+    const environment = {
+      ...skips,
+      PULUMI_BACKEND_URL: this.#guess,
+      ADVERTISING_ANSWERS: answers,
+    };
     const given = this.#settings;
     const log = async (_severity: string, _urn: string, message: string) => tell(message);
     const runtime = createRuntime((key) => given[key], environment, log, {
       disk: process.disk,
       folder: FOLDER,
+      pulumi: {
+        folder: "/",
+        command: {
+          ...{ command, stack: undefined, targets, excludes: [] },
+          ...{ hasDependents: false, skipsPreview: true },
+        },
+        read: async () => {
+          process.expectAlive();
+          if (!of.isReadable) throw new Error("`pulumi` is not on the PATH");
+          return of.read();
+        },
+      },
     });
-    const client = this.platform.client(sender);
-    return { ...runtime, clock: time.clock, client: () => client, say: tell };
+    const { work } = runtime;
+    work.clock.sleep = async (ms) => {
+      await time.clock.sleep(ms);
+      work.assertEngine();
+    };
+    const client = this.platform.client(of.sender);
+    const platformNow = () => client.platformNow();
+    return Object.assign(runtime, { client: () => client, platformNow });
   }
 
   #save(stack: Stack, before: Deployment, deployment: Deployment, machine: Machine): void {
@@ -431,22 +540,51 @@ export class Simulation {
   }
 
   /** Makes this process the acting one. */
-  #act({ disk }: Process): void {
-    acting.here = { folder: FOLDER, disk, clock: time.clock };
+  #act({ machine }: Process): void {
+    time.aheadMs = machine.aheadMs;
   }
 
-  recordsOn(machine: 0 | 1): ReadonlyMap<string, JournalEntry> {
-    return this.machines[machine].records(this.stack.place);
+  /** Whether only the first machine's disk knows what was sent. */
+  get isOfOneDisk(): boolean {
+    return !this.config.checkpoints || this.config.record === "unreadable";
   }
 
-  #openElsewhere(machine: 0 | 1, stack: Stack): JournalEntry[] {
-    const places = this.stacks
-      .flatMap((each) => each.places)
-      .filter((place) => place !== stack.place);
-    const all = places.flatMap((place) => [
-      ...this.machines[machine].records(place).values(),
-    ]);
-    return all.filter(({ state }) => state === "sent" || state === "created");
+  /** A new machine, if nobody keeps one. */
+  renew(machine: 0 | 1): void {
+    if (this.config.isDiskless) this.machines[machine].lose();
+  }
+
+  /** With a search, a repeated run may have sent either of two operations' arguments with one mark (recover.md). */
+  #noteUnsure(state: Deployment): void {
+    if (!this.config.search) return;
+    const byMark = Map.groupBy(savedStateOf(exportOf(state)).sent, ({ mark }) => mark);
+    for (const [first, ...others] of byMark.values())
+      if (others.some(({ body }) => body !== first?.body))
+        this.unsure.add(parseKey(first?.key ?? "").short);
+  }
+
+  /** What a machine's journals have of a stack. */
+  #entriesOn(machine: Machine, { runs }: Stack): JournalEntry[] {
+    const journals = machine.journals().filter(({ run }) => runs.has(run));
+    return journals.flatMap(({ entries }) => [...entries.values()]);
+  }
+
+  /** The creates of earlier runs that a run knows to be open. @param state what Pulumi shows. */
+  #knownOpen(stack: Stack, state: Deployment | undefined, machine: Machine): KnownCreate[] {
+    const entries = this.#entriesOn(machine, stack);
+    const closed = new Set(
+      entries.flatMap(({ state: each, mark }) => (each === "closed" ? [mark] : [])),
+    );
+    const marks = state ? marksIn(state) : new Set();
+    const marked = new Set(entries.map(({ mark }) => mark));
+    const noted = new Set(machine.journals().map(({ run }) => run));
+    // A run whose journal is here, without the create, has not sent it.
+    const listed = (state ? savedStateOf(exportOf(state)).sent : []).filter(
+      ({ run, mark }) => marked.has(mark) || !noted.has(run),
+    );
+    return [...listed, ...entries].filter(
+      ({ mark }) => !closed.has(mark) && !marks.has(mark),
+    );
   }
 
   // What must always hold
@@ -472,8 +610,8 @@ export class Simulation {
       readonly stack: Stack;
       readonly before: Deployment;
       readonly program: readonly Declared[];
-      readonly records: ReadonlyMap<string, JournalEntry>;
-      readonly elsewhere: readonly JournalEntry[];
+      readonly known: readonly KnownCreate[];
+      readonly machine: Machine;
     },
   ): void {
     const { stack } = run;
@@ -504,14 +642,13 @@ export class Simulation {
     stack.letGo.delete(key);
     const adopted = new Set(objects.map(({ existingId }) => existingId));
     for (const made of this.platform.madeFor(stack.id)) {
-      // What the stack's journal has under its former name is open elsewhere.
-      if (
-        made.kind !== kind ||
-        adopted.has(made.id) ||
-        this.released.has(made) ||
-        made.place !== stack.place.stack
-      )
+      if (made.kind !== kind || adopted.has(made.id) || this.released.has(made)) continue;
+      const isKnown = run.known.some(({ key: other }) => other === made.key);
+      if (this.#forgotten.has(made) && !isKnown) {
+        limits.forgottenUpdates++;
+        this.released.add(made);
         continue;
+      }
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
       if (holders.some(({ isToGo }) => isToGo)) continue;
       if (holders.length === 0 && isOurs(made.key))
@@ -523,37 +660,34 @@ export class Simulation {
           `${key} is created again with the same arguments as ${this.platform.textOf(made)}`,
         );
     }
-    const own = run.records.get(key);
-    if ((own !== undefined && isOpen(own)) || [...unresolvedKeys(run.before)].some(isOurs))
-      return;
+    const isOwn = run.known.some((each) => each.key === key);
+    if (isOwn || [...unresolvedKeys(run.before)].some(isOurs)) return;
     const declared = new Set(objects.flatMap((each) => each.keys));
     const marks = marksIn(run.before);
     const isNamesake = ({
       key: other,
       name: its,
       facts = {},
-    }: Pick<JournalEntry, "key" | "name" | "facts">) =>
+    }: Pick<KnownCreate, "key" | "name" | "facts">) =>
       parseKey(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
-    const isSeen = (record: JournalEntry) =>
+    const isSeen = (record: KnownCreate) =>
       (record.id !== undefined && adopted.has(record.id)) ||
       marks.has(record.mark) ||
-      marks.has(sendingId(record)) ||
       held.some(({ object }) => object === objectKey(kind, record.id ?? "")) ||
       // Its own resource has an object, and not the one that it was to replace.
       held.some(
         (each) =>
           each.key === record.key && each.object !== objectKey(kind, record.replaces ?? ""),
       );
-    for (const record of run.records.values())
+    for (const record of run.known)
       if (
-        isOpen(record) &&
         isNamesake(record) &&
         !isOurs(record.key) &&
         !declared.has(record.key) &&
         !isSeen(record)
       )
         this.#wrong(
-          `${key} is created, while ${record.key} (${record.state}) of its name is open and not declared`,
+          `${key} is created, while ${record.key} of its name is open and not declared`,
         );
     // What its own set has under a key that it does not declare. Other resources that leave the state no call is about.
     const resources = new Set(wanted.keys.map(resourceKeyIn));
@@ -568,26 +702,66 @@ export class Simulation {
         this.#wrong(
           `${key} is created, while ${ref.key} of its name is unresolved in the state and not declared`,
         );
-    for (const record of run.elsewhere)
-      if (isNamesake(record) && !isSeen(record))
-        this.#wrong(
-          `${key} is created, while another stack has ${record.key} (${record.state}) of its name open`,
-        );
   }
 
-  /** A lost journal may have been the only one with what a set of an interrupted run made and a later run left out. */
-  releaseOfSavedSets(): void {
-    for (const { id, state, place } of this.stacks) {
-      const held = new Set(heldIn(state).map(({ object }) => object));
-      const urns = new Set(state.resources?.map(({ urn }) => urn));
-      for (const made of this.platform.madeFor(id)) {
-        const { member, resourceUrn } = refOfKey(made.key, place.stack);
-        const isLeftOut = member !== undefined && urns.has(resourceUrn);
-        if (isLeftOut && !held.has(objectKey(made.kind, made.id))) {
-          this.released.add(made);
-          this.#lost.add(made);
-        }
-      }
+  /** Nothing is deleted that anything has, or is to have. */
+  #classifyDelete(made: Made, stack: Stack, program: readonly Declared[]): void {
+    const object = objectKey(made.kind, made.id);
+    const text = this.platform.textOf(made);
+    for (const other of this.stacks)
+      if (other !== stack && heldIn(other.state).some((each) => each.object === object))
+        this.#wrong(`${text} is deleted, and the stack ${other.id} has it`);
+    if (made.stack !== stack.id) this.#wrong(`${text} is deleted by the stack ${stack.id}`);
+    const wanted = objectsOf(program);
+    if (wanted.some(({ existingId }) => existingId === made.id))
+      this.#wrong(`${text} is deleted, and the program adopts it`);
+    const keeps = heldIn(stack.state).find(
+      ({ key, isToGo, object: its }) =>
+        its === object && !isToGo && wanted.some((each) => each.key === key),
+    );
+    const holders = heldIn(stack.state).filter((each) => each.object === object);
+    if (keeps && holders.length > 1)
+      this.#wrong(`${text} is deleted, and ${keeps.key} has it`);
+  }
+
+  /** An update's creates that no run has come to before Pulumi's record dropped it. */
+  #noteForgotten(stack: Stack, before: Deployment): void {
+    const left = new Set(
+      (stack.state.pending_operations ?? []).map(({ resource }) => resource.urn),
+    );
+    const dropped = (before.pending_operations ?? []).filter(
+      ({ type, resource: { urn } }) => type === "updating" && !left.has(urn),
+    );
+    const keys = new Set(dropped.flatMap(({ resource }) => keysOfOperation(resource)));
+    const held = new Set(heldIn(stack.state).map(({ object }) => object));
+    const open = unresolvedKeys(stack.state);
+    for (const made of this.platform.madeFor(stack.id)) {
+      const isDropped = keys.has(resourceKeyIn(made.key)) && !open.has(made.key);
+      if (isDropped && !held.has(objectKey(made.kind, made.id))) this.#forgotten.add(made);
+    }
+  }
+
+  /** An `up` names each id that leaves the state and stays live. */
+  #expectNamed(before: Deployment, after: Deployment, named: ReadonlySet<string>): void {
+    const has = new Set(heldIn(after).map(({ object }) => object));
+    for (const { object, isToGo } of heldIn(before)) {
+      const made = this.platform.objects.find(
+        ({ kind, id }) => objectKey(kind, id) === object,
+      );
+      if (made && !made.gone && !isToGo && !has.has(object) && !named.has(made.id))
+        throw new Violation(`${object} leaves the state, and is not named`);
+    }
+  }
+
+  /** A refresh drops only what is gone. */
+  #expectFound(before: Deployment, after: Deployment): void {
+    const has = new Set(heldIn(after).map(({ object }) => object));
+    for (const { object, isToGo } of heldIn(before)) {
+      const made = this.platform.objects.find(
+        ({ kind, id }) => objectKey(kind, id) === object,
+      );
+      if (made && !made.gone && !isToGo && !has.has(object))
+        throw new Violation(`${object} left the state, and is live`);
     }
   }
 
@@ -601,10 +775,10 @@ export class Simulation {
   }
 
   /** What a whole up has said, and the program does not declare, is people's to look after. */
-  #releaseSaid(records: ReadonlyMap<string, JournalEntry>): void {
+  #releaseSaid(machine: Machine): void {
     const held = new Set(heldIn(this.stack.state).map(({ object }) => object));
     const declared = new Set(this.stack.wanted.map(({ key }) => key));
-    for (const { key, id = "" } of records.values()) {
+    for (const { key, id = "" } of this.#entriesOn(machine, this.stack)) {
       const made = this.platform.get(parseKey(key).kind, id);
       if (
         made !== undefined &&
@@ -626,14 +800,20 @@ export class Simulation {
     const { state, letGo } = stack;
     const held = heldIn(state);
     this.#releaseLetGo(stack, held);
+    const others = this.platform.objects.filter(
+      (made) => made.stack !== undefined && made.stack !== stack.id,
+    );
+    for (const made of others)
+      if (held.some(({ object }) => object === objectKey(made.kind, made.id)))
+        throw new Violation(
+          `${this.platform.textOf(made)} is in the state ${stack.id}, and made for ${made.stack}`,
+        );
     const left = new Set(state.resources.flatMap(({ outputs }) => leftIn(outputs)));
     const open = unresolvedKeys(state);
     const pending = new Set(
       (state.pending_operations ?? []).flatMap(({ resource }) => keysOfOperation(resource)),
     );
-    const journals = this.machines.flatMap((machine) =>
-      stack.places.flatMap((place) => [...machine.records(place).values()]),
-    );
+    const journals = this.machines.flatMap((machine) => this.#entriesOn(machine, stack));
     for (const made of this.platform.madeFor(stack.id)) {
       const { kind, id, key } = made;
       const name = String(made.fields.event_name ?? made.fields.advertiser_name);
@@ -654,7 +834,7 @@ export class Simulation {
         this.#said.has(name) ||
         this.#said.has(`${parseKey(key).short} (outcome unknown)`);
       const isKnown = isHeld || isNoted || left.has(id) || this.#said.has(id) || isUnknown;
-      if (!isKnown && !this.#lost.has(made))
+      if (!isKnown && !this.#forgotten.has(made) && made.gone !== "deleted")
         throw new Violation(`${this.platform.textOf(made)} is lost, and was never said`);
       // Its resource has another one, and people know of it.
       if (!isHeld && !isNoted && held.some((each) => each.key === key))
@@ -663,11 +843,6 @@ export class Simulation {
   }
 
   // What people do
-
-  facts(machine: 0 | 1): Facts {
-    const journals = everyJournal(FOLDER, this.machines[machine].disk);
-    return factsIn(this.stack.exported, journals, this.stack.place);
-  }
 
   /** A create's object, as somebody who looks in the account sees it. @param name the resource in commands. */
   truthOf(name: string): Made | undefined {
@@ -679,27 +854,27 @@ export class Simulation {
     const unresolved = objectsOfState(stack.state).flatMap(({ ref, record }) =>
       record && isCalled(ref.key) ? [record] : [],
     );
-    const entry = this.machines.flatMap((machine) =>
-      stack.places.flatMap((place) =>
-        [...machine.records(place).values()].filter(({ key }) => isCalled(key)),
-      ),
-    );
+    const entry = this.machines
+      .flatMap((machine) => this.#entriesOn(machine, stack))
+      .filter(({ key }) => isCalled(key));
     const there = this.platform
       .madeFor(stack.id)
       .filter(
         (each) => !held.has(objectKey(each.kind, each.id)) && !this.released.has(each),
       );
-    const called = there.filter(({ key }) => isCalled(key));
+    const aliases = stack.wanted.find(({ key }) => isCalled(key))?.keys ?? [];
+    const called = there.filter(({ key }) => isCalled(key) || aliases.includes(key));
     const sent = [...unresolved, ...entry];
     // A create that was sent again keeps its mark, which the message shows.
     const isSent = ({ at, fields }: Made) =>
       sent.some(
         ({ field, mark, ...each }) =>
           (field !== undefined && fields[field] === mark) ||
-          (each.at === at &&
-            each.name === nameIn(fields) &&
-            each.facts?.value === fields.value),
+          (each.at === at && isLike(each, fields)),
       );
+    // What only Pulumi's record of an interrupted run has had, without a moment.
+    const isListed = ({ fields }: Made) =>
+      sent.some((each) => each.at === "" && isLike(each, fields));
     // What only Pulumi's record of an interrupted run has, a message describes by that.
     const recorded = (stack.state.pending_operations ?? []).map(
       ({ resource }) => resource.inputs,
@@ -718,6 +893,10 @@ export class Simulation {
     return (
       called.findLast(isSent) ??
       described.findLast(isMeant) ??
+      called.findLast(isListed) ??
+      there.findLast(
+        (made) => meant !== undefined && made.self === meant && isListed(made),
+      ) ??
       sole ??
       called.findLast(isMeant) ??
       called.findLast(isRecorded) ??
@@ -742,9 +921,8 @@ export class Simulation {
   /** The stack in a URN; without one, the selected one. */
   stackCalled(called: string): Stack {
     const [, name = this.stack.name] = /^urn:pulumi:([^:]+)::/.exec(called) ?? [];
-    const isNamed = ({ places }: Stack) =>
-      places.some(({ stack }) => stack.endsWith(`/${name}`));
-    return this.stacks.find(isNamed) ?? this.stack;
+    if (name === this.stack.name) return this.stack;
+    return this.stacks.find((stack) => stack.name === name) ?? this.stack;
   }
 
   /** Runs the command `pending`. @returns its exit code; nothing if it was killed. */
@@ -762,6 +940,7 @@ export class Simulation {
     );
     const act = () => this.#act(process);
     act();
+    const { stack } = this;
     let inner: Promise<unknown> = Promise.resolve();
     const pulumi: typeof acting.pulumi = {
       refresh: async (urns, environment) => {
@@ -777,11 +956,15 @@ export class Simulation {
         process.moment();
         if (done?.errors.length !== 0) throw new Error(done?.errors.join("\n"));
       },
-      stateOf: async () => this.stack.exported,
-      stackName: async () => this.stack.place.stack,
-      accountComparer: async () => () => true,
-      existingStacks: async () => this.stacks.map(({ place }) => place.stack),
+      clearPendingCreates: async () => {
+        process.moment();
+        const { pending_operations: _, ...state } = stack.state;
+        stack.state = state;
+      },
+      stateOf: async () => stack.exported,
+      stackName: async () => stack.place,
     };
+    Object.assign(globalThis.process.env, { PULUMI_BACKEND_URL: this.#guess });
     const { log, error } = console;
     console.log = console.error = (text: string) => this.#tellOn(machine, process, text);
     const here = { folder: FOLDER, disk: process.disk, clock: time.clock };
@@ -795,6 +978,10 @@ export class Simulation {
     await inner; // Pulumi's own process goes on
     Object.assign(console, { log, error });
     process.isDead = true;
+    // The answers are about this stack, whatever else has their place.
+    const others = this.stacks.flatMap((each) => [...each.runs]);
+    for (const { run } of this.machines[machine].journals())
+      if (!others.includes(run)) stack.runs.add(run);
     if (code !== "killed") return code;
     counts.kills++;
     this.log.push("    killed");
@@ -813,6 +1000,7 @@ export class Simulation {
    * @param forgets what stops others, and the program does not declare, is let go, as output says.
    */
   async answer(machine: 0 | 1, kill?: Kill, forgets = false): Promise<void> {
+    this.renew(machine);
     this.wait(this.random() < 0.5 ? 600 : LATE_MS / 1000 + 5);
     const errors = this.stack.printed[machine];
     this.stack.printed[machine] = "";
@@ -827,7 +1015,6 @@ export class Simulation {
     if (code === 2)
       throw new Violation(`an answer was refused: ${this.stack.printed[machine]}`);
     if (code === undefined) return;
-    if (this.stack.knowing !== undefined) this.stack.knowing = machine;
     // Also what an `up` asks for and `pending` does not list: resolved by another machine, and no longer declared.
     const stopping = [...errors.matchAll(/--(?:forget|not-created) '([^']+)'/g)].map(
       ([, short = ""]) => short,
@@ -857,10 +1044,14 @@ export class Simulation {
     });
   }
 
-  /** `pulumi refresh --clear-pending-creates`, once all is answered. */
-  clearPending(): void {
-    const { pending_operations: _, ...state } = this.stack.state;
-    this.stack.state = state;
+  /** Once all is answered, Pulumi's record of the interrupted runs goes. */
+  async clearPending(machine: 0 | 1): Promise<void> {
+    const { stack } = this;
+    stack.printed[machine] = "";
+    const code = await this.command(machine, ["--clear"]);
+    const text = stack.printed[machine];
+    stack.printed[machine] = "";
+    if (code === 2 && !text.includes("nothing was cleared")) throw new Violation(text);
   }
 
   /** @returns what puts everything back as it is now, but for what has been logged. */
@@ -869,7 +1060,10 @@ export class Simulation {
       each.keep(),
     );
     const { released, unsure, changedElsewhere } = this;
-    const sets = [this.#said, released, unsure, changedElsewhere] as Set<unknown>[];
+    const sets = [
+      ...[this.#said, released, unsure, changedElsewhere],
+      this.#forgotten,
+    ] as Set<unknown>[];
     const items = sets.map((set) => [...set]);
     const { stack } = this;
     kept.push(keepTime());
@@ -885,8 +1079,14 @@ export class Simulation {
   }
 }
 
-function isHolding({ id, state }: JournalEntry): boolean {
-  return id !== undefined && state !== "closed";
+/** A create of an earlier run, as a pending operation or a journal has it. */
+type KnownCreate = Pick<
+  JournalEntry,
+  "key" | "mark" | "name" | "facts" | "replaces" | "id"
+>;
+
+function isLike({ name, facts }: Pick<KnownCreate, "name" | "facts">, fields: Values) {
+  return name === nameIn(fields) && facts?.value === fields.value;
 }
 
 interface Held {
@@ -927,7 +1127,7 @@ function marksIn(state: Pick<Deployment, "resources">): Set<string> {
   const unresolved = objectsOfState(state).flatMap(({ record }) => record?.mark ?? []);
   return new Set([
     ...unresolved,
-    ...state.resources.flatMap(({ outputs }) => resolvedIn(outputs)),
+    ...state.resources.flatMap(({ outputs }) => [...resolvedIn(outputs).keys()]),
   ]);
 }
 

@@ -2,36 +2,97 @@
 import type { Mutation } from "../mutation.js";
 
 const rows: readonly (readonly [what: string, file: string, from: string, to: string])[] = [
+  // What people met before each run read Pulumi's record
   [
-    "no note before sending",
-    "operations/create.ts",
-    "await journal.recordSending({ ...record, ...ours, at });",
+    "after a kill with a lost disk, creates are sent again",
+    "plan/open-creates.ts",
+    "(saved?.sent ?? []).filter(",
+    "(saved?.sent ?? []).slice(1e9).filter(",
+  ],
+  [
+    "a create whose journal is gone counts as never sent",
+    "plan/open-creates.ts",
+    "entriesOf.get(run)?.has(mark) === false;",
+    "entriesOf.get(run)?.has(mark) !== true;",
+  ],
+  [
+    "Pulumi's record of an interrupted update is not read",
+    "record/saved-state.ts",
+    'if (type === "updating") return isSet;',
+    'if (type === "updating") return false;',
+  ],
+  [
+    "one backend's stack takes over what another's has made",
+    "plan/open-creates.ts",
+    "if (hasCheckpoints) return false;",
+    "if (hasCheckpoints) return true;",
+  ],
+  [
+    "an answer about one backend's stack closes another's create",
+    "plan/open-creates.ts",
+    "if (sure.length > 0) return join(sure);",
     "",
   ],
   [
-    "what was made is not believed",
+    "a later life has its former life's mark",
+    "state/stored.ts",
+    "JSON.stringify([run, key])",
+    "JSON.stringify([key])",
+  ],
+  [
+    "an answer about one is another's too",
+    "operations/refresh.ts",
+    "const made = outcomes[record.mark];",
+    "const [made] = Object.values(outcomes);",
+  ],
+  [
+    "a machine's own clock says whether a new object is gone",
+    "operations/execute.ts",
+    "platformNow() ?? isoNow(clock)",
+    "isoNow(clock)",
+  ],
+  [
+    "ids leave the state unnamed",
+    "operations/end-of-run.ts",
+    "if (!isComplete && !isTargeted(command)) return;",
+    "return;",
+  ],
+  [
+    "a preview does not stop where the up does",
+    "operations/plan-resource.ts",
+    "const error = outcomes.error;",
+    "const error = undefined;",
+  ],
+  [
+    "a repeated run's create is another one than the interrupted run's",
+    "operations/plan-resource.ts",
+    "return earlier ? [[key, earlier.mark] as const] : [];",
+    "return [];",
+  ],
+  // What has always been promised
+  [
+    "no note before sending",
     "operations/create.ts",
-    'entry.state === "confirmed"',
-    `entry.state !== "sent"`,
+    "await journal.recordSending({ ...record, key, run, account, at });",
+    "",
   ],
   [
     "a lost answer: not created",
     "operations/create.ts",
-    "if (error instanceof OutcomeUnknownError) return",
-    "if (error instanceof OutcomeUnknownError && label === '') return",
+    "if (error instanceof OutcomeUnknownError) return error.message;",
+    "if (error instanceof OutcomeUnknownError) return undefined;",
   ],
-  ["no guard by name", "operations/create.ts", "return open && {", "return undefined && {"],
+  [
+    "no guard by name",
+    "operations/create.ts",
+    "open.named(kind.name, name).find(",
+    "[].find(",
+  ],
   [
     "what another has is taken over",
     "operations/create.ts",
-    "(id) => {\n      conflict = ownershipConflict(runtime, task, id);",
-    "(id) => {\n      conflict = undefined;",
-  ],
-  [
-    "two stacks share a journal",
-    "journal/places.ts",
-    "digestOf(backend, stack, provider)",
-    "digestOf(backend, provider)",
+    "conflict = ownershipConflict(runtime, task, id);",
+    "conflict = undefined;",
   ],
   [
     "a note is not synced before it counts",
@@ -40,28 +101,16 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     "",
   ],
   [
-    "an answer about one is another's too",
-    "operations/refresh.ts",
-    "const id = answers[record.mark];",
-    "const [id] = Object.values(answers);",
-  ],
-  [
-    "what a clean run has made is forgotten at its end",
+    "what a clean run has made is forgotten though nothing was saved",
     "journal/journal.ts",
-    "({ key, id }) => ({ ...common, key, id })",
-    "({ key }) => closedLine(key)",
+    "(hasCheckpoints && this.#returned.has(mark))",
+    "this.#returned.has(mark)",
   ],
   [
     "a search that finds none: sent again at once",
     "operations/create.ts",
-    "if (isDue) return",
-    "if (ids.length === 0) return",
-  ],
-  [
-    "Pulumi's record of an interrupted update is not read",
-    "cli/pending-facts.ts",
-    `!isNew && !(type === "updating" && isSet)`,
-    "!isNew",
+    "if (!wasJustSent && passedMs >= waitMs)",
+    "if (ids.length === 0)",
   ],
 ];
 

@@ -14,7 +14,7 @@ import {
   storedEvent,
   urnOf,
 } from "../../support/stored.js";
-import { AT, type Examples, open, record } from "./examples.js";
+import { AT, type Examples, record } from "./examples.js";
 import { printed, printedBy, type Surroundings } from "./printed.js";
 
 const COMMAND = resolve(import.meta.dirname, "../../../provider/dist/cli/command.js");
@@ -170,7 +170,7 @@ export const commands: Examples = {
       logInAndReport({}),
     ),
   "leftovers: none": () => printedBy(leftoversCommand, ["--stack", "dev"]),
-  "leftovers: of a journal, a state and earlier ones": () =>
+  "leftovers: of a state and earlier ones": () =>
     printedBy(
       leftoversCommand,
       ["--stack", "dev", "--before", "FOLDER/old.json", "--before", "FOLDER/older.json"],
@@ -180,7 +180,6 @@ export const commands: Examples = {
           storedEvent("buy", 2, left),
           storedEvent("lead", 3, {}, { delete: true }),
         ],
-        journals: { dev: [open("ConversionEvent::view", { state: "confirmed", id: "4" })] },
         files: {
           "old.json": exportOf([storedEvent("sale", 5)]),
           "older.json": exportOf(

@@ -1,6 +1,6 @@
 /** What the examples of messages have in common. */
 import { tmpdir } from "node:os";
-import type { OpenCreate } from "../../../provider/src/journal/index.js";
+import type { OpenCreate } from "../../../provider/src/plan/index.js";
 import { refOf } from "../../../provider/src/state/index.js";
 
 /** By a title that says when the message appears: the function that returns an example of it. */
@@ -11,11 +11,10 @@ export const STACK = "organization/shop/dev";
 export const purchase = refOf("ConversionEvent", "shop/dev::purchase");
 const facts = { advertiserId: 7, value: 25 };
 export const open = (key: string, more: Partial<OpenCreate> = {}): OpenCreate => ({
-  ...{ key, state: "sent", at: AT, mark: "m", body: "b", name: "Purchase", facts },
+  ...{ key, run: "r", at: AT, mark: "m", body: "b", name: "Purchase", facts },
   ...more,
 });
 export const OLD = "ConversionEvent::old";
-export const elsewhere = { backend: "file:///states", stack: "organization/shop/old" };
 export const record = {
   at: AT,
   mark: "m",
@@ -41,10 +40,14 @@ export async function rejectionOf(work: Promise<unknown>): Promise<string> {
   );
 }
 
-/** The message without what differs from run to run: times, ports, folders, users and processes. */
+const MARK = "5b1c6d1e-0000-4000-8000-000000000000";
+
+/** The message without what differs from run to run: times, marks, ports, folders, users and processes. */
 export function withoutChance(message: string): string {
   return message
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, AT)
+    .replaceAll(/(?<=[\da-f]{16}\.)[\w-]{12}(?=\.jsonl)/g, "AbCdEfGh-_12")
+    .replaceAll(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, MARK)
     .replaceAll(/(127\.0\.0\.1:|localhost:|\bport )\d+/g, "$18787")
     .replaceAll(/process \d+ of [\w.-]+/g, "process 4711 of laptop")
     .replaceAll(/(?<=chown -R |uid=|you are |process )\d+/g, "1000")

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { vi } from "vitest";
 import { logInAnew } from "../../../provider/src/client/login.js";
 import { TransportFailure } from "../../../provider/src/client/transport.js";
-import { acquireLock, cacheFolder } from "../../../provider/src/files/index.js";
+import { acquireLock, stateFolder } from "../../../provider/src/files/index.js";
 import { journalErrorFrom } from "../../../provider/src/journal/journal-file.js";
 import { replaceIn } from "../../support/builtin.js";
 import { dependenciesOf } from "../../support/client-dependencies.js";
@@ -116,13 +116,13 @@ async function ofAnotherAccount() {
   return said.join("\n");
 }
 
-/** The journal's error for a file in the cache folder, which the system refuses. On Linux, whatever this machine is. */
-function inCacheFolder(code: string, isThere: boolean) {
+/** The journal's error for a file in the state folder, which the system refuses. On Linux, whatever this machine is. */
+function inStateFolder(code: string, isThere: boolean) {
   const { platform } = process;
   Object.defineProperty(process, "platform", { value: "linux" });
-  vi.stubEnv("XDG_CACHE_HOME", newFolder());
-  if (isThere) mkdirSync(cacheFolder());
-  const path = join(cacheFolder(), "stacks", "x.jsonl");
+  vi.stubEnv("XDG_STATE_HOME", newFolder());
+  if (isThere) mkdirSync(stateFolder());
+  const path = join(stateFolder(), "x.jsonl");
   const { message } = journalErrorFrom(
     path,
     Object.assign(new Error(`${code}: no`), { code }),
@@ -201,8 +201,8 @@ export const login: Examples = {
   "a journal whose lock another run holds": () => journalLock(write(foreignLock)),
   "a journal whose lock is damaged": () => journalLock(write("x")),
   "a journal whose lock is a folder": () => journalLock((lock) => mkdirSync(lock)),
-  "a journal, with a cache folder of another user": () => inCacheFolder("EACCES", true),
-  "a journal, with a cache folder on a read-only volume": () =>
-    inCacheFolder("EROFS", true),
-  "a journal, without a place for a cache folder": () => inCacheFolder("EACCES", false),
+  "a journal, with a state folder of another user": () => inStateFolder("EACCES", true),
+  "a journal, with a state folder on a read-only volume": () =>
+    inStateFolder("EROFS", true),
+  "a journal, without a place for a state folder": () => inStateFolder("EACCES", false),
 };

@@ -1,14 +1,19 @@
 /** Creates, adoptions, renames, updates and deletes. */
 import { RefusedError, Secrets } from "../../../provider/src/base/index.js";
-import type { OpenCreate } from "../../../provider/src/journal/index.js";
 import { conversionEvent as event } from "../../../provider/src/kinds/index.js";
+import { Deployment } from "../../../provider/src/operations/deployment.js";
 import * as tell from "../../../provider/src/operations/messages.js";
 import {
   assertSameAccount,
   type Outcome,
 } from "../../../provider/src/operations/outcome.js";
 import { createMessages } from "../../../provider/src/operations/runtime.js";
-import { type Abilities, decideObjects } from "../../../provider/src/plan/index.js";
+import {
+  type Abilities,
+  asUnresolved,
+  decideObjects,
+  type OpenCreate,
+} from "../../../provider/src/plan/index.js";
 import {
   readDeclaredSet,
   readStoredSet,
@@ -20,7 +25,6 @@ import {
 import {
   AT,
   type Examples,
-  elsewhere,
   OLD,
   open,
   purchase,
@@ -39,6 +43,7 @@ const ofPlugin = {
   ...purchase,
   resourceUrn: "urn:pulumi:dev::shop::advertising:index:ConversionEvent::purchase",
 };
+const LEAVING = { id: "42", name: "Purchase", isDeleted: false };
 const NO_ABILITIES: Abilities = {};
 const ABLE = { ...NO_ABILITIES, read: true, update: true };
 
@@ -47,6 +52,19 @@ const namesake = (ref: typeof purchase, create: OpenCreate) => ({
   open: create,
   isPerhaps: false,
 });
+/** @param isWhole whether the run has come to all that the program declares. */
+const refusal = (all: ReturnType<typeof namesake>[], isWhole = true) => {
+  const deployment = new Deployment();
+  const run = { isUp: true, resources: isWhole ? 0 : 2 };
+  deployment.noteContext({ identity: purchase.identity, run });
+  if (isWhole) deployment.noteContext({ identity: "", run: { ...run, resources: 1 } });
+  const checked = { wasSecret: new Set<string>(), isInState: false, deletes: false };
+  deployment.noteChecked(purchase.key, true, {
+    ...checked,
+    deletesInStateAndProgram: false,
+  });
+  return tell.namesakesMessage({ deployment }, all);
+};
 const planned = (
   stored: object,
   declared: object,
@@ -111,22 +129,20 @@ function anotherAccount(provider: string | undefined): string {
 
 export const operations: Examples = {
   "a new event, and an open create of its name, whose id is known": () =>
-    tell.namesakesMessage([namesake(purchase, open(OLD, { id: "4711" }))]),
+    refusal([namesake(purchase, open(OLD, { id: "4711" }))]),
   "a new event, and an open create of its name, whose outcome is unknown": () =>
-    tell.namesakesMessage([namesake(purchase, open(OLD))]),
+    refusal([namesake(purchase, open(OLD))]),
   "a new key in a set": () =>
-    tell.namesakesMessage([
-      namesake(inSet, open('ConversionEventSet::funnel["old"]', { id: "4711" })),
-    ]),
+    refusal([namesake(inSet, open('ConversionEventSet::funnel["old"]', { id: "4711" }))]),
   "a new row of a catalog": () =>
-    tell.namesakesMessage([
+    refusal([
       namesake(
         inCatalog,
         open("ConversionEvent::advertising:index:Catalog$::shop/acme/old", { id: "4711" }),
       ),
     ]),
   "several of a renamed set": () =>
-    tell.namesakesMessage(
+    refusal(
       ["buy", "lead"].map((key, at) =>
         namesake(
           refOfKey(`ConversionEventSet::renamed["${key}"]`, STACK),
@@ -135,28 +151,33 @@ export const operations: Examples = {
       ),
     ),
   "a new event, and an open create of its name in a component": () =>
-    tell.namesakesMessage([
-      namesake(purchase, open("ConversionEvent::my:Shop$::old", { id: "4711" })),
-    ]),
+    refusal([namesake(purchase, open("ConversionEvent::my:Shop$::old", { id: "4711" }))]),
   "a new event in a component, and an open create of its name outside": () =>
-    tell.namesakesMessage([namesake(inComponent, open(OLD, { id: "4711" }))]),
-  "an open create of another stack": () =>
-    tell.namesakesMessage([namesake(purchase, open(OLD, { elsewhere, id: "4711" }))]),
-  "an open create of another stack, whose outcome is unknown": () =>
-    tell.namesakesMessage([namesake(purchase, open(OLD, { elsewhere }))]),
+    refusal([namesake(inComponent, open(OLD, { id: "4711" }))]),
+  "a new event, and an open create of its name, which the program may still declare": () =>
+    refusal([namesake(purchase, open(OLD))], false),
+  "the same, whose id is known": () =>
+    refusal([namesake(purchase, open(OLD, { id: "4711" }))], false),
+  "the same, with the plugin": () => refusal([namesake(ofPlugin, open(OLD))], false),
   "in a preview, with an advertiser that is not known yet": () =>
     tell.possibleNamesakeNotice(namesake(purchase, open(OLD, { id: "4711" }))).text,
   "a new event after that, in the same run": () =>
     tell.refusedBeforeMessage(purchase, 'ConversionEvent "lead"'),
   "an unresolved create": () => tell.unresolvedMessage([{ ref: purchase, record }]),
   "a preview, before a take-over": () =>
-    tell.takeOverNotice(purchase, { ...record, id: "4711", state: "created" }).text,
+    tell.takeOverNotice(purchase, { ...record, id: "4711" }).text,
   "created with other arguments, in a preview": () =>
     tell.madeOtherwiseMessage([{ ref: purchase, id: "4711" }]),
   "a preview, before a create of unknown outcome is looked for": () =>
     tell.takeOverNotice(purchase, record).text,
   "the same, of a create that only Pulumi's record knows": () =>
-    tell.takeOverNotice(purchase, { ...record, atLatest: true }).text,
+    tell.takeOverNotice(purchase, { ...record, at: "" }).text,
+  "an unresolved create that only this machine's journal has": () => {
+    const sent = open(purchase.key, { isDoubtful: true });
+    return tell.unresolvedMessage([
+      { ref: purchase, record: asUnresolved(purchase, sent) },
+    ]);
+  },
   "saved as it was sent": () => tell.savedAsSentMessage([{ ref: purchase, id: "4711" }]),
   "events of a set of unknown outcome": () =>
     tell.unresolvedMessage(
@@ -166,18 +187,20 @@ export const operations: Examples = {
       })),
     ),
   "created beside the state's object": () =>
-    tell.secondObjectNotice(event, purchase, { ...open(OLD, { id: "4711" }) }, "42").text,
-  "sent beside the state's object, with an unknown outcome": () =>
-    tell.secondObjectNotice(event, purchase, open(OLD), "42").text,
-  "a resource that had an object before": () =>
-    tell.formerObjectNotice(purchase, open(purchase.key, { id: "4711" })).text,
-  "a new event with the name of an earlier one": () =>
-    tell.formerObjectNotice(purchase, open(OLD, { id: "4711" })).text,
-  "a new row with the name of an earlier one": () =>
-    tell.formerObjectNotice(
-      inCatalog,
-      open("ConversionEvent::advertising:index:Catalog$::shop/acme/old", { id: "4711" }),
-    ).text,
+    tell.secondObjectNotice(purchase, event, "42").text,
+  "no longer in the program": () => tell.leavingNotice(event, purchase, LEAVING).text,
+  "no longer in the program, with a known delete": () =>
+    tell.leavingNotice(event, purchase, { ...LEAVING, isDeleted: true }).text,
+  "secret events of a set that an interrupted run has sent": () =>
+    tell.hiddenEventsMessage(funnel),
+  "an open create that nothing declares": () => tell.unclaimedMessage([open(OLD)], true),
+  "many that nothing declares": () => {
+    const numbers = Array.from({ length: 25 }, (_, n) => n + 1);
+    const all = numbers.map((n) => open(`${OLD}-${n}`, { id: String(100 + n) }));
+    return tell.unclaimedMessage(all, true);
+  },
+  "an open create that a run has not come to": () =>
+    tell.unclaimedMessage([open(OLD)], false),
   "an adoption": () => tell.adoptionNotice(purchase, "4711", NO_ABILITIES).text,
   "an adoption, with a known read and update": () =>
     tell.adoptionNotice(purchase, "4711", ABLE).text,
@@ -211,7 +234,6 @@ export const operations: Examples = {
   "an object that is gone": () => tell.goneNotice(purchase).text,
   "an object that was just created, and is not found": () =>
     tell.tooEarlyNotice({ ...purchase, id: "42" }, AT).text,
-  "a read that was switched on later": () => tell.stateForRead(),
   "more than can be listed": () =>
     resolveCommands(Array.from({ length: 22 }, (_, at) => `funnel/e${at}`)).join("\n"),
   "more than ten notices of a sort": () => {
@@ -220,19 +242,19 @@ export const operations: Examples = {
       new Secrets(),
       async (_severity, _urn, message) => void shown.push(message),
     );
-    const made = { ...record, id: "4711", state: "created" } as const;
+    const made = { ...record, id: "4711" };
     for (let at = 0; at < 12; at++) {
       const ref = refOf("ConversionEvent", `shop/dev::e${at}`);
       const target = { ...ref, id: "42" };
       for (const notice of [
         tell.takeOverNotice(ref, made),
-        tell.formerObjectNotice(ref, open(OLD, { id: "4711" })),
+        tell.leavingNotice(event, ref, LEAVING),
         tell.adoptionNotice(ref, UNKNOWN, NO_ABILITIES),
         tell.possibleNamesakeNotice(namesake(ref, open(OLD))),
         tell.replacedNotice(event, ref, { id: "42", isDeleted: false }, "is replaced"),
         tell.stateOnlyNotice(ref, "42", ["value 25 → 26"]),
         tell.resentUpdateNotice(ref),
-        tell.secondObjectNotice(event, ref, open(OLD, { id: "4711" }), "42"),
+        tell.secondObjectNotice(ref, event, "42"),
         tell.goneNotice(ref),
         tell.tooEarlyNotice(target, AT),
         tell.driftNotice(ref, ["value 26 → 99"]),
@@ -251,7 +273,7 @@ export const operations: Examples = {
       buyAndLead,
       new Map<string, Outcome>([
         ["buy", { kind: "managed", id: "42" }],
-        ["lead", { kind: "created", id: "43", sending: "m at" }],
+        ["lead", { kind: "created", id: "43", mark: "m", isTakenOver: true }],
       ]),
     ) ?? "",
   "a set: one refused, one of unknown outcome": () =>
@@ -265,9 +287,10 @@ export const operations: Examples = {
     ).text,
   "a warning of the platform": () => {
     const said: string[] = [];
-    tell.warnOfPlatform({ say: (text) => void said.push(text) }, purchase.label, [
-      "unknown field x",
-    ]);
+    const messages = createMessages(new Secrets(), async () => undefined);
+    const say = (text: string) => void said.push(text);
+    const warnings = ["unknown field x"];
+    tell.warnOfPlatform({ messages: { ...messages, say } }, purchase.label, warnings);
     return said.join();
   },
   "another account": () => anotherAccount(undefined),

@@ -1,10 +1,10 @@
 /** What this package's commands print, for a stack whose state and settings come from files instead of Pulumi. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { vi } from "vitest";
-import type { Resource } from "../../../provider/src/cli/contents.js";
 import type { Command } from "../../../provider/src/cli/harness.js";
-import { appendLines, type JournalLine } from "../../../provider/src/journal/index.js";
+import { type JournalLine, writeAnswers } from "../../../provider/src/journal/index.js";
+import type { Resource } from "../../../provider/src/record/export.js";
 import { newFolder } from "../../support/folder.js";
 
 export interface Surroundings {
@@ -15,12 +15,16 @@ export interface Surroundings {
   pendingOperations?: readonly object[];
   /** What a refresh leaves. @default it fails */
   refreshed?: readonly Resource[];
-  /** By stack, what this machine's journal has. */
-  journals?: Readonly<Record<string, readonly JournalLine[]>>;
+  /** @default all of them */
+  pendingAfterwards?: readonly object[];
+  /** What this machine's journal of the run `RUN` has. */
+  journal?: readonly JournalLine[];
   environment?: Readonly<Record<string, string>>;
   files?: Readonly<Record<string, string>>;
 }
 
+/** An earlier run. A state that doesn't name it in a resource's inputs isn't known to be the journal's. */
+export const RUN = "an-early-run";
 const BACKEND = "file:///states";
 const LOCKED = "error: the stack is currently locked by 1 lock(s).";
 
@@ -32,7 +36,10 @@ case "$*" in
   "stack --show-name"*) [ -f selected ] && echo organization/shop/dev ;;
   "stack ls"*) echo '[{"name":"dev"},{"name":"test"}]' ;;
   config*) echo '{}' ;;
-  refresh*) if [ -f next.json ]; then mv next.json state.json; else echo '${LOCKED}' >&2; exit 255; fi ;;
+  refresh*)
+    echo "$*" >> refreshes
+    echo "$ADVERTISING_ANSWERS" >> answers
+    if [ -f next.json ]; then mv next.json state.json; else echo '${LOCKED}' >&2; exit 255; fi ;;
 esac
 `;
 
@@ -59,19 +66,19 @@ export async function printed(
   const files: Record<string, string> = { ...given.files };
   files["state.json"] = stateOf(resources, pendingOperations);
   if (isSelected) files.selected = "";
-  if (refreshed) files["next.json"] = stateOf(refreshed, pendingOperations);
+  if (refreshed)
+    files["next.json"] = stateOf(refreshed, given.pendingAfterwards ?? pendingOperations);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   writeFileSync(join(folder, "pulumi"), PULUMI, { mode: 0o755 });
-  const cache = join(folder, "cache");
-  mkdirSync(cache);
-  for (const [stack, lines] of Object.entries(given.journals ?? {})) {
-    const journal = join(cache, "pulumi-advertising/stacks");
-    const place = { backend: BACKEND, stack: `organization/shop/${stack}` };
-    await appendLines(place, lines, { folder: journal });
+  if (given.journal) {
+    const place = { backend: BACKEND, stack: "shop/dev" };
+    const options = { folder: join(folder, "pulumi-advertising") };
+    await writeAnswers({ place, run: RUN }, given.journal, options);
   }
   const environment = {
     PATH: `${folder}:/usr/bin:/bin`,
-    XDG_CACHE_HOME: cache,
+    XDG_CACHE_HOME: folder,
+    XDG_STATE_HOME: folder,
     PULUMI_BACKEND_URL: BACKEND,
     ...given.environment,
   };
@@ -95,6 +102,18 @@ export async function printed(
     vi.unstubAllEnvs();
   }
   return lines.join("\n");
+}
+
+/** The refreshes that a command has asked for, in the folder that `printed` gives: their targets, and the answers. */
+export function refreshesIn(folder: string) {
+  const linesOf = (name: string) =>
+    readFileSync(join(folder, name), "utf8").trim().split("\n");
+  const answers = linesOf("answers");
+  return linesOf("refreshes").map((line, at) => ({
+    targets: [...line.matchAll(/--target (\S+)/g)].map(([, urn]) => urn),
+    isClearing: line.includes("--clear-pending-creates"),
+    answers: JSON.parse(answers[at] || "null"),
+  }));
 }
 
 /** A command's output. @param args of which `FOLDER/` is the folder of the files. */

@@ -1,16 +1,14 @@
 /** What the program process prints, and what only Pulumi's dynamic provider or its plugin says. */
-import type { JournalEntry } from "../../../provider/src/journal/index.js";
+import { vi } from "vitest";
 import { advertiser } from "../../../provider/src/kinds/index.js";
 import { replacedNotice } from "../../../provider/src/operations/messages.js";
 import { AdvertisingPlugin } from "../../../provider/src/plugin/provider.js";
-import { ProgramValidator } from "../../../provider/src/program/program-validator.js";
+import { readExport, savedStateOf } from "../../../provider/src/record/index.js";
 import { refOf } from "../../../provider/src/state/index.js";
 import { newFolder } from "../../support/folder.js";
 import { newRun } from "../../support/run.js";
-import { type Examples, OLD, open, record } from "./examples.js";
-
-const atEnd = (records: JournalEntry[], isPreview: boolean) =>
-  new ProgramValidator(isPreview).atEnd(records).join("\n");
+import { exportOf, storedEvent } from "../../support/stored.js";
+import { type Examples, record } from "./examples.js";
 
 const PLATFORM = {
   url: "https://ads.example",
@@ -24,37 +22,29 @@ const noSecrets = (values: object) => ({
   secret: new Set<string>(),
 });
 
-/** A plugin whose journal is empty. */
+/** A plugin whose journal is empty, and which finds no Pulumi: its warning about that is an example elsewhere. */
 function plugin(name = "default") {
-  const { XDG_CACHE_HOME } = process.env;
-  process.env.XDG_CACHE_HOME = newFolder();
+  vi.stubEnv("XDG_STATE_HOME", newFolder());
+  vi.stubEnv("PATH", "");
   const provider = new AdvertisingPlugin({ PULUMI_BACKEND_URL: "file:///states" }, "");
   provider.configure(noSecrets({ baseUrl: PLATFORM.url, email: PLATFORM.email }), name);
-  if (XDG_CACHE_HOME === undefined) delete process.env.XDG_CACHE_HOME;
-  else process.env.XDG_CACHE_HOME = XDG_CACHE_HOME;
   return provider;
 }
 
 /** The error as users see it. */
 async function failed(provider: AdvertisingPlugin, call: () => unknown) {
+  const warn = vi.spyOn(console, "warn").mockReturnValue();
   try {
     return String(await call());
   } catch (error) {
     return provider.fail(error);
+  } finally {
+    vi.unstubAllEnvs();
+    warn.mockRestore();
   }
 }
 
 export const program: Examples = {
-  "what leaves the state, in an up": () =>
-    atEnd([{ ...open(OLD), state: "confirmed", id: "42" }], false),
-  "an open create that nothing declares": () => atEnd([open(OLD)], true),
-  "many that nothing declares": () => {
-    const numbers = Array.from({ length: 25 }, (_, n) => n + 1);
-    return atEnd(
-      numbers.map((n) => ({ ...open(`${OLD}-${n}`), id: String(100 + n) })),
-      true,
-    );
-  },
   "an advertiser that is replaced": () =>
     replacedNotice(
       advertiser,
@@ -81,6 +71,12 @@ export const program: Examples = {
   },
   "the plugin: an import of an event without a known read": () => {
     const provider = plugin("second");
+    return failed(provider, () => provider.read(urnOf("ConversionEvent"), "42", {}, {}));
+  },
+  "the plugin: an import of what another event has": () => {
+    const provider = plugin();
+    const saved = savedStateOf(readExport(exportOf([storedEvent("sale", 42)])));
+    provider.runtime.record.state = async () => saved;
     return failed(provider, () => provider.read(urnOf("ConversionEvent"), "42", {}, {}));
   },
   "the plugin: an import of a set": () => {

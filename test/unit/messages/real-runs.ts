@@ -5,7 +5,8 @@ import { FakeClock } from "../../support/clock.js";
 import { newFolder } from "../../support/folder.js";
 import type { InstallationOptions } from "../../support/installation.js";
 import { eventOperations, operatedSandbox } from "../../support/operated.js";
-import type { RunOptions } from "../../support/run.js";
+import { type RunOptions, withClock } from "../../support/run.js";
+import { SavedStack } from "../../support/saved-stack.js";
 import { EventEngine, runProgram, SetEngine, wordsOf } from "../../support/set-engine.js";
 
 export type Values = Record<string, unknown>;
@@ -36,11 +37,13 @@ export async function startShop(
   const options = { objects, clock: () => clock.wallMs(), ...installation };
   const sandbox = await operatedSandbox(options);
   const folder = newFolder();
+  // All examples are one test, so the test's stack would be the same in each.
+  const saved = new SavedStack("shop/dev");
+  const inShop = <T extends EventEngine | SetEngine>(engine: T): T =>
+    Object.assign(engine, { stack: saved.name, backend: saved });
   const known: RunOptions = {
     settings: { maxWaitSeconds: "0", ...settings },
-    // The same on each machine: marks and the journal's name follow from it.
-    environment: { PULUMI_BACKEND_URL: "file:///states" },
-    adapt: (runtime: Runtime) => ({ ...runtime, clock }),
+    adapt: (runtime: Runtime) => withClock(runtime, clock),
   };
   const event = (name = "purchase") => inShop(new EventEngine(sandbox, folder, name));
   const set = (name = "funnel") => inShop(new SetEngine(sandbox, folder, name));
@@ -49,13 +52,8 @@ export async function startShop(
   const run = async (program: Parameters<typeof runProgram>[1], isUp = true) => {
     const now = newRun();
     const errors = await runProgram(now, program, isUp);
-    now.closeNow();
+    await now.close();
     return [wordsOf(now), ...errors].filter(Boolean).join("\n");
   };
   return { sandbox, folder, clock, known, event, set, newRun, run };
-}
-
-function inShop<T extends EventEngine | SetEngine>(engine: T): T {
-  engine.stack = "shop/dev";
-  return engine;
 }

@@ -1,12 +1,16 @@
 /** What an `up` prints. */
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { conversionEvent } from "../../../provider/src/kinds/index.js";
 import type { Runtime } from "../../../provider/src/operations/runtime.js";
 import { ACCOUNT, objectKey, UNKNOWN } from "../../../provider/src/state/index.js";
 import { jsonAnswer } from "../../support/installation.js";
 import { WITNESS, withWitness } from "../../support/operated.js";
-import { type EventEngine, type Run, wordsOf } from "../../support/set-engine.js";
+import {
+  type EventEngine,
+  journalFiles,
+  type Run,
+  wordsOf,
+} from "../../support/set-engine.js";
 import { type Examples, rejectionOf } from "./examples.js";
 import { ADVERTISER, IDENTITY, knowing, LOST, PURCHASE, startShop } from "./real-runs.js";
 
@@ -141,12 +145,12 @@ export const runs: Examples = {
   "the response names an id that was deleted before": async () => {
     const { sandbox, newRun } = await startShop();
     const { event, runtime } = newRun();
-    runtime.deleted.add("ConversionEvent", "2");
+    runtime.deployment.noteDeleted(conversionEvent, "2");
     sandbox.fail({
       on: "event",
       with: () => jsonAnswer({ success: true, payload: { id: 2 } }),
     });
-    return rejectionOf(event.create({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(event.declare({ ...PURCHASE, __identity: IDENTITY }));
   },
   "a defect while a response is read": async () => {
     const { event, known } = await startShop();
@@ -159,12 +163,10 @@ export const runs: Examples = {
   "the journal is removed during a create": async () => {
     const { folder, newRun } = await startShop();
     const removeJournals = () => {
-      const stacks = join(folder, "stacks");
-      for (const name of readdirSync(stacks))
-        if (name.endsWith(".jsonl")) rmSync(join(stacks, name));
+      for (const path of journalFiles(folder)) rmSync(path);
     };
     const { event, said } = newRun({ adapt: onCreated(removeJournals) });
-    await event.create({ ...PURCHASE, __identity: IDENTITY });
+    await event.declare({ ...PURCHASE, __identity: IDENTITY });
     return said.join("\n");
   },
   "an earlier run created what another event adopts": async () => {
@@ -173,7 +175,17 @@ export const runs: Examples = {
     const now = newRun();
     const identity = { identity: "shop/dev::other" };
     await now.event.check({}, { ...PURCHASE, existingId: 2, __identity: identity });
-    return rejectionOf(now.event.create({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(now.event.declare({ ...PURCHASE, __identity: IDENTITY }));
+  },
+  "an earlier run's create is resolved while the event is made": async () => {
+    const { event, known, newRun } = await startShop();
+    await event().upAndKill(PURCHASE, undefined, known);
+    const { event: provider, runtime } = newRun();
+    const identity = { identity: IDENTITY, run: { isUp: true, resources: 1 } };
+    const { inputs = {} } = await provider.check({}, { ...PURCHASE, __identity: identity });
+    const { all } = await runtime.record.open(true);
+    for (const { mark } of all) runtime.record.noteSeen(mark);
+    return rejectionOf(provider.create(inputs));
   },
   "an adoption, beside what an earlier run made": async () => {
     const { event, known } = await startShop({}, FOREIGN);
@@ -191,8 +203,8 @@ export const runs: Examples = {
   "an adoption of what another event has": async () => {
     const { newRun } = await startShop();
     const { event } = newRun();
-    await event.create({ ...PURCHASE, __identity: "shop/dev::other" });
-    return rejectionOf(event.create({ ...PURCHASE, existingId: 2, __identity: IDENTITY }));
+    await event.declare({ ...PURCHASE, __identity: "shop/dev::other" });
+    return rejectionOf(event.declare({ ...PURCHASE, existingId: 2, __identity: IDENTITY }));
   },
   "an update fails": async () => {
     const { sandbox, event, known } = await startShop(knowing(["update"]));
@@ -245,26 +257,32 @@ export const runs: Examples = {
     now.runtime.deployment.noteContext({ identity: IDENTITY, adopted });
     return leaving(purchase, now);
   },
-  "a delete that isn't sent: the journal has another event with it": async () => {
-    const { purchase, newRun, event, known } = await deleted();
-    await event("other").up({ ...PURCHASE, existingId: 2 }, known);
+  "a delete that isn't sent: Pulumi can't be asked": async () => {
+    const { purchase, newRun } = await deleted();
+    const run = newRun();
+    purchase.saved.trouble = "`pulumi stack export` failed: no rights";
+    return leaving(purchase, run);
+  },
+  "a delete that isn't sent: another event has it": async () => {
+    const { purchase, newRun, event } = await deleted();
+    event("other").state = purchase.state;
     return leaving(purchase, newRun());
   },
   "an interrupted run of another account": async () => {
     const { event, known, newRun } = await startShop();
     await event().upAndKill(PURCHASE, undefined, known);
     const now = newRun({ settings: { email: "me@example.com" } });
-    return rejectionOf(now.event.create({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(now.event.declare({ ...PURCHASE, __identity: IDENTITY }));
   },
   "a create without a password": async () => {
     const { newRun } = await startShop();
     const { event } = newRun({ settings: { password: "" } });
-    return rejectionOf(event.create({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(event.declare({ ...PURCHASE, __identity: IDENTITY }));
   },
   "Pulumi is killed": async () => {
     const { newRun } = await startShop();
     const { event, kill } = newRun();
     await kill();
-    return rejectionOf(event.create({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(event.declare({ ...PURCHASE, __identity: IDENTITY }));
   },
 };

@@ -1,0 +1,167 @@
+/** Begins a deployment's {@link Runtime} in the provider process. */
+import { createHash, randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import {
+  asRecord,
+  type Environment,
+  isoNow,
+  jsonIn,
+  SettingsError,
+  systemClock,
+} from "../base/index.js";
+import { Client, secretsIn, systemDependencies } from "../client/index.js";
+import { type Disk, stateFolder, systemDisk } from "../files/index.js";
+import {
+  cookieFileFor,
+  Journal,
+  rewriteJournals,
+  setPrintedStack,
+  stackPlace,
+} from "../journal/index.js";
+import {
+  type EngineRun,
+  type ExportedStack,
+  engineOf,
+  readRecord,
+  runOf,
+} from "../record/index.js";
+import {
+  accountMatcher,
+  accountOf,
+  describeSettingProblems,
+  readSettings,
+} from "../settings/index.js";
+import { stackOf } from "../state/index.js";
+import { Deployment } from "./deployment.js";
+import { tellEnd } from "./end-of-run.js";
+import { RunRecord } from "./run-record.js";
+import { createMessages, createWork, type Runtime, type TellAt } from "./runtime.js";
+
+export interface RuntimeOptions {
+  disk?: Disk;
+  /** The folder of the journals. */
+  folder?: string;
+  provider?: string;
+  /** The engine's address, `host:port`. */
+  engine?: string | undefined;
+  /** Reads Pulumi's record, and what the engine's command line says. @default from the engine's own process */
+  pulumi?: {
+    /** Tells the engine from others; undefined if it isn't known. */
+    engineId?: string | undefined;
+    command: EngineRun | undefined;
+    folder: string;
+    read(stack: string | undefined): Promise<ExportedStack>;
+  };
+}
+
+/** Pulumi, as far as this process can find the engine that has started it. */
+function pulumiHere(): NonNullable<RuntimeOptions["pulumi"]> {
+  const engine = engineOf();
+  const folder = engine?.folder ?? process.cwd();
+  return {
+    engineId: engine?.id,
+    command: engine && runOf(engine.args),
+    folder,
+    read: (stack) => readRecord({ engine, stack, folder }),
+  };
+}
+
+const TEXT_FORM = "base64url";
+
+/**
+ * Names the engine's run for all its provider processes, so that none takes another one's creates for an earlier run's.
+ * Random if the engine isn't known: then a process may ask needless questions.
+ */
+function nameOfEngine(id: string | undefined, address = "") {
+  if (id === undefined) return randomBytes(6).toString(TEXT_FORM);
+  const parts = JSON.stringify([hostname(), id, address]);
+  return createHash("sha256").update(parts).digest(TEXT_FORM).slice(0, 8);
+}
+
+export function createRuntime(
+  config: (key: string) => string | undefined,
+  environment: Environment,
+  log: TellAt,
+  options: RuntimeOptions = {},
+): Runtime {
+  const { disk = systemDisk, folder = stateFolder(), provider, engine } = options;
+  const readAll = (mayLackPassword: boolean) =>
+    readSettings({ config, environment, mayLackPassword });
+  // A preview works without a password; `client` below requires it.
+  const reading = readAll(true);
+  const { settings } = reading;
+  const secrets = secretsIn(reading);
+  const messages = createMessages(secrets, log);
+  const work = createWork();
+  const deployment = new Deployment();
+  const account = accountOf(settings);
+  const isSameAccount = accountMatcher(settings);
+  const pulumi = options.pulumi ?? pulumiHere();
+  const engineName = nameOfEngine(pulumi.engineId, engine);
+  const runName = engineName + randomBytes(3).toString(TEXT_FORM);
+  const hasCheckpoints = !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? "");
+  let client: Client | undefined;
+  let journal: Journal | undefined;
+  let stack: string | undefined;
+  const record = new RunRecord({
+    isThisRun: (run) => run.startsWith(engineName),
+    read: () => pulumi.read(stack),
+    journal: () => journal,
+    warn: messages.say,
+    clock: work.clock,
+  });
+
+  return {
+    reading,
+    settings,
+    secrets,
+    account,
+    isSameAccount,
+    provider,
+    runName,
+    deployment,
+    messages,
+    work,
+    record,
+    command: pulumi.command,
+    answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)),
+    begin({ identity }) {
+      if (stack !== undefined) return;
+      stack = stackOf(identity);
+      setPrintedStack(stack);
+      const place = stackPlace(stack, environment, pulumi.folder);
+      journal = new Journal(
+        { place, run: runName, engine: engineName, provider, hasCheckpoints },
+        { folder, disk, say: messages.say },
+      );
+      record.begin();
+    },
+    journal() {
+      if (!journal) throw new Error("no stack");
+      return journal;
+    },
+    client() {
+      if (client) return client;
+      const { problems } = readAll(false);
+      if (problems.length > 0)
+        throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
+      const cookieFile = cookieFileFor(settings, process.cwd());
+      const dependencies = systemDependencies(reading, cookieFile, secrets, messages.say);
+      client = new Client({ ...dependencies, clock: work.clock });
+      return client;
+    },
+    platformNow: () => client?.platformNow(),
+    now: () => isoNow(systemClock),
+    async close() {
+      await tellEnd(this);
+      if (!journal || deployment.isUp === false) return;
+      const finished = record.finishedJournals(hasCheckpoints);
+      journal.closeNow(finished, hasCheckpoints);
+      rewriteJournals(record.journalsToClose(finished), disk);
+    },
+    async abandon() {
+      await work.end();
+      journal?.release();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * The messages at the end of a run: when the engine ends the process, all resources have been checked, and messages are
+ * still shown (measured with engine 3.259.0, previews included). So this is the first moment at which a provider knows
+ * what the program doesn't declare.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { kindsByName, resourceOfType } from "../kinds/index.js";
+import type { OpenCreate } from "../plan/index.js";
+import { type EngineRun, isInRun, objectsIn, type Resource } from "../record/index.js";
+import { knownOperations } from "../settings/index.js";
+import {
+  isOfPlugin,
+  keyOfUrn,
+  nameInUrn,
+  parseKey,
+  resourceKeyIn,
+} from "../state/index.js";
+import { leavingNotice, secondObjectNotice, unclaimedMessage } from "./messages.js";
+import { DEFAULT_PROVIDER } from "./outcome.js";
+import type { Runtime } from "./runtime.js";
+
+/** The longest wait for the record at the end of a run. The engine waits for seconds before it kills the process. */
+const MAX_WAIT_MS = 2000;
+/** The longest wait before the last resource is done. */
+const MAX_DELAY_MS = 300;
+
+/**
+ * In an `up` without a preview, waits for the record for a moment before the last resource is done: after that, Pulumi
+ * takes out of the state what is to be named.
+ */
+export async function awaitRecord({ deployment, record, command }: Runtime): Promise<void> {
+  if (!deployment.isUp || command?.skipsPreview !== true) return;
+  // Under --target nobody knows which resource is the last.
+  if (!deployment.isWhole && !isTargeted(command)) return;
+  await Promise.race([record.state(), sleep(MAX_DELAY_MS, undefined, { ref: false })]);
+}
+
+export async function tellEnd(runtime: Runtime): Promise<void> {
+  const { messages, record, command } = runtime;
+  const isOther = command && !["up", "preview"].includes(command.command);
+  if (isOther || !record.hasBegun) return;
+  await Promise.race([record.open(false), sleep(MAX_WAIT_MS, undefined, { ref: false })]);
+  if (!record.arrived) return;
+  // Without the command line, what a program doesn't declare may not be meant.
+  if (command) tellLeaving(runtime, command);
+  await tellUnclaimed(runtime);
+  messages.tellCollected();
+  await messages.settled();
+}
+
+function isTargeted({ targets, excludes }: EngineRun) {
+  return targets.length > 0 || excludes.length > 0;
+}
+
+/** Names the objects whose resources leave the state because the program doesn't declare them. */
+function tellLeaving(runtime: Runtime, command: EngineRun) {
+  const { deployment, record, messages, settings } = runtime;
+  // After a failure Pulumi removes nothing; and a resource that wasn't checked may still be declared.
+  const isComplete = deployment.isWhole || runtime.provider !== undefined;
+  if (deployment.hasFailed || command.hasDependents) return;
+  if (!isComplete && !isTargeted(command)) return;
+  const leaving = record.arrived?.resources.filter((resource) => {
+    const of = resourceOfType(resource.type);
+    if (!of || resource.delete === true || !isInRun(resource.urn, command)) return false;
+    const key = keyOfUrn(of.name, resource.urn);
+    return !deployment.isInProgram(key) && isOfProvider(runtime, resource);
+  });
+  for (const { kind, ref, id, name, resource } of objectsIn(leaving ?? [])) {
+    if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
+    // Without this option the engine calls `delete`, which says what it does.
+    const isRetained = resource.retainOnDelete === true;
+    if (!isRetained && deployment.isUp !== false && command.command === "up") continue;
+    const isDeleted = !isRetained && knownOperations(kind, settings).delete !== undefined;
+    messages.informEach(leavingNotice(kind, ref, { id, name, isDeleted }));
+  }
+}
+
+/** Whether a resource is one of this process's provider: another provider has a process of its own. */
+function isOfProvider({ provider }: Runtime, resource: Resource) {
+  const { urn, type, provider: of = "" } = resource;
+  const [name] = type.split(":").slice(-1) as [
+    Parameters<typeof isOfPlugin>[0]["resource"],
+  ];
+  const isPlugin = isOfPlugin({ resource: name, resourceUrn: urn });
+  if (provider === undefined) return !isPlugin;
+  const ofName = nameInUrn(of)
+    .split("::", 1)[0]
+    ?.replace(/^default_.*/, DEFAULT_PROVIDER);
+  return isPlugin && ofName === provider;
+}
+
+/** Warns about open creates that nothing has declared, and keeps those that Pulumi's next save drops. */
+async function tellUnclaimed(runtime: Runtime) {
+  const { deployment, record, journal, messages, command } = runtime;
+  const open = await record.open(false);
+  /** Whether the state keeps an unresolved create of its own: its resource was checked, or isn't this run's. */
+  const isKept = (key: string) => {
+    const { resource } = record.arrived?.byKey.get(key) ?? {};
+    if (!resource || !isOfProvider(runtime, resource)) return true;
+    const isMeant = !command || isInRun(resource.urn, command);
+    return !isMeant || deployment.isChecked(resourceKeyIn(key));
+  };
+  const isWhole = !deployment.hasFailed;
+  const unclaimed = open.all.filter((create) => {
+    const { key, id, replaces, isInState } = create;
+    const kind = kindsByName[parseKey(key).kind];
+    if (isInState === true && isKept(key)) return false;
+    if (record.hasSeen(create)) return false;
+    // The program is as it was before an interrupted replacement.
+    if (replaces !== undefined && deployment.holderOf(kind, replaces) === key)
+      return isWhole;
+    if (deployment.isDeclared(key)) return false;
+    return id === undefined || !deployment.isClaimedOrAdopted(kind, id);
+  });
+  if (deployment.isUp)
+    await journal().keep(unclaimed.filter(({ isOfUpdate }) => isOfUpdate));
+  const isSecond = ({ key, id }: OpenCreate) =>
+    id !== undefined && deployment.isDeclared(key);
+  const others = unclaimed.filter((create) => !isSecond(create));
+  if (others.length > 0) messages.tellAt("warn", "", unclaimedMessage(others, isWhole));
+  for (const { key, id } of [...record.superseded, ...unclaimed.filter(isSecond)]) {
+    if (id === undefined) continue;
+    const { ref, kind } = record.arrived?.byKey.get(key) ?? {};
+    if (ref && kind) messages.warnEach(secondObjectNotice(ref, kind, id));
+  }
+}

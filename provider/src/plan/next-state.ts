@@ -1,0 +1,112 @@
+/** Which objects leave a resource in an `up`, and what the state has after it. Pure. */
+import { isDeepStrictEqual } from "node:util";
+import { type Values, withoutUndefined } from "../base/index.js";
+import { displayName, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
+import {
+  completeArguments,
+  type DeclaredSet,
+  type LeftLive,
+  type SentAs,
+  type StoredSet,
+  type Unresolved,
+} from "../state/index.js";
+import type { PlannedObject } from "./decide.js";
+
+/** What an `up` has made of an object; empty if it did nothing, or failed. */
+export interface ObjectAfter {
+  /** The object that the resource or member has now. */
+  id?: string | undefined;
+  unresolved?: Unresolved | undefined;
+  sentAs?: SentAs | undefined;
+  /** An update has failed that may have been carried out. */
+  isUnsure?: boolean | undefined;
+}
+
+export type ObjectsAfter = ReadonlyMap<string, ObjectAfter>;
+
+/** A resource, before and after the `up`. */
+export interface ResourceChange {
+  kind: Kind;
+  stored: StoredSet;
+  declared: DeclaredSet;
+  objects: readonly PlannedObject[];
+  /** The arguments that are secret, or were secret in the state. */
+  secret: ReadonlySet<string>;
+}
+
+export function isRemoved({ action }: PlannedObject): boolean {
+  return action.do === "retain" || action.do === "delete";
+}
+
+/** The objects that a resource no longer has: removed, replaced, or displaced by another one. @param at ISO 8601 */
+export function departuresOf(
+  { kind, stored, objects, secret }: ResourceChange,
+  after: ObjectsAfter,
+  at: string,
+): LeftLive[] {
+  return objects.flatMap((object) => {
+    const { key } = object;
+    // In a single resource's `create`, only `former` has the old id.
+    const id = object.id ?? object.former?.id;
+    const now = after.get(key)?.id ?? object.id;
+    if (id === undefined || (!isRemoved(object) && id === now)) return [];
+    const name = displayName(kind, stored.events.get(key) ?? {}, secret);
+    return [withoutUndefined({ id, at, name, key: key || undefined })];
+  });
+}
+
+/** The next state, but for the objects that are left live. @param objects the ones that stay in the state. */
+export function nextState(change: ResourceChange, after: ObjectsAfter): StoredSet {
+  const { stored, declared, objects } = change;
+  const next: StoredSet = {
+    ...stored,
+    advertiserId: declared.advertiserId,
+    defaults: declared.defaults,
+    events: new Map(),
+    eventIds: new Map(),
+    sentAs: new Map(),
+    unresolved: new Map(),
+  };
+  for (const object of objects) {
+    const { key } = object;
+    const now = after.get(key) ?? {};
+    const record = now.unresolved ?? (now.id === undefined ? object.unresolved : undefined);
+    if (record) next.unresolved.set(key, record);
+    const id = now.id ?? object.id;
+    if (id === undefined) continue;
+    next.eventIds.set(key, id);
+    const { entry, sentAs } = argumentsAfter(change, object, now);
+    next.events.set(key, entry);
+    if (sentAs) next.sentAs.set(key, sentAs);
+  }
+  return next;
+}
+
+/** The arguments that the state has of an object, and how it was sent if they don't describe it. */
+function argumentsAfter(
+  { kind, stored, declared, secret }: ResourceChange,
+  { key, action, isDeclared, entry, olds, sentAs: was }: PlannedObject,
+  now: ObjectAfter,
+): { entry: Values; sentAs?: SentAs | undefined } {
+  if (now.id !== undefined) return { entry, sentAs: now.sentAs };
+  // Without a known update the doubt about a failed one stays, until an update is known again.
+  if (action.do === "same" && isDeclared)
+    return { entry, sentAs: was?.isUnsure ? was : undefined };
+  // The replacement was not created, or the update failed: the state keeps describing the old object.
+  const then = stored.events.get(key) ?? {};
+  const body = fingerprintOfBody(kind, olds);
+  const owner = secret.has("advertiserId") ? undefined : ownerIn(kind, olds);
+  const sentAs: SentAs =
+    was ?? (owner === undefined ? { body } : { body, owner: String(owner) });
+  // Old values may have been secret, and the current inputs would not keep them so.
+  const kept = secret.size === 0 ? then : {};
+  // An object of unknown owner can't be updated, only replaced.
+  const mayResend = kind.owner === undefined || sentAs.owner !== undefined;
+  if (mayResend && now.isUnsure)
+    return { entry: kept, sentAs: { ...sentAs, isUnsure: true } };
+  const isDescribed =
+    was === undefined &&
+    secret.size === 0 &&
+    isDeepStrictEqual(olds, completeArguments(declared, then));
+  return { entry: kept, sentAs: isDescribed ? undefined : sentAs };
+}

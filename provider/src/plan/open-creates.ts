@@ -1,0 +1,309 @@
+/**
+ * Which creates of earlier runs are open. Pulumi's record (the saved state with its pending operations) is compared with
+ * this machine's journals. Runs, previews and `pending` ask this. Pure.
+ *
+ * | a create is | if |
+ * |---|---|
+ * | never sent | it has its run's mark, and that run's journal is on this machine, and doesn't have it |
+ * | ended | the state has its object or its outcome, or the journal says that it wasn't carried out |
+ * | superseded | the state has another object for its resource than the one that it was to replace |
+ * | unresolved | the state lists it as unresolved |
+ * | open | otherwise |
+ *
+ * A journal is this state's if the record names its run, or a run that the state named then. With checkpoints off, also
+ * if the guess of the backend is the same, and the state is empty, or still the one that the run began with, or has an
+ * object that the run created. From any other journal of this place nothing is taken over: its creates are `doubtful`,
+ * and a person is asked.
+ */
+import { withoutUndefined } from "../base/index.js";
+import type { Kind } from "../kinds/index.js";
+import {
+  markOf,
+  objectKey,
+  parseKey,
+  type ResourceRef,
+  type SentCreate,
+  type Unresolved,
+  whatHappened,
+} from "../state/index.js";
+
+/** What the saved state knows about creates and their objects. */
+export interface SavedCreates {
+  /** When the state was saved; empty for a stack that was never saved. */
+  time: string;
+  isEmpty: boolean;
+  /** The runs that resources and pending operations name. */
+  runs: ReadonlySet<string>;
+  /** The creates in pending operations. */
+  sent: readonly SentCreate[];
+  /** The outcomes of creates, by mark: an id, or an empty text. */
+  resolved: ReadonlyMap<string, string>;
+  byKey: ReadonlyMap<string, { id: string | undefined; record: Unresolved | undefined }>;
+  /** The marks of the creates that the state lists as unresolved. */
+  unresolved: ReadonlySet<string>;
+  /** Whether a pending operation has a create with this mark. */
+  lists(mark: string): boolean;
+  /** Whether a resource has this object. @param account where the object was created, if that is known. */
+  hasObject(kind: Kind["name"], id: string, account: string | undefined): boolean;
+}
+
+/** A create as a journal has it. */
+export interface NotedCreate extends SentCreate {
+  state: "sent" | "created" | "closed";
+  id?: string | undefined;
+  account?: string | undefined;
+}
+
+/** The journal of an earlier run. */
+export interface NotedRun {
+  run: string;
+  /** {@link SavedCreates.time} of the state that the run began with. */
+  from?: string;
+  provider?: string | undefined;
+  /** Some of the runs that this state named. */
+  stateRuns?: readonly string[];
+  /** Whether Pulumi saved each of the run's operations before it began. */
+  hasCheckpoints?: boolean;
+  entries: ReadonlyMap<string, NotedCreate>;
+}
+
+export interface OpenCreate extends SentCreate {
+  /** Set if the create is known to have made an object. */
+  id?: string | undefined;
+  account?: string | undefined;
+  /** The plugin's provider that sent it, if a journal has it. */
+  provider?: string | undefined;
+  isDoubtful?: boolean | undefined;
+  /** The state lists it as unresolved. */
+  isInState?: boolean | undefined;
+}
+
+export interface CreatesAtStart {
+  open: readonly OpenCreate[];
+  /** The journal's creates with an id for whose resource the state has another object. */
+  superseded: readonly OpenCreate[];
+}
+
+/** Whether the record proves that a journal is this state's. */
+export function isOfState(journal: NotedRun, saved: SavedCreates): boolean {
+  const { run, from = "", stateRuns = [], hasCheckpoints, entries } = journal;
+  if ([run, ...stateRuns].some((each) => saved.runs.has(each))) return true;
+  // Otherwise the record would name the run.
+  if (hasCheckpoints) return false;
+  // Neither an empty state nor its pending operations have named a run, then and now.
+  const isOfEmpty = saved.isEmpty && saved.runs.size === 0 && stateRuns.length === 0;
+  if (isOfEmpty || (from !== "" && from === saved.time)) return true;
+  return [...entries.values()].some(({ key, id, account }) => {
+    return id !== undefined && saved.hasObject(parseKey(key).kind, id, account);
+  });
+}
+
+/** A few are enough: some of them stay in the state. */
+const MAX_STATE_RUNS = 10;
+
+/** What a journal notes of its state. */
+export function startOf(saved: SavedCreates | undefined) {
+  const stateRuns = [...(saved?.runs ?? [])].slice(0, MAX_STATE_RUNS);
+  return { from: saved?.time ?? "", stateRuns };
+}
+
+/**
+ * @param saved undefined if Pulumi can't be asked: then each journal of this place is taken for this state's.
+ * @param isThisRun whether a run is this one: its own pending operations don't count.
+ */
+export function openCreates(
+  saved: SavedCreates | undefined,
+  journals: readonly NotedRun[],
+  isThisRun = (_run: string) => false,
+): CreatesAtStart {
+  const noted = journals.flatMap((journal) => {
+    const isDoubtful = saved !== undefined && !isOfState(journal, saved);
+    const { provider } = journal;
+    return [...journal.entries.values()].map((entry) => ({
+      ...entry,
+      isDoubtful,
+      provider,
+    }));
+  });
+  const byMark = Map.groupBy(noted, ({ mark }) => mark);
+  const entriesOf = new Map(journals.map(({ run, entries }) => [run, entries]));
+  const listed = (saved?.sent ?? []).filter((create) => {
+    const { run, mark } = create;
+    // With another run's mark, that run may have sent it.
+    const isNeverSent = isFirstSending(create) && entriesOf.get(run)?.has(mark) === false;
+    return !isThisRun(run) && !isNeverSent;
+  });
+  const all = Map.groupBy(
+    [...listed.map((create) => ({ ...create, state: "sent" as const })), ...noted],
+    ({ mark }) => mark,
+  );
+  const open: OpenCreate[] = [];
+  const superseded: OpenCreate[] = [];
+  for (const [mark, reports] of all) {
+    const { state, ...create } = joinReports(reports);
+    if (state === "closed") continue;
+    const id = create.id ?? (saved?.resolved.get(mark) || undefined);
+    const known = { ...create, id };
+    const standing = saved ? standingOf(known, saved) : "open";
+    if (standing === "open") open.push(known);
+    if (standing === "superseded" && byMark.has(mark)) superseded.push(known);
+  }
+  return { open, superseded };
+}
+
+/** Whether the run that names a create is the one that has sent it first. Any other keeps its mark. */
+export function isFirstSending({ run, key, mark }: SentCreate): boolean {
+  return mark === markOf(run, key);
+}
+
+/** How the saved state accounts for a create; see the table above. */
+export function standingOf(
+  create: OpenCreate,
+  saved: SavedCreates,
+): "ended" | "superseded" | "unresolved" | "open" {
+  const { key, mark, id, account, replaces } = create;
+  const { kind } = parseKey(key);
+  if (saved.resolved.get(mark) === "") return "ended";
+  if (id !== undefined && saved.hasObject(kind, id, account)) return "ended";
+  if (saved.unresolved.has(mark)) return "unresolved";
+  const held = saved.byKey.get(key)?.id;
+  if (held !== undefined && held !== replaces) return "superseded";
+  return "open";
+}
+
+type Report = NotedCreate & Pick<OpenCreate, "isDoubtful" | "provider">;
+
+const RANK = { sent: 0, created: 1, closed: 2 };
+
+/** Joins the reports of one mark: who knows most about the outcome wins. What was sent is known only if all agree. */
+function joinReports(all: readonly Report[]): Report {
+  // Another state's answers say nothing about this state's create.
+  const sure = all.filter(({ isDoubtful }) => isDoubtful !== true);
+  if (sure.length > 0) return join(sure);
+  return join(all);
+}
+
+function join(reports: readonly Report[]): Report {
+  const sorted = reports.toSorted((a, b) => RANK[a.state] - RANK[b.state]);
+  const all: Report = Object.assign({}, ...sorted.map(withoutUndefined));
+  all.isDoubtful = reports.every(({ isDoubtful }) => isDoubtful === true);
+  // It is about one sending only.
+  if (reports.length > 1) delete all.latest;
+  const bodies = new Set(reports.map(({ body }) => body).filter((body) => body !== ""));
+  const [body = ""] = bodies;
+  if (bodies.size <= 1) return { ...all, body };
+  const [first] = reports;
+  // Without a search, a repeated run has sent nothing: only the earliest operation's create.
+  if (first && all.field === undefined)
+    return { ...all, body: first.body, facts: first.facts, name: first.name };
+  if (reports.some(({ name }) => name !== all.name)) delete all.name;
+  return { ...all, body: "", facts: {} };
+}
+
+/**
+ * The journals that are no longer needed: each of their creates is accounted for, or was resolved.
+ * @param isOpen whether a create is still open, by its mark.
+ */
+export function finishedJournals<J extends NotedRun>(
+  journals: readonly J[],
+  saved: SavedCreates | undefined,
+  isOpen: (mark: string) => boolean,
+): J[] {
+  const answered = new Set<string>();
+  const isKept = (journal: NotedRun) => {
+    // Another state may need it.
+    if (saved && !isOfState(journal, saved)) return true;
+    // An answer counts as long as a pending operation, or another journal, asks for it.
+    const isNeeded = ({ mark, state }: NotedCreate) => {
+      if (state !== "closed") return isOpen(mark);
+      return saved?.lists(mark) !== false || answered.has(mark);
+    };
+    return [...journal.entries.values()].some(isNeeded);
+  };
+  const kept = journals.filter(isKept);
+  for (const { entries } of kept) for (const mark of entries.keys()) answered.add(mark);
+  return journals.filter((journal) => !kept.includes(journal) && !isKept(journal));
+}
+
+/**
+ * The journals, of those that are still needed, with the creates closed that the saved state accounts for: when the state
+ * loses such an object later, somebody has taken it out. Only the journals that change.
+ */
+export function withEndedClosed<J extends NotedRun>(
+  journals: readonly J[],
+  saved: SavedCreates,
+): J[] {
+  const isEnded = (entry: NotedCreate) =>
+    entry.state !== "closed" && standingOf(entry, saved) === "ended";
+  return journals
+    .filter((journal) => isOfState(journal, saved))
+    .filter(({ entries }) => [...entries.values()].some(isEnded))
+    .map((journal) => {
+      const entries = Array.from(journal.entries.values(), (entry) =>
+        isEnded(entry) ? { ...entry, state: "closed" as const } : entry,
+      );
+      return { ...journal, entries: new Map(entries.map((each) => [each.mark, each])) };
+    });
+}
+
+/** Open creates by key, and by kind and name on the platform: indexes, since a set may have thousands of events. */
+export class OpenCreates {
+  readonly #byKey = new Map<string, OpenCreate[]>();
+  readonly #byName = new Map<string, OpenCreate[]>();
+  readonly all: OpenCreate[] = [];
+
+  constructor(creates: Iterable<OpenCreate> = []) {
+    for (const create of creates) this.add(create);
+  }
+
+  add(create: OpenCreate): void {
+    const { key, name = UNNAMED } = create;
+    this.all.push(create);
+    const addTo = (index: Map<string, OpenCreate[]>, entry: string) => {
+      const same = index.get(entry) ?? [];
+      same.push(create);
+      index.set(entry, same);
+    };
+    addTo(this.#byKey, key);
+    addTo(this.#byName, `${parseKey(key).kind} ${name}`);
+  }
+
+  /** The creates of a resource or member, also under its former keys. */
+  of(keys: readonly string[]): readonly OpenCreate[] {
+    return keys.flatMap((key) => this.#byKey.get(key) ?? []);
+  }
+
+  /** Creates of an unknown or secret name match any name. @param name undefined (not known yet) matches all names. */
+  named(kind: Kind["name"], name: string | undefined): readonly OpenCreate[] {
+    let names = [`${kind} ${name}`, `${kind} ${UNNAMED}`];
+    if (name === undefined)
+      names = [...this.#byName.keys()].filter((each) => each.startsWith(`${kind} `));
+    return names.flatMap((each) => this.#byName.get(each) ?? []);
+  }
+}
+
+/** Stands for an unknown or secret name: no name on the platform is empty. */
+const UNNAMED = "";
+
+/** Whether the create's object is known, so that it can be taken over. */
+export function isMade(create: OpenCreate): create is OpenCreate & { id: string } {
+  return create.id !== undefined && create.isDoubtful !== true;
+}
+
+/** An open create without a known object, as a state lists it. */
+export function asUnresolved(
+  { label }: Pick<ResourceRef, "label">,
+  open: OpenCreate,
+): Unresolved {
+  const { at, latest, mark, body, name, facts, field, replaces } = open;
+  let what = whatHappened(label, open);
+  if (open.isDoubtful)
+    what +=
+      " Only this machine's journal has it. Pulumi's record doesn't name its run, so it may be another state's.";
+  // The engine takes no `undefined` in a state.
+  return withoutUndefined({ at, latest, mark, body, name, facts, field, replaces, what });
+}
+
+export function objectOf({ key, id = "" }: OpenCreate): string {
+  return objectKey(parseKey(key).kind, id);
+}

@@ -1,0 +1,200 @@
+/** A stack's saved state as an index, which is built once, and the creates that it has as in flight. Pure. */
+import { own } from "../base/index.js";
+import {
+  fingerprintOfBody,
+  type Kind,
+  resourceOfType,
+  type SetKind,
+} from "../kinds/index.js";
+import {
+  decideObjects,
+  isFirstSending,
+  type PlannedObject,
+  type SavedCreates,
+} from "../plan/index.js";
+import { isPlatformId } from "../rules/index.js";
+import { mayBeSameAccount } from "../settings/index.js";
+import {
+  ACCOUNT,
+  identifyingIn,
+  kindOf,
+  MARKS,
+  markOf,
+  objectKey,
+  readDeclared,
+  readStored,
+  resolvedIn,
+  runIn,
+  type SentCreate,
+} from "../state/index.js";
+import {
+  type ExportedObject,
+  type ExportedStack,
+  holdsSecret,
+  isSecret,
+  objectsIn,
+  type Resource,
+  refIn,
+} from "./export.js";
+
+/** A create in one of Pulumi's pending operations: it was sent, or was about to be. */
+export interface ListedCreate extends SentCreate {
+  /** The resource's. */
+  urn: string;
+}
+
+export interface SavedState extends ExportedStack, SavedCreates {
+  /** The current objects, in natural order: without those that were replaced and only await their removal. */
+  objects: readonly ExportedObject[];
+  /** The current objects by their keys in the journal. */
+  byKey: ReadonlyMap<string, ExportedObject>;
+  /** The current objects with this id. */
+  holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
+  /** The creates of all pending operations, the earliest operation's first. */
+  sent: readonly ListedCreate[];
+  /** The marks of the creates that an earlier run had sent, and an interrupted one may have sent again. */
+  sentAgain: ReadonlySet<string>;
+}
+
+export function savedStateOf(stack: ExportedStack): SavedState {
+  const { resources, pending } = stack;
+  const current = resources.filter((each) => each.delete !== true);
+  const byUrn = new Map(current.map((each) => [each.urn, each]));
+  const sent = pending.toReversed().flatMap((each) => sentCreates(each, byUrn));
+  const listed = new Set(sent.map(({ mark }) => mark));
+  const everyone = [...resources, ...pending.map(({ resource }) => resource)];
+  const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
+  // Only a run that changes something asks for the objects, and a set may have 10,000.
+  let indexed: ReturnType<typeof indexOf> | undefined;
+  const index = () => {
+    indexed ??= indexOf(resources);
+    return indexed;
+  };
+  const withId = (kind: Kind["name"], id: string) =>
+    index().byId.get(objectKey(kind, id)) ?? [];
+  return {
+    ...stack,
+    isEmpty: resources.length === 0,
+    get objects() {
+      return index().objects;
+    },
+    get byKey() {
+      return index().byKey;
+    },
+    get unresolved() {
+      return index().unresolved;
+    },
+    holdersOf: (kind, id) =>
+      withId(kind, id).filter(({ resource }) => resource.delete !== true),
+    hasObject: (kind, id, account) =>
+      withId(kind, id).some(({ resource }) =>
+        mayBeSameAccount(account, resource.outputs?.[ACCOUNT]),
+      ),
+    runs: new Set(runs.filter((run) => run !== "")),
+    resolved: new Map(resources.flatMap(({ outputs = {} }) => [...resolvedIn(outputs)])),
+    sent,
+    sentAgain: new Set([
+      ...sent.filter((each) => !isFirstSending(each)).map(({ mark }) => mark),
+      ...unresolvedWhile(pending, () => index().objects),
+    ]),
+    lists: (mark) => listed.has(mark),
+  };
+}
+
+function indexOf(resources: readonly Resource[]) {
+  const all = objectsIn(resources);
+  const objects = all.filter(({ resource }) => resource.delete !== true);
+  return {
+    objects,
+    byId: Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id)),
+    byKey: new Map(objects.map((each) => [each.ref.key, each])),
+    unresolved: new Set(objects.flatMap(({ record }) => record?.mark ?? [])),
+  };
+}
+
+/** The marks of a set's unresolved creates while it was updated: a search may have ruled them out. */
+function unresolvedWhile(
+  pending: ExportedStack["pending"],
+  objects: () => readonly ExportedObject[],
+): string[] {
+  const updating = pending.filter(({ type }) => type === "updating");
+  if (updating.length === 0) return [];
+  const urns = updating.flatMap(({ resource: { urn, aliases = [] } }) => [urn, ...aliases]);
+  const updated = new Set(urns);
+  return objects().flatMap(({ resource, record }) => {
+    return record && updated.has(resource.urn) ? record.mark : [];
+  });
+}
+
+/** @param byUrn the current resources. */
+function sentCreates(
+  { type, resource }: ExportedStack["pending"][number],
+  byUrn: ReadonlyMap<string, Resource>,
+): ListedCreate[] {
+  const of = resourceOfType(resource.type);
+  const { urn, aliases = [], inputs = {} } = resource;
+  const former = [urn, ...aliases].map((each) => byUrn.get(each)).find(Boolean);
+  if (!of || !mayCreate(type, of, former)) return [];
+  const isOfUpdate = type === "updating" || undefined;
+  const objects = isSecret(inputs.events) ? [undefined] : createdIn(of, inputs, former);
+  return objects.map((object) => ({ ...sentCreate(of, resource, object), isOfUpdate }));
+}
+
+/** A set that the state has isn't being created. While it is updated, the state has it as it was before. */
+function mayCreate(type: string, of: Kind | SetKind, former: Resource | undefined) {
+  const isSet = "member" in of;
+  if (type === "updating") return isSet;
+  return type === "creating" && !(isSet && former);
+}
+
+/** The objects that an operation creates: only those that a plan would create can have been sent. */
+function createdIn(of: Kind | SetKind, inputs: Resource["inputs"], former?: Resource) {
+  const declared = readDeclared(of, inputs);
+  const { id, outputs = {} } = former ?? {};
+  if ("member" in of) {
+    const objects = decideObjects(kindOf(of), readStored(of, id, outputs), declared);
+    return objects.filter((object) => object.isDeclared && isToCreate(object));
+  }
+  // The engine has decided already that a single object is created: a forced replacement has no changed argument.
+  const [object] = decideObjects(of, readStored(of, undefined, {}), declared);
+  if (!object || !isToCreate(object)) return [];
+  return [{ ...object, id: isPlatformId(id) ? id : undefined }];
+}
+
+function isToCreate({ action }: PlannedObject) {
+  return action.do === "create" || action.do === "replace";
+}
+
+/** @param object undefined if nothing is known of a set's events. */
+function sentCreate(
+  of: Kind | SetKind,
+  { urn, inputs = {} }: Resource,
+  object: PlannedObject | undefined,
+): ListedCreate {
+  const { key, member = "" } = refIn(of, urn, object?.key);
+  const { run, field } = runIn(inputs);
+  const mark = own(inputs[MARKS], member);
+  return {
+    at: "",
+    key,
+    run,
+    urn,
+    field,
+    mark: typeof mark === "string" ? mark : markOf(run, key),
+    replaces: object?.id,
+    ...contentsOf(kindOf(of), object),
+  };
+}
+
+/** What is known of an object, without secrets. */
+function contentsOf(kind: Kind, object: PlannedObject | undefined) {
+  const { entry, values = {} } = object ?? {};
+  const names = Object.keys(values);
+  // A secret entry may also have the arguments that the set's defaults show.
+  const secret = names.filter((name) => isSecret(entry) || holdsSecret(values[name]));
+  const isKnown = object !== undefined && !holdsSecret(values);
+  return {
+    body: isKnown ? fingerprintOfBody(kind, values) : "",
+    ...identifyingIn(kind, values, new Set(secret)),
+  };
+}

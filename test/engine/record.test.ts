@@ -1,0 +1,154 @@
+/**
+ * Nothing is kept: a run is killed, its disk is lost, and nobody runs a command before the next preview and `up`. They
+ * send nothing again. KILLS: how many kills of each kind (`npm run kill-test`); SEED repeats a run.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import type { Values } from "../../provider/src/base/index.js";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { upAndKill } from "../support/killing.js";
+import { throughPlugin } from "../support/plugin.js";
+import { commandsIn, typed } from "../support/printed-commands.js";
+import { seededRandom } from "../support/random.js";
+import {
+  answer,
+  expectEachOnce,
+  idOf,
+  pendingCommand,
+  setShopOf,
+  shopOf,
+} from "../support/recovery.js";
+import { newStack, type TestStack, useSandbox, well } from "../support/stack.js";
+
+const KILLS = Number(process.env.KILLS ?? 1);
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+const LATENCY_MS = 100;
+
+interface Scene {
+  what: string;
+  /** How many events each `up` that is killed declares, one after the other in one stack. */
+  events: readonly number[];
+  shop: (events: number) => string;
+  /** How often each `up` is killed, on another machine each time. */
+  kills?: number;
+}
+
+const SCENES: Scene[] = [
+  {
+    what: "single events, killed again on a second machine",
+    events: [24],
+    shop: shopOf,
+    kills: 2,
+  },
+  { what: "a set, created and then updated", events: [12, 24], shop: setShopOf },
+  { what: "the plugin", events: [24], shop: (events) => throughPlugin(shopOf(events)) },
+];
+
+/** Kills an `up` at a random moment. */
+async function kill(
+  stack: TestStack,
+  sandbox: Sandbox,
+  events: number,
+  random: () => number,
+) {
+  const before = sandbox.creates;
+  const at = before + 2 + Math.floor(random() * (events - before - 1));
+  const done = new AbortController();
+  const reached = async () => {
+    while (sandbox.creates < at && !done.signal.aborted) await sleep(2);
+    await sleep(random() * LATENCY_MS);
+  };
+  const isKilled = await upAndKill(stack, reached(), "tree", ["--continue-on-error"]);
+  done.abort();
+  // What was in flight is carried out.
+  await sleep(2 * LATENCY_MS);
+  return isKilled;
+}
+
+function expectSentOnce(sandbox: Sandbox, how: string) {
+  const names = sandbox.requests.flatMap(({ operation, body = {} }) => {
+    const { event_name, advertiser_name } = body as Values;
+    return operation === "advertiser" || operation === "event"
+      ? (event_name ?? advertiser_name)
+      : [];
+  });
+  expect(new Set(names).size, `${how}: each sent once`).toBe(names.length);
+}
+
+/** The creates that Pulumi has as begun, with a set's as one. */
+async function begun(stack: TestStack) {
+  const { pending_operations = [] } = await stack.deployment();
+  return pending_operations.map(({ resource }) => resource.urn.split("::").at(-1) ?? "");
+}
+
+/** The names in printed commands. */
+const namesIn = (printed: readonly string[]) =>
+  printed.flatMap((command) =>
+    Array.from(command.matchAll(/--created '([^=]+)=<its id>'/g), ([, name = ""]) => name),
+  );
+
+/** True answers, given on another machine: one as it is printed, then the others. */
+async function answerElsewhere(
+  stack: TestStack,
+  sandbox: Sandbox,
+  printed: readonly string[],
+) {
+  const other = await stack.onAnotherMachine();
+  const [name = ""] = namesIn(printed);
+  const id = idOf(sandbox, name);
+  const option = id === undefined ? `--not-created '${name}'` : `--created '${name}=`;
+  const [command = ""] = printed.filter((each) => each.includes(option));
+  const filledIn = command.replaceAll(
+    /'([^=']+)=<its id>'/g,
+    (_, each) => `'${each}=${idOf(sandbox, each) ?? "none"}'`,
+  );
+  // Not each create of a set that the record has as begun has made an object.
+  const isTrue = !filledIn.includes("none");
+  const typing = isTrue ? typed(other, filledIn) : pendingCommand(other);
+  const { output } = await typing;
+  if (isTrue) expect(output).toMatch(/^Resolved as /);
+  if (!output.includes("Nothing is pending")) await answer(other, sandbox, output);
+}
+
+it.each(SCENES)(
+  `killed, and the disk lost: $what (SEED=${seed})`,
+  { timeout: (KILLS + 1) * 45_000 },
+  async ({ what, events, shop, kills = 1 }) => {
+    const random = seededRandom(seed);
+    for (let round = 0; round < KILLS; round++) {
+      const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
+      let stack = await newStack("", { sandbox });
+      for (const amount of events) {
+        const how = `${what}, round ${round}: ${amount} events`;
+        stack.program(shop(amount));
+        for (let each = 0; each < kills; each++) {
+          await kill(stack, sandbox, amount, random);
+          const next = await stack.onAnotherMachine();
+          await stack.loseDisk();
+          stack = next;
+          await stack.cancel();
+        }
+        const posts = sandbox.creates;
+        const open = await begun(stack);
+        const preview = await stack.preview();
+        expect(sandbox.creates, how).toBe(posts);
+        const up = await stack.up();
+        expect(up.code, how).toBe(preview.code);
+        expectSentOnce(sandbox, how);
+        if (preview.code !== 0) {
+          for (const { output } of [preview, up]) {
+            const names = namesIn(commandsIn(output));
+            expect(names.length, output).toBeGreaterThan(0);
+            for (const name of names) expect(open).toContain(name.split("/")[0]);
+          }
+          await answerElsewhere(stack, sandbox, commandsIn(up.output));
+        }
+        stack = await stack.onAnotherMachine();
+        await well(stack.up());
+        console.log(`${how}: ${posts} POSTs before the kill, begun: ${open}`);
+        await expectEachOnce(stack, sandbox, amount, how);
+      }
+      expect(sandbox).toMatchObject({ updates: 0, deletes: 0 });
+    }
+  },
+);

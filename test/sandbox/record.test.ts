@@ -1,0 +1,682 @@
+/**
+ * What follows from Pulumi's record: a killed run's creates are known on every machine, also without its disk; what ended
+ * cleanly counts by the state alone; and who has an object. Nothing is sent twice, and nothing is lost.
+ */
+import { rmSync } from "node:fs";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { pendingCommand } from "../../provider/src/cli/pending.js";
+import type * as pulumi from "../../provider/src/cli/pulumi.js";
+import type { FaultRule } from "../../provider/src/sandbox/index.js";
+import { FakeClock } from "../support/clock.js";
+import { newFolder } from "../support/folder.js";
+import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
+import { type RunOptions, withClock } from "../support/run.js";
+import { SavedStack } from "../support/saved-stack.js";
+import {
+  EventEngine,
+  journalFiles,
+  killed,
+  runProgram,
+  SetEngine,
+  wordsOf,
+} from "../support/set-engine.js";
+
+type Engine = EventEngine | SetEngine;
+
+const acting = vi.hoisted(() => ({
+  engine: undefined as unknown,
+}));
+
+vi.mock("../../provider/src/cli/pulumi.js", async (original) => {
+  const engine = () => acting.engine as Engine;
+  return {
+    ...(await original<typeof pulumi>()),
+    stackName: async () => `organization/${engine().stack}`,
+    stateOf: async () => engine().saved.read(),
+    refresh: async (urns: readonly string[], environment: Record<string, string>) => {
+      const { saved } = engine();
+      saved.beginRun(true);
+      saved.save();
+      for (const urn of urns.filter((each) => saved.resources.has(each))) {
+        const name = urn.split("::").at(-1) ?? "";
+        const refreshed = /Set::/.test(urn)
+          ? engine().beside(SetEngine, name)
+          : engine().beside(EventEngine, name);
+        const { error } = await refreshed.refresh({ environment });
+        if (error !== undefined) throw new Error(error);
+      }
+    },
+    clearPendingCreates: async () => engine().saved.clearCreates(),
+  };
+});
+
+const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-answer" } };
+const NOT_MADE: FaultRule = { ...LOST, act: false };
+const E = { eventName: "E", value: 1 };
+const OTHER = { eventName: "Other", advertiserId: 1, value: 1 };
+
+const FORMS = ["a single event", "a set that is created", "a set that is updated"] as const;
+type Form = (typeof FORMS)[number];
+
+/** @param isFirst whether the stack has nothing else. */
+async function start(form: Form, isFirst = true) {
+  const sandbox = await operatedSandbox();
+  const here = newFolder();
+  const isSet = form !== "a single event";
+  /** The resource whose create is interrupted, on a machine. */
+  const on = (folder: string): Engine =>
+    isSet ? new SetEngine(sandbox, folder, "e") : new EventEngine(sandbox, folder, "e");
+  const set = (events: object) => ({ advertiserId: 1, events });
+  const before = { a: { eventName: "A", value: 1 } };
+  const isUpdated = form === "a set that is updated";
+  const declared = isSet
+    ? set({ ...(isUpdated && before), k: E })
+    : { advertiserId: 1, ...E };
+  const other = () => new EventEngine(sandbox, newFolder(), "other");
+  if (!isFirst) await other().up(OTHER);
+  if (isUpdated) await on(newFolder()).up(set(before));
+  const sentBefore = sandbox.eventPosts;
+  const idOf = ({ state }: Engine) => {
+    const { eventId, eventIds } = (state?.outputs ?? {}) as {
+      eventId?: number;
+      eventIds?: Record<string, number>;
+    };
+    return isSet ? eventIds?.k : eventId;
+  };
+  /** The creates of the event that arrived. */
+  const posts = () => sandbox.eventPosts - sentBefore;
+  const madeId = () => sandbox.events.find(({ event_name }) => event_name === "E")?.id;
+  const name = isSet ? "e/k" : "e";
+  const ASKS = new RegExp(
+    `Look in the account for.*named "E".*pending --created '${name}=.*pending --not-created '${name}'`,
+    "s",
+  );
+  /** Preview and `up` on a machine stop with the commands, and send nothing. */
+  const expectAsked = async (engine: Engine, options?: RunOptions) => {
+    const sent = posts();
+    expect(await engine.preview(declared, options)).toMatch(ASKS);
+    expect((await engine.up(declared, options)).error).toMatch(ASKS);
+    expect(posts()).toBe(sent);
+  };
+  /** The object is managed, and each further run on any machine changes nothing. */
+  const expectManaged = async (engine: Engine, sent: number) => {
+    expect((await engine.up(declared)).error).toBeUndefined();
+    expect([idOf(engine), posts()]).toEqual([madeId(), sent]);
+    for (const each of [engine, on(here), on(newFolder())]) {
+      expect(await each.preview(declared)).toBe("");
+      expect((await each.up(declared)).error).toBeUndefined();
+    }
+    expect([idOf(engine), posts()]).toEqual([madeId(), sent]);
+    const names = sandbox.events.map(({ event_name }) => event_name);
+    expect(new Set(names).size).toBe(names.length);
+  };
+  return {
+    sandbox,
+    here,
+    on,
+    declared,
+    other,
+    idOf,
+    posts,
+    madeId,
+    name,
+    expectAsked,
+    expectManaged,
+  };
+}
+
+/** Runs `pending` on the machine of an engine. @returns its exit code and output. */
+async function pending(engine: Engine, ...args: string[]) {
+  acting.engine = engine;
+  vi.stubEnv("XDG_STATE_HOME", engine.folder);
+  vi.stubEnv("PULUMI_BACKEND_URL", "file:///states");
+  const lines: string[] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((line) => void lines.push(line));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const code = await pendingCommand.run(args);
+  log.mockRestore();
+  return { code, output: lines.join("\n") };
+}
+
+describe.each(FORMS.flatMap((form) => [true, false].map((isFirst) => ({ form, isFirst }))))(
+  "$form, killed (the first of its stack: $isFirst)",
+  ({ form, isFirst }) => {
+    it.each([1, 2, 3])(
+      "without its disk, %d times: it is asked about, and a true answer from anywhere leads to each object once",
+      async (kills) => {
+        const { on, declared, posts, madeId, name, expectAsked, expectManaged } =
+          await start(form, isFirst);
+        for (let kill = 0; kill < kills; kill++) await on(newFolder()).upAndKill(declared);
+        expect(posts()).toBe(1);
+        await expectAsked(on(newFolder()));
+        await on(newFolder()).upAndKill(declared);
+        await expectAsked(on(newFolder()));
+        const { code, output } = await pending(
+          on(newFolder()),
+          "--created",
+          `${name}=${madeId()}`,
+        );
+        expect([code, output]).toEqual([
+          0,
+          expect.stringContaining(`Resolved as created with id ${madeId()}: ${name}`),
+        ]);
+        await expectManaged(on(newFolder()), 1);
+      },
+    );
+
+    it("without its disk, and again with its disk: it is asked about, and sent no second time", async () => {
+      const { here, on, declared, expectAsked } = await start(form, isFirst);
+      await on(newFolder()).upAndKill(declared);
+      for (const _ of [1, 2]) await on(here).upAndKill(declared);
+      await expectAsked(on(here));
+    });
+
+    it("without its disk, before anything arrived: a true answer leads to one create", async () => {
+      const { sandbox, on, declared, posts, name, expectAsked, expectManaged } =
+        await start(form, isFirst);
+      sandbox.fail(NOT_MADE);
+      await on(newFolder()).upAndKill(declared);
+      await expectAsked(on(newFolder()));
+      const there = on(newFolder());
+      const { code, output } = await pending(there, "--not-created", name);
+      // No resource is left in the state that could keep the answer.
+      if (isFirst && form === "a single event") {
+        expect(output).toContain("npx pulumi-advertising pending --clear");
+        await pending(there, "--clear");
+      }
+      expect([code, posts()]).toEqual([0, 1]);
+      await expectManaged(on(newFolder()), 2);
+    });
+
+    it.each([true, false])(
+      "is answered at once, on a machine without its disk (created: %s)",
+      async (isMade) => {
+        const { sandbox, on, declared, madeId, name, expectManaged } = await start(
+          form,
+          isFirst,
+        );
+        if (!isMade) sandbox.fail(NOT_MADE);
+        await on(newFolder()).upAndKill(declared);
+        const there = on(newFolder());
+        const listed = await pending(there);
+        expect([listed.code, listed.output]).toEqual([
+          1,
+          expect.stringContaining(`  ${name}: look in the account for`),
+        ]);
+        const answer = isMade
+          ? ["--created", `${name}=${madeId()}`]
+          : ["--not-created", name];
+        expect((await pending(there, ...answer)).code).toBe(0);
+        // Without another resource in the state, the answer stays on the machine.
+        const isAnywhere = !isFirst || form === "a set that is updated";
+        await expectManaged(isAnywhere ? on(newFolder()) : there, isMade ? 1 : 2);
+      },
+    );
+
+    it("with its disk: what was answered is taken over without a question, also after a second kill", async () => {
+      const { here, on, declared, posts, expectManaged } = await start(form, isFirst);
+      await on(here).upAndKill(declared);
+      expect(await on(here).preview(declared)).toMatch(/takes it over/);
+      await on(here).upAndKill(declared);
+      expect(posts()).toBe(1);
+      await expectManaged(on(here), 1);
+      expect(journalFiles(here)).toEqual([]);
+    });
+
+    it("with its disk: what was not answered is asked about, and sent once if it wasn't created", async () => {
+      const { sandbox, here, on, declared, name, expectAsked, expectManaged } = await start(
+        form,
+        isFirst,
+      );
+      sandbox.fail(NOT_MADE);
+      await on(here).upAndKill(declared);
+      await expectAsked(on(here));
+      expect((await pending(on(here), "--not-created", name)).code).toBe(0);
+      await expectManaged(on(here), 2);
+      await pending(on(here), "--clear");
+      await expectManaged(on(here), 2);
+      expect(journalFiles(here)).toEqual([]);
+    });
+
+    it("before it sent anything: its disk shows that, and it is sent without a question", async () => {
+      const { sandbox, here, on, declared, posts, expectManaged } = await start(
+        form,
+        isFirst,
+      );
+      sandbox.fail({
+        on: "authenticate",
+        with: { kind: "answer", status: 503 },
+        times: 100,
+      });
+      rmSync(`${here}/session.json`, { force: true });
+      await on(here).upAndKill(declared, undefined, { settings: { maxWaitSeconds: "0" } });
+      expect(posts()).toBe(0);
+      sandbox.endFaults();
+      await expectManaged(on(here), 1);
+    });
+
+    it("and cleared from Pulumi's record: its disk never sends it again, and asks unless the record has a run of its state", async () => {
+      const { here, on, declared, expectAsked, expectManaged, posts } = await start(
+        form,
+        isFirst,
+      );
+      await on(here).upAndKill(declared);
+      on(here).saved.clearCreates();
+      if (isFirst && form !== "a set that is updated") await expectAsked(on(here));
+      else await expectManaged(on(here), 1);
+      expect(posts()).toBe(1);
+    });
+
+    it("its results could not be saved, though it ended cleanly: it is asked about, here and elsewhere", async () => {
+      const { here, on, declared, madeId, name, expectAsked, expectManaged } = await start(
+        form,
+        isFirst,
+      );
+      const { saved } = on(here);
+      saved.isStuck = true;
+      expect((await on(here).up(declared)).error).toBeUndefined();
+      saved.isStuck = false;
+      await expectAsked(on(here));
+      await expectAsked(on(newFolder()));
+      await pending(on(newFolder()), "--created", `${name}=${madeId()}`);
+      await expectManaged(on(newFolder()), 1);
+    });
+  },
+);
+
+it.each(FORMS)(
+  "%s, killed twice without its disk, is found by the mark of the first sending",
+  async (form) => {
+    const { sandbox, on, declared, posts, idOf, madeId } = await start(form);
+    const options: RunOptions = {
+      settings: operatedSettings({ search: eventOperations.search }),
+      adapt: (runtime) => withClock(runtime, new FakeClock(Date.now())),
+    };
+    sandbox.fail(LOST);
+    sandbox.fail({ on: "search", with: { kind: "answer", status: 404 }, times: 50 });
+    for (const _ of [1, 2]) await on(newFolder()).upAndKill(declared, undefined, options);
+    sandbox.endFaults();
+    const there = on(newFolder());
+    expect((await there.up(declared, options)).error).toBeUndefined();
+    expect([idOf(there), posts()]).toEqual([madeId(), 1]);
+  },
+);
+
+describe.each(FORMS)("%s, where Pulumi can't be asked", (form) => {
+  it("says so once, and the journal protects as it can", async () => {
+    const { sandbox, here, on, declared, posts, expectManaged } = await start(form);
+    const warned: string[] = [];
+    vi.spyOn(console, "warn").mockImplementation((text) => void warned.push(text));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { saved } = on(here);
+    const unreachable = async (work: () => Promise<unknown>) => {
+      saved.trouble = "the `pulumi` command is not on the PATH";
+      await work();
+      saved.trouble = undefined;
+    };
+    sandbox.fail(LOST);
+    await unreachable(() => on(here).upAndKill(declared));
+    warned.length = 0;
+    await unreachable(async () => {
+      expect((await on(here).up(declared)).error).toMatch(/Look in the account for/);
+    });
+    expect(warned).toEqual([
+      expect.stringMatching(
+        /^Pulumi's record of this stack can't be read: the `pulumi` command is not on the PATH\. .*nothing is deleted.*pending --stack \S+` first\.$/,
+      ),
+    ]);
+    expect(posts()).toBe(1);
+    await pending(
+      on(here),
+      "--created",
+      `${form === "a single event" ? "e" : "e/k"}=${sandbox.events.at(-1)?.id}`,
+    );
+    await expectManaged(on(here), 1);
+  });
+
+  it("takes over what its killed run has made here", async () => {
+    const { here, on, declared, posts, idOf, madeId } = await start(form);
+    vi.spyOn(console, "warn").mockReturnValue();
+    onTestFinished(() => void vi.restoreAllMocks());
+    await on(here).upAndKill(declared);
+    on(here).saved.trouble = "no rights";
+    expect((await on(here).up(declared)).error).toBeUndefined();
+    expect([idOf(on(here)), posts()]).toEqual([madeId(), 1]);
+  });
+});
+
+describe("moved after a kill", () => {
+  const FACES: [string, string | undefined, string | undefined][] = [
+    ["from the classes to the plugin", undefined, "default"],
+    ["from the plugin to the classes", "default", undefined],
+    ["to another provider", "eu", "us"],
+  ];
+  it.each(
+    FACES.flatMap((faces) => [true, false].map((isSet) => [...faces, isSet] as const)),
+  )(
+    "%s (%s to %s, a set: %s): taken over without a question, and asked about without the disk",
+    async (_, from, to, isSet) => {
+      for (const isHere of [true, false]) {
+        const { sandbox, here, on, declared, posts, idOf, madeId, expectAsked } =
+          await start(isSet ? "a set that is created" : "a single event");
+        const [before, after] = [on(here), on(isHere ? here : newFolder())];
+        const saved = new SavedStack("tiny/dev");
+        before.plugin = from;
+        after.plugin = to;
+        for (const each of [before, after]) each.backend = saved;
+        await before.upAndKill(declared);
+        expect(posts()).toBe(1);
+        if (isHere) {
+          expect(await after.preview(declared)).toMatch(/takes it over/);
+          expect((await after.up(declared)).error).toBeUndefined();
+          expect([idOf(after), posts()]).toEqual([madeId(), 1]);
+        } else await expectAsked(after);
+        expect(sandbox.events).toHaveLength(1);
+      }
+    },
+  );
+});
+
+describe.each(["a single event", "a set that is created"] as const)(
+  "%s has one life after the other",
+  (form) => {
+    it.each([false, true])(
+      "declared again after its removal it is created, with another mark (search known: %s)",
+      async (isSearched) => {
+        const { sandbox, here, on, declared, posts, idOf } = await start(form);
+        const options = isSearched
+          ? { settings: operatedSettings({ search: eventOperations.search }) }
+          : {};
+        const engine = on(here);
+        for (const life of [1, 2, 3]) {
+          expect((await engine.up(declared, options)).error).toBeUndefined();
+          expect([idOf(engine), posts()]).toEqual([1 + life, life]);
+          const run = engine.newRun(options);
+          await runProgram(run, [[engine, undefined]]);
+          await run.close();
+          expect(engine.state).toBeUndefined();
+        }
+        const marks = sandbox.events.map(({ alternative_id }) => alternative_id);
+        if (isSearched) expect(new Set(marks).size).toBe(3);
+      },
+    );
+
+    it("what was taken over after a kill is replaced and replaced again, on any machine", async () => {
+      const { here, on, declared, posts, idOf } = await start(form);
+      await on(here).upAndKill(declared);
+      expect((await on(here).up(declared)).error).toBeUndefined();
+      const valued = (value: number) =>
+        form === "a single event"
+          ? { advertiserId: 1, ...E, value }
+          : { advertiserId: 1, events: { k: { ...E, value } } };
+      for (const value of [2, 3, 4]) {
+        const there = on(newFolder());
+        expect((await there.up(valued(value))).error).toBeUndefined();
+        expect([idOf(there), posts()]).toEqual([1 + value, value]);
+        expect(await on(newFolder()).preview(valued(value))).toBe("");
+      }
+    });
+
+    it("killed in a later life: a search finds that life's object", async () => {
+      const { sandbox, here, on, declared, posts, idOf } = await start(form);
+      const options = { settings: operatedSettings({ search: eventOperations.search }) };
+      await on(here).up(declared, options);
+      const run = on(here).newRun(options);
+      await runProgram(run, [[on(here), undefined]]);
+      await run.close();
+      sandbox.fail(LOST);
+      await on(newFolder()).upAndKill(declared, undefined, options);
+      const there = on(newFolder());
+      expect((await there.up(declared, options)).error).toBeUndefined();
+      expect([idOf(there), posts(), sandbox.events.map(({ id }) => id)]).toEqual([
+        3,
+        2,
+        [2, 3],
+      ]);
+    });
+
+    it("two states with the same guessed place have two objects, and neither deletes the other's", async () => {
+      const { sandbox, here, on, declared, other, posts, idOf } = await start(form);
+      const options = { settings: operatedSettings({ delete: eventOperations.delete }) };
+      const [one, two] = [on(here), on(here)];
+      two.backend = new SavedStack("tiny/dev");
+      for (const each of [one, two]) each.declares = { deletes: true };
+      for (const each of [one, two, one, two])
+        expect((await each.up(declared, options)).error).toBeUndefined();
+      expect([idOf(one), idOf(two), posts()]).toEqual([2, 3, 2]);
+      expect(await two.destroy(options)).toBeUndefined();
+      expect([sandbox.events.map(({ id }) => id), sandbox.deletes]).toEqual([[2], 1]);
+      // The other one's killed run is at most a question.
+      const beside = other();
+      beside.backend = two.backend;
+      await beside.up(OTHER);
+      const sent = sandbox.eventPosts;
+      one.state = undefined;
+      await one.upAndKill(declared);
+      expect(sandbox.eventPosts).toBe(sent + 1);
+      const { error = "" } = await two.up(declared);
+      expect(error).toMatch(/Pulumi's record doesn't name its run/);
+      expect(sandbox.eventPosts).toBe(sent + 1);
+      expect((await one.up(declared)).error).toBeUndefined();
+      expect([idOf(one), sandbox.eventPosts]).toEqual([5, sent + 1]);
+    });
+  },
+);
+
+describe("who has an object", () => {
+  const DELETES = { settings: operatedSettings({ delete: eventOperations.delete }) };
+
+  async function twoWithOne() {
+    const sandbox = await operatedSandbox();
+    const engine = (name: string) => {
+      const made = new EventEngine(sandbox, newFolder(), name);
+      made.declares = { deletes: true };
+      return made;
+    };
+    const [a, b] = [engine("a"), engine("b")];
+    const declared = { advertiserId: 1, ...E };
+    await a.up(declared, DELETES);
+    const adopt = async () => (await b.up({ ...declared, existingId: 2 }, DELETES)).error;
+    expect(await adopt()).toContain('existingId 2 already belongs to ConversionEvent "a"');
+    // Where Pulumi can't be asked, a run of `b` alone doesn't know that.
+    vi.spyOn(console, "warn").mockReturnValue();
+    onTestFinished(() => void vi.restoreAllMocks());
+    a.saved.trouble = "no rights";
+    expect(await adopt()).toBeUndefined();
+    a.saved.trouble = undefined;
+    return { sandbox, a, b, declared };
+  }
+
+  it.each(["a", "b"] as const)(
+    "a destroy of one of two (%s) deletes nothing, and says so; the last one's deletes it",
+    async (which) => {
+      const { sandbox, ...two } = await twoWithOne();
+      const [leaving, staying] = which === "a" ? [two.a, two.b] : [two.b, two.a];
+      const run = leaving.newRun({
+        ...DELETES,
+        command: { command: "destroy", targets: [leaving.urn] },
+      });
+      for (const work of leaving.leave(run)) await work();
+      await run.close();
+      expect(wordsOf(run)).toMatch(
+        new RegExp(
+          `2\\) left the state but was not deleted, because it also belongs to ${staying.name}\\.$`,
+        ),
+      );
+      expect([sandbox.deletes, sandbox.events.length, leaving.state]).toEqual([
+        0,
+        1,
+        undefined,
+      ]);
+      expect(await staying.destroy(DELETES)).toBeUndefined();
+      expect([sandbox.deletes, sandbox.events, sandbox.eventPosts]).toEqual([1, [], 1]);
+    },
+  );
+
+  it("the removal of one of two deletes nothing", async () => {
+    const { sandbox, a, b, declared } = await twoWithOne();
+    const run = a.newRun(DELETES);
+    expect(
+      await runProgram(run, [
+        [a, undefined],
+        [b, { ...declared, existingId: 2 }],
+      ]),
+    ).toEqual([undefined, undefined]);
+    await run.close();
+    expect([sandbox.deletes, sandbox.eventPosts, a.state, b.state?.id]).toEqual([
+      0,
+      1,
+      undefined,
+      "2",
+    ]);
+  });
+
+  it.each([
+    [
+      "can't be read",
+      (saved: SavedStack) => {
+        saved.trouble = "no rights";
+      },
+    ],
+    [
+      "is another backend's",
+      (saved: SavedStack) => {
+        saved.resources.clear();
+      },
+    ],
+  ])(
+    "without a record that shows the delete itself (it %s), nothing is deleted, and that is said",
+    async (_, change) => {
+      vi.spyOn(console, "warn").mockReturnValue();
+      onTestFinished(() => void vi.restoreAllMocks());
+      const { sandbox, a } = await twoWithOne();
+      const { id, outputs } = a.state ?? expect.fail();
+      const record = a.saved.copy();
+      change(record);
+      const run = a.newRun({ ...DELETES, saved: record, command: { command: "destroy" } });
+      await run.event.delete(id, outputs);
+      await run.close();
+      expect(run.said.join("\n")).toMatch(
+        /2\)? left the state but was not deleted, because Pulumi's record doesn't show whether it also belongs to another resource\./,
+      );
+      expect(sandbox.deletes).toBe(0);
+    },
+  );
+});
+
+it("answers about a stack of which nothing is in the state yet: what was created keeps the others", async () => {
+  const sandbox = await operatedSandbox();
+  const engines = (folder: string) =>
+    ["a", "b"].map((name) => new EventEngine(sandbox, folder, name)) as [
+      EventEngine,
+      EventEngine,
+    ];
+  const run = async (folder: string) => {
+    const both = engines(folder);
+    const now = both[0].newRun();
+    const program = both.map(
+      (each) => [each, { advertiserId: 1, eventName: each.name, value: 1 }] as const,
+    );
+    const errors = await runProgram(now, program);
+    await now.close();
+    return errors;
+  };
+  const first = engines(newFolder());
+  sandbox.fail(LOST);
+  sandbox.fail(NOT_MADE);
+  await killed(
+    first[0].newRun(),
+    first.map(
+      (each) => [each, { advertiserId: 1, eventName: each.name, value: 1 }] as const,
+    ),
+  );
+  const asked = expect.stringMatching(/outcome/);
+  expect(await run(newFolder())).toEqual([asked, asked]);
+  const [there] = engines(newFolder());
+  const made = sandbox.events[0]?.event_name;
+  const other = made === "a" ? "b" : "a";
+  await pending(there, "--created", `${made}=2`, "--not-created", String(other));
+  for (const _ of [1, 2]) expect(await run(newFolder())).toEqual([undefined, undefined]);
+  expect(sandbox.events.map(({ event_name }) => event_name)).toEqual([made, other]);
+  expect(sandbox.eventPosts).toBe(3);
+});
+
+it.each([false, true])(
+  "a set that is incomplete: the next run sends what is missing without a question; killed, it is asked or searched for (%s)",
+  async (isSearched) => {
+    const sandbox = await operatedSandbox();
+    const settings = operatedSettings({ search: eventOperations.search });
+    const options = isSearched ? { settings } : {};
+    const declared = {
+      advertiserId: 1,
+      events: { a: { eventName: "A", value: 1 }, k: E },
+    };
+    const incomplete = async () => {
+      const set = new SetEngine(sandbox, newFolder(), "s");
+      sandbox.fail({
+        on: "event",
+        after: 1,
+        with: { kind: "answer", status: 406, body: { errors: ["busy"] } },
+      });
+      expect((await set.up(declared, options)).error).toContain("busy");
+      return set;
+    };
+    const set = await incomplete();
+    expect((await set.up(declared, options)).error).toBeUndefined();
+    expect([Object.keys(set.eventIds), sandbox.eventPosts]).toEqual([["a", "k"], 3]);
+
+    await runProgram(set.newRun(options), [[set, undefined]]);
+    const there = await incomplete();
+    sandbox.fail(LOST);
+    await there.upAndKill(declared, undefined, options);
+    expect(sandbox.eventPosts).toBe(6);
+    const last = new SetEngine(sandbox, newFolder(), "s");
+    const { error } = await last.up(declared, options);
+    if (isSearched)
+      expect([error, Object.keys(last.eventIds)]).toEqual([undefined, ["a", "k"]]);
+    else expect(error).toMatch(/Look in the account for/);
+    expect(sandbox.eventPosts).toBe(6);
+  },
+);
+
+it("several resources of a killed run, some of which were saved: each once", async () => {
+  const sandbox = await operatedSandbox();
+  const here = newFolder();
+  const engines = ["a", "b", "c"].map((name) => new EventEngine(sandbox, here, name));
+  const program = engines.map(
+    (engine) => [engine, { advertiserId: 1, eventName: engine.name, value: 1 }] as const,
+  );
+  const first = program.slice(0, 1);
+  const run = engines[0]?.newRun() ?? expect.fail();
+  await runProgram(run, first);
+  await run.close();
+  await killed(engines[0]?.newRun() ?? expect.fail(), program);
+  expect(sandbox.eventPosts).toBe(3);
+  const next = engines[0]?.newRun() ?? expect.fail();
+  expect(await runProgram(next, program)).toEqual([undefined, undefined, undefined]);
+  await next.close();
+  expect([engines.map(({ state }) => state?.id), sandbox.eventPosts]).toEqual([
+    ["2", "3", "4"],
+    3,
+  ]);
+});
+
+it("an unresolved event of the state, which the program gives another name, or drops: not sent again, and named", async () => {
+  const sandbox = await operatedSandbox();
+  const declared = { advertiserId: 1, ...E };
+  sandbox.fail(LOST);
+  expect((await new EventEngine(sandbox, newFolder(), "e").up(declared)).error).toMatch(
+    /outcome of 1 create is unknown/,
+  );
+  const renamed = new EventEngine(sandbox, newFolder(), "f");
+  const refused = /"f": an earlier run sent ConversionEvent "e".*--created 'e=/s;
+  expect(await renamed.preview(declared)).toMatch(refused);
+  expect((await renamed.up(declared)).error).toMatch(refused);
+  expect([sandbox.eventPosts, renamed.state]).toEqual([1, undefined]);
+
+  const run = renamed.newRun();
+  expect(await runProgram(run, [[renamed, OTHER]])).toEqual([undefined]);
+  await run.close();
+  expect(wordsOf(run)).toMatch(/sent 1 create .*: e \(outcome unknown\)/);
+  expect(sandbox.eventPosts).toBe(2);
+});

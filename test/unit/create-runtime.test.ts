@@ -1,0 +1,36 @@
+/** The name of a run: its provider processes must not take each other's creates for an earlier run's. */
+import { expect, it } from "vitest";
+import { createRuntime } from "../../provider/src/operations/create-runtime.js";
+
+const ADDRESS = "127.0.0.1:34547";
+
+function runNamed(engineId: string | undefined, engine = ADDRESS): string {
+  const pulumi = {
+    engineId,
+    command: undefined,
+    folder: "/shop",
+    read: () => Promise.reject(new Error("not read")),
+  };
+  const log = () => Promise.resolve();
+  return createRuntime(() => undefined, {}, log, { engine, pulumi }).runName;
+}
+
+const engineIn = (run: string) => run.slice(0, 8);
+
+it("the processes of one engine share the beginning of their runs' names, and no more", () => {
+  const names = [runNamed("70 1234"), runNamed("70 1234")];
+  expect(new Set(names).size).toBe(2);
+  expect(new Set(names.map(engineIn)).size).toBe(1);
+});
+
+it.each([
+  ["another process", "71 1234", ADDRESS],
+  ["a later process of that number", "70 1235", ADDRESS],
+  ["another address", "70 1234", "127.0.0.1:34548"],
+])("another engine's are different: %s", (_, id, address) => {
+  expect(engineIn(runNamed(id, address))).not.toBe(engineIn(runNamed("70 1234")));
+});
+
+it("if the engine isn't known, each process counts for itself", () => {
+  expect(engineIn(runNamed(undefined))).not.toBe(engineIn(runNamed(undefined)));
+});

@@ -1,0 +1,335 @@
+/** What a run says at its end: the ids that leave the state, and open creates that nothing has declared. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, vi } from "vitest";
+import { type Resource, readExport } from "../../provider/src/record/export.js";
+import { markOf, pluginUrn, refOf } from "../../provider/src/state/index.js";
+import { newFolder } from "../support/folder.js";
+import { eventOperations } from "../support/operated.js";
+import { journalsOf, newRun, type RunOptions } from "../support/run.js";
+import { SavedStack } from "../support/saved-stack.js";
+import { journalLines } from "../support/set-engine.js";
+import { EVENT, encrypted, storedEvent, storedSet } from "../support/stored.js";
+
+const PLATFORM = { url: "https://x.example", email: "a@b.c", password: "geheim-password" };
+const STACK = "shop/dev";
+const EARLIER = "earlier-run1";
+const DELETES = {
+  settings: { operations: JSON.stringify({ event: { delete: eventOperations.delete } }) },
+};
+
+const inputsOf = (name: string) => ({ eventName: name, advertiserId: 1, ...EVENT });
+const refTo = (name: string) => refOf("ConversionEvent", `${STACK}::${name}`);
+/** An event of the program; `deleted` by the engine if it leaves. */
+const event = (name: string, id: number, deleted = false): Resource => ({
+  ...storedEvent(name, id, {}, { inputs: inputsOf(name), retainOnDelete: !deleted }),
+});
+const ofPlugin = (name: string, id: number, provider: string): Resource => ({
+  ...event(name, id),
+  urn: pluginUrn(refTo(name)),
+  type: "advertising:index:ConversionEvent",
+  provider: `urn:pulumi:dev::shop::pulumi:providers:advertising::${provider}::an-id`,
+});
+const creating = (name: string) => ({
+  type: "creating",
+  resource: { ...event(name, 0), id: "", inputs: { ...inputsOf(name), __run: EARLIER } },
+});
+const updating = (...keys: string[]) => {
+  const events = Object.fromEntries(keys.map((key) => [key, { eventName: key, value: 1 }]));
+  const inputs = { advertiserId: 1, defaults: {}, events, __run: EARLIER };
+  return { type: "updating", resource: storedSet("funnel", {}, { inputs }) };
+};
+
+interface Situation {
+  resources?: Resource[];
+  pending?: object[];
+  /** The events that the run checks. */
+  checks?: string[];
+  /** How many resources the program declares. @default as many */
+  declares?: number;
+  isUp?: boolean;
+  /** More for the check of the first one. */
+  news?: object;
+  /** The inputs in the state for the first one. */
+  olds?: Record<string, unknown>;
+  options?: RunOptions;
+  folder?: string;
+}
+
+/** All that the run says after its checks. */
+async function endOf(given: Situation): Promise<string[]> {
+  const { resources = [], pending: pending_operations = [], checks = [] } = given;
+  const { declares = checks.length, isUp = false, folder = newFolder() } = given;
+  const deployment = {
+    manifest: { time: "2026-03-02T10:00:00Z" },
+    resources,
+    pending_operations,
+  };
+  const saved = new SavedStack(STACK);
+  saved.read = async () => readExport(JSON.stringify({ version: 3, deployment }));
+  const { command, ...rest } = given.options ?? {};
+  const name = isUp ? "up" : "preview";
+  const options = { ...rest, command: { command: name, ...command }, saved };
+  const run = newRun(PLATFORM, folder, options);
+  for (const [at, each] of checks.entries()) {
+    const olds = resources.some(({ urn }) => urn.endsWith(`::${each}`)) && inputsOf(each);
+    const context = {
+      identity: `${STACK}::${each}`,
+      run: { isUp, resources: declares },
+    };
+    const more = at === 0 ? given.news : {};
+    const held = at === 0 ? given.olds : undefined;
+    await run.event.check(held ?? (olds || {}), {
+      ...inputsOf(each),
+      __identity: context,
+      ...more,
+    });
+  }
+  const before = run.told.length;
+  await run.close();
+  return run.told.slice(before).map(({ severity, message }) => `${severity}: ${message}`);
+}
+
+const STAYS =
+  "stays live and unmanaged, and tags placed for it keep firing; once nothing uses it, deactivate it by hand";
+const leaves = (name: string, id: number) =>
+  `info: \`${name}\` is no longer in the program. Event ${id} ("${name}") ${STAYS}.`;
+const KEPT = event("kept", 1);
+const GONE = event("gone", 2);
+const both = { resources: [KEPT, GONE], checks: ["kept"] };
+const names = (messages: string[]) =>
+  messages.flatMap((each) => /^info: `(.*?)` is no longer/.exec(each)?.[1] ?? []);
+
+describe("what leaves the state", () => {
+  it.each([false, true])("is named with its id and name (up: %s)", async (isUp) => {
+    expect(await endOf({ ...both, isUp })).toEqual([leaves("gone", 2)]);
+  });
+
+  const set = storedSet("funnel", {
+    events: { a: { eventName: "A" }, b: { eventName: "B" } },
+    eventIds: { a: 20, b: 21 },
+  });
+  const urn = (name: string) => refTo(name).resourceUrn;
+  const targeting = (...targets: string[]) => ({ command: { targets } });
+  const excluding = (...excludes: string[]) => ({ command: { excludes } });
+
+  it.each<[string, string[], Situation]>([
+    ["nothing: all are declared", [], { resources: [KEPT], checks: ["kept"] }],
+    [
+      "an undeclared set's members",
+      ["funnel/a", "funnel/b"],
+      { resources: [KEPT, set], checks: ["kept"] },
+    ],
+    ["not what may be declared later: a part of the program", [], { ...both, declares: 2 }],
+    [
+      "not what another resource adopts",
+      [],
+      {
+        ...both,
+        news: {
+          __identity: {
+            identity: `${STACK}::kept`,
+            run: { isUp: false, resources: 1 },
+            adopted: "ConversionEvent 2",
+          },
+        },
+      },
+    ],
+    [
+      "not what goes on under a new name",
+      [],
+      {
+        resources: [GONE],
+        checks: ["kept"],
+        olds: { ...inputsOf("gone"), __identity: `${STACK}::gone` },
+        news: {
+          __identity: {
+            identity: `${STACK}::kept`,
+            run: { isUp: false, resources: 1 },
+            formerKeys: ["ConversionEvent::gone"],
+          },
+        },
+      },
+    ],
+    ["not after a failed check", [], { ...both, news: { value: "x" } }],
+    [
+      "only read resources are not this stack's",
+      [],
+      { resources: [KEPT, { ...GONE, external: true }], checks: ["kept"] },
+    ],
+    [
+      "with --target: only the targets",
+      ["gone"],
+      { ...both, options: targeting(urn("gone")) },
+    ],
+    [
+      "with --target of others: none",
+      [],
+      { ...both, declares: 2, options: targeting(urn("kept")) },
+    ],
+    [
+      "with --target: also if the rest of the program isn't checked",
+      ["gone"],
+      { ...both, declares: 2, options: targeting("**::gone", urn("kept")) },
+    ],
+    ["with --exclude: not those", [], { ...both, options: excluding(urn("gone")) }],
+    ["with --exclude of others", ["gone"], { ...both, options: excluding(urn("kept")) }],
+    [
+      "not with dependents of the targets, which only the engine knows",
+      [],
+      { ...both, options: { command: { targets: [urn("kept")], hasDependents: true } } },
+    ],
+    ["not in a destroy", [], { ...both, options: { command: { command: "destroy" } } }],
+    ["not in a refresh", [], { ...both, options: { command: { command: "refresh" } } }],
+  ])("%s: %j", async (_, expected, situation) => {
+    expect(names(await endOf(situation))).toEqual(expected);
+  });
+
+  it("has no secret name", async () => {
+    const secret = { ...GONE, outputs: { ...GONE.outputs, eventName: encrypted } };
+    const [message] = await endOf({ resources: [KEPT, secret], checks: ["kept"] });
+    expect(message).toContain('Event 2 ("(secret)") stays live');
+  });
+
+  it("and is deleted: a preview says so; in an `up` the engine calls `delete`, which says it", async () => {
+    const resources = [KEPT, event("gone", 2, true)];
+    const situation = { resources, checks: ["kept"], options: DELETES };
+    expect(await endOf(situation)).toEqual([
+      'info: `gone` is no longer in the program. `pulumi up` deletes event 2 ("gone") on the platform (retainOnDelete: false).',
+    ]);
+    expect(await endOf({ ...situation, isUp: true })).toEqual([]);
+    // The option is off, but no delete is known.
+    expect(await endOf({ resources, checks: ["kept"] })).toEqual([leaves("gone", 2)]);
+  });
+
+  it("is named by the provider that has it: the dynamic one, or one of the plugin's", async () => {
+    const resources = [
+      GONE,
+      ofPlugin("first", 3, "default_0_1_0"),
+      ofPlugin("second", 4, "mine"),
+    ];
+    const named = async (provider?: string) =>
+      names(
+        await endOf({
+          resources,
+          checks: ["new"],
+          ...(provider && { options: { provider } }),
+        }),
+      );
+    expect(await named()).toEqual(["gone"]);
+    expect(await named("default")).toEqual(["first"]);
+    expect(await named("mine")).toEqual(["second"]);
+    expect(await named("other")).toEqual([]);
+  });
+
+  it("is nothing if Pulumi can't be asked, or nothing was checked", async () => {
+    expect(await endOf({ resources: [GONE] })).toEqual([]);
+    const warn = vi.spyOn(console, "warn").mockReturnValue();
+    const run = newRun(PLATFORM, newFolder(), { saved: unreadable() });
+    const context = { identity: `${STACK}::kept`, run: { isUp: true, resources: 1 } };
+    await run.event.check({}, { ...inputsOf("kept"), __identity: context });
+    await run.close();
+    expect([run.told, warn.mock.calls]).toEqual([
+      [],
+      [[expect.stringContaining("can't be read: no rights")]],
+    ]);
+    warn.mockRestore();
+  });
+});
+
+describe("open creates that nothing has declared", () => {
+  const unclaimed = (what: string) =>
+    `warn: An earlier run ${what}. To see what to do:\n  npx pulumi-advertising pending --stack dev`;
+  const SENT = "sent 1 create that this run doesn't declare: sent (outcome unknown)";
+
+  it.each([false, true])("are named, with the command (up: %s)", async (isUp) => {
+    const pending = [creating("sent")];
+    const messages = await endOf({ resources: [KEPT], pending, checks: ["kept"], isUp });
+    expect(messages).toEqual([unclaimed(SENT)]);
+  });
+
+  it("are named without the engine's command line too", async () => {
+    const saved = new SavedStack(STACK);
+    const deployment = {
+      manifest: {},
+      resources: [],
+      pending_operations: [creating("sent")],
+    };
+    saved.read = async () => readExport(JSON.stringify({ version: 3, deployment }));
+    const adapt: RunOptions["adapt"] = (runtime) => ({ ...runtime, command: undefined });
+    const run = newRun(PLATFORM, newFolder(), { saved, adapt });
+    const context = { identity: `${STACK}::kept`, run: { isUp: false, resources: 1 } };
+    await run.event.check({}, { ...inputsOf("kept"), __identity: context });
+    await run.close();
+    expect(run.told).toMatchObject([
+      { severity: "warn", message: unclaimed(SENT).slice(6) },
+    ]);
+  });
+
+  it("after a failure, the program may still declare them", async () => {
+    const pending = [creating("sent")];
+    const checks = ["kept"];
+    const messages = await endOf({
+      resources: [KEPT],
+      pending,
+      checks,
+      news: { value: "x" },
+    });
+    expect(messages).toEqual([unclaimed("also sent 1 create: sent (outcome unknown)")]);
+  });
+
+  it("are none that a resource has declared", async () => {
+    expect(
+      await endOf({ pending: [creating("sent")], checks: ["sent"], isUp: true }),
+    ).toEqual([]);
+  });
+
+  it("of an interrupted update are kept, since Pulumi's next save drops the update; a preview writes nothing", async () => {
+    const folder = newFolder();
+    const situation = {
+      resources: [KEPT],
+      pending: [updating("a", "b")],
+      checks: ["kept"],
+      folder,
+    };
+    await endOf(situation);
+    expect(journalLines(folder, STACK)).toEqual([]);
+    const messages = await endOf({ ...situation, isUp: true });
+    expect(messages).toEqual([
+      unclaimed(
+        "sent 2 creates that this run doesn't declare: funnel/a (outcome unknown), funnel/b (outcome unknown)",
+      ),
+    ]);
+    expect(journalLines(folder, STACK)).toEqual(['funnel["a"] sent', 'funnel["b"] sent']);
+    // The update is gone from the record. The journal has its creates, and knows the state that it began with.
+    expect(await endOf({ resources: [KEPT], checks: ["kept"], folder })).toEqual(messages);
+  });
+
+  it("an object beside the state's is named, and its journal goes with an `up`", async () => {
+    const folder = newFolder();
+    const key = "ConversionEvent::kept";
+    const journal = join(journalsOf(folder), "0.earlier-run1.jsonl");
+    mkdirSync(journalsOf(folder), { recursive: true, mode: 0o700 });
+    const entry = { key, run: EARLIER, at: "", mark: markOf(EARLIER, key), body: "b" };
+    const lines = [
+      { journal: "pulumi-advertising", version: 1, stack: STACK, run: EARLIER },
+      { ...entry, state: "created", id: "9" },
+    ];
+    const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    writeFileSync(journal, text, { mode: 0o600 });
+    const kept = { ...KEPT, inputs: { ...KEPT.inputs, __run: EARLIER } };
+    const situation = { resources: [kept], checks: ["kept"], folder };
+    const told = [
+      `warn: ConversionEvent "kept": an earlier run also created 9. Object 9 ${STAYS}.`,
+    ];
+    expect(await endOf(situation)).toEqual(told);
+    expect(await endOf({ ...situation, isUp: true })).toEqual(told);
+    expect(await endOf(situation)).toEqual([]);
+  });
+});
+
+function unreadable() {
+  const saved = new SavedStack(STACK);
+  saved.trouble = "no rights";
+  return saved;
+}

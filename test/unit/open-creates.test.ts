@@ -1,0 +1,379 @@
+/** Which creates of earlier runs are open: the table of `plan/open-creates.ts`, row by row. */
+import { describe, expect, it } from "vitest";
+import {
+  asUnresolved,
+  finishedJournals,
+  isOfState,
+  type NotedCreate,
+  type NotedRun,
+  type OpenCreate,
+  OpenCreates,
+  objectOf,
+  openCreates,
+  type SavedCreates,
+  standingOf,
+  startOf,
+  withEndedClosed,
+} from "../../provider/src/plan/open-creates.js";
+import { markOf, type SentCreate } from "../../provider/src/state/index.js";
+
+const TIME = "2026-03-02T10:00:00.000Z";
+const KEY = "ConversionEvent::buy";
+const [RUN, OTHER] = ["run-1", "run-2"];
+
+/** What the saved state says; by default nothing about any create. */
+type Saved = Partial<SavedCreates> & { objects?: string[]; held?: string };
+function savedWith({ objects = [], held, ...more }: Saved = {}): SavedCreates {
+  const sent = more.sent ?? [];
+  return {
+    time: TIME,
+    isEmpty: false,
+    runs: new Set(sent.map(({ run }) => run)),
+    sent,
+    resolved: new Map(),
+    byKey: new Map(held === undefined ? [] : [[KEY, { id: held, record: undefined }]]),
+    unresolved: new Set(),
+    lists: (mark) => sent.some((each) => each.mark === mark),
+    hasObject: (kind, id) => objects.includes(`${kind} ${id}`),
+    ...more,
+  };
+}
+
+const create = (more: Partial<NotedCreate> = {}): NotedCreate => ({
+  ...{ key: KEY, run: RUN, mark: "m", at: "", body: "b", name: "Buy", state: "sent" },
+  ...more,
+});
+const listed = (more: Partial<SentCreate> = {}): SentCreate => {
+  const { state: _, ...sent } = create(more);
+  return sent;
+};
+/** A journal of a run that the state names, unless it is told otherwise. */
+const journalOf = (entries: NotedCreate[], more: Partial<NotedRun> = {}): NotedRun => ({
+  run: RUN,
+  entries: new Map(entries.map((each) => [each.mark, each])),
+  ...more,
+});
+const OURS = { runs: new Set([RUN, OTHER]) };
+
+/** The open creates as `m`, `m 5` with an id, `m?` if doubtful; superseded ones with `not `. */
+function openIn(saved: SavedCreates | undefined, ...journals: NotedRun[]): string[] {
+  const { open, superseded } = openCreates(saved, journals, (run) => run === "this-run");
+  const shown = ({ mark, id, isDoubtful }: OpenCreate) =>
+    `${mark}${isDoubtful ? "?" : ""} ${id ?? ""}`.trim();
+  return [...open.map(shown), ...superseded.map((each) => `not ${shown(each)}`)];
+}
+
+describe("the table", () => {
+  const sent = { sent: [listed()] };
+  const made = create({ state: "created", id: "5" });
+  const isThere = { objects: ["ConversionEvent 5"] };
+
+  it.each<[string, string[], Saved | undefined, NotedRun[]]>([
+    ["nothing", [], {}, []],
+    ["open: the record lists it", ["m"], sent, []],
+    ["open: the journal has it", ["m"], OURS, [journalOf([create()])]],
+    ["open: both have it, once", ["m"], sent, [journalOf([create()])]],
+    ["open with its id: the journal has its object", ["m 5"], sent, [journalOf([made])]],
+    ["open: Pulumi can't be asked", ["m"], undefined, [journalOf([create()])]],
+    [
+      "never sent: its run's journal doesn't have it",
+      [],
+      { sent: [listed({ mark: markOf(RUN, KEY) })] },
+      [journalOf([])],
+    ],
+    [
+      "with another run's mark, that run may have sent it",
+      ["m"],
+      { ...sent, runs: OURS.runs },
+      [journalOf([])],
+    ],
+    [
+      "never sent says nothing about another run's create",
+      ["m"],
+      { ...sent, runs: OURS.runs },
+      [journalOf([], { run: OTHER })],
+    ],
+    ["of an unknown run it may have been sent", ["m"], { sent: [listed({ run: "" })] }, []],
+    ["ended: the state has its object", [], { ...OURS, ...isThere }, [journalOf([made])]],
+    [
+      "an object of the other kind is another one",
+      ["m 5"],
+      { ...OURS, objects: ["Advertiser 5"] },
+      [journalOf([made])],
+    ],
+    [
+      "ended: the state has its outcome, not created",
+      [],
+      { ...sent, resolved: new Map([["m", ""]]) },
+      [],
+    ],
+    [
+      "ended: the state has its outcome and the object",
+      [],
+      { ...sent, ...isThere, resolved: new Map([["m", "5"]]) },
+      [],
+    ],
+    [
+      "the outcome's object has left the state: open with its id",
+      ["m 5"],
+      { ...sent, resolved: new Map([["m", "5"]]) },
+      [],
+    ],
+    [
+      "ended: not carried out, says the journal",
+      [],
+      sent,
+      [journalOf([create({ state: "closed" })])],
+    ],
+    [
+      "superseded: the state has another object, and the journal has this one",
+      ["not m 5"],
+      { ...OURS, held: "6" },
+      [journalOf([made])],
+    ],
+    ["superseded: only the record had it", [], { ...sent, held: "6" }, []],
+    [
+      "the state has the object that it was to replace",
+      ["m"],
+      { sent: [listed({ replaces: "6" })], held: "6" },
+      [],
+    ],
+    [
+      "unresolved: the state lists it",
+      [],
+      { ...sent, unresolved: new Set(["m"]) },
+      [journalOf([create()])],
+    ],
+    [
+      "unresolved, but its object is in the state: ended",
+      [],
+      { ...OURS, ...isThere, unresolved: new Set(["m"]) },
+      [journalOf([made])],
+    ],
+  ])("%s", (_, expected, saved, journals) => {
+    expect(openIn(saved && savedWith(saved), ...journals)).toEqual(expected);
+  });
+
+  it("this run's own pending operations don't count", () => {
+    const saved = savedWith({ sent: [listed({ run: "this-run" })] });
+    expect(openIn(saved)).toEqual([]);
+    // `pending` is no run, so it has none of its own, of an unknown run either.
+    expect(openCreates(savedWith({ sent: [listed({ run: "" })] }), []).open).toHaveLength(
+      1,
+    );
+  });
+
+  it("an object of another account isn't this create's", () => {
+    const hasObject: SavedCreates["hasObject"] = (_kind, _id, account) => account === "a";
+    const standing = (account: string) =>
+      standingOf({ ...create({ id: "5" }), account }, savedWith({ hasObject }));
+    expect(["a", "b"].map(standing)).toEqual(["ended", "open"]);
+  });
+});
+
+describe("whose journal it is", () => {
+  /** The journal has another create too, whose object is known. */
+  const made = create({ mark: "other", state: "created", id: "6" });
+  const MADE_TOO = { entries: journalOf([create(), made]).entries };
+  it.each<[string, boolean, Partial<NotedRun>, Saved]>([
+    ["the record names its run", true, {}, OURS],
+    ["the state is empty", true, {}, { isEmpty: true }],
+    ["the state is the one that it began with", true, { from: TIME }, {}],
+    ["the state was saved since", false, { from: "2026-03-01T10:00:00.000Z" }, {}],
+    ["it doesn't know its state", false, {}, {}],
+    [
+      "the record names a run that its state named",
+      true,
+      { stateRuns: ["x", OTHER] },
+      OURS,
+    ],
+    [
+      "with checkpoints, the record would name its run",
+      false,
+      { from: TIME, hasCheckpoints: true },
+      { isEmpty: true },
+    ],
+    ["neither has a time", false, { from: "" }, { time: "" }],
+    ["the state has what it created", true, MADE_TOO, { objects: ["ConversionEvent 6"] }],
+    ["the state has something else", false, MADE_TOO, { objects: ["ConversionEvent 7"] }],
+  ])("%s: %s", (_, isOurs, header, state) => {
+    const [journal, saved] = [journalOf([create()], header), savedWith(state)];
+    expect(isOfState(journal, saved)).toBe(isOurs);
+    expect(openIn(saved, journal)[0]).toEqual(isOurs ? "m" : "m?");
+  });
+
+  it("another state's answer says nothing about this state's create", () => {
+    const answer = journalOf([create({ state: "closed" })], { run: "answer" });
+    const saved = savedWith({ runs: new Set([RUN]) });
+    expect(openIn(saved, journalOf([create()]), answer)).toEqual(["m"]);
+  });
+
+  it("what another journal of this state has too isn't doubtful", () => {
+    const [theirs, ours] = [OTHER, RUN].map((run) => journalOf([create()], { run }));
+    const saved = savedWith({ runs: new Set([RUN]) });
+    expect(openIn(saved, theirs as NotedRun)).toEqual(["m?"]);
+    expect(openIn(saved, theirs as NotedRun, ours as NotedRun)).toEqual(["m"]);
+  });
+
+  it("a person reads of the doubt", () => {
+    const about = (isDoubtful: boolean) =>
+      asUnresolved({ label: "it" }, { ...listed(), isDoubtful }).what;
+    expect(about(true)).toBe(
+      `${about(false)} Only this machine's journal has it. Pulumi's record doesn't name its run, so it may be another state's.`,
+    );
+  });
+});
+
+describe("reports of one mark", () => {
+  const joined = (...reports: (Partial<NotedCreate> | Partial<SentCreate>)[]) => {
+    const [first = {}, ...others] = reports;
+    const journals = others.map((each, n) =>
+      journalOf([create(each)], { run: n === 0 ? RUN : `${n}` }),
+    );
+    const runs = new Set(journals.map(({ run }) => run));
+    const saved = savedWith({ sent: [listed(first)], runs });
+    return openCreates(saved, journals).open;
+  };
+  const facts = { value: 1 };
+  const field = "alternative_id";
+
+  it("who knows the outcome wins", () => {
+    expect(joined({}, {}, { state: "created", id: "5" })).toMatchObject([{ id: "5" }]);
+    expect(joined({}, { state: "created", id: "5" }, { state: "closed" })).toEqual([]);
+  });
+
+  it("the journal adds the moment and the account, and the record that an update sent it", () => {
+    const noted = { at: TIME, account: "a", latest: TIME };
+    const [one] = joined({ isOfUpdate: true }, noted);
+    expect(one).toMatchObject({ at: TIME, account: "a", isOfUpdate: true });
+    expect(one).not.toHaveProperty("latest"); // about one of two sendings
+  });
+
+  it.each<[string, Partial<NotedCreate>[], Partial<NotedCreate>]>([
+    ["all agree", [{ facts }, { facts }], { body: "b", name: "Buy", facts }],
+    [
+      "one has a secret",
+      [
+        { body: "", facts },
+        { body: "b", facts },
+      ],
+      { body: "b", name: "Buy", facts },
+    ],
+    [
+      "their arguments differ",
+      [{ facts, field }, { body: "c" }, { body: "c" }],
+      { body: "", name: "Buy", facts: {} },
+    ],
+    [
+      "their names differ",
+      [{ field }, { body: "c", name: "Lead" }],
+      { body: "", facts: {} },
+    ],
+    [
+      "without a search, only the earliest has sent anything",
+      [{ facts }, { body: "c", name: "Lead" }],
+      { body: "b", name: "Buy", facts },
+    ],
+  ])("what was sent is known only if all agree: %s", (_, reports, expected) => {
+    const [{ body, name, facts: known } = listed()] = joined(...reports);
+    const all = { name: undefined, facts: undefined, ...expected };
+    expect({ body, name, facts: known }).toEqual(all);
+  });
+});
+
+describe("journals that nobody needs any more", () => {
+  const closed = create({ state: "closed" });
+  const finished = (saved: SavedCreates | undefined, open: string[], ...all: NotedRun[]) =>
+    finishedJournals(all, saved, (mark) => open.includes(mark)).map(({ run }) => run);
+  const answer = journalOf([closed], { run: "answer" });
+  const ours = { runs: new Set([RUN, "answer"]) };
+  const saved = savedWith(ours);
+
+  it.each<[string, string[], Parameters<typeof finished>]>([
+    ["empty", [RUN], [saved, [], journalOf([])]],
+    ["each is accounted for", [RUN], [saved, [], journalOf([create()])]],
+    ["one is open", [], [saved, ["n"], journalOf([create(), create({ mark: "n" })])]],
+    ["an answer that nobody asks for", ["answer"], [saved, [], answer]],
+    ["another state may need it", [], [savedWith(), [], journalOf([create()]), answer]],
+    ["an answer to the record", [], [savedWith({ ...ours, sent: [listed()] }), [], answer]],
+    ["an answer, and no state to compare", [], [undefined, [], answer]],
+    [
+      "an answer, and the journal that asks for it",
+      ["answer", RUN],
+      [saved, [], answer, journalOf([create()])],
+    ],
+    [
+      "an answer, and a journal that is still needed and asks for it",
+      [],
+      [saved, ["n"], answer, journalOf([create(), create({ mark: "n" })])],
+    ],
+  ])("%s", (_, expected, given) => {
+    expect(finished(...given)).toEqual(expected);
+  });
+});
+
+it("a journal notes the state that it began with, and a few of the runs that this names", () => {
+  const runs = new Set(Array.from({ length: 30 }, (_, n) => `r${n}`));
+  const start = startOf(savedWith({ runs }));
+  expect([start.from, start.stateRuns.length]).toEqual([TIME, 10]);
+  expect(startOf(undefined)).toEqual({ from: "", stateRuns: [] });
+});
+
+describe("the index", () => {
+  const open = (key: string, mark: string, name?: string): OpenCreate =>
+    listed({ key, mark, name });
+  const all = new OpenCreates([
+    open(KEY, "a", "Buy"),
+    open("ConversionEvent::old", "b", "Buy"),
+    open("ConversionEvent::secret", "c"),
+    open("Advertiser::acme", "d", "Buy"),
+  ]);
+  const marks = (creates: readonly OpenCreate[]) => creates.map(({ mark }) => mark).join();
+
+  it("has creates by their keys, and by kind and name; an unknown name may be any", () => {
+    expect(marks(all.of([KEY, "ConversionEvent::old", "ConversionEvent::x"]))).toBe("a,b");
+    expect(marks(all.named("ConversionEvent", "Buy"))).toBe("a,b,c");
+    expect(marks(all.named("ConversionEvent", "Lead"))).toBe("c");
+    expect(marks(all.named("ConversionEvent", undefined))).toBe("a,b,c");
+    expect(marks(all.named("Advertiser", "Buy"))).toBe("d");
+    expect(objectOf(listed({ key: KEY }))).toBe("ConversionEvent ");
+  });
+
+  it("has each of 10,000 creates of one name", () => {
+    const many = Array.from({ length: 10_000 }, (_, n) =>
+      create({ key: `ConversionEvent::e${n}`, mark: `m${n}` }),
+    );
+    const saved = savedWith({ ...OURS, sent: many, lists: () => true });
+    const { open } = openCreates(saved, [journalOf(many)]);
+    const index = new OpenCreates(open);
+    for (const { key } of many) expect(index.of([key])).toHaveLength(1);
+    expect(index.named("ConversionEvent", "Buy")).toHaveLength(10_000);
+    expect(finishedJournals([journalOf(many)], saved, () => true)).toEqual([]);
+  });
+});
+
+describe("journals that go on", () => {
+  it("close what the state accounts for, so that nothing is taken over once somebody has taken it out", () => {
+    const saved = savedWith({
+      ...OURS,
+      hasObject: (_kind: string, id: string) => id === "3",
+    });
+    const journal = journalOf([
+      create({ mark: "seen", state: "created", id: "3" }),
+      create({ mark: "open", key: "ConversionEvent::f" }),
+    ]);
+    const [changed] = withEndedClosed([journal], saved);
+    const states = [...(changed?.entries.values() ?? [])].map(({ mark, state }) => [
+      mark,
+      state,
+    ]);
+    expect(states).toEqual([
+      ["seen", "closed"],
+      ["open", "sent"],
+    ]);
+    expect(withEndedClosed([changed as NotedRun], saved)).toEqual([]);
+    const later = savedWith(OURS);
+    expect(openIn(later, changed as NotedRun)).toEqual(["open"]);
+    expect(openIn(later, journal)).toEqual(["seen 3", "open"]);
+  });
+});

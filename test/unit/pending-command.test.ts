@@ -1,0 +1,296 @@
+/** What `pending` does with answers: which refresh it asks Pulumi for, what a journal keeps, and what `--clear` refuses. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { pendingCommand } from "../../provider/src/cli/pending.js";
+import { type JournalLine, readJournal } from "../../provider/src/journal/index.js";
+import type { Resource } from "../../provider/src/record/export.js";
+import { markOf } from "../../provider/src/state/index.js";
+import { EVENT, storedEvent, storedSet, urnOf } from "../support/stored.js";
+import { printed, RUN, refreshesIn, type Surroundings } from "./messages/printed.js";
+
+const inputsOf = (name: string) => ({ eventName: name, advertiserId: 1, ...EVENT });
+const event = (name: string, id: number | string, outputs: object = {}): Resource =>
+  storedEvent(name, id, outputs, { inputs: { ...inputsOf(name), __run: RUN } });
+const ROOT: Resource = {
+  urn: "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev",
+  type: "pulumi:pulumi:Stack",
+};
+const creating = (name: string) => ({ type: "creating", resource: event(name, "") });
+const keyOf = (name: string) => `ConversionEvent::${name}`;
+const markOfName = (name: string) => markOf(RUN, keyOf(name));
+const noted = (name: string, state: JournalLine["state"], id?: string): JournalLine => {
+  const line = { key: keyOf(name), run: RUN, mark: markOfName(name), at: "", body: "b" };
+  return { ...line, state, ...(id && { id }) };
+};
+const open = (mark: string) => ({
+  unresolved: { at: "", mark, body: "b", what: "It was sent.", name: "Open" },
+});
+const E = (name: string) => urnOf("ConversionEvent", name);
+
+/** @param left the journal's entries after it, by file. */
+async function pending(surroundings: Surroundings, ...args: string[]) {
+  let code: number | undefined;
+  let refreshes: ReturnType<typeof refreshesIn> = [];
+  let journals: string[][] = [];
+  const output = await printed({ resources: [ROOT], ...surroundings }, async (folder) => {
+    try {
+      code = await pendingCommand.run(["--stack", "dev", ...args]);
+    } finally {
+      if (readdirSync(folder).includes("refreshes")) refreshes = refreshesIn(folder);
+      journals = journalsIn(join(folder, "pulumi-advertising"));
+    }
+  });
+  return { code, output, refreshes, journals };
+}
+
+function journalsIn(folder: string) {
+  let names: string[] = [];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // There is none.
+  }
+  return names.map((name) =>
+    [...(readJournal(join(folder, name))?.entries.values() ?? [])].map(
+      ({ key, state, id }) => [key.split("::")[1], state, id].filter(Boolean).join(" "),
+    ),
+  );
+}
+
+describe("a listing", () => {
+  it("writes nothing, and asks for no refresh; the exit code says whether something is open", async () => {
+    const some = await pending({ pendingOperations: [creating("buy")] });
+    expect(some).toMatchObject({ code: 1, refreshes: [], journals: [] });
+    expect(some.output).toContain("--not-created 'buy'");
+    expect(await pending({})).toMatchObject({ code: 0, output: "Nothing is pending." });
+  });
+
+  it("names `--clear` once all is accounted for, unless it would be refused", async () => {
+    const outcome = { __resolved: { [markOfName("buy")]: "7" } };
+    const resources = [ROOT, event("buy", 7, outcome)];
+    const listed = async (...pendingOperations: object[]) =>
+      (await pending({ resources, pendingOperations })).output.includes("pending --clear");
+    const theirs = { type: "creating", resource: { urn: "urn:x", type: "aws:x:Y" } };
+    expect(await listed()).toBe(false);
+    expect(await listed(creating("buy"))).toBe(true);
+    expect(await listed(creating("buy"), creating("open"))).toBe(false);
+    expect(await listed(creating("buy"), theirs)).toBe(false);
+  });
+
+  it("removes the journals that nobody needs any more, and keeps the others", async () => {
+    const resources = [ROOT, event("made", 9)];
+    const journal = [noted("made", "created", "9")];
+    expect((await pending({ resources, journal })).journals).toEqual([]);
+    const both = [...journal, noted("sent", "sent")];
+    expect((await pending({ resources, journal: both })).journals).toHaveLength(1);
+  });
+
+  it("of one resource's creates of several runs has each, and one option in the commands", async () => {
+    const other = { ...creating("buy"), resource: event("buy", "") };
+    other.resource.inputs = { ...other.resource.inputs, __run: "another-run" };
+    const { output } = await pending({ pendingOperations: [creating("buy"), other] });
+    expect(output.match(/^ {2}buy: look in the account/gm)).toHaveLength(2);
+    expect(output).toContain("pending --created 'buy=<its id>' --stack dev\n");
+  });
+});
+
+describe("an answer", () => {
+  const UNRESOLVED = event("open", "unresolved-m", open("m"));
+
+  it("about what the state has as unresolved is the answer of its refresh", async () => {
+    const { code, output, refreshes, journals } = await pending(
+      { resources: [ROOT, UNRESOLVED], refreshed: [ROOT, event("open", 7)] },
+      "--created",
+      "open=7",
+    );
+    expect([code, journals]).toEqual([0, []]);
+    expect(output).toBe("Resolved as created with id 7: open\nNothing is pending.");
+    expect(refreshes).toEqual([
+      {
+        targets: [E("open")],
+        isClearing: false,
+        answers: { outcomes: { m: "7" }, carrier: "", open: {} },
+      },
+    ]);
+  });
+
+  it("about what only the record has is kept by another resource of the state, for each machine", async () => {
+    const { refreshes, journals } = await pending(
+      {
+        resources: [ROOT, event("kept", 5)],
+        pendingOperations: [creating("buy"), creating("sale")],
+        refreshed: [
+          ROOT,
+          event("kept", 5, {
+            __resolved: { [markOfName("buy")]: "7", [markOfName("sale")]: "" },
+          }),
+        ],
+      },
+      ...["--created", "buy=7", "--not-created", "sale"],
+    );
+    expect(journals).toEqual([]);
+    expect(refreshes).toMatchObject([
+      {
+        targets: [E("kept")],
+        answers: {
+          outcomes: { [markOfName("buy")]: "7", [markOfName("sale")]: "" },
+          carrier: "5",
+        },
+      },
+    ]);
+  });
+
+  it.each<[string, Resource]>([
+    ["another package's", { urn: "urn:x", type: "aws:s3/bucket:Bucket", id: "b" }],
+    ["one that is only read", { ...event("kept", 5), external: true }],
+    ["one that awaits its removal", { ...event("kept", 5), delete: true }],
+    ["one that awaits its replacement", { ...event("kept", 5), pendingReplacement: true }],
+    ["one that is unresolved itself", UNRESOLVED],
+  ])("is kept by the journal if no resource can: %s", async (_, resource) => {
+    const resources = [ROOT, resource];
+    const { refreshes, journals, output } = await pending(
+      { resources, refreshed: resources, pendingOperations: [creating("buy")] },
+      ...["--created", "buy=7"],
+    );
+    expect(output).toContain("Resolved as created with id 7: buy");
+    expect(journals).toEqual([["buy created 7"]]);
+    // Pulumi refuses it while a run is going on.
+    expect(refreshes).toMatchObject([{ targets: [ROOT.urn], answers: { outcomes: {} } }]);
+  });
+
+  it("about what only this machine's journal has is kept by a journal too", async () => {
+    const resources = [ROOT, event("kept", 5)];
+    const { journals, output, refreshes } = await pending(
+      {
+        resources,
+        refreshed: resources,
+        journal: [noted("buy", "sent"), noted("sale", "sent")],
+      },
+      ...["--created", "buy=7", "--not-created", "sale"],
+    );
+    expect(output).toContain("Resolved as not created: sale");
+    expect(journals.toSorted()).toEqual([
+      ["buy created 7", "sale closed"],
+      ["buy sent", "sale sent"],
+    ]);
+    expect(refreshes).toMatchObject([{ targets: [E("kept")], answers: { outcomes: {} } }]);
+  });
+
+  it("saves the other open creates of an interrupted update, which the refresh drops", async () => {
+    const events = Object.fromEntries(
+      ["a", "b"].map((key) => [key, { eventName: key, value: 1 }]),
+    );
+    const inputs = { advertiserId: 1, defaults: {}, events, __run: RUN };
+    const funnel = storedSet("funnel", {}, { inputs });
+    const update = { type: "updating", resource: funnel };
+    const member = (key: string) => markOf(RUN, `ConversionEventSet::funnel["${key}"]`);
+    const { refreshes } = await pending(
+      {
+        resources: [ROOT, funnel],
+        pendingOperations: [update],
+        refreshed: [
+          ROOT,
+          storedSet("funnel", { __resolved: { [member("a")]: "" } }, { inputs }),
+        ],
+      },
+      ...["--not-created", "funnel/a"],
+    );
+    expect(refreshes).toMatchObject([
+      {
+        targets: [funnel.urn],
+        answers: {
+          outcomes: { [member("a")]: "" },
+          carrier: "set-x",
+          open: { "set-x": { b: { mark: member("b") } } },
+        },
+      },
+    ]);
+  });
+
+  it("during a run is refused by Pulumi, and changes nothing", async () => {
+    const given = { resources: [ROOT], pendingOperations: [creating("buy")] };
+    const { code, output, journals } = await pending(given, "--created", "buy=7");
+    expect([code, journals]).toEqual([undefined, []]);
+    expect(output).toMatch(
+      /^not resolved: buy: .*currently locked.*\n.*pulumi cancel --yes --stack dev$/s,
+    );
+  });
+
+  it("that the refresh hasn't saved is not reported, and the create is listed again", async () => {
+    const resources = [ROOT, UNRESOLVED];
+    const { code, output } = await pending(
+      { resources, refreshed: resources },
+      ...["--not-created", "open"],
+    );
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /^1 create may or may not have reached the platform:\n {2}open: look/,
+    );
+  });
+});
+
+describe("--clear", () => {
+  const cleared = (surroundings: Surroundings, ...args: string[]) =>
+    pending(
+      { refreshed: surroundings.resources ?? [ROOT], ...surroundings },
+      "--clear",
+      ...args,
+    );
+  const THEIRS = {
+    type: "creating",
+    resource: { urn: "urn:theirs", type: "aws:s3/bucket:Bucket" },
+  };
+
+  it("takes accounted creates out of Pulumi's record", async () => {
+    const outcome = { __resolved: { [markOfName("buy")]: "7" } };
+    const resources = [ROOT, event("buy", 7, outcome)];
+    const { code, output, refreshes } = await cleared({
+      resources,
+      pendingOperations: [creating("buy"), { ...creating("x"), type: "deleting" }],
+    });
+    expect([code, refreshes]).toMatchObject([
+      0,
+      [{ targets: [ROOT.urn], isClearing: true }],
+    ]);
+    expect(output).toMatch(/^Cleared from Pulumi's record: 1 create\.\n/);
+  });
+
+  it.each<[string, Surroundings, string[]]>([
+    [
+      "an open one",
+      { pendingOperations: [creating("buy")] },
+      [`${E("buy")}: not resolved yet`],
+    ],
+    [
+      "one that the next `up` takes over",
+      {
+        pendingOperations: [creating("buy")],
+        journal: [noted("buy", "created", "7")],
+      },
+      [`${E("buy")}: not in the state yet; run \`pulumi up --stack dev\` first`],
+    ],
+    [
+      "another package's, and an open one",
+      { pendingOperations: [THEIRS, creating("buy")] },
+      ["urn:theirs: not a resource of this package", `${E("buy")}: not resolved yet`],
+    ],
+  ])("refuses %s, and changes nothing", async (_, surroundings, against) => {
+    const { code, output, refreshes } = await cleared(surroundings);
+    expect([code, refreshes]).toEqual([undefined, []]);
+    expect(output).toBe(`nothing was cleared:\n  ${against.join("\n  ")}`);
+  });
+
+  it("is nothing without interrupted creates", async () => {
+    const { code, output, refreshes } = await cleared({});
+    expect([code, refreshes]).toEqual([0, []]);
+    expect(output).toBe("Pulumi's record has no interrupted creates.\nNothing is pending.");
+  });
+});
+
+it("--state only lists", async () => {
+  for (const option of ["--search", "--clear"])
+    expect((await pending({}, "--state", "x.json", option)).output).toContain(
+      "--state only lists; to resolve, leave it out",
+    );
+});

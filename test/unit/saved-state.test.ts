@@ -1,0 +1,313 @@
+/** A saved state as an index, and the creates that its pending operations have sent, or were about to send. */
+import { describe, expect, it } from "vitest";
+import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
+import { fingerprintOfBody } from "../../provider/src/kinds/kind.js";
+import { type Resource, readExport } from "../../provider/src/record/export.js";
+import { savedStateOf } from "../../provider/src/record/saved-state.js";
+import { markOf } from "../../provider/src/state/stored.js";
+import {
+  CIPHERTEXT,
+  EVENT,
+  encrypted,
+  storedAdvertiser,
+  storedEvent,
+  storedSet,
+  UNRESOLVED_OUTPUT,
+  urnOf,
+} from "../support/stored.js";
+
+const TIME = "2026-03-02T10:00:00.000Z";
+const RUN = "AbCdEfGh-_12";
+type Operation = { type: string; resource: Resource };
+
+const stateOf = (resources: Resource[], pending_operations: Operation[] = []) => {
+  const deployment = { manifest: { time: TIME }, resources, pending_operations };
+  return savedStateOf(readExport(JSON.stringify({ version: 3, deployment })));
+};
+const sentIn = (...given: Parameters<typeof stateOf>) => stateOf(...given).sent;
+
+const operation = (type: string, resource: Resource): Operation => ({ type, resource });
+const creating = (name: string, inputs: object = {}, rest: object = {}) =>
+  operation("creating", {
+    ...storedEvent(name, "", {}, rest),
+    inputs: { eventName: name, advertiserId: 1, ...EVENT, __run: RUN, ...inputs },
+  });
+
+const entry = (eventName: string) => ({ eventName, value: 1 });
+const events = { a: entry("A"), b: entry("B") };
+const { value: _, ...defaults } = EVENT;
+const ofSet = (type: string, given: object, inputs: object = {}) =>
+  operation(type, {
+    ...storedSet("funnel", {}),
+    inputs: { advertiserId: 1, defaults, events: given, __run: RUN, ...inputs },
+  });
+const FUNNEL = storedSet("funnel", { events, eventIds: { a: 1, b: 2 } });
+const SET_KEY = "ConversionEventSet::funnel";
+
+describe("the index", () => {
+  const buy = storedEvent("buy", 7, {}, { inputs: { __run: "old" } });
+  const state = stateOf(
+    [
+      { ...buy, id: "6", delete: true },
+      buy,
+      storedEvent("twin", 7),
+      storedAdvertiser("acme", 7),
+      FUNNEL,
+      storedEvent("open", "unresolved-x", UNRESOLVED_OUTPUT),
+      storedEvent("read", 9, {}, { external: true }),
+      storedEvent("answered", 8, { __resolved: { m: "8", n: "" } }),
+    ],
+    [
+      creating("new", { __run: `${RUN} alternative_id` }),
+      creating("x", { __run: encrypted }),
+    ],
+  );
+
+  it("has the current objects by key", () => {
+    expect([...state.byKey].map(([key, { id }]) => `${key} ${id}`)).toEqual([
+      "Advertiser::acme 7",
+      "ConversionEvent::answered 8",
+      "ConversionEvent::buy 7",
+      `${SET_KEY}["a"] 1`,
+      `${SET_KEY}["b"] 2`,
+      "ConversionEvent::open undefined",
+      "ConversionEvent::twin 7",
+    ]);
+    expect(state.objects).toEqual([...state.byKey.values()]);
+    expect(state.time).toBe(TIME);
+  });
+
+  it.each<["Advertiser" | "ConversionEvent", string, string[]]>([
+    ["ConversionEvent", "7", ["buy", "twin"]],
+    ["ConversionEvent", "6", []],
+    ["Advertiser", "7", ["acme"]],
+    ["ConversionEvent", "2", ["funnel/b"]],
+    ["ConversionEvent", "9", []],
+    ["ConversionEvent", "", ["open"]],
+  ])("%s %j is held by %j", (kind, id, holders) => {
+    expect(state.holdersOf(kind, id).map(({ ref }) => ref.short)).toEqual(holders);
+  });
+
+  it("has the objects of an account, also those that await their removal", () => {
+    const has = (id: string, account?: string) =>
+      state.hasObject("ConversionEvent", id, account);
+    expect([has("6"), has("7"), has("5"), has("9")]).toEqual([true, true, false, false]);
+    const there = stateOf([storedEvent("buy", 7, { __at: "a x@y" })]);
+    const accounts = ["a x@y", "b x@y", undefined];
+    expect(
+      accounts.map((account) => there.hasObject("ConversionEvent", "7", account)),
+    ).toEqual([true, false, true]);
+  });
+
+  it("has the creates that it lists, as pending operations and as unresolved", () => {
+    const mark = markOf(RUN, "ConversionEvent::new");
+    expect([state.lists(mark), state.lists("m")]).toEqual([true, false]);
+    expect([...state.unresolved]).toEqual([UNRESOLVED_OUTPUT.unresolved.mark]);
+  });
+
+  it("is empty without a resource", () => {
+    expect([stateOf([]).isEmpty, stateOf([], [creating("new")]).isEmpty]).toEqual([
+      true,
+      true,
+    ]);
+    expect(state.isEmpty).toBe(false);
+  });
+
+  it("has runs and answers", () => {
+    expect([...state.runs]).toEqual(["old", RUN]);
+    expect([...state.resolved]).toEqual([
+      ["m", "8"],
+      ["n", ""],
+    ]);
+  });
+});
+
+describe("what was sent", () => {
+  const BUY = storedEvent("buy", 3);
+  const changed = { ...events, a: { ...entry("A"), value: 7 }, c: entry("C") };
+
+  it.each<[string, string[], Resource[], Operation[]]>([
+    ["nothing", [], [BUY, FUNNEL], []],
+    ["a single one", ["buy"], [], [creating("buy")]],
+    ["one that replaces another", ["buy for 3"], [BUY], [creating("buy", { value: 2 })]],
+    ["one whose replacement was forced", ["buy for 3"], [BUY], [creating("buy")]],
+    [
+      "one that replaces what has another URN in the state",
+      ["buy for 3"],
+      [storedEvent("old", 3)],
+      [creating("buy", {}, { aliases: [urnOf("ConversionEvent", "old")] })],
+    ],
+    [
+      "one whose former object awaits its removal",
+      ["buy"],
+      [{ ...BUY, delete: true }],
+      [creating("buy")],
+    ],
+    [
+      "one whose former create is unresolved",
+      ["buy"],
+      [storedEvent("buy", "unresolved-x", UNRESOLVED_OUTPUT)],
+      [creating("buy")],
+    ],
+    ["an adoption is none", [], [], [creating("buy", { existingId: 5 })]],
+    [
+      "other operations are none",
+      [],
+      [BUY],
+      ["updating", "deleting", "reading", "importing"].map((type) => ({
+        ...creating("buy", { value: 2 }),
+        type,
+      })),
+    ],
+    [
+      "another package's resource is none",
+      [],
+      [],
+      [operation("creating", { urn: "urn", type: "aws:s3/bucket:Bucket" })],
+    ],
+    ["a new set", ["funnel/a", "funnel/b"], [], [ofSet("creating", events)]],
+    ["a set that the state has isn't created", [], [FUNNEL], [ofSet("creating", changed)]],
+    ["a set as it was", [], [FUNNEL], [ofSet("updating", events)]],
+    [
+      "a set with new and changed events",
+      ["funnel/a for 1", "funnel/c"],
+      [FUNNEL],
+      [ofSet("updating", changed)],
+    ],
+    ["a set with fewer events", [], [FUNNEL], [ofSet("updating", { a: entry("A") })]],
+    [
+      "a set with a renamed event",
+      [],
+      [FUNNEL],
+      [ofSet("updating", { z: { ...entry("A"), formerKey: "a" }, b: entry("B") })],
+    ],
+    [
+      "an unresolved event of a set is in the state",
+      ["funnel/b"],
+      [storedSet("funnel", { unresolved: { a: UNRESOLVED_OUTPUT.unresolved } })],
+      [ofSet("updating", events)],
+    ],
+    [
+      "an adopted event of a set is none",
+      ["funnel/b"],
+      [],
+      [ofSet("creating", { ...events, a: { ...entry("A"), existingId: 4 } })],
+    ],
+    ["a set that is deleted", [], [FUNNEL], [ofSet("deleting", changed)]],
+    ["a set with secret events", ["funnel"], [], [ofSet("creating", encrypted)]],
+    ["also one that is changed", ["funnel"], [FUNNEL], [ofSet("updating", encrypted)]],
+    [
+      "of several runs, the earliest first",
+      ["buy", "funnel/a", "buy"],
+      [],
+      [creating("buy"), ofSet("creating", { a: entry("A") }), creating("buy")],
+    ],
+  ])("%s", (_, expected, resources, operations) => {
+    const sent = sentIn(resources, operations).map(({ key, replaces }) => {
+      const short = key.replace(/^.*?::/, "").replace(/\["(.*)"\]/, "/$1");
+      return replaces === undefined ? short : `${short} for ${replaces}`;
+    });
+    expect(sent).toEqual(expected);
+  });
+
+  it("has all that the operation says", () => {
+    const inputs = { eventName: "buy", advertiserId: 1, ...EVENT };
+    const key = "ConversionEvent::buy";
+    expect(sentIn([], [creating("buy", { __run: `${RUN} alternative_id` })])).toEqual([
+      {
+        at: "",
+        key,
+        run: RUN,
+        urn: urnOf("ConversionEvent", "buy"),
+        field: "alternative_id",
+        mark: markOf(RUN, key),
+        replaces: undefined,
+        body: fingerprintOfBody(conversionEvent, inputs),
+        name: "buy",
+        facts: { advertiserId: 1, value: 1 },
+      },
+    ]);
+  });
+
+  it.each<[string, Operation, object[]]>([
+    [
+      "a set's mark has the member's key",
+      ofSet("creating", { a: entry("A") }),
+      [
+        {
+          mark: markOf(RUN, `${SET_KEY}["a"]`),
+          urn: urnOf("ConversionEventSet", "funnel"),
+        },
+      ],
+    ],
+    ["a mark that was kept", creating("buy", { __mark: { "": "m" } }), [{ mark: "m" }]],
+    [
+      "a set's marks that were kept, and no inherited property",
+      ofSet("creating", { a: entry("A"), toString: entry("B") }, { __mark: { a: "m" } }),
+      [{ mark: "m" }, { mark: markOf(RUN, `${SET_KEY}["toString"]`) }],
+    ],
+    [
+      "without a run",
+      creating("buy", { __run: undefined }),
+      [{ run: "", field: undefined, mark: markOf("", "ConversionEvent::buy") }],
+    ],
+    [
+      "a secret argument",
+      creating("buy", { value: encrypted }),
+      [{ body: "", name: "buy", facts: { advertiserId: 1 } }],
+    ],
+    [
+      "a secret name",
+      creating("buy", { eventName: encrypted }),
+      [{ body: "", name: undefined }],
+    ],
+    [
+      "a secret part of an argument",
+      creating("buy", { additionalFields: { a: encrypted } }),
+      [{ body: "", name: "buy" }],
+    ],
+    [
+      "a secret event of a set, whose arguments the defaults may not tell",
+      ofSet("creating", { a: encrypted }, { defaults: { ...defaults, value: 5 } }),
+      [{ body: "", name: undefined, facts: {} }],
+    ],
+    [
+      "secret defaults of a set",
+      ofSet("creating", { a: entry("A") }, { defaults: encrypted }),
+      [{ body: "", name: "A", facts: { advertiserId: 1, value: 1 } }],
+    ],
+    [
+      "secret events of a set",
+      ofSet("creating", encrypted),
+      [{ key: SET_KEY, body: "", name: undefined, facts: {}, mark: markOf(RUN, SET_KEY) }],
+    ],
+  ])("%s", (_, pending, expected) => {
+    const sent = sentIn([], [pending]);
+    expect(sent).toHaveLength(expected.length);
+    expect(sent).toMatchObject(expected);
+    expect(JSON.stringify(sent)).not.toContain(CIPHERTEXT);
+  });
+});
+
+it("reads a big stack: 10,000 events of a set, and 2,000 single ones, each in flight too", () => {
+  const many = (amount: number) =>
+    Object.fromEntries(Array.from({ length: amount }, (_, n) => [`e${n}`, entry(`E${n}`)]));
+  const keys = Object.keys(many(10_000));
+  const eventIds = Object.fromEntries(keys.map((key, n) => [key, n + 10_000]));
+  const singles = keys.slice(0, 2000);
+  const resources = singles.map((name, n) => storedEvent(name, n + 1));
+  const stack = readExport(
+    JSON.stringify({
+      deployment: {
+        resources: [...resources, storedSet("funnel", { events: many(5000), eventIds })],
+        pending_operations: [
+          ...singles.map((name) => creating(name)),
+          ofSet("updating", many(20_000)),
+        ],
+      },
+    }),
+  );
+  const state = savedStateOf(stack);
+  expect(state.sent).toHaveLength(2000 + 15_000);
+  expect(state.objects).toHaveLength(12_000);
+});
