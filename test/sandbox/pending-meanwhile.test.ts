@@ -18,22 +18,15 @@ const acting = vi.hoisted(() => ({
 }));
 
 vi.mock("../../provider/src/cli/pulumi.js", async (original) => {
-  const engine = () => acting.engine as EventEngine;
+  const { pulumiOf } = await import("../support/pulumi-command.js");
+  const stand = pulumiOf(() => acting.engine as EventEngine);
   return {
     ...(await original<typeof pulumi>()),
-    stackName: async () => `organization/${engine().stack}`,
-    stateOf: async () => engine().saved.read(),
-    refresh: async (urns: readonly string[], environment: Record<string, string>) => {
+    ...stand,
+    refresh: async (...call: Parameters<typeof stand.refresh>) => {
       await acting.before();
       acting.refreshes++;
-      const { saved } = engine();
-      saved.beginRun(true);
-      saved.save();
-      for (const urn of urns.filter((each) => saved.resources.has(each))) {
-        const name = urn.split("::").at(-1) ?? "";
-        const { error } = await engine().beside(EventEngine, name).refresh({ environment });
-        if (error !== undefined) throw new Error(error);
-      }
+      await stand.refresh(...call);
     },
   };
 });

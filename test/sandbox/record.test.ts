@@ -28,25 +28,10 @@ const acting = vi.hoisted(() => ({
 }));
 
 vi.mock("../../provider/src/cli/pulumi.js", async (original) => {
-  const engine = () => acting.engine as Engine;
+  const { pulumiOf } = await import("../support/pulumi-command.js");
   return {
     ...(await original<typeof pulumi>()),
-    stackName: async () => `organization/${engine().stack}`,
-    stateOf: async () => engine().saved.read(),
-    refresh: async (urns: readonly string[], environment: Record<string, string>) => {
-      const { saved } = engine();
-      saved.beginRun(true);
-      saved.save();
-      for (const urn of urns.filter((each) => saved.resources.has(each))) {
-        const name = urn.split("::").at(-1) ?? "";
-        const refreshed = /Set::/.test(urn)
-          ? engine().beside(SetEngine, name)
-          : engine().beside(EventEngine, name);
-        const { error } = await refreshed.refresh({ environment });
-        if (error !== undefined) throw new Error(error);
-      }
-    },
-    clearPendingCreates: async () => engine().saved.clearCreates(),
+    ...pulumiOf(() => acting.engine as Engine),
   };
 });
 

@@ -26,7 +26,7 @@ function systemOf(platform: NodeJS.Platform, processes: Process[]): System {
     parent: processes[0]?.[0] ?? 0,
     readlink: (path) => {
       const process = inProc(path);
-      return process.file === "cwd" ? "/work/shop" : process.path;
+      return process.file === "cwd" ? "/home/ada/shop" : process.path;
     },
     readFile: (path) => {
       const { file, parent, args } = inProc(path);
@@ -36,7 +36,7 @@ function systemOf(platform: NodeJS.Platform, processes: Process[]): System {
     exec: (file, words) => {
       const { parent, path, args } = found(words[words.indexOf("-p") + 1] ?? "");
       if (file === "lsof")
-        return `p7\nfcwd\nn/work/shop\nftxt\nn${path}\nftxt\nn/usr/lib/dyld\n`;
+        return `p7\nfcwd\nn/home/ada/shop\nftxt\nn${path}\nftxt\nn/usr/lib/dyld\n`;
       if (words.includes("lstart=")) return "1234\n";
       if (words.includes("args=")) return `pulumi ${args.join(" ")}\n`;
       return `  ${parent} ${basename(path)}\n`;
@@ -46,7 +46,7 @@ function systemOf(platform: NodeJS.Platform, processes: Process[]): System {
 
 const PULUMI = "/usr/local/bin/pulumi";
 const UP = ["up", "--stack", "acme/shop/dev"];
-const ENGINE = { executable: PULUMI, folder: "/work/shop", args: UP, id: "70 1234" };
+const ENGINE = { executable: PULUMI, folder: "/home/ada/shop", args: UP, id: "70 1234" };
 const DYNAMIC: Process[] = [
   [90, 80, "/bin/sh"],
   [80, 70, "/plugins/pulumi-resource-pulumi-nodejs"],

@@ -12,37 +12,16 @@ const MODULES =
 const beforeIn = (module: string) => MODULES.slice(0, MODULES.indexOf(module));
 const without = (modules: readonly string[], ...others: string[]) =>
   modules.filter((module) => !others.includes(module));
+/** What the program's process doesn't load. */
+const PROVIDER_ONLY = ["client", "operations", "dynamic", "plugin", "record"];
+
 const MAY_IMPORT: Record<string, readonly string[]> = {
   ...Object.fromEntries(MODULES.map((module) => [module, beforeIn(module)])),
   plan: without(beforeIn("plan"), "files"),
-  catalog: without(
-    beforeIn("catalog"),
-    "client",
-    "operations",
-    "dynamic",
-    "plugin",
-    "journal",
-    "record",
-    "state",
-  ),
-  program: without(
-    beforeIn("program"),
-    "client",
-    "operations",
-    "dynamic",
-    "plugin",
-    "record",
-  ),
+  catalog: without(beforeIn("catalog"), ...PROVIDER_ONLY, "journal", "state"),
+  program: without(beforeIn("program"), ...PROVIDER_ONLY),
   cli: without(MODULES, "program", "dynamic", "plugin"),
-  testing: without(
-    MODULES,
-    "client",
-    "operations",
-    "dynamic",
-    "plugin",
-    "journal",
-    "record",
-  ),
+  testing: without(MODULES, ...PROVIDER_ONLY, "journal"),
   sandbox: ["base"],
   "": [...MODULES, "testing", "sandbox"],
 };

@@ -47,7 +47,7 @@ export function readText(rule: z.ZodType, text: string, hasDecimalComma = false)
   }
 }
 
-/** What to write instead of a refused value, as a clause after a semicolon; undefined if that isn't known. */
+/** Advice about a refused value, as a clause after a semicolon; undefined if there is none. */
 export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
   const { form, names = {} } = described(rule);
   const known = form === "choice" ? Object.values(names).map(String) : Object.keys(names);

@@ -1,4 +1,4 @@
-/** What the reports list of a stack: its current objects, and those that it left live. Pure. */
+/** A stack's objects for the reports: the current ones, and those that it left live. Pure. */
 import { advertiser, type Kind, resourceOfType } from "../kinds/index.js";
 import {
   type ExportedObject,

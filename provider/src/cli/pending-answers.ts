@@ -112,7 +112,7 @@ export function verdictOn(
   return not(`an earlier run created ${id} for "${maker.ref.short}"`);
 }
 
-/** What an answer says about the create's outcome: its object's id, or an empty text. */
+/** The create's outcome by an answer: its object's id, or an empty text. */
 export function answeredId(answer: Answer): string {
   if (!isCreated(answer)) return "";
   return answer.id ?? "";

@@ -5,11 +5,9 @@
 import { randomUUID } from "node:crypto";
 import {
   type AdvertisingError,
-  asRecord,
   idRanges,
   isPlain,
   LoginError,
-  own,
   RefusedError,
   SettingsError,
   type Values,
@@ -32,8 +30,7 @@ import {
   isOfPlugin,
   kindOf,
   type LeftLive,
-  MARKS,
-  markOf,
+  markIn,
   memberLabel,
   objectRef,
   PROVIDER,
@@ -300,7 +297,6 @@ function tasksOf(plan: Plan): ObjectTask[] {
   const { runtime, kind, ref, stored, inputs, objects, secret } = plan;
   // A set's deletes come after the tasks.
   const rest = ["same", "retain", "delete"];
-  const keptMarks = asRecord(inputs[MARKS]);
   const work = objects.filter(({ action }) => !rest.includes(action.do));
   return work.map((object) => {
     const objectsRef = objectRef(ref, object.key);
@@ -308,8 +304,7 @@ function tasksOf(plan: Plan): ObjectTask[] {
     const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
-    const kept = own(keptMarks, object.key);
-    const mark = String(kept ?? markOf(runtime.runName, objectsRef.key));
+    const mark = markIn(inputs, runtime.runName, objectsRef.key, object.key);
     const keys = keysOf(plan, object.key);
     return { ...object, kind, ref: objectsRef, keys, secret, replaces, formerIds, mark };
   });

@@ -38,6 +38,7 @@ import {
   type OpenCreate,
   type OpenCreates,
   planCreate,
+  sentAsOf,
   visibleFromMs,
 } from "../plan/index.js";
 import { holdsSecret } from "../record/index.js";
@@ -46,6 +47,7 @@ import {
   ACCOUNT,
   type CreateRecord,
   identifyingIn,
+  markIn,
   markOf,
   parseKey,
   runIn,
@@ -60,7 +62,6 @@ import {
   type Namesake,
   type ObjectTask,
   type Outcome,
-  sentAsOf,
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
@@ -125,7 +126,7 @@ function savedMeanwhile(
     return undefined;
   const isKnown = !holdsSecret(outputs) && outputs[SENT_AS] === undefined;
   const body = isKnown && values ? fingerprintOfBody(kind, values) : "";
-  return { id, at: "", mark: markOf(runIn(inputs).run, ref.key), body };
+  return { id, at: "", mark: markIn(inputs, runIn(inputs).run, ref.key, ref.member), body };
 }
 
 /** The decision about a create, from what this run knows. */

@@ -12,7 +12,7 @@ import {
   type Values,
   withPage,
 } from "../base/index.js";
-import { type Kind, ownerIn } from "../kinds/index.js";
+import type { Kind } from "../kinds/index.js";
 import type { OpenCreate, PlannedObject } from "../plan/index.js";
 import type { IsSameAccount } from "../settings/index.js";
 import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
@@ -78,15 +78,6 @@ export interface FailedDelete {
 export function isTrouble(outcome: Outcome): boolean {
   if (outcome.kind === "created") return outcome.sentAs !== undefined;
   return outcome.kind !== "managed";
-}
-
-/** Describes an object as its create was sent, since its arguments may have changed. */
-export function sentAsOf(
-  kind: Kind,
-  { body, facts = {} }: { body: string; facts?: Values | undefined },
-): SentAs {
-  const owner = ownerIn(kind, facts);
-  return owner === undefined ? { body } : { body, owner: String(owner) };
 }
 
 /** The id that the state gets from an outcome; undefined if the state keeps what it has. */

@@ -19,7 +19,7 @@ import {
   type SetKind,
   withDifferences,
 } from "../kinds/index.js";
-import { changeMessages } from "../plan/index.js";
+import { changeMessages, sentAsOf } from "../plan/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -42,7 +42,7 @@ import {
 import { isResource } from "./apply.js";
 import { createdAt, ObjectOperations } from "./execute.js";
 import { driftNotice, goneNotice, tooEarlyNotice } from "./messages.js";
-import { assertSameAccount, sentAsOf } from "./outcome.js";
+import { assertSameAccount } from "./outcome.js";
 import { secretOfObjects } from "./plan-resource.js";
 import type { Runtime } from "./runtime.js";
 

@@ -55,7 +55,8 @@ export class RunRecord {
   /** The marks of creates that the state lists as unresolved after this run. */
   readonly #listedAfter = new Set<string>();
   #listed: Map<string, SavedState["sent"]> | undefined;
-  #openMarks: ReadonlySet<string> | undefined;
+  /** The marks in `#creates`. */
+  #openMarks: ReadonlySet<string> = new Set();
   /** Resources as the engine has passed them to this run. */
   readonly #passed: ((resource: Resource) => boolean)[] = [];
   /** Objects (`objectKey`) and creates (marks) that this run has seen in the state, or has resolved. */
@@ -125,6 +126,7 @@ export class RunRecord {
       isUp ? isOurs : undefined,
     );
     this.#creates = openCreates(saved, journals, isThisRun);
+    this.#openMarks = new Set(this.#creates.open.map(({ mark }) => mark));
     this.#journals = journals;
     const open = new OpenCreates(this.#creates.open);
     // An unresolved resource may have got another name in the program: then the engine drops it without asking.
@@ -192,10 +194,9 @@ export class RunRecord {
   /** The marks that the record lists for these keys, of creates that are not open, or no longer. */
   overOf(keys: readonly string[]): string[] {
     this.#listed ??= Map.groupBy(this.arrived?.sent ?? [], ({ key }) => key);
-    this.#openMarks ??= new Set(this.#creates.open.map(({ mark }) => mark));
     const listed = keys.flatMap((key) => this.#listed?.get(key) ?? []);
     const over = listed.filter(({ run, mark }) => {
-      const isOver = !this.#openMarks?.has(mark) || this.#seen.has(mark);
+      const isOver = !this.#openMarks.has(mark) || this.#seen.has(mark);
       return isOver && !this.options.isThisRun(run);
     });
     return over.map(({ mark }) => mark);
@@ -212,10 +213,9 @@ export class RunRecord {
    * once a later run has seen it in the state.
    */
   finishedJournals(hasCheckpoints: boolean): RunJournal[] {
-    const open = new Set(this.#creates.open.map(({ mark }) => mark));
     const isOpen = (mark: string) => {
       const isSettled = this.#seen.has(mark) || this.#listedAfter.has(mark);
-      return open.has(mark) && !(isSettled && hasCheckpoints);
+      return this.#openMarks.has(mark) && !(isSettled && hasCheckpoints);
     };
     return finishedJournals(this.#journals, this.arrived, isOpen);
   }

@@ -82,6 +82,15 @@ export function nextState(change: ResourceChange, after: ObjectsAfter): StoredSe
   return next;
 }
 
+/** Describes an object as its create was sent, since its arguments may have changed. */
+export function sentAsOf(
+  kind: Kind,
+  { body, facts = {} }: { body: string; facts?: Values | undefined },
+): SentAs {
+  const owner = ownerIn(kind, facts);
+  return owner === undefined ? { body } : { body, owner: String(owner) };
+}
+
 /** The arguments that the state has of an object, and how it was sent if they don't describe it. */
 function argumentsAfter(
   { kind, stored, declared, secret }: ResourceChange,
@@ -94,10 +103,8 @@ function argumentsAfter(
     return { entry, sentAs: was?.isUnsure ? was : undefined };
   // The replacement was not created, or the update failed: the state keeps describing the old object.
   const then = stored.events.get(key) ?? {};
-  const body = fingerprintOfBody(kind, olds);
-  const owner = secret.has("advertiserId") ? undefined : ownerIn(kind, olds);
-  const sentAs: SentAs =
-    was ?? (owner === undefined ? { body } : { body, owner: String(owner) });
+  const facts = secret.has("advertiserId") ? {} : olds;
+  const sentAs = was ?? sentAsOf(kind, { body: fingerprintOfBody(kind, olds), facts });
   // Old values may have been secret, and the current inputs would not keep them so.
   const kept = secret.size === 0 ? then : {};
   // An object of unknown owner can't be updated, only replaced.

@@ -1,5 +1,4 @@
 /** A stack's saved state as an index, which is built once, and the creates that it has as in flight. Pure. */
-import { own } from "../base/index.js";
 import {
   fingerprintOfBody,
   type Kind,
@@ -18,8 +17,7 @@ import {
   ACCOUNT,
   identifyingIn,
   kindOf,
-  MARKS,
-  markOf,
+  markIn,
   objectKey,
   readDeclared,
   readStored,
@@ -171,16 +169,15 @@ function sentCreate(
   { urn, inputs = {} }: Resource,
   object: PlannedObject | undefined,
 ): ListedCreate {
-  const { key, member = "" } = refIn(of, urn, object?.key);
+  const { key, member } = refIn(of, urn, object?.key);
   const { run, field } = runIn(inputs);
-  const mark = own(inputs[MARKS], member);
   return {
     at: "",
     key,
     run,
     urn,
     field,
-    mark: typeof mark === "string" ? mark : markOf(run, key),
+    mark: markIn(inputs, run, key, member),
     replaces: object?.id,
     ...contentsOf(kindOf(of), object),
   };

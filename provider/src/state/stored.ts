@@ -121,6 +121,15 @@ export function runIn({ [RUN]: text }: Values): {
   return { run, field };
 }
 
+/**
+ * The mark of a create by its resource's inputs: the one that it keeps from an earlier sending, or else the run's own.
+ * @param run the run that sends. @param key the object's, as in the journal. @param member its key in a set.
+ */
+export function markIn(inputs: Values, run: string, key: string, member = ""): string {
+  const kept = own(inputs[MARKS], member);
+  return typeof kept === "string" ? kept : markOf(run, key);
+}
+
 /** The text that stands for a value that is not known yet in a preview (measured with engine 3.259.0). */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
