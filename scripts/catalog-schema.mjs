@@ -15,7 +15,7 @@ export function catalogJsonSchema(
   { advertiserKey, eventKey },
   { WINDOW_TEXT },
 ) {
-  const { advertiser, conversionEventSet } = kinds;
+  const { advertiser, entryRules, sharedRules } = kinds;
   /** A rule with the spellings that YAML and JSON may use. */
   const spelled = (rule) => {
     const { form, names } = rules.described(rule);
@@ -28,12 +28,8 @@ export function catalogJsonSchema(
   };
   const written = ({ shape }) =>
     Object.fromEntries(Object.entries(shape).map(([name, rule]) => [name, spelled(rule)]));
-  const defaults = z
-    .strictObject(written(conversionEventSet.sharedRules(WIDEST)))
-    .optional();
-  const events = z
-    .record(eventKey, z.strictObject(written(conversionEventSet.memberRules(WIDEST))))
-    .optional();
+  const defaults = z.strictObject(written(sharedRules(WIDEST))).optional();
+  const events = z.record(eventKey, z.strictObject(written(entryRules(WIDEST)))).optional();
   const ofAdvertiser = z.strictObject({
     ...written(advertiser.rules(WIDEST)),
     defaults,

@@ -55,7 +55,7 @@ function textOf(comment) {
 
 /** @param modules of the package: kinds, rules, settings. @param version of the package. */
 export function pluginSchema({ kinds, rules, settings, docs, version }) {
-  const { advertiser, conversionEvent, conversionEventSet } = kinds;
+  const { advertiser, conversionEvent, entryRules, sharedRules } = kinds;
   const typeOf = (rule) => {
     const { form } = rules.described(rule);
     return form === undefined ? ANY_MAP : TYPES[form];
@@ -95,8 +95,8 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
       requiredInputs: requiredIn(fields),
     };
   };
-  const entry = conversionEventSet.memberRules(WIDEST);
-  const shared = conversionEventSet.sharedRules(WIDEST);
+  const entry = entryRules(WIDEST);
+  const shared = sharedRules(WIDEST);
   const owners = ["ConversionEventEntry", "ConversionEventArgs"];
   const set = "ConversionEventSetArgs";
   const events = {

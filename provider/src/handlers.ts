@@ -6,7 +6,9 @@ import type { Config } from "@pulumi/pulumi/dynamic";
 import { createProvider, engineLog, silenceShown, watchEngine } from "./dynamic/index.js";
 import {
   conversionEventSet as conversionEventSetKind,
+  type Kind,
   kindsByName,
+  type SetKind,
 } from "./kinds/index.js";
 import { createRuntime, type Runtime } from "./operations/index.js";
 import { NAMESPACE } from "./settings/index.js";
@@ -37,14 +39,10 @@ function configured(): Runtime {
   return runtime;
 }
 
-export const advertiser = createProvider(kindsByName.Advertiser, configured, configure);
-export const conversionEventSet = createProvider(
-  conversionEventSetKind,
-  configured,
-  configure,
-);
-export const conversionEvent = createProvider(
-  kindsByName.ConversionEvent,
-  configured,
-  configure,
-);
+function provide(kind: Kind | SetKind) {
+  return createProvider(kind, configured, configure);
+}
+
+export const advertiser = provide(kindsByName.Advertiser);
+export const conversionEventSet = provide(conversionEventSetKind);
+export const conversionEvent = provide(kindsByName.ConversionEvent);

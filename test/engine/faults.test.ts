@@ -61,7 +61,7 @@ describe("an unknown outcome", () => {
     [
       "no id",
       { kind: "answer", status: 200, body: { success: true } },
-      /\(status 200\): it has no readable id/,
+      /\(status 200\): it isn't clearly about one new object/,
       true,
     ],
   ];

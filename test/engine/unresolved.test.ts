@@ -66,7 +66,7 @@ it("every later up stops at it with the same advice; existingId adopts; then rep
   expect(replaced.code).not.toBe(0);
   expect(replaced.output).toContain("(not 2,");
   expect(sandbox.eventPosts).toBe(2);
-  expect(await pending(stack, 2, "--created", "e0=2")).toContain("2 is not the id of");
+  expect(await pending(stack, 2, "--created", "e0=2")).toContain("2 can't be the id of");
   await pending(stack, 0, "--created", "e0=3");
   const lost = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
   expect(

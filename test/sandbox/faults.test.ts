@@ -80,9 +80,7 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
     expect(client.clock.monotonicMs()).toBeLessThanOrEqual(120_000);
     expect(client.attempts.length).toBeGreaterThan(5);
     expect(client.said).toEqual([
-      expect.stringMatching(
-        /^No response from x+\.invalid after 5 s \(.*ENOTFOUND|EAI_AGAIN/,
-      ),
+      expect.stringMatching(/^No response from x+\.invalid after 5 s\./),
     ]);
   });
 
@@ -170,7 +168,7 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
       [
         "expired",
         makeCertificate({ name: "expired", issuer, from: -20, to: -10 }),
-        /certificate has expired.*; check this machine's clock and advertising:baseUrl/,
+        /certificate has expired.*; check this machine's clock, and .*advertising:baseUrl/,
       ],
       [
         "not yet valid",
@@ -210,9 +208,9 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
       expect(ending.kind).toBe("NotSentError");
       expectProperMessage(ending, url, client);
       expect(messageOf(ending)).toMatch(
-        /; the server doesn't offer HTTP\/1\.1: .*advertising:baseUrl/,
+        /; check .*advertising:baseUrl: the server needs .* HTTP\/1\.1/,
       );
-      expect(messageOf(ending)).not.toMatch(/certificate|NODE_EXTRA_CA_CERTS/);
+      expect(messageOf(ending)).not.toContain("NODE_EXTRA_CA_CERTS");
       expect(client.attempts).toHaveLength(1);
     });
 
@@ -229,7 +227,8 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
           ...wanting,
           maxVersion,
         });
-        const words = /; the server .*asks for a client certificate, .*advertising:baseUrl/;
+        const words =
+          /; if it asks for a client certificate, set advertising:baseUrl to a proxy/;
         // TLS 1.3 says so after the request was written, which then may have arrived for all that is known (T2).
         const client = new TestClient(url, basic);
         const ending = await client.create();
@@ -294,7 +293,7 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
     expect(ending.kind).toBe("NotSentError");
     expectProperMessage(ending, url, client);
     expect(messageOf(ending)).toMatch(
-      /doesn't speak TLS.*check the scheme and the port of advertising:baseUrl/,
+      /the scheme and the port of advertising:baseUrl: the server needs .*TLS 1\.2/,
     );
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 0 });
     expect(client.attempts).toHaveLength(1);
@@ -577,6 +576,7 @@ describe("T5: connections that come and go: one POST each, created", () => {
   it.each([
     { name: "connection: close on each answer", fault: wire.closeAfter },
     { name: "100 Continue", fault: wire.continued },
+    { name: "several interim responses in one packet", fault: wire.continuedTwice },
     { name: "103 Early Hints", fault: wire.earlyHints },
   ])("$name", async ({ fault }) => {
     const { sandbox, client } = await start();
@@ -667,7 +667,7 @@ describe("refused: nothing is created, and the platform's own words are passed o
       name: "404",
       fault: { kind: "answer", status: 404, body: "no such page" },
       message:
-        /refused with status 404: no such page\. Nothing was created\. Check advertising:baseUrl, including its path/,
+        /refused with status 404: no such page\. Nothing was created\. Check the address: advertising:baseUrl, including its path/,
     },
     {
       name: "409",
@@ -764,7 +764,7 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
         headers: html,
         body: "<html><title>Maintenance</title></html>",
       },
-      message: /it's an HTML page\. The platform said: an HTML page: Maintenance/,
+      message: /it's an HTML page\. The platform said: Maintenance/,
     },
     {
       name: "no id",
@@ -774,7 +774,7 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
         body: { success: true, id: null, secret_value: "value-4711" },
       },
       message:
-        /status 200\): it has no readable id \(its fields: success, id and secret_value\)/,
+        /status 200\): it isn't clearly about one new object \(its fields: success, id and secret_value\)/,
     },
     {
       name: "id 0",

@@ -169,7 +169,7 @@ describe("M1: a create that can't be noted is not sent", () => {
     ]);
     await run.close();
     expect(changed).toBeUndefined();
-    expect(created).toMatch(/^Nothing was sent\. .*EROFS.*Make its volume writable/);
+    expect(created).toMatch(/^Nothing was sent\. .*EROFS.*writable for you alone/);
     expect([sandbox.eventPosts, sandbox.events[0]?.value]).toEqual([1, 2]);
   });
 });

@@ -117,11 +117,12 @@ describe("L2, L3: a holder on this machine", () => {
     await vi.waitUntil(
       () => readFileSync(`/proc/${parent.pid}/comm`, "utf8").trim() === "sleep",
     );
+    const content = lockText(pid);
     (parent.stdio[3] as Writable).write("go on\n");
     await vi.waitUntil(
       () => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.[0] === state,
     );
-    writeFileSync(path, lockText(pid));
+    writeFileSync(path, content);
     if (state === "Z") (await take(path)).release();
     else
       await expect(take(path)).rejects.toThrow(

@@ -89,7 +89,7 @@ async function start(place: (typeof PLACES)[number]) {
     vi.restoreAllMocks();
   });
   const pending = (...args: string[]) =>
-    pendingCommand.run(args).catch(({ message }: Error) => message);
+    pendingCommand(args).catch(({ message }: Error) => message);
   /** `pending --search`, which finds nothing. @param act what happens while the search is under way. */
   const searching = async (act: () => Promise<unknown>) => {
     sandbox.fail({
@@ -123,7 +123,7 @@ async function start(place: (typeof PLACES)[number]) {
 
 describe.each(PLACES)("a create that %s has: an answer", (place) => {
   it.each([
-    ["--created", "e=2"],
+    ["--created", "e=3"],
     ["--not-created", "e"],
   ])("%s is refused while a run goes on, and changes nothing", async (...answer) => {
     const { sandbox, pending, saved } = await start(place);

@@ -416,7 +416,7 @@ describe("no tunnel: nothing was sent, and the platform saw nothing", () => {
     const ending = await client.create();
     expect(ending.kind).toBe("NotSentError");
     expect(messageOf(ending)).toMatch(
-      /the proxy .*doesn't speak TLS.*check the scheme and the port of HTTPS_PROXY/,
+      /the proxy .*wrong version number.*the scheme and the port of HTTPS_PROXY/,
     );
     expect([proxy.asked, sandbox.requests]).toEqual([[], []]);
     expect(client.attempts).toHaveLength(1);

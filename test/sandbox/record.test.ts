@@ -118,7 +118,7 @@ async function pending(engine: Engine, ...args: string[]) {
   const lines: string[] = [];
   const log = vi.spyOn(console, "log").mockImplementation((line) => void lines.push(line));
   onTestFinished(() => void vi.unstubAllEnvs());
-  const code = await pendingCommand.run(args);
+  const code = await pendingCommand(args);
   log.mockRestore();
   return { code, output: lines.join("\n") };
 }

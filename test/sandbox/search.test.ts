@@ -81,7 +81,7 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     expect(wordsOf(now)).toContain(
       `${e.label} was created as 2: its response was lost, but a search found it.`,
     );
-    expect(clock.sleeps).toEqual([1000, 2000]);
+    expect(clock.sleeps).toEqual([0, 1000, 2000]);
     expect(sandbox).toMatchObject({ eventPosts: 1, searches: 3 });
   });
 

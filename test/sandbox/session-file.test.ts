@@ -268,7 +268,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
     async () => {
       const { sandbox, file, client } = await startWithSession();
       fs.chownSync(file, 12_345, 12_345);
-      const words = `it belongs to the user 12345, and you are 0. Run as root: chown -R 0 '${file}'. This run keeps`;
+      const words = `it belongs to the user 12345, and you are 0. Make ${file} and its folder yours, and writable for you alone. This run keeps`;
       expect(await goesOn(sandbox, client())).toContain(words);
     },
   );
@@ -276,7 +276,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
   it("in a folder where everybody may write, unless it is sticky, as /tmp", async () => {
     const { sandbox, folder, client } = await startWithSession();
     chmodSync(folder, 0o777);
-    const words = `other users can write to its folder (mode 777). Run chmod go-w '${folder}' or, `;
+    const words = `other users can write to its folder (mode 777). Make ${folder} yours, and writable for you alone. `;
     expect(await goesOn(sandbox, client())).toContain(words);
     expect(statSync(folder).mode & 0o777).toBe(0o777); // the user's own folder is left as it is
     chmodSync(folder, 0o1777);
@@ -303,7 +303,7 @@ describe("a file that can't be used is left alone, and the run goes on without i
     async (code) => {
       const { sandbox, file, client } = await start();
       failing("openSync", ".lock", code);
-      expect(await goesOn(sandbox, client())).toContain(`${code} (openSync)`);
+      expect(await goesOn(sandbox, client())).toContain(`${code}: injected`);
       expect(existsSync(file)).toBe(false);
     },
   );
@@ -325,12 +325,11 @@ describe("a file that can't be used is left alone, and the run goes on without i
 
   it("scrypt is not allowed on this machine", async () => {
     const { sandbox, client } = await startWithSession();
-    const scrypt = (...args: unknown[]) =>
-      (args.at(-1) as (error: Error) => void)(new Error("scrypt is not allowed"));
-    replaceIn(crypto, { scrypt });
-    expect(await goesOn(sandbox, client())).toContain(
-      "the session can't be checked (scrypt is not allowed)",
-    );
+    const scryptSync = () => {
+      throw new Error("scrypt is not allowed");
+    };
+    replaceIn(crypto, { scryptSync });
+    expect(await goesOn(sandbox, client())).toContain("is not used: scrypt is not allowed");
   });
 });
 
@@ -508,8 +507,8 @@ describe("the password", () => {
 
   it("is not computed in a preview, and once for a run", async () => {
     const { sandbox, file } = await startWithSession();
-    const computed = vi.fn(crypto.scrypt);
-    replaceIn(crypto, { scrypt: computed });
+    const computed = vi.fn(crypto.scryptSync);
+    replaceIn(crypto, { scryptSync: computed });
     const run = newRun(sandbox, dirname(file));
     const inputs = {
       advertiserName: "A",
@@ -597,7 +596,7 @@ describe("long-lived sessions", () => {
       for (let index = 0; index < 5; index++)
         expect(await run.create(`A${index}`)).toMatchObject({ kind: "created" });
       expect(counts(sandbox)).toEqual({ logins: 1, creates: 6 });
-      expect(run.said).toEqual([expect.stringContaining(`${code} (openSync)`)]);
+      expect(run.said).toEqual([expect.stringContaining(`${code}: injected`)]);
       expect(beside(file)).toEqual([]);
     },
   );

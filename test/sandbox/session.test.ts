@@ -51,7 +51,7 @@ describe("S3: one login", () => {
     const ending = await client.create();
     expect(ending.kind).toBe("RefusedError");
     expect(messageOf(ending)).toMatch(
-      /refused with status 401.*Nothing was created.*Check advertising:email and advertising:password, and/,
+      /refused with status 401.*Nothing was created.*Check .*advertising:email and advertising:password, and/,
     );
     expect(messageOf(ending)).not.toContain("wrong-password");
     expect(counts(sandbox)).toEqual({ logins: 0, creates: 1 });
@@ -198,7 +198,7 @@ describe("S1: a session that has ended", () => {
     });
     const ending = await client.create();
     expect(ending.kind).toBe("RefusedError");
-    expect(messageOf(ending)).toMatch(/Another login doesn't help/);
+    expect(messageOf(ending)).toContain("what the account may do");
     expect(counts(sandbox)).toEqual({ logins: 2, creates: 2 });
     expect(sandbox.advertisers).toEqual([]);
   });
@@ -212,7 +212,7 @@ describe("S1: a session that has ended", () => {
       sandbox.fail({ on: "create", with: sessionRefusal(way), times: 1000 });
       const ending = await client.create();
       expect(ending.kind).toBe("RefusedError");
-      expect(messageOf(ending)).toMatch(/Another login doesn't help/);
+      expect(messageOf(ending)).toContain("what the account may do");
       expect(messageOf(ending)).toContain("Nothing was created.");
       expect(counts(sandbox)).toEqual({ logins: 2, creates: 3 });
       // 20 more creates cause no further login, and none is sent a third time.

@@ -5,7 +5,7 @@
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
 
-const { scrypt } = crypto;
-crypto.scrypt = (password, salt, length, _cost, done) =>
-  scrypt(password, salt, length, { N: 2 }, done);
+const { scryptSync } = crypto;
+crypto.scryptSync = (password, salt, length, _cost) =>
+  scryptSync(password, salt, length, { N: 2 });
 syncBuiltinESMExports();

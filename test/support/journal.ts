@@ -42,20 +42,24 @@ export function stackOn(
   const say = (message: string) => void said.push(message);
   let runs = 0;
   /** @param engine its address. */
-  const newRun = (options: Partial<JournalOptions> = {}, engine?: string) => {
+  const newRun = (
+    options: Partial<JournalOptions> = {},
+    engine?: string,
+    hasCheckpoints?: boolean,
+  ) => {
     const run = `${name}-${++runs}`;
     return new Journal(
-      { place, run, engine },
+      { place, run, engine, ...(hasCheckpoints !== undefined && { hasCheckpoints }) },
       { folder, disk, say, maxWaitMs: 0, ...options },
     );
   };
   /** An `up`, which the engine ends cleanly unless `work` has let go of the journal. */
   const up = async (work: Work, hasCheckpoints = true) => {
-    const run = newRun();
+    const run = newRun({}, undefined, hasCheckpoints);
     await run.assertUsable();
     await work(run);
     await turn(); // what nobody waits for
-    run.closeNow([], hasCheckpoints);
+    run.closeNow();
     return run;
   };
   const append = (text: string, to = pathOf("run-0")) => {

@@ -1,12 +1,14 @@
 /** Stands in for the Pulumi CLI that the commands call: a simulated engine has the state, and refreshes its resources. */
+import type { refresh } from "../../provider/src/cli/pulumi.js";
 import { EventEngine, SetEngine } from "./set-engine.js";
 
 export function pulumiOf(engineNow: () => EventEngine | SetEngine) {
   return {
     stackName: async () => `organization/${engineNow().stack}`,
     stateOf: async () => engineNow().saved.read(),
-    refresh: async (urns: readonly string[], environment: Record<string, string>) => {
+    refresh: async (...[urns, environment, _, creates]: Parameters<typeof refresh>) => {
       const engine = engineNow();
+      if (creates === "clear") return engine.saved.clearCreates();
       const { saved } = engine;
       saved.beginRun(true);
       saved.save();
@@ -15,10 +17,11 @@ export function pulumiOf(engineNow: () => EventEngine | SetEngine) {
         const refreshed = /Set::/.test(urn)
           ? engine.beside(SetEngine, name)
           : engine.beside(EventEngine, name);
-        const { error } = await refreshed.refresh({ environment });
+        const { error } = await refreshed.refresh({
+          environment: environment as Record<string, string>,
+        });
         if (error !== undefined) throw new Error(error);
       }
     },
-    clearPendingCreates: async () => engineNow().saved.clearCreates(),
   };
 }

@@ -60,7 +60,7 @@ const BACKEND = { PULUMI_BACKEND_URL: "file:///states" };
 
 /** A runtime whose pauses, and moments without the platform's time, are by another clock. */
 export function withClock(runtime: Runtime, clock: Clock): Runtime {
-  return { ...runtime, work: { ...runtime.work, clock } };
+  return { ...runtime, work: Object.assign(runtime.work, { clock }) };
 }
 
 /** @param platform a sandbox, in this process or another. @param folder has the cookie file and the journals. */
@@ -109,7 +109,6 @@ export function newRun(
           targets: [],
           excludes: [],
           hasDependents: false,
-          skipsPreview: false,
           ...command,
         },
         folder,
@@ -119,7 +118,7 @@ export function newRun(
   );
   const said: string[] = [];
   const say = (message: string) => void said.push(real.secrets.scrub(message));
-  const runtime = adapt({ ...real, messages: { ...real.messages, say } });
+  const runtime = adapt({ ...real, messages: Object.assign(real.messages, { say }) });
   const release = whenTestEnds(() => real.abandon());
   if (provider !== undefined) runtime.deployment.isUp = undefined;
   const providerOf = (resource: Kind | SetKind) => {

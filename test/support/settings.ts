@@ -28,6 +28,5 @@ export const READ: SettingsReading = {
   proxy: undefined,
   problems: [],
   warnings: [],
-  notes: [],
   credentialsSource: "",
 };

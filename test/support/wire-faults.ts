@@ -108,7 +108,16 @@ export const earlyHints = writing(({ status, headers, body }, response) => {
   });
 });
 
-export const continued: SandboxAnswerer = (answer, _request, response) => {
-  response.socket?.write("HTTP/1.1 100 Continue\r\n\r\n");
-  return answer;
-};
+/** Interim responses in one packet. */
+const interim =
+  (text: string): SandboxAnswerer =>
+  (answer, _request, response) => {
+    response.socket?.write(text);
+    return answer;
+  };
+
+const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
+export const continued = interim(CONTINUE);
+export const continuedTwice = interim(
+  `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${CONTINUE}${CONTINUE}`,
+);

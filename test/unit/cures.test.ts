@@ -49,23 +49,16 @@ const FOLDERS = [
   { folder: cacheFolder(), variable: "XDG_CACHE_HOME" },
   { folder: stateFolder(), variable: "XDG_STATE_HOME" },
 ];
-const mounted = `mount it with uid=${uid},file_mode=0600,dir_mode=0700`;
+const cureOf = (what: string) => `Make ${what} yours, and writable for you alone`;
+const yours = (path: string) => cureOf(`${path} and its folder`);
 
 describe("a cure for each reason", () => {
   it.each([
     ["ENOSPC", "/m", "Make room on the disk of /m"],
     ["EDQUOT", "/m", "Make room on the disk of /m"],
-    [
-      "EACCES",
-      "/m",
-      `Make /m and its folder writable for you alone (as root: chown -R ${uid} '/m')`,
-    ],
-    [
-      "EPERM",
-      "/m",
-      `Make /m and its folder writable for you alone (as root: chown -R ${uid} '/m')`,
-    ],
-    ["EROFS", "/m", "Make its volume writable"],
+    ["EACCES", "/m", yours("/m")],
+    ["EPERM", "/m", yours("/m")],
+    ["EROFS", "/m", yours("/m")],
     ["EIO", "/m", undefined],
     ["ENOTDIR", "/m", undefined],
   ])("%s of %s", (code, path, cure) => {
@@ -73,38 +66,23 @@ describe("a cure for each reason", () => {
   });
 
   it.skipIf(process.platform !== "linux").each(FOLDERS)(
-    "a home folder that is not yours, without $folder",
+    "below $folder: another place too, which need not exist yet",
     ({ folder, variable }) => {
-      replaceIn(fs, {
-        existsSync: (path: string) => path !== folder && existsSync(path),
-      });
-      for (const code of ["EACCES", "EROFS"])
-        expect(cureFor(refused(code), join(folder, "x"))).toBe(
-          `Set ${variable} to a folder that you can write to`,
-        );
-    },
-  );
-
-  it.skipIf(process.platform !== "linux").each(FOLDERS)(
-    "EACCES of $folder",
-    ({ folder, variable }) => {
-      replaceIn(fs, {
-        existsSync: (path: string) => path === folder || existsSync(path),
-      });
       const path = join(folder, "x");
-      expect(cureFor(refused("EACCES"), path)).toBe(
-        `Make ${path} and its folder writable for you alone (as root: chown -R ${uid} '${folder}'), or copy '${folder}' into another folder of yours, and set ${variable} to that folder`,
-      );
+      for (const code of ["EACCES", "EROFS"])
+        expect(cureFor(refused(code), path)).toBe(
+          `${yours(path)}; or copy '${folder}', if it exists, into another folder of yours, and set ${variable} to that folder`,
+        );
     },
   );
 });
 
 describe("modes", () => {
-  it("a folder for all: chmod, and what works on a volume that keeps no modes", () => {
+  it("a folder for all", () => {
     const path = newFile();
     chmodSync(dirname(path), 0o777);
     expect(troubleOf(path)).toBe(
-      `other users can write to its folder (mode 777). Run chmod go-w '${dirname(path)}' or, if its volume keeps no modes (such as CIFS or FAT), ${mounted}`,
+      `other users can write to its folder (mode 777). ${cureOf(dirname(path))}`,
     );
   });
 
@@ -118,32 +96,18 @@ describe("modes", () => {
       mkdirSync(dirname(path));
       chmodSync(dirname(path), 0o777);
       expect(troubleOf(path)).toContain(
-        `keeps no modes (such as CIFS or FAT), ${mounted}, or copy '${cacheFolder()}' into another folder of yours, and set XDG_CACHE_HOME to that folder`,
+        `; or copy '${cacheFolder()}', if it exists, into another folder of yours, and set XDG_CACHE_HOME to that folder`,
       );
     },
   );
 
-  it("a file that others may read, and whose mode can't be set", () => {
-    const path = newFile(0o644);
-    const fchmodSync = () => {
-      throw Object.assign(new Error("EPERM: operation not permitted, fchmod"), {
-        code: "EPERM",
-        syscall: "fchmod",
-      });
-    };
-    replaceIn(fs, { fchmodSync });
-    expect(troubleOf(path)).toBe(
-      `other users can read it. As its volume keeps no modes (such as CIFS or FAT), ${mounted}`,
-    );
-  });
-
   it.skipIf(process.getuid?.() !== 0)(
-    "another user's file (needs root to make one): chown",
+    "another user's file (needs root to make one)",
     () => {
       const path = newFile();
       chownSync(path, 12_345, 12_345);
       expect(troubleOf(path)).toBe(
-        `it belongs to the user 12345, and you are ${uid}. Run as root: chown -R ${uid} '${path}'`,
+        `it belongs to the user 12345, and you are ${uid}. ${yours(path)}`,
       );
       expect(cureFor(new UnusableFile("x", "Mount it"), path)).toBe("Mount it");
     },
@@ -169,7 +133,7 @@ describe("before anything is written", () => {
     };
     replaceIn(fs, { mkdirSync: failing("ENOENT"), accessSync: failing("EROFS") });
     await expect(run.recordSending(aCreate("Advertiser::a"))).rejects.toThrow(
-      /EROFS: refused\. Make its volume writable\./,
+      /EROFS: refused\. Make .* writable for you alone\./,
     );
   });
 

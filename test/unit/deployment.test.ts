@@ -64,23 +64,6 @@ it("an object that loses its place after all is nobody's", () => {
   expect(run.holderOf(event, "5")).toBeUndefined();
 });
 
-it("a resource has left an object once it has given it up, unless it has claimed it again", () => {
-  const run = new Deployment();
-  run.noteLeaving(event, "5", "a");
-  run.noteLeaving(event, "5", "b");
-  run.noteLeaving(event, "6");
-  const left = (key: string, id = "5") => run.hasLeft(key, event.name, id);
-  expect([left("a"), left("b"), left("c"), left("", "6")]).toEqual([
-    true,
-    true,
-    false,
-    true,
-  ]);
-  expect(run.hasLeft("a", "Advertiser", "5")).toBe(false);
-  run.claim(event, "5", "b");
-  expect([left("a"), left("b")]).toEqual([true, false]);
-});
-
 it("a context says whether it is an `up`; it is whole once as many were checked as the last batch has declared", () => {
   const run = new Deployment();
   expect(run).toMatchObject({ isUp: false, isWhole: false });

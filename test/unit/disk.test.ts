@@ -10,6 +10,7 @@ import { type Clock, systemClock } from "../../provider/src/base/index.js";
 import {
   type Journal,
   type RunJournal,
+  removeJournals,
   writeAnswers,
 } from "../../provider/src/journal/index.js";
 import { openCreates } from "../../provider/src/plan/index.js";
@@ -101,7 +102,10 @@ class Life {
   end(run: Journal, returned: string[], gone: string[], finished: RunJournal[] = []) {
     for (const name of returned) run.markReturned(markOf(keyOf(name)));
     const says = Object.fromEntries(gone.map((name) => [name, "none"]));
-    this.mutters(says, () => run.closeNow(finished, true));
+    this.mutters(says, () => {
+      run.closeNow();
+      removeJournals(finished, this.disk);
+    });
   }
 
   get journals() {

@@ -333,3 +333,16 @@ function unreadable() {
   saved.trouble = "no rights";
   return saved;
 }
+
+it("each provider's process warns about open creates of its own provider only", async () => {
+  const inputs = { ...inputsOf("lost"), __run: EARLIER };
+  const resource = { ...ofPlugin("lost", 0, "eu"), id: "", inputs };
+  const pending = [{ type: "creating", resource }];
+  const saidBy = async (...provider: string[]) => {
+    const [name] = provider;
+    const options = name === undefined ? {} : { options: { provider: name } };
+    const said = await endOf({ resources: [KEPT], pending, checks: ["kept"], ...options });
+    return said.filter((each) => each.includes("lost")).length;
+  };
+  expect([await saidBy(), await saidBy("us"), await saidBy("eu")]).toEqual([0, 0, 1]);
+});

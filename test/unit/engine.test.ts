@@ -125,7 +125,6 @@ describe("a run", () => {
     targets: [],
     excludes: [],
     hasDependents: false,
-    skipsPreview: false,
   };
 
   it.each<[string, object]>([
@@ -133,9 +132,9 @@ describe("a run", () => {
     ["up", { command: "up" }],
     ["update -y", { command: "up" }],
     ["pre", { command: "preview" }],
-    ["dn", { command: "destroy" }],
-    ["down", { command: "destroy" }],
-    ["refresh --run-program", { command: "refresh" }],
+    ["dn", {}],
+    ["down", {}],
+    ["refresh --run-program", {}],
     ["stack export", {}],
     ["-C shop up", { command: "up" }],
     ["--cwd shop --color never -v 9 --stack dev up", { command: "up", stack: "dev" }],
@@ -146,9 +145,9 @@ describe("a run", () => {
     ["up -s dev", { command: "up", stack: "dev" }],
     ["up -sdev", { command: "up", stack: "dev" }],
     ["up -s=dev", { command: "up", stack: "dev" }],
-    ["up -yfs dev", { command: "up", stack: "dev", skipsPreview: true }],
-    ["up -f", { command: "up", skipsPreview: true }],
-    ["up --skip-preview", { command: "up", skipsPreview: true }],
+    ["up -yfs dev", { command: "up", stack: "dev" }],
+    ["up -f", { command: "up" }],
+    ["up --skip-preview", { command: "up" }],
     ["up --skip-preview=false --yes", { command: "up" }],
     ["up -xf -tf", { command: "up", targets: ["f"], excludes: ["f"] }],
     ["up -ysdev", { command: "up", stack: "dev" }],
@@ -170,7 +169,7 @@ describe("a run", () => {
     ],
     [
       "destroy -x a --exclude=b --exclude-dependents",
-      { command: "destroy", excludes: ["a", "b"], hasDependents: true },
+      { excludes: ["a", "b"], hasDependents: true },
     ],
     [
       "up --target a --target-dependents",
@@ -180,24 +179,7 @@ describe("a run", () => {
     ["up -t a,b", { command: "up", targets: ["a,b"] }],
   ])("pulumi %s", (words, run) => {
     const args = words.split(" ").filter((word) => word !== "");
-    expect(runOf(args, {})).toEqual({ ...NONE, ...run });
-  });
-
-  it("takes options from the environment too, as Pulumi does", () => {
-    const environment = {
-      PULUMI_OPTION_STACK: "dev",
-      PULUMI_OPTION_TARGET: "a,b",
-      PULUMI_OPTION_EXCLUDE: "",
-      PULUMI_OPTION_TARGET_DEPENDENTS: "1",
-      PULUMI_OPTION_SKIP_PREVIEW: "true",
-    };
-    expect(runOf(["up", "-t", "c"], environment)).toEqual({
-      ...{ command: "up", stack: "dev", targets: ["a", "b", "c"], excludes: [] },
-      hasDependents: true,
-      skipsPreview: true,
-    });
-    const other = runOf(["up", "-s", "other", "--target-dependents=false"], environment);
-    expect(other).toMatchObject({ stack: "other", hasDependents: false });
+    expect(runOf(args)).toEqual({ ...NONE, ...run });
   });
 });
 

@@ -1,6 +1,5 @@
 /** A set's arguments are checked against its rules: all problems at once, with their paths. */
 import { describe, expect, it } from "vitest";
-import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEventSet } from "../../provider/src/kinds/event-kind.js";
 import { warningsIn } from "../../provider/src/kinds/likely-mistakes.js";
 import { holdsUnknown } from "../../provider/src/plan/decide.js";
@@ -114,16 +113,23 @@ it("an entry's arguments come before the set's defaults, and those before the AP
     defaults: { clickWindow: 60 },
     events: { e: { ...E, viewWindow: 5 } },
   });
+  const defaults = {
+    countUnique: false,
+    clickWindow: 60,
+    viewWindow: 2_592_000,
+    attribution: "ALL",
+  };
   expect(values).toEqual({
     advertiserId: 1,
-    defaults: { clickWindow: 60 },
+    defaults,
     events: { e: { ...E, viewWindow: 5 } },
   });
-  expect(conversionEventSet.defaultsIn({ ...limits, maxWindowSeconds: 3600 })).toEqual({
-    countUnique: false,
+  const set = { advertiserId: 1, events: {} };
+  const rules = conversionEventSet.rules({ ...limits, maxWindowSeconds: 3600 });
+  expect(validate(set, rules).values.defaults).toEqual({
+    ...defaults,
     clickWindow: 3600,
     viewWindow: 3600,
-    attribution: "ALL",
   });
 });
 
@@ -138,7 +144,7 @@ it("an id that a spreadsheet has rounded, and a name with a character that nobod
   };
   const unseen = String.raw`"Sign\u200bup" has an invisible character: is it intended?`;
   expect(
-    warningsIn(conversionEventSet, {
+    warningsIn({
       advertiserId: rounded,
       defaults: {},
       events: { a: event, b: E },
@@ -146,12 +152,10 @@ it("an id that a spreadsheet has rounded, and a name with a character that nobod
   ).toEqual([
     { property: "advertiserId", reason: told },
     { property: 'events["a"].eventName', reason: unseen },
-    { property: 'events["a"].segmentId', reason: told.replace(rounded, `${rounded}00`) },
     { property: 'events["a"].existingId', reason: told },
+    { property: 'events["a"].segmentId', reason: told.replace(rounded, `${rounded}00`) },
   ]);
-  expect(
-    warningsIn(advertiser, { advertiserName: "Ac\u00adme", existingId: rounded }),
-  ).toMatchObject([
+  expect(warningsIn({ advertiserName: "Ac\u00adme", existingId: rounded })).toMatchObject([
     { property: "advertiserName" },
     { property: "existingId", reason: told },
   ]);
@@ -159,7 +163,7 @@ it("an id that a spreadsheet has rounded, and a name with a character that nobod
 
 it("short windows are warned of, in defaults and in each entry", () => {
   const events = { a: { ...E, clickWindow: 30 }, b: { ...E, viewWindow: 366 } };
-  expect(warningsIn(conversionEventSet, { defaults: { viewWindow: 1 }, events })).toEqual([
+  expect(warningsIn({ defaults: { viewWindow: 1 }, events })).toEqual([
     {
       property: "defaults.viewWindow",
       reason: expect.stringContaining("is 1 second; windows are in seconds."),
@@ -173,7 +177,7 @@ it("short windows are warned of, in defaults and in each entry", () => {
 
 it("names that stand for no value are warned of", () => {
   const events = { a: { ...E, eventName: "None" }, b: { ...E, eventName: "Nonesuch" } };
-  expect(warningsIn(conversionEventSet, { events })).toEqual([
+  expect(warningsIn({ events })).toEqual([
     { property: 'events["a"].eventName', reason: 'is "None": is that a name?' },
   ]);
 });

@@ -3,6 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../provider/src/base/index.js";
 import {
+  Journal,
   journalErrorFrom,
   lockPath,
   readJournal,
@@ -143,20 +144,19 @@ describe("M1: what is on the disk before a byte leaves", () => {
     expect([calls.length, words().length]).toEqual([4, 101]);
   });
 
-  it("the state that the run began with is noted with the first create, once it is known", async () => {
-    const { newRun, journals } = stackOn();
-    const run = newRun({}, "127.0.0.1:1");
-    await run.assertUsable();
-    expect(journals()).toEqual(
-      [
-        { ...{ stack: DEV.stack, run: "run-1", engine: "127.0.0.1:1", path: run.path } },
-      ].map((each) => ({ ...each, entries: new Map() })),
-    );
-    run.start = { from: "2026-03-02T10:00:00Z", stateRuns: ["r"] };
-    await run.recordSending(aCreate(A));
-    run.start = { from: "later" };
-    await run.recordSending(aCreate(B));
-    expect(journals()).toMatchObject([{ from: "2026-03-02T10:00:00Z", stateRuns: ["r"] }]);
+  it("the first line says which state the run began with, before anything is sent", async () => {
+    const { disk, journals } = stackOn();
+    const start = { from: "2026-03-02T10:00:00Z", stateRuns: ["r"] };
+    const known = Promise.withResolvers<typeof start>();
+    const of = { place: DEV, run: "run-1", engine: "127.0.0.1:1" };
+    const run = new Journal(of, { folder: FOLDER, disk }, () => known.promise);
+    const sent = run.recordSending(aCreate(A));
+    await turn();
+    expect(journals()).toEqual([]);
+    known.resolve(start);
+    await sent;
+    const header = { stack: DEV.stack, run: "run-1", engine: "127.0.0.1:1", ...start };
+    expect(journals()).toMatchObject([{ ...header, path: run.path }]);
   });
 
   it("a create that could not be written is not sent; an id that could not be written counts in this run", async () => {
@@ -182,7 +182,7 @@ describe("M1: what is on the disk before a byte leaves", () => {
     await run.recordSending(aCreate(B));
     expect(words()).toEqual(["a sent", "b sent"]);
     for (const key of [A, B]) run.markReturned(markOf(key));
-    run.closeNow([], true);
+    run.closeNow();
     expect(paths()).toEqual([]);
   });
 });
@@ -201,7 +201,7 @@ describe("M4: two runs of one stack", () => {
       const run = newRun();
       const opening = run.openOnce();
       for (let count = 0; count < turns; count++) await undefined;
-      run.closeNow([], true);
+      run.closeNow();
       await opening;
       await expect(run.recordSending(aCreate(B))).rejects.toThrow("this run has ended");
       expect([words(), disk.existsSync(lockPath(run.path))]).toEqual([[], false]);
@@ -214,7 +214,7 @@ describe("M4: two runs of one stack", () => {
     await run.recordSending(aCreate(A));
     const noting = run.recordCreated(markOf(A), "42");
     for (let count = 0; count < 9; count++) await undefined; // no turn of the event loop
-    run.closeNow([], true);
+    run.closeNow();
     await noting;
     await expect(run.recordSending(aCreate(B))).rejects.toThrow("this run has ended");
     expect(words()).toEqual(["a created 42"]);
@@ -260,11 +260,11 @@ describe("M4: two runs of one stack", () => {
     const [first, sibling] = [newRun(), newRun({}, engine)];
     for (const run of [first, sibling]) await run.recordSending(aCreate(A));
     const later = newRun({}, engine);
-    const found = await later.readEarlier(new Set());
+    const found = await later.readEarlier(new Set(), () => false);
     expect(found.map(({ run }) => run)).toEqual(["run-1"]);
     expect(await later.readEarlier(new Set(), () => false)).toHaveLength(1);
     await later.assertUsable();
-    expect(await later.readEarlier(new Set())).toHaveLength(1); // not its own
+    expect(await later.readEarlier(new Set(), () => false)).toHaveLength(1); // not its own
   });
 });
 
@@ -291,10 +291,10 @@ describe("M5: what can't be read stops every create", () => {
     append(text);
     expect(journals).toThrow();
     const run = newRun();
-    expect(await run.readEarlier(new Set())).toEqual([]);
+    expect(await run.readEarlier(new Set(), () => false)).toEqual([]);
     expect(run.trouble?.message).toMatch(words); // a preview says it too
     await expect(run.recordSending(aCreate(A))).rejects.toThrow(words);
-    run.closeNow([], true);
+    run.closeNow();
     expect(paths()).toHaveLength(1); // it stays as it is
   });
 
@@ -309,15 +309,15 @@ describe("M5: what can't be read stops every create", () => {
     append("garbage\n", `${FOLDER}/notes.txt`);
     disk.mkdirSync(`${FOLDER}/old.jsonl`, { recursive: true, mode: 0o700 });
     expect(paths()).toEqual([]);
-    expect(await newRun().readEarlier(new Set())).toEqual([]);
+    expect(await newRun().readEarlier(new Set(), () => false)).toEqual([]);
   });
 
   it("a journal of a run that Pulumi's record names is read wherever its place was guessed", async () => {
     const { disk, newRun } = stackOn();
     const other = stackOn(disk, { ...DEV, backend: "s3://x" });
     await other.up((run) => run.recordSending(aCreate(A)));
-    expect(await newRun().readEarlier(new Set(["run-2"]))).toEqual([]);
-    expect(await newRun().readEarlier(new Set(["run-1"]))).toMatchObject([
+    expect(await newRun().readEarlier(new Set(["run-2"]), () => false)).toEqual([]);
+    expect(await newRun().readEarlier(new Set(["run-1"]), () => false)).toMatchObject([
       { run: "run-1" },
     ]);
   });
@@ -325,12 +325,13 @@ describe("M5: what can't be read stops every create", () => {
   it("a folder that can't be read stops too; none is an empty one", async () => {
     const disk = new MemoryDisk();
     const { newRun } = stackOn(disk);
-    expect(await newRun().readEarlier(new Set())).toEqual([]);
+    expect(await newRun().readEarlier(new Set(), () => false)).toEqual([]);
+    disk.mkdirSync(FOLDER, { recursive: true, mode: 0o700 });
     disk.readdirSync = () => {
       throw Object.assign(new Error("EACCES: refused"), { code: "EACCES" });
     };
     const run = newRun();
-    expect(await run.readEarlier(new Set())).toEqual([]);
+    expect(await run.readEarlier(new Set(), () => false)).toEqual([]);
     await expect(run.recordSending(aCreate(A))).rejects.toThrow("EACCES");
     expect(journalErrorFrom("/x", new Error("y")).message).toBe(
       "Nothing was sent. The journal /x can't be used: y. Run this again.",
@@ -340,11 +341,10 @@ describe("M5: what can't be read stops every create", () => {
 
 describe("the end", () => {
   it("removes the journals that nobody needs any more, and no process writes", async () => {
-    const { newRun, up, paths, journals, disk } = stackOn();
+    const { up, paths, journals, disk } = stackOn();
     for (const key of [A, B, C]) await up((run) => run.recordSending(aCreate(key)));
     const [first, second] = journals();
-    const run = newRun();
-    run.closeNow(first ? [first] : [], true);
+    removeJournals(first ? [first] : [], disk);
     expect(paths()).toHaveLength(2);
     // A process still writes it.
     const lock = lockPath(second?.path ?? "");

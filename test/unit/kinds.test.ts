@@ -1,7 +1,6 @@
 /** Each kind of resource, and each of its arguments, is known wherever it must be: what no compiler can name. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readCsvEvents } from "../../provider/src/catalog/csv-catalog.js";
-import type { CatalogFinding } from "../../provider/src/catalog/written.js";
 import * as handlers from "../../provider/src/handlers.js";
 import * as publicNames from "../../provider/src/index.js";
 import {
@@ -40,27 +39,16 @@ function sectionOf(title: string): string {
   return section.split("\n## ", 1)[0] ?? "";
 }
 
-describe.each([...KINDS, ...SETS].map((resource) => [resource.name, resource] as const))(
-  "%s",
-  (name, resource) => {
-    it("has a class and a provider", () => {
-      expect(Object.keys(publicNames)).toContain(name);
-      expect(Object.keys(handlers)).toContain(handlerOf(name));
-    });
+describe.each([...KINDS, ...SETS].map(({ name }) => name))("%s", (name) => {
+  it("has a class and a provider", () => {
+    expect(Object.keys(publicNames)).toContain(name);
+    expect(Object.keys(handlers)).toContain(handlerOf(name));
+  });
 
-    it("has a section of the reference page", () => {
-      expect(sectionOf(`\`${name}\``)).not.toBe("");
-    });
-
-    it("has rules for each argument that holds an id, or may be another resource", () => {
-      const rules = Object.keys(resource.rules(LIMITS).shape);
-      expect(rules).toEqual(expect.arrayContaining([...resource.idArguments]));
-      expect([...resource.idArguments]).toEqual(
-        expect.arrayContaining(Object.keys(resource.references)),
-      );
-    });
-  },
-);
+  it("has a section of the reference page", () => {
+    expect(sectionOf(`\`${name}\``)).not.toBe("");
+  });
+});
 
 describe.each(KINDS.map((kind) => [kind.name, kind] as const))(
   "each wire name of %s",
@@ -91,6 +79,13 @@ describe.each(KINDS.map((kind) => [kind.name, kind] as const))(
     it("has an owner among them, if any", () => {
       expect([undefined, ...Object.keys(wireNames)]).toContain(owner);
       if (owner !== undefined) expect(kind.identifyingProperties).toContain(owner);
+      if (owner !== undefined) expect(kind.idArguments).toContain(owner);
+      expect(kind.ownerKind === undefined).toBe(owner === undefined);
+    });
+
+    it("has a rule, if it holds an id", () => {
+      const rules = Object.keys(kind.rules(LIMITS).shape);
+      expect(rules).toEqual(expect.arrayContaining([...kind.idArguments]));
     });
   },
 );
@@ -101,7 +96,7 @@ it("a program can give each argument, and read it: the compiler says which one i
 
 it("each wire name of an event is a column of a CSV file", () => {
   const columns = Object.values(conversionEvent.wireNames);
-  const findings: CatalogFinding[] = [];
-  readCsvEvents(`${["key", ...columns].join()}\n`, "c.csv", findings);
-  expect(findings).toEqual([]);
+  const report = vi.fn();
+  readCsvEvents(`${["key", ...columns].join()}\n`, "c.csv", report);
+  expect(report).not.toHaveBeenCalled();
 });

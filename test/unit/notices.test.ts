@@ -1,44 +1,44 @@
 /** Messages, not too often; and the end of the work once the engine is gone. */
 import { describe, expect, it, vi } from "vitest";
 import { NotSentError, Secrets } from "../../provider/src/base/index.js";
-import { createMessages, createWork } from "../../provider/src/operations/runtime.js";
+import { Messages, Work } from "../../provider/src/operations/runtime.js";
 
 describe("messages", () => {
   function start() {
     const log: string[] = [];
     const secrets = new Secrets();
     secrets.add("geheim");
-    const messages = createMessages(
+    const messages = new Messages(
       secrets,
       async (...parts) => void log.push(parts.join(" ")),
     );
-    return { ...messages, log };
+    return { messages, log };
   }
 
   it("are scrubbed, and the same one is shown once, at its resource or for its topic", () => {
-    const { tellAt, say, log } = start();
+    const { messages, log } = start();
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-    for (const urn of ["a", "a", "b"]) tellAt("info", urn, "it is geheim");
+    for (const urn of ["a", "a", "b"]) messages.tellAt("info", urn, "it is geheim");
     expect(log).toEqual(["info a it is [secret]", "info b it is [secret]"]);
-    for (const text of ["geheim 1", "geheim 1", "geheim 2"]) say(text);
-    say("before", "topic");
-    say("after", "topic");
+    for (const text of ["geheim 1", "geheim 1", "geheim 2"]) messages.say(text);
+    messages.say("before", "topic");
+    messages.say("after", "topic");
     expect(warn.mock.calls.flat()).toEqual(["[secret] 1", "[secret] 2", "before"]);
     warn.mockRestore();
   });
 
   it("of one sort: the first ten are shown, the others counted, in the order in which people count", () => {
-    const { warnEach, tellCollected, log } = start();
+    const { messages, log } = start();
     for (let at = 0; at < 22; at++)
-      warnEach({
+      messages.warnEach({
         sort: "gone",
         urn: `urn${at}`,
         text: `e${at} is gone`,
         brief: `e${21 - at}`,
       });
-    warnEach({ sort: "changed", urn: "urn", text: "x was changed", brief: "x" });
+    messages.warnEach({ sort: "changed", urn: "urn", text: "x was changed", brief: "x" });
     expect(log).toHaveLength(11);
-    tellCollected(); // a moment later it comes by itself
+    messages.tellCollected(); // a moment later it comes by itself
     expect(log.slice(11)).toEqual([
       expect.stringMatching(/^warn {2}12 more, gone: e0, e1, e2, .*e10, e11$/),
     ]);
@@ -46,7 +46,7 @@ describe("messages", () => {
 });
 
 it("once the engine is gone, work under way ends, sleepers wake up, and nothing begins", async () => {
-  const underWay = createWork();
+  const underWay = new Work();
   const steps: string[] = [];
   let answer = () => {};
   const work = underWay.track(async () => {

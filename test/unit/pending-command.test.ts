@@ -35,7 +35,7 @@ async function pending(surroundings: Surroundings, ...args: string[]) {
   let journals: string[][] = [];
   const output = await printed({ resources: [ROOT], ...surroundings }, async (folder) => {
     try {
-      code = await pendingCommand.run(["--stack", "dev", ...args]);
+      code = await pendingCommand(["--stack", "dev", ...args]);
     } finally {
       if (readdirSync(folder).includes("refreshes")) refreshes = refreshesIn(folder);
       journals = journalsIn(join(folder, "pulumi-advertising"));
@@ -78,14 +78,6 @@ describe("a listing", () => {
     expect(await listed(creating("buy"), theirs)).toBe(false);
   });
 
-  it("removes the journals that nobody needs any more, and keeps the others", async () => {
-    const resources = [ROOT, event("made", 9)];
-    const journal = [noted("made", "created", "9")];
-    expect((await pending({ resources, journal })).journals).toEqual([]);
-    const both = [...journal, noted("sent", "sent")];
-    expect((await pending({ resources, journal: both })).journals).toHaveLength(1);
-  });
-
   it("of one resource's creates of several runs has each, and one option in the commands", async () => {
     const other = { ...creating("buy"), resource: event("buy", "") };
     other.resource.inputs = { ...other.resource.inputs, __run: "another-run" };
@@ -110,7 +102,7 @@ describe("an answer", () => {
       {
         targets: [E("open")],
         isClearing: false,
-        answers: { outcomes: { m: "7" }, carrier: "", open: {} },
+        answers: { outcomes: { m: "7" }, carrier: "unresolved-m", open: {} },
       },
     ]);
   });
@@ -212,9 +204,7 @@ describe("an answer", () => {
     const given = { resources: [ROOT], pendingOperations: [creating("buy")] };
     const { code, output, journals } = await pending(given, "--created", "buy=7");
     expect([code, journals]).toEqual([undefined, []]);
-    expect(output).toMatch(
-      /^not resolved: buy: .*currently locked.*\n.*pulumi cancel --yes --stack dev$/s,
-    );
+    expect(output).toMatch(/^not resolved: buy: .*currently locked/s);
   });
 
   it("that the refresh hasn't saved is not reported, and the create is listed again", async () => {
@@ -257,28 +247,25 @@ describe("--clear", () => {
   });
 
   it.each<[string, Surroundings, string[]]>([
-    [
-      "an open one",
-      { pendingOperations: [creating("buy")] },
-      [`${E("buy")}: not resolved yet`],
-    ],
+    ["an open one", { pendingOperations: [creating("buy")] }, [E("buy")]],
     [
       "one that the next `up` takes over",
       {
         pendingOperations: [creating("buy")],
         journal: [noted("buy", "created", "7")],
       },
-      [`${E("buy")}: not in the state yet; run \`pulumi up --stack dev\` first`],
+      [E("buy")],
     ],
     [
       "another package's, and an open one",
       { pendingOperations: [THEIRS, creating("buy")] },
-      ["urn:theirs: not a resource of this package", `${E("buy")}: not resolved yet`],
+      ["urn:theirs", E("buy")],
     ],
   ])("refuses %s, and changes nothing", async (_, surroundings, against) => {
     const { code, output, refreshes } = await cleared(surroundings);
     expect([code, refreshes]).toEqual([undefined, []]);
-    expect(output).toBe(`nothing was cleared:\n  ${against.join("\n  ")}`);
+    expect(output).toMatch(/^nothing was cleared\. Resolve these/);
+    expect(output.split("\n  ").slice(1)).toEqual(against);
   });
 
   it("is nothing without interrupted creates", async () => {

@@ -9,7 +9,6 @@ import {
   cookieFileFor,
   journalPath,
   journalPaths,
-  partsOfName,
   stackPlace,
 } from "../../provider/src/journal/index.js";
 import type { Settings } from "../../provider/src/settings/index.js";
@@ -131,11 +130,10 @@ it("a journal's file is named for its place and run; what isn't is another's", (
   const path = (more: object, run = "AbC-_1") =>
     journalPath({ ...place, ...more, run }, "/f");
   expect(path({})).toMatch(/^\/f\/[\da-f]{16}\.AbC-_1\.jsonl$/);
-  const names = [{}, { stack: "shop/prod" }, { backend: "s3://y" }].map((more) =>
-    partsOfName(basename(path(more))),
+  const places = [{}, { stack: "shop/prod" }, { backend: "s3://y" }].map((more) =>
+    path(more),
   );
-  expect(new Set(names.map(({ digest }) => digest)).size).toBe(3);
-  expect(names.every(({ run }) => run === "AbC-_1")).toBe(true);
+  expect(new Set(places).size).toBe(3);
   expect(journalPath({ ...place, run: "r" })).toBe(
     join(stateFolder(), basename(path({}, "r"))),
   );

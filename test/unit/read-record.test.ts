@@ -48,7 +48,12 @@ describe("running Pulumi", () => {
       { isOutputShown: true },
       "`pulumi stack export` failed: why\nfailed",
     ],
-    ["no such file", "", { executable: "/none/pulumi" }, "/none/pulumi does not exist"],
+    [
+      "no such file",
+      "",
+      { executable: "/none/pulumi" },
+      "the command `/none/pulumi` can't be run (ENOENT)",
+    ],
   ])("%s", async (_, script, options, message) => {
     const error = await run(script, options).catch((caught: Error) => caught);
     expect(error).toMatchObject({ message: expect.stringContaining(message) });
@@ -60,14 +65,14 @@ describe("running Pulumi", () => {
   it("no rights", async () => {
     const executable = commandOf("", 0o644);
     await expect(runPulumi([], { executable })).rejects.toThrow(
-      `\`${executable}\` may not be run (EACCES)`,
+      `the command \`${executable}\` can't be run (EACCES)`,
     );
   });
 
   it("not on the PATH", async () => {
     const environment = { PATH: newFolder() };
     await expect(runPulumi([], { environment })).rejects.toThrow(
-      /^the `pulumi` command is not on the PATH; to install it: https:/,
+      /^the command `pulumi` can't be run \(ENOENT\): .* on the PATH: https:/,
     );
   });
 });
@@ -75,43 +80,23 @@ describe("running Pulumi", () => {
 const EXPORT = exportOf([storedEvent("buy", 1)]);
 
 describe("the record", () => {
-  const engineWith = (...args: string[]) => ({
-    ...{ executable: "/bin/pulumi", folder: "/tmp/automation", args, id: "7 1" },
-  });
-  const STACK = "acme/shop/dev";
+  const where = { executable: "/bin/pulumi", cwd: "/tmp/automation" };
 
-  it.each<[string, Omit<Parameters<typeof readRecord>[0], "folder">, string[], object]>([
-    [
-      "of the stack that the engine's command names",
-      { engine: engineWith("up", "-s", "dev"), stack: STACK },
-      ["--stack", "dev"],
-      { executable: "/bin/pulumi", cwd: "/tmp/automation" },
-    ],
-    [
-      "of the stack that is known",
-      { engine: engineWith("up"), stack: STACK },
-      ["--stack", STACK],
-      { executable: "/bin/pulumi", cwd: "/tmp/automation" },
-    ],
-    [
-      "of the selected stack",
-      { engine: engineWith("up") },
-      [],
-      { executable: "/bin/pulumi", cwd: "/tmp/automation" },
-    ],
-    ["without an engine", { stack: STACK }, ["--stack", STACK], { cwd: "/shop" }],
-  ])("%s", async (_, choice, words, options) => {
+  it.each<[string, string | undefined, string[]]>([
+    ["of the stack that is known", "acme/shop/dev", ["--stack", "acme/shop/dev"]],
+    ["of the selected stack", undefined, []],
+  ])("%s", async (_, stack, words) => {
     const runs = vi.fn<typeof runPulumi>(async () => EXPORT);
-    const { resources } = await readRecord({ ...choice, folder: "/shop" }, runs);
+    const { resources } = await readRecord(stack, where, runs);
     expect(resources).toHaveLength(1);
     expect(runs.mock.calls).toEqual([
-      [expect.arrayContaining(["stack", "export", ...words]), options],
+      [expect.arrayContaining(["stack", "export", ...words]), where],
     ]);
     expect(runs.mock.calls[0]?.[0].includes("--stack")).toBe(words.length > 0);
   });
 
   it("is no other output, which stays unseen", async () => {
-    const reading = readRecord({ folder: "." }, async () => "SECRET");
+    const reading = readRecord("dev", where, async () => "SECRET");
     await expect(reading).rejects.toThrow(/^`pulumi stack export` printed no state$/);
   });
 
@@ -119,7 +104,7 @@ describe("the record", () => {
     const runs = vi.fn<typeof runPulumi>(async () => {
       throw new Error("no");
     });
-    const reading = readRecord({ engine: engineWith("up"), folder: "." }, runs);
+    const reading = readRecord("dev", where, runs);
     await expect(reading).rejects.toThrow("no");
     expect(runs).toHaveBeenCalledTimes(1);
   });
@@ -127,7 +112,7 @@ describe("the record", () => {
 
 it("the environment's options move no record to a file, and show no secrets", async () => {
   const runs = vi.fn<typeof runPulumi>(async () => EXPORT);
-  await readRecord({ folder: "." }, runs);
+  await readRecord("dev", {}, runs);
   const words = ["--file=", "--show-secrets=false", "--version="];
   expect(runs.mock.calls[0]?.[0]).toEqual(expect.arrayContaining(words));
 });

@@ -83,7 +83,7 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
     });
     expect(decideRetry({ ...question, attempt: answer(429) })).toMatchObject({
       kind: "limited",
-      delayMs: 1000,
+      delayMs: 500,
     });
     expect(
       decideRetry({ ...question, attempt: answer(503, "", { "retry-after": "9" }) }),
@@ -99,7 +99,7 @@ describe("a create is sent again only if it was certainly not acted upon", () =>
       random: 1,
       attempt: answer(429, "", { "retry-after": "0" }),
     });
-    expect(decision).toMatchObject({ kind: "limited", delayMs: 500 });
+    expect(decision).toMatchObject({ kind: "limited", delayMs: 250 });
   });
 });
 

@@ -1,5 +1,6 @@
 /** What a run learns from Pulumi's record: read once, believed only if it shows this run's own, and without it. */
 import { describe, expect, it } from "vitest";
+import type { Disk } from "../../provider/src/files/index.js";
 import type { Journal, RunJournal } from "../../provider/src/journal/index.js";
 import { RunRecord } from "../../provider/src/operations/run-record.js";
 import { type ExportedStack, readExport } from "../../provider/src/record/export.js";
@@ -31,16 +32,20 @@ const HELD = exported([], [storedEvent("buy", 5)]);
 /** A run whose reads of the record give these, one after the other; the last one again. */
 function start(
   answers: (ExportedStack | Error)[],
-  { journals = [], hasStack = true }: { journals?: RunJournal[]; hasStack?: boolean } = {},
+  {
+    journals = [],
+    hasStack = true,
+    hasCheckpoints = true,
+  }: { journals?: RunJournal[]; hasStack?: boolean; hasCheckpoints?: boolean } = {},
 ) {
   const warnings: string[] = [];
   const clock = new FakeClock();
   let reads = 0;
   const waits: unknown[] = [];
+  const run = { isUp: true };
   const journal = {
-    start: {},
-    readEarlier: async (_runs: Set<string>, mayBeOurs?: (run: RunJournal) => boolean) => {
-      waits.push(mayBeOurs && journals.map((each) => mayBeOurs(each)));
+    readEarlier: async (_runs: Set<string>, isAwaited: (run: RunJournal) => boolean) => {
+      waits.push(journals.map((each) => isAwaited(each)));
       return journals;
     },
   };
@@ -52,10 +57,20 @@ function start(
       return answer as ExportedStack;
     },
     journal: () => (hasStack ? (journal as unknown as Journal) : undefined),
+    isUp: () => run.isUp,
+    hasCheckpoints,
     warn: (message) => void warnings.push(message),
     clock,
   });
-  return { record, warnings, clock, journal, waits, reads: () => reads };
+  return { record, warnings, clock, run, waits, reads: () => reads };
+}
+
+/** The journals that the end of a run removes. */
+function removedBy(record: RunRecord): string[] {
+  const removed: string[] = [];
+  const disk = { existsSync: () => false, rmSync: (path: string) => removed.push(path) };
+  record.closeJournals(disk as unknown as Disk);
+  return removed;
 }
 
 const journalOf = (run: string, state: "sent" | "created" | "closed", id?: string) => {
@@ -67,10 +82,10 @@ describe("the record", () => {
   it("is read once, whoever asks, and nobody waits for it before", async () => {
     const { record, reads, warnings } = start([HELD]);
     expect([record.hasBegun, reads()]).toEqual([false, 0]);
-    record.begin();
+    const states = [record.state(), record.state()];
     expect([record.hasBegun, record.arrived]).toEqual([true, undefined]);
-    const [one, two] = await Promise.all([record.state(), record.state()]);
-    await Promise.all([record.open(true), record.open(false)]);
+    const [one, two] = await Promise.all(states);
+    await Promise.all([record.open(), record.open()]);
     expect([reads(), warnings]).toEqual([1, []]);
     expect(one).toBe(two);
     expect(record.arrived).toBe(one);
@@ -81,51 +96,56 @@ describe("the record", () => {
     const { record, warnings, reads, clock } = start([new Error("no rights")], {
       journals,
     });
-    await Promise.all([record.state(), record.state(), record.isBelieved()]);
-    const { all } = await record.open(true);
+    await Promise.all([record.state(), record.state(), record.stateNow()]);
+    const { all } = await record.open();
     expect(all).toMatchObject([{ mark: MARK, isDoubtful: false }]);
     expect(warnings).toEqual([
       expect.stringMatching(
         /^Pulumi's record of this stack can't be read: no rights\. So only this machine's journal .* run `npx pulumi-advertising pending` first\.$/,
       ),
     ]);
-    expect([await record.isBelieved(), reads(), clock.monotonicMs()]).toEqual([
-      false,
+    expect([await record.stateNow(), reads(), clock.monotonicMs()]).toEqual([
+      undefined,
       1,
       0,
     ]);
-    expect(record.finishedJournals(true)).toEqual([]);
+    expect(removedBy(record)).toEqual([]);
   });
 });
 
-describe("it is believed", () => {
+describe("before a delete it is read again, and believed", () => {
   const own = exported([creating(THIS)]);
   const foreign = exported([creating(EARLIER)]);
   const none = exported();
 
   it.each<[string, boolean, number, (ExportedStack | Error)[]]>([
-    ["it has the operation that is under way", true, 1, [own]],
+    ["it has the operation that is under way", true, 2, [own]],
+    ["it had it at the start", true, 2, [own, none]],
+    [
+      "it had it at the start, and can be read later",
+      true,
+      3,
+      [own, new Error("no"), none],
+    ],
     ["it has it once it is asked again", true, 2, [none, own]],
-    ["it has it at last", true, 3, [none, foreign, own]],
+    ["it has it at last", true, 4, [none, none, foreign, own]],
     ["it can't be read then, but later", true, 3, [none, new Error("no"), own]],
-    ["it has another run's operation", false, 3, [foreign]],
-    ["it is another backend's", false, 3, [HELD]],
-    ["it can't be read again", false, 3, [none, new Error("no")]],
+    ["it has another run's operation", false, 4, [foreign]],
+    ["it is another backend's", false, 4, [HELD]],
+    ["it can't be read again", false, 4, [none, new Error("no")]],
   ])("if %s: %j", async (_, isBelieved, asked, answers) => {
     const { record, reads, clock, warnings } = start(answers);
-    expect(await Promise.all([record.isBelieved(), record.isBelieved()])).toEqual([
-      isBelieved,
-      isBelieved,
-    ]);
+    const states = await Promise.all([record.stateNow(), record.stateNow()]);
+    expect(states.map((state) => state !== undefined)).toEqual([isBelieved, isBelieved]);
     expect([reads(), warnings]).toEqual([asked, []]);
-    expect(clock.monotonicMs()).toBe([0, 500, 2000][asked - 1]);
+    expect(clock.monotonicMs()).toBe([0, 500, 2000][asked - 2]);
   });
 
   it("if it has a resource as the engine has passed it", async () => {
     for (const id of ["5", "6"]) {
       const { record } = start([HELD]);
       record.notePassed((resource) => resource.id === id);
-      expect(await record.isBelieved()).toBe(id === "5");
+      expect((await record.stateNow()) !== undefined).toBe(id === "5");
     }
   });
 
@@ -137,8 +157,8 @@ describe("it is believed", () => {
         asked++;
         return false;
       });
-    expect(await record.isBelieved()).toBe(false);
-    expect(asked).toBe(30); // 10 in each of 3 reads
+    expect(await record.stateNow()).toBeUndefined();
+    expect(asked).toBe(40); // 10 in each of 4 reads
   });
 });
 
@@ -146,23 +166,26 @@ describe("open creates", () => {
   it("an `up` waits for runs of this state that are still ending, a preview for none", async () => {
     const journals = [journalOf(EARLIER, "sent"), journalOf("elsewhere", "sent")];
     const saved = exported([creating(EARLIER)], [storedEvent("other", 6)]);
-    const { record, waits, journal } = start([saved], { journals });
-    const preview = await record.open(false);
+    const { record, waits, run } = start([saved], { journals });
+    run.isUp = false;
+    const preview = await record.open();
     expect(preview.all.map(({ run, isDoubtful }) => `${run} ${isDoubtful}`)).toEqual([
       `${EARLIER} false`,
       "elsewhere true",
     ]);
-    expect(journal.start).toEqual({ from: TIME, stateRuns: [EARLIER] });
-    const up = await record.open(true);
-    expect(waits).toEqual([undefined, [true, false]]);
-    // From then on, everybody asks that.
-    expect([await record.open(false), await record.open(true)]).toEqual([up, up]);
+    run.isUp = true;
+    const up = await record.open();
+    expect(waits).toEqual([
+      [false, false],
+      [true, false],
+    ]);
+    expect(await record.open()).toBe(up);
     expect(waits).toHaveLength(2);
   });
 
   it("are none for a run that doesn't know its stack", async () => {
     const { record } = start([exported([creating(EARLIER)])], { hasStack: false });
-    expect((await record.open(false)).all).toEqual([]);
+    expect((await record.open()).all).toEqual([]);
   });
 
   it("are this run's no longer once the state has them, by the mark or the object", async () => {
@@ -194,12 +217,14 @@ describe("what is kept", () => {
     ["the create is resolved", [MARK], [EARLIER]],
   ])("journals whose creates are open: %s", async (_, seen, finished) => {
     const journals = [journalOf(EARLIER, "sent")];
-    const { record } = start([exported([creating(EARLIER)])], { journals });
-    await record.open(true);
-    for (const mark of seen) record.noteSeen(mark);
-    expect(record.finishedJournals(true).map(({ run }) => run)).toEqual(finished);
-    // With checkpoints off, a later run has to see it in the state.
-    expect(record.finishedJournals(false)).toEqual([]);
+    for (const hasCheckpoints of [true, false]) {
+      const more = { journals, hasCheckpoints };
+      const { record } = start([exported([creating(EARLIER)])], more);
+      await record.open();
+      for (const mark of seen) record.noteSeen(mark);
+      // With checkpoints off, a later run has to see it in the state.
+      expect(removedBy(record)).toEqual(hasCheckpoints ? finished : []);
+    }
   });
 
   it("an object beside the state's is superseded: it is named once, and its journal goes", async () => {
@@ -207,8 +232,8 @@ describe("what is kept", () => {
     const inputs = { __run: EARLIER };
     const saved = exported([], [storedEvent("buy", 5, {}, { inputs })]);
     const { record } = start([saved], { journals });
-    expect((await record.open(true)).all).toEqual([]);
+    expect((await record.open()).all).toEqual([]);
     expect(record.superseded).toMatchObject([{ id: "4", mark: MARK }]);
-    expect(record.finishedJournals(true)).toEqual(journals);
+    expect(removedBy(record)).toEqual([EARLIER]);
   });
 });

@@ -3,9 +3,6 @@
  * tried, on which object, what came back and what to do. `operations/` and `cli/` mask secrets before a message leaves
  * the process. `TransportFailure` and `WaitBudgetExceeded` aren't here, because they never leave the client.
  */
-import { existsSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
-
 /** The base of every error that this package raises on purpose. */
 export abstract class AdvertisingError extends Error {
   /** Stable, for programs: a contract like the names of arguments. */
@@ -75,25 +72,13 @@ export class InternalError extends coded("ADVERTISING_INTERNAL") {}
 /** Give `.get()` the object's id on the platform; or, for an import, set up a read in `advertising:operations`. */
 export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 
-const MESSAGES = join("node_modules", "pulumi-advertising", "docs", "messages.md");
-
-/** The path of the package's messages page, for this folder: a program may be below the folder of `node_modules`. */
-function messagesPage() {
-  let folder = process.cwd();
-  while (!existsSync(join(folder, MESSAGES))) {
-    // If the package is installed elsewhere (globally), the usual path still tells which page is meant.
-    if (dirname(folder) === folder) return MESSAGES;
-    folder = dirname(folder);
-  }
-  return relative(process.cwd(), join(folder, MESSAGES));
-}
+/** From the folder in which the package was installed. */
+const MESSAGES = "node_modules/pulumi-advertising/docs/messages.md";
 
 /** Adds the page's path and the code to an error's message, at the end. */
 export function withPage(message: string, code: string): string {
-  return withCode(
-    `${message}${gapAfter(message)}(${messagesPage()}#${code.toLowerCase()})`,
-    code,
-  );
+  const page = `(${MESSAGES}#${code.toLowerCase()})`;
+  return withCode(`${message}${gapAfter(message)}${page}`, code);
 }
 
 /** Like {@link withPage}, for one of several messages: adds only the code. */

@@ -1,35 +1,21 @@
 /** Finds the known name that a mistyped one was probably meant to be. Pure. */
 
-/** Shorter pieces occur in too many names to show which one was meant. */
-const MIN_PIECE_CHARACTERS = 3;
-
-/**
- * The name in `known` that `typed` likely means or is a piece of, case and separators aside; `undefined` if none is
- * near.
- */
+/** The name in `known` that `typed` likely means, case and separators aside; `undefined` if none is near. */
 export function nearest(typed: string, known: Iterable<string>): string | undefined {
+  const word = letters(typed);
   let best: string | undefined;
   let fewestEdits = Number.POSITIVE_INFINITY;
   for (const name of known) {
-    const edits = likelyEdits(letters(typed), letters(name));
-    if (edits === undefined || edits >= fewestEdits) continue;
+    const other = letters(name);
+    const most = Math.ceil(Math.min(word.length, other.length) / 3);
+    // There are too many edits for a slip or an abbreviation.
+    if (Math.abs(word.length - other.length) > most) continue;
+    const edits = editsBetween(word, other);
+    if (edits > most || edits >= fewestEdits) continue;
     best = name;
     fewestEdits = edits;
   }
   return best;
-}
-
-/** The number of edits between two names; `undefined` if there are too many for a slip or an abbreviation. */
-function likelyEdits(one: string, other: string) {
-  const length = Math.min(one.length, other.length);
-  const difference = Math.abs(one.length - other.length);
-  const isPiece = one.includes(other) || other.includes(one);
-  if (isPiece && length >= MIN_PIECE_CHARACTERS) return difference;
-  const most = Math.ceil(length / 3);
-  if (length === 0 || difference > most) return undefined;
-  const edits = editsBetween(one, other);
-  if (edits <= most) return edits;
-  return undefined;
 }
 
 /** How many characters must be added, removed or replaced to turn one text into the other. */
@@ -49,17 +35,10 @@ export function editsBetween(one: string, other: string): number {
   return above.at(-1) ?? 0;
 }
 
-/**
- * Completes an error about an unknown name: `did you mean value?` if a known name is near, else lists the known names.
- * @param written returns the suggested name as it is written.
- */
-export function didYouMean(
-  typed: string,
-  known: readonly string[],
-  written = (name: string) => name,
-): string {
+/** Completes an error about an unknown name: `did you mean value?` if a known name is near, else lists the known names. */
+export function didYouMean(typed: string, known: readonly string[]): string {
   const meant = nearest(typed, known);
-  if (meant) return `did you mean ${written(meant)}?`;
+  if (meant) return `did you mean ${meant}?`;
   return `expected one of ${known.join(", ")}`;
 }
 

@@ -1,7 +1,8 @@
 /** Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading's letters. */
 import { didYouMean, joined, letters, printable, quoted } from "../base/index.js";
-import { conversionEvent } from "../kinds/index.js";
-import { type CatalogFinding, errorAt, type Source, type WrittenEvent } from "./written.js";
+import { conversionEvent, WINDOWS } from "../kinds/index.js";
+import { withDecimalPoint } from "./field-values.js";
+import type { AddFinding, CatalogEntry, Source } from "./written.js";
 
 /** The columns that every file must have. */
 const REQUIRED = ["key", "advertiser", "eventName", "value"];
@@ -11,6 +12,7 @@ const COLUMNS = [
   "existingId",
   "formerKey",
 ].filter((name) => name !== conversionEvent.owner);
+const NUMBERS = ["value", "eventTypeId", ...WINDOWS];
 
 /** The columns by the letters of their headings: wire names and spaced names have the same letters as arguments. */
 const BY_LETTERS = new Map([
@@ -22,63 +24,60 @@ const BY_LETTERS = new Map([
   ["segment", "segmentId"],
 ]);
 
-/** @returns the events as far as the file could be read. @param findings gets the problems and warnings. */
+/** @returns the events as far as the file could be read. */
 export function readCsvEvents(
   content: string,
   file: string,
-  findings: CatalogFinding[],
-): WrittenEvent[] {
+  report: AddFinding,
+): CatalogEntry[] {
   // Within quotes, the library counts CRLF as two lines. Excel's line about the delimiter becomes a blank one.
-  const text = content.replace(/\r\n?/g, "\n").replace(/^\ufeff?"?sep=."?(?=\n)/i, "");
+  const text = content.replace(/\r\n?/g, "\n").replace(/^"?sep=."?(?=\n)/i, "");
   const delimiter = delimiterOf(text);
-  const rows = readRows(text, delimiter, file, findings);
+  const rows = readRows(text, delimiter, file, report);
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
   const columns = header.cells.map((heading) => BY_LETTERS.get(letters(heading)));
-  findings.push(...headerFindings(header, columns));
+  for (const [at, heading] of header.cells.entries()) {
+    const column = columns[at];
+    const about = { property: printable(heading) };
+    if (column === undefined && heading !== "") {
+      const reason = `is not a known column; ${didYouMean(heading, COLUMNS)}`;
+      report(header.source, reason, about);
+    }
+    if (column !== undefined && columns.indexOf(column) !== at)
+      report(header.source, `is a second ${column} column: remove one`, about);
+  }
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   if (missing.length > 0) {
-    const reason = `has no column ${missing.join(", ")}: the first row must name the columns`;
-    findings.push(errorAt(header.source, "", reason));
+    const names = missing.join(", ");
+    report(header.source, `has no column ${names}: the first row must name the columns`);
     // Every row would repeat this problem.
     return [];
   }
-  const events: WrittenEvent[] = [];
-  for (const { cells, source } of body) {
+  return body.map(({ cells, source }) => {
     const row: Record<string, string> = {};
     columns.forEach((column, at) => {
       if (column !== undefined && cells[at]) row[column] ??= cells[at];
     });
-    const { key: ownKey = "", advertiser: owner = "", ...given } = row;
-    const key = ownKey.normalize("NFC");
-    const advertiser = owner.normalize("NFC");
-    const subject = joined("/", advertiser, key);
-    // If commas separate cells, a comma in a number is a mistake.
-    const hasDecimalComma = delimiter !== ",";
-    const sourceOf = () => source;
-    events.push({ key, advertiser, subject, given, hasDecimalComma, sourceOf });
+    const key = (row.key ?? "").normalize("NFC");
+    const owner = (row.advertiser ?? "").normalize("NFC");
+    const subject = joined("/", owner, key);
     const property = REQUIRED.find((name) => SUMMARY.test(row[name] ?? ""));
     if (property !== undefined) {
       const reason = `is ${quoted(row[property] ?? "")}: if this row holds totals, remove it`;
-      findings.push({ level: "warning", subject, property, reason, source });
+      report(source, reason, { level: "warning", subject, property });
     }
     // A cell in a column without a heading, or beyond the last column.
     const stray = cells.find((cell, at) => cell !== "" && !header.cells[at]);
-    if (stray === undefined) continue;
-    const reason = `the row has more cells than the header: ${quoted(stray)}`;
-    const cure = "put a value that contains the delimiter in quotes";
-    findings.push(errorAt(source, subject, `${reason}; ${cure}`));
-  }
-  return events;
-}
-
-function headerFindings({ cells, source }: Row, columns: readonly (string | undefined)[]) {
-  return cells.flatMap((heading, at) => {
-    const column = columns[at];
-    if (heading === "" || (column !== undefined && columns.indexOf(column) === at))
-      return [];
-    let reason = `is not a known column; ${didYouMean(heading, COLUMNS)}`;
-    if (column !== undefined) reason = `is a second ${column} column: remove one`;
-    return errorAt(source, "", reason, printable(heading));
+    if (stray !== undefined) {
+      const reason = `the row has more cells than the header: ${quoted(stray)}`;
+      const cure = "put a value that contains the delimiter in quotes";
+      report(source, `${reason}; ${cure}`, { subject });
+    }
+    const { key: _, advertiser: __, ...given } = row as Record<string, unknown>;
+    // If commas separate cells, a comma in a number is a mistake.
+    for (const name of delimiter === "," ? [] : NUMBERS)
+      if (row[name] !== undefined) given[name] = withDecimalPoint(row[name]);
+    return { owner, key, subject, given, sourceOf: () => source };
   });
 }
 
@@ -86,21 +85,11 @@ function headerFindings({ cells, source }: Row, columns: readonly (string | unde
 const SUMMARY =
   /^(?:(?:grand |sub[- ]?|sous-)?totals?(?: général)?|(?:zwischen|gesamt)?summe|gesamt|sum|somme)(?:\s*[:=(].*)?$/iu;
 
-interface Row {
-  cells: readonly string[];
-  source: Source;
-}
-
-function readRows(
-  text: string,
-  delimiter: string,
-  file: string,
-  findings: CatalogFinding[],
-) {
+function readRows(text: string, delimiter: string, file: string, report: AddFinding) {
   // The library is loaded with the first file.
   const { parse } = require("csv-parse/sync") as CsvLibrary;
   let line = 1;
-  const rows: Row[] = [];
+  const rows: { cells: readonly string[]; source: Source }[] = [];
   try {
     parse(text, {
       relax_column_count: true,
@@ -112,8 +101,7 @@ function readRows(
       },
     });
   } catch (error) {
-    const { message } = error as Error;
-    findings.push(errorAt({ file, line }, "", `is not valid CSV: ${message}`));
+    report({ file, line }, `is not valid CSV: ${(error as Error).message}`);
   }
   return rows;
 }

@@ -2,14 +2,16 @@
 import { readFileSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
+import { natural, printable } from "../base/index.js";
 import type { RuleSettings } from "../kinds/index.js";
 import { booleanRule, expecting } from "../rules/index.js";
 import { validateCatalog } from "./catalog-validator.js";
 import { readCsvEvents } from "./csv-catalog.js";
 import {
+  type AddFinding,
   type CatalogContent,
   type CatalogFinding,
-  errorAt,
+  placeOf,
   type WrittenCatalog,
 } from "./written.js";
 import { readYamlCatalog } from "./yaml-catalog.js";
@@ -19,7 +21,6 @@ export const CATALOG_RULES = z.strictObject({
   sets: booleanRule.optional(),
 });
 
-const YAML = [".yaml", ".yml", ".json"];
 const CSV = [".csv", ".tsv"];
 
 /**
@@ -32,55 +33,55 @@ export function readCatalog(
   limits: RuleSettings,
 ): CatalogContent {
   const findings: CatalogFinding[] = [];
-  const content = validateCatalog(readWritten(file, folder, findings), limits, findings);
+  const report: AddFinding = (source, reason, about) => {
+    findings.push({ level: "error", subject: "", property: "", reason, source, ...about });
+  };
+  const endings = [".yaml", ".yml", ".json", ...CSV];
+  const content = validateCatalog(
+    readWritten(file, folder, endings, report),
+    limits,
+    report,
+  );
   if (content.advertisers.length + content.events.length + findings.length === 0)
-    findings.push(errorAt({ file }, "", "has no advertisers and no events"));
-  return { ...content, findings: findings.toSorted(inOrderOfFile) };
+    report({ file }, "has no advertisers and no events");
+  const byPlace = findings.toSorted((a, b) =>
+    natural(placeOf(a.source), placeOf(b.source)),
+  );
+  return { ...content, findings: byPlace };
 }
 
 function readWritten(
   file: string,
   folder: string,
-  findings: CatalogFinding[],
-  endings = [...YAML, ...CSV],
+  endings: readonly string[],
+  report: AddFinding,
 ): WrittenCatalog {
-  const unread = (reason: string) => {
-    findings.push(errorAt({ file }, "", reason));
-    return { events: [] };
-  };
+  const nothing: WrittenCatalog = { defaults: [], events: [] };
   const ending = extname(file).toLowerCase();
-  if (!endings.includes(ending))
-    return unread(
-      `is not a supported file type: the name must end in ${endings.join(", ")}`,
-    );
-  const path = resolve(folder, file);
+  if (!endings.includes(ending)) {
+    const known = endings.join(", ");
+    report({ file }, `is not a supported file type: the name must end in ${known}`);
+    return nothing;
+  }
   let text: string;
   try {
-    const bytes = readFileSync(path);
+    const bytes = readFileSync(resolve(folder, file));
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    // The YAML library accepts more than JSON.
+    if (ending === ".json") JSON.parse(text);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-      return unread('is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"');
-    if (code === "ENOENT") return unread(`file not found (${path})`);
-    return unread(`can't be read: ${message}`);
+    const isEncoding = code === "ERR_ENCODING_INVALID_ENCODED_DATA";
+    const cure = 'is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"';
+    report({ file }, isEncoding ? cure : printable(`can't be read: ${message}`));
+    return nothing;
   }
-  if (HTML.test(text))
-    return unread(`is an HTML page, despite its name: save it as ${ending.slice(1)}`);
-  if (CSV.includes(ending)) return { events: readCsvEvents(text, file, findings) };
-  const format = ending === ".json" ? "json" : "yaml";
-  const written = readYamlCatalog(text, file, format, findings);
+  if (CSV.includes(ending))
+    return { ...nothing, events: readCsvEvents(text, file, report) };
+  const written = readYamlCatalog(text, file, report) ?? nothing;
   const { eventsFile } = written;
   if (eventsFile === undefined) return written;
   const beside = isAbsolute(eventsFile) ? eventsFile : join(dirname(file), eventsFile);
-  const { events } = readWritten(beside, folder, findings, CSV);
+  const { events } = readWritten(beside, folder, CSV, report);
   return { ...written, events: [...written.events, ...events] };
 }
-
-function inOrderOfFile({ source: a }: CatalogFinding, { source: b }: CatalogFinding) {
-  const { line = 0, column = 0 } = a;
-  return a.file.localeCompare(b.file) || line - (b.line ?? 0) || column - (b.column ?? 0);
-}
-
-/** The beginning of an HTML page: downloads and old exports may be HTML under another format's name. */
-const HTML = /^[^\w"]*<(!doctype html|html|head|body|table|meta|script)\b/i;

@@ -12,31 +12,25 @@ export interface Source {
   column?: number;
 }
 
+/** An advertiser, an event, or the arguments that several share, as written. */
 export interface CatalogEntry {
+  /** An event's: the advertiser's key, or a live advertiser's id. Empty otherwise. */
+  owner: string;
+  key: string;
   /** The object's name in messages: `acme/purchase`, `acme defaults`. */
   subject: string;
-  key: string;
   /** The values that the file gives, by property in camelCase; texts as they are written. */
   given: Values;
-  hasDecimalComma?: boolean;
   /** Finds a property's place, or the object's if the property isn't written. `key`: the object's place. */
   sourceOf: (property: string) => Source;
 }
 
-export interface WrittenEvent extends CatalogEntry {
-  /** The advertiser's key, or a live advertiser's id. */
-  advertiser: string;
-}
-
-export interface WrittenAdvertiser extends CatalogEntry {
-  defaults?: CatalogEntry;
-}
-
 export interface WrittenCatalog {
-  defaults?: CatalogEntry;
+  /** Under the key of the advertiser whose events share them; under an empty key those of the file. */
+  defaults: readonly CatalogEntry[];
   /** Undefined if the file declares none: then the events' own texts name them. */
-  advertisers?: readonly WrittenAdvertiser[];
-  events: readonly WrittenEvent[];
+  advertisers?: readonly CatalogEntry[];
+  events: readonly CatalogEntry[];
   /** The path of a CSV file with more events, relative to this file's folder. */
   eventsFile?: string;
 }
@@ -62,15 +56,12 @@ export interface CatalogFinding extends Problem {
   source: Source;
 }
 
-/** An error at a place in a file. @param property the property that it is about, if any. */
-export function errorAt(
+/** Adds a finding. @param about what it is about, if not the whole file. @default an error */
+export type AddFinding = (
   source: Source,
-  subject: string,
   reason: string,
-  property = "",
-): CatalogFinding {
-  return { level: "error", subject, property, reason, source };
-}
+  about?: Partial<CatalogFinding>,
+) => void;
 
 /** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …`; in a CSV file the property is the column. */
 export function describeFinding({
@@ -93,7 +84,7 @@ export function describeAlike(findings: readonly CatalogFinding[]): string[] {
   );
 }
 
-function placeOf({ file, line, column }: Source) {
+export function placeOf({ file, line, column }: Source): string {
   if (line === undefined) return `${file}:`;
   return joined(":", file, String(line), column?.toString());
 }

@@ -16,37 +16,61 @@ import {
 } from "../base/index.js";
 import { type CatalogContent, describeAlike, readCatalog } from "../catalog/index.js";
 import { readSettings } from "../settings/index.js";
-import {
-  type Command,
-  chosen,
-  command,
-  type Formats,
-  jsonOf,
-  say,
-  TEXT,
-} from "./harness.js";
+import { type Command, chosen, command, type Formats, jsonOf, TEXT } from "./harness.js";
 import { pendingCommand as pending } from "./pending.js";
-import { STACK_HELP, STACK_OPTIONS } from "./pulumi.js";
-import { leftoversCommand as leftovers, reportCommand as report } from "./reports.js";
+import { STACK_OPTIONS } from "./pulumi.js";
+import {
+  leftoversCommand as leftovers,
+  PLACEHOLDERS,
+  reportCommand as report,
+} from "./reports.js";
 
-const login = command({
-  help: `Usage: pulumi-advertising login [options]
+const HELP_TEXT = `Usage: pulumi-advertising <command> [options]
+       pulumi-advertising --help | --version
 
-Logs in with the settings of the stack, or of the environment if none is selected, and keeps
-the session in the cookie file.
+login                    logs in with the settings of the stack, or of the environment if none
+                         is selected, and keeps the session in the cookie file
+pending                  lists the unresolved creates, and resolves any number of them; X is a
+                         name from a message, a URN, or (not for --created) a set
+  --created X=ID         X was created, with the id ID
+  --not-created X        X was not created: the next up creates it
+  --forget X             drops the record of X; nothing changes on the platform
+  --search               resolves what the search in advertising:operations finds or rules out
+  --clear                takes the interrupted run's creates out of Pulumi's record, once the
+                         saved state accounts for all of them
+leftovers                lists the stack's unmanaged live objects, by its state
+  --before EXPORT        also what left the state since this earlier export, or checkpoint file
+                         of a backend (repeatable)
+  --format FORMAT        text (default), json or csv
+report ids               the ids of advertisers and conversion events, by their names in the program
+  --format FORMAT        json (default) or csv
+  --template URL         adds the address of each event's tag; the URL can contain
+                         ${PLACEHOLDERS}
+report page              one HTML file of all objects and what was left live
+report comment           Markdown for a pull request, from \`pulumi preview --json --show-sames\`
+  --preview FILE         instead of standard input
+  --fail-on WHAT         exit code 1 on rename, replace or rename,replace
+validate FILE            lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv), by
+                         ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD
+  --format FORMAT        text (default) or json
 
-${STACK_HELP}`,
-  options: STACK_OPTIONS,
-  run: async (choice) => {
-    const { logInAndReport } = await import("./platform.js");
-    try {
-      return say(await logInAndReport(choice));
-    } catch (error) {
-      if (!(error instanceof AdvertisingError)) throw error;
-      console.error(withPage(error.message, error.code));
-      return 1;
-    }
-  },
+For what is about a stack:
+  --stack NAME           default: the selected stack
+  --cwd FOLDER           the program's folder
+  --state FILE           what \`pulumi stack export\` printed (- for standard input); not for login
+For leftovers and reports:
+  --out FILE             writes to FILE`;
+
+const login = command(STACK_OPTIONS, async (choice) => {
+  const { logInAndReport } = await import("./platform.js");
+  try {
+    console.log(await logInAndReport(choice));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof AdvertisingError)) throw error;
+    console.error(withPage(error.message, error.code));
+    return 1;
+  }
 });
 
 const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
@@ -75,21 +99,13 @@ const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
   },
 };
 
-const validateCommand = command({
-  help: `Usage: pulumi-advertising validate <file> [options]
-
-Lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv) with its place. No stack
-is needed. It uses ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
-
-  --format FORMAT        text (default) or json`,
-  options: { format: { ...TEXT, default: "text" } },
-  takesFile: true,
-  run: async ({ format }, file) => {
+const validateCommand = command(
+  { format: { ...TEXT, default: "text" } },
+  async ({ format }, file) => {
     const inFormat = chosen(FINDINGS, format, "format");
     const { settings, problems } = readSettings({
       config: () => undefined,
       environment: process.env,
-      mayLackPassword: true,
       mayLackAll: true,
     });
     const faults = problems.map(({ source, reason }) => `${source} ${reason}`);
@@ -99,20 +115,22 @@ is needed. It uses ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD.
     process.stdout.write(inFormat(catalog, file, errors));
     return Math.min(errors, 1);
   },
-});
+  true,
+);
 
 const COMMANDS = { leftovers, login, pending, report, validate: validateCommand };
 
-async function main([name = "", ...rest]: readonly string[]): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
   const old = versionProblem(process.versions.node);
   if (old !== undefined) throw new Error(old);
-  if (["--help", "-h"].includes(name)) {
-    const helps = Object.values(COMMANDS).map(({ help }) => help);
-    return say([...helps, "Usage: pulumi-advertising --help | --version"].join("\n\n"));
-  }
+  const [name = "", ...rest] = args;
+  if (!args.includes("--help") && !args.includes("-h") && name !== "--version")
+    return chosen<Command>(COMMANDS, name, "command")(rest);
+  let text = HELP_TEXT;
   // This package's package.json is two folders above the compiled file.
-  if (name === "--version") return say(require("../../package.json").version);
-  return chosen<Command>(COMMANDS, name, "command").run(rest);
+  if (name === "--version") text = require("../../package.json").version;
+  console.log(text);
+  return 0;
 }
 
 main(process.argv.slice(2)).then(

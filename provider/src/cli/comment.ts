@@ -73,7 +73,6 @@ export function readPreview(text: string) {
   const { settings } = readSettings({
     config: (key) => config[`${NAMESPACE}:${key}`],
     environment: process.env,
-    mayLackPassword: true,
   });
   // Resources that are only read (`.get`) have other operations, and are left out.
   const steps = listIn<Step>(preview.steps)
@@ -89,11 +88,12 @@ export function readPreview(text: string) {
   });
   const planned = steps.flatMap((step) => plannedIn(step, settings));
   // An object that another resource adopts or keeps is shown with that resource, and not as leaving.
-  const held = new Set<string>();
-  for (const { kind, action, id = "", former, isDeclared } of planned) {
-    if (action.do === "adopt") held.add(objectKey(kind.name, action.id ?? ""));
-    else if (isDeclared && !former) held.add(objectKey(kind.name, id));
-  }
+  const holders = planned.filter(({ isDeclared, former, action }) => {
+    return action.do === "adopt" || (isDeclared && !former);
+  });
+  const held = new Set(
+    holders.map(({ kind, id, action }) => objectKey(kind.name, { id, ...action }.id ?? "")),
+  );
   return {
     changes: planned.filter((each) => {
       const { kind, id = "", isDeclared } = each;
@@ -126,8 +126,7 @@ function plannedIn(
     deletes: () => {
       const isRetained = oldState?.retainOnDelete === true;
       if (op === "delete") return !isRetained;
-      const isOldAsked = isSet || (oldState?.inputs?.[DELETES] === true && !isRetained);
-      return isOldAsked && newState?.inputs?.[DELETES] === true;
+      return (isSet || !isRetained) && newState?.inputs?.[DELETES] === true;
     },
     override: (action, changed) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);
@@ -153,33 +152,34 @@ const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
   blocked: "stay unresolved",
 };
 
-/** GitHub takes 65,536 characters, which leaves room for what a workflow adds. */
-export const MAX_CHARACTERS = 60_000;
+/** What all lines may have. GitHub takes 65,536 characters, which leaves room for the rest. */
+const MAX_CHARACTERS = 60_000;
 
 /** @returns also how many creates look like renames, and how many objects are replaced, perhaps or surely. */
 export function commentOf(preview: string) {
   const { changes, hidden, diagnostics } = readPreview(preview);
   const byAction = Map.groupBy(changes, shownAction);
-  const counts = [...byAction].map(([action, { length }]) => {
+  const counts = Array.from(byAction, ([action, { length }]) => {
     return `${length} to ${WORDS[action] ?? action}`;
   });
   if (hidden.length > 0) counts.push(`${count(hidden.length, "set")} with hidden events`);
   const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
-  const messages = diagnostics.filter(({ severity }) => severity !== "error");
-  let text = "### Advertisers and conversion events";
+  const messages = diagnostics.filter((each) => !errors.includes(each));
+  const facts = [];
   if (errors.length > 0)
-    text += `\n\n**The preview failed: ${count(errors.length, "error")}.**`;
-  if (counts.length > 0) text += `\n\n**${counts.join(", ")}**`;
-  else if (errors.length === 0) text += "\n\n**The preview shows no changes to them**";
+    facts.push(`**The preview failed: ${count(errors.length, "error")}.**`);
+  if (counts.length > 0) facts.push(`**${counts.join(", ")}**`);
+  if (facts.length === 0) facts.push("**The preview shows no changes to them**");
   const former = changes.flatMap((each) => each.former ?? []);
-  const { length: deleted } = former.filter(({ isDeleted }) => isDeleted);
+  const deleted = former.filter(({ isDeleted }) => isDeleted).length;
   const live = former.length - deleted;
   if (live > 0)
-    text += `\n\nUp to ${count(live, "object")} would stay live and unmanaged. Tags with their ids keep firing.`;
+    facts.push(
+      `Up to ${count(live, "object")} would stay live and unmanaged. Tags with their ids keep firing.`,
+    );
   if (deleted > 0)
-    text += `\n\nUp to ${count(deleted, "object")} would be deleted on the platform.`;
-  // Earlier parts get space first. Each part says how much it left out.
+    facts.push(`Up to ${count(deleted, "object")} would be deleted on the platform.`);
   const parts = {
     Errors: errors.map(messageLine),
     "Looks like a rename": renames,
@@ -189,11 +189,22 @@ export function commentOf(preview: string) {
     ],
     Messages: messages.map(messageLine),
   };
-  for (const [title, all] of Object.entries(parts))
-    text += fitting(title, all, MAX_CHARACTERS - text.length - 1);
+  // Earlier parts get space first. Each part says how much it left out.
+  let room = MAX_CHARACTERS;
+  for (const [title, lines] of Object.entries(parts)) {
+    if (lines.length === 0) continue;
+    const shown = lines.filter((line) => {
+      room -= line.length + 1;
+      return room > 0;
+    });
+    const others = lines.length - shown.length;
+    if (others > 0) shown.push(`- … and ${others} more, which don't fit here`);
+    const summary = `<summary>${title} (${lines.length})</summary>`;
+    facts.push(`<details open>${summary}\n\n${shown.join("\n")}\n\n</details>`);
+  }
   const replaced = changes.filter(({ action }) => action.do === "replace");
   return {
-    text: `${text}\n`,
+    text: `### Advertisers and conversion events\n\n${facts.join("\n\n")}\n`,
     renames: renames.length,
     replacements: replaced.length + hidden.length,
   };
@@ -206,9 +217,7 @@ export function commentOf(preview: string) {
 function renamesAmong(changes: readonly ObjectChange[]) {
   const nameIn = (kind: Kind, values: Values) =>
     `${kind.name} ${values[kind.nameProperty]}`.replace(SECRET_TEXT, UNKNOWN);
-  const gone = changes.filter(
-    ({ isDeclared, former }) => !isDeclared && former !== undefined,
-  );
+  const gone = changes.filter(({ isDeclared, former }) => !isDeclared && former);
   const byName = Map.groupBy(gone, ({ kind, olds }) => nameIn(kind, olds));
   return changes.flatMap(({ kind, name, action, values }) => {
     if (action.do !== "create") return [];
@@ -226,19 +235,18 @@ function renamesAmong(changes: readonly ObjectChange[]) {
 }
 
 function changeLine({ kind, name, ...object }: ObjectChange) {
-  const { key, formerKey, id, action, isDeclared, olds, values, changed } = object;
-  const adopted = action.do === "adopt" && action.id !== id ? action.id : undefined;
-  const changes = [];
-  if (formerKey !== undefined) changes.push(`key ${formerKey} → ${key}`);
-  changes.push(...changeMessages(changed, olds, values));
+  const { key, formerKey, id, action, olds, values, changed } = object;
+  const ids = new Set([id, { id, ...action }.id]);
+  const changes = changeMessages(changed, olds, values);
+  if (formerKey !== undefined) changes.unshift(`key ${formerKey} → ${key}`);
   if (action.do === "retain" && object.unresolved)
     changes.push("its create is unresolved: run `pulumi-advertising pending` first");
-  const { [kind.nameProperty]: shown = "" } = isDeclared ? values : olds;
+  const { [kind.nameProperty]: shown = "" } = { ...olds, ...values };
   const does = shownAction(object);
   return joined(
     " ",
     `- ${WORDS[does] ?? does}: ${kind.name} ${code(name)}`,
-    joined(" → ", id, adopted),
+    joined(" → ", ...ids),
     code(`"${shown}"`),
     changes.map(code).join(", "),
   );
@@ -247,26 +255,6 @@ function changeLine({ kind, name, ...object }: ObjectChange) {
 function messageLine({ urn = "", message }: Diagnostic) {
   const about = urn && code(nameInUrn(urn));
   return `- ${joined(": ", about, code(message.replace(/<\{%\w+%\}>/g, "")))}`;
-}
-
-const MAX_UNFOLDED = 20;
-
-/** The most characters that a part has around its lines. */
-const FRAME_CHARACTERS = 200;
-
-/** A part with as many lines as there is room for, and the number of the others; empty if none fits. */
-function fitting(title: string, lines: readonly string[], room: number) {
-  let budget = room - FRAME_CHARACTERS;
-  const shown = lines.filter((line) => {
-    budget -= line.length + 1;
-    return budget >= 0;
-  });
-  if (shown.length === 0) return "";
-  const leftOut = lines.length - shown.length;
-  if (leftOut > 0) shown.push(`- … and ${leftOut} more, which don't fit here`);
-  const open = lines.length > MAX_UNFOLDED ? "" : " open";
-  const summary = `<details${open}><summary>${title} (${lines.length})</summary>`;
-  return `\n\n${summary}\n\n${shown.join("\n")}\n\n</details>`;
 }
 
 /** A text as inline code. Characters that might begin markup or a mention become entities. */

@@ -30,20 +30,20 @@ export function leftoversOf(
   earlier: readonly ExportedStack[],
 ): Leftover[] {
   const objects = objectsIn(now.resources);
-  const found = [now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn));
-  found.push(
-    ...objects.filter(isReplaced).map((each) => formerly(each, "is being replaced")),
-  );
-  for (const { time, resources } of earlier) {
-    const since = time === "" ? "an earlier export" : `the export of ${time}`;
-    const why = `left the state after ${since}`;
-    found.push(...objectsIn(resources).map((each) => formerly(each, why)));
-  }
+  const replaced = objects.filter(isReplaced);
+  const found = [
+    ...[now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn)),
+    ...replaced.map((each) => formerly(each, "is being replaced")),
+    ...earlier.flatMap(({ time, resources }) => {
+      const why = `left the state after the export of ${time || "an unknown time"}`;
+      return objectsIn(resources).map((each) => formerly(each, why));
+    }),
+  ];
   // The first entry for an object wins.
   const left = new Map(
     found.toReversed().map((each) => [objectKey(each.kind, each.id), each]),
   );
-  for (const { kind, id = "" } of objects.filter((each) => !isReplaced(each)))
+  for (const { kind, id = "" } of currentObjectsIn(now.resources))
     left.delete(objectKey(kind.name, id));
   const listed = [...left.values()].filter(({ id }) => id !== "");
   return inNaturalOrder(listed, ({ kind, key, id }) => `${kind} ${key} ${id}`);
@@ -76,8 +76,8 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
 
 /** A leftover that the state does not list as left live, so the time at which it left the state isn't known. */
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
-  let fate = "still live";
+  let why = `${reason}; still live`;
   if (resource.retainOnDelete !== true)
-    fate = "may have been deleted (retainOnDelete was off)";
-  return { kind: kind.name, id, name, key, at: "", why: `${reason}; ${fate}` };
+    why = `${reason}; may have been deleted (retainOnDelete was off)`;
+  return { kind: kind.name, id, name, key, at: "", why };
 }

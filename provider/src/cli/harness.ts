@@ -1,17 +1,12 @@
-/** Shared by the commands: their declaration and options, the chosen stack, input, and JSON output. */
+/** Shared by the commands: their declaration and options, the chosen stack, input and output. */
 import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { enumerate, printable, setCommandTarget, UsageError } from "../base/index.js";
 import { isProjectOf } from "../journal/index.js";
 
-export interface Command {
-  help: string;
-  /**
-   * @returns the exit code. @throws Error for exit code 2; for a wrong call UsageError, or Node's own.
-   */
-  run: (args: readonly string[]) => Promise<number>;
-}
+/** @returns the exit code. @throws Error for exit code 2; for a wrong call UsageError, or Node's own. */
+export type Command = (args: readonly string[]) => Promise<number>;
 
 /** The types of options: one text, or any number of texts. */
 export const TEXT = { type: "string" } as const;
@@ -21,28 +16,17 @@ type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: O }>
 >["values"];
 
-export function command<const O extends ParseArgsOptionsConfig>({
-  help,
-  options,
+export function command<const O extends ParseArgsOptionsConfig>(
+  options: O,
+  run: (values: ParsedValues<O>, file: string) => Promise<number>,
   takesFile = false,
-  run,
-}: {
-  help: string;
-  /** The options beside `--help`. */
-  options: O;
-  takesFile?: boolean;
-  run: (values: ParsedValues<O>, file: string) => Promise<number>;
-}): Command {
-  return {
-    help,
-    run: async (args) => {
-      if (args.includes("--help") || args.includes("-h")) return say(help);
-      const call = { args, options, allowPositionals: takesFile };
-      const { values, positionals } = parseArgs(call);
-      setCommandStack(values);
-      if (takesFile && positionals.length !== 1) throw new UsageError("expected one file");
-      return run(values, String(positionals[0]));
-    },
+): Command {
+  return async (args) => {
+    const call = { args, options, allowPositionals: takesFile };
+    const { values, positionals } = parseArgs(call);
+    setCommandStack(values);
+    if (takesFile && positionals.length !== 1) throw new UsageError("expected one file");
+    return run(values, String(positionals[0]));
   };
 }
 
@@ -67,12 +51,6 @@ export function setCommandStack(choice: StackChoice): void {
 /** Whether the stack is named in full, and the folder has no project file for it, as with the Automation API. */
 export function isInline({ stack = "", cwd = "." }: StackChoice): boolean {
   return stack.split("/").length === 3 && !isProjectOf(stack, cwd);
-}
-
-/** Prints a text. @returns the exit code 0. */
-export function say(sentence: string): number {
-  console.log(sentence);
-  return 0;
 }
 
 /** The command, report or format with this name. @throws UsageError that lists the known names. */

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { count, joined } from "../base/index.js";
-import { EventType, KINDS, type KindName } from "../kinds/index.js";
+import { advertiser, EventType, KINDS } from "../kinds/index.js";
 import {
   type ExportedObject,
   type ExportedStack,
@@ -14,27 +14,28 @@ import { advertiserKeys, currentObjectsIn, leftoversOf } from "./contents.js";
 
 export function pageOf(state: ExportedStack): string {
   const objects = currentObjectsIn(state.resources);
-  const byKind = Map.groupBy(objects, ({ kind }) => kind);
+  const byKind = Map.groupBy(objects, ({ kind }) => kind.create.noun);
   const unresolved = objects.filter(({ record }) => record !== undefined);
   const keys = advertiserKeys(objects);
   const [stack] = stackNamesIn(state);
   const title = escaped(joined(" of ", "Conversion events", stack));
   const about = joined(
     ", ",
-    ...KINDS.map((kind) => count(byKind.get(kind)?.length ?? 0, kind.create.noun)),
+    ...KIND_NOUNS.map((noun) => count(byKind.get(noun)?.length ?? 0, noun)),
     `${unresolved.length} unresolved`,
-    state.time && `state of ${moment(state.time)}`,
+    state.time && `state of ${state.time}`,
   );
   const tables = [
-    ...KINDS.map((kind) => {
-      const rows = byKind.get(kind)?.map((each) => ROWS[kind.name](each, keys));
-      return tableOf(`${kind.create.noun}s`, rows);
+    ...KIND_NOUNS.map((noun) => {
+      return tableOf(
+        `${noun}s`,
+        byKind.get(noun)?.map((each) => rowOf(each, keys)),
+      );
     }),
     tableOf(
       "Left live",
-      leftoversOf(state, []).map(({ key, kind, name, id, why, at }) => {
-        const place = { Resource: key, Kind: kind, Name: name, Id: id };
-        return { ...place, Why: why, Since: moment(at) };
+      leftoversOf(state, []).map(({ key, kind, name, id, why }) => {
+        return { Resource: key, Kind: kind, Name: name, Id: id, Why: why };
       }),
       "Live, and no longer managed by this stack. Tags with their ids keep firing.",
     ),
@@ -56,18 +57,14 @@ function asset(name: string) {
   return readFileSync(join(__dirname, "../../assets", name), "utf8");
 }
 
-type RowOf = (object: ExportedObject, keys: ReadonlyMap<string, string>) => PageRow;
+const KIND_NOUNS = KINDS.map((kind) => kind.create.noun);
 
-const ROWS: Readonly<Record<KindName, RowOf>> = {
-  Advertiser: ({ key, name, id = "unknown" }) => ({ Advertiser: key, Name: name, Id: id }),
-  ConversionEvent: eventRow,
-};
-
-function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>) {
-  const { key, name, id = "unknown", values } = event;
+function rowOf(object: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
+  const { kind, key, name, id = "unknown", values } = object;
+  if (kind === advertiser) return { Advertiser: key, Name: name, Id: id };
   const owner = shown(values.advertiserId);
-  const types = Object.entries(EventType);
-  const [type] = types.find(([, each]) => each === values.eventTypeId) ?? [];
+  const [type] =
+    Object.entries(EventType).find(([, each]) => each === values.eventTypeId) ?? [];
   return {
     Event: key,
     Name: name,
@@ -82,12 +79,8 @@ function eventRow(event: ExportedObject, keys: ReadonlyMap<string, string>) {
 }
 
 function shownWindow(seconds: unknown) {
-  return typeof seconds === "number" ? withUnit(seconds) : shown(seconds);
-}
-
-/** `2026-03-02 10:00`. @param time as a state has it. */
-function moment(time: string) {
-  return time.slice(0, 16).replace("T", " ");
+  if (typeof seconds !== "number") return shown(seconds);
+  return withUnit(seconds);
 }
 
 /** Texts by their headings, which all rows of a table share. */

@@ -3,9 +3,9 @@
  * this machine's journals. Pure.
  */
 import type { RunJournal } from "../journal/index.js";
+import type { RefreshAnswers } from "../operations/index.js";
 import {
   asUnresolved,
-  finishedJournals,
   isMade,
   isOfState,
   type OpenCreate,
@@ -41,8 +41,6 @@ export interface Facts {
   made: readonly Create[];
   /** This state's journals. */
   journals: readonly RunJournal[];
-  /** Journals that nobody needs any more. */
-  finished: readonly RunJournal[];
 }
 
 /** @param journals this machine's, of this stack. */
@@ -51,31 +49,34 @@ export function factsIn(
   journals: readonly RunJournal[],
   stack: string,
 ): Facts {
-  const inState = saved.objects.flatMap(({ ref, record }): Create[] => {
-    if (!record) return [];
-    return [{ ref, record, knownBy: "state", formerIds: formerIdsOf(saved, ref, record) }];
+  const inState = saved.objects.flatMap(({ ref, record }) => {
+    return record ? [{ ref, record, knownBy: "state" as const }] : [];
   });
-  const listed = new Map(saved.sent.map((create) => [create.mark, create]));
-  const { open: all } = openCreates(saved, journals);
-  const creates = all.map((record): Create => {
-    const { urn } = listed.get(record.mark) ?? {};
-    const ref = urn === undefined ? refOfKey(record.key, stack) : refAt(record.key, urn);
-    const knownBy = urn === undefined ? "journal" : "record";
-    return { ref, record, knownBy, formerIds: formerIdsOf(saved, ref, record) };
+  const urns = new Map(saved.sent.map(({ mark, urn }) => [mark, urn]));
+  const creates = openCreates(saved, journals).open.map((record) => {
+    const { key, mark } = record;
+    const urn = urns.get(mark);
+    if (urn === undefined)
+      return { ref: refOfKey(key, stack), record, knownBy: "journal" as const };
+    return { ref: refAt(key, urn), record, knownBy: "record" as const };
   });
-  const isKnown = (record: Create["record"]) => isMade(record as OpenCreate);
-  const openMarks = new Set(all.map(({ mark }) => mark));
+  const all = [...inState, ...creates].map((create): Create => {
+    return { ...create, formerIds: formerIdsOf(saved, create) };
+  });
+  const sorted = inNaturalOrder(all, ({ ref }) => `${ref.short} ${ref.urn}`);
   return {
     stack,
     saved,
-    open: byName([...inState, ...creates.filter(({ record }) => !isKnown(record))]),
-    made: byName(creates.filter(({ record }) => isKnown(record))),
+    open: sorted.filter(({ record }) => !isMade(record)),
+    made: sorted.filter(({ record }) => isMade(record)),
     journals: journals.filter((each) => isOfState(each, saved)),
-    finished: finishedJournals(journals, saved, (mark) => openMarks.has(mark)),
   };
 }
 
-function formerIdsOf({ byKey }: SavedState, ref: Create["ref"], record: CreateRecord) {
+function formerIdsOf(
+  { byKey }: SavedState,
+  { ref, record }: Pick<Create, "ref" | "record">,
+) {
   const held = byKey.get(ref.key);
   const left = leftLiveIn(held?.resource.outputs ?? {});
   const own = left.filter(({ key = SINGLE }) => key === (ref.member ?? SINGLE));
@@ -84,21 +85,14 @@ function formerIdsOf({ byKey }: SavedState, ref: Create["ref"], record: CreateRe
   );
 }
 
-function byName(creates: Iterable<Create>) {
-  return inNaturalOrder(creates, ({ ref }) => `${ref.short} ${ref.urn}`);
-}
-
 /** The creates of interrupted updates, by the set's id and by member: Pulumi's next save drops such operations. */
-export function openUpdates({
-  open,
-  saved,
-}: Facts): Record<string, Record<string, Unresolved>> {
+export function openUpdates({ open, saved }: Facts): RefreshAnswers["open"] {
   const byId: Record<string, Record<string, Unresolved>> = {};
   for (const { ref, record } of open) {
     const { id } = saved.resources.find(({ urn }) => urn === ref.resourceUrn) ?? {};
     if (record.isOfUpdate !== true || id === undefined || ref.member === undefined)
       continue;
-    byId[id] = { ...byId[id], [ref.member]: asUnresolved(ref, record as OpenCreate) };
+    byId[id] = { ...byId[id], [ref.member]: asUnresolved(ref, record) };
   }
   return byId;
 }

@@ -13,7 +13,7 @@ import { searchByMark } from "../operations/index.js";
 import { canSearch } from "../plan/index.js";
 import { describeSettingProblems, knownOperations } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
-import { type Answer, verdictOn } from "./pending-answers.js";
+import { type Answer, idConflict } from "./pending-answers.js";
 import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
 
@@ -52,15 +52,14 @@ export function logInAndReport(choice: StackChoice): Promise<string> {
     const { cure, endsAtMs } = await logInAnew(dependencies);
     const account = `${settings.email} at ${settings.baseUrl}`;
     const loggedIn = secrets.scrub(`Logged in as ${account}, with ${credentialsSource}.`);
-    if (cookieFile === undefined)
-      return `${loggedIn}\nThe session is not kept, since advertising:cookieFile is none.`;
     if (cure !== undefined)
       throw new LoginError(
         `${loggedIn} But the session could not be kept in ${cookieFile}. ${cure}, ` +
           "or name another place with advertising:cookieFile.",
       );
     const end = new Date(endsAtMs).toISOString();
-    return `${loggedIn}\nThe session is likely good until ${end}.\nIt is kept in ${cookieFile}`;
+    const place = cookieFile ?? "no file, since advertising:cookieFile is none";
+    return `${loggedIn}\nThe session is likely good until ${end}.\nIt is kept in ${place}`;
   });
 }
 
@@ -82,17 +81,14 @@ export async function searchOpen(facts: Facts, choice: StackChoice): Promise<Ans
       }
       const finding = await searchByMark(searchContext, { kind, label, sent, formerIds });
       if (finding.kind === "found") return { create, id: finding.id };
-      if (finding.kind === "not-made") return { create };
-      const { words, resend = "" } = finding;
-      // This command saves nothing, so the next search counts from the saved moment, if there is one.
-      const all = sent.latest === undefined ? words : words + resend;
-      return `${label}: ${dependencies.secrets.scrub(all)}`;
+      if (finding.kind === "not-made") return { create, id: "" };
+      return `${label}: ${dependencies.secrets.scrub(finding.searched)}`;
     };
 
     const answers: Answer[] = [];
     for (const found of await Promise.all(facts.open.map(look))) {
       let answer = found;
-      if (typeof found !== "string") answer = verdictOn(found, facts, answers);
+      if (typeof answer !== "string") answer = idConflict(answer, facts, answers) ?? answer;
       if (typeof answer === "string") console.log(answer);
       else answers.push(answer);
     }

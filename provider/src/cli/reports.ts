@@ -28,29 +28,15 @@ import {
   type Formats,
   jsonOf,
   SEVERAL,
-  say,
   TEXT,
   textOf,
 } from "./harness.js";
 import { pageOf } from "./page.js";
-import { STATE_HELP, STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
+import { STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
-export const leftoversCommand = command({
-  help: `Usage: pulumi-advertising leftovers [options]
-
-Lists this stack's unmanaged live objects, by its state; with --before also objects that left
-the state since that export.
-
-  --before EXPORT        an earlier export or a backend's checkpoint file (repeatable)
-  --format FORMAT        text (default), json or csv
-  --out FILE             writes to FILE
-${STATE_HELP}`,
-  options: {
-    before: SEVERAL,
-    format: { ...TEXT, default: "text" },
-    ...STATE_OPTIONS,
-  },
-  run: async ({ before, format, out, ...choice }) => {
+export const leftoversCommand = command(
+  { before: SEVERAL, format: { ...TEXT, default: "text" }, ...STATE_OPTIONS },
+  async ({ before, format, out, ...choice }) => {
     const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
     const now = await stateOf(choice);
     const names: (string | undefined)[] = stackNamesIn(now);
@@ -67,30 +53,24 @@ ${STATE_HELP}`,
         throw new Error(`${file} is a state of the stack ${name}, not of ${names[0]}`);
       earlier.push(state);
     }
-    return write(inFormat(leftoversOf(now, earlier), before.length), out);
+    return write(inFormat(leftoversOf(now, earlier)), out);
   },
-});
+);
 
 const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
-/** @param exports how many earlier exports were given. */
-export const LEFTOVER_FORMATS: Formats<readonly Leftover[], [exports: number]> = {
-  text: (leftovers, exports) => {
-    let source = "According to this state";
-    let more =
-      " This state doesn't show resources that left it: for those, add --before EXPORT.";
-    if (exports > 0) {
-      source += ` and the ${count(exports, "export")} given`;
-      more = "";
-    }
-    if (leftovers.length === 0) return `${source}, nothing is left live.${more}\n`;
+export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
+  text: (leftovers) => {
+    const amount = count(leftovers.length, "object is", "objects are");
     const lines = leftovers.map(({ kind, id, name, key, why }) => {
-      return `  ${printable(`${kind} ${id} "${name}" (${key}): ${why}`)}\n`;
+      return printable(`${kind} ${id} "${name}" (${key}): ${why}`);
     });
-    return (
-      `${source}, ${count(leftovers.length, "object is", "objects are")} no longer managed.${more} Tags with their ids ` +
-      `keep firing. If no other stack manages an object, deactivate it by hand.\n${lines.join("")}`
-    );
+    if (lines.length > 0)
+      lines.push(
+        "Tags with their ids keep firing. If no other stack manages an object, deactivate it by hand.",
+      );
+    const seen = "What left this state shows only in an earlier export: --before EXPORT.";
+    return [`${amount} no longer managed. ${seen}`, ...lines, ""].join("\n");
   },
   json: (leftovers) => jsonOf({ leftovers }),
   csv: (leftovers) =>
@@ -98,35 +78,14 @@ export const LEFTOVER_FORMATS: Formats<readonly Leftover[], [exports: number]> =
 };
 
 const EVENT_ARGUMENTS = ["id", "key", ...Object.keys(conversionEvent.wireNames)];
-const PLACEHOLDERS = `{${EVENT_ARGUMENTS.join("}, {")}}`;
-
-const REPORT_HELP = `Usage: pulumi-advertising report ids|page|comment [options]
-
-  ids          the ids of advertisers and conversion events, by their names in the program
-  page         one HTML file of all objects and what was left live
-  comment      Markdown for a pull request, from \`pulumi preview --json --show-sames\`
-
-  --format FORMAT        ids as json (default) or csv
-  --template URL         adds the address of each event's tag; the URL can contain
-                         ${PLACEHOLDERS}
-  --preview FILE         for comment: instead of standard input
-  --fail-on WHAT         for comment: exit code 1 on rename, replace or rename,replace
-  --out FILE             writes to FILE
-
-For ids and page:
-${STATE_HELP}`;
+export const PLACEHOLDERS = `{${EVENT_ARGUMENTS.join("}, {")}}`;
 
 const FAILURES = { rename: "renames", replace: "replacements" } as const;
 
 const REPORTS = {
-  ids: command({
-    help: REPORT_HELP,
-    options: {
-      format: { ...TEXT, default: "json" },
-      template: TEXT,
-      ...STATE_OPTIONS,
-    },
-    run: async ({ format, template, out, ...choice }) => {
+  ids: command(
+    { format: { ...TEXT, default: "json" }, template: TEXT, ...STATE_OPTIONS },
+    async ({ format, template, out, ...choice }) => {
       const inFormat = chosen(ID_FORMATS, format, "format");
       const addressOf = template === undefined ? undefined : addressesBy(template);
       const objects = currentObjectsIn((await stateOf(choice)).resources);
@@ -138,36 +97,24 @@ const REPORTS = {
       const found = objects.filter(({ id }) => id !== undefined);
       return write(inFormat(found, addressOf), out);
     },
-  }),
-  page: command({
-    help: REPORT_HELP,
-    options: STATE_OPTIONS,
-    run: async ({ out, ...choice }) => write(pageOf(await stateOf(choice)), out),
-  }),
-  comment: command({
-    help: REPORT_HELP,
-    options: {
-      preview: { ...TEXT, default: "-" },
-      "fail-on": TEXT,
-      out: TEXT,
-    },
-    run: async ({ preview, "fail-on": failOn, out }) => {
+  ),
+  page: command(STATE_OPTIONS, async ({ out, ...choice }) =>
+    write(pageOf(await stateOf(choice)), out),
+  ),
+  comment: command(
+    { preview: { ...TEXT, default: "-" }, "fail-on": TEXT, out: TEXT },
+    async ({ preview, "fail-on": failOn, out }) => {
       const names = failOn?.split(",") ?? [];
       const watched = names.map((name) => chosen(FAILURES, name.trim(), "--fail-on"));
       const comment = commentOf(await textOf(preview));
       write(comment.text, out);
       return Number(watched.some((each) => comment[each] > 0));
     },
-  }),
+  ),
 };
 
-export const reportCommand: Command = {
-  help: REPORT_HELP,
-  run: async ([name = "", ...rest]) => {
-    if (["--help", "-h"].includes(name)) return say(REPORT_HELP);
-    return chosen(REPORTS, name, "report").run(rest);
-  },
-};
+export const reportCommand: Command = async ([name = "", ...rest]) =>
+  chosen<Command>(REPORTS, name, "report")(rest);
 
 type AddressOf = (event: ExportedObject) => string;
 

@@ -1,6 +1,6 @@
 /**
- * Parses a response's body once, and finds things in it: values at any depth, a documented refusal, and the records and
- * ids of a kind. Pure.
+ * Reads a response's body once into what all others ask of it: its values at any depth, its messages, a documented
+ * refusal, and the records and ids of a kind. Pure.
  */
 import { hasValue, own, parseExact, printable, type Values } from "../base/index.js";
 import type { HttpResponse } from "./transport.js";
@@ -13,41 +13,29 @@ export interface ParsedResponse extends HttpResponse {
   kind: "json" | "html" | "text" | "empty" | "broken";
   /** The parsed body, if it is JSON. */
   data?: unknown;
+  /** Those of the JSON, or the text as one. */
+  leaves: readonly Leaf[];
 }
 
 /** Deeper JSON counts as broken, so that functions on it can be recursive. */
 const MAX_DEPTH = 40;
 
 export function parseResponse(response: HttpResponse): ParsedResponse {
-  const content = contentOf(response);
-  if (response.broken !== undefined) content.kind = "broken";
-  return { ...response, ...content };
-}
-
-function contentOf({
-  body,
-  headers,
-}: HttpResponse): Pick<ParsedResponse, "kind" | "data" | "broken"> {
-  const text = body.trim();
-  if (text === "") return { kind: "empty" };
+  const answer = { ...response, leaves: [] };
+  const text = response.body.trim();
+  if (response.broken !== undefined) return { ...answer, kind: "broken" };
+  if (text === "") return { ...answer, kind: "empty" };
   try {
     const data = parseExact(text);
-    if (isTooDeep(data)) throw new RangeError();
-    return { kind: "json", data };
+    return { ...answer, kind: "json", data, leaves: leavesOf(data) };
   } catch (error) {
-    if (error instanceof RangeError) return { kind: "broken", broken: "nested too deep" };
+    if (error instanceof RangeError)
+      return { ...answer, kind: "broken", broken: error.message };
   }
-  const isHtml =
-    /^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) ||
-    /html/i.test(headers["content-type"] ?? "");
-  return { kind: isHtml ? "html" : "text" };
-}
-
-function isTooDeep(value: unknown, depth = 0): boolean {
-  if (!isFilled(value)) return false;
-  return (
-    depth > MAX_DEPTH || Object.values(value).some((part) => isTooDeep(part, depth + 1))
-  );
+  const type = response.headers["content-type"] ?? "";
+  if (/^<(!doctype html|html|head|body|\?xml)|<\/html>/i.test(text) || /html/i.test(type))
+    return { ...answer, kind: "html" };
+  return { ...answer, kind: "text", leaves: leavesOf(text) };
 }
 
 export interface Leaf {
@@ -59,19 +47,18 @@ export interface Leaf {
   parent: unknown;
 }
 
-/** All leaves of a value, in their order. */
+/** All leaves of a value, in their order. @throws RangeError if it is nested too deep */
 export function leavesOf(
   value: unknown,
   path: readonly string[] = [],
   parent?: unknown,
-  leaves: Leaf[] = [],
+  depth = 0,
 ): Leaf[] {
-  if (!isFilled(value)) leaves.push({ path, value, parent });
-  else {
-    for (const [name, part] of Object.entries(value))
-      leavesOf(part, Array.isArray(value) ? path : [...path, name], value, leaves);
-  }
-  return leaves;
+  if (!isFilled(value)) return [{ path, value, parent }];
+  if (depth > MAX_DEPTH) throw new RangeError("nested too deep");
+  return Object.entries(value).flatMap(([name, part]) =>
+    leavesOf(part, Array.isArray(value) ? path : [...path, name], value, depth + 1),
+  );
 }
 
 function isFilled(value: unknown): value is object {
@@ -83,17 +70,22 @@ const MESSAGE_NAME =
   /^(messages?|msg|errors?|(error_?)?code|error_?(message|description)|detail|description|reasons?|title|warnings?|non_field_errors|faultstring)$/i;
 
 /**
- * Whether a string is a message: it is under a name in MESSAGE_NAME, has a field's name, stands in place of the payload,
- * or is a sentence in a list.
+ * The strings that are messages: those under a name in MESSAGE_NAME or with a field's name, in place of the body or its
+ * payload, and sentences in a list.
  */
-export function isMessage(
-  { path, value, parent }: Leaf,
+export function messagesIn(
+  leaves: readonly Leaf[],
   fields: readonly string[] = [],
-): boolean {
-  const name = path.at(-1);
-  if (name === undefined || name === "payload" || fields.includes(name)) return true;
-  if (path.some((part) => MESSAGE_NAME.test(part))) return true;
-  return Array.isArray(parent) && /\s/.test(String(value));
+): { path: readonly string[]; text: string }[] {
+  return leaves.flatMap(({ path, value, parent }) => {
+    if (typeof value !== "string") return [];
+    const { [path.length - 1]: name = "payload" } = path;
+    const isMessage =
+      ["payload", ...fields].includes(name) ||
+      path.some((part) => MESSAGE_NAME.test(part)) ||
+      (Array.isArray(parent) && /\s/.test(value));
+    return isMessage ? [{ path, text: value.trim() }] : [];
+  });
 }
 
 /** Whether a text begins with ERROR. Such a text may stand beside a success; WARNING always accompanies a success. */
@@ -127,7 +119,7 @@ export function findingsIn(data: unknown, noun = "payload"): Findings {
   const flagged = candidatesIn(data, noun, ["payload"]);
   const flags = flagged.map((part) => String(own(part, "success")).trim().toLowerCase());
   const isFailure = flags.includes("false");
-  const errors = flagged.map((part) => own(part, "errors")).filter(hasValue);
+  const errors = flagged.map((part) => own(part, "errors"));
   const candidates = candidatesIn(data, noun);
   const parts = [...new Set(candidates.flat() as Values[])];
   const [outer = [], ...inner] = candidates.map((part) => namedIds(part, noun));

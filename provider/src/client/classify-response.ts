@@ -65,23 +65,20 @@ export function classifyCreate(
   { noun }: Operation,
   sent: Values,
 ): { kind: "created"; id: string } | Trouble {
-  const { data } = answer;
-  const findings = findingsIn(data, noun);
-  if (isRefused(answer, findings)) return { kind: "refused" };
-  const { id } = findings;
+  const findings = findingsIn(answer.data, noun);
+  const trouble = troubleIn(answer, findings);
+  if (trouble?.kind === "refused") return trouble;
   const doubt =
-    whyUnusable(answer) ??
-    objectionIn(data, SAYS_CREATED, noun, sent) ??
+    trouble?.reason ??
+    objectionIn(answer, SAYS_CREATED, noun, sent) ??
     contradictionIn(findings, noun, sent);
-  if (doubt === undefined && id !== undefined) return { kind: "created", id };
+  if (doubt === undefined && findings.id !== undefined)
+    return { kind: "created", id: findings.id };
+  const why = doubt ?? "it isn't clearly about one new object";
   const ids = findings.ids.filter((text) => /^\d{1,30}$/.test(text));
-  if (ids.length > 0) {
-    const why = doubt ?? "it isn't clearly about one new object";
-    return unclear(`${why} (ids in it: ${enumerate(ids, 10)})`);
-  }
-  const names = Object.keys(asRecord(data)).filter((key) => /^\w{1,40}$/.test(key));
-  const shape = enumerate(names, 10) || "none";
-  return unclear(doubt ?? `it has no readable id (its fields: ${shape})`);
+  if (ids.length > 0) return unclear(`${why} (ids in it: ${enumerate(ids, 10)})`);
+  const names = Object.keys(asRecord(answer.data)).filter(isShownName);
+  return unclear(doubt ?? `${why} (its fields: ${enumerate(names, 10)})`);
 }
 
 /** @param sent the fields of an update; absent for a delete. */
@@ -91,14 +88,13 @@ export function classifyChange(
   sent?: Values,
 ): Verdict {
   const { noun } = kind.create;
-  const { status, data } = answer;
-  if (answer.kind === "empty" && (status === 200 || status === 204))
+  if (answer.kind === "empty" && [200, 204].includes(answer.status))
     return { kind: "done" };
-  const findings = findingsIn(data, noun);
+  const findings = findingsIn(answer.data, noun);
   if (!sent && isNotFound(answer, findings)) return { kind: "gone" };
   const trouble = troubleIn(answer, findings);
   if (trouble) return trouble;
-  const objection = objectionIn(data, sent ? SAYS_CHANGED : SAYS_DELETED, noun, sent);
+  const objection = objectionIn(answer, sent ? SAYS_CHANGED : SAYS_DELETED, noun, sent);
   if (objection !== undefined) return unclear(objection);
   const other = findings.ids.find((found) => found !== id);
   if (other !== undefined)
@@ -106,9 +102,11 @@ export function classifyChange(
       `it has the id ${excerpt(other, 30)} instead: check that object in the account, and advertising:operations`,
     );
   const [record] = findings.records;
-  const fields = Object.entries(record ? (sent ?? {}) : {});
-  const isAsSent = fields.every(([name, value]) => isSame(own(record, name), value));
-  if (findings.isSuccess || (fields.length > 0 && isAsSent)) return { kind: "done" };
+  const isAsSent =
+    sent &&
+    record &&
+    Object.entries(sent).every(([name, value]) => isSame(own(record, name), value));
+  if (findings.isSuccess || isAsSent) return { kind: "done" };
   return unclear("it doesn't confirm success");
 }
 
@@ -150,35 +148,30 @@ export function classifySearch(
   );
 }
 
-function unclear(reason: string): Trouble {
-  return { kind: "unclear", reason };
+function unclear(reason: string) {
+  return { kind: "unclear", reason } as const;
 }
 
 /** Assumptions: a 4xx except 408 and 499 (the peer gave up) is a refusal; a redirect without an id leads to a login. */
 function isRefused(answer: ParsedResponse, findings: Findings) {
-  const { status, kind } = answer;
+  const { status } = answer;
   if (status >= 400 && status < 500) return status !== 408 && status !== 499;
-  if (status === 200 || status === 201) return kind !== "broken" && findings.isRefused;
+  if (status === 200 || status === 201) return findings.isRefused;
   return leadsToLogin(answer);
 }
 
-/** The trouble that the status, a flag or the kind of body shows, before the data is read. */
+/**
+ * The trouble that the status, a flag or the kind of body shows, before the data is read. 202 and 207 only say that
+ * something may have succeeded.
+ */
 function troubleIn(answer: ParsedResponse, findings: Findings): Trouble | undefined {
-  if (answer.kind !== "broken" && isRefused(answer, findings)) return { kind: "refused" };
-  const reason = whyUnusable(answer);
-  return reason === undefined ? undefined : unclear(reason);
-}
-
-/** Why a response proves nothing, or undefined. 202 and 207 only say that something may have succeeded. */
-function whyUnusable({ status, kind, broken }: ParsedResponse) {
-  if (kind === "broken") return `its body is incomplete or unreadable (${broken})`;
-  if (status !== 200 && status !== 201) return "its status doesn't show the outcome";
-  return {
-    json: undefined,
-    empty: "it's empty",
-    html: "it's an HTML page",
-    text: "it isn't JSON",
-  }[kind];
+  const { kind, status, broken } = answer;
+  if (isRefused(answer, findings)) return { kind: "refused" };
+  if (kind === "broken") return unclear(`its body is incomplete or unreadable (${broken})`);
+  if (status !== 200 && status !== 201)
+    return unclear("its status doesn't show the outcome");
+  if (kind === "html") return unclear("it's an HTML page");
+  return kind === "json" ? undefined : unclear("it isn't JSON");
 }
 
 /** An HTML page may come from any server, so it proves nothing; nor does a 404 whose body contains an object. */
@@ -199,17 +192,27 @@ const WARNING = /^\s*WARNING/i;
  * Finds a value, at any depth, that contradicts the success that the status reports. @returns a clause that names it.
  * @param sent a request's values, because the name of an event may begin with "ERROR".
  */
-function objectionIn(data: unknown, done: RegExp, noun: string, sent: Values = {}) {
+function objectionIn(
+  { data, leaves }: ParsedResponse,
+  done: RegExp,
+  noun: string,
+  sent: Values = {},
+) {
   // In an object's record, the status is the object's own, such as "pending": it doesn't say how the request went.
   const isRecord = ownIdOf(data, noun) !== undefined;
-  const isEcho = (leaf: Leaf) => leavesOf(sent).some(({ value }) => value === leaf.value);
-  const objection = leavesOf(data).find(
+  const echoes = leavesOf(sent).map(({ value }) => value);
+  const objection = leaves.find(
     (leaf) =>
-      saysNo(leaf, done, isRecord) || (beginsWithError(leaf.value) && !isEcho(leaf)),
+      saysNo(leaf, done, isRecord) ||
+      (beginsWithError(leaf.value) && !echoes.includes(leaf.value)),
   );
   if (!objection) return undefined;
-  const names = objection.path.filter((name) => /^\w{1,40}$/.test(name)).join(".");
+  const names = objection.path.filter(isShownName).join(".");
   return `its body's ${names || "text"} reports no success`;
+}
+
+function isShownName(name: string) {
+  return /^\w{1,40}$/.test(name);
 }
 
 /** Whether a value says that something went wrong, or isn't finished, by its name and those around it. */
@@ -260,7 +263,7 @@ const HARMLESS = [
 
 /** Whether a 200 has nothing (as `isNothing` tests) in place of objects, and all else in it is harmless. */
 function hasOnly(
-  { status, data }: ParsedResponse,
+  { status, leaves }: ParsedResponse,
   noun: string,
   isNothing: (value: unknown) => boolean,
 ) {
@@ -270,7 +273,6 @@ function hasOnly(
     !Array.isArray(parent) &&
     path.length <= 3 &&
     path.every((name) => places.includes(name));
-  const leaves = leavesOf(data);
   const hasNothing = leaves.some((leaf) => isInPlace(leaf) && isNothing(leaf.value));
   const others = leaves.filter((leaf) => !isInPlace(leaf));
   return status === 200 && hasNothing && others.every(isHarmless);

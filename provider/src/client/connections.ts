@@ -30,6 +30,12 @@ export class TunnelFailure extends Error {
   }
 }
 
+export const CONNECT_TIMEOUT = "UND_ERR_CONNECT_TIMEOUT";
+
+export function withErrorCode(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
 /** @param options of a direct agent, with the `connect` that opens its connections. */
 export function createProxyAgent(
   proxy: ProxySetting,
@@ -42,24 +48,15 @@ export function createProxyAgent(
   const throughTunnel =
     (connect: buildConnector.connector): buildConnector.connector =>
     (target, callback) => {
-      let isOver = false;
       const timer = setTimeout(() => {
-        isOver = true;
-        const late = new Error(`no connection within ${timeoutMs / 1000} s`);
-        callback(
-          new TunnelFailure(
-            Object.assign(late, { code: "UND_ERR_CONNECT_TIMEOUT" }),
-            proxy,
-          ),
-          null,
-        );
+        const late = withErrorCode(CONNECT_TIMEOUT, "");
+        callback(new TunnelFailure(late, proxy), null);
+        callback = (_, socket) => void socket?.on("error", () => undefined).destroy();
       }, timeoutMs);
       connect(target, (error, socket) => {
         clearTimeout(timer);
-        if (isOver) return void socket?.on("error", () => undefined).destroy();
-        if (error !== null) return callback(new TunnelFailure(error, proxy), null);
-        watchSocket(socket, onUnannouncedClose);
-        callback(null, socket);
+        if (error === null) return callback(null, watched(socket, onUnannouncedClose));
+        callback(new TunnelFailure(error, proxy), null);
       });
     };
   return new EnvHttpProxyAgent({
@@ -98,28 +95,32 @@ export function createConnector(
 ): buildConnector.connector {
   const connect = undici().buildConnector({ timeout, allowH2: false });
   return (target, callback) =>
-    connect(target, (...result) => {
-      if (result[0] === null) watchSocket(result[1], onUnannouncedClose);
-      callback(...result);
+    connect(target, (error, socket) => {
+      if (error !== null) return callback(error, null);
+      callback(null, watched(socket, onUnannouncedClose));
     });
 }
 
-const CONTINUE = /^HTTP\/1\.[01] 100[ \r]/;
-/** The positions of a status code's first and last digit. */
-const FIRST = "HTTP/1.1 ".length;
-const LAST = "HTTP/1.1 10".length;
+/** The interim responses at the beginning of a chunk, which may contain several of them before the response itself. */
+const INTERIM = /^(HTTP\/1\.[01] 1\d\d.*?(\r\n\r\n|$))+/s;
+const STATUS = "HTTP/1.1 ".length;
 
-function watchSocket(socket: Socket, onUnannouncedClose: () => void) {
+/** Turns each `100 Continue` into `102 Processing`: equally meaningless, but undici keeps waiting after it. */
+function withoutContinue(chunk: unknown): unknown {
+  // Nearly all chunks return here.
+  if (!Buffer.isBuffer(chunk) || chunk[STATUS] !== "1".charCodeAt(0)) return chunk;
+  const text = chunk.toString("latin1").replace(INTERIM, (heads) => {
+    return heads.replaceAll(/^(HTTP\/1\.[01]) 100/gm, "$1 102");
+  });
+  return Buffer.from(text, "latin1");
+}
+
+function watched<T extends Socket>(socket: T, onUnannouncedClose: () => void): T {
   let hasRead = false;
   const read = socket.read.bind(socket);
-  // Replaces 100 with `102 Processing`: equally meaningless, but undici keeps waiting after it.
   socket.read = (size?: number) => {
-    const chunk: unknown = read(size);
-    if (!Buffer.isBuffer(chunk)) return chunk;
-    hasRead = true;
-    // Nearly all chunks return here: 1xx responses are rare.
-    if (chunk[FIRST] !== 0x31) return chunk;
-    if (CONTINUE.test(chunk.toString("latin1", 0, LAST + 2))) chunk[LAST] = 0x32;
+    const chunk = withoutContinue(read(size));
+    hasRead ||= chunk !== null;
     return chunk;
   };
   // An announced close (`Connection: close`) causes no `end`: undici destroys the socket first.
@@ -131,4 +132,5 @@ function watchSocket(socket: Socket, onUnannouncedClose: () => void) {
     // Passes on a TLS alert, such as a missing client certificate; undici would report only the end that follows.
     socket.destroy(error);
   });
+  return socket;
 }

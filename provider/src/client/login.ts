@@ -2,14 +2,13 @@
  * Two ways to authenticate: the cookies of a session, which a login opens, or Basic credentials. A login never repeats
  * refused credentials. A run logs in only if it needs to; the command `login` always does ({@link logInAnew}).
  */
-import { joined, LoginError } from "../base/index.js";
-import { findingsIn, type ParsedResponse, parseResponse } from "./answer.js";
+import { excerpt, joined, LoginError, printable } from "../base/index.js";
+import { findingsIn, parseResponse } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
-import { describeFailure, NOTHING_CREATED, nextStep } from "./request-errors.js";
-import { RetryingSender, WaitBudgetExceeded } from "./retry.js";
+import { NOTHING_CREATED, whyNoResponse } from "./request-errors.js";
+import { RetryingSender } from "./retry.js";
 import { type OpenSession, sessionStore } from "./session-file.js";
-import { SessionJar, shownCookies } from "./session-jar.js";
-import { TransportFailure } from "./transport.js";
+import { SessionJar } from "./session-jar.js";
 import { wordsOf } from "./words.js";
 
 /** @returns a function that opens a new login, valid for an address, or throws a LoginError. */
@@ -43,8 +42,15 @@ async function logIn(
 ) {
   const { email, password, keepLoggedIn } = settings;
   const url = new URL(`${settings.baseUrl}/${settings.authenticatePath}`);
-  const failure = (why: string, cause?: unknown) =>
-    new LoginError(`The login of ${email} at ${url.href} failed: ${why}`, { cause });
+  const failure = (why: string, advice?: string) =>
+    new LoginError(
+      joined(
+        " ",
+        `The login of ${email} at ${url.href} failed: ${why}.`,
+        NOTHING_CREATED,
+        advice,
+      ),
+    );
   const fields = { email, password, ...(keepLoggedIn && { keep_logged_in: true }) };
   const body = JSON.stringify(fields);
   const response = await sender
@@ -55,50 +61,40 @@ async function logIn(
       bypassesSlots: true,
     })
     .catch((error: unknown) => {
-      if (error instanceof TransportFailure)
-        throw failure(`${describeFailure(error, url)}. ${NOTHING_CREATED}`, error);
-      if (error instanceof WaitBudgetExceeded)
-        throw failure(`${error.message}. ${NOTHING_CREATED}`, error);
-      throw error;
+      const why = whyNoResponse(error, url);
+      throw why === undefined ? error : failure(why);
     });
   const answer = parseResponse(response);
   const words = wordsOf({ answer, operation: { fields: [] }, fields, secrets });
-  const refusal = loginProblemIn(answer, words, credentialsSource);
-  if (refusal !== undefined) throw failure(`${refusal} ${NOTHING_CREATED}`);
+  const report = joined(": ", `status ${answer.status}`, words.join("; "));
+  const { status, kind } = answer;
+  const isDone = status >= 200 && status < 300;
+  if ([301, 302, 303, 307, 308, 404, 405].includes(status) || (isDone && kind === "html"))
+    throw failure(`there is no login at this address (${report})`, CHECK_ADDRESS);
+  const isRefused = isDone ? findingsIn(answer.data).isRefused : status < 500;
+  if (isRefused)
+    throw failure(
+      `the platform refused it (${report}), and this run doesn't try it again`,
+      `Check ${credentialsSource}.`,
+    );
+  if (!isDone)
+    throw failure(`the platform returned ${report}`, "Wait a while and run this again.");
   const jar = new SessionJar();
   jar.store(answer, url);
   if (jar.hasSession(usedAt)) return jar;
-  const at = `${usedAt.hostname}${usedAt.pathname}`;
+  const cookies = answer.setCookies.map((cookie) =>
+    printable(cookie.replace(/(?<==)[^;]+|^[^=;]+(?=;|$)/, "…")),
+  );
+  const shown = excerpt(cookies.join(", ") || "no cookie", 500);
   throw failure(
-    `the platform accepted it (status ${answer.status}), but set no session cookie (it set ` +
-      `${shownCookies(answer)}). A session needs a cookie named <instance_key>_service_cookie that has ` +
-      `a value, is valid for ${at}, and hasn't expired. ` +
-      `${NOTHING_CREATED} Check advertising:authenticatePath and advertising:baseUrl.`,
+    `the platform accepted it (status ${status}), but set no session cookie (it set ${shown}). ` +
+      "A session needs a cookie named <instance_key>_service_cookie that has a value, is valid for " +
+      `${usedAt.hostname}${usedAt.pathname}, and hasn't expired`,
+    CHECK_ADDRESS,
   );
 }
 
-/** Why a login was refused, and the next step; undefined if it was accepted. */
-function loginProblemIn(
-  answer: ParsedResponse,
-  words: readonly string[],
-  credentialsSource: string,
-) {
-  const { status, kind } = answer;
-  const report = joined(": ", `status ${status}`, words.join("; "));
-  const isDone = status >= 200 && status < 300;
-  const isRedirect = status >= 300 && status < 400;
-  const isPage = isDone && kind === "html";
-  if (isRedirect || isPage || status === 404 || status === 405)
-    return `there is no login at this address (${report}). Check advertising:baseUrl and advertising:authenticatePath.`;
-  // This only changes the advice: either way nothing was created.
-  if (!isDone && /certificate/i.test(report))
-    return `the server refused it (${report}); ${nextStep(report)}.`;
-  const isRefused = isDone ? findingsIn(answer.data).isRefused : status < 500;
-  if (isRefused)
-    return `the platform refused it (${report}), and this run doesn't try it again. Check ${credentialsSource}.`;
-  if (isDone) return undefined;
-  return `the platform returned ${report}. Wait a while and run this again.`;
-}
+const CHECK_ADDRESS = "Check advertising:baseUrl and advertising:authenticatePath.";
 
 /**
  * Checks the credentials, and stores a session of full length for later runs.

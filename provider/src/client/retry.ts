@@ -8,6 +8,7 @@ import {
   type AttemptResult,
   type HttpRequest,
   type HttpResponse,
+  type Transport,
   TransportFailure,
 } from "./transport.js";
 
@@ -23,15 +24,13 @@ export interface WaitBudget {
  * @returns `undefined` if the request had to wait instead. The rate limit may have changed meanwhile, so the caller
  * checks it and calls again.
  */
-export type AttemptOnce = (
-  transmit: (request: HttpRequest) => Promise<AttemptResult>,
-) => Promise<AttemptResult | undefined>;
+type AttemptOnce = (transmit: Transport["send"]) => Promise<AttemptResult | undefined>;
 
 export interface SendOptions {
   /** Carrying it out twice does no harm: false for a create, which has no idempotency key; true for all others. */
   idempotent: boolean;
   waitBudget: WaitBudget;
-  /** True for a login and a resend (`session.ts`): requests that hold slots wait for these, so a slot may never free. */
+  /** For a login and a resend (`session.ts`): requests that hold slots wait for these, so a slot may never free. */
   bypassesSlots?: boolean;
 }
 
@@ -39,13 +38,9 @@ const STALL_REPORT_MS = 5000;
 
 export class RetryingSender {
   readonly #slots: Semaphore;
-  #underWay = 0;
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
   #pausedUntilMs = 0;
-  /** Cancels the report that no response comes; undefined while responses come. */
-  #cancelReport: (() => void) | undefined;
-  /** Why the last attempt got no response. */
-  #lastCode = "";
+  #hasReportedStall = false;
 
   constructor(private readonly dependencies: ClientDependencies) {
     this.#slots = new Semaphore(dependencies.settings.maxConcurrentRequests);
@@ -64,19 +59,21 @@ export class RetryingSender {
     attemptOnce: AttemptOnce,
     { idempotent, waitBudget, bypassesSlots = false }: SendOptions,
   ): Promise<HttpResponse> {
-    const { clock, onAttempt } = this.dependencies;
+    const { clock, onAttempt, transport } = this.dependencies;
     let attemptNumber = 1;
     let durationMs = 0;
+    let cancelReport: (() => void) | undefined;
     const transmit = async (request: HttpRequest) => {
       const begin = clock.monotonicMs();
-      const attempt = await this.#sendReporting(request);
+      cancelReport ??= clock.alarm(STALL_REPORT_MS, () => this.#reportStall(request.url));
+      const attempt = await transport.send(request);
+      if ("status" in attempt) cancelReport();
       durationMs = clock.monotonicMs() - begin;
       const took = `${outcomeOf(attempt)} after ${Math.round(durationMs)} ms`;
       const { method, url } = request;
       onAttempt?.(`${method} ${url.pathname} attempt ${attemptNumber}: ${took}`);
       return attempt;
     };
-    this.#underWay++;
     try {
       for (;;) {
         // A request that waits for the rate limit holds no slot.
@@ -110,33 +107,21 @@ export class RetryingSender {
         await this.#waitWithinBudget(waitBudget, delayMs);
       }
     } finally {
-      this.#underWay--;
-      if (this.#underWay === 0) this.#endStall();
+      cancelReport?.();
     }
   }
 
-  /** Sends a request. If no response comes for STALL_REPORT_MS, reports that once, with how long requests are tried. */
-  async #sendReporting(request: HttpRequest) {
-    const { clock, say, transport, settings } = this.dependencies;
+  /** Says once, and early, if requests get no response, because they are tried for minutes. */
+  #reportStall({ host }: URL) {
+    if (this.#hasReportedStall) return;
+    this.#hasReportedStall = true;
+    const { say, settings } = this.dependencies;
     const { maxWaitSeconds, requestTimeoutSeconds } = settings;
-    this.#cancelReport ??= clock.alarm(STALL_REPORT_MS, () => {
-      const cause = this.#lastCode === "" ? "" : ` (${this.#lastCode})`;
-      say(
-        `No response from ${request.url.host} after ${STALL_REPORT_MS / 1000} s${cause}. This ` +
-          `run keeps trying for at most ${maxWaitSeconds + requestTimeoutSeconds} s (advertising:maxWaitSeconds ` +
-          "and requestTimeoutSeconds). Check advertising:baseUrl, the network and the proxy.",
-      );
-    });
-    const attempt = await transport.send(request);
-    if (attempt instanceof TransportFailure) this.#lastCode = attempt.code;
-    else this.#endStall();
-    return attempt;
-  }
-
-  #endStall() {
-    this.#cancelReport?.();
-    this.#cancelReport = undefined;
-    this.#lastCode = "";
+    say(
+      `No response from ${host} after ${STALL_REPORT_MS / 1000} s. This run keeps trying for at most ` +
+        `${maxWaitSeconds + requestTimeoutSeconds} s (advertising:maxWaitSeconds and requestTimeoutSeconds). ` +
+        "Check advertising:baseUrl, the network and the proxy.",
+    );
   }
 
   async #waitWithinBudget(waitBudget: WaitBudget, delayMs: number) {

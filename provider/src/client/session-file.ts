@@ -7,8 +7,7 @@
  * password that opened it, so that a changed password is tried. For that the file has a salted verifier that is costly
  * to guess (scrypt, RFC 7914), never the password or a fast digest.
  */
-import { randomBytes, randomUUID, scrypt } from "node:crypto";
-import { promisify } from "node:util";
+import { randomBytes, randomUUID, scryptSync } from "node:crypto";
 import { z } from "zod";
 import { jsonIn, LoginError, own } from "../base/index.js";
 import {
@@ -66,10 +65,9 @@ export function sessionStore(
   /** The cookie file; empty if there is none, or it can't be used. */
   let path = cookieFile ?? "";
   let cure: string | undefined;
-  let current: Opened | undefined;
-  /** Responses whose cookies are not in the file yet, in the order of their arrival, and their addresses. */
-  let unsaved: (readonly [CookieResponse, from: URL])[] = [];
-  let saving = Promise.resolve();
+  /** The login of the last session that was opened. */
+  let lastStamp = "";
+  let saving: Promise<void> = Promise.resolve();
 
   /**
    * Returns a session for `url` from another login than the last one, stored or new. Processes that need a session at
@@ -77,7 +75,7 @@ export function sessionStore(
    * @param mustBeNew whether a stored session must not be used.
    */
   async function open(url: URL, mustBeNew = false): Promise<Opened & OpenSession> {
-    const restore = async () => (mustBeNew ? undefined : restored(url));
+    const restore = () => (mustBeNew ? undefined : restored(url));
     const logInNow = async () => {
       return { jar: await logIn(url), stamp: randomUUID(), isRestored: false };
     };
@@ -85,27 +83,26 @@ export function sessionStore(
     if (!opened) {
       await locked(async (lock) => {
         // Another process may have logged in while this one waited for the lock.
-        opened = await restore();
+        opened = restore();
         if (opened) return;
         const salt = randomBytes(BYTES).toString("base64");
         // Computed before the login: if this fails, no login is lost.
-        const verifier = { salt, hash: await hashed(salt) };
+        const verifier = { salt, hash: hashed(salt) };
         opened = await logInNow();
         const { jar, stamp } = opened;
-        const account = { baseUrl, email, keepLoggedIn };
-        write({ ...FORMAT, ...account, verifier, stamp, jar }, lock);
+        write({ ...FORMAT, baseUrl, email, keepLoggedIn, verifier, stamp, jar }, lock);
       });
     }
     const session = opened ?? (await logInNow());
-    unsaved = [];
-    current = session;
+    lastStamp = session.stamp;
     addToSecrets(session.jar);
     return {
       ...session,
       isBasic: false,
       headers: async (to) => {
+        await saving;
         // Another process may have stored newer cookies of this session.
-        if (keepLoggedIn) await ifFileUsable(() => merge(session));
+        if (keepLoggedIn) await ifFileUsable(() => refresh(session));
         return { cookie: session.jar.header(to) };
       },
       storeCookies: async (response, from) => {
@@ -116,40 +113,37 @@ export function sessionStore(
   }
 
   /** The stored session, if it comes from another login than the last one, and from this password. */
-  async function restored(url: URL) {
+  function restored(url: URL) {
     const stored = read();
     if (!stored) return undefined;
     const { jar, stamp, verifier } = stored;
-    if (stamp === current?.stamp || !jar.hasSession(url)) return undefined;
+    if (stamp === lastStamp || !jar.hasSession(url)) return undefined;
     // Only the platform can judge a changed password. Until it accepts that, the file stays for runs with the other one.
-    if ((await hashed(verifier.salt)) !== verifier.hash) return undefined;
+    if (hashed(verifier.salt) !== verifier.hash) return undefined;
     return { jar, stamp, isRestored: true };
   }
 
+  /** This process uses a response's cookies at once, whatever happens to the file. */
   async function keep(session: Opened, response: CookieResponse, from: URL) {
-    // This process uses the cookies at once, whatever happens to the file.
     session.jar.store(response, from);
     addToSecrets(session.jar);
-    // A response from an ended login must not change the file.
-    if (session !== current || path === "") return;
-    unsaved.push([response, from]);
     const save = (lock: Lock) => {
-      const stored = current && merge(current);
-      if (stored) write(stored, lock);
-      unsaved = [];
+      const stored = refresh(session);
+      if (!stored) return;
+      session.jar.store(response, from);
+      write(stored, lock);
     };
-    // Responses that come during a write share the next one. A failure must not stop a create from being reported.
+    // A failure must not stop a create from being reported.
     saving = saving
-      .then(() => (unsaved.length === 0 ? undefined : locked(save)))
+      .then(() => locked(save))
       .catch(() => abandon("was changed meanwhile and is left as it is"));
     await saving;
   }
 
-  /** Fills the jar from the file and the unsaved cookies. @returns what to write; undefined for another login's file */
-  function merge(session: Opened) {
+  /** Takes over the file's cookies. @returns undefined for another login's file, which must not change */
+  function refresh(session: Opened) {
     const stored = read();
     if (stored?.stamp !== session.stamp) return undefined;
-    for (const [response, from] of unsaved) stored.jar.store(response, from);
     session.jar = stored.jar;
     addToSecrets(session.jar);
     return stored;
@@ -186,21 +180,14 @@ export function sessionStore(
 
   function write(stored: Stored, lock: Lock) {
     replacePrivate(path, JSON.stringify(stored), systemDisk, lock.assertHeld);
-    removeLeftovers(path, clock.wallMs(), systemDisk);
+    removeLeftovers(path, clock.wallMs());
   }
 
-  /** The password's verifier. Computed in a separate thread, so that requests go on meanwhile. */
-  async function hashed(salt: string) {
-    const derive = promisify<string, Buffer, number, typeof COST, Buffer>(scrypt);
-    const hash = await derive(password, Buffer.from(salt, "base64"), BYTES, COST).catch(
-      // For example because scrypt is not allowed on this machine.
-      ({ message }: Error) => {
-        throw new UnusableFile(
-          `this machine allows no scrypt, so the session can't be checked (${message})`,
-        );
-      },
+  /** The password's verifier. */
+  function hashed(salt: string) {
+    return scryptSync(password, Buffer.from(salt, "base64"), BYTES, COST).toString(
+      "base64",
     );
-    return hash.toString("base64");
   }
 
   function addToSecrets(jar: SessionJar) {
@@ -213,18 +200,18 @@ export function sessionStore(
     return ifFileUsable(() => withLock(`${path}.lock`, { clock, maxWaitMs }, work));
   }
 
-  /** Runs `work`, which uses the file. If the file is the problem, returns undefined, and the run goes on without it. */
+  /**
+   * Runs `work`, which uses the file. If it fails, returns undefined, and the run goes on without the file.
+   * @throws LoginError
+   */
   async function ifFileUsable<T>(work: () => T | Promise<T>) {
     if (path === "") return undefined;
     try {
       return await work();
     } catch (error) {
-      const { code, syscall, message } = error as NodeJS.ErrnoException;
-      const isOfFiles = error instanceof UnusableFile;
-      if (!isOfFiles && (code === undefined || syscall === undefined)) throw error;
+      if (error instanceof LoginError) throw error;
       cure = cureFor(error, path) ?? "Fix that";
-      abandon(`is not used: ${isOfFiles ? message : `${code} (${syscall})`}. ${cure}`);
-      return undefined;
+      abandon(`is not used: ${(error as Error).message}. ${cure}`);
     }
   }
 

@@ -1,6 +1,5 @@
 /** The cookies of a session: tough-cookie's jar with this API's rules. */
 import type { Cookie, CookieJar } from "tough-cookie";
-import { printable } from "../base/index.js";
 import type { HttpResponse } from "./transport.js";
 
 /** The parts of a response that concern cookies. */
@@ -38,7 +37,9 @@ export class SessionJar {
     // A cookie expires by the platform's clock; this machine's may be hours off.
     const now = Date.now();
     const aheadMs = now - (Date.parse(headers.date ?? "") || now);
-    for (const cookie of cookiesIn(setCookies)) {
+    for (const header of setCookies.slice(0, MAX_COOKIES)) {
+      const cookie = toughCookie().Cookie.parse(header);
+      if (!cookie) continue;
       const { expires } = cookie;
       if (expires instanceof Date) cookie.expires = new Date(expires.getTime() + aheadMs);
       this.jar.setCookieSync(cookie, url.href, { ignoreError: true });
@@ -78,19 +79,4 @@ export class SessionJar {
 /** A cookie without a value doesn't count: services end a session that way. */
 function isSession({ key, value }: Cookie) {
   return SESSION_COOKIE.test(key) && value !== "";
-}
-
-function cookiesIn(setCookies: readonly string[]) {
-  return setCookies
-    .slice(0, MAX_COOKIES)
-    .flatMap((header) => toughCookie().Cookie.parse(header) ?? []);
-}
-
-/** The cookies that a response set, for messages: with domains, paths and ends, but no values. */
-export function shownCookies({ setCookies }: CookieResponse): string {
-  const cookies = cookiesIn(setCookies).map((cookie) => {
-    if (cookie.value !== "") cookie.value = "…";
-    return printable(String(cookie));
-  });
-  return cookies.join(", ") || "no cookie";
 }

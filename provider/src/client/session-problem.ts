@@ -2,7 +2,7 @@
  * Whether a response says that the session is the trouble. The response to an expired session is undocumented: what
  * services of this kind usually send is recognised. Pure.
  */
-import { findingsIn, isMessage, leavesOf, type ParsedResponse } from "./answer.js";
+import { findingsIn, messagesIn, type ParsedResponse } from "./answer.js";
 
 /**
  * Whether the session let a request through. `ended`: the request must be resent on another login. `refused`: another
@@ -39,7 +39,7 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
   if (kind === "html" && LOGIN_PAGE.test(body)) return "clear";
   // An `ERROR:` entry without `success: false` is a refusal, but never a reason to resend: a wrong guess creates twice.
   if (status === 200 && !findingsIn(data).isFailure) return undefined;
-  const words = messagesIn(answer);
+  const words = messagesIn(answer.leaves).map(({ text }) => withoutNames(text));
   if (words.some(isAboutALogin)) return "clear";
   const isBare = words.every((text) => STATUS_PHRASE.test(text));
   if (status === 200)
@@ -48,17 +48,12 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
   return status === 401 ? "clear" : "bare";
 }
 
-/** The messages of a response, without quoted parts; a code such as `session_expired` is split into words. */
-function messagesIn({ kind, data, body }: ParsedResponse) {
-  if (kind === "broken" || kind === "html") return [];
-  const leaves = leavesOf(kind === "json" ? data : body);
-  const spoken = leaves.filter((leaf) => typeof leaf.value === "string" && isMessage(leaf));
-  return spoken.map(({ value }) => {
-    const text = String(value).replaceAll(QUOTED, " ");
-    // In a sentence, names with `_` may be those of fields.
-    if (/\s/.test(text)) return text;
-    return text.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
-  });
+/** A message without quoted parts; a code such as `session_expired` is split into words. */
+function withoutNames(message: string) {
+  const text = message.replaceAll(QUOTED, " ");
+  // In a sentence, names with `_` may be those of fields.
+  if (/\s/.test(text)) return text;
+  return text.replace(/([a-z])([A-Z])/g, "$1 $2").replaceAll("_", " ");
 }
 
 function isAboutALogin(text: string) {

@@ -20,12 +20,7 @@ import { LoginError } from "../base/index.js";
 import { type ParsedResponse, parseResponse } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { loginOpener } from "./login.js";
-import {
-  type AttemptOnce,
-  RetryingSender,
-  type SendOptions,
-  type WaitBudget,
-} from "./retry.js";
+import { RetryingSender, type SendOptions } from "./retry.js";
 import type { OpenSession } from "./session-file.js";
 import {
   type SessionProblem,
@@ -88,22 +83,23 @@ export class Session {
     request: SessionRequest,
     beforeSend: BeforeSend,
   ): Promise<SessionResponse> {
-    const waitBudget = this.#sender.waitBudget();
-    const first = await this.#sendOnce(request, beforeSend, waitBudget, false);
+    const options = { ...request, waitBudget: this.#sender.waitBudget() };
+    const first = await this.#sendOnce(options, beforeSend);
     if (first.session !== "ended") return first;
-    return this.#sendOnce(request, beforeSend, waitBudget, true).finally(() =>
+    // A resend takes no slot: requests that hold slots wait for it, so it could wait forever. It stays counted in
+    // #unsettled, so no new request starts beside it.
+    return this.#sendOnce({ ...options, bypassesSlots: true }, beforeSend).finally(() =>
       this.#leave(),
     );
   }
 
   async #sendOnce(
-    request: SessionRequest,
+    request: SessionRequest & SendOptions,
     beforeSend: BeforeSend,
-    waitBudget: WaitBudget,
-    isResend: boolean,
   ): Promise<SessionResponse> {
+    const isResend = request.bypassesSlots === true;
     let response: SessionResponse | undefined;
-    const attemptOnce: AttemptOnce = async (transmit) => {
+    await this.#sender.sendWithRetry(async (transmit) => {
       const current = await this.#admit(request.url, isResend);
       if (!current) return undefined;
       try {
@@ -119,26 +115,19 @@ export class Session {
         // If the login has ended, the request stays counted until its resend is over (see `#sendOnce`).
         if (response?.session !== "ended") this.#leave();
       }
-    };
-    // A resend takes no slot: requests that hold slots wait for it, so it could wait forever. It stays counted in
-    // #unsettled, so no new request starts beside it.
-    await this.#sender.sendWithRetry(attemptOnce, {
-      ...request,
-      waitBudget,
-      bypassesSlots: isResend,
-    });
+    }, request);
     // Set, because `sendWithRetry` returns only after an attempt with a response.
     return response as SessionResponse;
   }
 
   /** @returns the login to send on, with a place on it; `undefined` if it had to wait. */
   async #admit(url: URL, isResend: boolean): Promise<ActiveLogin | undefined> {
-    const current = this.#current;
     // The error of the login itself, which says why, is reported once.
     if (this.#hasFailed)
       throw new LoginError(
         "The login of this run failed and isn't tried again. Nothing was created. Follow the login's error.",
       );
+    const current = this.#current;
     if (!current) {
       await this.#logIn(url);
       return undefined;
@@ -179,9 +168,7 @@ export class Session {
     const cookiesStored = current.login.storeCookies(answer, url);
     const problem = sessionProblemIn(answer);
     const refusalKey = `${url.pathname} ${answer.status} ${problem}`;
-    let session: SessionVerdict = "accepted";
-    if (problem !== undefined)
-      session = this.#verdictOf(problem, refusalKey, current, isResend);
+    const session = this.#verdictOf(problem, refusalKey, current, isResend);
     // A rate limiter may answer before the session is checked, so 429 and 503 say nothing about the session.
     const isLimited = answer.status === 429 || answer.status === 503;
     if (session === "accepted" && !isLimited) current.letThrough++;
@@ -191,12 +178,13 @@ export class Session {
   }
 
   #verdictOf(
-    problem: SessionProblem,
+    problem: SessionProblem | undefined,
     refusalKey: string,
     current: ActiveLogin,
     isResend: boolean,
   ): SessionVerdict {
     const { login, openedAtMs, letThrough } = current;
+    if (problem === undefined) return "accepted";
     if (login.isBasic) {
       if (problem !== "clear") return "accepted";
       // If they were accepted before, the credentials are right, and the refusal is about this request.
@@ -211,25 +199,18 @@ export class Session {
     const isOld = login.isRestored || this.#clock.monotonicMs() - openedAtMs >= YOUNG_MS;
     if (isOld || this.#current !== current) return "ended";
     if (problem === "doubtful") return "accepted";
-    if (
-      (problem === "bare" && letThrough === 0) ||
-      this.#refusalsNoLoginCures.has(refusalKey)
-    )
-      return "refused";
-    return "ended";
+    const isFirst = problem === "bare" && letThrough === 0;
+    return isFirst || this.#refusalsNoLoginCures.has(refusalKey) ? "refused" : "ended";
   }
 
   /** Logs in once for all requests that need a login at once: the others wait, then find the login or its failure. */
   #logIn(url: URL) {
     if (this.#loggingIn) return this.#loggingIn.catch(() => undefined);
     const logIn = async () => {
-      this.#current = {
-        login: await this.#openLogin(url),
-        openedAtMs: this.#clock.monotonicMs(),
-        letThrough: 0,
-        inFlight: 0,
-        lastConnectFailed: false,
-      };
+      const login = await this.#openLogin(url);
+      const openedAtMs = this.#clock.monotonicMs();
+      const counts = { letThrough: 0, inFlight: 0, lastConnectFailed: false };
+      this.#current = { login, openedAtMs, ...counts };
       this.#loggingIn = undefined;
     };
     // Not reset after a failure: `#hasFailed` stops every request before it gets here.

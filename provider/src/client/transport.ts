@@ -18,17 +18,18 @@
  * T8. Once the other side closes a connection without having announced it, no connection is reused in this run: a
  *     create written into a closed connection has an unknown outcome.
  */
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { type Clock, systemClock } from "../base/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import {
+  CONNECT_TIMEOUT,
   createConnector,
   createProxyAgent,
   reasonOf,
   TunnelFailure,
   undici,
+  withErrorCode,
 } from "./connections.js";
 
 export interface HttpRequest {
@@ -140,8 +141,9 @@ export function createTransport(
 function exchangeHandler(
   timeoutMs: number,
   isTooLate: () => boolean,
-  resolve: (result: Promise<HttpResponse> | TransportFailure) => void,
+  resolve: (result: AttemptResult) => void,
 ): Dispatcher.DispatchHandler {
+  const limit = `${timeoutMs / 1000} s (advertising:requestTimeoutSeconds)`;
   let sending: Dispatcher.DispatchController | undefined;
   let hasTimedOut = false;
   let head: Omit<HttpResponse, "body"> | undefined;
@@ -150,29 +152,24 @@ function exchangeHandler(
   const timer = setTimeout(() => {
     hasTimedOut = true;
     // If nothing was written yet, undici's connect timeout or onRequestStart ends the request.
-    sending?.abort(new Error("timed out"));
+    sending?.abort(
+      withErrorCode("ADVERTISING_TIMEOUT", `no complete response within ${limit}`),
+    );
   }, timeoutMs);
-  const end = (cause: Error | undefined) => {
+  const end = (cause: Error) => {
     clearTimeout(timer);
-    if (head && !cause) return resolve(decodeBody(head, chunks));
-    const failure = failureOf(cause ?? new Error("no complete response"));
-    // After a status line the status decides, and the body counts as broken.
-    if (!head) resolve(failure);
-    else resolve(decodeBody({ ...head, broken: failure.message }, chunks));
-  };
-  const failureOf = (cause: Error) => {
-    const sent = sending !== undefined;
     let { code, message } = reasonOf(cause);
-    if (hasTimedOut) {
-      code = sent ? "ADVERTISING_TIMEOUT" : "UND_ERR_CONNECT_TIMEOUT";
-      message = `${sent ? "no complete response" : "no connection"} within ${limitOf(timeoutMs)}`;
-    }
-    return new TransportFailure(code, sent, message, cause);
+    if (code === CONNECT_TIMEOUT) message = `no connection within ${limit}`;
+    // After a status line the status decides, and the body counts as broken.
+    if (head) resolve(decoded({ ...head, broken: message }, chunks));
+    else resolve(new TransportFailure(code, sending !== undefined, message, cause));
   };
   return {
     onRequestStart(controller) {
+      const late = `more than ${limit} passed before the first byte left, perhaps because this machine was suspended`;
       if (!hasTimedOut && !isTooLate()) sending = controller;
-      else controller.abort(hasTimedOut ? new Error("timed out") : tooLate(timeoutMs));
+      else if (hasTimedOut) controller.abort(withErrorCode(CONNECT_TIMEOUT, ""));
+      else controller.abort(withErrorCode("ADVERTISING_TOO_LATE", late));
     },
     onResponseStart(_, status, raw) {
       // Ignores interim responses, such as 103 Early Hints.
@@ -189,39 +186,30 @@ function exchangeHandler(
         controller.abort(new Error(`larger than ${MAX_ANSWER_BYTES} bytes`));
       else chunks.push(chunk);
     },
-    onResponseEnd: () => end(undefined),
+    onResponseEnd() {
+      clearTimeout(timer);
+      if (head) resolve(decoded(head, chunks));
+    },
     onResponseError: (_, error) => end(error),
   };
 }
 
-function limitOf(timeoutMs: number) {
-  return `${timeoutMs / 1000} s (advertising:requestTimeoutSeconds)`;
-}
-
-/** See T7. */
-function tooLate(timeoutMs: number) {
-  const message = `more than ${limitOf(timeoutMs)} passed before the first byte left, perhaps because this machine was suspended`;
-  return Object.assign(new Error(message), { code: "ADVERTISING_TOO_LATE" });
-}
-
 /** Some proxies compress unasked. A small body may unpack to gigabytes, so at most MAX_ANSWER_BYTES are unpacked. */
-async function decodeBody(
+function decoded(
   head: Omit<HttpResponse, "body">,
   chunks: readonly Buffer[],
-): Promise<HttpResponse> {
+): HttpResponse {
   const raw = Buffer.concat(chunks);
-  const encoding = head.headers["content-encoding"]?.trim().toLowerCase() || "identity";
-  if (encoding === "identity" || raw.length === 0)
-    return { ...head, body: raw.toString("utf8") };
+  const encoding = head.headers["content-encoding"] || "identity";
+  if (/^identity$/i.test(encoding) || raw.length === 0)
+    return { ...head, body: raw.toString() };
   try {
-    if (!/^(x-)?gzip$/.test(encoding)) throw new Error("only gzip is known");
-    const body = await promisify(gunzip)(raw, { maxOutputLength: MAX_ANSWER_BYTES });
-    return { ...head, body: body.toString("utf8") };
-  } catch (error) {
     return {
       ...head,
-      body: "",
-      broken: head.broken ?? `can't be unpacked (${(error as Error).message})`,
+      body: gunzipSync(raw, { maxOutputLength: MAX_ANSWER_BYTES }).toString(),
     };
+  } catch (error) {
+    const broken = `can't be unpacked (${encoding}: ${(error as Error).message})`;
+    return { ...head, body: "", broken: head.broken ?? broken };
   }
 }

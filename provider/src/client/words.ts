@@ -1,11 +1,11 @@
 /**
  * Finds the platform's own words in a response, to show them. Messages are shown, except values that were sent and
- * anything below a name that sounds secret. Other JSON values are never shown, and of an HTML page only its title.
+ * anything below a name that sounds secret. Other JSON values are never shown, and of an HTML page its visible text.
  * Texts are scrubbed of secrets before they are cut. Pure.
  */
 import { excerpt, joined, printable, type Secrets, type Values } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
-import { folded, isMessage, leavesOf, type ParsedResponse } from "./answer.js";
+import { folded, leavesOf, messagesIn, type ParsedResponse } from "./answer.js";
 
 export interface Quotable {
   answer: ParsedResponse;
@@ -20,7 +20,7 @@ export interface Quotable {
 /** Enough for every problem of one request; a hostile answer can't fill the screen. */
 const MAX_WORDS = 20;
 const MAX_WORD_CHARACTERS = 500;
-const MAX_WORDS_CHARACTERS = 4000;
+const MAX_PAGE_CHARACTERS = 20_000;
 
 /** Names that say nothing about the subject of a message. */
 const PLAIN_NAME =
@@ -31,31 +31,24 @@ const SECRET_NAME =
 
 /** @returns each message once, safe to show, preceded by the field or path that it is about. */
 export function wordsOf({ answer, operation, fields, secrets }: Quotable): string[] {
-  const { kind, data, body } = answer;
-  // A broken body may end within a secret, which then can't be recognised.
-  if (kind === "broken") return [];
+  let { leaves } = answer;
+  // Of a broken body nothing is shown: it may end within a secret, which then can't be recognised.
+  if (answer.kind === "html" || answer.kind === "text")
+    leaves = leavesOf(visibleText(secrets.scrub(answer.body)));
   const echoes = new Set(leavesOf(fields).map(({ value }) => folded(String(value))));
-  if (kind !== "json") {
-    const text = visibleText(secrets.scrub(body));
-    return text === "" || echoes.has(folded(text)) ? [] : [safe(text, secrets)];
-  }
   const known = [...operation.fields, ...Object.keys(fields)];
-  const spoken = leavesOf(data).filter((leaf) => {
-    const text = typeof leaf.value === "string" ? leaf.value.trim() : "";
+  const spoken = messagesIn(leaves, known).filter(({ path, text }) => {
     if (!/\p{L}/u.test(text) || /^(true|false)$/i.test(text)) return false;
-    const isSecret = leaf.path.some((name) => SECRET_NAME.test(name));
-    return !isSecret && isMessage(leaf, known) && !echoes.has(folded(text));
+    return !path.some((name) => SECRET_NAME.test(name)) && !echoes.has(folded(text));
   });
-  const sentences = spoken.slice(0, MAX_WORDS).map(({ path, value }) => {
+  const sentences = spoken.slice(0, MAX_WORDS).map(({ path, text }) => {
     const names = path.filter((name) => !PLAIN_NAME.test(name) && SHOWN_NAME.test(name));
-    return safe(joined(": ", names.join("."), String(value)), secrets);
+    return safe(joined(": ", names.join("."), text), secrets);
   });
   return [...new Set(sentences)];
 }
 
 export function warningsOf(quotable: Quotable): string[] {
-  // A quick test, since warnings are rare. In JSON the word may be escaped.
-  if (!/WARNING|\\u/.test(quotable.answer.body)) return [];
   return wordsOf(quotable).filter((word) => word.includes("WARNING"));
 }
 
@@ -66,8 +59,7 @@ export function quoteFor(quotable: Quotable): string {
 }
 
 export function asSentence(words: readonly string[]): string {
-  const sentence = `${excerpt(words.join("; "), MAX_WORDS_CHARACTERS)}.`;
-  return sentence.replace(/([.!?])\.$/, "$1").replace(/([.!?:;,]); /g, "$1 ");
+  return `${words.join("; ")}.`.replace(/([.!?])\.$/, "$1").replace(/([.!?:;,]); /g, "$1 ");
 }
 
 /** Finds secrets that aren't known, such as `password=…` and `token: "…"`. "password: is too short" isn't one. */
@@ -79,9 +71,10 @@ function safe(text: string, secrets: Quotable["secrets"]) {
   return excerpt(printable(masked), MAX_WORD_CHARACTERS);
 }
 
-/** A page's title, or else a text without tags. @param text must be scrubbed: a secret may look like a tag. */
+/** Comments, scripts, styles, tags and spaces. */
+const INVISIBLE = /(?:<!--.*?-->|<(script|style)\b.*?<\/\1>|<[^<>]*>|\s)+/gis;
+
+/** @param text must be scrubbed: a secret may look like a tag. Only its beginning counts, which a pattern reads in time. */
 function visibleText(text: string) {
-  const title = /<title\b[^<>]*>([^<]*)/i.exec(text)?.[1];
-  if (title !== undefined) return `an HTML page: ${title}`;
-  return text.replace(/(<[^<>]*>|\s)+/g, " ").trim();
+  return text.slice(0, MAX_PAGE_CHARACTERS).replaceAll(INVISIBLE, " ");
 }

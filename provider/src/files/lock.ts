@@ -34,14 +34,11 @@ import {
   writeNew,
 } from "./private-file.js";
 
-const FIRST_POLL_MS = 5;
-const MAX_POLL_MS = 25;
+const POLL_MS = 25;
 /** The interval of the heartbeat. */
 const HEARTBEAT_MS = 2000;
 /** A holder on another machine counts as dead after this long without a heartbeat. */
 const STALE_AFTER_MS = 15_000;
-/** Longer waits are reported. */
-const SILENT_WAIT_MS = 5000;
 
 const CURE = "Let that run end";
 
@@ -50,7 +47,7 @@ export interface LockOptions {
   clock?: Clock;
   /** @default 30 seconds, because an interrupted run may still be ending */
   maxWaitMs?: number;
-  /** Called once in a long wait. @param holder such as `process 42 of build-7` @param leftMs the rest of `maxWaitMs` */
+  /** Called once, before a wait. @param holder such as `process 42 of build-7` @param leftMs the rest of `maxWaitMs` */
   onWait?: ((holder: string, leftMs: number) => void) | undefined;
   disk?: Disk | undefined;
 }
@@ -74,20 +71,18 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   const content = JSON.stringify(identity);
   const deadline = clock.monotonicMs() + maxWaitMs;
   let seen = { sign: "", sinceMs: 0 };
-  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
+  for (;;) {
     // While the lock exists, this only reads: polling must not write.
+    if (readLock(path, disk) === undefined) tryCreate(path, content, disk);
+    // `undefined` if another process has had it in between: then this tries again.
     const other = readLock(path, disk);
-    if (other === undefined && tryCreate(path, content, disk))
-      return holdLock(path, content, disk);
-    const fate = fateOf(other);
+    if (other === content) return holdLock(path, content, disk);
     // The time without a change is measured by this process's clock: two machines' clocks may differ.
     const sign = `${disk.statSync(path, { throwIfNoEntry: false })?.mtimeMs} ${other}`;
     const nowMs = clock.monotonicMs();
     if (seen.sign !== sign) seen = { sign, sinceMs: nowMs };
-    // If the lock was taken after readLock, `other` is undefined: it is read again before this gives up.
     if (other !== undefined) {
-      const isSilent = fate === "elsewhere" && nowMs - seen.sinceMs > STALE_AFTER_MS;
-      if (fate === "dead" || isSilent) {
+      if (hasEnded(other, nowMs - seen.sinceMs > STALE_AFTER_MS)) {
         removeStale(path, other, disk);
         continue;
       }
@@ -99,12 +94,10 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
           `the lock ${path} is held by another run (${holder})`,
           `${CURE} or, if there is no such run, remove the lock`,
         );
-      if (leftMs <= maxWaitMs - SILENT_WAIT_MS) {
-        onWait?.(holder, leftMs);
-        onWait = undefined;
-      }
+      onWait?.(holder, leftMs);
+      onWait = undefined;
     }
-    await clock.sleep(pollMs);
+    await clock.sleep(POLL_MS);
   }
 }
 
@@ -153,8 +146,9 @@ function holdLock(path: string, content: string, disk: Disk) {
 }
 
 /**
- * Creates the lock: writes it under another name and links it into place, so that a killed process leaves no half lock.
- * @returns false if the file exists already. @throws the system's errors
+ * Creates the lock, unless it exists: writes it under another name and links it into place, so that a killed process
+ * leaves no half lock. Whether it was created shows its content: over NFS, a link that succeeded may be reported as
+ * EEXIST (open(2)). @throws the system's errors
  */
 function tryCreate(path: string, content: string, disk: Disk) {
   const temporary = `${path}.${randomUUID()}.tmp`;
@@ -162,21 +156,13 @@ function tryCreate(path: string, content: string, disk: Disk) {
   const taken = HAS_MODES ? ["EEXIST"] : ["EEXIST", "EPERM"];
   try {
     writeNew(temporary, content, disk);
-    try {
-      disk.linkSync(temporary, path);
-    } catch (error) {
-      // Over NFS, EEXIST may mean that our link succeeded and the request was repeated: then nlink is 2 (open(2)).
-      if (hasCode(error, ...taken))
-        return disk.statSync(temporary, { throwIfNoEntry: false })?.nlink === 2;
-      // Some file systems have no links. If anything else is wrong, this write fails too.
-      writeNew(path, content, disk);
-    } finally {
-      disk.rmSync(temporary, { force: true });
-    }
-    return true;
+    disk.linkSync(temporary, path);
   } catch (error) {
-    if (hasCode(error, ...taken)) return false;
-    throw error;
+    if (hasCode(error, ...taken)) return;
+    // Some file systems have no links. If anything else is wrong, this write fails too.
+    writeNew(path, content, disk);
+  } finally {
+    disk.rmSync(temporary, { force: true });
   }
 }
 
@@ -205,37 +191,26 @@ function readLock(path: string, disk: Disk) {
 }
 
 /**
- * Whether a lock's holder lives. Its pid alone isn't enough: pids are reused, and differ between containers.
- * @returns `elsewhere` if it is on another machine or in another container, or that is unknown.
+ * Whether a lock's holder has ended. Its pid alone isn't enough: pids are reused, and differ between containers.
+ * @param isSilent whether its heartbeat has stopped: all that counts on another machine, in another container, or if
+ * that is unknown.
  */
-function fateOf(holder: string | undefined): "alive" | "dead" | "elsewhere" {
+function hasEnded(holder: string, isSilent: boolean) {
   const { pid, machine, started } = asRecord(jsonIn(holder));
-  if (machine === undefined || machine !== machineOf() || !Number.isSafeInteger(pid))
-    return "elsewhere";
+  if (machine === undefined || machine !== machineOf()) return isSilent;
   try {
     process.kill(Number(pid), 0);
   } catch (error) {
     // Any other error means that there is a process, of another user.
-    if (hasCode(error, "ESRCH")) return "dead";
+    return hasCode(error, "ESRCH");
   }
-  const status = statusOf(Number(pid));
-  if (!status) return "alive";
-  // A zombie (common in containers): the process has ended, but its parent hasn't reaped it.
-  if (/[ZX]/.test(status.state)) return "dead";
-  const isOther = started !== undefined && started !== status.started;
-  return isOther ? "dead" : "alive";
+  const startedNow = startOf(Number(pid));
+  return started !== undefined && startedNow !== undefined && started !== startedNow;
 }
 
 export function processIdentity(pid: number) {
-  return {
-    host: hostname(),
-    machine: machineOf(),
-    pid,
-    started: statusOf(pid)?.started,
-  };
+  return { host: hostname(), machine: machineOf(), pid, started: startOf(pid) };
 }
-
-let machine: string | undefined;
 
 /**
  * Identifies the scope in which pids and start times can be compared. On Linux: host name, boot id and pid namespace;
@@ -244,22 +219,25 @@ let machine: string | undefined;
 function machineOf() {
   if (process.platform !== "linux") return hostname();
   try {
-    const boot = () => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    machine ??= [hostname(), boot(), readlinkSync("/proc/self/ns/pid")].join(" ");
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return [hostname(), boot, readlinkSync("/proc/self/ns/pid")].join(" ");
   } catch {
-    // Undefined: see the docstring.
+    return undefined;
   }
-  return machine;
 }
 
-/** Linux's status of a process; undefined on other systems, and if /proc belongs to another container. */
-function statusOf(pid: number) {
+/**
+ * When a process started, in ticks; `ended` for a zombie (common in containers), which its parent hasn't reaped yet.
+ * Undefined if it isn't known: on systems other than Linux, and if /proc belongs to another container.
+ */
+function startOf(pid: number) {
   try {
     if (readlinkSync("/proc/self") !== String(process.pid)) return undefined;
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // After the command's name, which may hold anything: fields 3 and on (proc_pid_stat(5); 22 is the start, in ticks).
+    // After the command's name, which may hold anything: fields 3 and on (proc_pid_stat(5); 22 is the start).
     const fields = status.slice(status.lastIndexOf(")") + 2).split(" ");
-    return { state: fields[0] ?? "", started: fields[19] };
+    if (/[ZX]/.test(fields[0] ?? "")) return "ended";
+    return fields[19];
   } catch {
     return undefined;
   }

@@ -53,51 +53,28 @@ function checkFolder(folder: string, disk: Disk) {
   const isOpenToAll = (mode & constants.S_IWOTH) !== 0 && (mode & STICKY) === 0;
   if (!HAS_MODES || !isOpenToAll) return;
   const problem = `other users can write to its folder (mode ${(mode & 0o777).toString(8)})`;
-  const cure = `Run chmod go-w ${shellWord(folder)} or, if ${mountCure(folder)}`;
-  throw new UnusableFile(problem, cure);
+  throw new UnusableFile(problem, privacyCure(folder, folder));
 }
 
-/** What to do on a volume without modes, where chmod doesn't help. */
-function mountCure(path: string) {
-  const options = `uid=${process.getuid?.()},file_mode=0600,dir_mode=0700`;
-  const other = moveAdvice(path);
-  return `its volume keeps no modes (such as CIFS or FAT), mount it with ${options}${other}`;
-}
-
-/** For files in a folder that can be moved: how. Journals must be copied too, or creates could be sent twice. */
-function moveAdvice(path: string) {
-  const { folder, variable } = movableFolder(path) ?? {};
-  if (folder === undefined) return "";
-  return `, or copy ${shellWord(folder)} into another folder of yours, and set ${variable} to that folder`;
-}
-
-/** The folder of a path, if the folder can be moved: only Linux has a variable for it. */
-function movableFolder(path: string) {
-  if (process.platform !== "linux") return undefined;
-  return [
-    { folder: cacheFolder(), variable: "XDG_CACHE_HOME" },
-    { folder: stateFolder(), variable: "XDG_STATE_HOME" },
-  ].find(({ folder }) => `${path}/`.startsWith(`${folder}/`));
-}
-
-/** The command with which root gives a file to this user. */
-function chownCommand(path: string) {
-  const files = movableFolder(path)?.folder ?? path;
-  return `chown -R ${process.getuid?.()} ${shellWord(files)}`;
+/** @param what the path, or more. On a volume without modes (CIFS, FAT) only another place helps. */
+function privacyCure(path: string, what = `${path} and its folder`) {
+  const cure = `Make ${what} yours, and writable for you alone`;
+  const places = new Map([
+    [cacheFolder(), "XDG_CACHE_HOME"],
+    [stateFolder(), "XDG_STATE_HOME"],
+  ]);
+  const folder = [...places.keys()].find((each) => path.startsWith(each));
+  if (folder === undefined || process.platform !== "linux") return cure;
+  // Journals must be copied too, or creates could be sent twice.
+  return `${cure}; or copy ${shellWord(folder)}, if it exists, into another folder of yours, and set ${places.get(folder)} to that folder`;
 }
 
 /** @param error from a use of `path`. @returns what to do, as a clause; undefined if that isn't known. */
 export function cureFor(error: unknown, path: string): string | undefined {
   if (error instanceof UnusableFile) return error.cure;
   if (hasCode(error, "ENOSPC", "EDQUOT")) return `Make room on the disk of ${path}`;
-  if (!hasCode(error, "EACCES", "EPERM", "EROFS")) return undefined;
-  const movable = movableFolder(path);
-  if (movable && !fs.existsSync(movable.folder))
-    return `Set ${movable.variable} to a folder that you can write to`;
-  if (hasCode(error, "EROFS")) return `Make its volume writable${moveAdvice(path)}`;
-  const writable = `Make ${path} and its folder writable for you alone`;
-  if (!HAS_MODES) return writable;
-  return `${writable} (as root: ${chownCommand(path)})${moveAdvice(path)}`;
+  if (hasCode(error, "EACCES", "EPERM", "EROFS")) return privacyCure(path);
+  return undefined;
 }
 
 /** Whether an error has one of these system error codes. */
@@ -148,27 +125,18 @@ export function readOpened(file: number, path: string, disk: Disk): string {
   if (HAS_MODES && status.uid !== user)
     throw new UnusableFile(
       `it belongs to the user ${status.uid}, and you are ${user}`,
-      `Run as root: ${chownCommand(path)}${moveAdvice(path)}`,
+      privacyCure(path),
     );
   if (status.size > MAX_BYTES)
     throw new UnusableFile(`it's larger than ${MAX_BYTES} bytes`);
-  if (HAS_MODES && (status.mode & 0o077) !== 0) makePrivate(file, path, disk);
+  if (HAS_MODES && (status.mode & 0o077) !== 0) disk.fchmodSync(file, OWNER_ONLY_FILE);
   return disk.readFileSync(file, "utf8");
 }
 
-function makePrivate(file: number, path: string, disk: Disk) {
-  try {
-    disk.fchmodSync(file, OWNER_ONLY_FILE);
-  } catch (error) {
-    if (!hasCode(error, "EPERM", "ENOTSUP")) throw error;
-    throw new UnusableFile("other users can read it", `As ${mountCure(path)}`);
-  }
-}
-
 /** Reads a file that only gives hints; an empty text if it is absent or can't be read. */
-export function readHints(path: string, disk: Disk = systemDisk): string {
+export function readHints(path: string): string {
   try {
-    return disk.readFileSync(path, "utf8");
+    return fs.readFileSync(path, "utf8");
   } catch {
     return "";
   }
@@ -242,13 +210,13 @@ export function syncFolder(folder: string, disk: Disk): void {
 }
 
 /** Removes the temporary files that killed processes left beside `path`. Never fails: it only tidies. */
-export function removeLeftovers(path: string, nowMs: number, disk: Disk): void {
+export function removeLeftovers(path: string, nowMs: number): void {
   try {
-    for (const name of disk.readdirSync(dirname(path))) {
+    for (const name of fs.readdirSync(dirname(path))) {
       if (!name.startsWith(`${basename(path)}.`) || !name.endsWith(".tmp")) continue;
       const leftover = join(dirname(path), name);
-      const { mtimeMs = nowMs } = disk.statSync(leftover, { throwIfNoEntry: false }) ?? {};
-      if (nowMs - mtimeMs > LEFTOVER_AFTER_MS) disk.rmSync(leftover, { force: true });
+      const { mtimeMs = nowMs } = fs.statSync(leftover, { throwIfNoEntry: false }) ?? {};
+      if (nowMs - mtimeMs > LEFTOVER_AFTER_MS) fs.rmSync(leftover, { force: true });
     }
   } catch {
     // Ignored: see the docstring.

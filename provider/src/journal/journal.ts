@@ -19,20 +19,24 @@
  * | sent | certainly not carried out ({@link Journal.recordNotCarriedOut}) | closed |
  * | any | all that the file has was returned to the engine, and the run ends cleanly | no file |
  */
+import { constants } from "node:fs";
 import type { JournalError } from "../base/index.js";
 import {
+  acquireLock,
   type Disk,
+  expectWritable,
+  type Lock,
+  makePrivateFolder,
   openPrivate,
   readOpened,
   replacePrivate,
+  syncFolder,
   systemDisk,
 } from "../files/index.js";
 import {
-  applyLine,
   headerLine,
   type JournalEntry,
   type JournalLine,
-  journalPaths,
   lineOf,
   parseJournal,
   type RunHeader,
@@ -41,52 +45,65 @@ import {
 } from "./journal-entry.js";
 import {
   awaitEnd,
-  JournalFile,
   type JournalOptions,
   journalErrorFrom,
   lockPath,
 } from "./journal-file.js";
-import { journalPath, type StackPlace } from "./places.js";
+import { journalPath, journalPaths, type StackPlace } from "./places.js";
 
-export interface RunOfJournal
-  extends Pick<RunHeader, "run" | "engine" | "provider" | "hasCheckpoints"> {
+/** Whose journal it is. */
+export interface RunOfJournal extends Omit<RunHeader, "stack"> {
   place: StackPlace;
 }
 
+/** The journal file of one run. Throws only `JournalError`s, whose messages are for users. */
 export class Journal {
-  readonly #file: JournalFile;
-  readonly #entries = new Map<string, JournalEntry>();
+  readonly path: string;
+  readonly #disk: Disk;
+  #lock: Lock | undefined;
+  #file: number | undefined;
+  #bytes = 0;
+  #isOver = false;
+  #batch: ({ text: string } & PromiseWithResolvers<void>) | undefined;
   #opening: Promise<void> | undefined;
   #trouble: JournalError | undefined;
-  /** The marks of creates whose outcomes were returned to the engine. */
-  readonly #returned = new Set<string>();
-  /** The state that this run began with: noted once it is known, with the next entry. */
-  start: Pick<RunHeader, "from" | "stateRuns"> = { from: "" };
-  #isStartNoted = false;
+  /** The marks of creates in the file that a later run has to know. */
+  readonly #needed = new Set<string>();
 
+  /** @param start what the header says about the state that the run began with. */
   constructor(
     private readonly of: RunOfJournal,
     private readonly options: JournalOptions,
+    private readonly start?: () => Promise<Partial<RunHeader>>,
   ) {
-    this.#file = new JournalFile(
-      journalPath({ ...of.place, run: of.run }, options.folder),
-      options,
-    );
+    this.path = journalPath({ ...of.place, run: of.run }, options.folder);
+    this.#disk = options.disk ?? systemDisk;
   }
 
-  get path(): string {
-    return this.#file.path;
-  }
-
-  /** Never fails: {@link assertUsable}, which only creates call, throws the error. */
+  /** Creates and locks the file. Never fails: {@link assertUsable}, which only creates call, throws the error. */
   openOnce(): Promise<void> {
-    const { place, ...run } = this.of;
-    this.#opening ??= this.#file
-      .open({ stack: place.stack, ...run })
-      .catch((error: JournalError) => {
-        this.#trouble ??= error;
-      });
+    this.#opening ??= this.#open().catch((error) => {
+      this.release();
+      this.#trouble ??= journalErrorFrom(this.path, error);
+    });
     return this.#opening;
+  }
+
+  async #open() {
+    const { path } = this;
+    const { folder } = this.options;
+    const disk = this.#disk;
+    const { place, ...run } = this.of;
+    const header = { stack: place.stack, ...run, ...(await this.start?.()) };
+    makePrivateFolder(folder, disk);
+    this.#lock = await acquireLock(lockPath(path), this.options);
+    if (this.#isOver) throw new Error("this run has ended");
+    // The file gets its name with its first line: a kill in between would leave one that stops later runs.
+    replacePrivate(path, headerLine(header), disk, this.#lock.assertHeld);
+    // The name must survive a power failure before any request relies on a line in this file.
+    syncFolder(folder, disk);
+    this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
+    this.#bytes = disk.fstatSync(this.#file).size;
   }
 
   /** @throws JournalError if the journal can't be used (M4, M5). */
@@ -95,19 +112,23 @@ export class Journal {
     if (this.#trouble) throw this.#trouble;
   }
 
-  /** Why an `up` could not use the journal, for a preview; undefined if it could. */
+  /** Why an `up` could not use the journal, for a preview, which writes nothing; undefined if it could. */
   get trouble(): JournalError | undefined {
-    return this.#trouble ?? this.#file.writeProblem();
+    try {
+      expectWritable(this.path, this.#disk);
+    } catch (error) {
+      this.#trouble ??= journalErrorFrom(this.path, error);
+    }
+    return this.#trouble;
   }
 
   /**
    * The files of earlier runs that may be about this stack. If one can't be read, {@link assertUsable} throws.
-   * @param runs the runs that Pulumi's record names. @param mayBeOurs whether to wait for a run that still writes its
-   * file; undefined in a preview, which waits for none.
+   * @param runs the runs that Pulumi's record names. @param isAwaited whether to wait for a run that still writes its file.
    */
   async readEarlier(
     runs: ReadonlySet<string>,
-    mayBeOurs?: (run: RunJournal) => boolean,
+    isAwaited: (run: RunJournal) => boolean,
   ): Promise<readonly RunJournal[]> {
     const { options, of } = this;
     const found: RunJournal[] = [];
@@ -118,8 +139,8 @@ export class Journal {
         // Another provider's process of this run.
         const isSibling = of.engine !== undefined && journal?.engine === of.engine;
         if (!journal || isSibling) continue;
-        const isAwaited = mayBeOurs?.(journal) === true;
-        found.push((isAwaited && (await readAtEnd(path, options))) || journal);
+        const ended = isAwaited(journal) ? await readAtEnd(path, options) : undefined;
+        found.push(ended ?? journal);
       }
     } catch (error) {
       this.#trouble ??= journalErrorFrom(path, error);
@@ -131,8 +152,7 @@ export class Journal {
   async recordSending(entry: Omit<JournalEntry, "state" | "id">): Promise<void> {
     const line = { ...entry, state: "sent" } as const;
     await this.#write(line, "Nothing was sent. ");
-    // Only after the write: if that fails, nothing is sent, and this run must not believe otherwise.
-    applyLine(this.#entries, line);
+    this.#needed.add(entry.mark);
   }
 
   /**
@@ -144,51 +164,117 @@ export class Journal {
     id: string,
     found: Partial<JournalEntry> = {},
   ): Promise<void> {
-    await this.#applyAndWrite({ ...found, mark, state: "created", id });
+    await this.record([{ ...found, mark, state: "created", id }]);
   }
 
   /** Notes that a create was certainly not carried out. @throws JournalError */
   async recordNotCarriedOut(mark: string): Promise<void> {
-    await this.#applyAndWrite({ mark, state: "closed" });
+    this.#needed.delete(mark);
+    await this.#write({ mark, state: "closed" });
   }
 
   /** Notes creates that only a pending operation has, which Pulumi's next save drops. Never fails. */
   async keep(creates: readonly Omit<JournalEntry, "state">[]): Promise<void> {
     const lines = creates.map((create) => ({ ...create, state: "sent" }) as const);
-    await Promise.allSettled(lines.map((line) => this.#applyAndWrite(line)));
+    await this.record(lines).catch(() => undefined);
   }
 
-  markReturned(mark: string): void {
-    this.#returned.add(mark);
+  /** Notes what a later run has to know. @throws JournalError */
+  async record(lines: readonly JournalLine[]): Promise<void> {
+    for (const { mark } of lines) this.#needed.add(mark);
+    await Promise.all(lines.map((line) => this.#write(line)));
   }
 
   /**
-   * Called when the engine ends the run, after it has saved the state. Synchronous; never fails.
-   * @param finished the journals of earlier runs that nobody needs any more.
-   * @param hasCheckpoints if false, a kill may have kept Pulumi from saving: a later run has to see the objects.
+   * The engine has got the create's outcome: after a clean end the state has it. With checkpoints off, a kill may have kept
+   * Pulumi from saving, so a later run has to see the object.
    */
-  closeNow(finished: readonly RunJournal[], hasCheckpoints: boolean): void {
-    const isOver = ({ mark, state }: JournalEntry) =>
-      state === "closed" || (hasCheckpoints && this.#returned.has(mark));
-    this.#file.endNow(![...this.#entries.values()].every(isOver));
-    removeJournals(finished, this.options.disk);
+  markReturned(mark: string): void {
+    if (this.of.hasCheckpoints !== false) this.#needed.delete(mark);
   }
 
+  /**
+   * Called when the engine ends the run, after it has saved the state. Writes what is waiting. Synchronous; never fails.
+   */
+  closeNow(): void {
+    this.#flush();
+    try {
+      this.#assertStillOurs();
+      if (this.#needed.size === 0) this.#disk.rmSync(this.path, { force: true });
+    } catch {
+      // It isn't this run's any more, or the next run reads it.
+    }
+    this.release();
+  }
+
+  /** Releases the lock; if the file is being opened, once that is done. Never fails. */
   release(): void {
-    this.#file.release();
+    this.#isOver = true;
+    try {
+      if (this.#file !== undefined) this.#disk.closeSync(this.#file);
+    } catch {
+      // Its lines are on the disk.
+    }
+    this.#file = undefined;
+    this.#lock?.release();
+    this.#lock = undefined;
   }
 
-  /** Applied first: the line is true for this run even if the write fails. @throws JournalError */
-  async #applyAndWrite(line: JournalLine) {
-    applyLine(this.#entries, line);
-    await this.#write(line);
-  }
-
+  /**
+   * Resolves when the line is on the disk. All lines of one turn of the event loop share a write and a sync, so many
+   * creates cost few syncs. @param before begins the error's message.
+   */
   async #write(line: JournalLine, before = "") {
     await this.assertUsable();
-    const lines = this.#isStartNoted ? [line] : [this.start, line];
-    this.#isStartNoted = true;
-    await this.#file.append(lines, before);
+    if (!this.#batch) {
+      this.#batch = { text: "", ...Promise.withResolvers<void>() };
+      setImmediate(() => this.#flush());
+    }
+    const batch = this.#batch;
+    batch.text += lineOf(line);
+    await batch.promise.catch((error) => {
+      throw journalErrorFrom(this.path, error, before);
+    });
+  }
+
+  #flush() {
+    const batch = this.#batch;
+    this.#batch = undefined;
+    if (!batch) return;
+    try {
+      this.#put(batch.text);
+      batch.resolve();
+    } catch (error) {
+      batch.reject(error);
+    }
+  }
+
+  #put(text: string) {
+    const file = this.#assertStillOurs();
+    try {
+      this.#disk.writeFileSync(file, text);
+      this.#disk.fsyncSync(file);
+      this.#bytes += Buffer.byteLength(text);
+    } catch (error) {
+      // A full disk may have taken half a line, and the lines after it must stay readable.
+      this.#disk.ftruncateSync(file, this.#bytes);
+      throw error;
+    }
+    // If the file was replaced during the write, the lines are in a file that nobody reads.
+    this.#assertStillOurs();
+  }
+
+  /** @returns the open file. @throws LockLost; Error if this run has ended or the file was replaced; system errors. */
+  #assertStillOurs() {
+    if (this.#file === undefined || !this.#lock) throw new Error("this run has ended");
+    this.#lock.assertHeld();
+    const opened = this.#disk.fstatSync(this.#file);
+    const found = this.#disk.lstatSync(this.path, { throwIfNoEntry: false });
+    if (found?.ino !== opened.ino || found.dev !== opened.dev)
+      throw new Error(
+        "it was removed while this run was using it, and nothing more is sent",
+      );
+    return this.#file;
   }
 }
 
@@ -213,13 +299,7 @@ export function removeJournals(
   journals: readonly RunJournal[],
   disk: Disk = systemDisk,
 ): void {
-  for (const { path } of journals) {
-    try {
-      if (!disk.existsSync(lockPath(path))) disk.rmSync(path, { force: true });
-    } catch {
-      // See the docstring.
-    }
-  }
+  changeEach(journals, disk, ({ path }) => disk.rmSync(path, { force: true }));
 }
 
 /** Replaces journals, with the same entries in other states. Never fails, like {@link removeJournals}. */
@@ -227,11 +307,20 @@ export function rewriteJournals(
   journals: readonly RunJournal[],
   disk: Disk = systemDisk,
 ): void {
-  for (const { path, entries, ...header } of journals) {
+  changeEach(journals, disk, ({ path, entries, ...header }) => {
     const lines = [headerLine(header), ...Array.from(entries.values(), lineOf)];
+    replacePrivate(path, lines.join(""), disk, () => undefined);
+  });
+}
+
+function changeEach(
+  journals: readonly RunJournal[],
+  disk: Disk,
+  change: (journal: RunJournal) => void,
+) {
+  for (const journal of journals) {
     try {
-      if (!disk.existsSync(lockPath(path)))
-        replacePrivate(path, lines.join(""), disk, () => undefined);
+      if (!disk.existsSync(lockPath(journal.path))) change(journal);
     } catch {
       // The next run reads it again.
     }
@@ -243,15 +332,10 @@ export function rewriteJournals(
  * @throws JournalError
  */
 export async function writeAnswers(
-  of: RunOfJournal & Pick<RunHeader, "from" | "stateRuns">,
+  of: RunOfJournal,
   lines: readonly JournalLine[],
   options: JournalOptions,
 ): Promise<void> {
-  const file = new JournalFile(
-    journalPath({ ...of.place, run: of.run }, options.folder),
-    options,
-  );
-  const { place, ...header } = of;
-  await file.open({ stack: place.stack, ...header });
-  await file.append(lines).finally(() => file.endNow(true));
+  const journal = new Journal(of, options);
+  await journal.record(lines).finally(() => journal.closeNow());
 }

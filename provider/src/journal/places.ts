@@ -3,15 +3,14 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { type Environment, jsonIn, own, setCommandTarget } from "../base/index.js";
 import {
-  asRecord,
-  type Environment,
-  jsonIn,
-  own,
-  setCommandTarget,
-  type Values,
-} from "../base/index.js";
-import { cacheFolder, readHints, stateFolder } from "../files/index.js";
+  cacheFolder,
+  type Disk,
+  readHints,
+  stateFolder,
+  systemDisk,
+} from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 import { stackOption } from "../state/index.js";
 
@@ -54,20 +53,28 @@ export function stackPlace(
 }
 
 export function journalPath(
-  { run, ...place }: StackPlace & { run: string },
+  { run, stack, backend }: StackPlace & { run: string },
   folder = stateFolder(),
 ): string {
-  return join(folder, fileName(place, run));
+  return join(folder, `${digestOf(stack, backend)}.${run}.jsonl`);
 }
 
-/** The name of a run's journal file, which {@link partsOfName} takes apart. */
-export function fileName({ stack, backend }: StackPlace, run: string): string {
-  return `${digestOf(stack, backend)}.${run}.jsonl`;
-}
-
-export function partsOfName(name: string): { digest: string; run: string } {
-  const [digest = "", run = ""] = name.split(".");
-  return { digest, run };
+/**
+ * The paths of the journal files that may be about a stack: those of its place, wherever the guess of the backend is
+ * right, and those of the runs that Pulumi's record names.
+ */
+export function journalPaths(
+  { folder, disk = systemDisk }: { folder: string; disk?: Disk | undefined },
+  { stack, backend }: StackPlace,
+  runs: ReadonlySet<string>,
+): string[] {
+  if (!disk.existsSync(folder)) return [];
+  const place = digestOf(stack, backend);
+  const ours = disk.readdirSync(folder).filter((name) => {
+    const [digest, run = ""] = name.split(".");
+    return name.endsWith(".jsonl") && (digest === place || runs.has(run));
+  });
+  return ours.sort().map((name) => join(folder, name));
 }
 
 function digestOf(...parts: string[]) {
@@ -80,7 +87,8 @@ function digestOf(...parts: string[]) {
  */
 export function backendIn(environment: Environment, folder: string): string {
   const { PULUMI_BACKEND_URL } = environment;
-  const url = PULUMI_BACKEND_URL || backendOfProject(folder) || lastLogin(environment);
+  const ofProject = String(own(inProject(folder, "backend"), "url") ?? "");
+  const url = PULUMI_BACKEND_URL || ofProject || lastLogin(environment);
   if (!url.startsWith(FILE)) return url;
   return `${FILE}${resolve(folder, url.slice(FILE.length).replace(/^~(?=\/|$)/, homedir))}`;
 }
@@ -98,14 +106,23 @@ export function projectFileOf(folder: string): string | undefined {
   }
 }
 
-/** A project file as Pulumi reads it: only the first document. Pulumi checks the form. @throws the parser's Error. */
-export function parseProject(text: string): Values {
-  // Loaded here, since most runs need no parser.
-  const { parseAllDocuments } = require("yaml") as typeof import("yaml");
-  const [document] = parseAllDocuments(text, { merge: true });
-  const [error] = document?.errors ?? [];
-  if (error) throw error;
-  return asRecord(document?.toJS());
+/**
+ * A value of the folder's project file, as Pulumi reads it: only the first document. Undefined also if the file can't be
+ * read: Pulumi reports what is wrong with it.
+ */
+export function inProject(folder: string, key: string): unknown {
+  const path = projectFileOf(folder);
+  try {
+    const text = readFileSync(path ?? "", "utf8");
+    // Most runs need no parser.
+    if (!text.includes(key)) return undefined;
+    const { parseAllDocuments } = require("yaml") as typeof import("yaml");
+    const [document] = parseAllDocuments(text, { merge: true });
+    if (document?.errors.length !== 0) return undefined;
+    return own(document.toJS(), key);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -121,30 +138,16 @@ export function setPrintedStack(stack: string): void {
 
 /** Whether a folder's project file is that of a stack. @param stack `<organization>/<project>/<stack>` */
 export function isProjectOf(stack: string, folder: string): boolean {
-  const path = projectFileOf(folder);
-  if (path === undefined) return false;
-  try {
-    return own(parseProject(readFileSync(path, "utf8")), "name") === stack.split("/")[1];
-  } catch {
-    // Pulumi reports what is wrong with the file.
-    return true;
-  }
-}
-
-function backendOfProject(folder: string) {
-  const project = projectFileOf(folder);
-  if (project === undefined) return "";
-  try {
-    const text = readFileSync(project, "utf8");
-    if (!text.includes("backend")) return "";
-    return String(own(own(parseProject(text), "backend"), "url") ?? "");
-  } catch {
-    // Pulumi reports what is wrong with the file.
-    return "";
-  }
+  const [, project] = stack.split("/");
+  const name = inProject(folder, "name") ?? project;
+  return projectFileOf(folder) !== undefined && name === project;
 }
 
 function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment) {
   const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
-  return String(own(jsonIn(readHints(join(home, "credentials.json"))), "current") ?? "");
+  return textIn(jsonIn(readHints(join(home, "credentials.json"))), "current");
+}
+
+function textIn(record: unknown, name: string) {
+  return String(own(record, name) ?? "");
 }

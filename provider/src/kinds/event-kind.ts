@@ -6,24 +6,14 @@ import { z } from "zod";
 import {
   additionalFieldsBeside,
   booleanRule,
-  choiceOf,
   expecting,
   finiteNumber,
   identifierOf,
-  integerNamed,
   nameRule,
-  type Rules,
-  windowOf,
+  withUnit,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
-import {
-  createOf,
-  type KindOf,
-  memoized,
-  outputsOf,
-  type RuleSettings,
-  type SetKind,
-} from "./kind.js";
+import { defineKind, memoized, type SetKind } from "./kind.js";
 import { Attribution, EventType, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
 const wireNames = {
@@ -40,53 +30,58 @@ const wireNames = {
 
 /** The rules of every argument, without the API's defaults: a member's defaults are the set's `defaults`. */
 const eventRules = memoized(({ maxWindowSeconds, markField }) => {
-  const window = windowOf(maxWindowSeconds).optional();
+  const window = expecting(
+    `whole seconds from 1 to ${withUnit(maxWindowSeconds)}; see advertising:maxWindowSeconds`,
+    z.int().min(1).max(maxWindowSeconds),
+    { form: "seconds" },
+  ).optional();
   return z.strictObject({
     eventName: nameRule(99),
     advertiserId: identifierOf("an Advertiser or its id"),
     value: finiteNumber,
-    eventTypeId: integerNamed(EventType).optional(),
+    eventTypeId: expecting(
+      `an integer from 0 to ${Number.MAX_SAFE_INTEGER}`,
+      z.int().min(0),
+      { form: "named number", names: EventType },
+    ).optional(),
     segmentId: identifierOf("the id of a segment", 0).optional(),
     countUnique: booleanRule.optional(),
     clickWindow: window,
     viewWindow: window,
-    attribution: choiceOf(Attribution).optional(),
+    attribution: expecting('"ALL" or "WHITELIST"', z.enum(Attribution), {
+      form: "choice",
+      names: Attribution,
+    }).optional(),
     existingId: identifierOf("the id of a live event").optional(),
     additionalFields: additionalFieldsBeside(wireNames, markField).optional(),
   });
 });
 
-/** The API's defaults. A window's default is capped at the installation's limit. */
-function eventDefaults({ maxWindowSeconds }: RuleSettings) {
-  const window = Math.min(THIRTY_DAYS_IN_SECONDS, maxWindowSeconds);
-  return {
-    countUnique: false,
-    clickWindow: window,
-    viewWindow: window,
-    attribution: Attribution.All,
-  };
-}
+/** The rules with the API's defaults. A window's default is capped at the installation's limit. */
+const completeRules = memoized((limits) => {
+  const rules = eventRules(limits);
+  const { countUnique, clickWindow, viewWindow, attribution } = rules.shape;
+  const window = Math.min(THIRTY_DAYS_IN_SECONDS, limits.maxWindowSeconds);
+  return rules.extend({
+    countUnique: countUnique.unwrap().default(false),
+    clickWindow: clickWindow.unwrap().default(window),
+    viewWindow: viewWindow.unwrap().default(window),
+    attribution: attribution.unwrap().default(Attribution.All),
+  });
+});
 
-export const conversionEvent: KindOf<typeof wireNames> = {
+export const conversionEvent = defineKind("event", {
   name: "ConversionEvent",
   idProperty: "eventId",
   nameProperty: "eventName",
   identifyingProperties: ["advertiserId", "value"],
   unmanagedNotice: "stays live and unmanaged, and tags placed for it keep firing",
   wireNames,
-  outputs: outputsOf("eventId", wireNames),
-  create: createOf("event", wireNames),
-  idArguments: new Set(["advertiserId", "segmentId"]),
-  references: { advertiserId: advertiser },
+  idArguments: ["advertiserId", "segmentId"],
   owner: "advertiserId",
-  rules: memoized((limits) => {
-    const fields: Rules = eventRules(limits);
-    const rules: Record<string, z.ZodType> = {};
-    for (const [name, value] of Object.entries(eventDefaults(limits)))
-      rules[name] = (fields.shape[name] as z.ZodType).default(value);
-    return fields.extend(rules);
-  }),
-};
+  ownerKind: advertiser,
+  rules: completeRules,
+});
 
 /** A pattern against names that Pulumi reserves or can't print (seen with 3.259). */
 export const NOT_RESERVED =
@@ -99,38 +94,33 @@ const key = expecting(
   { form: "text" },
 );
 
-const memberRules = memoized((limits) =>
+/** The rules of an event under its key, without defaults: those of its set or catalog come first. */
+export const entryRules = memoized((limits) =>
   eventRules(limits).omit({ advertiserId: true }).extend({ formerKey: key.optional() }),
 );
-const sharedRules = memoized((limits) =>
-  eventRules(limits).omit({
-    eventName: true,
-    advertiserId: true,
-    value: true,
-    existingId: true,
-  }),
-);
+
+/** What each event has for itself. */
+const OWN = { eventName: true, advertiserId: true, value: true, existingId: true } as const;
+
+/** The rules of the arguments that a catalog's events share. */
+export const sharedRules = memoized((limits) => eventRules(limits).omit(OWN));
 
 export const conversionEventSet: SetKind = {
   name: "ConversionEventSet",
+  idProperty: "eventIds",
   outputs: ["eventIds", "advertiserId", "defaults", "events"],
   member: conversionEvent,
-  idArguments: new Set(["advertiserId"]),
-  references: conversionEvent.references,
   rules: memoized((limits) =>
     z.strictObject({
       advertiserId: eventRules(limits).shape.advertiserId,
       defaults: expecting(
         "an object of arguments that all events share",
-        sharedRules(limits),
-      ).optional(),
+        completeRules(limits).omit(OWN),
+      ).prefault({}),
       events: expecting(
         "an object with each event under its key",
-        z.record(key, expecting("an object", memberRules(limits))),
+        z.record(key, expecting("an object", entryRules(limits))),
       ),
     }),
   ),
-  memberRules,
-  sharedRules,
-  defaultsIn: eventDefaults,
 };

@@ -21,13 +21,13 @@ export function differencesIn(
   record: Values,
 ): Differences {
   const rules = kind.rules(limits).shape;
+  const read = argumentsFrom(kind, limits, record);
   const found = new Map<string, unknown>();
   for (const [property, field] of Object.entries(kind.wireNames)) {
     const ours = values[property];
-    if (!hasValue(ours) || !Object.hasOwn(record, field)) continue;
-    const theirs = asAccepted(rules[property], record[field]);
-    if (!isSameValue(ours, theirs ?? defaultOf(rules[property])))
-      found.set(property, theirs);
+    const theirs = read[property] ?? defaultOf(rules[property]);
+    const isBoth = hasValue(ours) && Object.hasOwn(record, field);
+    if (isBoth && !isSameValue(ours, theirs)) found.set(property, read[property]);
   }
   const ours = asRecord(values.additionalFields);
   // A field that the record lacks counts as unchanged.
@@ -65,11 +65,9 @@ function likeOurs(ours: unknown, theirs: unknown): unknown {
     return ours.map((each, at) => likeOurs(each, theirs[at]));
   }
   if (isContainer(ours) && isContainer(theirs)) {
-    const fields = Object.entries(ours).map(([name, each]) => [
-      name,
-      likeOurs(each, own(theirs, name) ?? null),
-    ]);
-    return Object.fromEntries(fields);
+    const like = ([name, each]: [string, unknown]) =>
+      [name, likeOurs(each, own(theirs, name) ?? null)] as const;
+    return Object.fromEntries(Object.entries(ours).map(like));
   }
   return formsOf(theirs).find((each) => typeof each === typeof ours) ?? theirs ?? null;
 }

@@ -6,15 +6,16 @@
  * lack it, and `test/unit/kinds.test.ts` the other places. Code about certain kinds imports them by name.
  */
 import { advertiser } from "./advertiser-kind.js";
-import { conversionEvent, conversionEventSet, NOT_RESERVED } from "./event-kind.js";
+import { conversionEvent, conversionEventSet } from "./event-kind.js";
 import { type Kind, pluginTokenOf, type SetKind, typeTokenOf } from "./kind.js";
 import type { KindName } from "./vocabulary.js";
 
+export { entryRules, NOT_RESERVED, sharedRules } from "./event-kind.js";
 export * from "./from-platform.js";
 export * from "./kind.js";
-export { roundedIdWarning, warningsIn } from "./likely-mistakes.js";
+export { warningsIn } from "./likely-mistakes.js";
 export * from "./vocabulary.js";
-export { advertiser, conversionEvent, conversionEventSet, NOT_RESERVED };
+export { advertiser, conversionEvent, conversionEventSet };
 
 export const kindsByName = {
   Advertiser: advertiser,
@@ -25,11 +26,13 @@ export const KINDS: readonly Kind[] = Object.values(kindsByName);
 
 export const SETS: readonly SetKind[] = [conversionEventSet];
 
+export const RESOURCES: readonly (Kind | SetKind)[] = [...KINDS, ...SETS];
+
 /** @param token a resource's type token, of either provider. @returns undefined for another package's resource. */
 export function resourceOfType(token: string): Kind | SetKind | undefined {
-  return [...KINDS, ...SETS].find(({ name }) => {
-    return token === typeTokenOf(name) || token === pluginTokenOf(name);
-  });
+  return RESOURCES.find(({ name }) =>
+    [typeTokenOf(name), pluginTokenOf(name)].includes(token),
+  );
 }
 
 export function setNamed(name: string): SetKind | undefined {

@@ -13,12 +13,7 @@ import {
   quoted,
   type Values,
 } from "../base/index.js";
-import {
-  type Problem,
-  type Rules,
-  type ValidationOptions,
-  validate,
-} from "../rules/index.js";
+import { type Rules, type ValidationOptions, validate } from "../rules/index.js";
 import type { KindName, ResourceName, SetName } from "./vocabulary.js";
 
 /** The full type token of a resource: a contract with every stored state. */
@@ -72,22 +67,25 @@ export function checkArguments(
   const { values, problems } = validate(given, resource.rules(limits), reading);
   // Empty unless the resource is a set.
   const events = Object.entries(asRecord(values.events));
-  const taken = new Set<unknown>(events.map(([key]) => key));
-  const conflicts: Problem[] = [];
-  for (const [key, event] of events) {
-    const formerKey = own(event, "formerKey");
-    if (typeof formerKey !== "string") continue;
-    const property = `${memberPath(key)}.formerKey`;
-    if (taken.has(formerKey))
-      conflicts.push({ property, reason: formerKeyConflict(formerKey) });
-    taken.add(formerKey);
-  }
-  return { values, problems: [...problems, ...conflicts] };
+  const conflicts = formerKeyConflicts(events.map(([key, args]) => ({ key, args })));
+  for (const { key, reason } of conflicts)
+    problems.push({ property: `${memberPath(key)}.formerKey`, reason });
+  return { values, problems };
 }
 
-/** The reason of a problem: another event has this former key, or had it. */
-export function formerKeyConflict(formerKey: string): string {
-  return `${quoted(formerKey)} is already a key or a formerKey here: one object can't be two events`;
+/** The events of one advertiser whose formerKey another event has, or had, with the reason why that can't be. */
+export function formerKeyConflicts<Event extends { key: string; args: unknown }>(
+  events: readonly Event[],
+) {
+  const taken = new Set(events.map(({ key }) => key));
+  return events.flatMap((event) => {
+    const formerKey = own(event.args, "formerKey");
+    if (typeof formerKey !== "string") return [];
+    const reason = `${quoted(formerKey)} is already a key or a formerKey here: one object can't be two events`;
+    if (taken.has(formerKey)) return { ...event, reason };
+    taken.add(formerKey);
+    return [];
+  });
 }
 
 /** The path of a set's member among its arguments. */
@@ -96,17 +94,14 @@ export function memberPath(key: string): string {
 }
 
 interface ResourceKind {
+  /** The output with the platform's id, or with a set's ids by key. */
+  idProperty: string;
   outputs: readonly string[];
-  /** Arguments that contain another object's id, which may be digits that no number holds exactly. */
-  idArguments: ReadonlySet<string>;
-  /** The arguments among {@link idArguments} that also accept the other object's resource, with that resource's kind. */
-  references: Readonly<Record<string, Kind>>;
   rules(limits: RuleSettings): Rules;
 }
 
 export interface Kind extends ResourceKind {
   name: KindName;
-  idProperty: string;
   /** The argument that is the object's name in the platform's interface. */
   nameProperty: string;
   /** Arguments that distinguish an object from others with the same name. */
@@ -116,23 +111,34 @@ export interface Kind extends ResourceKind {
   /** Argument → field of the request body, for each argument that is sent. */
   wireNames: Readonly<Record<string, string>>;
   create: Operation;
+  /** Arguments that contain another object's id, which may be digits that no number holds exactly. */
+  idArguments: readonly string[];
   /** The argument with the id of the object that this one belongs to. With another owner it would be another object. */
   owner: string | undefined;
+  /** The owner's kind: the argument also accepts its resource. */
+  ownerKind: Kind | undefined;
 }
 
-/** A kind whose arguments the compiler knows by name. */
-export type KindOf<WireNames extends Kind["wireNames"]> = Omit<Kind, "wireNames"> & {
-  wireNames: WireNames;
-};
+/** A kind with what follows from its wire names, which the compiler knows. @param noun its name on the wire. */
+export function defineKind<const WireNames extends Kind["wireNames"]>(
+  noun: string,
+  kind: Omit<Kind, "outputs" | "create" | "wireNames"> & { wireNames: WireNames },
+) {
+  const { idProperty, wireNames } = kind;
+  const create: Operation = {
+    method: "POST",
+    path: `rest/${noun}`,
+    idempotent: false,
+    noun,
+    fields: Object.values(wireNames),
+  };
+  const names = [...Object.keys(wireNames), "existingId", "additionalFields"];
+  return { ...kind, outputs: [idProperty, ...names], create };
+}
 
 export interface SetKind extends ResourceKind {
   name: SetName;
   member: Kind;
-  /** The rules of one member, without defaults: the set's `defaults` come first. */
-  memberRules(limits: RuleSettings): Rules;
-  sharedRules(limits: RuleSettings): Rules;
-  /** The API's defaults, for arguments that neither a member nor the set's `defaults` give. */
-  defaultsIn(limits: RuleSettings): Values;
 }
 
 /** The id of an object's owner, from its arguments or from recorded ones. */
@@ -153,10 +159,6 @@ export function displayName(
 /** The reason of a problem: two resources name one object. @param by the resource that has it already. */
 export function adoptionClash(id: string, by: string): string {
   return `${id} already belongs to ${by}: one object can't be two resources; correct this existingId, or remove the other one`;
-}
-
-export function outputsOf(idProperty: string, wireNames: Kind["wireNames"]): string[] {
-  return [idProperty, ...Object.keys(wireNames), "existingId", "additionalFields"];
 }
 
 export interface Operation {
@@ -187,20 +189,6 @@ export type KnownOperations = Readonly<Partial<Record<OptionalOperation, Operati
   markField?: string | undefined;
 };
 
-/** `POST rest/<noun>`: the one operation that every kind is known to have. */
-export function createOf(
-  noun: string,
-  wireNames: Readonly<Record<string, string>>,
-): Operation {
-  return {
-    method: "POST",
-    path: `rest/${noun}`,
-    idempotent: false,
-    noun,
-    fields: Object.values(wireNames),
-  };
-}
-
 /** The address of an operation. @param values fill the placeholders of its path. */
 export function addressOf(
   { path }: Operation,
@@ -218,13 +206,11 @@ export function bodyOf(
   { wireNames, idArguments }: Kind,
   values: Values,
 ): Record<string, unknown> {
-  const fields: Record<string, unknown> = {
-    ...(values.additionalFields as Values | undefined),
-  };
+  const fields: Record<string, unknown> = { ...asRecord(values.additionalFields) };
   for (const [property, wireName] of Object.entries(wireNames)) {
     const value = values[property];
     // Digits beyond a number's precision are sent as a JSON number too.
-    const isDigits = typeof value === "string" && idArguments.has(property);
+    const isDigits = typeof value === "string" && idArguments.includes(property);
     if (value !== undefined) fields[wireName] = isDigits ? exactInteger(value) : value;
   }
   return fields;

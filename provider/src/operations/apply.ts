@@ -55,7 +55,6 @@ import {
 import {
   assertSameAccount,
   type FailedDelete,
-  idAfter,
   isTrouble,
   type ObjectTask,
   type Outcome,
@@ -64,7 +63,12 @@ import {
   type SavedResource,
   toAdvertisingError,
 } from "./outcome.js";
-import { keysOf, type Plan, planWithOpenCreates, replacedObject } from "./plan-resource.js";
+import {
+  type Plan,
+  planObjects,
+  replacedObject,
+  withOpenCreates,
+} from "./plan-resource.js";
 import type { Change, Runtime, Severity } from "./runtime.js";
 
 /** The outcomes for a resource's objects, and the next state. */
@@ -89,7 +93,7 @@ export async function createResource(
   inputs: Values,
 ): Promise<{ id: string; outs: Values }> {
   const change = { id: "", olds: {}, news: inputs };
-  const plan = await planWithOpenCreates(resource, runtime, ref, change);
+  const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
   if ("member" in resource) {
     // The set's own id means nothing to the platform.
     const id = `set-${randomUUID()}`;
@@ -122,7 +126,7 @@ export async function updateResource(
   ref: ResourceRef,
   change: Change,
 ): Promise<Values> {
-  const plan = await planWithOpenCreates(resource, runtime, ref, change);
+  const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
   const done = await applyPlan(plan);
   if ("member" in resource) return setOutputs(plan, done, change.id);
   return singleOutputs(plan, done).outs;
@@ -152,8 +156,6 @@ export async function deleteResource(
   // After an error the state keeps the whole set, so the next run deletes the other objects too.
   const [first] = await deleteObjects(operations, label, wanted, properties);
   if (first) throw first.error;
-  for (const { id: object, ref: own } of wanted)
-    runtime.deployment.noteLeaving(operations.kind, object, own?.key);
 }
 
 /** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */
@@ -216,9 +218,6 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
     for (const { former } of objects) if (former?.isDeleted) held.add(former.id);
   const isUnmanaged = (object: LeftLive) => !held.has(object.id) && !isDeleted(object);
   after.left = [...stored.left, ...leaving].filter(isUnmanaged);
-  if (isWell)
-    for (const { id, key = SINGLE } of leaving)
-      if (!held.has(id)) deployment.noteLeaving(kind, id, objectRef(ref, key).key);
   return {
     outcomes,
     unmanaged: leaving.filter(
@@ -235,7 +234,7 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
 async function refuseFirst({ runtime }: Plan, tasks: readonly ObjectTask[]) {
   const news = tasks.filter(({ action }) => ["create", "replace"].includes(action.do));
   if (news.length === 0) return;
-  const open = await runtime.record.open(true);
+  const open = await runtime.record.open();
   const refused = news.find((task) => planOfCreate(runtime, task, open).do === "refused");
   if (refused) runtime.deployment.firstRefused ??= refused.ref.label;
 }
@@ -257,7 +256,7 @@ async function resolvedBy(
 ) {
   const { record } = runtime;
   const resolved = new Map(stored.resolved);
-  const open = tasks.length === 0 ? undefined : await record.open(true);
+  const open = tasks.length === 0 ? undefined : await record.open();
   for (const { key, keys, unresolved } of tasks) {
     const outcome = outcomes.get(key);
     if (outcome?.kind !== "created" && outcome?.kind !== "managed") continue;
@@ -294,19 +293,17 @@ function nextOutputs(
 }
 
 function tasksOf(plan: Plan): ObjectTask[] {
-  const { runtime, kind, ref, stored, inputs, objects, secret } = plan;
+  const { runtime, kind, stored, inputs, objects, secret } = plan;
   // A set's deletes come after the tasks.
   const rest = ["same", "retain", "delete"];
   const work = objects.filter(({ action }) => !rest.includes(action.do));
   return work.map((object) => {
-    const objectsRef = objectRef(ref, object.key);
     const replaces = object.id ?? object.former?.id;
     const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
-    const mark = markIn(inputs, runtime.runName, objectsRef.key, object.key);
-    const keys = keysOf(plan, object.key);
-    return { ...object, kind, ref: objectsRef, keys, secret, replaces, formerIds, mark };
+    const mark = markIn(inputs, runtime.runName, object.ref.key, object.key);
+    return { ...object, kind, secret, replaces, formerIds, mark };
   });
 }
 
@@ -388,25 +385,26 @@ function singleOutputs(
 /** The messages after a single resource's create: an object that was taken over, and an old one that it replaces. */
 function tellCreated(
   { runtime, kind, ref, objects }: Plan,
-  { outcomes, unmanaged }: ApplyResult,
+  { outcomes, unmanaged, after }: ApplyResult,
 ) {
-  const { deployment } = runtime;
-  const { tellAt, warnEach } = runtime.messages;
+  const { deployment, messages } = runtime;
   const outcome = outcomes.get(SINGLE);
-  const id = idAfter(outcome) ?? "";
+  const id = after.eventIds.get(SINGLE) ?? "";
   // An adoption was reported before.
   if (outcome?.kind === "created") {
-    tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
+    messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
   }
   const [object] = objects;
   // Only the engine knows a plugin resource's `retainOnDelete`, so the message names both cases.
   if (object?.former?.isDeleted && isOfPlugin(ref))
-    warnEach(replacedNotice(kind, ref, object.former, `is ${id} now`));
+    messages.warnEach(replacedNotice(kind, ref, object.former, `is ${id} now`));
   const [former] = unmanaged;
   if (!former || deployment.checked(ref.key).deletesInStateAndProgram) return;
   // The engine may still call `delete` for this object, by the option in the state.
   deployment.noteStaying(kind, former.id);
-  warnEach(replacedNotice(kind, ref, { ...former, isDeleted: false }, `is ${id} now`));
+  messages.warnEach(
+    replacedNotice(kind, ref, { ...former, isDeleted: false }, `is ${id} now`),
+  );
 }
 
 /** A set's outputs. @param id of the set. @throws ResourceFailure if anything failed. */

@@ -11,13 +11,8 @@ import {
 } from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
 import { type Disk, stateFolder, systemDisk } from "../files/index.js";
-import {
-  cookieFileFor,
-  Journal,
-  rewriteJournals,
-  setPrintedStack,
-  stackPlace,
-} from "../journal/index.js";
+import { cookieFileFor, Journal, setPrintedStack, stackPlace } from "../journal/index.js";
+import { startOf } from "../plan/index.js";
 import {
   type EngineRun,
   type ExportedStack,
@@ -35,7 +30,7 @@ import { stackOf } from "../state/index.js";
 import { Deployment } from "./deployment.js";
 import { tellEnd } from "./end-of-run.js";
 import { RunRecord } from "./run-record.js";
-import { createMessages, createWork, type Runtime, type TellAt } from "./runtime.js";
+import { Messages, type Runtime, type TellAt, Work } from "./runtime.js";
 
 export interface RuntimeOptions {
   disk?: Disk;
@@ -57,12 +52,13 @@ export interface RuntimeOptions {
 /** Pulumi, as far as this process can find the engine that has started it. */
 function pulumiHere(): NonNullable<RuntimeOptions["pulumi"]> {
   const engine = engineOf();
-  const folder = engine?.folder ?? process.cwd();
+  const { executable, folder = process.cwd() } = engine ?? {};
+  const command = engine && runOf(engine.args);
   return {
     engineId: engine?.id,
-    command: engine && runOf(engine.args),
+    command,
     folder,
-    read: (stack) => readRecord({ engine, stack, folder }),
+    read: (stack) => readRecord(command?.stack ?? stack, { executable, cwd: folder }),
   };
 }
 
@@ -91,11 +87,10 @@ export function createRuntime(
   const reading = readAll(true);
   const { settings } = reading;
   const secrets = secretsIn(reading);
-  const messages = createMessages(secrets, log);
-  const work = createWork();
+  const messages = new Messages(secrets, log);
+  const work = new Work();
+  const { clock } = work;
   const deployment = new Deployment();
-  const account = accountOf(settings);
-  const isSameAccount = accountMatcher(settings);
   const pulumi = options.pulumi ?? pulumiHere();
   const engineName = nameOfEngine(pulumi.engineId, engine);
   const runName = engineName + randomBytes(3).toString(TEXT_FORM);
@@ -107,16 +102,18 @@ export function createRuntime(
     isThisRun: (run) => run.startsWith(engineName),
     read: () => pulumi.read(stack),
     journal: () => journal,
+    isUp: () => deployment.isUp === true,
+    hasCheckpoints,
     warn: messages.say,
-    clock: work.clock,
+    clock,
   });
 
   return {
     reading,
     settings,
     secrets,
-    account,
-    isSameAccount,
+    account: accountOf(settings),
+    isSameAccount: accountMatcher(settings),
     provider,
     runName,
     deployment,
@@ -133,8 +130,9 @@ export function createRuntime(
       journal = new Journal(
         { place, run: runName, engine: engineName, provider, hasCheckpoints },
         { folder, disk, say: messages.say },
+        async () => startOf(await record.state()),
       );
-      record.begin();
+      void record.state();
     },
     journal() {
       if (!journal) throw new Error("no stack");
@@ -147,17 +145,16 @@ export function createRuntime(
         throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
       const cookieFile = cookieFileFor(settings, process.cwd());
       const dependencies = systemDependencies(reading, cookieFile, secrets, messages.say);
-      client = new Client({ ...dependencies, clock: work.clock });
+      client = new Client({ ...dependencies, clock });
       return client;
     },
     platformNow: () => client?.platformNow(),
     now: () => isoNow(systemClock),
     async close() {
       await tellEnd(this);
-      if (!journal || deployment.isUp === false) return;
-      const finished = record.finishedJournals(hasCheckpoints);
-      journal.closeNow(finished, hasCheckpoints);
-      rewriteJournals(record.journalsToClose(finished), disk);
+      if (deployment.isUp === false) return;
+      journal?.closeNow();
+      record.closeJournals(disk);
     },
     async abandon() {
       await work.end();

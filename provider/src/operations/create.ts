@@ -52,14 +52,12 @@ import {
   parseKey,
   runIn,
   SENT_AS,
-  UNKNOWN,
   type Unresolved,
 } from "../state/index.js";
 import { namesakesMessage, refusedBeforeMessage, warnOfPlatform } from "./messages.js";
 import {
   assertSameAccount,
   describeDefect,
-  type Namesake,
   type ObjectTask,
   type Outcome,
 } from "./outcome.js";
@@ -77,7 +75,7 @@ export async function createOnce(
   const { ref } = task;
   // Throws if the settings are incomplete, before anything begins.
   runtime.client();
-  const open = await runtime.record.open(true);
+  const open = await runtime.record.open();
   await runtime.journal().assertUsable();
   assertAccountOfOpen(runtime, open, task.keys);
   const asked = runtime.deployment.failed.get(ref.key);
@@ -95,7 +93,7 @@ export async function createOnce(
     case "refused":
       runtime.deployment.firstRefused ??= ref.label;
       throw new BlockedCreateError(
-        namesakesMessage(runtime, [namesakeFor(task, plan.namesake)]),
+        namesakesMessage(runtime, [{ ref, open: plan.namesake }]),
       );
     case "not sent":
       throw new BlockedCreateError(refusedBeforeMessage(ref, plan.refused));
@@ -255,51 +253,52 @@ async function sendCreate(
     deployment.claim(kind, id, key);
     return { kind: "created", id, mark };
   };
-  const creating = runtime.client().create({
-    operation: kind.create,
-    fields: field === undefined ? fields : { ...fields, [field]: mark },
-    label,
-    beforeSend: async (at) => {
-      assertMaySend();
-      await journal.recordSending({ ...record, key, run, account, at });
-      sentAt = at;
-    },
-    onCreated: async (id) => {
-      conflict = ownershipConflict(runtime, task, id);
-      if (conflict === undefined) await noteCreated(id);
-    },
-  });
-  const answer = await creating.catch((error: unknown) => ({ error }));
   let what: string | undefined;
-  if ("error" in answer) {
-    what = doubtFrom(answer.error, label, sentAt);
-    if (what === undefined) {
-      if (sentAt !== undefined) await note(journal.recordNotCarriedOut(mark));
-      throw answer.error;
-    }
-  } else {
+  try {
+    const answer = await runtime.client().create({
+      operation: kind.create,
+      fields: field === undefined ? fields : { ...fields, [field]: mark },
+      label,
+      beforeSend: async (at) => {
+        assertMaySend();
+        await journal.recordSending({ ...record, key, run, account, at });
+        sentAt = at;
+      },
+      onCreated: async (id) => {
+        conflict = ownershipConflict(runtime, task, id);
+        if (conflict === undefined) await noteCreated(id);
+      },
+    });
     warnOfPlatform(runtime, label, answer.warnings);
     if (conflict === undefined) return created(answer.id);
     what = `${label} was sent at ${sentAt}. The response names ${answer.id}, which ${conflict}.`;
+  } catch (error) {
+    what = doubtFrom(error, label, sentAt);
+    if (what === undefined) {
+      if (sentAt !== undefined) await note(journal.recordNotCarriedOut(mark));
+      throw error;
+    }
   }
-  const at = sentAt ?? "";
-  const open = withoutUndefined({ ...record, at, what: runtime.secrets.scrub(what) });
-  const unresolved = (record: Unresolved): Outcome => {
-    const outcome = { kind: "unresolved", record } as const;
-    deployment.failed.set(key, outcome);
-    return outcome;
-  };
-  if (conflict !== undefined) return unresolved(open);
-  const isSearched = canSearch(knownOperations(kind, settings), open);
-  const finding = isSearched ? await search(runtime, task, open, true) : undefined;
-  if (finding?.kind !== "found")
-    return unresolved(finding && "record" in finding ? finding.record : open);
-  const { id } = finding;
-  await noteCreated(id);
-  messages.say(
-    `${label} was created as ${id}: its response was lost, but a search found it.`,
-  );
-  return created(id);
+  let open: Unresolved = withoutUndefined({
+    ...record,
+    at: sentAt ?? "",
+    what: runtime.secrets.scrub(what),
+  });
+  if (conflict === undefined && canSearch(knownOperations(kind, settings), open)) {
+    const finding = await search(runtime, task, open, true);
+    if (finding.kind === "found") {
+      const { id } = finding;
+      await noteCreated(id);
+      messages.say(
+        `${label} was created as ${id}: its response was lost, but a search found it.`,
+      );
+      return created(id);
+    }
+    if (finding.kind === "unresolved") open = finding.record;
+  }
+  const outcome = { kind: "unresolved", record: open } as const;
+  deployment.failed.set(key, outcome);
+  return outcome;
 }
 
 /** Searches for an open create by its mark. An object that a resource has or had does not count. */
@@ -310,20 +309,18 @@ async function search(
   wasJustSent = false,
 ) {
   const { kind, ref, formerIds } = task;
-  const unresolved = (record: Unresolved) => ({ kind: "unresolved", record }) as const;
+  const unresolved = (searched: string, latest = open.latest) => {
+    const record = { ...open, latest, searched: runtime.secrets.scrub(searched) };
+    return { kind: "unresolved", record: withoutUndefined(record) } as const;
+  };
   const wanted = { kind, label: ref.label, sent: open, formerIds };
   const searchContext = { ...runtime, clock: runtime.work.clock };
   const finding = await searchByMark(searchContext, wanted, wasJustSent);
   if (finding.kind === "not-made") return finding;
-  if (finding.kind === "open") {
-    const { words, latest, resend = "" } = finding;
-    const searched = runtime.secrets.scrub(words + resend);
-    return unresolved(withoutUndefined({ ...open, latest, searched }));
-  }
+  if (finding.kind === "open") return unresolved(finding.searched, finding.latest);
   const conflict = ownershipConflict(runtime, task, finding.id);
   if (conflict === undefined) return finding;
-  const searched = `A search found object ${finding.id}, which ${conflict}.`;
-  return unresolved({ ...open, searched });
+  return unresolved(`A search found object ${finding.id}, which ${conflict}.`);
 }
 
 /** A sentence about the unknown outcome of a create that failed; undefined if certainly nothing was created. */
@@ -340,16 +337,13 @@ export function assertAccountOfOpen(
   open: OpenCreates,
   keys: readonly string[],
 ): void {
-  for (const { account, key, isDoubtful, isInState, provider } of open.all) {
-    // Another provider of the stack may have another account.
-    const isOurs = keys.includes(key) || provider === runtime.provider;
-    if (isOurs && isDoubtful !== true && isInState !== true)
+  for (const { account, key, isDoubtful, isInState } of open.of(keys))
+    if (isDoubtful !== true && isInState !== true)
       assertSameAccount(
         runtime,
         account,
         `An interrupted run sent ${parseKey(key).label} (in no state yet)`,
       );
-  }
 }
 
 /**
@@ -370,31 +364,16 @@ function namesakeOf(
     if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
     return !record.hasSeen(create);
   };
-  const { name, owner } = identityIn(kind, values);
-  return open.named(kind.name, name).find((create) => {
-    // An owner that is secret, or not known yet, may be any.
-    const then = owner === UNKNOWN ? undefined : ownerIn(kind, create.facts ?? {});
-    return (!hasValue(then) || isSameValue(then, owner)) && blocks(create);
-  });
-}
-
-/** What distinguishes an object for people. @returns `name`: undefined if it isn't known yet. */
-function identityIn(kind: Kind, values: Values) {
   const name = values[kind.nameProperty];
   const owner = ownerIn(kind, values);
-  return {
-    name: typeof name === "string" && !holdsUnknown(name) ? name : undefined,
-    owner: holdsUnknown(owner) ? UNKNOWN : owner,
-  };
-}
-
-/** An object that isn't created, and the open create because of which. */
-export function namesakeFor(
-  { kind, ref, values }: Pick<NewObject, "kind" | "ref" | "values">,
-  open: OpenCreate,
-): Namesake {
-  const { name, owner } = identityIn(kind, values);
-  return { ref, open, isPerhaps: name === undefined || owner === UNKNOWN };
+  // A preview can't compare a name that isn't known yet.
+  if (typeof name !== "string" || holdsUnknown(name)) return undefined;
+  return open.named(kind.name, name).find((create) => {
+    // An owner that is secret, or not known yet, may be any.
+    const then = ownerIn(kind, create.facts ?? {});
+    const isSame = !hasValue(then) || holdsUnknown(owner) || isSameValue(then, owner);
+    return isSame && blocks(create);
+  });
 }
 
 /** A create to search for. */
@@ -413,11 +392,9 @@ type SearchResult =
       /** Not known yet. */
       kind: "open";
       /** What was searched for and found, and what follows. */
-      words: string;
+      searched: string;
       /** The create's `latest`, to be saved: a later search counts from it. */
       latest?: string | undefined;
-      /** A sentence about when the create is sent again; true only if `latest` is saved. */
-      resend?: string;
     };
 
 /** The growing pauses before each search, because a new object may be found only later. */
@@ -432,33 +409,33 @@ export async function searchByMark(
   wasJustSent = false,
 ): Promise<SearchResult> {
   const { search } = knownOperations(kind, settings);
-  if (!search || sent.field === undefined) throw new Error("no search");
   const { field, mark } = sent;
-  const wanted = { kind, operation: search, field, mark, label };
-  const waitMs = resendAfterMs(settings);
-  const firstMs = clock.monotonicMs();
-  const searched = `Searched for ${field} = ${mark}`;
+  if (!search || field === undefined) throw new Error("no search");
+  const { requestTimeoutSeconds, operations } = settings;
+  const resendAfter = operations?.resendAfterSeconds ?? Number.POSITIVE_INFINITY;
+  /** How long after its last sending a create that no search finds counts as not made. */
+  const waitMs = visibleFromMs((requestTimeoutSeconds + resendAfter) * 1000, settings);
+  const what = `Searched for ${field} = ${mark}`;
   let { latest } = sent;
   let answer = "";
   for (const pause of PAUSES_S) {
     try {
-      if (pause > 0) await clock.sleep(pause * 1000);
+      await clock.sleep(pause * 1000);
       const beganMs = clock.monotonicMs();
-      const found = await client().search(wanted);
-      const ids = found.filter((id) => !formerIds.includes(id));
+      const found = await client().search({ kind, operation: search, field, mark, label });
+      const ids = found.filter((each) => !formerIds.includes(each));
       const [id] = ids;
       const now = client().platformNow();
       // This response came after the create was sent.
       latest ??= momentAfter(now);
       if (ids.length > 1) {
-        const words = `${searched}: found ${count(ids.length, "object")}: ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
-        return { kind: "open", words, latest };
+        const searched = `${what}: found ${count(ids.length, "object")}: ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
+        return { kind: "open", searched, latest };
       }
       if (id !== undefined) return { kind: "found", id };
       // Up to when the search began, because it may miss an object that was created in the meantime.
-      let passedMs = beganMs - firstMs;
-      if (now !== undefined && latest !== undefined)
-        passedMs = Date.parse(now) - Date.parse(latest) - (clock.monotonicMs() - beganMs);
+      const untilMs = Date.parse(now ?? "") - (clock.monotonicMs() - beganMs);
+      const passedMs = untilMs - Date.parse(latest ?? "");
       if (!wasJustSent && passedMs >= waitMs) return { kind: "not-made" };
       answer = "nothing found.";
     } catch (error) {
@@ -467,17 +444,13 @@ export async function searchByMark(
       answer = error.message;
     }
   }
-  const words = `${searched} until ${isoNow(clock)}: ${answer} The next \`pulumi up\`, or \`pulumi-advertising pending --search\`, searches again.`;
+  const searched = `${what} until ${isoNow(clock)}: ${answer} The next \`pulumi up\`, or \`pulumi-advertising pending --search\`, searches again.`;
   const fromMs = Date.parse(latest ?? "") + waitMs;
-  if (!Number.isFinite(fromMs)) return { kind: "open", words, latest };
-  const resend = ` From ${new Date(fromMs).toISOString()} on, by the platform's clock, \`pulumi up\` sends the create again if it still finds nothing.`;
-  return { kind: "open", words, latest, resend };
-}
-
-/** How long after its last sending a create that no search finds counts as not made. */
-function resendAfterMs(settings: Runtime["settings"]): number {
-  const after = settings.operations?.resendAfterSeconds ?? Number.POSITIVE_INFINITY;
-  return visibleFromMs((settings.requestTimeoutSeconds + after) * 1000, settings);
+  // `pending` saves nothing, so without a saved moment its next search would count from a later one.
+  const isFixed = wasJustSent || sent.latest !== undefined;
+  if (!isFixed || !Number.isFinite(fromMs)) return { kind: "open", searched, latest };
+  const resend = `From ${new Date(fromMs).toISOString()} on, by the platform's clock, \`pulumi up\` sends the create again if it still finds nothing.`;
+  return { kind: "open", searched: `${searched} ${resend}`, latest };
 }
 
 /** Certainly after the responses so far: a `Date` has whole seconds, rounded down. @param now of the platform's clock */

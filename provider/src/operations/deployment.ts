@@ -54,11 +54,6 @@ export class Deployment {
    * nevertheless, as a transformation may have changed the option: then it is refused.
    */
   readonly #staying = new Set<string>();
-  /**
-   * Objects that a resource or member has given up in this run, by {@link objectKey}, with the keys of those that did;
-   * an empty key stands for a resource that isn't known.
-   */
-  readonly #leaving = new Map<string, Set<string>>();
   /** Objects that this run has deleted, or found to be gone, by {@link objectKey}. */
   readonly #deleted = new Set<string>();
   /** By {@link objectKey}, the key of the resource or member that has the object after this run. */
@@ -145,19 +140,6 @@ export class Deployment {
    */
   mayBeClaimed(kind: Kind, id: string) {
     return this.isClaimedOrAdopted(kind, id) || this.isClaimedOrAdopted(kind, UNKNOWN);
-  }
-
-  /** Notes that the object's former resource no longer has it in the state. */
-  noteLeaving(kind: Kind, id: string, key = "") {
-    const object = objectKey(kind.name, id);
-    const keys = this.#leaving.get(object) ?? new Set();
-    this.#leaving.set(object, keys.add(key));
-  }
-
-  /** Whether this resource or member has given the object up, and has not claimed it again. */
-  hasLeft(key: string, kind: Kind["name"], id: string): boolean {
-    const object = objectKey(kind, id);
-    return this.#leaving.get(object)?.has(key) === true && this.#after.get(object) !== key;
   }
 
   noteDeleted(kind: Kind, id: string) {

@@ -5,18 +5,17 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { kindsByName, resourceOfType } from "../kinds/index.js";
-import type { OpenCreate } from "../plan/index.js";
-import { type EngineRun, isInRun, objectsIn, type Resource } from "../record/index.js";
-import { knownOperations } from "../settings/index.js";
+import type { OpenCreate, OpenCreates } from "../plan/index.js";
 import {
-  isOfPlugin,
-  keyOfUrn,
-  nameInUrn,
-  parseKey,
-  resourceKeyIn,
-} from "../state/index.js";
+  type EngineRun,
+  isInRun,
+  objectsIn,
+  providerIn,
+  type SavedState,
+} from "../record/index.js";
+import { knownOperations } from "../settings/index.js";
+import { keyOfUrn, parseKey, resourceKeyIn } from "../state/index.js";
 import { leavingNotice, secondObjectNotice, unclaimedMessage } from "./messages.js";
-import { DEFAULT_PROVIDER } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
 /** The longest wait for the record at the end of a run. The engine waits for seconds before it kills the process. */
@@ -25,11 +24,11 @@ const MAX_WAIT_MS = 2000;
 const MAX_DELAY_MS = 300;
 
 /**
- * In an `up` without a preview, waits for the record for a moment before the last resource is done: after that, Pulumi
- * takes out of the state what is to be named.
+ * In an `up`, waits for the record for a moment before the last resource is done: after that, Pulumi takes out of the
+ * state what is to be named.
  */
 export async function awaitRecord({ deployment, record, command }: Runtime): Promise<void> {
-  if (!deployment.isUp || command?.skipsPreview !== true) return;
+  if (!deployment.isUp || !command) return;
   // Under --target nobody knows which resource is the last.
   if (!deployment.isWhole && !isTargeted(command)) return;
   await Promise.race([record.state(), sleep(MAX_DELAY_MS, undefined, { ref: false })]);
@@ -39,11 +38,12 @@ export async function tellEnd(runtime: Runtime): Promise<void> {
   const { messages, record, command } = runtime;
   const isOther = command && !["up", "preview"].includes(command.command);
   if (isOther || !record.hasBegun) return;
-  await Promise.race([record.open(false), sleep(MAX_WAIT_MS, undefined, { ref: false })]);
-  if (!record.arrived) return;
+  const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
+  const open = await Promise.race([record.open(), late]);
+  if (!open || !record.arrived) return;
   // Without the command line, what a program doesn't declare may not be meant.
-  if (command) tellLeaving(runtime, command);
-  await tellUnclaimed(runtime);
+  if (command) tellLeaving(runtime, command, record.arrived);
+  await tellUnclaimed(runtime, open, record.arrived);
   messages.tellCollected();
   await messages.settled();
 }
@@ -53,19 +53,20 @@ function isTargeted({ targets, excludes }: EngineRun) {
 }
 
 /** Names the objects whose resources leave the state because the program doesn't declare them. */
-function tellLeaving(runtime: Runtime, command: EngineRun) {
-  const { deployment, record, messages, settings } = runtime;
+function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedState) {
+  const { deployment, messages, settings } = runtime;
   // After a failure Pulumi removes nothing; and a resource that wasn't checked may still be declared.
   const isComplete = deployment.isWhole || runtime.provider !== undefined;
   if (deployment.hasFailed || command.hasDependents) return;
   if (!isComplete && !isTargeted(command)) return;
-  const leaving = record.arrived?.resources.filter((resource) => {
+  const leaving = saved.resources.filter((resource) => {
     const of = resourceOfType(resource.type);
     if (!of || resource.delete === true || !isInRun(resource.urn, command)) return false;
     const key = keyOfUrn(of.name, resource.urn);
-    return !deployment.isInProgram(key) && isOfProvider(runtime, resource);
+    // Another provider has a process of its own.
+    return !deployment.isInProgram(key) && providerIn(resource) === runtime.provider;
   });
-  for (const { kind, ref, id, name, resource } of objectsIn(leaving ?? [])) {
+  for (const { kind, ref, id, name, resource } of objectsIn(leaving)) {
     if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
     // Without this option the engine calls `delete`, which says what it does.
     const isRetained = resource.retainOnDelete === true;
@@ -75,35 +76,21 @@ function tellLeaving(runtime: Runtime, command: EngineRun) {
   }
 }
 
-/** Whether a resource is one of this process's provider: another provider has a process of its own. */
-function isOfProvider({ provider }: Runtime, resource: Resource) {
-  const { urn, type, provider: of = "" } = resource;
-  const [name] = type.split(":").slice(-1) as [
-    Parameters<typeof isOfPlugin>[0]["resource"],
-  ];
-  const isPlugin = isOfPlugin({ resource: name, resourceUrn: urn });
-  if (provider === undefined) return !isPlugin;
-  const ofName = nameInUrn(of)
-    .split("::", 1)[0]
-    ?.replace(/^default_.*/, DEFAULT_PROVIDER);
-  return isPlugin && ofName === provider;
-}
-
 /** Warns about open creates that nothing has declared, and keeps those that Pulumi's next save drops. */
-async function tellUnclaimed(runtime: Runtime) {
-  const { deployment, record, journal, messages, command } = runtime;
-  const open = await record.open(false);
+async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedState) {
+  const { deployment, record, journal, messages, command, provider } = runtime;
   /** Whether the state keeps an unresolved create of its own: its resource was checked, or isn't this run's. */
   const isKept = (key: string) => {
-    const { resource } = record.arrived?.byKey.get(key) ?? {};
-    if (!resource || !isOfProvider(runtime, resource)) return true;
-    const isMeant = !command || isInRun(resource.urn, command);
+    const { urn } = saved.byKey.get(key)?.resource ?? {};
+    const isMeant = urn !== undefined && (!command || isInRun(urn, command));
     return !isMeant || deployment.isChecked(resourceKeyIn(key));
   };
   const isWhole = !deployment.hasFailed;
   const unclaimed = open.all.filter((create) => {
     const { key, id, replaces, isInState } = create;
     const kind = kindsByName[parseKey(key).kind];
+    // Another provider has a process of its own.
+    if (create.provider !== provider) return false;
     if (isInState === true && isKept(key)) return false;
     if (record.hasSeen(create)) return false;
     // The program is as it was before an interrupted replacement.
@@ -119,8 +106,8 @@ async function tellUnclaimed(runtime: Runtime) {
   const others = unclaimed.filter((create) => !isSecond(create));
   if (others.length > 0) messages.tellAt("warn", "", unclaimedMessage(others, isWhole));
   for (const { key, id } of [...record.superseded, ...unclaimed.filter(isSecond)]) {
-    if (id === undefined) continue;
-    const { ref, kind } = record.arrived?.byKey.get(key) ?? {};
-    if (ref && kind) messages.warnEach(secondObjectNotice(ref, kind, id));
+    const { ref, kind } = saved.byKey.get(key) ?? {};
+    if (ref && kind && id !== undefined)
+      messages.warnEach(secondObjectNotice(ref, kind, id));
   }
 }

@@ -205,7 +205,7 @@ export class ObjectOperations {
     if (unresolved && why !== undefined)
       return { kind: "unresolved", record: unresolved, why };
     await this.#update({ id, label }, theirs, values, [...differences.keys()]);
-    const open = await runtime.record.open(true);
+    const open = await runtime.record.open();
     for (const made of open.of(keys).filter(isMade))
       if (made.id !== id) runtime.messages.warnEach(secondObjectNotice(ref, kind, made.id));
     return { kind: "managed", id };
@@ -285,16 +285,14 @@ export class ObjectOperations {
       };
     if (deployment.mayBeClaimed(kind, id)) return { why: "another resource may adopt it" };
     const saved = await record.stateNow();
-    if (!saved || !(await record.isBelieved()))
+    if (!saved)
       return {
         why: "Pulumi's record doesn't show whether it also belongs to another resource",
       };
-    const others = saved.holdersOf(kind.name, id).filter((holder) => {
-      const { key } = holder.ref;
-      return key !== ref?.key && !deployment.hasLeft(key, kind.name, id);
-    });
+    const holders = saved.holdersOf(kind.name, id).map((holder) => holder.ref.key);
+    const others = holders.filter((key) => key !== ref?.key);
     if (others.length === 0) return undefined;
-    return { holders: others.map((holder) => holder.ref.key) };
+    return { holders: others };
   }
 }
 
@@ -303,7 +301,7 @@ export class ObjectOperations {
  * it out; undefined if there is none. @param own keys whose resource may have the object.
  */
 async function keptHolder(
-  { record, command, deployment }: Runtime,
+  { record, command }: Runtime,
   kind: Kind,
   id: string,
   own: readonly string[],
@@ -312,8 +310,7 @@ async function keptHolder(
   const saved = await record.state();
   const holders = saved?.holdersOf(kind.name, id) ?? [];
   return holders.find(({ ref, resource }) => {
-    const isOther = !own.includes(ref.key) && !deployment.hasLeft(ref.key, kind.name, id);
-    return isOther && !isInRun(resource.urn, command);
+    return !own.includes(ref.key) && !isInRun(resource.urn, command);
   })?.ref.key;
 }
 

@@ -213,9 +213,9 @@ function renameCure(ref: ResourceRef, { key, id = "<its id>", isInState }: OpenC
   return `add ${alias}${ofSet}, or ${adopt}`;
 }
 
-/** For a preview in which the name or the advertiser is not known yet. */
+/** For a preview in which the advertiser is not known yet. */
 export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
-  const text = `${ref.label} may exist already: ${whatIsOpen(open)}. \`pulumi up\` checks that once the name and the advertiser are known.`;
+  const text = `${ref.label} may exist already: ${whatIsOpen(open)}. \`pulumi up\` checks that once the advertiser is known.`;
   return notice("that may exist already", ref, text);
 }
 
@@ -256,12 +256,6 @@ export function stateOnlyNotice(
   const told = enumerate(changes);
   const text = `${ref.label} has existingId: ${id}, and advertising:operations has no update: only the state changes (${told}). Make the change on the platform by hand, or undo it.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
-}
-
-/** About an update that sends more than the changes that Pulumi shows. */
-export function resentUpdateNotice(ref: ResourceRef): Notice {
-  const text = `An earlier update of ${ref.label} failed and may have been carried out, so \`pulumi up\` sends all its arguments.`;
-  return notice("updated again after a failure", ref, text);
 }
 
 /** In a preview and an `up`: the journal has another create of a resource than the state's object. */

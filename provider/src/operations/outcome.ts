@@ -17,15 +17,16 @@ import type { OpenCreate, PlannedObject } from "../plan/index.js";
 import type { IsSameAccount } from "../settings/index.js";
 import type { ResourceRef, SentAs, Unresolved } from "../state/index.js";
 
-/** The plugin's provider if the program declares none. */
-export const DEFAULT_PROVIDER = "default";
-
 /** One object of a run (a single resource or a member of a set), and its planned action. */
-export interface ObjectTask extends PlannedObject {
-  kind: Kind;
+export interface NamedObject extends PlannedObject {
   ref: ResourceRef;
   /** The object's key in the journal, and its former keys. */
   keys: readonly string[];
+}
+
+/** An object with work to do. */
+export interface ObjectTask extends NamedObject {
+  kind: Kind;
   secret: ReadonlySet<string>;
   /** The id of the object that the create replaces. */
   replaces: string | undefined;
@@ -64,8 +65,6 @@ export type Outcomes = ReadonlyMap<string, Outcome>;
 export interface Namesake {
   ref: ResourceRef;
   open: OpenCreate;
-  /** True if the two may still differ, because the name or the advertiser is not known yet. */
-  isPerhaps: boolean;
 }
 
 export interface FailedDelete {
@@ -78,11 +77,6 @@ export interface FailedDelete {
 export function isTrouble(outcome: Outcome): boolean {
   if (outcome.kind === "created") return outcome.sentAs !== undefined;
   return outcome.kind !== "managed";
-}
-
-/** The id that the state gets from an outcome; undefined if the state keeps what it has. */
-export function idAfter(outcome: Outcome | undefined): string | undefined {
-  return outcome && "id" in outcome ? outcome.id : undefined;
 }
 
 export interface SavedResource {
@@ -125,36 +119,21 @@ export function toAdvertisingError(error: unknown): AdvertisingError {
     : new InternalError(describeDefect(error));
 }
 
-/** Whose objects a run manages; see `Runtime`. */
-interface RunAccount {
-  account: string;
-  isSameAccount: IsSameAccount;
-  provider: string | undefined;
-}
-
 /** @param has begins the message. @throws AccountMismatchError if `recorded` is another account than this run's. */
 export function assertSameAccount(
-  runtime: RunAccount,
+  { account, isSameAccount }: { account: string; isSameAccount: IsSameAccount },
   recorded: unknown,
   has: string,
 ): void {
-  if (runtime.isSameAccount(recorded)) return;
+  if (isSameAccount(recorded)) return;
   const given = String(recorded);
-  const { account, provider } = runtime;
-  let names = "advertising:baseUrl and advertising:email";
-  let cure = inStack(`pulumi config set advertising:formerAccount ${shellWord(given)}`);
-  // A setting of the stack would apply to its other providers too.
-  if (provider !== undefined && provider !== DEFAULT_PROVIDER) {
-    names = "the provider's baseUrl and email";
-    cure = `give the provider the argument formerAccount: ${JSON.stringify(given)}`;
-  }
   throw new AccountMismatchError(
     [
       `${has} under the account ${given}, but this run's settings name ${account}. Nothing was sent.`,
-      `  To keep the first account: set ${names} back.`,
+      "  To keep the first account: set baseUrl and email back.",
       "  To use the second account: create a stack for it, or, with the plugin, declare a provider for it.",
-      "  If it is the same platform and account under a new address or e-mail:",
-      `    ${cure}`,
+      "  If it is the same platform and account under a new address or e-mail, set formerAccount. For a provider with arguments of its own, that is an argument; otherwise:",
+      `    ${inStack(`pulumi config set advertising:formerAccount ${shellWord(given)}`)}`,
       "  A refresh or destroy uses the settings of the last `pulumi up`. If you have changed them since, run `pulumi up` first, or add --run-program.",
     ].join("\n"),
   );

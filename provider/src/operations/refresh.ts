@@ -4,7 +4,6 @@
  */
 import {
   ArgumentsError,
-  BlockedCreateError,
   inStack,
   printable,
   UnsupportedError,
@@ -26,7 +25,6 @@ import {
   ACCOUNT,
   argumentsIn,
   completeArguments,
-  describe,
   kindOf,
   objectRef,
   type ResourceRef,
@@ -62,63 +60,45 @@ export async function readResource(
 ): Promise<ReadResult | undefined> {
   const kind = kindOf(resource);
   const isSet = "member" in resource;
+  if (!isSet && properties[kind.nameProperty] === undefined)
+    return get(kind, runtime, id, properties);
   const operations = new ObjectOperations(kind, runtime);
   const { read } = operations.can;
-  // The engine names neither the resource nor its inputs. The record has them.
-  const hasAnswers = isSet && Object.keys(runtime.answers).length > 0;
-  const isRead = read !== undefined || hasAnswers;
-  const inputs = isRead
+  const isWanted = read !== undefined || Object.keys(runtime.answers).length > 0;
+  const inputs = isWanted
     ? await inputsInRecord(resource, runtime, id, properties)
     : undefined;
   const ref = refOfInputs(resource.name, inputs);
   const label = ref?.label ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
-  if (!isSet && properties[kind.nameProperty] === undefined)
-    return get(kind, runtime, id, properties);
   const stored = readStored(resource, id, properties);
   const isAnswered = resolve(kind, runtime, id, stored);
-  const open = stored.unresolved.get(SINGLE);
-  // A later run has resolved it, and the resource only awaits its removal.
-  if (open && (await isReplacedInRecord(runtime, id))) return { id, props: properties };
-  if (!isSet && open)
-    throw new BlockedCreateError(
-      [
-        "A refresh doesn't resolve this create.",
-        `Look in the account for ${describe(kind.name, open)}.`,
-        "To list it with the commands that resolve it:",
-        `  ${inStack("npx pulumi-advertising pending")}`,
-      ].join("\n"),
-    );
-  if (!read && !isSet && !isAnswered)
-    runtime.messages.say(
-      `A refresh does not compare any ${kind.create.noun}: the last \`pulumi up\` had no read in advertising:operations. (With --run-program, a refresh uses the current settings.)`,
-    );
-  // A single object that was just answered may be too new for a read to find it.
-  const isChanged =
-    read &&
-    (isSet || !isAnswered) &&
-    (await refreshObjects(operations, ref, stored, inputs));
+  if (!isAnswered) {
+    if (stored.unresolved.size > 0)
+      runtime.messages.say(
+        `A refresh leaves unresolved creates as they are. To list those that are open:\n  ${inStack("npx pulumi-advertising pending")}`,
+      );
+    if (!read)
+      runtime.messages.say(
+        `A refresh does not compare any ${kind.create.noun}: the last \`pulumi up\` had no read in advertising:operations. (With --run-program, a refresh uses the current settings.)`,
+      );
+    // An object that was just answered may be too new for a read to find it.
+    const isChanged = read && (await refreshObjects(operations, ref, stored, inputs));
+    if (!isChanged) return { id, props: properties };
+  }
   if (!isSet && stored.eventIds.size === 0) return undefined;
-  if (!isAnswered && !isChanged) return { id, props: properties };
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
   const props = withoutUndefined({ ...properties, ...written });
   const outputs = ["eventIds", kind.idProperty, "sentAs", UNRESOLVED];
   const args = Object.entries(argumentsIn(props)).filter(
     ([name]) => !outputs.includes(name),
   );
-  // Also after answers about a set: the next run then sees a change, and sends under its own name.
-  const areInputsChanged = isChanged || (isSet && isAnswered);
   return {
     id: stored.eventIds.get(SINGLE) ?? id,
     props,
-    inputs:
-      areInputsChanged && inputs ? { ...inputs, ...Object.fromEntries(args) } : undefined,
+    // Also after answers: the next run then sees a change, and sends under its own name.
+    inputs: inputs && { ...inputs, ...Object.fromEntries(args) },
   };
-}
-
-async function isReplacedInRecord({ record }: Runtime, id: string): Promise<boolean> {
-  const saved = await record.state();
-  return saved?.resources.some((each) => each.id === id && each.delete === true) === true;
 }
 
 /** The hidden inputs of a resource; undefined if the record doesn't show which resource it is. */
@@ -130,12 +110,9 @@ async function inputsInRecord(
 ): Promise<Values | undefined> {
   const saved = await runtime.record.state();
   const found = saved?.resources.filter(isResource(resource, id, properties)) ?? [];
-  const [only] = found;
-  if (found.length !== 1 || !only) return undefined;
-  const hidden = Object.entries(only.inputs ?? {}).filter(([name]) =>
-    name.startsWith("__"),
-  );
-  return Object.fromEntries(hidden);
+  if (found.length !== 1) return undefined;
+  const inputs = Object.entries(found[0]?.inputs ?? {});
+  return Object.fromEntries(inputs.filter(([name]) => name.startsWith("__")));
 }
 
 /**
@@ -189,10 +166,10 @@ function resolve(kind: Kind, runtime: Runtime, id: string, stored: StoredSet) {
     stored.unresolved.delete(key);
     if (made !== "") resolveAs(kind, runtime, stored, { key, record, id: made });
     // A journal may have it too.
-    else stored.resolved = new Map(stored.resolved).set(record.mark, "");
+    stored.resolved.set(record.mark, made);
   }
   if (carrier === id)
-    stored.resolved = new Map([...stored.resolved, ...Object.entries(outcomes)]);
+    for (const [mark, made] of Object.entries(outcomes)) stored.resolved.set(mark, made);
   return isAnswered || carrier === id || open[id] !== undefined;
 }
 
@@ -208,7 +185,6 @@ function resolveAs(
   if (former !== undefined && former !== id)
     stored.left = [...stored.left, { id: former, key, at: runtime.now() }];
   stored.eventIds.set(key, id);
-  stored.resolved = new Map(stored.resolved).set(record.mark, id);
   // The next run compares the fingerprint of what was sent with the program's arguments.
   const { body, name, facts = {} } = record;
   if (key !== SINGLE) {
@@ -229,7 +205,7 @@ async function refreshObjects(
   inputs: Values | undefined,
 ): Promise<boolean> {
   const { kind, runtime } = operations;
-  const { events, eventIds, sentAs, created } = stored;
+  const { events, eventIds, sentAs, created, resolved } = stored;
   // Undefined if the state does not say which values are secret.
   const secret = ref && secretOfObjects(kind, secretArgumentsIn(inputs ?? {}));
   const refreshOne = async (key: string, id: string): Promise<boolean> => {
@@ -238,8 +214,7 @@ async function refreshObjects(
     const target = { id, created, label, ref: own };
     const record = await operations.read(target);
     if (!record) {
-      const isDeleted = runtime.deployment.hasDeleted(kind, id);
-      const until = isDeleted ? undefined : operations.unprovenUntil(created);
+      const until = operations.unprovenUntil(created);
       if (until !== undefined) {
         runtime.messages.warnEach(tooEarlyNotice(target, until));
         return false;
@@ -248,9 +223,7 @@ async function refreshObjects(
       runtime.messages.warnEach(goneNotice(target));
       for (const map of [events, eventIds, sentAs]) map.delete(key);
       // Its create has nothing to be taken over any more.
-      stored.resolved = new Map(
-        Array.from(stored.resolved, ([mark, made]) => [mark, made === id ? "" : made]),
-      );
+      for (const [mark, made] of resolved) if (made === id) resolved.set(mark, "");
       return true;
     }
     // An object that is known only by its fingerprint can't be compared. The read has shown that it exists.

@@ -7,20 +7,25 @@
  * backend's.
  */
 import { type Clock, inStack } from "../base/index.js";
-import type { Journal, RunJournal } from "../journal/index.js";
+import type { Disk } from "../files/index.js";
 import {
-  type CreatesAtStart,
+  type Journal,
+  type RunJournal,
+  removeJournals,
+  rewriteJournals,
+} from "../journal/index.js";
+import {
   finishedJournals,
   isOfState,
   type OpenCreate,
   OpenCreates,
   objectOf,
   openCreates,
-  startOf,
-  withEndedClosed,
+  withoutEnded,
 } from "../plan/index.js";
 import {
   type ExportedStack,
+  providerIn,
   type Resource,
   type SavedState,
   savedStateOf,
@@ -33,12 +38,16 @@ interface RecordOptions {
   read: () => Promise<ExportedStack>;
   /** Undefined if this run doesn't know its stack. */
   journal: () => Journal | undefined;
+  /** An `up` waits for runs that are still ending. */
+  isUp: () => boolean;
+  /** If false, what this run has resolved counts only once a later run has seen it in the state. */
+  hasCheckpoints: boolean;
   warn: (message: string) => void;
   clock: Clock;
 }
 
 /** A backend that saves late may show the operation under way only then. */
-const READ_AGAIN_AFTER_MS = [500, 1500];
+const READ_AFTER_MS = [0, 500, 1500];
 
 /** How long a read for a delete counts for the next ones. */
 const SHARED_MS = 1000;
@@ -46,17 +55,17 @@ const SHARED_MS = 1000;
 export class RunRecord {
   /** The saved state, once it was read. */
   arrived: SavedState | undefined;
+  /** The journals' creates for whose resource the state has another object. */
+  superseded: readonly OpenCreate[] = [];
   #reading: Promise<SavedState | undefined> | undefined;
   #now: Promise<SavedState | undefined> | undefined;
   readonly #opening = new Map<boolean, Promise<OpenCreates>>();
-  #believed: Promise<boolean> | undefined;
-  #creates: CreatesAtStart = { open: [], superseded: [] };
+  #isBelieved = false;
   #journals: readonly RunJournal[] = [];
+  /** The marks of open creates at the start. */
+  #openMarks: ReadonlySet<string> = new Set();
   /** The marks of creates that the state lists as unresolved after this run. */
   readonly #listedAfter = new Set<string>();
-  #listed: Map<string, SavedState["sent"]> | undefined;
-  /** The marks in `#creates`. */
-  #openMarks: ReadonlySet<string> = new Set();
   /** Resources as the engine has passed them to this run. */
   readonly #passed: ((resource: Resource) => boolean)[] = [];
   /** Objects (`objectKey`) and creates (marks) that this run has seen in the state, or has resolved. */
@@ -68,12 +77,7 @@ export class RunRecord {
     return this.#reading !== undefined;
   }
 
-  /** Starts to read the record. */
-  begin(): void {
-    void this.state();
-  }
-
-  /** The saved state; undefined, with one warning, if Pulumi can't be asked. */
+  /** The saved state; undefined, with one warning, if Pulumi can't be asked. The first call starts to read it. */
   state(): Promise<SavedState | undefined> {
     const { read, warn } = this.options;
     this.#reading ??= read()
@@ -94,21 +98,44 @@ export class RunRecord {
 
   /**
    * The saved state as it is before a delete: another provider's process may have adopted the object since this run has
-   * read it. Deletes that come together share one read. Undefined if it fails.
+   * read it. Deletes that come together share one read. Undefined if the state can't be read, or isn't believed.
    */
   stateNow(): Promise<SavedState | undefined> {
-    if (!this.hasBegun) return this.state();
-    this.#now ??= this.options
-      .read()
-      .then(savedStateOf)
-      .catch(() => undefined)
-      .finally(() => setTimeout(() => (this.#now = undefined), SHARED_MS).unref());
+    this.#now ??= this.#readNow().finally(() => {
+      this.options.clock.alarm(SHARED_MS, () => {
+        this.#now = undefined;
+      });
+    });
     return this.#now;
   }
 
-  /** The creates of earlier runs that are still open. @param isUp if true, waits for runs that are still ending. */
-  open(isUp: boolean): Promise<OpenCreates> {
-    const opening = this.#opening.get(true) ?? this.#opening.get(isUp) ?? this.#open(isUp);
+  async #readNow() {
+    const { read, clock } = this.options;
+    const start = await this.state();
+    if (!start) return undefined;
+    this.#isBelieved ||= this.#showsOwn(start);
+    for (const ms of READ_AFTER_MS) {
+      await clock.sleep(ms);
+      const stack = await read().catch(() => undefined);
+      if (!stack) continue;
+      this.#isBelieved ||= this.#showsOwn(stack);
+      if (this.#isBelieved) return savedStateOf(stack);
+    }
+    return undefined;
+  }
+
+  #showsOwn({ resources, pending }: ExportedStack) {
+    const { isThisRun } = this.options;
+    const isOwn = pending.some(({ resource }) =>
+      isThisRun(runIn(resource.inputs ?? {}).run),
+    );
+    return isOwn || resources.some((each) => this.#passed.some((isSame) => isSame(each)));
+  }
+
+  /** The creates of earlier runs that are still open. */
+  open(): Promise<OpenCreates> {
+    const isUp = this.options.isUp();
+    const opening = this.#opening.get(isUp) ?? this.#open(isUp);
     this.#opening.set(isUp, opening);
     return opening;
   }
@@ -118,35 +145,19 @@ export class RunRecord {
     const saved = await this.state();
     const own = journal();
     if (!own) return new OpenCreates();
-    own.start = startOf(saved);
-    const isOurs = (run: Parameters<typeof isOfState>[0]) =>
-      !saved || isOfState(run, saved);
-    const journals = await own.readEarlier(
-      saved?.runs ?? new Set(),
-      isUp ? isOurs : undefined,
-    );
-    this.#creates = openCreates(saved, journals, isThisRun);
-    this.#openMarks = new Set(this.#creates.open.map(({ mark }) => mark));
-    this.#journals = journals;
-    const open = new OpenCreates(this.#creates.open);
+    const isAwaited = (run: RunJournal) => isUp && (!saved || isOfState(run, saved));
+    this.#journals = await own.readEarlier(saved?.runs ?? new Set(), isAwaited);
+    const { open, superseded } = openCreates(saved, this.#journals, isThisRun);
+    this.superseded = superseded;
+    this.#openMarks = new Set(open.map(({ mark }) => mark));
     // An unresolved resource may have got another name in the program: then the engine drops it without asking.
-    for (const { ref, record, resource } of saved?.objects ?? []) {
-      const { [ACCOUNT]: account } = resource.outputs ?? {};
-      if (record)
-        open.add({
-          ...record,
-          key: ref.key,
-          run: "",
-          account: account as string | undefined,
-          isInState: true,
-        });
-    }
-    return open;
-  }
-
-  /** The journal's creates for whose resource the state has another object. */
-  get superseded(): readonly OpenCreate[] {
-    return this.#creates.superseded;
+    const inState = (saved?.objects ?? []).flatMap(({ ref, record, resource }) => {
+      if (!record) return [];
+      const account = resource.outputs?.[ACCOUNT] as string | undefined;
+      const provider = providerIn(resource);
+      return { ...record, key: ref.key, run: "", account, provider, isInState: true };
+    });
+    return new OpenCreates([...open, ...inState]);
   }
 
   /** Notes a resource as the engine has passed it. @param isSame whether a resource of the record is that one. */
@@ -169,32 +180,9 @@ export class RunRecord {
     return this.#seen.has(create.mark) || this.#seen.has(objectOf(create));
   }
 
-  /** Whether the record shows this run's own, so that it may permit something. */
-  isBelieved(): Promise<boolean> {
-    this.#believed ??= this.#believe();
-    return this.#believed;
-  }
-
-  async #believe() {
-    const { read, clock, isThisRun } = this.options;
-    const isOwn = ({ resources, pending }: Pick<SavedState, "resources" | "pending">) =>
-      pending.some(({ resource }) => isThisRun(runIn(resource.inputs ?? {}).run)) ||
-      resources.some((resource) => this.#passed.some((isSame) => isSame(resource)));
-    const saved = await this.state();
-    if (!saved) return false;
-    if (isOwn(saved)) return true;
-    for (const ms of READ_AGAIN_AFTER_MS) {
-      await clock.sleep(ms);
-      const again = await read().catch(() => undefined);
-      if (again && isOwn(again)) return true;
-    }
-    return false;
-  }
-
   /** The marks that the record lists for these keys, of creates that are not open, or no longer. */
   overOf(keys: readonly string[]): string[] {
-    this.#listed ??= Map.groupBy(this.arrived?.sent ?? [], ({ key }) => key);
-    const listed = keys.flatMap((key) => this.#listed?.get(key) ?? []);
+    const listed = keys.flatMap((key) => this.arrived?.sentByKey.get(key) ?? []);
     const over = listed.filter(({ run, mark }) => {
       const isOver = !this.#openMarks.has(mark) || this.#seen.has(mark);
       return isOver && !this.options.isThisRun(run);
@@ -209,21 +197,19 @@ export class RunRecord {
   }
 
   /**
-   * The earlier runs' journals that nobody needs any more. With checkpoints off, what this run has resolved counts only
-   * once a later run has seen it in the state.
+   * At a clean end: removes the earlier runs' journals that nobody needs any more, and closes in the others what the
+   * state accounts for.
    */
-  finishedJournals(hasCheckpoints: boolean): RunJournal[] {
+  closeJournals(disk: Disk): void {
+    const saved = this.arrived;
     const isOpen = (mark: string) => {
       const isSettled = this.#seen.has(mark) || this.#listedAfter.has(mark);
-      return this.#openMarks.has(mark) && !(isSettled && hasCheckpoints);
+      return this.#openMarks.has(mark) && !(isSettled && this.options.hasCheckpoints);
     };
-    return finishedJournals(this.#journals, this.arrived, isOpen);
-  }
-
-  /** The journals that go on, with the creates closed that the state accounts for. @param finished the others. */
-  journalsToClose(finished: readonly RunJournal[]): RunJournal[] {
+    const finished = finishedJournals(this.#journals, saved, isOpen);
+    removeJournals(finished, disk);
+    if (!saved) return;
     const others = this.#journals.filter((each) => !finished.includes(each));
-    if (!this.arrived) return [];
-    return withEndedClosed(others, this.arrived);
+    rewriteJournals(withoutEnded(others, saved), disk);
   }
 }

@@ -66,47 +66,37 @@ export type Severity = "info" | "warn";
 /** Shows a message at the resource with this URN. Resolves once the engine has it; never fails. */
 export type TellAt = (severity: Severity, urn: string, message: string) => Promise<void>;
 
-const ENGINE_GONE = "Not sent: Pulumi's engine has ended. Run this again.";
-
 /** The work in progress, which ends once the engine is gone. */
-export interface Work {
+export class Work {
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #gone = new AbortController();
   /** Sleeping on this clock fails with a `NotSentError` once the engine is gone. */
-  clock: Clock;
-  /** @throws NotSentError once the engine is gone: nothing would receive the result of a request. */
-  assertEngine(): void;
-  track<T>(work: () => Promise<T>): Promise<T>;
-  /** The engine is gone. Resolves when work in progress has ended. */
-  end(): Promise<void>;
-}
-
-export function createWork(): Work {
-  const running = new Set<Promise<unknown>>();
-  const gone = new AbortController();
-  const clock: Clock = {
+  readonly clock: Clock = {
     ...systemClock,
     sleep: async (ms) => {
-      await sleep(ms, undefined, { signal: gone.signal }).catch(() => {
-        throw new NotSentError(ENGINE_GONE);
-      });
+      const { signal } = this.#gone;
+      await sleep(ms, undefined, { signal }).catch(() => this.assertEngine());
     },
   };
-  const assertEngine = () => {
-    if (gone.signal.aborted) throw new NotSentError(ENGINE_GONE);
-  };
-  return {
-    clock,
-    assertEngine,
-    async track<T>(work: () => Promise<T>): Promise<T> {
-      assertEngine();
-      const promise = work();
-      running.add(promise);
-      return promise.finally(() => running.delete(promise));
-    },
-    async end() {
-      gone.abort();
-      await Promise.allSettled(running);
-    },
-  };
+
+  /** @throws NotSentError once the engine is gone: nothing would receive the result of a request. */
+  assertEngine(): void {
+    if (this.#gone.signal.aborted)
+      throw new NotSentError("Not sent: Pulumi's engine has ended. Run this again.");
+  }
+
+  async track<T>(work: () => Promise<T>): Promise<T> {
+    this.assertEngine();
+    const promise = work();
+    this.#running.add(promise);
+    return promise.finally(() => this.#running.delete(promise));
+  }
+
+  /** The engine is gone. Resolves when work in progress has ended. */
+  async end(): Promise<void> {
+    this.#gone.abort();
+    await Promise.allSettled(this.#running);
+  }
 }
 
 /** The first notices of a sort are shown one by one; further ones are collected for a moment and shown together. */
@@ -122,73 +112,83 @@ export interface Notice {
   brief: string;
 }
 
-export interface Messages {
-  tellAt(severity: Severity, urn: string, message: string | undefined): void;
-  /** Shows collected notices at once, for callers that know which one is the last. */
-  tellCollected(): void;
-  /** Shows a message about the whole run, once for each `topic`. */
-  say(message: string, topic?: string): void;
-  informEach(notice: Notice): void;
-  warnEach(notice: Notice): void;
-  /** Resolves once the engine has all messages. */
-  settled(): Promise<unknown>;
+/** The collected notices of a sort. */
+interface Sort {
+  severity: Severity;
+  amount: number;
+  collected: string[];
 }
 
-export function createMessages(secrets: Secrets, log: TellAt): Messages {
-  const shown = new Set<string>();
-  /** The engine asks twice about a replaced resource, and with `--refresh` about each: a message is shown once. */
-  const isNew = (...about: readonly string[]) => {
-    const text = about.join(" ");
-    if (shown.has(text)) return false;
-    shown.add(text);
-    return true;
+export class Messages {
+  readonly #shown = new Set<string>();
+  readonly #sorts = new Map<string, Sort>();
+  readonly #logging = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly secrets: Secrets,
+    private readonly log: TellAt,
+  ) {}
+
+  tellAt(severity: Severity, urn: string, message: string | undefined): void {
+    if (message !== undefined && this.#isNew(severity, urn, message))
+      this.#show(severity, urn, message);
+  }
+
+  /** Shows a message about the whole run, once for each `topic`. */
+  readonly say = (message: string, topic = message): void => {
+    if (this.#isNew(topic)) console.warn(this.secrets.scrub(message));
   };
-  const sorts = new Map<
-    string,
-    { severity: Severity; amount: number; collected: string[] }
-  >();
-  let timer: NodeJS.Timeout | undefined;
-  const logging = new Set<Promise<void>>();
-  const show = (severity: Severity, urn: string, message: string) => {
-    const shown = log(severity, urn, secrets.scrub(message));
-    logging.add(shown);
-    void shown.finally(() => logging.delete(shown));
-  };
-  const tellAt = (severity: Severity, urn: string, message: string | undefined) => {
-    if (message !== undefined && isNew(severity, urn, message))
-      show(severity, urn, message);
-  };
-  const tellCollected = () => {
-    clearTimeout(timer);
-    for (const [sort, { severity, collected }] of sorts) {
+
+  /** A notice that thousands of resources may have. */
+  informEach(notice: Notice): void {
+    this.#tellEach("info", notice);
+  }
+
+  /** Like {@link informEach}. */
+  warnEach(notice: Notice): void {
+    this.#tellEach("warn", notice);
+  }
+
+  /** Shows collected notices at once, for callers that know which one is the last. */
+  tellCollected(): void {
+    clearTimeout(this.#timer);
+    for (const [sort, { severity, collected }] of this.#sorts) {
       if (collected.length === 0) continue;
       const briefs = collected.splice(0).toSorted(natural);
-      tellAt(severity, "", `${briefs.length} more, ${sort}: ${briefs.join(", ")}`);
+      this.tellAt(severity, "", `${briefs.length} more, ${sort}: ${briefs.join(", ")}`);
     }
-  };
-  /** A notice that thousands of resources may have. */
-  const tellEach = (severity: Severity, { sort, urn, text, brief }: Notice) => {
-    if (!isNew(severity, urn, text)) return;
-    const known = sorts.get(sort) ?? { severity, amount: 0, collected: [] };
-    sorts.set(sort, known);
+  }
+
+  /** Resolves once the engine has all messages. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#logging);
+  }
+
+  /** The engine asks twice about a replaced resource, and with `--refresh` about each: a message is shown once. */
+  #isNew(...about: readonly string[]) {
+    const before = this.#shown.size;
+    return this.#shown.add(about.join(" ")).size > before;
+  }
+
+  #show(severity: Severity, urn: string, message: string) {
+    const shown = this.log(severity, urn, this.secrets.scrub(message));
+    this.#logging.add(shown);
+    void shown.finally(() => this.#logging.delete(shown));
+  }
+
+  #tellEach(severity: Severity, { sort, urn, text, brief }: Notice) {
+    if (!this.#isNew(severity, urn, text)) return;
+    const known = this.#sorts.get(sort) ?? { severity, amount: 0, collected: [] };
+    this.#sorts.set(sort, known);
     known.amount++;
     if (known.amount <= MAX_NOTICES) {
-      show(severity, urn, text);
+      this.#show(severity, urn, text);
       return;
     }
     known.collected.push(brief);
     // The last resource is not always known, so collected notices are shown once no other follows for a moment.
-    clearTimeout(timer);
-    timer = setTimeout(tellCollected, COLLECT_MS);
-  };
-  return {
-    tellAt,
-    tellCollected,
-    say(message, topic = message) {
-      if (isNew(topic)) console.warn(secrets.scrub(message));
-    },
-    informEach: (notice) => tellEach("info", notice),
-    warnEach: (notice) => tellEach("warn", notice),
-    settled: () => Promise.all(logging),
-  };
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.tellCollected(), COLLECT_MS);
+  }
 }

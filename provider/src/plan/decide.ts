@@ -81,12 +81,6 @@ export interface Circumstances {
   override?(action: Action, changed: readonly string[]): Action;
 }
 
-/** No operation but create is known. */
-const NO_CIRCUMSTANCES: Circumstances = {
-  can: {},
-  deletes: () => false,
-};
-
 export interface PlannedObject {
   /** The key in the set; empty for a single resource. */
   key: string;
@@ -108,12 +102,15 @@ export interface PlannedObject {
   former: { id: string; isDeleted: boolean } | undefined;
 }
 
-/** @param before the resource in the state. @param declared the resource in the program. */
+/**
+ * @param before the resource in the state. @param declared the resource in the program.
+ * @param circumstances by default, no operation but create is known.
+ */
 export function decideObjects(
   kind: Kind,
   before: StoredSet,
   declared: DeclaredSet,
-  { can, deletes, override }: Circumstances = NO_CIRCUMSTANCES,
+  { can, deletes, override }: Circumstances = { can: {}, deletes: () => false },
 ): PlannedObject[] {
   const { set: stored, moved } = withFormerKeysApplied(before, declared);
   const entries = declared.events ?? stored.events;

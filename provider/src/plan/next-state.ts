@@ -22,8 +22,6 @@ export interface ObjectAfter {
   isUnsure?: boolean | undefined;
 }
 
-export type ObjectsAfter = ReadonlyMap<string, ObjectAfter>;
-
 /** A resource, before and after the `up`. */
 export interface ResourceChange {
   kind: Kind;
@@ -41,7 +39,7 @@ export function isRemoved({ action }: PlannedObject): boolean {
 /** The objects that a resource no longer has: removed, replaced, or displaced by another one. @param at ISO 8601 */
 export function departuresOf(
   { kind, stored, objects, secret }: ResourceChange,
-  after: ObjectsAfter,
+  after: ReadonlyMap<string, ObjectAfter>,
   at: string,
 ): LeftLive[] {
   return objects.flatMap((object) => {
@@ -56,7 +54,10 @@ export function departuresOf(
 }
 
 /** The next state, but for the objects that are left live. @param objects the ones that stay in the state. */
-export function nextState(change: ResourceChange, after: ObjectsAfter): StoredSet {
+export function nextState(
+  change: ResourceChange,
+  after: ReadonlyMap<string, ObjectAfter>,
+): StoredSet {
   const { stored, declared, objects } = change;
   const next: StoredSet = {
     ...stored,

@@ -11,13 +11,13 @@
  * | open | otherwise |
  *
  * A journal is this state's if the record names its run, or a run that the state named then. With checkpoints off, also
- * if the guess of the backend is the same, and the state is empty, or still the one that the run began with, or has an
- * object that the run created. From any other journal of this place nothing is taken over: its creates are `doubtful`,
- * and a person is asked.
+ * if the guess of the backend is the same, and the state is empty, or still the one that the run began with. From any
+ * other journal of this place nothing is taken over: its creates are `doubtful`, and a person is asked.
  */
 import { withoutUndefined } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
+  type CreateRecord,
   markOf,
   objectKey,
   parseKey,
@@ -49,6 +49,11 @@ export interface SavedCreates {
 
 /** A create as a journal has it. */
 export interface NotedCreate extends SentCreate {
+  /**
+   * - `sent`: the create may have been carried out, and nobody knows the id;
+   * - `created`: the id is known;
+   * - `closed`: the create certainly was not carried out, or somebody has answered so.
+   */
   state: "sent" | "created" | "closed";
   id?: string | undefined;
   account?: string | undefined;
@@ -59,11 +64,13 @@ export interface NotedRun {
   run: string;
   /** {@link SavedCreates.time} of the state that the run began with. */
   from?: string;
+  /** The plugin's provider; undefined for the dynamic provider. */
   provider?: string | undefined;
-  /** Some of the runs that this state named. */
+  /** Some of the runs that this state named: the record may forget this run. */
   stateRuns?: readonly string[];
-  /** Whether Pulumi saved each of the run's operations before it began. */
+  /** Whether Pulumi saves each operation of the run before it begins; absent if that isn't known. */
   hasCheckpoints?: boolean;
+  /** By mark. */
   entries: ReadonlyMap<string, NotedCreate>;
 }
 
@@ -86,16 +93,13 @@ export interface CreatesAtStart {
 
 /** Whether the record proves that a journal is this state's. */
 export function isOfState(journal: NotedRun, saved: SavedCreates): boolean {
-  const { run, from = "", stateRuns = [], hasCheckpoints, entries } = journal;
+  const { run, from, stateRuns = [], hasCheckpoints } = journal;
   if ([run, ...stateRuns].some((each) => saved.runs.has(each))) return true;
   // Otherwise the record would name the run.
   if (hasCheckpoints) return false;
   // Neither an empty state nor its pending operations have named a run, then and now.
   const isOfEmpty = saved.isEmpty && saved.runs.size === 0 && stateRuns.length === 0;
-  if (isOfEmpty || (from !== "" && from === saved.time)) return true;
-  return [...entries.values()].some(({ key, id, account }) => {
-    return id !== undefined && saved.hasObject(parseKey(key).kind, id, account);
-  });
+  return isOfEmpty || (saved.time !== "" && from === saved.time);
 }
 
 /** A few are enough: some of them stay in the state. */
@@ -125,7 +129,6 @@ export function openCreates(
       provider,
     }));
   });
-  const byMark = Map.groupBy(noted, ({ mark }) => mark);
   const entriesOf = new Map(journals.map(({ run, entries }) => [run, entries]));
   const listed = (saved?.sent ?? []).filter((create) => {
     const { run, mark } = create;
@@ -146,7 +149,7 @@ export function openCreates(
     const known = { ...create, id };
     const standing = saved ? standingOf(known, saved) : "open";
     if (standing === "open") open.push(known);
-    if (standing === "superseded" && byMark.has(mark)) superseded.push(known);
+    if (standing === "superseded" && create.id !== undefined) superseded.push(known);
   }
   return { open, superseded };
 }
@@ -209,63 +212,48 @@ export function finishedJournals<J extends NotedRun>(
   saved: SavedCreates | undefined,
   isOpen: (mark: string) => boolean,
 ): J[] {
-  const answered = new Set<string>();
-  const isKept = (journal: NotedRun) => {
-    // Another state may need it.
-    if (saved && !isOfState(journal, saved)) return true;
-    // An answer counts as long as a pending operation, or another journal, asks for it.
-    const isNeeded = ({ mark, state }: NotedCreate) => {
-      if (state !== "closed") return isOpen(mark);
-      return saved?.lists(mark) !== false || answered.has(mark);
-    };
-    return [...journal.entries.values()].some(isNeeded);
+  const entries = journals.flatMap((journal) => [...journal.entries.values()]);
+  const sent = entries.filter(({ state }) => state !== "closed");
+  const asked = new Set(sent.map(({ mark }) => mark));
+  // An answer counts as long as a pending operation, or another journal, asks for it.
+  const isNeeded = ({ mark, state }: NotedCreate) => {
+    if (state !== "closed") return isOpen(mark);
+    return saved?.lists(mark) !== false || asked.has(mark);
   };
-  const kept = journals.filter(isKept);
-  for (const { entries } of kept) for (const mark of entries.keys()) answered.add(mark);
-  return journals.filter((journal) => !kept.includes(journal) && !isKept(journal));
+  return journals.filter((journal) => {
+    // Another state may need it.
+    if (saved && !isOfState(journal, saved)) return false;
+    return ![...journal.entries.values()].some(isNeeded);
+  });
 }
 
 /**
- * The journals, of those that are still needed, with the creates closed that the saved state accounts for: when the state
+ * The journals, of those that are still needed, without the creates that the saved state accounts for: when the state
  * loses such an object later, somebody has taken it out. Only the journals that change.
  */
-export function withEndedClosed<J extends NotedRun>(
+export function withoutEnded<J extends NotedRun>(
   journals: readonly J[],
   saved: SavedCreates,
 ): J[] {
-  const isEnded = (entry: NotedCreate) =>
-    entry.state !== "closed" && standingOf(entry, saved) === "ended";
-  return journals
-    .filter((journal) => isOfState(journal, saved))
-    .filter(({ entries }) => [...entries.values()].some(isEnded))
-    .map((journal) => {
-      const entries = Array.from(journal.entries.values(), (entry) =>
-        isEnded(entry) ? { ...entry, state: "closed" as const } : entry,
-      );
-      return { ...journal, entries: new Map(entries.map((each) => [each.mark, each])) };
+  return journals.flatMap((journal) => {
+    const kept = [...journal.entries].filter(([, entry]) => {
+      return entry.state === "closed" || standingOf(entry, saved) !== "ended";
     });
+    if (kept.length === journal.entries.size || !isOfState(journal, saved)) return [];
+    return { ...journal, entries: new Map(kept) };
+  });
 }
 
 /** Open creates by key, and by kind and name on the platform: indexes, since a set may have thousands of events. */
 export class OpenCreates {
-  readonly #byKey = new Map<string, OpenCreate[]>();
-  readonly #byName = new Map<string, OpenCreate[]>();
-  readonly all: OpenCreate[] = [];
+  readonly #byKey: ReadonlyMap<string, readonly OpenCreate[]>;
+  readonly #byName: ReadonlyMap<string, readonly OpenCreate[]>;
 
-  constructor(creates: Iterable<OpenCreate> = []) {
-    for (const create of creates) this.add(create);
-  }
-
-  add(create: OpenCreate): void {
-    const { key, name = UNNAMED } = create;
-    this.all.push(create);
-    const addTo = (index: Map<string, OpenCreate[]>, entry: string) => {
-      const same = index.get(entry) ?? [];
-      same.push(create);
-      index.set(entry, same);
-    };
-    addTo(this.#byKey, key);
-    addTo(this.#byName, `${parseKey(key).kind} ${name}`);
+  constructor(readonly all: readonly OpenCreate[] = []) {
+    this.#byKey = Map.groupBy(all, ({ key }) => key);
+    this.#byName = Map.groupBy(all, ({ key, name = UNNAMED }) => {
+      return `${parseKey(key).kind} ${name}`;
+    });
   }
 
   /** The creates of a resource or member, also under its former keys. */
@@ -273,11 +261,9 @@ export class OpenCreates {
     return keys.flatMap((key) => this.#byKey.get(key) ?? []);
   }
 
-  /** Creates of an unknown or secret name match any name. @param name undefined (not known yet) matches all names. */
-  named(kind: Kind["name"], name: string | undefined): readonly OpenCreate[] {
-    let names = [`${kind} ${name}`, `${kind} ${UNNAMED}`];
-    if (name === undefined)
-      names = [...this.#byName.keys()].filter((each) => each.startsWith(`${kind} `));
+  /** Creates of an unknown or secret name match any name. */
+  named(kind: Kind["name"], name: string): readonly OpenCreate[] {
+    const names = [name, UNNAMED].map((each) => `${kind} ${each}`);
     return names.flatMap((each) => this.#byName.get(each) ?? []);
   }
 }
@@ -286,14 +272,16 @@ export class OpenCreates {
 const UNNAMED = "";
 
 /** Whether the create's object is known, so that it can be taken over. */
-export function isMade(create: OpenCreate): create is OpenCreate & { id: string } {
+export function isMade<C extends Pick<OpenCreate, "id" | "isDoubtful">>(
+  create: C,
+): create is C & { id: string } {
   return create.id !== undefined && create.isDoubtful !== true;
 }
 
 /** An open create without a known object, as a state lists it. */
 export function asUnresolved(
   { label }: Pick<ResourceRef, "label">,
-  open: OpenCreate,
+  open: CreateRecord & Pick<OpenCreate, "id" | "isDoubtful">,
 ): Unresolved {
   const { at, latest, mark, body, name, facts, field, replaces } = open;
   let what = whatHappened(label, open);

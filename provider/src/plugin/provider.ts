@@ -21,7 +21,6 @@ import {
   check,
   createResource,
   createRuntime,
-  DEFAULT_PROVIDER,
   deleteResource,
   describeError,
   diffResource,
@@ -42,9 +41,11 @@ import {
 import {
   ACCOUNT,
   argumentsIn,
+  DEFAULT_PROVIDER,
   DELETES,
   IDENTITY,
   kindOf,
+  providerNamed,
   type ResourceRef,
   refOfInputs,
   refOfUrn,
@@ -111,8 +112,7 @@ export class AdvertisingPlugin {
    */
   configure({ values }: Properties, name: string): void {
     const log = engineLog(this.engine);
-    // A default provider's name has the package's version in it.
-    const provider = name.replace(/^default_.*/, DEFAULT_PROVIDER);
+    const provider = providerNamed(name);
     if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${name}": `;
     this.#runtime = createRuntime(this.#settingsIn(values), this.environment, log, {
       provider,
@@ -120,7 +120,7 @@ export class AdvertisingPlugin {
     });
     this.#runtime.deployment.isUp = undefined;
     // Also if the program declares nothing of this provider any more: what leaves the state is named.
-    this.#runtime.record.begin();
+    void this.#runtime.record.state();
   }
 
   /** Reads settings: the provider's arguments override the stack's configuration. */

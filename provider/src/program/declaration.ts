@@ -14,7 +14,6 @@ import {
   warningsIn,
 } from "../kinds/index.js";
 import {
-  DescribedInvalidValue,
   isContainer,
   isPlatformId,
   type Problem,
@@ -86,7 +85,7 @@ export function declare(call: Call, settings: Settings): Declaration {
   return {
     title,
     lines: problemMessages([...problems, ...optionProblems(options, canDelete)]),
-    warnings: isOfCatalog ? [] : problemMessages(warningsIn(declared, values)),
+    warnings: isOfCatalog ? [] : problemMessages(warningsIn(values)),
     resource: { ...resource, objects },
   };
 }
@@ -170,17 +169,18 @@ export function isOfType(value: unknown, typeToken: string): boolean {
  * resource of a wrong type becomes a text that no rule accepts. A resource inside an Output is left to Pulumi, which
  * passes its id to the provider.
  */
-export function withIds(kind: Kind | SetKind, args: Values): Record<string, unknown> {
+export function withIds(of: Kind | SetKind, args: Values): Record<string, unknown> {
   const ids: Record<string, unknown> = { ...args };
-  for (const name of [...kind.idArguments, "existingId"]) {
+  const { idArguments, owner, ownerKind } = kindOf(of);
+  for (const name of [...idArguments, "existingId"]) {
     const value = args[name];
     if (!pulumi.Resource.isInstance(value)) continue;
-    const expected = kind.references[name];
     const properties = asRecord(value);
-    const fits = expected !== undefined && isOfType(value, typeTokenOf(expected.name));
+    const fits =
+      ownerKind && name === owner && isOfType(value, typeTokenOf(ownerKind.name));
     ids[name] = fits
-      ? properties[expected.idProperty]
-      : new DescribedInvalidValue(`a resource of type ${properties.__pulumiType}`);
+      ? properties[ownerKind.idProperty]
+      : Symbol(`a resource of type ${properties.__pulumiType}`);
   }
   return ids;
 }

@@ -158,7 +158,6 @@ function begin(): Program {
   if (internals.currentMocks() === undefined) expectOneCopy();
   const program = new Program();
   warn(program.reading.warnings);
-  for (const note of program.reading.notes) void pulumi.log.info(note);
   internals.silenceFailedRegistrations();
   return program;
 }

@@ -6,8 +6,7 @@ import {
   checkArguments,
   conversionEvent,
   conversionEventSet,
-  KINDS,
-  SETS,
+  RESOURCES,
   THIRTY_DAYS_IN_SECONDS,
   typeTokenOf,
 } from "../kinds/index.js";
@@ -356,10 +355,9 @@ export function validate(
   args: object,
   options: ValidateOptions = {},
 ): Problem[] {
-  const kinds = [...KINDS, ...SETS];
-  const found = kinds.find(({ name }) => name === kind);
+  const found = RESOURCES.find(({ name }) => name === kind);
   if (!found) {
-    const names = kinds.map(({ name }) => `"${name}"`).join(", ");
+    const names = RESOURCES.map(({ name }) => `"${name}"`).join(", ");
     throw new ArgumentsError(
       withPage(
         `validate: expected one of ${names}; got ${show(kind)}`,

@@ -3,7 +3,7 @@
  * every decision and report uses. Never shows secret values. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
-import { type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
+import { type Kind, pluginTokenOf, resourceOfType, type SetKind } from "../kinds/index.js";
 import { decideObjects } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -11,6 +11,8 @@ import {
   keyOfUrn,
   kindOf,
   memberOf,
+  nameInUrn,
+  providerNamed,
   type ResourceRef,
   readDeclared,
   readProgramContext,
@@ -96,6 +98,14 @@ export interface ExportedObject {
   /** The platform's id, in digits; undefined while no create is known to have succeeded. */
   id: string | undefined;
   record: Unresolved | undefined;
+}
+
+/** The plugin's provider that has a resource; undefined for the dynamic provider. */
+export function providerIn({ type, provider = "" }: Resource): string | undefined {
+  const of = resourceOfType(type);
+  if (!of || type !== pluginTokenOf(of.name)) return undefined;
+  const [name = ""] = nameInUrn(provider).split("::", 1);
+  return providerNamed(name);
 }
 
 /** The objects that these resources manage, in natural order. Resources that are only read (`.get`) are left out. */

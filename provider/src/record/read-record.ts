@@ -1,8 +1,6 @@
 /** Reads what Pulumi has saved about a stack: its state, with the operations that are under way or were interrupted. */
-import type { Engine } from "./engine.js";
-import { runOf } from "./engine-run.js";
 import { type ExportedStack, readExport } from "./export.js";
-import { type RunPulumi, runPulumi } from "./pulumi.js";
+import { type PulumiOptions, type RunPulumi, runPulumi } from "./pulumi.js";
 
 /**
  * Prints a stack's state, whose secrets stay encrypted. The last three options are Pulumi's defaults: the environment
@@ -10,26 +8,17 @@ import { type RunPulumi, runPulumi } from "./pulumi.js";
  */
 export const EXPORT = ["stack", "export", "--show-secrets=false", "--file=", "--version="];
 
-export interface RecordChoice {
-  /** The engine that runs this process. */
-  engine?: Engine | undefined;
-  /** `<organization>/<project>/<stack>`, for an engine whose command line names none. */
-  stack?: string | undefined;
-  /** The folder in which `pulumi` runs if no engine is known. */
-  folder: string;
-}
-
-/** @throws Error with the reason. */
+/**
+ * @param stack `<organization>/<project>/<stack>`, or as the engine's command line names it; undefined for the selected
+ * one. @param where whom to ask, in which folder. @throws Error with the reason.
+ */
 export async function readRecord(
-  { engine, stack, folder }: RecordChoice,
+  stack: string | undefined,
+  where: Pick<PulumiOptions, "executable" | "cwd">,
   run: RunPulumi = runPulumi,
 ): Promise<ExportedStack> {
-  const name = runOf(engine?.args ?? []).stack ?? stack;
-  const options = name === undefined ? [] : ["--stack", name];
-  const printed = await run([...EXPORT, ...options], {
-    executable: engine?.executable,
-    cwd: engine?.folder ?? folder,
-  });
+  const options = stack === undefined ? [] : ["--stack", stack];
+  const printed = await run([...EXPORT, ...options], where);
   try {
     return readExport(printed);
   } catch {

@@ -31,6 +31,7 @@ import {
   holdsSecret,
   isSecret,
   objectsIn,
+  providerIn,
   type Resource,
   refIn,
 } from "./export.js";
@@ -39,6 +40,8 @@ import {
 export interface ListedCreate extends SentCreate {
   /** The resource's. */
   urn: string;
+  /** The plugin's provider that has the resource; undefined for the dynamic provider. */
+  provider: string | undefined;
 }
 
 export interface SavedState extends ExportedStack, SavedCreates {
@@ -50,6 +53,7 @@ export interface SavedState extends ExportedStack, SavedCreates {
   holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The creates of all pending operations, the earliest operation's first. */
   sent: readonly ListedCreate[];
+  sentByKey: ReadonlyMap<string, readonly ListedCreate[]>;
   /** The marks of the creates that an earlier run had sent, and an interrupted one may have sent again. */
   sentAgain: ReadonlySet<string>;
 }
@@ -62,26 +66,16 @@ export function savedStateOf(stack: ExportedStack): SavedState {
   const listed = new Set(sent.map(({ mark }) => mark));
   const everyone = [...resources, ...pending.map(({ resource }) => resource)];
   const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
-  // Only a run that changes something asks for the objects, and a set may have 10,000.
-  let indexed: ReturnType<typeof indexOf> | undefined;
-  const index = () => {
-    indexed ??= indexOf(resources);
-    return indexed;
-  };
-  const withId = (kind: Kind["name"], id: string) =>
-    index().byId.get(objectKey(kind, id)) ?? [];
+  const all = objectsIn(resources);
+  const objects = all.filter(({ resource }) => resource.delete !== true);
+  const byId = Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id));
+  const withId = (kind: Kind["name"], id: string) => byId.get(objectKey(kind, id)) ?? [];
   return {
     ...stack,
     isEmpty: resources.length === 0,
-    get objects() {
-      return index().objects;
-    },
-    get byKey() {
-      return index().byKey;
-    },
-    get unresolved() {
-      return index().unresolved;
-    },
+    objects,
+    byKey: new Map(objects.map((each) => [each.ref.key, each])),
+    unresolved: new Set(objects.flatMap(({ record }) => record?.mark ?? [])),
     holdersOf: (kind, id) =>
       withId(kind, id).filter(({ resource }) => resource.delete !== true),
     hasObject: (kind, id, account) =>
@@ -91,35 +85,24 @@ export function savedStateOf(stack: ExportedStack): SavedState {
     runs: new Set(runs.filter((run) => run !== "")),
     resolved: new Map(resources.flatMap(({ outputs = {} }) => [...resolvedIn(outputs)])),
     sent,
+    sentByKey: Map.groupBy(sent, ({ key }) => key),
     sentAgain: new Set([
       ...sent.filter((each) => !isFirstSending(each)).map(({ mark }) => mark),
-      ...unresolvedWhile(pending, () => index().objects),
+      ...unresolvedWhile(pending, objects),
     ]),
     lists: (mark) => listed.has(mark),
-  };
-}
-
-function indexOf(resources: readonly Resource[]) {
-  const all = objectsIn(resources);
-  const objects = all.filter(({ resource }) => resource.delete !== true);
-  return {
-    objects,
-    byId: Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id)),
-    byKey: new Map(objects.map((each) => [each.ref.key, each])),
-    unresolved: new Set(objects.flatMap(({ record }) => record?.mark ?? [])),
   };
 }
 
 /** The marks of a set's unresolved creates while it was updated: a search may have ruled them out. */
 function unresolvedWhile(
   pending: ExportedStack["pending"],
-  objects: () => readonly ExportedObject[],
+  objects: readonly ExportedObject[],
 ): string[] {
   const updating = pending.filter(({ type }) => type === "updating");
-  if (updating.length === 0) return [];
   const urns = updating.flatMap(({ resource: { urn, aliases = [] } }) => [urn, ...aliases]);
   const updated = new Set(urns);
-  return objects().flatMap(({ resource, record }) => {
+  return objects.flatMap(({ resource, record }) => {
     return record && updated.has(resource.urn) ? record.mark : [];
   });
 }
@@ -147,16 +130,15 @@ function mayCreate(type: string, of: Kind | SetKind, former: Resource | undefine
 
 /** The objects that an operation creates: only those that a plan would create can have been sent. */
 function createdIn(of: Kind | SetKind, inputs: Resource["inputs"], former?: Resource) {
-  const declared = readDeclared(of, inputs);
   const { id, outputs = {} } = former ?? {};
-  if ("member" in of) {
-    const objects = decideObjects(kindOf(of), readStored(of, id, outputs), declared);
-    return objects.filter((object) => object.isDeclared && isToCreate(object));
-  }
+  const isSet = "member" in of;
   // The engine has decided already that a single object is created: a forced replacement has no changed argument.
-  const [object] = decideObjects(of, readStored(of, undefined, {}), declared);
-  if (!object || !isToCreate(object)) return [];
-  return [{ ...object, id: isPlatformId(id) ? id : undefined }];
+  let stored = readStored(of, undefined, {});
+  if (isSet) stored = readStored(of, id, outputs);
+  const objects = decideObjects(kindOf(of), stored, readDeclared(of, inputs));
+  const created = objects.filter((object) => object.isDeclared && isToCreate(object));
+  if (isSet || !isPlatformId(id)) return created;
+  return created.map((object) => ({ ...object, id }));
 }
 
 function isToCreate({ action }: PlannedObject) {
@@ -166,9 +148,10 @@ function isToCreate({ action }: PlannedObject) {
 /** @param object undefined if nothing is known of a set's events. */
 function sentCreate(
   of: Kind | SetKind,
-  { urn, inputs = {} }: Resource,
+  resource: Resource,
   object: PlannedObject | undefined,
 ): ListedCreate {
+  const { urn, inputs = {} } = resource;
   const { key, member } = refIn(of, urn, object?.key);
   const { run, field } = runIn(inputs);
   return {
@@ -176,6 +159,7 @@ function sentCreate(
     key,
     run,
     urn,
+    provider: providerIn(resource),
     field,
     mark: markIn(inputs, run, key, member),
     replaces: object?.id,

@@ -44,7 +44,7 @@ export function expectationOf(schema: z.ZodType): string {
 
 /** The rule for a given value, without `optional` and `default`, which are about an absent value. */
 export function unwrapped(schema: z.ZodType): z.ZodType {
-  if (schema.type !== "optional" && schema.type !== "default") return schema;
+  if (!["optional", "default", "prefault"].includes(schema.type)) return schema;
   return unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap());
 }
 
@@ -99,41 +99,14 @@ export const finiteNumber = expecting(
 
 export const booleanRule = expecting("true or false", z.boolean(), { form: "truth" });
 
-/** An integer from 0 up; some values have names. */
-export function integerNamed(names: Readonly<Record<string, number>>) {
-  const expected = `an integer from 0 to ${Number.MAX_SAFE_INTEGER}`;
-  return expecting(expected, z.int().min(0), { form: "named number", names });
-}
+const UNITS = { day: 86_400, hour: 3600, minute: 60 };
 
-/** One of a few texts. */
-export function choiceOf<T extends Readonly<Record<string, string>>>(names: T) {
-  const expected = Object.values(names).map((text) => `"${text}"`);
-  return expecting(expected.join(" or "), z.enum(names), { form: "choice", names });
-}
-
-/** A window to look back: whole seconds from 1 to the installation's limit. */
-export function windowOf(maxSeconds: number) {
-  const setting = "see advertising:maxWindowSeconds";
-  const expected = `whole seconds from 1 to ${maxSeconds} (${joined("; ", unitOf(maxSeconds), setting)})`;
-  return expecting(expected, z.int().min(1).max(maxSeconds), { form: "seconds" });
-}
-
-const UNITS = [
-  { noun: "day", seconds: 86_400 },
-  { noun: "hour", seconds: 3600 },
-  { noun: "minute", seconds: 60 },
-];
-
-/** `31 days`, `12 hours`, `90 minutes`: in the largest unit that is exact; `undefined` if that is seconds. */
-function unitOf(seconds: number) {
-  const unit = UNITS.find((each) => seconds > 0 && seconds % each.seconds === 0);
-  return unit && count(seconds / unit.seconds, unit.noun);
-}
-
-/** `2678400 (31 days)`: seconds as they are written, and in the unit that people think in. */
+/** `2678400 (31 days)`: seconds as they are written, and in the largest unit that is exact. */
 export function withUnit(seconds: number): string {
-  const unit = unitOf(seconds);
-  return joined(" ", String(seconds), unit && `(${unit})`);
+  for (const [noun, length] of Object.entries(UNITS))
+    if (seconds > 0 && seconds % length === 0)
+      return `${seconds} (${count(seconds / length, noun)})`;
+  return String(seconds);
 }
 
 /**
@@ -171,17 +144,13 @@ export function isContainer(value: unknown): value is object {
 
 /**
  * `value` as Pulumi will send it: at every depth, `undefined` is left out of an object, and becomes null in a list.
- * @param unknownAs returns the replacement for an unknown part.
+ * @param leafAs returns the replacement for a part that is no container.
  */
-export function asSent(
-  value: unknown,
-  isUnknown: (value: unknown) => boolean,
-  unknownAs: (part: unknown) => unknown,
-) {
+export function asSent(value: unknown, leafAs: (part: unknown) => unknown) {
   const copy = (part: unknown, holders: readonly object[]): unknown => {
     // A lone surrogate would arrive as another character.
     if (typeof part === "string" && !part.isWellFormed()) return NEVER_JSON;
-    if (!isContainer(part)) return isUnknown(part) ? unknownAs(part) : part;
+    if (!isContainer(part)) return leafAs(part);
     if (holders.length >= MAX_FIELD_DEPTH || holders.includes(part)) return NEVER_JSON;
     const inside = [...holders, part];
     if (Array.isArray(part))

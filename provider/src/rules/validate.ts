@@ -16,14 +16,7 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import {
-  asSent,
-  described,
-  expectationOf,
-  isContainer,
-  unwrapped,
-  withUnit,
-} from "./fields.js";
+import { asSent, expectationOf, isContainer, unwrapped } from "./fields.js";
 import type { Problem } from "./problem.js";
 
 /** The rules of an object, by property in camelCase. A property is optional if its schema is. */
@@ -39,13 +32,16 @@ export interface ValidationOptions {
   secret?: ReadonlySet<string>;
   /** Explains a required argument that is missing here though the program gave one. */
   isFromOutputs?: boolean;
+  /** Reads an argument's value before its rule does. */
+  read?: (rule: z.ZodType, value: unknown) => unknown;
   /** Returns what to write instead of a refused value, if that is known. Not called for secrets. */
-  advice?: (path: string, value: unknown) => string | undefined;
+  advice?: (rule: z.ZodType, value: unknown) => string | undefined;
 }
 
 /** @returns the values that passed, normalised and with defaults; unknown parts as they came. No value is undefined. */
 export function validate(given: Values, rules: Rules, options: ValidationOptions = {}) {
-  const { isUnknown = () => false, secret, isFromOutputs, advice } = options;
+  const { isUnknown = () => false, read = (_, value) => value } = options;
+  const { secret, isFromOutputs, advice } = options;
   const problems: Problem[] = [];
   const report = (property: string, reason: string) => {
     problems.push({ property, reason });
@@ -70,8 +66,7 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
   function readMap(path: string, map: Values, { keyType, valueType }: z.ZodRecord) {
     const values: Record<string, unknown> = {};
     const keyRule = keyType as z.ZodType;
-    for (const [key, member] of Object.entries(map)) {
-      if (member === undefined) continue;
+    for (const [key, member] of Object.entries(withoutUndefined(map))) {
       const at = `${path}[${JSON.stringify(key)}]`;
       if (keyRule.safeParse(key).success)
         values[key] = readValue(at, member, valueType as z.ZodType);
@@ -81,7 +76,10 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
   }
 
   /** @returns the value as the rule normalises it; undefined if it doesn't fit or is absent. */
-  function readValue(path: string, value: unknown, rule: z.ZodType): unknown {
+  function readValue(path: string, given: unknown, rule: z.ZodType): unknown {
+    // An object whose parts have defaults.
+    const absent = rule.type === "prefault" ? {} : undefined;
+    const value = read(rule, given) ?? absent;
     const isData = isContainer(value);
     if (value !== undefined && !isData && isUnknown(value)) return value;
     const schema = unwrapped(rule);
@@ -95,9 +93,9 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
       return undefined;
     }
     // If parts are unknown, the names and the other parts are checked all the same: null is allowed anywhere in JSON.
-    const parsed = rule.safeParse(isData ? asSent(value, isUnknown, () => null) : value);
-    if (parsed.success)
-      return isData ? asSent(value, isUnknown, (part) => part) : parsed.data;
+    const known = (part: unknown) => (isUnknown(part) ? null : part);
+    const parsed = rule.safeParse(isData ? asSent(value, known) : value);
+    if (parsed.success) return isData ? asSent(value, (part) => part) : parsed.data;
     report(path, reasonFor(path, value, rule, parsed.error.issues));
     return undefined;
   }
@@ -125,10 +123,9 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
       ({ code, message }) => code === "custom" && message !== NO_WORDS,
     );
     if (issues.length === 1 && own) return own.message;
-    const isSeconds = described(rule).form === "seconds" && typeof value === "number";
-    const got = `got ${joined("; ", isSeconds ? withUnit(value) : show(value), place)}`;
-    if (value instanceof DescribedInvalidValue) return `${expected}; ${got}`;
-    return joined("; ", expected, got, advice?.(path, value));
+    const got = `got ${joined("; ", show(value), place)}`;
+    if (typeof value === "symbol") return `${expected}; ${got}`;
+    return joined("; ", expected, got, advice?.(rule, value));
   }
 
   const values: Record<string, unknown> = readObject("", given, rules);
@@ -157,16 +154,13 @@ function isObject(schema: z.ZodType): schema is z.ZodObject {
   return schema.type === "object";
 }
 
-/** Replaces a value that only the program process can describe, such as a resource; no rule accepts it. */
-export class DescribedInvalidValue {
-  /** @param words completes "got …". */
-  constructor(readonly words: string) {}
-}
-
-/** Describes `value` by kind and, if short, by content: `"30"` becomes `the string "30"`, an array `a list`. */
+/**
+ * Describes `value` by kind and, if short, by content: `"30"` becomes `the string "30"`, an array `a list`. A symbol
+ * stands for a value that no rule accepts, and has the words that describe it.
+ */
 export function show(value: unknown): string {
   if (!hasValue(value)) return "nothing";
-  if (value instanceof DescribedInvalidValue) return value.words;
+  if (typeof value === "symbol") return value.description ?? "a symbol";
   if (Array.isArray(value)) return "a list";
   if (Object.is(value, -0)) return "-0";
   if (typeof value === "object") return "an object";

@@ -33,8 +33,6 @@ export interface SettingsReading {
   warnings: readonly string[];
   /** Where e-mail and password come from, for messages. */
   credentialsSource: string;
-  /** Information that needs no action, such as that a preview has no password. */
-  notes: readonly string[];
 }
 
 /** The raw settings that a process can read. Values are never printed. */
@@ -46,8 +44,8 @@ interface SettingsSource {
   keys?: readonly string[];
   /** Whether a key's value is encrypted, if the process can know that. */
   isSecret?: (key: string) => boolean;
-  /** True in a preview, where a missing password is only a note: pipelines for pull requests should have none. */
-  mayLackPassword: boolean;
+  /** True in a preview, where a missing password is only a warning: pipelines for pull requests should have none. */
+  mayLackPassword?: boolean;
   /** True in a user's unit test, which needs no settings at all. @default false */
   mayLackAll?: boolean;
 }
@@ -55,10 +53,10 @@ interface SettingsSource {
 export function readSettings(source: SettingsSource): SettingsReading {
   const { environment, keys = [] } = source;
   const problems: SettingProblem[] = [];
-  const notes: string[] = [];
+  const warnings: string[] = [];
   // The default replaces an unusable value, so that the other checks still run.
   const values = SETTING_NAMES.map((key) => {
-    const value = readSetting(key, source, problems, notes);
+    const value = readSetting(key, source, problems, warnings);
     return [key, value ?? defaultOf(SETTINGS[key].schema)];
   });
   const settings: Settings = Object.fromEntries(values);
@@ -69,9 +67,8 @@ export function readSettings(source: SettingsSource): SettingsReading {
     settings,
     proxy,
     problems,
-    warnings: [...unknownVariables(environment), ...passwordWarnings(source)],
+    warnings,
     credentialsSource: `${givenIn(source, "email").label} and ${givenIn(source, "password").label}`,
-    notes,
   };
 }
 
@@ -91,7 +88,7 @@ function readSetting(
   key: SettingName,
   source: SettingsSource,
   problems: SettingProblem[],
-  notes: string[],
+  warnings: string[],
 ) {
   const { raw, belongsInConfig, label } = givenIn(source, key);
   const { schema, expected, secret, structured, required } = SETTINGS[key];
@@ -101,19 +98,22 @@ function readSetting(
   };
   if (raw === undefined) {
     const variable = environmentNameOf(key);
-    const note = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
+    const warning = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
     if (secret && source.mayLackPassword)
-      notes.push(`${note} (or set ${variable}):\n  ${inStack(command)}`);
+      warnings.push(`${warning} (or set ${variable}):\n  ${inStack(command)}`);
     else if (required && !source.mayLackAll)
       refuse(`is required (or ${variable}): ${expected}`);
     return undefined;
   }
-  // A login with such a password would certainly fail.
-  if (secret && /[\r\n]$/.test(raw))
-    return refuse("ends with a line break, which no login accepts");
   // A value that was set with `pulumi config set --path` arrives as JSON text.
   const data = structured === undefined ? raw : (jsonIn(raw) ?? raw);
   const { data: value, error } = schema.safeParse(data);
+  const isInClear = secret && belongsInConfig && source.isSecret?.(key) === false;
+  // Only a warning: such a password works.
+  if (isInClear)
+    warnings.push(
+      `${label} is stored in plain text. To encrypt it:\n  ${inStack(command)}`,
+    );
   if (!error) return value;
   const inside = error.issues.filter(({ path }) => path.length > 0);
   for (const { message: reason, path } of inside) {
@@ -146,42 +146,12 @@ function searchesWithoutField({ operations, markField }: Settings) {
 }
 
 function unknownKeys(keys: readonly string[]) {
-  const unknown = keys.filter((key) => !(SETTING_NAMES as string[]).includes(key));
+  const unknown = keys.filter((key) => !Object.hasOwn(SETTINGS, key));
   return unknown.map((key) => ({
     source: `${NAMESPACE}:${key}`,
-    reason: `is not a known setting (${didYouMean(key, SETTING_NAMES, (known) => `${NAMESPACE}:${known}`)})`,
+    reason: `is not a known setting (${didYouMean(key, SETTING_NAMES)})`,
     command: `pulumi config rm ${NAMESPACE}:${key}`,
   }));
-}
-
-/** Only warnings: unlike a key of the namespace, a variable may belong to another tool. Values are never shown. */
-function unknownVariables(environment: Environment) {
-  const prefix = environmentNameOf("");
-  // `log` is the debug log, and `answers` is what `pending` passes to a refresh: known, but no settings.
-  const known = [...SETTING_NAMES, "log", "answers"].map(environmentNameOf);
-  const unknown = Object.keys(environment).filter(
-    (name) => name.startsWith(prefix) && !known.includes(name),
-  );
-  return unknown.map((name) => {
-    const hint = didYouMean(name.slice(prefix.length), SETTING_NAMES, environmentNameOf);
-    return `${printable(name)} is not a known environment variable and is not used; ${hint}`;
-  });
-}
-
-const QUOTED = /^(?:(["'`]).+\1|“.+”|‘.+’)$/;
-
-/** Only warnings: a real password may have quotes, but tools that read variables from files often leave them there. */
-function passwordWarnings(source: SettingsSource) {
-  const { raw = "", belongsInConfig, label } = givenIn(source, "password");
-  const isInClear =
-    belongsInConfig && raw !== "" && source.isSecret?.("password") === false;
-  const reasons: string[] = [];
-  if (isInClear) reasons.push("is stored in plain text. To encrypt it");
-  if (QUOTED.test(raw))
-    reasons.push("is in quotes, which are sent as part of it. To set it without them");
-  return reasons.map(
-    (reason) => `${label} ${reason}:\n  ${inStack(commandFor("password"))}`,
-  );
 }
 
 /** Describes a problem, with the command that fixes it on a line of its own. */

@@ -87,8 +87,11 @@ const TABLE = {
     required: true,
   },
   password: {
-    schema: z.string().min(1).optional(),
-    expected: "the password of the login",
+    schema: z
+      .string()
+      .regex(/[^\r\n]$/)
+      .optional(),
+    expected: "the password of the login, without a line break at its end",
     secret: true,
     required: true,
   },

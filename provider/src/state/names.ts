@@ -54,6 +54,14 @@ export function stackOf(identity: string): string {
   return `${organization}/${project}/${stack}`;
 }
 
+/** The plugin's provider if the program declares none. */
+export const DEFAULT_PROVIDER = "default";
+
+/** @param name the provider resource's: a default provider's has the package's version in it. */
+export function providerNamed(name: string): string {
+  return name.replace(/^default_.*/, DEFAULT_PROVIDER);
+}
+
 export function nameInUrn(urn: string): string {
   return urn.split("::").slice(3).join("::");
 }

@@ -86,7 +86,7 @@ export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"
   created: string | undefined;
   left: readonly LeftLive[];
   /** As {@link resolvedIn} returns it. */
-  resolved: ReadonlyMap<string, string>;
+  resolved: Map<string, string>;
 }
 
 /** @param id the resource's; a set's objects have ids of their own. @param outputs empty for a new resource. */

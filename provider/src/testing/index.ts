@@ -66,7 +66,7 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
   const earlier = current;
   const platform = new MockPlatform();
   current = platform;
-  if (earlier?.isReported === false) earlier.assertGood();
+  if (!earlier.isReported) earlier.assertGood();
   const registered: DeclaredResource[] = [];
   await pulumi.runtime.setMocks(
     {
@@ -75,11 +75,11 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
         const resource = platform.register(args);
         if (!resource) return others?.newResource(args) ?? { id, state: inputs };
         registered.push(resource);
-        const state: Record<string, unknown> = { ...resource.outputs };
-        for (const name of Object.keys(inputs)) {
-          if (isRpcSecret(inputs[name])) state[name] = pulumi.secret(state[name]);
-        }
-        return { id: resource.id, state };
+        const state = Object.entries(resource.outputs).map(([property, value]) => {
+          if (!isRpcSecret(inputs[property])) return [property, value];
+          return [property, pulumi.secret(value)];
+        });
+        return { id: resource.id, state: Object.fromEntries(state) };
       },
       call: (args) => others?.call(args) ?? args.inputs,
     },
@@ -105,12 +105,9 @@ export async function outputOf<T>(output: pulumi.Input<T>): Promise<pulumi.Unwra
   // Outputs have `promise`, but their type doesn't name it. With `apply`, a rejected Output would be waited for forever.
   type Resolving = { promise(): Promise<pulumi.Unwrap<T>> };
   const value = await (pulumi.output(output) as unknown as Resolving).promise();
-  current?.assertGood();
+  current.assertGood();
   return value;
 }
-
-/** The platform of the program under test; each `setMocks` makes a new one. */
-let current: MockPlatform | undefined;
 
 /** Pulumi's runtime exports `waitForRPCs`, but its types don't name it. */
 const { waitForRPCs } = pulumi.runtime as unknown as { waitForRPCs(): Promise<void> };
@@ -149,32 +146,28 @@ class MockPlatform {
     if (!kind) return undefined;
     const { settings } = currentProgram().reading;
     const declared = { type: kind.name, name };
-    let outputs: Record<string, unknown> = {};
+    let outputs: Values = {};
     if (!read) {
-      const entries = Object.entries(asRecord(inputs));
-      const plain = entries.map(([property, value]) => [property, unwrapRpcSecret(value)]);
+      const plain = Object.entries(asRecord(inputs)).map(([property, value]) => {
+        return [property, unwrapRpcSecret(value)];
+      });
       const checked = checkArguments(kind, Object.fromEntries(plain), settings, READING);
-      const { values, problems } = checked;
-      const title = labelOf(kind.name, name);
-      if (problems.length > 0)
-        this.#findings.push({ title, lines: problemMessages(problems) });
-      outputs = values;
+      outputs = checked.values;
+      if (checked.problems.length > 0) {
+        const lines = problemMessages(checked.problems);
+        this.#findings.push({ title: labelOf(kind.name, name), lines });
+      }
     }
-    if ("idProperty" in kind) {
+    if (!("member" in kind)) {
       const id = read || this.#idOf(outputs);
-      return {
-        ...declared,
-        id,
-        outputs: { ...outputs, [kind.idProperty]: exactId(id) },
-      };
+      return { ...declared, id, outputs: { ...outputs, [kind.idProperty]: exactId(id) } };
     }
-    const defaults = { ...kind.defaultsIn(settings), ...asRecord(outputs.defaults) };
     const entries = [...(readDeclaredSet(outputs).events ?? [])];
     const ids = entries.map(([key, entry]) => [key, exactId(this.#idOf(asRecord(entry)))]);
     const events = Object.fromEntries(entries);
     const eventIds = Object.fromEntries(ids);
     const id = `set-${name}`;
-    return { ...declared, id, outputs: { ...outputs, defaults, events, eventIds } };
+    return { ...declared, id, outputs: { ...outputs, events, eventIds } };
   }
 
   /** @throws pulumi.RunError that lists all problems of the resources so far. */
@@ -191,3 +184,6 @@ class MockPlatform {
     return String(this.#ids);
   }
 }
+
+/** The platform of the program under test; each `setMocks` makes a new one. */
+let current = new MockPlatform();

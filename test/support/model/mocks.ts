@@ -15,10 +15,7 @@ interface Here {
   readonly clock: Clock;
 }
 
-type Pulumi = Pick<
-  typeof pulumi,
-  "refresh" | "stateOf" | "stackName" | "clearPendingCreates"
->;
+type Pulumi = Pick<typeof pulumi, "refresh" | "stateOf" | "stackName">;
 
 const commands = new AsyncLocalStorage<{ readonly here: Here; readonly pulumi: Pulumi }>();
 
@@ -59,8 +56,8 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
     readJournal: (path: string) => all.readJournal(path, acting.here.disk),
     journalPaths: (...[_, ...others]: Parameters<typeof all.journalPaths>) =>
       all.journalPaths(acting.here, ...others),
-    removeJournals: (journals: Parameters<typeof all.removeJournals>[0]) =>
-      all.removeJournals(journals, acting.here.disk),
+    removeJournals: (...[journals, disk]: Parameters<typeof all.removeJournals>) =>
+      all.removeJournals(journals, disk ?? acting.here.disk),
     writeAnswers: (...[of, lines, options]: Parameters<typeof all.writeAnswers>) =>
       all.writeAnswers(of, lines, { ...options, ...acting.here }),
   };
@@ -72,6 +69,4 @@ vi.mock("../../../provider/src/cli/pulumi.js", async (original) => ({
   stateOf: (...given: Parameters<typeof pulumi.stateOf>) => acting.pulumi.stateOf(...given),
   stackName: (...given: Parameters<typeof pulumi.stackName>) =>
     acting.pulumi.stackName(...given),
-  clearPendingCreates: (...given: Parameters<typeof pulumi.clearPendingCreates>) =>
-    acting.pulumi.clearPendingCreates(...given),
 }));

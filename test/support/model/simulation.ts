@@ -498,7 +498,7 @@ export class Simulation {
         folder: "/",
         command: {
           ...{ command, stack: undefined, targets, excludes: [] },
-          ...{ hasDependents: false, skipsPreview: true },
+          ...{ hasDependents: false },
         },
         read: async () => {
           process.expectAlive();
@@ -943,8 +943,13 @@ export class Simulation {
     const { stack } = this;
     let inner: Promise<unknown> = Promise.resolve();
     const pulumi: typeof acting.pulumi = {
-      refresh: async (urns, environment) => {
+      refresh: async (urns, environment, _, creates) => {
         process.moment();
+        if (creates === "clear") {
+          const { pending_operations: _, ...state } = stack.state;
+          stack.state = state;
+          return;
+        }
         const answers = String(own(environment, "ADVERTISING_ANSWERS"));
         const refreshing = this.run("refresh", machine, {
           answers,
@@ -956,11 +961,6 @@ export class Simulation {
         process.moment();
         if (done?.errors.length !== 0) throw new Error(done?.errors.join("\n"));
       },
-      clearPendingCreates: async () => {
-        process.moment();
-        const { pending_operations: _, ...state } = stack.state;
-        stack.state = state;
-      },
       stateOf: async () => stack.exported,
       stackName: async () => stack.place,
     };
@@ -969,7 +969,7 @@ export class Simulation {
     console.log = console.error = (text: string) => this.#tellOn(machine, process, text);
     const here = { folder: FOLDER, disk: process.disk, clock: time.clock };
     const running = acting
-      .within({ here, pulumi }, () => pendingCommand.run(args))
+      .within({ here, pulumi }, () => pendingCommand(args))
       .catch(({ message }: Error) => {
         this.#tellOn(machine, process, message);
         return 2;

@@ -60,8 +60,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "a preview does not stop where the up does",
     "operations/plan-resource.ts",
-    "const error = outcomes.error;",
-    "const error = undefined;",
+    "const takenOver = await tellCreates(plan);",
+    "const takenOver = new Set<PlannedObject>();",
   ],
   [
     "a repeated run's create is another one than the interrupted run's",
@@ -96,15 +96,15 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   ],
   [
     "a note is not synced before it counts",
-    "journal/journal-file.ts",
+    "journal/journal.ts",
     "this.#disk.fsyncSync(file);",
     "",
   ],
   [
     "what a clean run has made is forgotten though nothing was saved",
     "journal/journal.ts",
-    "(hasCheckpoints && this.#returned.has(mark))",
-    "this.#returned.has(mark)",
+    "if (this.of.hasCheckpoints !== false) this.#needed.delete(mark);",
+    "this.#needed.delete(mark);",
   ],
   [
     "a search that finds none: sent again at once",

@@ -108,7 +108,6 @@ export const catalog: Examples = {
   "a folder instead of a file": foundInFolder,
   "a file in another encoding": () =>
     found("events.csv", Buffer.from("M\xfcller", "latin1")),
-  "a web page as a file": () => found("events.csv", "<!doctype html><title>Log in</title>"),
   "a Catalog without a file": () =>
     validate({}, CATALOG_RULES, { isUnknown: () => false })
       .problems.map(({ property, reason }) => `${property} ${reason}`)

@@ -30,7 +30,7 @@ const ONE_ATTEMPT = { authMode: "basic", maxWaitSeconds: 0 } as const;
 
 /** How a create ends on a sandbox that answers so, and what happens before its first byte leaves. */
 async function faced(fault: Fault, whileNoting?: (client: TestClient) => void) {
-  const sandbox = await useSandbox({ authMode: "basic" });
+  const sandbox = await useSandbox();
   sandbox.fail({ on: "create", with: fault });
   const client = new TestClient(sandbox.url, { settings: ONE_ATTEMPT });
   client.whileNoting = () => whileNoting?.(client);

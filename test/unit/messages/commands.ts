@@ -153,7 +153,6 @@ export const commands: Examples = {
       "validate",
       "validate catalog.csv --format jsn",
       "pending --state state.json --search",
-      "report ids --state state.json --stack dev",
       "report ids --state state.json --template https://tag.example/{ID}",
       "report comment --preview preview.json --fail-on renames",
       "report comment --preview preview.json",

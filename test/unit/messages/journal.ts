@@ -12,7 +12,7 @@ async function errorWith(text: string): Promise<string> {
   const { append, newRun } = stackOn();
   append(text);
   const run = newRun();
-  await run.readEarlier(new Set());
+  await run.readEarlier(new Set(), () => false);
   return rejectionOf(run.assertUsable());
 }
 

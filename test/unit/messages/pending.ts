@@ -105,7 +105,7 @@ const examples: Examples = {
           line("made", "created", { id: "9" }),
         ],
       },
-      ...["--created", "purchase=42", "--created", "order=8", "--not-created", "lead"],
+      ...["--created", "purchase=42", "--created", "order=43", "--not-created", "lead"],
       ...["--forget", "lost", "--forget", "made", "--not-created", "other"],
     ),
   "pending: wrong answers": () =>

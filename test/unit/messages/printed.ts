@@ -110,7 +110,7 @@ export function refreshesIn(folder: string) {
     readFileSync(join(folder, name), "utf8").trim().split("\n");
   const answers = linesOf("answers");
   return linesOf("refreshes").map((line, at) => ({
-    targets: [...line.matchAll(/--target (\S+)/g)].map(([, urn]) => urn),
+    targets: [...line.matchAll(/--target=(\S+)/g)].map(([, urn]) => urn),
     isClearing: line.includes("--clear-pending-creates"),
     answers: JSON.parse(answers[at] || "null"),
   }));
@@ -123,5 +123,5 @@ export const printedBy = (
   surroundings: Surroundings = {},
 ) =>
   printed(surroundings, (folder) =>
-    command.run(args.map((each) => each.replace("FOLDER", folder))),
+    command(args.map((each) => each.replace("FOLDER", folder))),
   );

@@ -34,12 +34,13 @@ export const record: Examples = {
       read: () =>
         runPulumi(["stack", "export"], { executable: "/bin/false" }).then(readExport),
       journal: () => undefined,
+      isUp: () => false,
+      hasCheckpoints: true,
       warn: (message) => void said.push(message),
       clock: new FakeClock(),
     });
     await record.state();
     return said.join("\n");
   },
-  "it prints something else": () =>
-    rejectionOf(readRecord({ folder: "." }, async () => "Hello")),
+  "it prints something else": () => rejectionOf(readRecord("dev", {}, async () => "Hello")),
 };

@@ -16,7 +16,7 @@ export const refreshes: Examples = {
     const purchase = event();
     sandbox.fail({ on: "event", with: LOST });
     await purchase.up(PURCHASE, known);
-    return (await purchase.refresh(known)).error ?? "";
+    return wordsOf((await purchase.refresh(known)).run);
   },
   "get: it is not there": async () => {
     const objects = { advertisers: [ADVERTISER], events: [WITNESS] };

@@ -65,10 +65,7 @@ const onCreated = (happens: () => void) => (runtime: Runtime) => {
 };
 
 /** One request at a time, without a login before. */
-const ONE_BY_ONE = [
-  { authMode: "basic", maxConcurrentRequests: "1" },
-  { authMode: "basic" },
-] as const;
+const ONE_BY_ONE = { authMode: "basic", maxConcurrentRequests: "1" } as const;
 
 const defect = Object.assign(new TypeError("ids is not iterable"), {
   stack: "TypeError: ids is not iterable\n    at idIn (answer.js:12:34)",
@@ -183,7 +180,7 @@ export const runs: Examples = {
     const { event: provider, runtime } = newRun();
     const identity = { identity: IDENTITY, run: { isUp: true, resources: 1 } };
     const { inputs = {} } = await provider.check({}, { ...PURCHASE, __identity: identity });
-    const { all } = await runtime.record.open(true);
+    const { all } = await runtime.record.open();
     for (const { mark } of all) runtime.record.noteSeen(mark);
     return rejectionOf(provider.create(inputs));
   },
@@ -221,7 +218,7 @@ export const runs: Examples = {
     return (await set().up(events("buy", "lead"), known)).error ?? "";
   },
   "a set: too many unknown outcomes": async () => {
-    const { sandbox, set, known } = await startShop(...ONE_BY_ONE);
+    const { sandbox, set, known } = await startShop(ONE_BY_ONE);
     sandbox.fail({ on: "event", with: LOST, times: 99 });
     const names = Array.from({ length: 18 }, (_, at) => `e${at}`);
     const { error = "" } = await set().up(events(...names), known);

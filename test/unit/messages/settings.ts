@@ -29,7 +29,7 @@ const problems = (config: Texts, environment?: Texts) =>
 export const settings: Examples = {
   "no settings at all": () => problems({}),
   "a preview without a password": () =>
-    read({ ...COMPLETE, password: "" }, {}, true).notes.join("\n"),
+    read({ ...COMPLETE, password: "" }, {}, true).warnings.join("\n"),
   "every setting wrong": () =>
     problems(
       {
@@ -74,9 +74,5 @@ export const settings: Examples = {
       ...COMPLETE,
       operations: '{"event":{"search":"GET rest/event?alternative_id={mark}"}}',
     }),
-  "warnings about the password and a variable": () =>
-    read(
-      { ...COMPLETE, password: '"pw"' },
-      { ADVERTISING_BASEURL: "https://platform.example.com" },
-    ).warnings.join("\n"),
+  "a password in plain text": () => read(COMPLETE).warnings.join("\n"),
 };
