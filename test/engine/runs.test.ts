@@ -72,7 +72,7 @@ new advertising.ConversionEventSet("funnel", { advertiserId: a, events });`);
   const first = upAndSignal(stack, [], "process");
   await until(() => limited.hits > 0);
   const answered = await failed(stack.command("pending", "--not-created", "funnel"));
-  expect(answered, "an answer about what is being sent").toContain("let that run end");
+  expect(answered, "an answer about what is being sent").toContain("currently locked");
   stack.program(shop(`require("node:fs").writeFileSync("begun", "");`));
   await stack.cancel();
   const second = stack.up();

@@ -117,7 +117,11 @@ export function newRun(
     },
   );
   const said: string[] = [];
-  const say = (message: string) => void said.push(real.secrets.scrub(message));
+  const { say: show } = real.messages;
+  const say = (message: string, topic?: string) => {
+    said.push(real.secrets.scrub(message));
+    show(message, topic);
+  };
   const runtime = adapt({ ...real, messages: Object.assign(real.messages, { say }) });
   const release = whenTestEnds(() => real.abandon());
   if (provider !== undefined) runtime.deployment.isUp = undefined;

@@ -172,6 +172,9 @@ describe("the table", () => {
 });
 
 describe("whose journal it is", () => {
+  /** The journal has another create too, whose object is known. */
+  const made = create({ mark: "other", state: "created", id: "6" });
+  const MADE_TOO = { entries: journalOf([create(), made]).entries };
   it.each<[string, boolean, Partial<NotedRun>, Saved]>([
     ["the record names its run", true, {}, OURS],
     ["the state is empty", true, {}, { isEmpty: true }],
@@ -191,6 +194,8 @@ describe("whose journal it is", () => {
       { isEmpty: true },
     ],
     ["neither has a time", false, { from: "" }, { time: "" }],
+    ["the state has what it created", true, MADE_TOO, { objects: ["ConversionEvent 6"] }],
+    ["the state has something else", false, MADE_TOO, { objects: ["ConversionEvent 7"] }],
   ])("%s: %s", (_, isOurs, header, state) => {
     const [journal, saved] = [journalOf([create()], header), savedWith(state)];
     expect(isOfState(journal, saved)).toBe(isOurs);

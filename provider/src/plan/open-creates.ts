@@ -11,8 +11,9 @@
  * | open | otherwise |
  *
  * A journal is this state's if the record names its run, or a run that the state named then. With checkpoints off, also
- * if the guess of the backend is the same, and the state is empty, or still the one that the run began with. From any
- * other journal of this place nothing is taken over: its creates are `doubtful`, and a person is asked.
+ * if the guess of the backend is the same, and the state is empty, or still the one that the run began with, or has an
+ * object that the run created. From any other journal of this place nothing is taken over: its creates are `doubtful`,
+ * and a person is asked.
  */
 import { withoutUndefined } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -93,13 +94,16 @@ export interface CreatesAtStart {
 
 /** Whether the record proves that a journal is this state's. */
 export function isOfState(journal: NotedRun, saved: SavedCreates): boolean {
-  const { run, from, stateRuns = [], hasCheckpoints } = journal;
+  const { run, from, stateRuns = [], hasCheckpoints, entries } = journal;
   if ([run, ...stateRuns].some((each) => saved.runs.has(each))) return true;
   // Otherwise the record would name the run.
   if (hasCheckpoints) return false;
   // Neither an empty state nor its pending operations have named a run, then and now.
   const isOfEmpty = saved.isEmpty && saved.runs.size === 0 && stateRuns.length === 0;
-  return isOfEmpty || (saved.time !== "" && from === saved.time);
+  if (isOfEmpty || (saved.time !== "" && from === saved.time)) return true;
+  return [...entries.values()].some(({ key, id, account }) => {
+    return id !== undefined && saved.hasObject(parseKey(key).kind, id, account);
+  });
 }
 
 /** A few are enough: some of them stay in the state. */

@@ -24,25 +24,27 @@ export async function runPulumi(
 ): Promise<string> {
   const { executable = "pulumi", cwd, environment, timeoutMs = 30_000 } = options;
   const folder = cwd === undefined ? [] : ["--cwd", cwd];
+  const what = `\`pulumi ${args.slice(0, 2).join(" ")}\``;
   const child = spawn(executable, [...args, ...folder, "--non-interactive"], {
     env: { ...process.env, PULUMI_SKIP_UPDATE_CHECK: "true", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
     // In a process group of its own: at the end of a run the engine interrupts the group of this process.
     detached: process.platform !== "win32",
     windowsHide: true,
-    timeout: timeoutMs,
+    // Not `timeout`: its timer would keep a process alive whose `pulumi` could not be started.
+    signal: timeoutMs > 0 ? AbortSignal.timeout(timeoutMs) : undefined,
     killSignal: "SIGKILL",
   });
   const printing = [text(child.stdout), text(child.stderr)] as const;
   const closing = once(child, "close").catch(({ code }: NodeJS.ErrnoException) => {
+    if (code === "ABORT_ERR")
+      throw new Error(`${what} did not end within ${timeoutMs / 1000} s`);
     throw new Error(
       `the command \`${executable}\` can't be run (${code}): Pulumi must be installed, and on the PATH: https://www.pulumi.com/docs/install/`,
     );
   });
   const [[code, signal], output, errors] = await Promise.all([closing, ...printing]);
   if (code === 0) return output;
-  const what = `\`pulumi ${args.slice(0, 2).join(" ")}\``;
-  if (child.killed) throw new Error(`${what} did not end within ${timeoutMs / 1000} s`);
   const shown = options.isOutputShown ? `${errors}\n${output}` : errors;
   const lines = joined("\n", ...shown.split("\n").map(printable));
   throw new Error(`${what} failed: ${lines || `it ended with ${code ?? signal}`}`);
