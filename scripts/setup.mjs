@@ -151,7 +151,7 @@ function runEnvironment(node, cli) {
   return {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOthers(name))),
     // Pulumi's Node.js side would ask an https_proxy in small letters for its own engine on this machine.
-    no_proxy: [process.env.no_proxy ?? process.env.NO_PROXY, "127.0.0.1", "localhost"]
+    no_proxy: [process.env.no_proxy || process.env.NO_PROXY, "127.0.0.1", "localhost"]
       .filter(Boolean)
       .join(","),
     PATH: path.filter(Boolean).join(delimiter),

@@ -573,6 +573,27 @@ describe("T5: connections that come and go: one POST each, created", () => {
     expect(server.posts).toHaveLength(2);
   });
 
+  it("interim responses, cut at every byte, mean nothing", async () => {
+    const server = await startRawServer(async (connection) => {
+      connection.socket.setNoDelay(true);
+      while ((await connection.readRequest()) !== undefined) {
+        for (const byte of wire.INTERIMS) {
+          await connection.write(byte);
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+        // A body of less than a status line's length comes alone.
+        await connection.write("HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n");
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        await connection.write('{"id":7}');
+      }
+    });
+    const settings = { ...basic.settings, maxConcurrentRequests: 1 };
+    const client = new TestClient(server.url, { settings });
+    for (const name of ["A", "B"])
+      expect(await client.create(name)).toMatchObject({ kind: "created", id: "7" });
+    expect([server.posts.length, server.connections]).toEqual([2, 1]);
+  });
+
   it.each([
     { name: "connection: close on each answer", fault: wire.closeAfter },
     { name: "100 Continue", fault: wire.continued },

@@ -1,8 +1,8 @@
 /** What `pending --search` finds on the platform, and what it says about the rest. */
 import { expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "../../provider/src/base/index.js";
-import { type Create, factsIn } from "../../provider/src/cli/pending-facts.js";
 import { searchOpen } from "../../provider/src/cli/platform.js";
+import { type Create, stackCreatesIn } from "../../provider/src/cli/stack-creates.js";
 import type { KindName } from "../../provider/src/kinds/index.js";
 import { readExport, savedStateOf } from "../../provider/src/record/index.js";
 import { type CreateRecord, refAt } from "../../provider/src/state/index.js";
@@ -66,7 +66,7 @@ async function search(creates: readonly Create[], operations: object = {}) {
     vi.restoreAllMocks();
   });
   const saved = savedStateOf(readExport(exportOf([])));
-  const facts = { ...factsIn(saved, [], "organization/shop/dev"), open: creates };
+  const facts = { ...stackCreatesIn(saved, [], "organization/shop/dev"), open: creates };
   const answers = await searchOpen(facts, {});
   expect(sandbox.creates).toBe(0);
   return {

@@ -248,7 +248,7 @@ const rows: Row[] = [
   [
     "an answer that says no anywhere proves no create",
     "client/classify-response.ts",
-    "objectionIn(answer, SAYS_CREATED, noun, sent) ??\n",
+    "objectionIn(answer, FIELD.created, noun, sent) ??\n",
     "",
     "unit/answers",
     "a create",

@@ -28,5 +28,6 @@ export const READ: SettingsReading = {
   proxy: undefined,
   problems: [],
   warnings: [],
+  inherited: [],
   credentialsSource: "",
 };

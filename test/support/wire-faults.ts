@@ -118,6 +118,5 @@ const interim =
 
 const CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n";
 export const continued = interim(CONTINUE);
-export const continuedTwice = interim(
-  `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${CONTINUE}${CONTINUE}`,
-);
+export const INTERIMS = `HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n${CONTINUE}${CONTINUE}`;
+export const continuedTwice = interim(INTERIMS);

@@ -219,7 +219,7 @@ describe("what leaves otherwise", () => {
   });
 
   it("problems of a check come all at once, each with its code, and at no property, whose value the engine would print", async () => {
-    const run = { isUp: true, resources: 1 };
+    const run = { isUp: true, resources: 1, inherited: ["maxWaitSeconds"] };
     const { failures } = await runWith().event.check(
       {},
       {
@@ -232,6 +232,7 @@ describe("what leaves otherwise", () => {
     const reasons = [
       /^advertiserId is required: .* got undefined from an Output .*\[ADVERTISING_ARGUMENTS\]$/,
       /^value expected a finite number; got .*\[ADVERTISING_ARGUMENTS\]$/,
+      /^advertising:maxWaitSeconds is set by the program, .*\[ADVERTISING_SETTINGS\]$/s,
     ];
     expect(failures).toEqual(
       reasons.map((reason) => ({ property: "", reason: expect.stringMatching(reason) })),

@@ -1,7 +1,7 @@
 /** Which creates are pending, and what answers about them are worth: facts in, a list or verdicts out. */
 import { describe, expect, it } from "vitest";
 import { lineOfAnswer, readAnswers } from "../../provider/src/cli/pending-answers.js";
-import { factsIn, openUpdates } from "../../provider/src/cli/pending-facts.js";
+import { openUpdates, stackCreatesIn } from "../../provider/src/cli/stack-creates.js";
 import type { JournalEntry } from "../../provider/src/journal/journal-entry.js";
 import { type Resource, readExport } from "../../provider/src/record/export.js";
 import { savedStateOf } from "../../provider/src/record/saved-state.js";
@@ -70,7 +70,7 @@ function facts(
     ...{ path: run, run, stack: "shop/dev", from },
     entries: new Map(entries.map((each) => [each.mark, each])),
   }));
-  return factsIn(saved, runs, STACK);
+  return stackCreatesIn(saved, runs, STACK);
 }
 
 const BUY = "ConversionEvent::buy";
@@ -135,7 +135,7 @@ describe("what is pending", () => {
       [made, noted(`${FUNNEL_KEY}["a"]`, "created", { id: "5", account: "a x@y" })],
     ];
     const madeIn = (...resources: Resource[]) =>
-      facts([THERE, ...resources], [], journal).made.map(
+      facts([THERE, ...resources], [], journal).created.map(
         ({ ref, record: { id } }) => `${ref.short} ${id}`,
       );
     expect(madeIn()).toEqual(["buy 9", "funnel/a 5"]);

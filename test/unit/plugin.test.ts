@@ -2,6 +2,7 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { describe, expect, it } from "vitest";
 import { detailedDiff } from "../../provider/src/plugin/detailed-diff.js";
 import { readProperties, writeProperties } from "../../provider/src/plugin/properties.js";
+import { AdvertisingPlugin } from "../../provider/src/plugin/provider.js";
 
 describe("properties", () => {
   it("come out as they went in, with the secret ones by name", () => {
@@ -28,6 +29,18 @@ describe("properties", () => {
       readProperties(writeProperties({ a: undefined }, new Set(["a"]))).values,
     ).toEqual({});
   });
+});
+
+it("an empty argument of a provider hides neither the stack's setting nor a variable", () => {
+  const plugin = new AdvertisingPlugin(
+    {
+      PULUMI_CONFIG: '{"baseUrl":"https://ads.example"}',
+      ADVERTISING_EMAIL: "a@b.c",
+    },
+    "",
+  );
+  const values = { baseUrl: "", email: "" };
+  expect(plugin.checkConfig({ values, secret: new Set() })).toEqual(new Map());
 });
 
 it("a detailed diff has a line for each changed argument, and for each changed event of a set", () => {

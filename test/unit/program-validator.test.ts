@@ -46,6 +46,17 @@ function contextsOf(...declarations: ResourceDeclaration[]) {
   const { validator } = all(declarations);
   return new Map(declarations.map((each) => [each.key, validator.contextOf(each)]));
 }
+it("each resource's context names the settings that the program's process has from variables", () => {
+  const resource = declared(event("a"));
+  const validator = new ProgramValidator(true, ["password"]);
+  validator.add(resource);
+  expect(validator.contextOf(resource).run).toEqual({
+    isUp: false,
+    resources: 1,
+    inherited: ["password"],
+  });
+});
+
 describe("between resources", () => {
   it("two can't adopt one object of a kind", () => {
     const one = declared(event("one"), { adopts: "7" });

@@ -4,6 +4,7 @@ import { setCommandTarget } from "../../provider/src/base/index.js";
 import { createRuntime } from "../../provider/src/operations/create-runtime.js";
 import {
   describeSettingProblem,
+  problemsBeside,
   readSettings,
 } from "../../provider/src/settings/read-settings.js";
 import {
@@ -35,6 +36,7 @@ describe("defaults and sources", () => {
     expect(read(complete)).toEqual({
       problems: [],
       warnings: [],
+      inherited: [],
       credentialsSource: "advertising:email and advertising:password",
       settings: {
         ...complete,
@@ -224,7 +226,7 @@ describe("problems", () => {
         "advertising:baseUrl",
         "pulumi config set advertising:baseUrl https://platform.example.com",
       ],
-      ["ADVERTISING_EMAIL", "pulumi config set advertising:email you@example.com"],
+      ["advertising:email", "pulumi config set advertising:email you@example.com"],
       ["advertising:password", "pulumi config set --secret advertising:password"],
       ["advertising:authMode", "pulumi config set advertising:authMode session"],
       ["advertising:maxWaitSeconds", "pulumi config set advertising:maxWaitSeconds 120"],
@@ -232,6 +234,42 @@ describe("problems", () => {
       ["advertising:maxWaitSecond", "pulumi config rm advertising:maxWaitSecond"],
     ]);
     expect(problems.at(-1)?.reason).toContain("did you mean maxWaitSeconds?");
+  });
+
+  it.each(["", " "])(
+    "an empty key of the configuration (%j) hides no variable",
+    (email) => {
+      const reading = read({ ...complete, email }, { ADVERTISING_EMAIL: "b@c.d" });
+      expect(reading).toMatchObject({
+        problems: [],
+        settings: { email: "b@c.d" },
+        inherited: ["email"],
+        credentialsSource: "ADVERTISING_EMAIL and advertising:password",
+      });
+    },
+  );
+
+  it("a variable that only the program has is a problem in the provider, once for each setting", () => {
+    const { baseUrl, email } = complete;
+    const provider = read({ email }, {}, { mayLackPassword: true });
+    const program = read(
+      { email },
+      { ADVERTISING_BASE_URL: baseUrl, ADVERTISING_PASSWORD: "geheim" },
+    );
+    expect(problemsBeside(provider, program.inherited)).toEqual([
+      {
+        source: "advertising:baseUrl",
+        reason: expect.stringMatching(/^is set by the program, as ADVERTISING_BASE_URL, /),
+        command: "pulumi config set advertising:baseUrl https://platform.example.com",
+      },
+      {
+        source: "advertising:password",
+        reason: expect.stringMatching(/^is set by the program, as ADVERTISING_PASSWORD, /),
+        command: "pulumi config set --secret advertising:password",
+      },
+    ]);
+    expect(problemsBeside(program, program.inherited)).toEqual([]);
+    expect(problemsBeside(read(complete), [])).toEqual([]);
   });
 
   it.each([{}, { ADVERTISING_PASSWORD: "" }])(
@@ -433,9 +471,8 @@ describe("the proxy", () => {
     expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a, .b *.c:8" }).proxy?.noProxy).toBe(
       "a, .b *.c:8",
     );
-    expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a", no_proxy: "" }).proxy?.noProxy).toBe(
-      "",
-    );
+    for (const no_proxy of ["", " "])
+      expect(proxyOf({ HTTPS_PROXY: p, NO_PROXY: "a", no_proxy }).proxy?.noProxy).toBe("a");
     for (const baseUrl of [
       "http://localhost:8787",
       "https://127.1.2.3",
@@ -445,6 +482,19 @@ describe("the proxy", () => {
         proxy: undefined,
         problems: [],
       });
+  });
+
+  it.each([
+    ["10.1.2.3", "10.0.0.0/8", true],
+    ["10.1.2.3", "a.example, 10.1.0.0/16 b", true],
+    ["[fd00::1]", "fd00::/8", true],
+    ["10.1.2.3", "11.0.0.0/8,10.1.2.4/32", false],
+    ["10.1.2.3", "10.0.0.0/33,10.0.0.0/,/0,x/8", false],
+    ["10.1.2.3", "fe80::/10", false],
+    ["fd00.example", "0.0.0.0/0", false],
+  ])("of %s with NO_PROXY %s: a network is understood", (host, NO_PROXY, isDirect) => {
+    const { proxy, problems } = proxyOf({ HTTPS_PROXY: p, NO_PROXY }, `https://${host}`);
+    expect([proxy === undefined, problems]).toEqual([isDirect, []]);
   });
 
   it.each([

@@ -55,7 +55,7 @@ export function validateCatalog(
     return other;
   }
 
-  function note(
+  function addFinding(
     entry: CatalogEntry,
     property: string,
     reason: string,
@@ -69,9 +69,9 @@ export function validateCatalog(
   function check(entry: CatalogEntry, rules: Rules, given = entry.given) {
     const spelling = { read: readValue, advice: adviceOn };
     const { values, problems } = validate(given, rules, spelling);
-    for (const { property, reason } of problems) note(entry, property, reason);
+    for (const { property, reason } of problems) addFinding(entry, property, reason);
     for (const { property, reason } of warningsIn(values))
-      note(entry, property, reason, "warning");
+      addFinding(entry, property, reason, "warning");
     return values;
   }
 
@@ -84,28 +84,29 @@ export function validateCatalog(
     if (!other) return;
     const { file, line } = other.sourceOf("key");
     const reason = `${quoted(key)} is already used at ${file}:${line}; keys must differ in more than case, invisible characters or how accents are encoded`;
-    note(entry, property, reason);
+    addFinding(entry, property, reason);
   }
 
   function argumentsIn(entry: CatalogEntry, rules: Rules, kind: Kind) {
     const values = check(entry, rules);
     const { existingId: id } = values;
     const adopter = id !== undefined && claim(`id ${kind.name} ${id}`, entry);
-    if (adopter) note(entry, "existingId", adoptionClash(String(id), adopter.subject));
+    if (adopter)
+      addFinding(entry, "existingId", adoptionClash(String(id), adopter.subject));
     const { [kind.nameProperty]: name = "" } = entry.given;
     // A missing name is reported with the arguments.
     if (typeof name !== "string" || name === "") return values;
     const namesake = claim(`name ${entry.owner}/${letters(looksOf(name)) || name}`, entry);
     if (!namesake) return values;
     const reason = `${quoted(name)} is also the name of ${quoted(namesake.subject)} (ignoring case, separators and invisible characters)`;
-    note(entry, kind.nameProperty, reason, "warning");
+    addFinding(entry, kind.nameProperty, reason, "warning");
     return values;
   }
 
   function checkOwner(entry: CatalogEntry) {
     const { owner } = entry;
     for (const { reason } of warningsIn({ advertiser: owner }))
-      note(entry, "advertiser", reason, "warning");
+      addFinding(entry, "advertiser", reason, "warning");
     if (LIVE_ID.test(owner) || advertisers.has(owner)) return;
     const meant = nearest(owner, advertisers.keys());
     let reason = joined(
@@ -114,7 +115,7 @@ export function validateCatalog(
       meant && `did you mean ${meant}?`,
     );
     if (owner === "") reason = "is required: expected the key of an advertiser";
-    note(entry, "advertiser", reason);
+    addFinding(entry, "advertiser", reason);
   }
 
   const isDeclared = written.advertisers !== undefined;
@@ -135,18 +136,19 @@ export function validateCatalog(
     checkKey(entry, eventKey);
     checkOwner(entry);
     const rules = entryRules(limits);
-    const own = argumentsIn(entry, rules, conversionEvent);
-    if (typeof own.formerKey === "string") own.formerKey = own.formerKey.normalize("NFC");
-    const layers = [defaults.get(""), defaults.get(owner), own];
+    const given = argumentsIn(entry, rules, conversionEvent);
+    if (typeof given.formerKey === "string")
+      given.formerKey = given.formerKey.normalize("NFC");
+    const layers = [defaults.get(""), defaults.get(owner), given];
     const args = layers.reduce(mergedWith, {});
     return { entry, key, advertiser: owner, args };
   });
   for (const ofOne of Map.groupBy(events, (event) => event.advertiser).values())
     for (const { entry, reason } of formerKeyConflicts(ofOne))
-      note(entry, "formerKey", reason);
+      addFinding(entry, "formerKey", reason);
   if (!isDeclared)
     for (const { event, reason } of misspeltAdvertisers(written.events))
-      note(event, "advertiser", reason, "warning");
+      addFinding(event, "advertiser", reason, "warning");
   for (const { key, subject } of declared) if (wrong.has(subject)) advertisers.delete(key);
   for (const { owner } of written.events)
     if (LIVE_ID.test(owner)) advertisers.set(owner, undefined);
@@ -158,13 +160,13 @@ export function validateCatalog(
   };
 }
 
-/** `own` wins over `shared`; additionalFields are merged field by field, as in a `ConversionEventSet`. */
-function mergedWith(shared: Values, own: Values = {}): Values {
+/** `given` wins over `shared`; additionalFields are merged field by field, as in a `ConversionEventSet`. */
+function mergedWith(shared: Values, given: Values = {}): Values {
   const fields = {
     ...asRecord(shared.additionalFields),
-    ...asRecord(own.additionalFields),
+    ...asRecord(given.additionalFields),
   };
-  const merged = { ...shared, ...own };
+  const merged = { ...shared, ...given };
   if (merged.additionalFields === undefined) return merged;
   return { ...merged, additionalFields: fields };
 }

@@ -118,9 +118,9 @@ function partsIn(
   const events: CatalogEntry[] = [];
   const advertisers = entriesAt(["advertisers"], "", top.advertisers).map((entry) => {
     const { key, path } = entry;
-    const { defaults, events: own, ...given } = entry.given;
+    const { defaults, events: members, ...given } = entry.given;
     all.push(defaultsAt([...path, "defaults"], key, defaults));
-    events.push(...entriesAt([...path, "events"], key, own));
+    events.push(...entriesAt([...path, "events"], key, members));
     return { ...entry, given };
   });
   return {

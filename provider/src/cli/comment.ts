@@ -91,15 +91,15 @@ export function readPreview(text: string) {
   const holders = planned.filter(({ isDeclared, former, action }) => {
     return action.do === "adopt" || (isDeclared && !former);
   });
-  const held = new Set(
+  const staying = new Set(
     holders.map(({ kind, id, action }) => objectKey(kind.name, { id, ...action }.id ?? "")),
   );
   return {
     changes: planned.filter((each) => {
       const { kind, id = "", isDeclared } = each;
       // An unresolved create has no id yet, and neither has a new object.
-      const isHeld = !isDeclared && id !== "" && held.has(objectKey(kind.name, id));
-      return shownAction(each) !== "same" && !isHeld;
+      const isStaying = !isDeclared && id !== "" && staying.has(objectKey(kind.name, id));
+      return shownAction(each) !== "same" && !isStaying;
     }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
     diagnostics: listIn<Diagnostic>(preview.diagnostics),
@@ -166,20 +166,20 @@ export function commentOf(preview: string) {
   const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const messages = diagnostics.filter((each) => !errors.includes(each));
-  const facts = [];
+  const sections = [];
   if (errors.length > 0)
-    facts.push(`**The preview failed: ${count(errors.length, "error")}.**`);
-  if (counts.length > 0) facts.push(`**${counts.join(", ")}**`);
-  if (facts.length === 0) facts.push("**The preview shows no changes to them**");
-  const former = changes.flatMap((each) => each.former ?? []);
-  const deleted = former.filter(({ isDeleted }) => isDeleted).length;
-  const live = former.length - deleted;
+    sections.push(`**The preview failed: ${count(errors.length, "error")}.**`);
+  if (counts.length > 0) sections.push(`**${counts.join(", ")}**`);
+  if (sections.length === 0) sections.push("**The preview shows no changes to them**");
+  const formerObjects = changes.flatMap((each) => each.former ?? []);
+  const deleted = formerObjects.filter(({ isDeleted }) => isDeleted).length;
+  const live = formerObjects.length - deleted;
   if (live > 0)
-    facts.push(
+    sections.push(
       `Up to ${count(live, "object")} would stay live and unmanaged. Tags with their ids keep firing.`,
     );
   if (deleted > 0)
-    facts.push(`Up to ${count(deleted, "object")} would be deleted on the platform.`);
+    sections.push(`Up to ${count(deleted, "object")} would be deleted on the platform.`);
   const parts = {
     Errors: errors.map(messageLine),
     "Looks like a rename": renames,
@@ -200,11 +200,11 @@ export function commentOf(preview: string) {
     const others = lines.length - shown.length;
     if (others > 0) shown.push(`- … and ${others} more, which don't fit here`);
     const summary = `<summary>${title} (${lines.length})</summary>`;
-    facts.push(`<details open>${summary}\n\n${shown.join("\n")}\n\n</details>`);
+    sections.push(`<details open>${summary}\n\n${shown.join("\n")}\n\n</details>`);
   }
   const replaced = changes.filter(({ action }) => action.do === "replace");
   return {
-    text: `### Advertisers and conversion events\n\n${facts.join("\n\n")}\n`,
+    text: `### Advertisers and conversion events\n\n${sections.join("\n\n")}\n`,
     renames: renames.length,
     replacements: replaced.length + hidden.length,
   };

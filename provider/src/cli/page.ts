@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { count, joined } from "../base/index.js";
-import { advertiser, EventType, KINDS } from "../kinds/index.js";
+import { advertiser, EventType, KINDS, ownerIn } from "../kinds/index.js";
 import {
   type ExportedObject,
   type ExportedStack,
@@ -62,7 +62,7 @@ const KIND_NOUNS = KINDS.map((kind) => kind.create.noun);
 function rowOf(object: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
   const { kind, key, name, id = "unknown", values } = object;
   if (kind === advertiser) return { Advertiser: key, Name: name, Id: id };
-  const owner = shown(values.advertiserId);
+  const owner = shown(ownerIn(kind, values));
   const [type] =
     Object.entries(EventType).find(([, each]) => each === values.eventTypeId) ?? [];
   return {

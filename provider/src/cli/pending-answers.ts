@@ -1,9 +1,9 @@
-/** Answers from people and searches about creates of unknown outcome: checks them against the facts. Touches no file. */
+/** Answers from people and searches about creates of unknown outcome: checks them against what is known. Touches no file. */
 import { enumerate, shellWord } from "../base/index.js";
 import type { JournalLine } from "../journal/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import { MAX_LISTED, nameInUrn } from "../state/index.js";
-import type { Create, Facts } from "./pending-facts.js";
+import type { Create, StackCreates } from "./stack-creates.js";
 
 /** A person's or a search's answer about a create. */
 export interface Answer {
@@ -21,15 +21,15 @@ export interface Answer {
  */
 export function readAnswers(
   typed: Readonly<Record<"created" | "not-created" | "forget", readonly string[]>>,
-  facts: Facts,
+  creates: StackCreates,
 ) {
-  const { open, made } = facts;
+  const { open, created } = creates;
   const answers = new Map<Create, Answer>();
   const unknown: string[] = [];
   const faults: string[] = [];
 
   const answer = (name: string, id = "", isForgotten = false) => {
-    const possible = isForgotten ? [...open, ...made] : open;
+    const possible = isForgotten ? [...open, ...created] : open;
     const meant = possible.filter(({ ref }) => isCalled(ref, name));
     if (meant.length === 0) {
       unknown.push(
@@ -51,7 +51,7 @@ export function readAnswers(
     // Several runs may have sent a resource's create. An id is that of one of them.
     if (id !== "") left = left.slice(0, 1);
     for (const create of left) {
-      const conflict = idConflict({ create, id }, facts, [...answers.values()]);
+      const conflict = idConflict({ create, id }, creates, [...answers.values()]);
       if (conflict === undefined) answers.set(create, { create, id, isForgotten });
       else faults.push(conflict);
     }
@@ -79,12 +79,12 @@ function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string) {
  */
 export function idConflict(
   { create, id }: Answer,
-  { saved, open, made }: Facts,
+  { saved, open, created }: StackCreates,
   others: readonly Answer[],
 ): string | undefined {
   const { ref, record, formerIds } = create;
   if (id === "") return undefined;
-  const makers = [...open, ...made].filter((each) => {
+  const makers = [...open, ...created].filter((each) => {
     return each.record.id === id && each.record.mark !== record.mark;
   });
   const answered = others.filter((each) => each.id === id).map((each) => each.create);

@@ -27,7 +27,6 @@ import {
 } from "../state/index.js";
 import { command, SEVERAL, type StackChoice, setCommandStack, TEXT } from "./harness.js";
 import { type Answer, lineOfAnswer, readAnswers } from "./pending-answers.js";
-import { type Create, type Facts, factsIn, openUpdates } from "./pending-facts.js";
 import {
   projectFolder,
   refresh,
@@ -36,6 +35,12 @@ import {
   stackName,
   stateOf,
 } from "./pulumi.js";
+import {
+  type Create,
+  openUpdates,
+  type StackCreates,
+  stackCreatesIn,
+} from "./stack-creates.js";
 
 export const pendingCommand = command(
   {
@@ -52,29 +57,29 @@ export const pendingCommand = command(
     const isChange = search || clear || Object.values(typed).flat().length > 0;
     if (state !== undefined && isChange)
       throw new UsageError("--state only lists; to resolve, leave it out");
-    let facts = await readFacts(choice);
+    let creates = await readStackCreates(choice);
     // Printed commands name the stack, so that they work whichever stack is selected then.
-    if (facts.stack !== "")
-      setCommandStack({ stack: stack ?? stackOption(facts.stack), cwd });
-    const { answers, unknown } = readAnswers(typed, facts);
+    if (creates.stack !== "")
+      setCommandStack({ stack: stack ?? stackOption(creates.stack), cwd });
+    const { answers, unknown } = readAnswers(typed, creates);
     for (const sentence of unknown) console.log(sentence);
-    facts = await execute(answers, facts, choice);
+    creates = await execute(answers, creates, choice);
     if (search) {
       // Loaded here, since nothing else of this command needs the HTTP library.
       const { searchOpen } = await import("./platform.js");
-      const found = await searchOpen(facts, choice);
-      const now = await readFacts(choice);
+      const found = await searchOpen(creates, choice);
+      const now = await readStackCreates(choice);
       // A search takes up to 30 seconds. Meanwhile a run may have sent the same create again.
-      facts = isAsBefore(now, facts) ? await execute(found, now, choice) : now;
+      creates = isAsBefore(now, creates) ? await execute(found, now, choice) : now;
     }
-    if (clear) facts = await clearRecord(facts, choice);
-    console.log(listing(facts).join("\n"));
-    return Math.min(facts.open.length, 1);
+    if (clear) creates = await clearRecord(creates, choice);
+    console.log(listing(creates).join("\n"));
+    return Math.min(creates.open.length, 1);
   },
 );
 
 /** Only reads, so it never waits for a run that is going on. @throws JournalError if the journal can't be read. */
-async function readFacts(choice: StateChoice): Promise<Facts> {
+async function readStackCreates(choice: StateChoice): Promise<StackCreates> {
   const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
@@ -90,23 +95,23 @@ async function readFacts(choice: StateChoice): Promise<Facts> {
       throw journalErrorFrom(path, error, "");
     }
   });
-  return factsIn(saved, journals, stack);
+  return stackCreatesIn(saved, journals, stack);
 }
 
 /** Whether no run has begun or noted anything since. */
-function isAsBefore(...facts: Facts[]) {
-  const signs = facts.map(({ saved, journals }) =>
+function isAsBefore(...creates: StackCreates[]) {
+  const signs = creates.map(({ saved, journals }) =>
     JSON.stringify([saved.time, journals.map((each) => [each.path, ...each.entries])]),
   );
   return new Set(signs).size === 1;
 }
 
-/** Applies the answers, and reports them. @returns the facts afterwards. @throws Error with Pulumi's message. */
+/** Applies the answers, and reports them. @returns the creates afterwards. @throws Error with Pulumi's message. */
 async function execute(
   all: readonly Answer[],
-  before: Facts,
+  before: StackCreates,
   choice: StackChoice,
-): Promise<Facts> {
+): Promise<StackCreates> {
   if (all.length === 0) return before;
   const { resources } = before.saved;
   const carrier = carrierIn(resources, all);
@@ -130,26 +135,26 @@ async function execute(
     const names = all.map(({ create }) => create.ref.short);
     throw new Error(`not resolved: ${enumerate(names, MAX_LISTED)}: ${message}`);
   });
-  let facts = await readFacts(choice);
-  const left = all.filter((answer) => isStillAsked(answer, facts));
+  let creates = await readStackCreates(choice);
+  const left = all.filter((answer) => isStillAsked(answer, creates));
   if (left.length > 0) {
-    const place = stackPlace(facts.stack, process.env, projectFolder(choice));
+    const place = stackPlace(creates.stack, process.env, projectFolder(choice));
     const run = randomBytes(9).toString("base64url");
-    const header = { place, run, ...startOf(facts.saved) };
+    const header = { place, run, ...startOf(creates.saved) };
     const options = { folder: stateFolder(), maxWaitMs: 0 };
     await writeAnswers(header, left.map(lineOfAnswer), options);
-    facts = await readFacts(choice);
+    creates = await readStackCreates(choice);
   }
-  const open = facts.open.map(({ record }) => record.mark);
+  const open = creates.open.map(({ record }) => record.mark);
   // Pulumi's refresh may have saved nothing: the create is listed again then.
   const resolved = all.filter(({ create }) => !open.includes(create.record.mark));
   for (const message of new Set(resolved.map(resolvedMessage))) console.log(message);
-  return facts;
+  return creates;
 }
 
 /** Whether a journal or Pulumi's record still asks what was answered: then only this machine's journal can keep it. */
-function isStillAsked({ create, id }: Answer, { open, made }: Facts) {
-  const asking = id === "" ? [...open, ...made] : open;
+function isStillAsked({ create, id }: Answer, { open, created }: StackCreates) {
+  const asking = id === "" ? [...open, ...created] : open;
   return asking.some(({ record, knownBy }) => {
     return knownBy !== "state" && record.mark === create.record.mark;
   });
@@ -172,39 +177,42 @@ function rootOf(resources: readonly Resource[]) {
 }
 
 /** The creates in Pulumi's record. */
-function interruptedCreates({ saved: { pending } }: Facts) {
+function interruptedCreates({ saved: { pending } }: StackCreates) {
   return pending.filter(({ type }) => type === "creating");
 }
 
 /** The URNs of the creates in Pulumi's record that the state doesn't account for, or that aren't of this package. */
-function unaccounted(facts: Facts) {
-  const ours = [...facts.open, ...facts.made].map(({ ref }) => ref.urn);
-  const all = interruptedCreates(facts).map(({ resource }) => resource);
+function unaccounted(creates: StackCreates) {
+  const ours = [...creates.open, ...creates.created].map(({ ref }) => ref.urn);
+  const all = interruptedCreates(creates).map(({ resource }) => resource);
   const foreign = all.filter(({ type }) => !resourceOfType(type)).map(({ urn }) => urn);
   return [...foreign, ...ours];
 }
 
 /**
- * Takes the pending creates out of Pulumi's record. @returns the facts afterwards.
+ * Takes the pending creates out of Pulumi's record. @returns the creates afterwards.
  * @throws Error with what stands against it; then nothing has changed.
  */
-async function clearRecord(facts: Facts, choice: StackChoice): Promise<Facts> {
-  const { length } = interruptedCreates(facts);
+async function clearRecord(
+  creates: StackCreates,
+  choice: StackChoice,
+): Promise<StackCreates> {
+  const { length } = interruptedCreates(creates);
   if (length === 0) {
     console.log("Pulumi's record has no interrupted creates.");
-    return facts;
+    return creates;
   }
-  const against = unaccounted(facts);
+  const against = unaccounted(creates);
   if (against.length > 0)
     throw new Error(
       "nothing was cleared. Resolve these, or let a run take them over; Pulumi resolves those of other packages:\n" +
         `  ${against.join("\n  ")}`,
     );
-  await refresh([rootOf(facts.saved.resources)], {}, choice, "clear");
+  await refresh([rootOf(creates.saved.resources)], {}, choice, "clear");
   // Nothing in them is open, and the record no longer says that they are this state's.
-  removeJournals(facts.journals);
+  removeJournals(creates.journals);
   console.log(`Cleared from Pulumi's record: ${count(length, "create")}.`);
-  return readFacts(choice);
+  return readStackCreates(choice);
 }
 
 function resolvedMessage({ create: { ref, record }, id, isForgotten }: Answer): string {
@@ -215,8 +223,8 @@ function resolvedMessage({ create: { ref, record }, id, isForgotten }: Answer): 
   return `Resolved as created with id ${id}: ${short}`;
 }
 
-function listing(facts: Facts): string[] {
-  const { open, made } = facts;
+function listing(creates: StackCreates): string[] {
+  const { open, created } = creates;
   const byShort = Map.groupBy(open, ({ ref }) => ref.short);
   const nameOf = ({ ref: { short, urn } }: Create) =>
     byShort.get(short)?.every(({ ref }) => ref.urn === urn) ? short : urn;
@@ -229,13 +237,13 @@ function listing(facts: Facts): string[] {
       "If a run is in progress, these may be its creates: let it end first.",
       ...resolveCommands([...new Set(open.map(nameOf))]),
     );
-  if (made.length > 0)
+  if (created.length > 0)
     lines.push(
       "Created by earlier runs, but not in the state yet:",
-      ...made.map((create) => `  ${create.ref.short}: ${whatIsKnown(create)}`),
+      ...created.map((create) => `  ${create.ref.short}: ${whatIsKnown(create)}`),
       `The next \`${inStack("pulumi up")}\` takes over those that the program declares unchanged.`,
     );
-  if (interruptedCreates(facts).length > 0 && unaccounted(facts).length === 0)
+  if (interruptedCreates(creates).length > 0 && unaccounted(creates).length === 0)
     lines.push(
       "Pulumi's record still lists creates of interrupted runs. To clear it:",
       `  ${inStack("npx pulumi-advertising pending --clear")}`,

@@ -14,8 +14,8 @@ import { canSearch } from "../plan/index.js";
 import { describeSettingProblems, knownOperations } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
 import { type Answer, idConflict } from "./pending-answers.js";
-import type { Create, Facts } from "./pending-facts.js";
 import { programFolder, readingOf } from "./pulumi.js";
+import type { Create, StackCreates } from "./stack-creates.js";
 
 /** Calls `work` with the client's dependencies. @throws SettingsError; the errors of `work`, scrubbed. */
 async function connected<T>(
@@ -64,8 +64,11 @@ export function logInAndReport(choice: StackChoice): Promise<string> {
 }
 
 /** Searches for the open creates. @returns the answers; for each create without one it prints why. */
-export async function searchOpen(facts: Facts, choice: StackChoice): Promise<Answer[]> {
-  if (facts.open.length === 0) return [];
+export async function searchOpen(
+  creates: StackCreates,
+  choice: StackChoice,
+): Promise<Answer[]> {
+  if (creates.open.length === 0) return [];
   return connected(choice, async (dependencies) => {
     const client = new Client(dependencies);
     const searchContext = { ...dependencies, client: () => client };
@@ -86,9 +89,10 @@ export async function searchOpen(facts: Facts, choice: StackChoice): Promise<Ans
     };
 
     const answers: Answer[] = [];
-    for (const found of await Promise.all(facts.open.map(look))) {
+    for (const found of await Promise.all(creates.open.map(look))) {
       let answer = found;
-      if (typeof answer !== "string") answer = idConflict(answer, facts, answers) ?? answer;
+      if (typeof answer !== "string")
+        answer = idConflict(answer, creates, answers) ?? answer;
       if (typeof answer === "string") console.log(answer);
       else answers.push(answer);
     }

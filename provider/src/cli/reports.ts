@@ -69,8 +69,8 @@ export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
       lines.push(
         "Tags with their ids keep firing. If no other stack manages an object, deactivate it by hand.",
       );
-    const seen = "What left this state shows only in an earlier export: --before EXPORT.";
-    return [`${amount} no longer managed. ${seen}`, ...lines, ""].join("\n");
+    const hint = "What left this state shows only in an earlier export: --before EXPORT.";
+    return [`${amount} no longer managed. ${hint}`, ...lines, ""].join("\n");
   },
   json: (leftovers) => jsonOf({ leftovers }),
   csv: (leftovers) =>

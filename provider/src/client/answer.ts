@@ -17,6 +17,60 @@ export interface ParsedResponse extends HttpResponse {
   leaves: readonly Leaf[];
 }
 
+/** Names that wrap the object, or the list of objects, of an answer. */
+export const WRAPPERS = ["payload", "result", "data"];
+
+const PLAIN =
+  "messages?|msg|errors?|warnings?|detail|description|reasons?|title|non_field_errors";
+
+const named = (pattern: string) => new RegExp(`^(${pattern})$`, "i");
+const outcome = (verb: string) => named(`(is_?)?(${verb})|count|affected.*`);
+
+/** What the name of a value says about it, at any depth: one table for all that read a body. */
+export const FIELD = {
+  /** A string here is a message about the request, not data. */
+  message: named(`${PLAIN}|(error_?)?code|error_?(message|description)|faultstring`),
+  /** Says nothing about the subject of a message. */
+  plain: named(`${PLAIN}|${WRAPPERS.join("|")}|\\d+`),
+  /** May stand in a message: a name, rather than data. */
+  shown: /^[\p{L}\p{N}_.$@[\]-]{1,60}$/u,
+  secret:
+    /passw|pwd|secret|token|cookie|session|credential|authoriz|csrf|jwt|api[-_ ]?key|^(auth|sid|pin|otp)$/i,
+  flag: named("(is_?)?(success(ful)?|ok)"),
+  state: named("(status|result|outcome)(_?code)?"),
+  error: named("errors?(_?(code|message|description))?|failed|failures?"),
+  /** The response may say here whether it did what was asked, such as `"created": false` or `"count": 0`. */
+  created: outcome("created|saved"),
+  changed: outcome("updated|changed|modified|saved"),
+  deleted: outcome("deleted|removed"),
+};
+
+/** What a text or a plain value says. */
+export const VALUE = {
+  yes: /^(true|1)$/i,
+  failed:
+    /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i,
+  unfinished: /^(0|queued|pending|accepted|scheduled|processing|in[ _]progress)$/i,
+  warning: /^\s*WARNING/i,
+  login:
+    /\b(log(ged)?[ -]?(in|out|on)|sign(ed)?[ -]?(in|on|out)|session|cookie|(un|re)?authenticat\w*|credentials?)\b/i,
+  /** Parsers use "token" for an unexpected part of a body. */
+  syntax: /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i,
+  /** Uninformative beside a bare status. `Unauthorized` alone means the login; with more words, a permission. */
+  bare: /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i,
+};
+
+/** Values that may stand beside an empty list: `name=value`, the name in lower case and without separators. */
+export const HARMLESS = [
+  /^(is)?(success(ful)?|ok)=(true|1)$/,
+  /^(status(code)?|code|result|messages?|msg|detail)=(ok|success|200)$/,
+  /^(errors?|warnings?|error(code|message)|messages?)=(false|0|none)?$/,
+  /^((has)?more|next|prev(ious)?|meta|links)=(false|0)?$/,
+  /^(total|count|found|results|records|offset)+=0$/,
+  /^(current|last|total)?pages?=[01]$/,
+  /^limit=[1-9]\d*$/,
+];
+
 /** Deeper JSON counts as broken, so that functions on it can be recursive. */
 const MAX_DEPTH = 40;
 
@@ -65,12 +119,8 @@ function isFilled(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
 }
 
-/** A string under one of these names, at any depth, is a message about the request, not data. */
-const MESSAGE_NAME =
-  /^(messages?|msg|errors?|(error_?)?code|error_?(message|description)|detail|description|reasons?|title|warnings?|non_field_errors|faultstring)$/i;
-
 /**
- * The strings that are messages: those under a name in MESSAGE_NAME or with a field's name, in place of the body or its
+ * The strings that are messages: those under a message's name or with a field's name, in place of the body or its
  * payload, and sentences in a list.
  */
 export function messagesIn(
@@ -82,7 +132,7 @@ export function messagesIn(
     const { [path.length - 1]: name = "payload" } = path;
     const isMessage =
       ["payload", ...fields].includes(name) ||
-      path.some((part) => MESSAGE_NAME.test(part)) ||
+      path.some((part) => FIELD.message.test(part)) ||
       (Array.isArray(parent) && /\s/.test(value));
     return isMessage ? [{ path, text: value.trim() }] : [];
   });
@@ -92,9 +142,6 @@ export function messagesIn(
 export function beginsWithError(value: unknown): boolean {
   return typeof value === "string" && /^\W*(ERROR\b|[Ee]rror\s*:)/.test(printable(value));
 }
-
-/** Names that wrap the object, or the list of objects, of an answer. */
-export const WRAPPERS = ["payload", "result", "data"];
 
 /** What a response says about its request, and about the objects of one kind. */
 export interface Findings {
@@ -125,7 +172,7 @@ export function findingsIn(data: unknown, noun = "payload"): Findings {
   const [outer = [], ...inner] = candidates.map((part) => namedIds(part, noun));
   const innerIds = inner.flat();
   return {
-    isSuccess: flags.some((flag) => YES.test(flag)),
+    isSuccess: flags.some((flag) => VALUE.yes.test(flag)),
     isFailure,
     isRefused: isFailure || leavesOf(errors).some(({ value }) => beginsWithError(value)),
     records: parts.filter((part) => ownIdOf(part, noun) !== undefined),
@@ -152,8 +199,6 @@ function candidatesIn(data: unknown, noun: string, wrappers = WRAPPERS) {
 function unwrapSingle(value: unknown): unknown {
   return Array.isArray(value) && value.length === 1 ? value[0] : value;
 }
-
-export const YES = /^(true|1)$/i;
 
 /** A record's own id, if it names exactly one positive number. */
 export function ownIdOf(record: unknown, noun: string): string | undefined {

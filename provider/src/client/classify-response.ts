@@ -25,15 +25,17 @@ import type { Kind, Operation } from "../kinds/index.js";
 import { formsOf } from "../rules/index.js";
 import {
   beginsWithError,
+  FIELD,
   type Findings,
   findingsIn,
   folded,
+  HARMLESS,
   type Leaf,
   leavesOf,
   ownIdOf,
   type ParsedResponse,
+  VALUE,
   WRAPPERS,
-  YES,
 } from "./answer.js";
 import { leadsToLogin } from "./session-problem.js";
 
@@ -55,11 +57,6 @@ export interface LiveObject {
   id: string;
 }
 
-/** Names under which a response may say whether it did what was asked, such as `"created": false` or `"count": 0`. */
-const SAYS_CREATED = /^(is_?)?(created|saved)$|^count$|^affected/i;
-const SAYS_CHANGED = /^(is_?)?(updated|changed|modified|saved)$|^count$|^affected/i;
-const SAYS_DELETED = /^(is_?)?(deleted|removed)$|^count$|^affected/i;
-
 export function classifyCreate(
   answer: ParsedResponse,
   { noun }: Operation,
@@ -70,14 +67,14 @@ export function classifyCreate(
   if (trouble?.kind === "refused") return trouble;
   const doubt =
     trouble?.reason ??
-    objectionIn(answer, SAYS_CREATED, noun, sent) ??
+    objectionIn(answer, FIELD.created, noun, sent) ??
     contradictionIn(findings, noun, sent);
   if (doubt === undefined && findings.id !== undefined)
     return { kind: "created", id: findings.id };
   const why = doubt ?? "it isn't clearly about one new object";
   const ids = findings.ids.filter((text) => /^\d{1,30}$/.test(text));
   if (ids.length > 0) return unclear(`${why} (ids in it: ${enumerate(ids, 10)})`);
-  const names = Object.keys(asRecord(answer.data)).filter(isShownName);
+  const names = Object.keys(asRecord(answer.data)).filter((name) => FIELD.shown.test(name));
   return unclear(doubt ?? `${why} (its fields: ${enumerate(names, 10)})`);
 }
 
@@ -94,7 +91,7 @@ export function classifyChange(
   if (!sent && isNotFound(answer, findings)) return { kind: "gone" };
   const trouble = troubleIn(answer, findings);
   if (trouble) return trouble;
-  const objection = objectionIn(answer, sent ? SAYS_CHANGED : SAYS_DELETED, noun, sent);
+  const objection = objectionIn(answer, sent ? FIELD.changed : FIELD.deleted, noun, sent);
   if (objection !== undefined) return unclear(objection);
   const other = findings.ids.find((found) => found !== id);
   if (other !== undefined)
@@ -180,14 +177,6 @@ function isNotFound({ status, kind }: ParsedResponse, { records }: Findings) {
   return (status === 404 || status === 410) && isReadable && records.length === 0;
 }
 
-const FLAG = /^(is_?)?(success(ful)?|ok)$/i;
-const STATE = /^(status|result|outcome)(_?code)?$/i;
-const FAILED =
-  /^(nok|ko|no|false|err(or)?|fail(ed|ure)?|denied|refused|rejected|unsuccessful|[45]\d\d)$/i;
-const UNFINISHED = /^(0|queued|pending|accepted|scheduled|processing|in[ _]progress)$/i;
-const ERROR = /^(errors?(_?(code|message|description))?|failed|failures?)$/i;
-const WARNING = /^\s*WARNING/i;
-
 /**
  * Finds a value, at any depth, that contradicts the success that the status reports. @returns a clause that names it.
  * @param sent a request's values, because the name of an event may begin with "ERROR".
@@ -207,28 +196,25 @@ function objectionIn(
       (beginsWithError(leaf.value) && !echoes.includes(leaf.value)),
   );
   if (!objection) return undefined;
-  const names = objection.path.filter(isShownName).join(".");
+  const names = objection.path.filter((name) => FIELD.shown.test(name)).join(".");
   return `its body's ${names || "text"} reports no success`;
-}
-
-function isShownName(name: string) {
-  return /^\w{1,40}$/.test(name);
 }
 
 /** Whether a value says that something went wrong, or isn't finished, by its name and those around it. */
 function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean) {
   const name = path.at(-1) ?? "";
   const text = String(value).trim();
-  if (FLAG.test(name)) return !YES.test(text);
+  if (FIELD.flag.test(name)) return !VALUE.yes.test(text);
   if (done.test(name) && /^(0|false)$/.test(text)) return true;
   const isOuter = path.length === 1;
-  if (STATE.test(name))
-    return FAILED.test(text) || (isOuter && !isRecord && UNFINISHED.test(text));
+  if (FIELD.state.test(name))
+    return VALUE.failed.test(text) || (isOuter && !isRecord && VALUE.unfinished.test(text));
   if (isOuter && name === "payload" && (value === null || Array.isArray(value)))
     return true;
-  if (WARNING.test(text) || WARNING.test(String(own(parent, "message")))) return false;
+  if (VALUE.warning.test(text) || VALUE.warning.test(String(own(parent, "message"))))
+    return false;
   const isNothing = typeof value === "object" || /^(false|0|none|)$/.test(text);
-  return path.some((part) => ERROR.test(part)) && !isNothing;
+  return path.some((part) => FIELD.error.test(part)) && !isNothing;
 }
 
 /** Whether the object of a response has another name or advertiser than was sent. */
@@ -249,17 +235,6 @@ function isSame(theirs: unknown, ours: unknown) {
   const plain = (value: unknown) => folded(canonicalJson(value).replaceAll('"', ""));
   return formsOf(theirs).some((form) => plain(form) === plain(ours));
 }
-
-/** Values that may stand beside an empty list: `name=value`, the name in lower case and without separators. */
-const HARMLESS = [
-  /^(is)?(success(ful)?|ok)=(true|1)$/,
-  /^(status(code)?|code|result|messages?|msg|detail)=(ok|success|200)$/,
-  /^(errors?|warnings?|error(code|message)|messages?)=(false|0|none)?$/,
-  /^((has)?more|next|prev(ious)?|meta|links)=(false|0)?$/,
-  /^(total|count|found|results|records|offset)+=0$/,
-  /^(current|last|total)?pages?=[01]$/,
-  /^limit=[1-9]\d*$/,
-];
 
 /** Whether a 200 has nothing (as `isNothing` tests) in place of objects, and all else in it is harmless. */
 function hasOnly(

@@ -2,8 +2,8 @@
  * Connections to the platform: direct, or through a proxy, where undici's own agent requests a tunnel with CONNECT and
  * opens TLS to the platform in it. A request begins only after that, so if anything fails before, it was not sent.
  *
- * On each connection an unrequested `100 Continue` is ignored, as HTTP requires (RFC 9110, section 15.2.1): some
- * servers send it for each POST. undici takes it for an attack and disconnects: a create's outcome would be unknown.
+ * Interim responses are ignored, as HTTP requires (RFC 9110, section 15.2): some servers send `100 Continue` for each
+ * POST. undici takes it for an attack and disconnects: a create's outcome would be unknown.
  */
 import type { Socket } from "node:net";
 import type { Agent, buildConnector, Dispatcher, Pool } from "undici";
@@ -101,27 +101,28 @@ export function createConnector(
     });
 }
 
-/** The interim responses at the beginning of a chunk, which may contain several of them before the response itself. */
-const INTERIM = /^(HTTP\/1\.[01] 1\d\d.*?(\r\n\r\n|$))+/s;
-const STATUS = "HTTP/1.1 ".length;
+/** Interim responses at the beginning of a text, except 101, which changes the protocol. */
+const INTERIM = /^(HTTP\/1\.[01] 1(?!01)\d\d.*?\r\n\r\n)+/s;
+/** A text that may continue as an interim response; longer heads are undici's to refuse. */
+const CUT = /^(.{0,11}|HTTP\/1\.[01] 1(?!01)\d\d.{0,16384})$/s;
 
-/** Turns each `100 Continue` into `102 Processing`: equally meaningless, but undici keeps waiting after it. */
-function withoutContinue(chunk: unknown): unknown {
-  // Nearly all chunks return here.
-  if (!Buffer.isBuffer(chunk) || chunk[STATUS] !== "1".charCodeAt(0)) return chunk;
-  const text = chunk.toString("latin1").replace(INTERIM, (heads) => {
-    return heads.replaceAll(/^(HTTP\/1\.[01]) 100/gm, "$1 102");
-  });
-  return Buffer.from(text, "latin1");
-}
-
+/** Watches what is read: leaves out interim responses, however they are cut, and reports an unannounced close. */
 function watched<T extends Socket>(socket: T, onUnannouncedClose: () => void): T {
   let hasRead = false;
+  let bytesWritten = -1;
+  let head: string | undefined;
   const read = socket.read.bind(socket);
   socket.read = (size?: number) => {
-    const chunk = withoutContinue(read(size));
-    hasRead ||= chunk !== null;
-    return chunk;
+    const chunk: Buffer | null = read(size);
+    if (chunk === null) return chunk;
+    hasRead = true;
+    // A connection has one exchange at a time: after a request has been written, a response's head follows.
+    if (socket.bytesWritten !== bytesWritten) head = "";
+    bytesWritten = socket.bytesWritten;
+    if (head === undefined) return chunk;
+    const text = `${head}${chunk.toString("latin1")}`.replace(INTERIM, "");
+    head = CUT.test(text) ? text : undefined;
+    return head === undefined ? Buffer.from(text, "latin1") : null;
   };
   // An announced close (`Connection: close`) causes no `end`: undici destroys the socket first.
   socket.once("end", () => {

@@ -2,7 +2,7 @@
  * Whether a response says that the session is the trouble. The response to an expired session is undocumented: what
  * services of this kind usually send is recognised. Pure.
  */
-import { findingsIn, messagesIn, type ParsedResponse } from "./answer.js";
+import { findingsIn, messagesIn, type ParsedResponse, VALUE } from "./answer.js";
 
 /**
  * Whether the session let a request through. `ended`: the request must be resent on another login. `refused`: another
@@ -19,14 +19,6 @@ export type SessionProblem =
   /** 401 or 403 with words about something else: a missing permission, or an invalid body. */
   | "doubtful";
 
-const ABOUT_A_LOGIN =
-  /\b(log(ged)?[ -]?(in|out|on)|sign(ed)?[ -]?(in|on|out)|session|cookie|(un|re)?authenticat\w*|credentials?)\b/i;
-/** Parsers use "token" for an unexpected part of a body. */
-const ABOUT_SYNTAX =
-  /\b(json(?! +web)|unexpected|syntax|position|line|column|offset|character)\b/i;
-/** Uninformative words beside a bare status. `Unauthorized` alone means the login; with more words, a permission. */
-const STATUS_PHRASE =
-  /^(\W|error|\d{3}|unauthori[sz]ed|not authori[sz]ed|forbidden|(access )?denied)*$/i;
 /** Quoted parts of a sentence are left out: the name of an event may be "Login". */
 const QUOTED = /"[^"]*"|(?<!\w)'[^']*'(?!\w)/g;
 const LOGIN_PAGE =
@@ -41,7 +33,7 @@ export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undef
   if (status === 200 && !findingsIn(data).isFailure) return undefined;
   const words = messagesIn(answer.leaves).map(({ text }) => withoutNames(text));
   if (words.some(isAboutALogin)) return "clear";
-  const isBare = words.every((text) => STATUS_PHRASE.test(text));
+  const isBare = words.every((text) => VALUE.bare.test(text));
   if (status === 200)
     return isBare && /authori[sz]ed/i.test(words.join()) ? "clear" : undefined;
   if (!isBare) return "doubtful";
@@ -57,7 +49,7 @@ function withoutNames(message: string) {
 }
 
 function isAboutALogin(text: string) {
-  return ABOUT_A_LOGIN.test(text) || (/\btoken\b/i.test(text) && !ABOUT_SYNTAX.test(text));
+  return VALUE.login.test(text) || (/\btoken\b/i.test(text) && !VALUE.syntax.test(text));
 }
 
 /**

@@ -3,8 +3,8 @@
  * attempt, and decides by its result whether another one may follow.
  *
  * T1. A request is written at most once. Otherwise undici could send a create again that the platform has carried out.
- * T2. A failure says `sent: false` only if undici had not begun to write (there was no `onRequestStart`). All else is
- *     `sent: true`, whatever its code. A wrong `false` means a second POST; a wrong `true` only makes a person look.
+ * T2. A failure says `sent: false` only if undici had not begun to write: there was no `onRequestStart`, or it ended the
+ *     request (T6, T7). All else is `sent: true`, whatever its code. A wrong `false` means a second POST; a wrong `true` only makes a person look.
  * T3. Once a status line came, the result is a response: a problem with its body is noted in `broken`, and is no
  *     failure.
  * T4. No redirect is followed, so that neither a body nor a cookie reaches another address.
@@ -43,8 +43,9 @@ export interface HttpRequest {
 
 export interface HttpResponse {
   status: number;
-  /** By lower-case names; the values of a repeated header are joined, except for Set-Cookie. */
+  /** By lower-case names; the values of a repeated header are joined. */
   headers: Readonly<Record<string, string>>;
+  /** The values of Set-Cookie, each by itself. */
   setCookies: readonly string[];
   body: string;
   /** Why the body is incomplete or unreadable; absent if nothing is wrong with it. */
@@ -54,7 +55,7 @@ export interface HttpResponse {
 /** No status line came back. */
 export class TransportFailure extends Error {
   constructor(
-    /** A code of Node or undici, such as `ECONNREFUSED`. */
+    /** A code of Node or undici, such as `ECONNREFUSED`, or one of `ADVERTISING_…`. */
     readonly code: string,
     /** True if bytes of the request may have left, so that it may have been carried out. */
     readonly sent: boolean,
@@ -78,7 +79,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Responses of this API are a few hundred bytes. A longer one, compressed or not, is cut off and counts as broken. */
+/** Bodies of this API have a few hundred bytes. One larger than this, compressed or not, counts as broken. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /**
@@ -172,8 +173,6 @@ function exchangeHandler(
       else controller.abort(withErrorCode("ADVERTISING_TOO_LATE", late));
     },
     onResponseStart(_, status, raw) {
-      // Ignores interim responses, such as 103 Early Hints.
-      if (status < 200) return;
       // Names are in lower case.
       const headers = Object.fromEntries(
         Object.entries(raw).map(([name, value]) => [name, String(value)]),

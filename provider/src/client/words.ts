@@ -5,7 +5,7 @@
  */
 import { excerpt, joined, printable, type Secrets, type Values } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
-import { folded, leavesOf, messagesIn, type ParsedResponse } from "./answer.js";
+import { FIELD, folded, leavesOf, messagesIn, type ParsedResponse } from "./answer.js";
 
 export interface Quotable {
   answer: ParsedResponse;
@@ -22,13 +22,6 @@ const MAX_WORDS = 20;
 const MAX_WORD_CHARACTERS = 500;
 const MAX_PAGE_CHARACTERS = 20_000;
 
-/** Names that say nothing about the subject of a message. */
-const PLAIN_NAME =
-  /^(messages?|msg|errors?|warnings?|detail|description|reason|title|non_field_errors|payload|data|result|\d+)$/i;
-const SHOWN_NAME = /^[\p{L}\p{N}_.$@[\]-]{1,60}$/u;
-const SECRET_NAME =
-  /passw|pwd|secret|token|cookie|session|credential|authoriz|csrf|jwt|api[-_ ]?key|^(auth|sid|pin|otp)$/i;
-
 /** @returns each message once, safe to show, preceded by the field or path that it is about. */
 export function wordsOf({ answer, operation, fields, secrets }: Quotable): string[] {
   let { leaves } = answer;
@@ -39,10 +32,10 @@ export function wordsOf({ answer, operation, fields, secrets }: Quotable): strin
   const known = [...operation.fields, ...Object.keys(fields)];
   const spoken = messagesIn(leaves, known).filter(({ path, text }) => {
     if (!/\p{L}/u.test(text) || /^(true|false)$/i.test(text)) return false;
-    return !path.some((name) => SECRET_NAME.test(name)) && !echoes.has(folded(text));
+    return !path.some((name) => FIELD.secret.test(name)) && !echoes.has(folded(text));
   });
   const sentences = spoken.slice(0, MAX_WORDS).map(({ path, text }) => {
-    const names = path.filter((name) => !PLAIN_NAME.test(name) && SHOWN_NAME.test(name));
+    const names = path.filter((name) => !FIELD.plain.test(name) && FIELD.shown.test(name));
     return safe(joined(": ", names.join("."), text), secrets);
   });
   return [...new Set(sentences)];

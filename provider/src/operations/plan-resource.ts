@@ -37,7 +37,11 @@ import {
   shownAction,
 } from "../plan/index.js";
 import { problemMessages } from "../rules/index.js";
-import { describeSettingProblem, knownOperations } from "../settings/index.js";
+import {
+  describeSettingProblem,
+  knownOperations,
+  problemsBeside,
+} from "../settings/index.js";
 import {
   ACCOUNT,
   DELETES,
@@ -137,7 +141,7 @@ export async function check(
   if (deployment.isUp && isChanged) await runtime.journal().openOnce();
   const failures = [
     ...wrong.map((text) => withPage(text, ArgumentsError.code)),
-    ...runtime.reading.problems.map((problem) => {
+    ...problemsBeside(runtime.reading, context.run?.inherited).map((problem) => {
       return withPage(describeSettingProblem(problem), SettingsError.code);
     }),
   ];

@@ -126,9 +126,9 @@ export class AdvertisingPlugin {
   /** Reads settings: the provider's arguments override the stack's configuration. */
   #settingsIn(values: Values): (key: string) => string | undefined {
     // The stack's settings for this package, without the namespace in their names.
-    const stack = JSON.parse(this.environment.PULUMI_CONFIG ?? "{}");
+    const stack = JSON.parse(this.environment.PULUMI_CONFIG || "{}");
     return (key) => {
-      const value = own(values, key) ?? own(stack, key);
+      const value = [own(values, key), own(stack, key)].find((each) => (each ?? "") !== "");
       if (value === undefined || typeof value === "string") return value;
       return JSON.stringify(value);
     };

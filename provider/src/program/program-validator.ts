@@ -24,7 +24,11 @@ export class ProgramValidator {
   readonly #keysByKindAndName = new Map<string, string[]>();
   #resources = 0;
 
-  constructor(private readonly isPreview: boolean) {}
+  /** @param inherited see {@link ProgramContext}. */
+  constructor(
+    private readonly isPreview: boolean,
+    private readonly inherited?: readonly string[],
+  ) {}
 
   /** @returns the conflicts between this resource and earlier ones. */
   add({ kind, objects }: ResourceDeclaration): string[] {
@@ -61,7 +65,11 @@ export class ProgramValidator {
     // out.
     const isCarried = deletes || adopted.length <= MAX_CARRIED_CHARACTERS;
     return {
-      run: { isUp: !this.isPreview, resources: this.#resources },
+      run: {
+        isUp: !this.isPreview,
+        resources: this.#resources,
+        inherited: this.inherited,
+      },
       formerKeys,
       sameNamed: this.#sameNamedAs(resource),
       deletes: deletes || undefined,

@@ -65,7 +65,10 @@ class Program {
   /** In a user's unit test, the program needs no settings, and reads nothing from this machine. */
   readonly #isUnderTest = internals.currentMocks() !== undefined;
   readonly reading = readSettingsOfProgram(this.#isUnderTest);
-  readonly #validator = new ProgramValidator(pulumi.runtime.isDryRun());
+  readonly #validator = new ProgramValidator(
+    pulumi.runtime.isDryRun(),
+    this.reading.inherited,
+  );
   readonly #batch: Declaration[] = [];
   #validated: Promise<void> | undefined;
 

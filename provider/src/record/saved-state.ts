@@ -114,23 +114,23 @@ function sentCreates(
 ): ListedCreate[] {
   const of = resourceOfType(resource.type);
   const { urn, aliases = [], inputs = {} } = resource;
-  const former = [urn, ...aliases].map((each) => byUrn.get(each)).find(Boolean);
-  if (!of || !mayCreate(type, of, former)) return [];
+  const inState = [urn, ...aliases].map((each) => byUrn.get(each)).find(Boolean);
+  if (!of || !mayCreate(type, of, inState)) return [];
   const isOfUpdate = type === "updating" || undefined;
-  const objects = isSecret(inputs.events) ? [undefined] : createdIn(of, inputs, former);
+  const objects = isSecret(inputs.events) ? [undefined] : createdIn(of, inputs, inState);
   return objects.map((object) => ({ ...sentCreate(of, resource, object), isOfUpdate }));
 }
 
 /** A set that the state has isn't being created. While it is updated, the state has it as it was before. */
-function mayCreate(type: string, of: Kind | SetKind, former: Resource | undefined) {
+function mayCreate(type: string, of: Kind | SetKind, inState: Resource | undefined) {
   const isSet = "member" in of;
   if (type === "updating") return isSet;
-  return type === "creating" && !(isSet && former);
+  return type === "creating" && !(isSet && inState);
 }
 
 /** The objects that an operation creates: only those that a plan would create can have been sent. */
-function createdIn(of: Kind | SetKind, inputs: Resource["inputs"], former?: Resource) {
-  const { id, outputs = {} } = former ?? {};
+function createdIn(of: Kind | SetKind, inputs: Resource["inputs"], inState?: Resource) {
+  const { id, outputs = {} } = inState ?? {};
   const isSet = "member" in of;
   // The engine has decided already that a single object is created: a forced replacement has no changed argument.
   let stored = readStored(of, undefined, {});

@@ -1,4 +1,5 @@
 /** The environment's proxy: the first variable that isn't empty. No I/O. */
+import { BlockList, isIPv6 } from "node:net";
 import type { Environment } from "../base/index.js";
 import { isLoopback, type SettingProblem } from "./settings.js";
 
@@ -27,10 +28,12 @@ export function readProxy(
 ): ProxySetting | undefined {
   const variable = VARIABLES.find((name) => environment[name]?.trim());
   if (variable === undefined) return undefined;
-  if (baseUrl !== undefined && isLoopback(new URL(baseUrl).hostname)) return undefined;
+  const noProxy = environment.no_proxy?.trim() || environment.NO_PROXY || "";
+  const hostname = baseUrl && new URL(baseUrl).hostname;
+  if (hostname && (isLoopback(hostname) || isInNetwork(hostname, noProxy)))
+    return undefined;
   try {
     const url = proxyUrl(environment[variable]?.trim() ?? "");
-    const noProxy = environment.no_proxy ?? environment.NO_PROXY ?? "";
     const secrets = secretsOf(url);
     return { url: url.href, host: url.host, variable, noProxy, secrets };
   } catch {
@@ -40,6 +43,23 @@ export function readProxy(
     problems.push({ source: variable, reason, command });
     return undefined;
   }
+}
+
+/** Whether a host is an address in a network of the list, such as `10.0.0.0/8`, which undici doesn't understand. */
+function isInNetwork(hostname: string, list: string) {
+  const address = hostname.replace(/^\[|\]$/g, "");
+  const networks = new BlockList();
+  for (const [, network = "", bits] of list.matchAll(/([^\s,]+)\/(\d+)/g))
+    try {
+      networks.addSubnet(network, Number(bits), familyOf(network));
+    } catch {
+      // No network, such as a text with too many bits: it names no host either.
+    }
+  return networks.check(address, familyOf(address));
+}
+
+function familyOf(address: string) {
+  return isIPv6(address) ? "ipv6" : "ipv4";
 }
 
 /** @throws URIError, TypeError */

@@ -31,6 +31,8 @@ export interface SettingsReading {
   proxy: ProxySetting | undefined;
   problems: readonly SettingProblem[];
   warnings: readonly string[];
+  /** The settings that come from environment variables. */
+  inherited: readonly SettingName[];
   /** Where e-mail and password come from, for messages. */
   credentialsSource: string;
 }
@@ -68,19 +70,25 @@ export function readSettings(source: SettingsSource): SettingsReading {
     proxy,
     problems,
     warnings,
+    inherited: SETTING_NAMES.filter((key) => !givenIn(source, key).belongsInConfig),
     credentialsSource: `${givenIn(source, "email").label} and ${givenIn(source, "password").label}`,
   };
 }
 
-/** A setting's raw value: the configuration's, or else the environment's. An empty value counts as not set. */
+/**
+ * A setting's raw value: the configuration's, or else the environment's; an empty one counts as not set. `label` is the
+ * key or variable that has the value; for a missing value, the key.
+ */
 function givenIn({ config, environment }: SettingsSource, key: SettingName) {
   const variable = environmentNameOf(key);
-  const configured = config(key);
-  const raw = configured ?? environment[variable];
-  const belongsInConfig = configured !== undefined || raw === undefined;
-  /** The key or variable that has the value; for a missing value, the key. */
-  const label = belongsInConfig ? `${NAMESPACE}:${key}` : variable;
-  return { raw: raw?.trim() === "" ? undefined : raw, belongsInConfig, label };
+  const configured = {
+    raw: config(key),
+    belongsInConfig: true,
+    label: `${NAMESPACE}:${key}`,
+  };
+  const inherited = { raw: environment[variable], belongsInConfig: false, label: variable };
+  const given = [configured, inherited].find(({ raw }) => raw?.trim());
+  return given ?? { ...configured, raw: undefined };
 }
 
 /** @returns `undefined` if the setting is absent or can't be used. */
@@ -152,6 +160,26 @@ function unknownKeys(keys: readonly string[]) {
     reason: `is not a known setting (${didYouMean(key, SETTING_NAMES)})`,
     command: `pulumi config rm ${NAMESPACE}:${key}`,
   }));
+}
+
+/** The problems in a provider process. @param ofProgram the settings that the program's process has from variables. */
+export function problemsBeside(
+  { problems, inherited }: SettingsReading,
+  ofProgram: readonly string[] = [],
+): SettingProblem[] {
+  const unreached = SETTING_NAMES.filter(
+    (key) => ofProgram.includes(key) && !inherited.includes(key),
+  ).map((key) => ({
+    source: `${NAMESPACE}:${key}`,
+    reason:
+      `is set by the program, as ${environmentNameOf(key)}, but its provider is another process. Set the variable ` +
+      "before Pulumi starts (such as with `set -a; . ./.env`), or the stack's setting",
+    command: commandFor(key),
+  }));
+  const bySource = new Map(
+    [...problems, ...unreached].map((problem) => [problem.source, problem]),
+  );
+  return [...bySource.values()];
 }
 
 /** Describes a problem, with the command that fixes it on a line of its own. */

@@ -168,6 +168,8 @@ export interface ProgramContext {
     isUp: boolean;
     /** How many resources the program has declared so far, with this batch. */
     resources: number;
+    /** The settings that the program's process has from environment variables. */
+    inherited?: readonly string[] | undefined;
   };
   /** The resource's former keys, by its aliases. */
   formerKeys?: readonly string[] | undefined;

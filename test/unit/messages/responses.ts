@@ -63,6 +63,11 @@ const OBJECT = { id: 7, event_name: "Purchase" };
 export const responses: Examples = {
   "a create is refused": () =>
     created(406, { errors: { value: ["must be below 1,000"], event_name: "is taken" } }),
+  "a create is refused with an HTML page": () =>
+    created(
+      422,
+      "<html><head><title>422</title></head><body><h1>Sorry</h1><p>The name is taken.</p></body></html>",
+    ),
   "a create is refused without a reason": () => created(400),
   "a create is refused because its advertiser is inactive": () =>
     created(406, { errors: ["ERROR: advertiser with id 7 is not active"] }),

@@ -1,6 +1,7 @@
 /** The settings of a stack, and the environment's variables. */
 import {
   describeSettingProblems,
+  problemsBeside,
   readSettings,
 } from "../../../provider/src/settings/index.js";
 import type { Examples } from "./examples.js";
@@ -30,6 +31,10 @@ export const settings: Examples = {
   "no settings at all": () => problems({}),
   "a preview without a password": () =>
     read({ ...COMPLETE, password: "" }, {}, true).warnings.join("\n"),
+  "a password that only the program has": () =>
+    describeSettingProblems(
+      problemsBeside(read({ ...COMPLETE, password: "" }, {}, true), ["password"]),
+    ),
   "every setting wrong": () =>
     problems(
       {

@@ -31,24 +31,24 @@ export interface Create {
   formerIds: readonly string[];
 }
 
-export interface Facts {
+export interface StackCreates {
   /** `<organization>/<project>/<stack>` */
   stack: string;
   saved: SavedState;
   /** Creates that need an answer, in natural order. */
   open: readonly Create[];
   /** Creates whose objects are known, and not in the state: the next `up` takes them over. */
-  made: readonly Create[];
+  created: readonly Create[];
   /** This state's journals. */
   journals: readonly RunJournal[];
 }
 
 /** @param journals this machine's, of this stack. */
-export function factsIn(
+export function stackCreatesIn(
   saved: SavedState,
   journals: readonly RunJournal[],
   stack: string,
-): Facts {
+): StackCreates {
   const inState = saved.objects.flatMap(({ ref, record }) => {
     return record ? [{ ref, record, knownBy: "state" as const }] : [];
   });
@@ -68,7 +68,7 @@ export function factsIn(
     stack,
     saved,
     open: sorted.filter(({ record }) => !isMade(record)),
-    made: sorted.filter(({ record }) => isMade(record)),
+    created: sorted.filter(({ record }) => isMade(record)),
     journals: journals.filter((each) => isOfState(each, saved)),
   };
 }
@@ -77,16 +77,16 @@ function formerIdsOf(
   { byKey }: SavedState,
   { ref, record }: Pick<Create, "ref" | "record">,
 ) {
-  const held = byKey.get(ref.key);
-  const left = leftLiveIn(held?.resource.outputs ?? {});
-  const own = left.filter(({ key = SINGLE }) => key === (ref.member ?? SINGLE));
-  return [held?.id, record.replaces, ...own.map(({ id }) => id)].filter(
+  const current = byKey.get(ref.key);
+  const left = leftLiveIn(current?.resource.outputs ?? {});
+  const ofObject = left.filter(({ key = SINGLE }) => key === (ref.member ?? SINGLE));
+  return [current?.id, record.replaces, ...ofObject.map(({ id }) => id)].filter(
     (id) => id !== undefined,
   );
 }
 
 /** The creates of interrupted updates, by the set's id and by member: Pulumi's next save drops such operations. */
-export function openUpdates({ open, saved }: Facts): RefreshAnswers["open"] {
+export function openUpdates({ open, saved }: StackCreates): RefreshAnswers["open"] {
   const byId: Record<string, Record<string, Unresolved>> = {};
   for (const { ref, record } of open) {
     const { id } = saved.resources.find(({ urn }) => urn === ref.resourceUrn) ?? {};
