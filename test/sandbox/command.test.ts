@@ -97,6 +97,26 @@ describe("the process", () => {
     expect(code).toBe(0);
   });
 
+  it("has more accounts with --account", async () => {
+    const accounts = ["--account", "second@example.com:a:b", "--account", "third@x.y:c"];
+    const { output } = await run(accounts, async (url) => {
+      await create(url, "First");
+      for (const [email, password] of [
+        ["second@example.com", "a:b"],
+        ["third@x.y", "c"],
+        ["third@x.y", "a:b"],
+        ["undefined"],
+      ])
+        await post(url, "authenticate", { email, password });
+    });
+    const statuses = output.match(/(?<=authenticate )\d+/g);
+    expect(statuses).toEqual(["200", "200", "200", "401", "401"]);
+    expect(await run(["--account", "second@example.com"])).toMatchObject({
+      code: 2,
+      output: expect.stringContaining("--account expects EMAIL:PASSWORD"),
+    });
+  });
+
   it("takes commands from another terminal, also once nobody reads its output", async () => {
     const { child, listening, ended } = start();
     const url = (await listening) as string;
@@ -324,4 +344,44 @@ describe("the language of faults", () => {
     expect(() => parseFault(text)).toThrow(`${JSON.stringify(text)} isn't TARGET:FAULT`);
     expect(() => parseFault(text)).toThrow(/^TARGET: any, create.*\nFAULT: close, reset/m);
   });
+});
+
+it("an option that is undefined has its default", async () => {
+  const sandbox = await startSandbox({ log: undefined, password: undefined });
+  onTestFinished(() => sandbox.close());
+  expect(await create(sandbox.url, "A")).toBe(200);
+});
+
+it("Basic credentials of every account are accepted", async () => {
+  const accounts = ["second@example.com:b"];
+  const sandbox = await startSandbox({ authMode: "basic", accounts });
+  onTestFinished(() => sandbox.close());
+  const statusOf = async (credentials: string) => {
+    const headers = { authorization: `Basic ${btoa(credentials)}` };
+    const body = JSON.stringify({ advertiser_name: "A" });
+    const init = { method: "POST", headers, body };
+    return (await fetch(`${sandbox.url}/rest/advertiser`, init)).status;
+  };
+  const given = ["second@example.com:b", "ops@example.com:sandbox-password", "x:b"];
+  expect(await Promise.all(given.map(statusOf))).toEqual([200, 200, 401]);
+});
+
+it.each([
+  [
+    "event:close-after-act:1",
+    "The next event create is carried out, and its response is lost.",
+  ],
+  [
+    "create:status-503:2",
+    "Each of the next 2 creates isn't carried out, and gets status 503.",
+  ],
+  [
+    "any:no-answer:always",
+    "From now on, each request isn't carried out, and gets no response.",
+  ],
+  ["authenticate:reset", "The next login isn't carried out, and gets no response."],
+])("fail %s: %s", async (fault, told) => {
+  const sandbox = await startSandbox();
+  onTestFinished(() => sandbox.close());
+  expect(runCommand(sandbox, ["fail", fault])).toBe(told);
 });

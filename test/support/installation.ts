@@ -1,6 +1,7 @@
 /** Sandboxes whose answers have the forms that were seen at services of this kind; the platform promises none of them. */
 import { gzipSync } from "node:zlib";
 import { onTestFinished } from "vitest";
+import { withoutUndefined } from "../../provider/src/base/index.js";
 import type {
   Fault,
   SandboxAnswer,
@@ -133,7 +134,7 @@ class InstallationSessions extends Sessions {
   #requestsLeft = 0;
 
   constructor(options: InstallationOptions) {
-    super({ ...DEFAULTS, ...options });
+    super({ ...DEFAULTS, ...withoutUndefined(options) });
     this.#forms = options;
     if (options.clock !== undefined) this.now = options.clock;
   }

@@ -86,7 +86,7 @@ describe("a cell", () => {
     ["clickWindow", "1m", "write seconds, or a number with its unit: 7d, 12h, 90min"],
     ["clickWindow", "40d", "; got 3456000; write seconds"],
     ["existingId", "1.23E+15", 'got the string "1.23E+15"'],
-    ["existingId", "8001.0", 'got the string "8001.0"; write only its digits'],
+    ["existingId", "8001.0", 'got the string "8001.0"; write 8001'],
     ["segmentId", "0017", 'got the string "0017"; write only its digits'],
     [
       "segmentId",
@@ -135,9 +135,7 @@ describe("a cell", () => {
     ...["9007199254740993", "-9007199254740993", "9007199254740993.0"].map(
       (cell) => [cell, true] as const,
     ),
-    ...['"12,50"', '"1.000,50"', '"1,000"', "10%", "€ 5", "1 000"].map(
-      (cell) => [cell, true] as const,
-    ),
+    ...['"12,50"', '"1,000"', "10%", "€ 5"].map((cell) => [cell, true] as const),
     ...["9007199254740991", "0.1234567890123456789"].map((cell) => [cell, false] as const),
   ])("of value: %s, which is refused: %s", (cell, isRefused) => {
     const refused = (next: string) =>
@@ -148,6 +146,19 @@ describe("a cell", () => {
     expect(
       findingsIn("c.yaml", yamlWith("").replace("value: 1", `value: ${cell}`)),
     ).toEqual(refused("thousands"));
+  });
+
+  it.each([
+    ['"1.000,50"', "1000.50"],
+    ['"1,234,567.8"', "1234567.8"],
+    ["1 000", "1000"],
+    ["1.234.567", "1234567"],
+  ])("of value, with thousands separators: %s", (cell, plain) => {
+    const told = [expect.stringMatching(new RegExp(`^error .*; write ${plain}$`))];
+    expect(cellFindings("segmentId", "", cell)).toEqual(told);
+    const inYaml = JSON.stringify(cell.replaceAll('"', ""));
+    const yaml = yamlWith("").replace("value: 1", `value: ${inYaml}`);
+    expect(findingsIn("c.yaml", yaml)).toEqual(told);
   });
 
   it.each<[string, string | number]>([
@@ -221,6 +232,11 @@ describe("YAML and JSON", () => {
       "2:1 can't be read: Source contains multiple documents",
     ],
     ["a type of its own", "advertisers: !mine {}\n", "1:14 "],
+    [
+      "YAML 1.1",
+      "%YAML 1.1\n---\nadvertisers: { a: { advertiserName: A, existingId: 0010 } }\n",
+      "1:1 is YAML 1.1, in which 010 is 8 and 7:00 is 420: write %YAML 1.2",
+    ],
     [
       "what << brings in",
       "defaults: { <<: { viewWindow: x } }\nadvertisers: {}",
@@ -364,8 +380,10 @@ describe("CSV", () => {
     ["3", 3],
     ["0,125", 0.125],
     ["-12,5", -12.5],
-    ["1.234,50", "; write a plain number"],
-    ["1 234,5", "; write a plain number"],
+    ["1.234,50", 'got "1.234,50": write 1234,50'],
+    ["1 234,5", 'got "1 234,5": write 1234,5'],
+    ["1.234.567", 'got "1.234.567": write 1234567'],
+    ["-1'234.5", `got "-1'234.5": write -1234.5`],
     ["1.234", ", which may mean thousands or decimals: write "],
     ["1,000", ", which may mean thousands or decimals: write "],
   ])("with semicolons and decimal commas: %s", (cell, value) => {
@@ -395,16 +413,41 @@ describe("CSV", () => {
     },
   );
 
-  it("headings that nobody knows are told with the nearest known one, whatever separates them", () => {
-    const told = [
-      "Keey is not a known column; did you mean key?",
-      "Valeu is not a known column; did you mean value?",
-    ];
-    for (const separator of [",", ";", "\t", "|"])
-      expect(findingsIn("c.csv", ["Keey", "Valeu"].join(separator))).toEqual([
-        ...told.map((each) => `error c.csv:1 ${each}`),
+  const KNOWN =
+    "Known: key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, formerKey. Rename them, or list them in ignoreColumns";
+
+  it("unknown headings are listed once, whatever separates them, with the known ones", () => {
+    const listed =
+      '"Keey" (did you mean key?), "Valeu" (did you mean value?), "Preis", "Click window (days)" (write clickWindow, and the unit in each cell: 7d, 12h, 90min), "Value (EUR)" (did you mean value?), "view_window_days" (write viewWindow, and the unit in each cell: 7d, 12h, 90min)';
+    const headings = ["Keey", "Valeu", "Preis", "Click window (days)", "Value (EUR)"];
+    for (const separator of [",", ";", "\t", "|"]) {
+      const text = [...headings, "view_window_days"].join(separator);
+      expect(findingsIn("c.csv", `${text}\na\n`)).toEqual([
+        `error c.csv:1 unknown columns: ${listed}. ${KNOWN}`,
         "error c.csv:1 has no column key, advertiser, eventName, value: the first row must name the columns",
       ]);
+    }
+  });
+
+  it("columns can be ignored, and only those, whatever their cells have", () => {
+    const folder = folderWith({
+      "c.csv": `${HEADER},Preis,Notes,Value\na,acme,A,1,x,y,z\n`,
+      "c.yaml": "advertisers: { acme: { advertiserName: Acme } }\neventsFile: c.csv",
+    });
+    const read = (file: string, ...ignored: string[]) =>
+      readCatalog(file, folder, LIMITS, ignored);
+    for (const file of ["c.csv", "c.yaml"]) {
+      expect(read(file, "Preis", "Notes", "Value")).toMatchObject({
+        events: [{ args: { eventName: "A", value: 1 } }],
+        findings: [],
+      });
+      const { findings } = read(file, "Preis", "Value");
+      expect(findings.map(({ reason }) => reason)).toEqual([
+        `unknown columns: "Notes". ${KNOWN}`,
+      ]);
+    }
+    const { findings } = read("c.csv", "eventName", "Preis", "Notes", "Value");
+    expect(findings[0]?.reason).toMatch(/^has no column eventName/);
   });
 
   it.each([
@@ -459,11 +502,10 @@ describe("CSV", () => {
       "f;acme;;;;;;",
     ].join("\r\n");
     expect(findingsIn("c.csv", text)).toEqual([
-      "error c.csv:1 clickWindw is not a known column; did you mean clickWindow?",
-      expect.stringContaining(
-        "error c.csv:1 Preis is not a known column; expected one of key, advertiser, eventName, value, ",
-      ),
       "error c.csv:1 Value is a second value column: remove one",
+      expect.stringContaining(
+        'error c.csv:1 unknown columns: "clickWindw" (did you mean clickWindow?), "Preis". Known: key, ',
+      ),
       'error c.csv:2 Acme/a: eventName expected a string of 1 to 99 characters, not blank, without control characters; got the string "Buy\\nnow"',
       expect.stringContaining(
         'error c.csv:2 Acme/a: value expected a finite number; got the string "x"; write a plain',
@@ -493,15 +535,22 @@ describe("CSV", () => {
         "c.csv:1 has no column key, advertiser, eventName, value: the first row must name the columns",
       ],
     ],
-    [`${HEADER}\n`, ["c.csv: has no advertisers and no events"]],
+    [`${HEADER}\n`, ["c.csv: has no events below its header"]],
+    [`${HEADER}\n,,,\n,,,\n`, ["c.csv: has no events below its header"]],
+    [
+      `<html xmlns:x="urn:schemas"><table><tr><td>key</td></tr></table></html>`,
+      ["c.csv: is an HTML page or XML, in spite of its name: export it as .csv"],
+    ],
+    ['<?xml version="1.0"?>', ["is an HTML page or XML"]],
+    ["\n <!DOCTYPE html>", ["is an HTML page or XML"]],
     [
       "key,advertiser,value\na,Acme,1\n",
       ["c.csv:1 has no column eventName: the first row must name the columns"],
     ],
     [
-      "a,value\n",
+      "a,value\nb,1\n",
       [
-        "is not a known column",
+        'unknown columns: "a".',
         "c.csv:1 has no column key, advertiser, eventName: the first row must name the columns",
       ],
     ],
@@ -525,6 +574,7 @@ describe("CSV", () => {
       expect(finding).toContain(`c.csv:2 ${text}: advertiser expected 1 to 100 `);
       expect(finding).toContain(`, and not a number; got the string "${text}"`);
       expect(others).toEqual([]);
+      expect(finding?.endsWith("; write 4711")).toBe(text === "4711.0");
     },
   );
 
@@ -657,6 +707,13 @@ describe("events in a CSV file of a YAML catalog", () => {
     });
   });
 
+  it("are at least one", () => {
+    for (const rows of ["", ",,,\n,,,\n"])
+      expect(
+        findingsIn("catalog.yaml", catalog, { "events.csv": `${HEADER}\n${rows}` }),
+      ).toEqual(["error events.csv: has no events below its header"]);
+  });
+
   it("of an undeclared advertiser are refused, with the nearest declared one; so is a file that is not there", () => {
     expect(
       findingsIn("catalog.yaml", catalog, {
@@ -723,20 +780,23 @@ describe("JSON", () => {
     findingsIn("c.json", text).map((each) => each.replace("error c.json:", ""));
 
   it.each([
-    ['// a\n{ "advertisers": {} }', "Unexpected token '/', "],
-    [
-      '{ "advertisers": {}, /* b */ }',
-      "property name in JSON at position 21 (line 1 column 22)",
-    ],
-    ['{\n "advertisers": {},\n}', "(line 3 column 1)"],
-    ["{ 'advertisers': {} }", "(line 1 column 3)"],
-    ['{\n"defaults": { "countUnique": True } }', "Unexpected token 'T', "],
-    ['{ "a": 007 }', "Unexpected number in JSON at position 8"],
-    ["advertisers: {}", "Unexpected token 'a', "],
-    ["", "Unexpected end of JSON input"],
-  ])("%j is refused in JSON's words: %s", (text, reason) => {
-    expect(told(text)).toEqual([expect.stringContaining(reason)]);
-    expect(told(text)[0]).toMatch(/^ can't be read: .*$/);
+    ['// a\n{ "advertisers": {} }', "1:1", "Unexpected token '/', "],
+    ['{ "advertisers": {}, /* b */ }', "1:22", "Expected double-quoted property name"],
+    ['{\n "advertisers": {},\n}', "3:1", "Expected double-quoted property name"],
+    ["{ 'advertisers': {} }", "1:3", "Expected property name or '}'"],
+    ['{\n"defaults": { "countUnique": True } }', "2:30", "Unexpected token 'T', "],
+    ['{\n"a": [1,, 2] }', "2:9", "Unexpected token ',', "],
+    ['{ "a": 007 }', "1:9", "Unexpected number"],
+    ['{ "a": "b\nc" }', "1:10", "Bad control character in string literal"],
+    ['{ "a": 1 } b', "1:12", "Unexpected non-whitespace character after JSON"],
+    ['{\n"a": "b', "2:8", "Unterminated string"],
+    ["advertisers: {}", "1:1", "Unexpected token 'a', "],
+    ["", "1:1", "Unexpected end of JSON input"],
+  ])("%j is refused at %s, in JSON's words: %s", (text, place, reason) => {
+    const [finding, ...others] = told(text);
+    expect(finding?.startsWith(`${place} can't be read: ${reason}`)).toBe(true);
+    expect(finding).not.toContain("position");
+    expect(others).toEqual([]);
   });
 
   it("is an object", () => {
@@ -815,6 +875,24 @@ describe("what a spreadsheet or a copy has changed is a warning", () => {
       ),
     ).toEqual([]);
   });
+});
+
+it("broken letters and names that nobody filled in are warnings, in names and keys", () => {
+  const text = `${HEADER}\nCafÃ©,CafÃ© Müller,&amp;,1\nb,CafÃ© Müller,TODO,1\n`;
+  const broken = (part: string) =>
+    `has broken letters, "${part}": write it as people should read it`;
+  expect(findingsIn("c.csv", text)).toEqual([
+    `warning c.csv:2 CafÃ© Müller: advertiser "CafÃ© Müller" ${broken("Ã©")}`,
+    `warning c.csv:2 CafÃ© Müller/CafÃ©: key "CafÃ©" ${broken("Ã©")}`,
+    `warning c.csv:2 CafÃ© Müller/CafÃ©: eventName "&amp;" ${broken("&amp;")}`,
+    'warning c.csv:3 CafÃ© Müller/b: eventName is "TODO": is that a name?',
+  ]);
+  const yaml = `advertisers: { "\${KEY}": { advertiserName: "{{ name }}" } }`;
+  const filled = "nothing has filled in this placeholder; write the name itself";
+  expect(findingsIn("c.yaml", yaml)).toEqual([
+    `warning c.yaml:1:16 \${KEY}: key is "\${KEY}": ${filled}`,
+    `warning c.yaml:1:28 \${KEY}: advertiserName is "{{ name }}": ${filled}`,
+  ]);
 });
 
 describe("formerKey", () => {

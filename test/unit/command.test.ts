@@ -192,6 +192,16 @@ describe("validate", () => {
     });
   });
 
+  it("columns to ignore, as in a Catalog", async () => {
+    const folder = folderWith({
+      "e.csv": "key,advertiser,eventName,value,Preis\na,Acme,A,1,x\n",
+    });
+    const codeOf = async (...options: string[]) =>
+      (await runIn(folder, {}, "validate", "e.csv", ...options)).code;
+    expect(await codeOf("--ignore-column", "Notes", "--ignore-column", "Preis")).toBe(0);
+    expect(await codeOf()).toBe(1);
+  });
+
   it("the installation's limit comes from the environment", async () => {
     expect((await check(["wide.csv"])).code).toBe(1);
     expect(

@@ -91,7 +91,7 @@ describe("a single resource", () => {
 
   it("with problems lists them all", () => {
     const wrong = event(
-      { ...EVENT, value: "1", clickWindow: 7 },
+      { ...EVENT, value: "1" },
       { options: { retainOnDelete: false, import: "4" } },
     );
     expect(wrong.lines).toEqual([
@@ -99,7 +99,6 @@ describe("a single resource", () => {
       expect.stringMatching(/^import isn't supported/),
       expect.stringMatching(/^retainOnDelete can't be false/),
     ]);
-    expect(wrong.warnings).toEqual([expect.stringMatching(/^clickWindow is 7 seconds;/)]);
   });
 
   it("may be deleted if a delete is known", () => {

@@ -4,6 +4,7 @@ import { OutcomeUnknownError, RefusedError } from "../../provider/src/base/index
 import { silenceShown } from "../../provider/src/dynamic/provider.js";
 import type { RefreshAnswers } from "../../provider/src/operations/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
+import { identityText, SECRET_ARGUMENTS } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { newRun, type RunOptions } from "../support/run.js";
 
@@ -304,4 +305,38 @@ it("thirty adoptions in a preview are ten messages, and one line with all other 
   expect(run.told).toHaveLength(11);
   const others = Array.from({ length: 20 }, (_, n) => `\\(${110 + n}\\)`).join(".*");
   expect(run.told.at(-1)?.message).toMatch(new RegExp(`^20 more, adopted; .*${others}`));
+});
+
+describe.each([
+  ["the classes", undefined],
+  ["the plugin", "default"],
+])("through %s, likely mistakes are warnings of `check`", (_, provider) => {
+  async function warned(args: object, parentTypes?: string) {
+    const options = provider === undefined ? {} : { provider };
+    const { event, told } = newRun(PLATFORM, newFolder(), options);
+    const identity = identityText("a/shop/dev", { parentTypes, name: "buy" });
+    const context = { identity, run: { isUp: false, resources: 1 } };
+    const news = { ...ARGUMENTS, ...args, __identity: context };
+    expect((await event.check({}, news)).failures).toEqual([]);
+    await event.check({}, news);
+    return told.map(({ severity, message }) => `${severity} ${message}`);
+  }
+  const eventName = "CafÃ©";
+  const warning = `warn eventName "${eventName}" has broken letters, "Ã©": write it as people should read it`;
+
+  it("once each", async () => {
+    expect(await warned({ eventName })).toEqual([warning]);
+    expect(await warned({ eventName: "Café" })).toEqual([]);
+  });
+
+  it("without a secret", async () => {
+    const args = { eventName, clickWindow: 7, [SECRET_ARGUMENTS]: ["eventName"] };
+    expect(await warned(args)).toEqual([
+      expect.stringMatching(/^warn clickWindow is 7 seconds; .*, write 604800 \(7 days\)$/),
+    ]);
+  });
+
+  it("not in a catalog, which shows them with their places", async () => {
+    expect(await warned({ eventName }, "advertising:index:Catalog")).toEqual([]);
+  });
 });

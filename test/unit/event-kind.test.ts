@@ -149,8 +149,8 @@ it("an id that a spreadsheet has rounded, and a name with a character that nobod
       defaults: {},
       events: { a: event, b: E },
     }),
-  ).toEqual([
-    { property: "advertiserId", reason: told },
+  ).toMatchObject([
+    { property: "advertiserId", reason: told, level: "warning" },
     { property: 'events["a"].eventName', reason: unseen },
     { property: 'events["a"].existingId', reason: told },
     { property: 'events["a"].segmentId', reason: told.replace(rounded, `${rounded}00`) },
@@ -163,7 +163,7 @@ it("an id that a spreadsheet has rounded, and a name with a character that nobod
 
 it("short windows are warned of, in defaults and in each entry", () => {
   const events = { a: { ...E, clickWindow: 30 }, b: { ...E, viewWindow: 366 } };
-  expect(warningsIn({ defaults: { viewWindow: 1 }, events })).toEqual([
+  expect(warningsIn({ defaults: { viewWindow: 1 }, events })).toMatchObject([
     {
       property: "defaults.viewWindow",
       reason: expect.stringContaining("is 1 second; windows are in seconds."),
@@ -175,9 +175,68 @@ it("short windows are warned of, in defaults and in each entry", () => {
   ]);
 });
 
+it.each<[number, string | undefined]>([
+  [365, "31536000 (365 days)"],
+  [366, undefined],
+  [10_080, "604800 (7 days)"],
+  [20_160, "1209600 (14 days)"],
+  // Whole hours, which are often meant.
+  [43_200, undefined],
+  [86_400, undefined],
+  [604_800, undefined],
+])("a window of %i seconds is probably meant as %s", (clickWindow, meant) => {
+  const [warning] = warningsIn({ clickWindow });
+  expect(warning?.reason.split("write ")[1]).toBe(meant);
+});
+
+/** The reason of the warning about a name; empty if there is none. */
+const toldOf = (eventName: string) => warningsIn({ eventName })[0]?.reason ?? "";
+
 it("names that stand for no value are warned of", () => {
-  const events = { a: { ...E, eventName: "None" }, b: { ...E, eventName: "Nonesuch" } };
-  expect(warningsIn({ events })).toEqual([
-    { property: 'events["a"].eventName', reason: 'is "None": is that a name?' },
+  const names = ["None", "undefined", "TODO", "tbd", "xxx", "#N/A"];
+  expect(names.map((name) => toldOf(name).endsWith(": is that a name?"))).toEqual([
+    ...[true, true, true, true, true, false],
   ]);
+  expect(["Nonesuch", "Todo list", "XX"].map(toldOf)).toEqual(["", "", ""]);
+});
+
+it("placeholders that nothing has filled in are warned of", () => {
+  const placeholders = [
+    `\${ADVERTISER_NAME}`,
+    `Buy \${name}`,
+    "#{name}",
+    "$(Build.Name)",
+    "{{ var('purchase_name') }}",
+    "{{Event}}",
+    "%PURCHASE_NAME%",
+    "[object Object]",
+    "<event name>",
+    "$PURCHASE_NAME",
+  ];
+  for (const name of placeholders)
+    expect(toldOf(name)).toMatch(/^is ".*": nothing has filled in this placeholder;/);
+  const names = ["5 % off, 10 % off", "a < b", "A$AP", "$5 coupon", "[Shop] Buy", "{x}"];
+  expect(names.filter((name) => toldOf(name) !== "")).toEqual([]);
+});
+
+it("broken letters are warned of, and those of many languages aren't broken", () => {
+  const utf8 = (name: string) => [...new TextEncoder().encode(name)];
+  const misread = (name: string, encoding: string) =>
+    new TextDecoder(encoding).decode(new Uint8Array(utf8(name)));
+  const names = ["Café", "Größe", "À la carte", "Kauf – Shop", "Покупка", "購入 🎉"];
+  const latin1 = names.slice(0, 4).map((name) => String.fromCharCode(...utf8(name)));
+  const broken = [
+    ...names.slice(0, 5).map((name) => misread(name, "windows-1252")),
+    misread("🎉", "windows-1252"),
+    ...latin1.slice(0, 3),
+    ...["Café", "Größe"].map((name) => misread(name, "macintosh")),
+    "Caf\ufffd",
+    "Tom &amp; Jerry",
+    "D&#39;Artagnan",
+    "M&uuml;ller",
+  ];
+  const isBroken = (name: string) => toldOf(name).includes("has broken letters, ");
+  expect(broken.filter((name) => !isBroken(name))).toEqual([]);
+  const good = ["CAFÉ–BAR", "«\u00a0CAFÉ\u00a0»", "NÃO", "Âge", "AT&T; R&D", "√ 9", "ÄÖÜß"];
+  expect([...names, ...good].filter(isBroken)).toEqual([]);
 });

@@ -97,6 +97,6 @@ it("a program can give each argument, and read it: the compiler says which one i
 it("each wire name of an event is a column of a CSV file", () => {
   const columns = Object.values(conversionEvent.wireNames);
   const report = vi.fn();
-  readCsvEvents(`${["key", ...columns].join()}\n`, "c.csv", report);
+  readCsvEvents(`${["key", ...columns].join()}\na\n`, "c.csv", report);
   expect(report).not.toHaveBeenCalled();
 });

@@ -92,6 +92,14 @@ describe("setMocks", () => {
     },
   );
 
+  it("a catalog leaves out the columns that it ignores, and refuses others", async () => {
+    const file = fileOf("key,advertiser,eventName,value,Preis", "buy,Acme,Buy,1,x");
+    const ignoring = (...ignoreColumns: string[]) =>
+      new advertising.Catalog("shop", { file, ignoreColumns });
+    expect(await outputOf(ignoring("Preis").eventIds)).toEqual({ buy: 2 });
+    expect(() => ignoring("Notes")).toThrow('unknown columns: "Preis". Known: key, ');
+  });
+
   it("the constructor throws all problems of its plain arguments", () => {
     const wrong = { ...EVENT, value: "25", clickWindow: -1, colour: "red" } as never;
     expect(() => new advertising.ConversionEvent("purchase", wrong)).toThrow(
@@ -227,7 +235,7 @@ describe("validate", () => {
   it.each([
     ["Advertiser", { advertiserName: "Acme" }, []],
     ["Advertiser", { name: "Acme" }, ["advertiserName", "name"]],
-    ["ConversionEvent", { ...EVENT, value: pulumi.output(1), clickWindow: 60 }, []],
+    ["ConversionEvent", { ...EVENT, value: pulumi.output(1), clickWindow: 600 }, []],
     [
       "ConversionEvent",
       { ...EVENT, value: Number.NaN, eventTypeId: 1.5 },
@@ -244,6 +252,12 @@ describe("validate", () => {
     const problems = advertising.validate(kind, args);
     expect(problems.map(({ property }) => property)).toEqual(properties);
     for (const { reason } of problems) expect(reason).toMatch(/expected|known argument/);
+  });
+
+  it("also returns what is accepted and probably a mistake, as warnings", () => {
+    const args = { advertiserId: 7, events: { a: { eventName: "{{Event}}", value: 1 } } };
+    const { level, property } = advertising.validate("ConversionEventSet", args)[0] ?? {};
+    expect([level, property]).toEqual(["warning", 'events["a"].eventName']);
   });
 
   it("a former key is no key of now, and that of one event", () => {
@@ -272,7 +286,7 @@ describe("validate", () => {
   it("takes an installation's limit, and refuses an unknown kind", () => {
     const args = { ...EVENT, clickWindow: 3600 };
     const problems = advertising.validate("ConversionEvent", args, {
-      maxWindowSeconds: 60,
+      maxWindowSeconds: 600,
     });
     expect(problems).toMatchObject([{ property: "clickWindow" }]);
     expect(() => advertising.validate("Event" as never, args)).toThrow(

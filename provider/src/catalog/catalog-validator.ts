@@ -25,7 +25,7 @@ import {
   sharedRules,
   warningsIn,
 } from "../kinds/index.js";
-import { LIVE_ID, type Rules, validate } from "../rules/index.js";
+import { LIVE_ID, type Problem, type Rules, validate } from "../rules/index.js";
 import { adviceOn, readValue } from "./field-values.js";
 import {
   type AddFinding,
@@ -65,13 +65,16 @@ export function validateCatalog(
     report(entry.sourceOf(property), reason, { subject: entry.subject, property, level });
   }
 
+  function noteAll(entry: CatalogEntry, problems: readonly Problem[]) {
+    for (const { property, reason, level } of problems)
+      addFinding(entry, property, reason, level);
+  }
+
   /** Returns the values that fit, and reports problems and probable mistakes. */
   function check(entry: CatalogEntry, rules: Rules, given = entry.given) {
     const spelling = { read: readValue, advice: adviceOn };
     const { values, problems } = validate(given, rules, spelling);
-    for (const { property, reason } of problems) addFinding(entry, property, reason);
-    for (const { property, reason } of warningsIn(values))
-      addFinding(entry, property, reason, "warning");
+    noteAll(entry, [...problems, ...warningsIn(values)]);
     return values;
   }
 
@@ -105,9 +108,8 @@ export function validateCatalog(
 
   function checkOwner(entry: CatalogEntry) {
     const { owner } = entry;
-    for (const { reason } of warningsIn({ advertiser: owner }))
-      addFinding(entry, "advertiser", reason, "warning");
-    if (LIVE_ID.test(owner) || advertisers.has(owner)) return;
+    if (advertisers.has(owner)) return;
+    if (LIVE_ID.test(owner)) return noteAll(entry, warningsIn({ advertiser: owner }));
     const meant = nearest(owner, advertisers.keys());
     let reason = joined(
       "; ",

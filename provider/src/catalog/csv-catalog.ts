@@ -1,5 +1,5 @@
 /** Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading's letters. */
-import { didYouMean, joined, letters, printable, quoted } from "../base/index.js";
+import { joined, letters, nearest, printable, quoted } from "../base/index.js";
 import { conversionEvent, WINDOWS } from "../kinds/index.js";
 import { withDecimalPoint } from "./field-values.js";
 import type { AddFinding, CatalogEntry, Source } from "./written.js";
@@ -24,27 +24,30 @@ const BY_LETTERS = new Map([
   ["segment", "segmentId"],
 ]);
 
-/** @returns the events as far as the file could be read. */
+/** @param ignored headings of columns to leave out. @returns the events as far as the file could be read. */
 export function readCsvEvents(
   content: string,
   file: string,
   report: AddFinding,
+  ignored: readonly string[] = [],
 ): CatalogEntry[] {
   // Within quotes, the library counts CRLF as two lines. Excel's line about the delimiter becomes a blank one.
   const text = content.replace(/\r\n?/g, "\n").replace(/^"?sep=."?(?=\n)/i, "");
   const delimiter = delimiterOf(text);
   const rows = readRows(text, delimiter, file, report);
   const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
-  const columns = header.cells.map((heading) => BY_LETTERS.get(letters(heading)));
-  for (const [at, heading] of header.cells.entries()) {
-    const column = columns[at];
-    const about = { property: printable(heading) };
-    if (column === undefined && heading !== "") {
-      const reason = `is not a known column; ${didYouMean(heading, COLUMNS)}`;
-      report(header.source, reason, about);
-    }
-    if (column !== undefined && columns.indexOf(column) !== at)
-      report(header.source, `is a second ${column} column: remove one`, about);
+  const headings = header.cells.map((cell) => (ignored.includes(cell) ? "" : cell));
+  const columns = headings.map((heading) => BY_LETTERS.get(letters(heading)));
+  for (const [at, column] of columns.entries()) {
+    if (column === undefined || columns.indexOf(column) === at) continue;
+    const about = { property: printable(headings[at] ?? "") };
+    report(header.source, `is a second ${column} column: remove one`, about);
+  }
+  const unknown = headings.filter((heading, at) => heading !== "" && !columns[at]);
+  if (unknown.length > 0) {
+    const listed = unknown.map(describeUnknown).join(", ");
+    const reason = `unknown columns: ${listed}. Known: ${COLUMNS.join(", ")}`;
+    report(header.source, `${reason}. Rename them, or list them in ignoreColumns`);
   }
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   if (missing.length > 0) {
@@ -81,6 +84,18 @@ export function readCsvEvents(
   });
 }
 
+/** An unknown heading, with what to write instead if that is likely. */
+function describeUnknown(heading: string) {
+  const shown = quoted(heading);
+  const window = WINDOWS.find((name) => letters(heading).startsWith(letters(name)));
+  if (window !== undefined)
+    return `${shown} (write ${window}, and the unit in each cell: 7d, 12h, 90min)`;
+  // Without what is in brackets, often a unit.
+  const meant = nearest(heading.replace(/[([].*/, ""), BY_LETTERS.keys());
+  if (meant === undefined) return shown;
+  return `${shown} (did you mean ${BY_LETTERS.get(meant)}?)`;
+}
+
 /** The label of a row of sums, in English, German and French. */
 const SUMMARY =
   /^(?:(?:grand |sub[- ]?|sous-)?totals?(?: général)?|(?:zwischen|gesamt)?summe|gesamt|sum|somme)(?:\s*[:=(].*)?$/iu;
@@ -100,6 +115,7 @@ function readRows(text: string, delimiter: string, file: string, report: AddFind
         line = 1 + lines;
       },
     });
+    if (rows.length === 1) report({ file }, "has no events below its header");
   } catch (error) {
     report({ file, line }, `is not valid CSV: ${(error as Error).message}`);
   }

@@ -13,8 +13,20 @@ const FALSE_WORDS = /^(no|nein|falsch|non|faux)$/i;
 /** A separator before three digits may mean thousands or decimals, so it is refused: a wrong guess would go live. */
 const UNCLEAR = /^[+-]?[1-9]\d{0,2}[.,]\d{3}(?![\d.,])/;
 
+const GROUPED = /^([+-]?[1-9]\d{0,2}([.,'’\s])\d{3}(?:\2\d{3})*)((?!\2)[.,]\d+)?$/;
+
+/** A number's text without separators between thousands; `undefined` if it has none, or they may be decimal ones. */
+function ungrouped(text: string): string | undefined {
+  const [, whole = "", separator = "", decimals = ""] = GROUPED.exec(text) ?? [];
+  const isUnclear = decimals === "" && /^[^.,]*[.,][^.,]*$/.test(whole);
+  if (whole === "" || isUnclear) return undefined;
+  return whole.replaceAll(separator, "") + decimals;
+}
+
 /** A number's text with a decimal point instead of a decimal comma. */
 export function withDecimalPoint(text: string): unknown {
+  const plain = ungrouped(text);
+  if (plain !== undefined) return Symbol(`${quoted(text)}: write ${plain}`);
   if (!UNCLEAR.test(text)) return text.replace(/^([+-]?\d*),(\d)/, "$1.$2");
   const whole = text.replace(/[.,]/, "");
   return Symbol(
@@ -59,10 +71,16 @@ const ADVICE: Partial<Record<Form, string>> = {
 export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
   const { form, names = {} } = described(rule);
   const known = form === "choice" ? Object.values(names).map(String) : Object.keys(names);
-  const meant = typeof value === "string" ? nearest(value, known) : undefined;
+  const text = typeof value === "string" ? value : "";
+  const meant = nearest(text, known);
   if (meant !== undefined) return `did you mean ${meant}?`;
   if (form === "named number") return `write its number, or ${known.join(" or ")}`;
   if (form === "text" && typeof value !== "string") return "put it in quotes";
+  let plain = form === "number" ? ungrouped(text)?.replace(",", ".") : undefined;
+  // An advertiser's key may be an id too.
+  if (form === "id" || form === undefined)
+    [, plain] = /^([1-9]\d*)[.,]0+$/.exec(text) ?? [];
+  if (plain !== undefined) return `write ${plain}`;
   return form && ADVICE[form];
 }
 

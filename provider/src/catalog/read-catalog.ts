@@ -19,6 +19,7 @@ import { readYamlCatalog } from "./yaml-catalog.js";
 export const CATALOG_RULES = z.strictObject({
   file: expecting("a file's path, not an Output", z.string().min(1)),
   sets: booleanRule.optional(),
+  ignoreColumns: expecting("a list of column headings", z.array(z.string())).optional(),
 });
 
 const CSV = [".csv", ".tsv"];
@@ -26,22 +27,21 @@ const CSV = [".csv", ".tsv"];
 /**
  * Reads a catalog and checks it against all rules.
  * @param file relative to `folder`; findings name it as it is given here. @param limits the installation's.
+ * @param ignoreColumns headings of a CSV file's columns to leave out.
  */
 export function readCatalog(
   file: string,
   folder: string,
   limits: RuleSettings,
+  ignoreColumns: readonly string[] = [],
 ): CatalogContent {
   const findings: CatalogFinding[] = [];
   const report: AddFinding = (source, reason, about) => {
     findings.push({ level: "error", subject: "", property: "", reason, source, ...about });
   };
   const endings = [".yaml", ".yml", ".json", ...CSV];
-  const content = validateCatalog(
-    readWritten(file, folder, endings, report),
-    limits,
-    report,
-  );
+  const reading = { folder, report, ignoreColumns };
+  const content = validateCatalog(readWritten(file, endings, reading), limits, report);
   if (content.advertisers.length + content.events.length + findings.length === 0)
     report({ file }, "has no advertisers and no events");
   const byPlace = findings.toSorted((a, b) =>
@@ -52,10 +52,10 @@ export function readCatalog(
 
 function readWritten(
   file: string,
-  folder: string,
   endings: readonly string[],
-  report: AddFinding,
+  reading: { folder: string; report: AddFinding; ignoreColumns: readonly string[] },
 ): WrittenCatalog {
+  const { folder, report, ignoreColumns } = reading;
   const nothing: WrittenCatalog = { defaults: [], events: [] };
   const ending = extname(file).toLowerCase();
   if (!endings.includes(ending)) {
@@ -67,8 +67,6 @@ function readWritten(
   try {
     const bytes = readFileSync(resolve(folder, file));
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    // The YAML library accepts more than JSON.
-    if (ending === ".json") JSON.parse(text);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const isEncoding = code === "ERR_ENCODING_INVALID_ENCODED_DATA";
@@ -76,12 +74,56 @@ function readWritten(
     report({ file }, isEncoding ? cure : printable(`can't be read: ${message}`));
     return nothing;
   }
+  // Downloads that need a login, and exports that only spreadsheets read.
+  if (/^\s*<[!?a-z]/i.test(text)) {
+    report(
+      { file },
+      `is an HTML page or XML, in spite of its name: export it as ${ending}`,
+    );
+    return nothing;
+  }
   if (CSV.includes(ending))
-    return { ...nothing, events: readCsvEvents(text, file, report) };
+    return { ...nothing, events: readCsvEvents(text, file, report, ignoreColumns) };
+  // The YAML library accepts more than JSON.
+  const fault = ending === ".json" ? jsonFault(text) : undefined;
+  if (fault) {
+    report({ file, ...fault.place }, printable(`can't be read: ${fault.reason}`));
+    return nothing;
+  }
   const written = readYamlCatalog(text, file, report) ?? nothing;
   const { eventsFile } = written;
   if (eventsFile === undefined) return written;
   const beside = isAbsolute(eventsFile) ? eventsFile : join(dirname(file), eventsFile);
-  const { events } = readWritten(beside, folder, CSV, report);
+  const { events } = readWritten(beside, CSV, reading);
   return { ...written, events: [...written.events, ...events] };
+}
+
+/** Why and where a text isn't JSON; `undefined` if it is. The engine's own message often has no place. */
+function jsonFault(text: string) {
+  const message = jsonError(text);
+  if (message === undefined) return undefined;
+  // The fault follows the longest beginning that more text could complete.
+  let good = 0;
+  let bad = text.length + 1;
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    const error = jsonError(text.slice(0, middle)) ?? "Unexpected end";
+    if (error.includes("Unexpected end") || error.includes(`position ${middle} `))
+      good = middle;
+    else bad = middle;
+  }
+  const lines = text.slice(0, good).split("\n");
+  const column = (lines.at(-1) ?? "").length + 1;
+  const reason = message.replace(/( in JSON)? at position .*/s, "");
+  return { reason, place: { line: lines.length, column } };
+}
+
+/** @returns the engine's message; `undefined` for JSON. */
+function jsonError(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

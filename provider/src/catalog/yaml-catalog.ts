@@ -36,6 +36,9 @@ export function readYamlCatalog(
     const [reason] = message.split(";", 1);
     report(placeAt(pos[0]), `can't be read: ${reason}`);
   }
+  const { yaml } = document.directives;
+  if (yaml.explicit && yaml.version === "1.1")
+    report(placeAt(0), "is YAML 1.1, in which 010 is 8 and 7:00 is 420: write %YAML 1.2");
   if (problems.some(({ code }) => code !== "DUPLICATE_KEY")) return undefined;
   try {
     const options = { maxAliasCount: MAX_ALIASES, reviver: smallIntegers };

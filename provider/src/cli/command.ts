@@ -16,7 +16,15 @@ import {
 } from "../base/index.js";
 import { type CatalogContent, describeAlike, readCatalog } from "../catalog/index.js";
 import { readSettings } from "../settings/index.js";
-import { type Command, chosen, command, type Formats, jsonOf, TEXT } from "./harness.js";
+import {
+  type Command,
+  chosen,
+  command,
+  type Formats,
+  jsonOf,
+  SEVERAL,
+  TEXT,
+} from "./harness.js";
 import { pendingCommand as pending } from "./pending.js";
 import { STACK_OPTIONS } from "./pulumi.js";
 import {
@@ -52,6 +60,7 @@ report comment           Markdown for a pull request, from \`pulumi preview --js
   --fail-on WHAT         exit code 1 on rename, replace or rename,replace
 validate FILE            lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv), by
                          ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD
+  --ignore-column NAME   as in the Catalog's ignoreColumns (repeatable)
   --format FORMAT        text (default) or json
 
 For what is about a stack:
@@ -100,8 +109,8 @@ const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
 };
 
 const validateCommand = command(
-  { format: { ...TEXT, default: "text" } },
-  async ({ format }, file) => {
+  { format: { ...TEXT, default: "text" }, "ignore-column": SEVERAL },
+  async ({ format, "ignore-column": ignored }, file) => {
     const inFormat = chosen(FINDINGS, format, "format");
     const { settings, problems } = readSettings({
       config: () => undefined,
@@ -110,7 +119,7 @@ const validateCommand = command(
     });
     const faults = problems.map(({ source, reason }) => `${source} ${reason}`);
     if (faults.length > 0) throw new SettingsError(faults.join("; "));
-    const catalog = readCatalog(file, process.cwd(), settings);
+    const catalog = readCatalog(file, process.cwd(), settings, ignored);
     const errors = catalog.findings.filter(({ level }) => level === "error").length;
     process.stdout.write(inFormat(catalog, file, errors));
     return Math.min(errors, 1);

@@ -2,15 +2,17 @@
 import { asRecord, count, hasStray, isPlain, quoted, type Values } from "../base/index.js";
 import { type Problem, withUnit } from "../rules/index.js";
 import { memberPath } from "./kind.js";
-import { days } from "./vocabulary.js";
+import { days, hours } from "./vocabulary.js";
 
 /** The check of each argument that has one. */
 const CHECKS: Readonly<Record<string, (value: unknown) => string | undefined>> = {
-  clickWindow: shortWindow,
-  viewWindow: shortWindow,
+  clickWindow: oddWindow,
+  viewWindow: oddWindow,
   advertiserName: oddName,
   eventName: oddName,
-  advertiser: roundedId,
+  key: oddText,
+  // In a CSV file, an id or a name.
+  advertiser: (text) => roundedId(text) ?? oddName(text),
   advertiserId: roundedId,
   segmentId: roundedId,
   existingId: roundedId,
@@ -22,7 +24,7 @@ export function warningsIn(values: Values): Problem[] {
     ...mistakesIn(values, ""),
     ...mistakesIn(asRecord(values.defaults), "defaults."),
     ...Object.entries(asRecord(values.events)).flatMap(([key, event]) =>
-      mistakesIn(asRecord(event), `${memberPath(key)}.`),
+      mistakesIn({ key, ...asRecord(event) }, `${memberPath(key)}.`),
     ),
   ];
 }
@@ -32,24 +34,52 @@ function mistakesIn(values: Values, at: string) {
   return Object.entries(values).flatMap(([property, value]) => {
     const reason = CHECKS[property]?.(value);
     if (reason === undefined) return [];
-    return { property: `${at}${property}`, reason };
+    return { property: `${at}${property}`, reason, level: "warning" as const };
   });
 }
 
-/** The platform's own interface shows days, so a small number of seconds was probably meant as days. */
-function shortWindow(seconds: unknown) {
-  if (typeof seconds !== "number" || seconds > 365) return undefined;
-  const meant = withUnit(days(seconds));
-  return `is ${count(seconds, "second")}; windows are in seconds. If you mean days, write ${meant}`;
+/** The platform's own interface shows days, so few seconds, or whole days in minutes, probably have the wrong unit. */
+function oddWindow(seconds: unknown) {
+  if (typeof seconds !== "number") return undefined;
+  const is = `is ${count(seconds, "second")}; windows are in seconds. If you mean`;
+  if (seconds <= 365) return `${is} days, write ${withUnit(days(seconds))}`;
+  // Whole hours are often meant.
+  if (seconds % hours(1) === 0 || seconds % 1440 !== 0) return undefined;
+  return `${is} minutes, write ${withUnit(seconds * 60)}`;
 }
 
-/** Programs write these texts for an empty cell of a table. */
-const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a)$/i;
+/** The bytes 0x80 to 0xBF, read as Windows-1252 or Latin-1. */
+const TRAIL = "[\\u0080-\\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]";
+
+/**
+ * Letters that were UTF-8 and were read as Windows-1252 (`Ã©`; two in a row outside Latin), or as Mac Roman (`√©`); the
+ * character for one that was lost; and a character's name in HTML.
+ */
+const BROKEN = new RegExp(
+  `[ÂÃ]${TRAIL}|([Ä-ß]${TRAIL}){2}|â€|ðŸ|√[^\\s\\d]|\\ufffd|&([A-Za-z][a-z]+\\d*|#\\w+);`,
+);
+
+/** Placeholders of templates and scripts that nothing has filled in. */
+const UNFILLED =
+  /[$#]\{.*\}|\$\(.*\)|\{\{.*\}\}|%[A-Za-z_]\w*%|\[object \w+\]|^<.*>$|^\$[A-Z_][A-Z\d_]*$/;
+
+/** Programs write these texts for an empty cell of a table, and people for a name that they don't know yet. */
+const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a|todo|tbd|fixme|x{3,})$/i;
 
 function oddName(name: unknown) {
   if (typeof name !== "string") return undefined;
   if (hasStray(name)) return `${quoted(name)} has an invisible character: is it intended?`;
-  return NO_NAME.test(name) ? `is "${name}": is that a name?` : undefined;
+  return NO_NAME.test(name) ? `is "${name}": is that a name?` : oddText(name);
+}
+
+/** What is as wrong in a key as in a name. */
+function oddText(text: unknown) {
+  if (typeof text !== "string") return undefined;
+  const [broken] = BROKEN.exec(text) ?? [];
+  if (broken !== undefined)
+    return `${quoted(text)} has broken letters, ${quoted(broken)}: write it as people should read it`;
+  if (!UNFILLED.test(text)) return undefined;
+  return `is ${quoted(text)}: nothing has filled in this placeholder; write the name itself`;
 }
 
 /** A spreadsheet keeps 15 digits of a number, most programs 17; both write zeros for the others. */

@@ -14,9 +14,10 @@ import {
   OutcomeUnknownError,
   printable,
   shellWord,
+  type Values,
   withCode,
 } from "../base/index.js";
-import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind } from "../kinds/index.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind, warningsIn } from "../kinds/index.js";
 import {
   type Abilities,
   type OpenCreate,
@@ -24,6 +25,7 @@ import {
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
+import { problemMessages } from "../rules/index.js";
 import {
   answerCommands,
   type CreateRecord,
@@ -103,6 +105,19 @@ export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
 function madeOtherwise(all: readonly MadeObject[]) {
   const those = all.map(({ ref, id }) => `${ref.short} (${id})`);
   return `Earlier runs created these with arguments that differ from the program's: ${listed(those)}.`;
+}
+
+/** Values that are accepted, and probably mistakes. A catalog shows them itself, with their places. */
+export function mistakeNotices(
+  ref: ResourceRef,
+  values: Values,
+  secret: ReadonlySet<string>,
+): Notice[] {
+  if (isOfCatalog(ref)) return [];
+  const plain = Object.entries(values).filter(([name]) => !secret.has(name));
+  return problemMessages(warningsIn(Object.fromEntries(plain))).map((text) =>
+    notice("with likely mistakes", ref, text),
+  );
 }
 
 export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilities): Notice {
@@ -185,6 +200,10 @@ function refLike({ identity, resource, resourceUrn }: ResourceRef, key: string) 
   return { ...ref, resourceUrn: pluginUrn(ref) };
 }
 
+function isOfCatalog({ parentTypes = "" }: ResourceRef) {
+  return parentTypes.split("$").includes(CATALOG_TYPE);
+}
+
 /** How the program can keep an object that an earlier run made under another name. */
 function renameCure(ref: ResourceRef, { key, id = "<its id>", isInState }: OpenCreate) {
   const adopt = `set existingId: ${id}`;
@@ -193,14 +212,13 @@ function renameCure(ref: ResourceRef, { key, id = "<its id>", isInState }: OpenC
     return adopt;
   const { name, member, resource, parentTypes } = parseKey(key);
   if (key === ref.key || resource !== ref.resource) return adopt;
-  const isOfCatalog = ref.parentTypes?.split("$").includes(CATALOG_TYPE) === true;
   let formerKey: string | undefined;
   if (resourceKeyIn(key) === resourceKeyIn(ref.key)) formerKey = member;
-  else if (isOfCatalog && resource === "ConversionEvent")
+  else if (isOfCatalog(ref) && resource === "ConversionEvent")
     formerKey = name.split(CATALOG_SEPARATOR).at(-1);
   if (formerKey !== undefined)
     return `set formerKey: ${JSON.stringify(formerKey)}, or ${adopt}`;
-  if (isOfCatalog || member !== ref.member) return adopt;
+  if (isOfCatalog(ref) || member !== ref.member) return adopt;
   const named = `name: ${JSON.stringify(name)}`;
   let alias = "an alias with its former name and parent";
   if (parentTypes === undefined)

@@ -75,6 +75,7 @@ import {
   hiddenEventsMessage,
   type MadeObject,
   madeOtherwiseMessage,
+  mistakeNotices,
   namesakesMessage,
   type OpenObject,
   planMessage,
@@ -117,12 +118,14 @@ export async function check(
   const { context, olds, news } = request;
   const { deployment, messages, settings } = runtime;
   runtime.begin(ref);
+  const secret = secretArgumentsIn(news);
   const { values, problems } = checkArguments(resource, news, settings, {
     isUnknown: holdsUnknown,
-    secret: secretArgumentsIn(news),
+    secret,
     // A plugin's program may be in another language than JavaScript, so it gets no hint about undefined outputs.
     isFromOutputs: context.run !== undefined,
   });
+  for (const each of mistakeNotices(ref, values, secret)) messages.warnEach(each);
   const isSet = "member" in resource;
   // Also true in the second `check` of a replacement.
   const isNew = Object.keys(olds).length === 0;

@@ -33,6 +33,8 @@ export interface CatalogArgs {
    * @default false
    */
   sets?: boolean | undefined;
+  /** Headings of a CSV file's columns to leave out, as the file has them. Other unknown columns are an error. */
+  ignoreColumns?: readonly string[] | undefined;
 }
 
 /**
@@ -136,9 +138,11 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
   const program = currentProgram();
   const { settings } = program.reading;
   const { values, problems } = validate(args, CATALOG_RULES);
-  const { file } = values;
+  const { file, ignoreColumns } = values as Partial<CatalogArgs>;
   const content =
-    typeof file === "string" ? readCatalog(file, process.cwd(), settings) : NOTHING;
+    file === undefined
+      ? NOTHING
+      : readCatalog(file, process.cwd(), settings, ignoreColumns);
   const canDelete = KINDS.filter((kind) => knownOperations(kind, settings).delete);
   const byLevel = Map.groupBy(content.findings, ({ level }) => level);
   const added = program.add({

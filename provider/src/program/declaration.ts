@@ -5,13 +5,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { asRecord, hasValue, isPlain, listIn, type Values } from "../base/index.js";
 import {
-  CATALOG_TYPE,
   checkArguments,
   displayName,
   type Kind,
   type SetKind,
   typeTokenOf,
-  warningsIn,
 } from "../kinds/index.js";
 import {
   isContainer,
@@ -41,8 +39,8 @@ export interface Finding {
 }
 
 export interface Declaration extends Finding {
-  /** Likely mistakes that are accepted. */
-  warnings: readonly string[];
+  /** A catalog's likely mistakes, with their places. The provider process shows those of other resources. */
+  warnings?: readonly string[];
   /** Undefined for a catalog, whose resources have constructors of their own, and for a resource that is only read. */
   resource?: ResourceDeclaration;
 }
@@ -76,8 +74,6 @@ export function declare(call: Call, settings: Settings): Declaration {
   const { values, problems } = checkArguments(declared, args, settings, {
     isUnknown: holdsOutput,
   });
-  // A catalog shows these warnings itself, with the place in its file.
-  const isOfCatalog = isOfType(options.parent, CATALOG_TYPE);
   const objects =
     kind === declared
       ? [{ ...declaredObject(kind, values), key, formerKeys }]
@@ -85,7 +81,6 @@ export function declare(call: Call, settings: Settings): Declaration {
   return {
     title,
     lines: problemMessages([...problems, ...optionProblems(options, canDelete)]),
-    warnings: isOfCatalog ? [] : problemMessages(warningsIn(values)),
     resource: { ...resource, objects },
   };
 }

@@ -12,7 +12,6 @@ import {
   count,
   cut,
   SettingsError,
-  saidOnce,
   type Values,
   versionProblem,
   withPage,
@@ -97,18 +96,8 @@ class Program {
         const batch = this.#batch.splice(0);
         this.#validated = undefined;
         try {
-          const all = batch.flatMap(({ title, warnings }) =>
-            warnings.map((text) => ({ title, text })),
-          );
-          // A warning that several resources share is printed once.
-          warn(
-            saidOnce(
-              all,
-              ({ title, text }) => `${title}: ${text}`,
-              ({ title }) => title,
-              ({ text }) => text,
-            ),
-          );
+          for (const { title, warnings = [] } of batch)
+            warn(warnings.map((text) => `${title}: ${text}`));
           this.#assertGood(batch);
           resolve();
         } catch (error) {
@@ -249,7 +238,7 @@ export function registrationOf(
   const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
   const { id, parent } = merged;
   const given = withIds(kind, { ...args });
-  let declaration: Declaration = { title: "", lines: [], warnings: [] };
+  let declaration: Declaration = { title: "", lines: [] };
   // For a resource that is only read, the provider checks the id.
   if (id === undefined)
     declaration = declare(

@@ -9,6 +9,7 @@ import {
   RESOURCES,
   THIRTY_DAYS_IN_SECONDS,
   typeTokenOf,
+  warningsIn,
 } from "../kinds/index.js";
 import type { Attribution, EventType, ResourceName } from "../kinds/vocabulary.js";
 import { exactId, LIVE_ID, show } from "../rules/index.js";
@@ -344,7 +345,7 @@ export interface ValidateOptions {
  *
  * @param kind the resource's class: `"Advertiser"`, `"ConversionEvent"` or `"ConversionEventSet"`.
  * @param args as its constructor takes them.
- * @returns all problems, by property; empty if there are none.
+ * @returns all problems, by property; empty if there are none. Those with the `level` `"warning"` are accepted.
  * @throws an error with the code `ADVERTISING_ARGUMENTS` if `kind` is none of these.
  *
  * @example
@@ -368,5 +369,8 @@ export function validate(
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const ids = withIds(found, asRecord(args));
   const limits = { maxWindowSeconds, markField: undefined };
-  return checkArguments(found, ids, limits, { isUnknown: holdsOutput }).problems;
+  const { values, problems } = checkArguments(found, ids, limits, {
+    isUnknown: holdsOutput,
+  });
+  return [...problems, ...warningsIn(values)];
 }

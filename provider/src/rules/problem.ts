@@ -7,4 +7,6 @@ export interface Problem {
   readonly property: string;
   /** Says what was expected and what was got, without the property's name. */
   readonly reason: string;
+  /** `"warning"`: the value is accepted, but probably a mistake. @default "error" */
+  readonly level?: "error" | "warning";
 }

@@ -11,6 +11,7 @@ A local stand-in for the platform. It listens on 127.0.0.1, and prints a line fo
 
   --port N           TCP port (default: a free one)
   --latency-ms N     milliseconds for each response (default: 0)
+  --account E:P      one more account: e-mail and password (repeatable)
   --operations       can also read, update, delete and search
   --help, -h         this text
 
@@ -23,18 +24,23 @@ async function main() {
   const { values, positionals } = parseArgs({
     options: {
       port: { type: "string" },
-      "latency-ms": { type: "string" },
+      "latency-ms": { type: "string", default: "0" },
+      account: { type: "string", multiple: true, default: [] },
       operations: { type: "boolean" },
       json: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
     allowPositionals: true,
   });
-  const { port, "latency-ms": latencyMs = "0", operations = false, json, help } = values;
+  const { port = "0", account: accounts, operations, json, help } = values;
   if (help) return console.log(HELP);
+  // A message must not show a password.
+  if (!accounts.every((each) => /^[^:]+:./.test(each)))
+    throw new Error("--account expects EMAIL:PASSWORD");
+  const latencyMs = Number(values["latency-ms"]);
   if (positionals.length === 0)
-    return start({ port: Number(port ?? 0), latencyMs: Number(latencyMs), operations });
-  if (port === undefined) throw new Error("a command needs the --port of the sandbox");
+    return start({ port: Number(port), latencyMs, accounts, operations });
+  if (port === "0") throw new Error("a command needs the --port of the sandbox");
   const words = json ? [...positionals, "--json"] : positionals;
   console.log(await sendCommand(Number(port), words));
 }

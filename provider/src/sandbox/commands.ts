@@ -41,8 +41,10 @@ FAULT: ${NAMES.join(", ")}, status-<200 to 599>;
   with -after-act at the end, the request is carried out first
 TIMES: a whole number from 1 up, or always; once by default`;
 
+type TypedFault = FaultRule & { with: Fault };
+
 /** Parses a fault as typed. @throws Error that lists the known faults */
-export function parseFault(typed: string): FaultRule {
+export function parseFault(typed: string): TypedFault {
   const { on, name = "", status, act, times = "1" } = TYPED.exec(typed)?.groups ?? {};
   if (on === undefined)
     throw new Error(`${quoted(typed)} isn't TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
@@ -58,6 +60,25 @@ export function parseFault(typed: string): FaultRule {
   };
 }
 
+const NOUN_OF: Readonly<Record<string, string>> = {
+  any: "request",
+  authenticate: "login",
+  advertiser: "advertiser create",
+  event: "event create",
+};
+
+/** A sentence about the requests that a fault hits. */
+function describeFault({ on, with: fault, act, times }: TypedFault): string {
+  const noun = NOUN_OF[on] ?? on;
+  let which = `Each of the next ${times} ${noun}s`;
+  if (times === 1) which = `The next ${noun}`;
+  if (times === Number.POSITIVE_INFINITY) which = `From now on, each ${noun}`;
+  let end = "gets no response";
+  if (act) end = "its response is lost";
+  if (fault.kind === "answer") end = `gets status ${fault.status}`;
+  return `${which} ${act ? "is" : "isn't"} carried out, and ${end}.`;
+}
+
 /** Each command returns the text to print, or `undefined` if the words don't fit HELP. @throws Error */
 const COMMANDS: Readonly<
   Record<string, (sandbox: Sandbox, words: readonly string[]) => string | undefined>
@@ -68,8 +89,9 @@ const COMMANDS: Readonly<
       sandbox.endFaults();
       return "Requests no longer fail.";
     }
-    for (const rule of words.map(parseFault)) sandbox.fail(rule);
-    return `Requests fail from now on: ${words.join(", ")}.`;
+    const rules = words.map(parseFault);
+    for (const rule of rules) sandbox.fail(rule);
+    return rules.map(describeFault).join("\n");
   },
 
   list(sandbox, words) {

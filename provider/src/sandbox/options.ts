@@ -25,6 +25,8 @@ export const DEFAULTS = {
   email: "ops@example.com",
   /** @default "sandbox-password" */
   password: "sandbox-password",
+  /** More accounts, each as `EMAIL:PASSWORD`. All accounts see all objects. @default none */
+  accounts: [] as readonly string[],
   /** Delay of each answer, in milliseconds. @default 0 */
   latencyMs: 0,
   /** `basic` also accepts Basic credentials instead of a session's cookie. @default "session" */
@@ -50,7 +52,7 @@ export const DEFAULTS = {
 };
 export type AllOptions = Readonly<typeof DEFAULTS>;
 /** Options of `startSandbox`; everything has a default. */
-export type SandboxOptions = Partial<AllOptions>;
+export type SandboxOptions = { [K in keyof AllOptions]?: AllOptions[K] | undefined };
 
 /** An advertiser or an event in the sandbox: its wire fields with defaults, and its id. */
 export interface SandboxObject {

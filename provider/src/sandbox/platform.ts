@@ -106,12 +106,16 @@ export class Platform {
     advertiser: new Map<number, SandboxObject>(),
     event: new Map<number, SandboxObject>(),
   };
+  /** Of each account, as `EMAIL:PASSWORD`. */
+  readonly #credentials: ReadonlySet<string>;
   #nextId = 1;
 
   constructor(
     private readonly options: AllOptions,
     readonly sessions: Sessions,
   ) {
+    const { email, password, accounts } = options;
+    this.#credentials = new Set([`${email}:${password}`, ...accounts]);
     for (const noun of NOUNS)
       for (const object of options.objects[`${noun}s`] ?? []) this.#keep(noun, object);
   }
@@ -148,7 +152,7 @@ export class Platform {
   #logIn({ email, password, keep_logged_in }: Values) {
     if (this.sessions.countLogin())
       return failure(429, "too many logins", { "retry-after": "60" });
-    if (email !== this.options.email || password !== this.options.password)
+    if (!this.#credentials.has(`${email}:${password}`))
       return failure(401, "the e-mail or the password is wrong");
     const message = "Authentication successful: the session cookie was set";
     return success(
@@ -159,9 +163,9 @@ export class Platform {
 
   /** @returns the cookies for the answer; `undefined` without valid credentials. */
   #admit({ headers }: SandboxRequest) {
-    const { authMode, email, password } = this.options;
-    const credentials = Buffer.from(`${email}:${password}`).toString("base64");
-    if (authMode === "basic" && headers.authorization === `Basic ${credentials}`) return [];
+    const [, basic = ""] = /^Basic (.+)$/.exec(String(headers.authorization)) ?? [];
+    const isKnown = this.#credentials.has(Buffer.from(basic, "base64").toString());
+    if (this.options.authMode === "basic" && isKnown) return [];
     return this.sessions.admit(headers.cookie as string | undefined);
   }
 

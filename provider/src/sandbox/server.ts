@@ -9,7 +9,14 @@ import {
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { excerpt, jsonIn, printable, quoted, type Values } from "../base/index.js";
+import {
+  excerpt,
+  jsonIn,
+  printable,
+  quoted,
+  type Values,
+  withoutUndefined,
+} from "../base/index.js";
 import {
   type AllOptions,
   COUNTERS,
@@ -49,7 +56,7 @@ export class Sandbox {
   #faults: ArmedFault[] = [];
 
   constructor(options: SandboxOptions, sessions?: Sessions) {
-    this.#options = { ...DEFAULTS, ...options };
+    this.#options = { ...DEFAULTS, ...withoutUndefined(options) };
     this.email = this.#options.email;
     this.password = this.#options.password;
     this.#platform = new Platform(this.#options, sessions ?? new Sessions(this.#options));

@@ -59,7 +59,6 @@ export function refIn(
 
 export interface ProgramHalf {
   readonly registrations: readonly Registration[];
-  readonly warnings: readonly string[];
   /** The problems of the program. If there are any, nothing is registered. */
   readonly findings: readonly string[];
 }
@@ -106,7 +105,6 @@ export function programHalf(
   const findings = judged.flatMap((part) =>
     part.findings.filter(({ lines }) => lines.length > 0),
   );
-  const warnings = batch.flatMap((declaration) => declaration.warnings);
   const contexts = new Map(judged.flatMap((part) => part.contexts));
   const registrations = program.map((declared, index): Registration => {
     const { type, aliases = [], deletes } = declared;
@@ -129,7 +127,7 @@ export function programHalf(
     };
   });
   const told = findings.map(({ title, lines }) => [title, ...lines].join("\n"));
-  return { registrations, warnings, findings: told };
+  return { registrations, findings: told };
 }
 
 function aliasesOf({ aliases = [] }: Declared) {

@@ -370,7 +370,7 @@ export class Simulation {
     };
     const { warn } = console;
     console.warn = tell;
-    const ending = how === "refresh" ? refresh(before, run) : this.#up(program, run, tell);
+    const ending = how === "refresh" ? refresh(before, run) : this.#up(program, run);
     const ended = await Promise.race([process.death, ending]);
     ending.catch(() => undefined);
     let isKilled = ended === "killed";
@@ -460,13 +460,8 @@ export class Simulation {
     return half;
   }
 
-  async #up(
-    program: readonly Declared[],
-    run: RunOptions,
-    tell: (text: string) => void,
-  ): Promise<Ended> {
+  async #up(program: readonly Declared[], run: RunOptions): Promise<Ended> {
     const half = this.#program(program, false);
-    half.warnings.forEach(tell);
     return up(this.stack.state, half.registrations, run);
   }
 

@@ -22,19 +22,6 @@ async function refused(declare: () => unknown, config: Record<string, string> = 
   return message;
 }
 
-/** The warnings of a program, under the same mocks. */
-async function warningsOf(declare: () => unknown) {
-  await setMocks();
-  const printed: string[] = [];
-  const spy = vi
-    .spyOn(console, "warn")
-    .mockImplementation((text) => void printed.push(text));
-  declare();
-  await new Promise((printed) => setImmediate(printed));
-  spy.mockRestore();
-  return printed.join("\n");
-}
-
 const { getStore } = state as unknown as {
   getStore(): { settings: { options: { monitorAddr?: string | undefined } } };
 };
@@ -119,12 +106,24 @@ export const args: Examples = {
     refused(
       () => new advertising.Advertiser("acme", { advertiserName: "\n", existingId: 0 }),
     ),
-  "accepted, and likely a mistake": () =>
-    warningsOf(() => {
-      const args = { ...EVENT, clickWindow: 7, existingId: "1234567890123450000" };
-      new advertising.ConversionEvent("purchase", { ...args, eventName: "Sign\u200bup" });
-      new advertising.ConversionEvent("lead", { ...EVENT, eventName: "None" });
-    }),
+  "accepted, and likely a mistake": async () => {
+    const { set, event: single, runtime, told } = engineRun();
+    const identity = { identity: `${STACK}::funnel`, run: { isUp: false, resources: 1 } };
+    const event = { value: 25, segmentId: "1234567890123450000" };
+    const events = {
+      buy: { ...event, eventName: "Sign\u200bup", clickWindow: 7 },
+      lead: { ...event, eventName: "None", clickWindow: 10_080 },
+      view: { ...event, eventName: "{{Event}}" },
+      sale: { ...event, eventName: "CafÃ©" },
+    };
+    await set.check({}, { advertiserId: 7, events, __identity: identity });
+    for (const name of ["a", "b", "c", "d", "e"]) {
+      const of = { identity: `${STACK}::${name}`, run: { isUp: false, resources: 9 } };
+      await single.check({}, { ...EVENT, eventName: "TODO", __identity: of });
+    }
+    runtime.messages.tellCollected();
+    return told.map(({ severity, message }) => `${severity}: ${message}`).join("\n");
+  },
   "an Output of the wrong value, in a user's test": async () => {
     await setMocks();
     const value = pulumi.output(undefined) as never;

@@ -45,6 +45,7 @@ async function after(...commands: string[]): Promise<string> {
 export const sandbox: Examples = {
   "advertising-sandbox --help": () => printed("--help"),
   "advertising-sandbox list, without a port": () => printed("list"),
+  "an account without a password": () => printed("--account", "b@example.com"),
   "advertising-sandbox": async () => {
     const child = spawn(process.execPath, [COMMAND]);
     const ended = once(child, "close");
@@ -56,7 +57,8 @@ export const sandbox: Examples = {
   "its commands": () =>
     after(
       ...["list", "edit event 3 value=30", "delete event 3", "delete advertiser 1", "list"],
-      ...["fail event:status-503 any:close:2", "fail none", "expire"],
+      ...["fail event:close-after-act:1", "fail event:status-503 any:close:2"],
+      ...["fail authenticate:reset:always", "fail none", "expire"],
     ),
   "commands that are refused": () =>
     after("fail event:slow", "lsit", "edit event 4 value=1", "edit event 3 value=much"),
