@@ -48,6 +48,7 @@ it("holds package.json, what is compiled, the page's template, style and script,
     [
       "catalog.schema.json",
       "package.json",
+      "pulumi-resource-",
       "pulumi-resource-advertising",
       "schema.json",
       "README.md",
@@ -68,8 +69,12 @@ it("names no source map, no test and no place of this machine", () => {
   expect(wrong.map(([file]) => file)).toEqual([]);
 });
 
-it("needs only what it declares", () => {
+it("needs only what it declares, in ranges, of which the repository tests the lowest", () => {
   const { dependencies, peerDependencies } = manifestIn(providerFolder);
+  for (const [name, range] of Object.entries({ ...dependencies, ...peerDependencies })) {
+    const { version } = manifestIn(join(repository, "node_modules", name));
+    expect([name, range]).toEqual([name, `^${version}`]);
+  }
   const needed = [...files]
     .filter(([file]) => /\.(js|d\.ts)$/.test(file))
     .flatMap(([, text]) => [

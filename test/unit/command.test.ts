@@ -44,12 +44,14 @@ function runIn(cwd: string, environment: Record<string, string>, ...args: string
 
 it("a Node.js that is too old is refused, and no other", () => {
   expect(manifest.engines.node).toBe(`>=${NEEDED_NODE}`);
-  expect(versionProblem("20.20.2")).toContain(
-    "Node.js 22.19.0 or later is needed; this is 20.20.2",
+  const problemOf = (node: string) =>
+    versionProblem({ versions: { node }, execPath: "/usr/bin/node" });
+  expect(problemOf("20.20.2")).toContain(
+    "Node.js 22.19.0 or later is needed; this is 20.20.2 (/usr/bin/node)",
   );
-  expect(versionProblem("22.18.9")).toBeDefined();
+  expect(problemOf("22.18.9")).toBeDefined();
   for (const fits of ["22.19.0", "22.20.1", "23.0.0", "100.0.0"])
-    expect(versionProblem(fits)).toBe(undefined);
+    expect(problemOf(fits)).toBe(undefined);
 });
 
 it.each([

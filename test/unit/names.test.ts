@@ -1,14 +1,17 @@
 /** All names of a resource or member lead to the same one, whatever characters its own name has. */
 import * as pulumi from "@pulumi/pulumi";
-import { expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { stackOfProgram, typesOf } from "../../provider/src/program/pulumi-internals.js";
+import { providerIn } from "../../provider/src/record/index.js";
 import {
+  DEFAULT_PROVIDER,
   identityText,
   keyOf,
   keyOfUrn,
   memberOf,
   memberRef,
   parseKey,
+  providerAt,
   refOf,
   resourceKeyIn,
   stackOf,
@@ -96,6 +99,28 @@ it("are stored and shown in these forms", () => {
   });
 });
 
+it("of the plugin's providers: one name for each, and one for the default provider of every version", () => {
+  const urn = (name: string, parents = "") =>
+    `urn:pulumi:dev::shop::${parents}pulumi:providers:advertising::${name}`;
+  const defaults = ["default", "default_0_1_0", "default_1_2_3_beta_https___x"];
+  const others = [
+    urn("second"),
+    urn("default_second"),
+    urn("a::b"),
+    urn("second", "my:index:A$"),
+    urn("second", "my:index:B$"),
+    urn("default_0_1_0", "my:index:A$"),
+  ];
+  const names = [...defaults.map((name) => urn(name)), ...others].map(providerAt);
+  expect(names.slice(0, 3)).toEqual(defaults.map(() => DEFAULT_PROVIDER));
+  expect(new Set(names).size).toBe(1 + others.length);
+  const type = "advertising:index:ConversionEvent";
+  const ofResources = others.map((provider) =>
+    providerIn({ urn: "", type, provider: `${provider}::an-id` }),
+  );
+  expect(ofResources).toEqual(names.slice(3));
+});
+
 it("in a program, before anything is registered: with the types of all parents, and the organization that backends without any answer", async () => {
   const newResource = ({ name, inputs }: pulumi.runtime.MockResourceArgs) => ({
     id: `${name}-id`,
@@ -114,4 +139,27 @@ it("in a program, before anything is registered: with the types of all parents, 
     "my:index:Outer",
     "my:index:Outer$my:Inner",
   ]);
+});
+
+describe("a Pulumi of another inner shape is refused, in words", () => {
+  const refused = "pulumi-advertising doesn't know @pulumi/pulumi 3.259.0: ";
+
+  it("if a parent has no type: without it, two resources would have one key", () => {
+    expect(() => typesOf({ __parentResource: {} })).toThrow(refused);
+  });
+
+  const options = { settings: { options: {} } };
+  it.each([undefined, () => undefined, () => ({}), () => options])(
+    "if its runtime keeps its state elsewhere (%#)",
+    async (getStore) => {
+      vi.resetModules();
+      const state = { getStore, getLocalStore: undefined };
+      vi.doMock("@pulumi/pulumi/runtime/state.js", () => state);
+      const { currentMocks } = await import(
+        "../../provider/src/program/pulumi-internals.js"
+      );
+      vi.doUnmock("@pulumi/pulumi/runtime/state.js");
+      expect(currentMocks).toThrow(refused);
+    },
+  );
 });

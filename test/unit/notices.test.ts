@@ -50,12 +50,12 @@ it("once the engine is gone, work under way ends, sleepers wake up, and nothing 
   const steps: string[] = [];
   let answer = () => {};
   const work = underWay.track(async () => {
-    underWay.assertEngine();
+    underWay.assertGoesOn();
     await new Promise<void>((resolve) => {
       answer = resolve;
     });
     steps.push("noted");
-    underWay.assertEngine();
+    underWay.assertGoesOn();
   });
   const sleeping = underWay.clock.sleep(3_600_000);
   const ended = underWay.end().then(() => steps.push("ended"));

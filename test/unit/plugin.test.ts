@@ -1,10 +1,28 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { describe, expect, it } from "vitest";
+import { advertiser, checkArguments } from "../../provider/src/kinds/index.js";
 import { detailedDiff } from "../../provider/src/plugin/detailed-diff.js";
 import { readProperties, writeProperties } from "../../provider/src/plugin/properties.js";
 import { AdvertisingPlugin } from "../../provider/src/plugin/provider.js";
+import { problemMessages } from "../../provider/src/rules/index.js";
+import { settingsOf } from "../support/settings.js";
 
 describe("properties", () => {
+  it("an asset or archive has no value that a rule accepts", () => {
+    const asset = {
+      "4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17",
+      text: "x",
+    };
+    const additionalFields = { a: { logo: [asset] }, b: 1 };
+    const struct = Struct.fromJavaScript({ advertiserName: asset, additionalFields });
+    const { values } = readProperties(struct);
+    const { problems } = checkArguments(advertiser, values, settingsOf(), {});
+    expect(problemMessages(problems)).toEqual([
+      expect.stringMatching(/^advertiserName expected .*; got an asset or archive$/),
+      expect.stringMatching(/^additionalFields expected .*; not allowed: "a"$/),
+    ]);
+  });
+
   it("come out as they went in, with the secret ones by name", () => {
     const values = { name: "A", events: { a: { value: 1, list: [true, null] } } };
     const read = readProperties(writeProperties(values, new Set(["events"])));
@@ -32,13 +50,10 @@ describe("properties", () => {
 });
 
 it("an empty argument of a provider hides neither the stack's setting nor a variable", () => {
-  const plugin = new AdvertisingPlugin(
-    {
-      PULUMI_CONFIG: '{"baseUrl":"https://ads.example"}',
-      ADVERTISING_EMAIL: "a@b.c",
-    },
-    "",
-  );
+  const plugin = new AdvertisingPlugin({
+    PULUMI_CONFIG: '{"baseUrl":"https://ads.example"}',
+    ADVERTISING_EMAIL: "a@b.c",
+  });
   const values = { baseUrl: "", email: "" };
   expect(plugin.checkConfig({ values, secret: new Set() })).toEqual(new Map());
 });
@@ -62,4 +77,41 @@ it("a detailed diff has a line for each changed argument, and for each changed e
     'events["b\\""]': { kind: "delete", replaces: false },
     'events["c"]': { kind: "add", replaces: false },
   });
+});
+
+describe("a path of a detailed diff", () => {
+  /** Pulumi's own reading (`ParsePropertyPath`): only a quotation mark is escaped. */
+  const parse = (path: string) => {
+    const [, name, key] = /^(\w+)(?:\["((?:\\"|[^"])*)"\])?$/s.exec(path) ?? [];
+    return key === undefined ? [name] : [name, key.replaceAll('\\"', '"')];
+  };
+  const changed = (key: string) => {
+    const [path = ""] = detailedDiff(
+      { additionalFields: { [key]: 1 } },
+      { additionalFields: { [key]: 2 } },
+      [],
+    ).keys();
+    return parse(path);
+  };
+
+  it.each(["a", 'b"', 'c\\"d', "e\nf", "", "g.h", '["i"]', "ü\u2028", "0", "j\\k"])(
+    "names the part %j",
+    (key) => {
+      expect(changed(key)).toEqual(["additionalFields", key]);
+    },
+  );
+
+  it.each(["a\\", "b\\\\", "\\"])(
+    "names the whole argument where the part %j can't be named",
+    (key) => {
+      expect(changed(key)).toEqual(["additionalFields"]);
+    },
+  );
+});
+
+it("a plugin that no engine has configured ends without an error", async () => {
+  const plugin = new AdvertisingPlugin({});
+  plugin.cancel();
+  await expect(plugin.abandon()).resolves.toBeUndefined();
+  await expect(plugin.close()).resolves.toBeUndefined();
 });

@@ -138,10 +138,15 @@ export const NEEDED_NODE = "22.19.0";
 
 /**
  * Why the running version of Node.js is too old, or undefined. Both processes and the commands check this first: npm
- * only warns about an old version, which fails later.
- * @param running such as `22.19.0`.
+ * only warns about an old version, which fails later. Which `node` it is depends on the PATH of whatever starts it.
  */
-export function versionProblem(running: string): string | undefined {
+export function versionProblem({
+  versions: { node: running },
+  execPath,
+}: {
+  versions: { node: string };
+  execPath: string;
+}): string | undefined {
   if (natural(running, NEEDED_NODE) >= 0) return undefined;
-  return `Node.js ${NEEDED_NODE} or later is needed; this is ${running}. Nothing was sent. Install it from https://nodejs.org/`;
+  return `Node.js ${NEEDED_NODE} or later is needed; this is ${running} (${execPath}). Nothing was sent. Install it from https://nodejs.org/`;
 }

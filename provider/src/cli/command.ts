@@ -130,7 +130,7 @@ const validateCommand = command(
 const COMMANDS = { leftovers, login, pending, report, validate: validateCommand };
 
 async function main(args: readonly string[]): Promise<number> {
-  const old = versionProblem(process.versions.node);
+  const old = versionProblem(process);
   if (old !== undefined) throw new Error(old);
   const [name = "", ...rest] = args;
   if (!args.includes("--help") && !args.includes("-h") && name !== "--version")

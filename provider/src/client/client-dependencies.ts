@@ -21,6 +21,8 @@ export interface ClientDependencies {
   secrets: Secrets;
   /** Prints a message about the whole run, scrubbed of secrets. It may get a message twice, and prints it once. */
   say: (message: string) => void;
+  /** Throws a `NotSentError` once no request may be sent any more. */
+  assertGoesOn?: () => void;
   /** Called for each attempt to send a request, with a line that has no body and no header. */
   onAttempt?: ((line: string) => void) | undefined;
 }

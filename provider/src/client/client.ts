@@ -27,6 +27,8 @@ interface Target {
   label: string;
   /** The URN of a single resource in the state, if it is known. */
   urn?: string | undefined;
+  /** What to do if there is no such object, if its id is a person's. */
+  ifAbsent?: string | undefined;
 }
 
 interface Request extends Target {
@@ -173,14 +175,17 @@ export class Client {
     return { response, verdict };
   }
 
-  async #request({ operation, values, fields, label, urn, beforeSend }: Request) {
+  async #request({ values, fields, label, beforeSend, ...target }: Request) {
+    const { operation } = target;
     const { method, idempotent } = operation;
     const url = addressOf(operation, this.#dependencies.settings.baseUrl, values);
     const body = fields && JSON.stringify(fields);
     const what = `${label}: ${method} ${url.href}`;
-    const request = { ...this.#dependencies, operation, fields: fields ?? {}, what, urn };
+    const { assertGoesOn } = this.#dependencies;
+    const request = { ...this.#dependencies, ...target, fields: fields ?? {}, what };
     let sentAt = "";
     const noteSending = async (at: string) => {
+      assertGoesOn?.();
       await beforeSend?.(at);
       sentAt = at;
     };

@@ -25,6 +25,8 @@ interface Answered extends Quotable {
   what: string;
   /** The URN of a single resource in the state, if it is known. */
   urn?: string | undefined;
+  /** What to do if there is no such object, if its id is a person's. */
+  ifAbsent?: string | undefined;
   credentialsSource: string;
   session: SessionVerdict;
 }
@@ -32,10 +34,12 @@ interface Answered extends Quotable {
 export const NOTHING_CREATED = "Nothing was created.";
 
 /** A wrong "gone" would create a second object, so a person decides if the platform doesn't say it clearly. */
-function adviceIfAbsent({ urn = "<its URN>" }: Answered) {
+function adviceIfAbsent({ urn = "<its URN>", ifAbsent }: Answered) {
+  const look =
+    "Look in the account. If the object is there, check advertising:operations. If it isn't,";
+  if (ifAbsent !== undefined) return `${look} ${ifAbsent}.`;
   return (
-    "Look in the account. If the object is there, check advertising:operations. If it isn't, " +
-    "correct existingId if you set it; remove the key of a set's event; for any other resource, run:\n" +
+    `${look} remove the key of a set's event; for any other resource, run:\n` +
     `  ${inStack("npx pulumi-advertising pending")}\n` +
     `  ${inStack(`pulumi state delete ${shellWord(urn)}`)}`
   );

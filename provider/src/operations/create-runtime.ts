@@ -145,7 +145,7 @@ export function createRuntime(
         throw new SettingsError(`Nothing was sent:\n${describeSettingProblems(problems)}`);
       const cookieFile = cookieFileFor(settings, process.cwd());
       const dependencies = systemDependencies(reading, cookieFile, secrets, messages.say);
-      client = new Client({ ...dependencies, clock });
+      client = new Client({ ...dependencies, clock, assertGoesOn: work.assertGoesOn });
       return client;
     },
     platformNow: () => client?.platformNow(),

@@ -62,6 +62,8 @@ export interface Target {
   ref?: Pick<ResourceRef, "key" | "member" | "urn"> | undefined;
   /** The `__created` of the object's resource, if the state has it. */
   created?: unknown;
+  /** What to do if there is no such object, if its id is a person's. */
+  ifAbsent?: string;
 }
 
 /** The operations on objects of a kind in this deployment. */
@@ -84,7 +86,6 @@ export class ObjectOperations {
     const execute = async (task: ObjectTask) => {
       const { key, ref } = task;
       const assertMaySend = () => {
-        runtime.work.assertEngine();
         if (trouble !== undefined)
           throw new NotSentError(`${ref.label} was not sent, because ${trouble}.`);
       };
@@ -142,12 +143,12 @@ export class ObjectOperations {
   }
 
   /** Callers have checked that the operation is known. */
-  #request(name: OptionalOperation, { id, label, ref }: Target) {
+  #request(name: OptionalOperation, { id, label, ref, ifAbsent }: Target) {
     const operation = this.can[name];
     if (!operation) throw new Error(`no ${name}`);
     // No Pulumi command can name a member, since it is not a resource.
     const urn = ref?.member === undefined ? ref?.urn : undefined;
-    return { kind: this.kind, operation, id, label, urn };
+    return { kind: this.kind, operation, id, label, urn, ifAbsent };
   }
 
   /** @param changed the arguments that differ. @throws AdvertisingError; the update may be sent again. */
@@ -204,7 +205,9 @@ export class ObjectOperations {
     const why = unresolved && resolutionConflict(kind, id, theirs, unresolved);
     if (unresolved && why !== undefined)
       return { kind: "unresolved", record: unresolved, why };
-    await this.#update({ id, label }, theirs, values, [...differences.keys()]);
+    await this.#update({ id, label, ifAbsent: CORRECT_ID }, theirs, values, [
+      ...differences.keys(),
+    ]);
     const open = await runtime.record.open();
     for (const made of open.of(keys).filter(isMade))
       if (made.id !== id) runtime.messages.warnEach(secondObjectNotice(ref, kind, made.id));
@@ -219,7 +222,7 @@ export class ObjectOperations {
     id: string,
   ): Promise<Differences> {
     const { kind } = this;
-    const record = await this.read({ id, label });
+    const record = await this.read({ id, label, ifAbsent: CORRECT_ID });
     if (!record)
       throw new ArgumentsError(
         `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. ` +
@@ -313,6 +316,8 @@ async function keptHolder(
     return !own.includes(ref.key) && !isInRun(resource.urn, command);
   })?.ref.key;
 }
+
+const CORRECT_ID = "correct existingId";
 
 const DAY_MS = 24 * 3600 * 1000;
 

@@ -126,7 +126,7 @@ async function get(
 ): Promise<ReadResult> {
   if (!isPlatformId(id))
     throw new UnsupportedError(
-      `${kind.name}.get expected an id of the platform, an integer from 0; got ${printable(id)}. Nothing was sent.`,
+      `${kind.name} is read by an id of the platform, an integer from 0; got ${printable(id)}. Nothing was sent.`,
     );
   const props = { ...properties, [kind.idProperty]: exactId(id) };
   const { settings } = runtime;
@@ -134,10 +134,11 @@ async function get(
   if (!knownOperations(kind, settings).read || settings.password === undefined)
     return { id, props };
   const label = `${kind.name} ${id}`;
-  const record = await new ObjectOperations(kind, runtime).read({ id, label });
+  const ifAbsent = "correct the id";
+  const record = await new ObjectOperations(kind, runtime).read({ id, label, ifAbsent });
   if (!record)
     throw new ArgumentsError(
-      `${label}: there is no ${kind.create.noun} ${id} on the platform. Give \`get\` the id of an existing one.`,
+      `${label}: there is no ${kind.create.noun} ${id} on the platform. Correct the id.`,
     );
   return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
 }

@@ -66,35 +66,37 @@ export type Severity = "info" | "warn";
 /** Shows a message at the resource with this URN. Resolves once the engine has it; never fails. */
 export type TellAt = (severity: Severity, urn: string, message: string) => Promise<void>;
 
-/** The work in progress, which ends once the engine is gone. */
+/** The work in progress, which ends once the run is cancelled or the engine is gone. */
 export class Work {
   readonly #running = new Set<Promise<unknown>>();
-  readonly #gone = new AbortController();
-  /** Sleeping on this clock fails with a `NotSentError` once the engine is gone. */
+  readonly #stopped = new AbortController();
+  /** Sleeping on this clock fails like {@link assertGoesOn}. */
   readonly clock: Clock = {
     ...systemClock,
     sleep: async (ms) => {
-      const { signal } = this.#gone;
-      await sleep(ms, undefined, { signal }).catch(() => this.assertEngine());
+      const { signal } = this.#stopped;
+      await sleep(ms, undefined, { signal }).catch(this.assertGoesOn);
     },
   };
 
-  /** @throws NotSentError once the engine is gone: nothing would receive the result of a request. */
-  assertEngine(): void {
-    if (this.#gone.signal.aborted)
-      throw new NotSentError("Not sent: Pulumi's engine has ended. Run this again.");
+  /** @throws NotSentError once nothing new may begin. */
+  readonly assertGoesOn = (): void => this.#stopped.signal.throwIfAborted();
+
+  /** Begins nothing more; what is in flight goes on. @param why a clause. */
+  stop(why: string): void {
+    this.#stopped.abort(new NotSentError(`Not sent: ${why}. Run this again.`));
   }
 
   async track<T>(work: () => Promise<T>): Promise<T> {
-    this.assertEngine();
+    this.assertGoesOn();
     const promise = work();
     this.#running.add(promise);
     return promise.finally(() => this.#running.delete(promise));
   }
 
-  /** The engine is gone. Resolves when work in progress has ended. */
+  /** The engine is gone: nothing would receive a result. Resolves when work in progress has ended. */
   async end(): Promise<void> {
-    this.#gone.abort();
+    this.stop("Pulumi's engine has ended");
     await Promise.allSettled(this.#running);
   }
 }

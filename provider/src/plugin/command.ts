@@ -1,19 +1,34 @@
 /** The executable `pulumi-resource-advertising`: Pulumi's engine starts it with its own address, and reads its port. */
+import { runtime } from "@pulumi/pulumi";
+import { versionProblem } from "../base/index.js";
 import { engineLog, watchEngine } from "../dynamic/index.js";
 import { AdvertisingPlugin } from "./provider.js";
 import { serve } from "./server.js";
 
 async function serveEngine(): Promise<void> {
-  const [, , engine = ""] = process.argv;
-  const plugin = new AdvertisingPlugin(process.env, engine);
-  const log = engineLog(engine);
-  // In a destroy, the engine shows a plugin's log messages, but not its stderr.
-  console.warn = (message: string) => void log("warn", "", message);
-  const port = await serve(plugin);
-  watchEngine(engine, () => void plugin.runtime.abandon().finally(() => process.exit(1)));
+  const plugin = new AdvertisingPlugin(process.env);
+  /** With PULUMI_DEBUG_PROVIDERS this process outlives its engines, which attach one after the other. */
+  const attach = (engine: string, onGone = () => {}) => {
+    plugin.engine = engine;
+    runtime.resetOptions("", "", 0, engine, "", false, "");
+    const log = engineLog(engine);
+    // In a destroy, the engine shows a plugin's log messages, but not its stderr.
+    console.warn = (message: string) => void log("warn", "", message);
+    watchEngine(engine, () => {
+      if (plugin.engine === engine) void plugin.abandon().finally(onGone);
+    });
+  };
+  const [, , engine] = process.argv;
+  if (engine !== undefined) attach(engine, () => process.exit(1));
+  const port = await serve(plugin, attach);
   // The engine ends the process with this signal, after it has saved the state.
   process.once("SIGINT", () => void plugin.close().finally(() => process.exit(0)));
   process.stdout.write(`${port}\n`);
 }
 
-void serveEngine();
+const old = versionProblem(process);
+if (old === undefined) void serveEngine();
+else {
+  console.error(`pulumi-advertising: ${old}`);
+  process.exitCode = 1;
+}

@@ -21,28 +21,29 @@ export function detailedDiff(
   for (const name of namesIn(olds, news)) {
     const then = olds[name];
     const now = news[name];
+    if (isDeepStrictEqual(then, now)) continue;
     const isMap =
       MAPS.includes(name) && typeof then === "object" && typeof now === "object";
-    if (isDeepStrictEqual(then, now)) continue;
-    if (!isMap)
-      diffs.set(name, { kind: changeOf(then, now), replaces: replaces.includes(name) });
-    else
-      for (const [key, diff] of changedParts(asRecord(then), asRecord(now)))
-        diffs.set(`${name}[${JSON.stringify(key)}]`, diff);
+    const parts = isMap ? changedParts(name, asRecord(then), asRecord(now)) : [];
+    // In a path only a quotation mark is escaped, so none can end in a backslash.
+    if (parts.length > 0 && !parts.some(([path]) => path.endsWith('\\"]')))
+      for (const [path, kind] of parts) diffs.set(path, { kind, replaces: false });
+    else diffs.set(name, { kind: changeOf(then, now), replaces: replaces.includes(name) });
   }
   for (const name of replaces)
     if (!diffs.has(name)) diffs.set(name, { kind: "update", replaces: true });
   return diffs;
 }
 
-function changedParts(olds: Values, news: Values): [string, PropertyDiff][] {
+/** By the path of each part. */
+function changedParts(name: string, olds: Values, news: Values) {
   const changed = [...namesIn(olds, news)].filter(
     (key) => !isDeepStrictEqual(olds[key], news[key]),
   );
-  return changed.map((key) => [
-    key,
-    { kind: changeOf(olds[key], news[key]), replaces: false },
-  ]);
+  return changed.map(
+    (key) =>
+      [`${name}["${key.replaceAll('"', '\\"')}"]`, changeOf(olds[key], news[key])] as const,
+  );
 }
 
 function namesIn(olds: Values, news: Values): Set<string> {

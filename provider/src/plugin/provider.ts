@@ -45,12 +45,14 @@ import {
   DELETES,
   IDENTITY,
   kindOf,
-  providerNamed,
+  nameInUrn,
+  providerAt,
   type ResourceRef,
   refOfInputs,
   refOfUrn,
   SECRET_ARGUMENTS,
   secretArgumentsIn,
+  TIMEOUTS_IGNORED,
   UNKNOWN,
 } from "../state/index.js";
 import { detailedDiff, type PropertyDiff } from "./detailed-diff.js";
@@ -73,11 +75,10 @@ export class AdvertisingPlugin {
   /** The beginning of each error, which names the provider if it isn't the default one. */
   #title = "";
 
-  /** @param engine the engine's address, `host:port`. */
-  constructor(
-    readonly environment: Environment,
-    readonly engine: string,
-  ) {}
+  /** The engine's address, `host:port`, once there is an engine. */
+  engine: string | undefined;
+
+  constructor(readonly environment: Environment) {}
 
   get runtime(): Runtime {
     if (!this.#runtime) throw new Error("not configured");
@@ -107,13 +108,13 @@ export class AdvertisingPlugin {
     );
   }
 
-  /**
-   * @param name the provider resource's name.
-   */
-  configure({ values }: Properties, name: string): void {
+  /** Begins a run. @param urn the provider resource's. */
+  configure({ values }: Properties, urn: string): void {
+    // An engine that has attached to this process begins another run in it.
+    void this.abandon();
     const log = engineLog(this.engine);
-    const provider = providerNamed(name);
-    if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${name}": `;
+    const provider = providerAt(urn);
+    if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${nameInUrn(urn)}": `;
     this.#runtime = createRuntime(this.#settingsIn(values), this.environment, log, {
       provider,
       engine: this.engine,
@@ -279,7 +280,11 @@ export class AdvertisingPlugin {
       throw new ArgumentsError(
         `${label} can't be imported: ${id} already belongs to ${holder.ref.label}. Nothing was sent. If this is its new name, give ${label} an alias instead.`,
       );
-    if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) return;
+    if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) {
+      // Without a password nothing is read, which suits a `.get` in a preview.
+      if (this.runtime.command?.command === "import") this.runtime.client();
+      return;
+    }
     const reason = isSet
       ? "a set has no id on the platform"
       : `${NAMESPACE}:operations names no read`;
@@ -314,9 +319,25 @@ export class AdvertisingPlugin {
     return this.#runtime.secrets.scrub(message);
   }
 
-  /** Called when the engine ends the run. */
+  /** The engine passes the option `customTimeouts` with each change, in seconds: 0 if it isn't set. */
+  noteTimeout(urn: string, seconds: number): void {
+    if (seconds > 0)
+      this.runtime.messages.tellAt("warn", urn, `customTimeouts ${TIMEOUTS_IGNORED}`);
+  }
+
+  /** Called when somebody cancels the run, and at the end of every run: what is in flight ends, and nothing new begins. */
+  cancel(): void {
+    this.#runtime?.work.stop("this run was cancelled");
+  }
+
+  /** Called when the engine ends the process. */
   async close(): Promise<void> {
     await this.#runtime?.close();
+  }
+
+  /** Called when the engine is gone. */
+  async abandon(): Promise<void> {
+    await this.#runtime?.abandon();
   }
 
   /** Called first by each call that changes something. It opens the journal, which then takes what was noted before. */

@@ -1,4 +1,8 @@
-/** Serves Pulumi's provider protocol: translates between its messages and {@link AdvertisingPlugin}. */
+/**
+ * Serves Pulumi's provider protocol: translates between its messages and {@link AdvertisingPlugin}. Pulumi's own server
+ * for TypeScript (`@pulumi/pulumi/provider`) is no base: its provider isn't told whether it's a preview, gets no inputs
+ * in `read`, can't return a detailed diff, and gets secrets as their wire form (3.259).
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -10,12 +14,13 @@ import {
   status,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
+import { type PluginAttach, PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import * as protocol from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
 import { Any } from "google-protobuf/google/protobuf/any_pb.js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
+import { UnsupportedError } from "../base/index.js";
 import { ResourceFailure } from "../operations/index.js";
 import type { PropertyDiff } from "./detailed-diff.js";
 import { readProperties, writeProperties } from "./properties.js";
@@ -24,10 +29,13 @@ import type { AdvertisingPlugin, Diff, ResourceProperties } from "./provider.js"
 /** A message with a set of 10,000 events has several megabytes. */
 const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
 
-/** Listens on loopback only. @returns the port. */
-export async function serve(plugin: AdvertisingPlugin): Promise<number> {
+/** Listens on loopback only. @param attach is given the address of an engine that hasn't started this process. */
+export async function serve(
+  plugin: AdvertisingPlugin,
+  attach: (engine: string) => void,
+): Promise<number> {
   const server = new Server({ "grpc.max_receive_message_length": MAX_MESSAGE_BYTES });
-  server.addService(ResourceProviderService, serviceOf(plugin));
+  server.addService(ResourceProviderService, serviceOf(plugin, attach));
   return new Promise((resolve, reject) => {
     server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) => {
       if (error === null) resolve(port);
@@ -36,7 +44,10 @@ export async function serve(plugin: AdvertisingPlugin): Promise<number> {
   });
 }
 
-function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
+function serviceOf(
+  plugin: AdvertisingPlugin,
+  attach: (engine: string) => void,
+): UntypedServiceImplementation {
   const call = <Request, Response>(
     work: (request: Request) => Response | Promise<Response>,
   ) => {
@@ -51,7 +62,16 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
       }
     };
   };
+  const unsupported = (what: string) =>
+    call(() => {
+      throw notInPackage(what);
+    });
   return {
+    // With PULUMI_DEBUG_PROVIDERS.
+    attach: call((request: PluginAttach) => {
+      attach(request.getAddress());
+      return new Empty();
+    }),
     handshake: call(() => {
       return new protocol.ProviderHandshakeResponse().setAcceptSecrets(true);
     }),
@@ -69,7 +89,7 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
     // A changed account replaces nothing: each resource compares its account itself.
     diffConfig: call(() => new protocol.DiffResponse()),
     configure: call((request: protocol.ConfigureRequest) => {
-      plugin.configure(readProperties(request.getArgs()), request.getName() ?? "default");
+      plugin.configure(readProperties(request.getArgs()), request.getUrn() ?? "");
       return new protocol.ConfigureResponse()
         .setAcceptsecrets(true)
         .setSupportspreview(true);
@@ -93,6 +113,7 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
     }),
     create: call(async (request: protocol.CreateRequest) => {
       const inputs = readProperties(request.getProperties());
+      plugin.noteTimeout(request.getUrn(), request.getTimeout());
       const saved = request.getPreview()
         ? await plugin.previewCreate(request.getUrn(), inputs)
         : await plugin.create(request.getUrn(), inputs);
@@ -104,6 +125,7 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
       const olds = readProperties(request.getOlds()).values;
       const news = readProperties(request.getNews());
       const change = { id: request.getId(), olds, news: news.values };
+      plugin.noteTimeout(request.getUrn(), request.getTimeout());
       const saved = request.getPreview()
         ? await plugin.previewUpdate(request.getUrn(), request.getId(), olds, news)
         : await plugin.update(request.getUrn(), change);
@@ -126,12 +148,26 @@ function serviceOf(plugin: AdvertisingPlugin): UntypedServiceImplementation {
     }),
     delete: call(async (request: protocol.DeleteRequest) => {
       const properties = readProperties(request.getProperties()).values;
+      plugin.noteTimeout(request.getUrn(), request.getTimeout());
       await plugin.delete(request.getUrn(), request.getId(), properties);
       return new Empty();
     }),
-    // The engine calls this at the end of every run, and then ends the process by a signal.
-    cancel: call(() => new Empty()),
+    cancel: call(() => {
+      plugin.cancel();
+      return new Empty();
+    }),
+    // The engine takes gRPC's own answer, "unimplemented", to `list`, `getMapping` and `getMappings`.
+    invoke: unsupported("functions"),
+    call: unsupported("methods"),
+    construct: unsupported("components"),
+    parameterize: unsupported("parameters"),
   };
+}
+
+export function notInPackage(what: string): UnsupportedError {
+  return new UnsupportedError(
+    `The package advertising has no ${what}, only resources. Nothing was sent.`,
+  );
 }
 
 function propertiesOf({ values, secret }: ResourceProperties) {

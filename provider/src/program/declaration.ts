@@ -19,7 +19,15 @@ import {
   show,
 } from "../rules/index.js";
 import { knownOperations, type Settings } from "../settings/index.js";
-import { keyOf, keyOfUrn, kindOf, labelOf, memberOf, UNKNOWN } from "../state/index.js";
+import {
+  keyOf,
+  keyOfUrn,
+  kindOf,
+  labelOf,
+  memberOf,
+  TIMEOUTS_IGNORED,
+  UNKNOWN,
+} from "../state/index.js";
 import { typesOf } from "./pulumi-internals.js";
 
 export interface DeclaredObject {
@@ -81,6 +89,8 @@ export function declare(call: Call, settings: Settings): Declaration {
   return {
     title,
     lines: problemMessages([...problems, ...optionProblems(options, canDelete)]),
+    // Likely mistakes are the provider's to name: it also knows the values of Outputs.
+    warnings: options.customTimeouts ? [`customTimeouts ${TIMEOUTS_IGNORED}`] : [],
     resource: { ...resource, objects },
   };
 }

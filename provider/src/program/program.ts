@@ -138,7 +138,7 @@ export function currentProgram(): Program {
 }
 
 function begin(): Program {
-  const old = versionProblem(process.versions.node);
+  const old = versionProblem(process);
   if (old !== undefined) throw runError(`pulumi-advertising: ${old}`);
   // An inline program of the automation API may run in any folder.
   if (!internals.isEmbedded()) {

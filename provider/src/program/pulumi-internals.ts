@@ -1,7 +1,10 @@
-/** Facts about a program and its resources that Pulumi's SDK (3.259) does not export, or not in its types. */
+/**
+ * Facts about a program and its resources that Pulumi's SDK (3.259) does not export, or not in its types. Where they
+ * aren't found, an error says so: a guess could give two resources one key.
+ */
 import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
-import { asRecord, joined } from "../base/index.js";
+import { asRecord, hasValue, joined } from "../base/index.js";
 
 /** `<organization>/<project>/<stack>`, as Pulumi prints it with `--fully-qualify-stack-names`. */
 export function stackOfProgram(): string {
@@ -14,17 +17,26 @@ export function stackOfProgram(): string {
   }
 }
 
-/** The types of a resource and its parents, as in a URN; undefined for the stack. */
+function unknownPulumi(what: string): pulumi.RunError {
+  const { version } = require("@pulumi/pulumi/package.json");
+  return new pulumi.RunError(
+    `pulumi-advertising doesn't know @pulumi/pulumi ${version}: ${what}. Nothing was sent. Update pulumi-advertising, or install @pulumi/pulumi 3.259.0.`,
+  );
+}
+
+/** The types of a resource and its parents, as in a URN; undefined for the stack. @throws pulumi.RunError */
 export function typesOf(parent: unknown): string | undefined {
+  if (!hasValue(parent)) return undefined;
   // These properties are Pulumi's own, and the same in every copy of its SDK.
   const { __pulumiType: type, __parentResource: above } = asRecord(parent);
-  if (type === undefined || type === "pulumi:pulumi:Stack") return undefined;
-  return joined("$", typesOf(above), String(type));
+  if (typeof type !== "string") throw unknownPulumi("the parent of a resource has no type");
+  if (type === "pulumi:pulumi:Stack") return undefined;
+  return joined("$", typesOf(above), type);
 }
 
 /** Exported by Pulumi's runtime, but not in its types. */
 const pulumiState = state as unknown as {
-  getStore(): { settings: { options: { monitorAddr?: string }; monitor?: object } };
+  getStore?(): { settings?: { options?: { monitorAddr?: string }; monitor?: object } };
   getLocalStore(): unknown;
 };
 
@@ -35,9 +47,12 @@ export function isEmbedded(): boolean {
 
 /**
  * Pulumi's mocks, which replace the engine in a user's unit test; undefined otherwise. Each `setMocks` makes new ones.
+ * @throws pulumi.RunError
  */
 export function currentMocks(): object | undefined {
-  const { options, monitor } = pulumiState.getStore().settings;
+  const { options, monitor } = pulumiState.getStore?.()?.settings ?? {};
+  if (!options || !pulumiState.getLocalStore)
+    throw unknownPulumi("its runtime keeps its settings elsewhere");
   if (options.monitorAddr === "mock") return monitor;
   return undefined;
 }

@@ -11,8 +11,7 @@ import {
   keyOfUrn,
   kindOf,
   memberOf,
-  nameInUrn,
-  providerNamed,
+  providerAt,
   type ResourceRef,
   readDeclared,
   readProgramContext,
@@ -104,8 +103,8 @@ export interface ExportedObject {
 export function providerIn({ type, provider = "" }: Resource): string | undefined {
   const of = resourceOfType(type);
   if (!of || type !== pluginTokenOf(of.name)) return undefined;
-  const [name = ""] = nameInUrn(provider).split("::", 1);
-  return providerNamed(name);
+  // The reference has the provider's id after its URN.
+  return providerAt(provider.replace(/::[^:]*$/, ""));
 }
 
 /** The objects that these resources manage, in natural order. Resources that are only read (`.get`) are left out. */

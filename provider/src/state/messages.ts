@@ -26,6 +26,10 @@ export function howToKeep(id: string): string {
   return `To keep ${id}, undo the change; or set existingId, and make the change on the platform by hand.`;
 }
 
+/** Follows "customTimeouts". A dynamic provider isn't given that option, and a create isn't cut short. */
+export const TIMEOUTS_IGNORED =
+  "is ignored. Each request has the time of advertising:requestTimeoutSeconds, and waits for rate limits at most advertising:maxWaitSeconds";
+
 export function pendingCommandLine(
   option: "created" | "not-created" | "forget",
   names: readonly string[],

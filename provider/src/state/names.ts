@@ -57,9 +57,15 @@ export function stackOf(identity: string): string {
 /** The plugin's provider if the program declares none. */
 export const DEFAULT_PROVIDER = "default";
 
-/** @param name the provider resource's: a default provider's has the package's version in it. */
-export function providerNamed(name: string): string {
-  return name.replace(/^default_.*/, DEFAULT_PROVIDER);
+/**
+ * Names a provider resource of the plugin within its stack: by its name, and below a component by its parents too. A
+ * default provider has the package's version in its name.
+ */
+export function providerAt(urn: string): string {
+  const [, , types = ""] = urn.split("::", 3);
+  const name = nameInUrn(urn);
+  if (types.includes("$")) return `${types}::${name}`;
+  return name.replace(/^default_\d+_\d+_\d+.*/s, DEFAULT_PROVIDER);
 }
 
 export function nameInUrn(urn: string): string {

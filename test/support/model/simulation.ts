@@ -505,7 +505,7 @@ export class Simulation {
     const { work } = runtime;
     work.clock.sleep = async (ms) => {
       await time.clock.sleep(ms);
-      work.assertEngine();
+      work.assertGoesOn();
     };
     const client = this.platform.client(of.sender);
     const platformNow = () => client.platformNow();

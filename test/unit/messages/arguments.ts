@@ -5,6 +5,7 @@ import * as state from "@pulumi/pulumi/runtime/state.js";
 import { vi } from "vitest";
 import * as advertising from "../../../provider/src/index.js";
 import { expectOneCopy } from "../../../provider/src/program/program.js";
+import { typesOf } from "../../../provider/src/program/pulumi-internals.js";
 import { SECRET_ARGUMENTS } from "../../../provider/src/state/index.js";
 import { outputOf, setMocks } from "../../../provider/src/testing/index.js";
 import { newFolder } from "../../support/folder.js";
@@ -20,6 +21,19 @@ async function refused(declare: () => unknown, config: Record<string, string> = 
   const message = thrownBy(declare);
   pulumi.runtime.setAllConfig({});
   return message;
+}
+
+/** The warnings of a program, under the same mocks. */
+async function warningsOf(declare: () => unknown) {
+  await setMocks();
+  const printed: string[] = [];
+  const spy = vi
+    .spyOn(console, "warn")
+    .mockImplementation((text) => void printed.push(text));
+  declare();
+  await new Promise((printed) => setImmediate(printed));
+  spy.mockRestore();
+  return printed.join("\n");
 }
 
 const { getStore } = state as unknown as {
@@ -124,6 +138,11 @@ export const args: Examples = {
     runtime.messages.tellCollected();
     return told.map(({ severity, message }) => `${severity}: ${message}`).join("\n");
   },
+  "an option that is ignored": () =>
+    warningsOf(() => {
+      const options = { customTimeouts: { create: "5m" } };
+      new advertising.ConversionEvent("lead", EVENT, options);
+    }),
   "an Output of the wrong value, in a user's test": async () => {
     await setMocks();
     const value = pulumi.output(undefined) as never;
@@ -141,11 +160,29 @@ export const args: Examples = {
   "the function `validate`, of an unknown kind": () =>
     thrownBy(() => advertising.validate("Event" as never, EVENT)),
   "an old version of Node.js": () => {
-    const { versions } = process;
-    Object.defineProperty(process, "versions", { value: { node: "20.11.0" } });
+    const { versions, execPath } = process;
+    const old = {
+      versions: { value: { node: "20.11.0" } },
+      execPath: { value: "/bin/node" },
+    };
+    Object.defineProperties(process, old);
     const message = thrownWithoutMocks();
-    Object.defineProperty(process, "versions", { value: versions });
+    Object.defineProperties(process, {
+      versions: { value: versions },
+      execPath: { value: execPath },
+    });
     return message;
+  },
+  "a Pulumi that keeps the types of resources elsewhere": () => thrownBy(() => typesOf({})),
+  "a Pulumi that keeps its settings elsewhere": async () => {
+    vi.resetModules();
+    const path = "@pulumi/pulumi/runtime/state.js";
+    vi.doMock(path, () => ({ getStore: undefined, getLocalStore: undefined }));
+    const { currentMocks } = await import(
+      "../../../provider/src/program/pulumi-internals.js"
+    );
+    vi.doUnmock(path);
+    return thrownBy(currentMocks);
   },
   "a program whose folder does not have the package": () => {
     const spy = vi.spyOn(process, "cwd").mockReturnValue("/app");

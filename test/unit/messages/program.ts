@@ -1,8 +1,12 @@
 /** What the program process prints, and what only Pulumi's dynamic provider or its plugin says. */
+import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { vi } from "vitest";
+import type { Values } from "../../../provider/src/base/index.js";
 import { advertiser } from "../../../provider/src/kinds/index.js";
 import { replacedNotice } from "../../../provider/src/operations/messages.js";
+import { readProperties } from "../../../provider/src/plugin/properties.js";
 import { AdvertisingPlugin } from "../../../provider/src/plugin/provider.js";
+import { notInPackage } from "../../../provider/src/plugin/server.js";
 import { readExport, savedStateOf } from "../../../provider/src/record/index.js";
 import { refOf } from "../../../provider/src/state/index.js";
 import { newFolder } from "../../support/folder.js";
@@ -23,11 +27,13 @@ const noSecrets = (values: object) => ({
 });
 
 /** A plugin whose journal is empty, and which finds no Pulumi: its warning about that is an example elsewhere. */
-function plugin(name = "default") {
+function plugin(name = "default_0_1_0", more: Values = {}) {
   vi.stubEnv("XDG_STATE_HOME", newFolder());
   vi.stubEnv("PATH", "");
-  const provider = new AdvertisingPlugin({ PULUMI_BACKEND_URL: "file:///states" }, "");
-  provider.configure(noSecrets({ baseUrl: PLATFORM.url, email: PLATFORM.email }), name);
+  const provider = new AdvertisingPlugin({ PULUMI_BACKEND_URL: "file:///states" });
+  const urn = `urn:pulumi:dev::shop::pulumi:providers:advertising::${name}`;
+  const { url: baseUrl, email } = PLATFORM;
+  provider.configure(noSecrets({ baseUrl, email, ...more }), urn);
   return provider;
 }
 
@@ -79,6 +85,27 @@ export const program: Examples = {
     provider.runtime.record.state = async () => saved;
     return failed(provider, () => provider.read(urnOf("ConversionEvent"), "42", {}, {}));
   },
+  "the plugin: an import without a password": () => {
+    const operations = JSON.stringify({ event: { read: "GET rest/event/{id}" } });
+    const provider = plugin("default", { operations });
+    Object.assign(provider.runtime, { command: { command: "import" } });
+    return failed(provider, () => provider.read(urnOf("ConversionEvent"), "42", {}, {}));
+  },
+  "the plugin: a cancelled run": () => {
+    const provider = plugin();
+    provider.cancel();
+    return failed(provider, () => provider.runtime.work.assertGoesOn());
+  },
+  "the plugin: an asset as an argument": async () => {
+    const logo = { "4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17" };
+    const struct = Struct.fromJavaScript({ advertiserName: logo });
+    const answer = await plugin().check(urnOf("Advertiser"), {}, readProperties(struct));
+    return answer.failures.join("\n");
+  },
+  "the plugin: a function that it doesn't have": () =>
+    failed(plugin(), () => {
+      throw notInPackage("functions");
+    }),
   "the plugin: an import of a set": () => {
     const provider = plugin();
     return failed(provider, () => provider.read(urnOf("ConversionEventSet"), "42", {}, {}));

@@ -76,6 +76,10 @@ export const responses: Examples = {
     create([response(401)], { settings: { ...settings, authMode: "basic" } }),
   "a create is refused for its session, and another login didn't help": () => created(401),
   "an update's address isn't there": () => updated(405),
+  "an import's object isn't there": () => {
+    const { urn: _, ...imported } = { ...target("read"), ifAbsent: "correct the id" };
+    return rejectionOf(clientOf([response(404)]).read(imported));
+  },
   "a search's address isn't there": () => searched(404),
   "a delete is refused": () => deleted(400, { message: "the event has reports" }),
   "a read doesn't find its object, and this run has read no other": () =>
