@@ -15,7 +15,7 @@ export function catalogJsonSchema(
   { advertiserKey, eventKey },
   { WINDOW_TEXT },
 ) {
-  const { advertiser, entryRules, sharedRules } = kinds;
+  const { advertiserRules, entryRules, sharedRules } = kinds;
   /** A rule with the spellings that YAML and JSON may use. */
   const spelled = (rule) => {
     const { form, names } = rules.described(rule);
@@ -31,7 +31,7 @@ export function catalogJsonSchema(
   const defaults = z.strictObject(written(sharedRules(WIDEST))).optional();
   const events = z.record(eventKey, z.strictObject(written(entryRules(WIDEST)))).optional();
   const ofAdvertiser = z.strictObject({
-    ...written(advertiser.rules(WIDEST)),
+    ...written(advertiserRules(WIDEST)),
     defaults,
     events,
   });

@@ -139,6 +139,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
           advertiserId: ofSet("advertiserId", { type: "integer" }),
           defaults: ofSet("defaults", ANY_MAP),
           events: ofSet("events", events),
+          deletionPolicy: ofSet("deletionPolicy", TYPES.choice),
         },
         required: ["eventIds", "advertiserId", "defaults", "events"],
         inputProperties: {
@@ -149,6 +150,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
             "defaults",
           ),
           events: described(events, [set], "events"),
+          deletionPolicy: described(TYPES.choice, [set], "deletionPolicy"),
         },
         requiredInputs: ["advertiserId", "events"],
       },

@@ -5,17 +5,19 @@ import { newStack, program, runProcess, useSandbox } from "../support/stack.js";
 
 const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
 
-/** The options of a resource, and of the set beside it. */
+const DELETING = { deletionPolicy: "delete" };
+
+/** The `deletionPolicy` and options of a resource, and of the set beside it. */
 const OPTIONS: Readonly<
   Record<string, { readonly ofEvent: object; readonly ofSet: object }>
 > = {
   plain: { ofEvent: {}, ofSet: {} },
-  deleting: { ofEvent: { retainOnDelete: false }, ofSet: { retainOnDelete: false } },
+  deleting: { ofEvent: DELETING, ofSet: DELETING },
   replacing: {
     ofEvent: { replaceOnChanges: ["value"] },
     ofSet: { replaceOnChanges: ["events"] },
   },
-  guarded: { ofEvent: {}, ofSet: { retainOnDelete: false, protect: true } },
+  guarded: { ofEvent: {}, ofSet: { ...DELETING, protect: true } },
 };
 const NAMES = Object.keys(OPTIONS);
 /** The id of an object that is on the platform already, for the event or the member that adopts it. */
@@ -64,16 +66,17 @@ function programOf(isLater: boolean): string {
   });
   return program(`
 const acme = new advertising.Advertiser("acme", { advertiserName: "Acme", existingId: 1 });
-const event = (name, args, options) =>
-  new advertising.ConversionEvent(name, { advertiserId: acme.advertiserId, ...args }, options);
-const set = (name, events, options) =>
-  new advertising.ConversionEventSet(name, { advertiserId: acme.advertiserId, events }, options);
+const { advertiserId } = acme;
+const event = (name, args, { deletionPolicy, ...options }) =>
+  new advertising.ConversionEvent(name, { advertiserId, deletionPolicy, ...args }, options);
+const set = (name, events, { deletionPolicy, ...options }) =>
+  new advertising.ConversionEventSet(name, { advertiserId, deletionPolicy, events }, options);
 ${lines.join("\n")}
 // An advertiser that is replaced, with what belongs to it.
 const other = new advertising.Advertiser("other", { advertiserName: "${isLater ? "Other 2" : "Other"}" });
 const own = { advertiserId: other.advertiserId };
 new advertising.ConversionEvent("of-other", { ...own, eventName: "Of other", value: 1 });
-new advertising.ConversionEventSet("of-other", { ...own, events: { a: { eventName: "Of other too", value: 1 } } }, { retainOnDelete: false });
+new advertising.ConversionEventSet("of-other", { ...own, events: { a: { eventName: "Of other too", value: 1 } }, deletionPolicy: "delete" });
 `);
 }
 

@@ -12,7 +12,7 @@ const advertiser = {
   update: "PUT rest/advertiser/{id}",
   delete: "DELETE rest/advertiser/{id}",
 };
-const DELETED = "{ retainOnDelete: false }";
+const DELETED = 'deletionPolicy: "delete"';
 
 it("a life: changed in place, drift seen and set back, replaced, deleted", async () => {
   const live = [{ id: 3, event_name: "Got", advertiser_id: 1, value: 1 }];
@@ -25,10 +25,10 @@ it("a life: changed in place, drift seen and set back, replaced, deleted", async
 const a = new advertising.Advertiser("a", { advertiserName: "${advertiserName}" });
 const b = new advertising.Advertiser("b", { advertiserName: "Other" }, { dependsOn: a });
 const owner = ${value === 1 ? "a" : "b"};
-new advertising.ConversionEvent("e", { eventName: "${eventName}", advertiserId: owner, value: 1, segmentId: 7 }, ${DELETED});
+new advertising.ConversionEvent("e", { eventName: "${eventName}", advertiserId: owner, value: 1, segmentId: 7, ${DELETED} });
 const events = { own: { eventName: "Own", value: 1 }, gone: { eventName: "Gone", value: 1 } };
 if (${value} === 2) delete events.gone;
-new advertising.ConversionEventSet("s", { advertiserId: pulumi.secret(a.advertiserId), events }, ${DELETED});
+new advertising.ConversionEventSet("s", { advertiserId: pulumi.secret(a.advertiserId), events, ${DELETED} });
 exports.value = advertising.ConversionEvent.get("got", 3).value;`);
   const operations = { createdVisibleAfterSeconds: 0, event, advertiser };
   const stack = await newStack(shop("A", "Purchase"), {

@@ -172,7 +172,7 @@ it("import reads the arguments with a known read, and is refused without one; th
   expect(sandbox).toMatchObject({ creates: 3 });
 });
 
-it("with known operations, a change updates and a removal deletes, and a preview shows both; what leaves a set stays live", async () => {
+it("with known operations, a change updates and what has the deletionPolicy is deleted, in a set too, and a preview shows both; the rest stays live", async () => {
   const sandbox = await useSandbox({ operations: true });
   const { search: _, ...event } = eventOperations;
   const operations = { event, createdVisibleAfterSeconds: 0 };
@@ -182,14 +182,15 @@ it("with known operations, a change updates and a removal deletes, and a preview
 const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
 const other = new advertising.Advertiser("other", { advertiserName: "Other" });
 const { advertiserId } = acme;
-new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId: ${owner}.advertiserId, value: ${value} });
-new advertising.ConversionEventSet("funnel", { advertiserId,
-  events: { a: { eventName: "A", value: 1 }, ${kept} } }, { retainOnDelete: ${kept !== ""} });
+new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId: ${owner}.advertiserId, value: ${value}, deletionPolicy: "delete" });
+new advertising.ConversionEventSet("funnel", { advertiserId, deletionPolicy: "delete",
+  events: { a: { eventName: "A", value: 1 }, ${kept} } });
 ${more}`),
     );
   const kept = `kept: { eventName: "Kept", value: 1 }`;
-  const lead = `new advertising.ConversionEvent("lead", { eventName: "Lead", advertiserId, value: 1 });
-new advertising.ConversionEvent("held", { eventName: "Held", advertiserId, value: 1 }, { retainOnDelete: true });`;
+  const lead = `new advertising.ConversionEvent("lead", { eventName: "Lead", advertiserId, value: 1, deletionPolicy: "delete" });
+new advertising.ConversionEvent("live", { eventName: "Live", advertiserId, value: 1 });
+new advertising.ConversionEvent("held", { eventName: "Held", advertiserId, value: 1, deletionPolicy: "delete" }, { retainOnDelete: true });`;
   const stack = await newStack(events(25, lead, kept), {
     sandbox,
     environment: { ADVERTISING_OPERATIONS: JSON.stringify(operations) },
@@ -199,22 +200,29 @@ new advertising.ConversionEvent("held", { eventName: "Held", advertiserId, value
   stack.program(events(30));
   const preview = await well(stack.preview("--diff"));
   expect(preview).toMatch(/~ value: 25 => 30/);
-  // No plugin is told the option of its set.
-  expect(preview).toMatch(/to remove from the state: kept \(\d+\)/);
+  expect(preview).toMatch(/to delete on the platform: kept \(\d+\)/);
+  expect(preview).toMatch(
+    /`live` is no longer in the program\. Event \d+ \("Live"\) stays live/,
+  );
   expect(preview).toMatch(/`pulumi up` deletes event \d+ \("Lead"\) on the platform/);
-  await well(stack.up());
-  expect(sandbox).toMatchObject({ eventPosts: 5, updates: 1, deletes: 1 });
+  const { output: removed } = await stack.up();
+  expect(removed).toMatch(/"lead" \(\d+\): deleted \d+ on the platform/);
+  expect(removed).toMatch(
+    /"live" \(\d+\) left the state but was not deleted, .* stays live/,
+  );
+  expect(sandbox).toMatchObject({ eventPosts: 6, updates: 1, deletes: 2 });
   expect((await stack.ids()).buy).toBe(before.buy);
   // Another advertiser's event is another object, and the engine deletes the old one.
   stack.program(events(30, "", "", "other"));
-  const fate = `The old object ${before.buy} will be deleted on the platform (unless retainOnDelete is true)`;
+  const fate = `The old object ${before.buy} will be deleted on the platform (deletionPolicy: "delete")`;
   expect(await well(stack.preview())).toContain(fate);
-  expect(await well(stack.up("--skip-preview"))).toContain(fate);
-  expect(sandbox).toMatchObject({ eventPosts: 6, deletes: 2 });
+  const deleted = `deleted ${before.buy} on the platform`;
+  expect(await well(stack.up("--skip-preview"))).toContain(deleted);
+  expect(sandbox).toMatchObject({ eventPosts: 7, deletes: 3 });
   await well(stack.destroy());
-  expect(sandbox).toMatchObject({ eventPosts: 6, advertiserPosts: 2, deletes: 4 });
+  expect(sandbox).toMatchObject({ eventPosts: 7, advertiserPosts: 2, deletes: 5 });
   const left = sandbox.events.map(({ event_name }) => event_name);
-  expect(left.toSorted()).toEqual(["Held", "Kept"]);
+  expect(left.toSorted()).toEqual(["Held", "Live"]);
 });
 
 it("two accounts in one stack: each provider has its own; one with a wrong password creates nothing", async () => {
@@ -251,7 +259,7 @@ it("an object that moves to another provider of the same account is not deleted 
 const { advertiserId } = new advertising.Advertiser("acme", { advertiserName: "Acme" });
 new advertising.ConversionEvent("other", { eventName: "Other", advertiserId, value: 1 }, { provider: one });`;
   const before = `${first}
-new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId, value: 1 }, { provider: one });`;
+new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId, value: 1, deletionPolicy: "delete" }, { provider: one });`;
   const stack = await newStack(throughPlugin(program(before)), {
     sandbox,
     environment: { ADVERTISING_OPERATIONS: JSON.stringify(operations) },
@@ -259,7 +267,7 @@ new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId, value: 
   await well(stack.up());
   const { buy } = await stack.ids();
   const moved = `${first}
-new advertising.ConversionEventSet("funnel", { advertiserId,
+new advertising.ConversionEventSet("funnel", { advertiserId, deletionPolicy: "delete",
   events: { buy: { eventName: "Buy", value: 1, existingId: ${buy} } } });`;
   stack.program(throughPlugin(program(moved)));
   expect(await well(stack.up())).toContain("because it also belongs to funnel/buy");

@@ -13,7 +13,7 @@ const shop = (
   program(`
 const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
 const event = (name, eventName, options) =>
-  new advertising.ConversionEvent(name, { eventName, advertiserId: acme, value: 5 }, { retainOnDelete: false, ...options });
+  new advertising.ConversionEvent(name, { eventName, advertiserId: acme, value: 5, deletionPolicy: "delete" }, options);
 ${Object.entries(events)
   .map(([name, eventName]) => `event("${name}", "${eventName}", ${options[name] ?? "{}"});`)
   .join("\n")}

@@ -41,8 +41,9 @@ for (const each of JSON.parse(require("node:fs").readFileSync("resources.json", 
     ConversionEvent: { eventName: platformName, advertiserId, value },
     ConversionEventSet: { advertiserId, events },
   };
+  if (deletes) args[type].deletionPolicy = "delete";
   const former = (aliases ?? []).map((alias) => ({ name: alias }));
-  byName[name] = new advertising[type](name, args[type], { retainOnDelete: deletes !== true, aliases: former });
+  byName[name] = new advertising[type](name, args[type], { aliases: former });
 }
 `);
 

@@ -25,7 +25,7 @@ const environment = { ADVERTISING_OPERATIONS: JSON.stringify(operations) };
 
 /** As {@link shopOf}, and its objects are deleted when they leave. */
 const deletedShopOf = (events: number) =>
-  shopOf(events).replaceAll("});", "}, { retainOnDelete: false });");
+  shopOf(events).replaceAll("});", ", deletionPolicy: 'delete' });");
 
 it("two projects that name their backends, with `main` outside of them, over a link: one killed, the other created and destroyed", async () => {
   const sandbox = await useSandbox({ operations: true });
@@ -81,8 +81,8 @@ it("two backends of one inline program: each has its own objects", async () => {
   const backends = ["one", "two"].map((name) => `file://${join(stack.folder, name)}`);
   const inline = program(`
 const inline = async () => {
-  const a = new advertising.Advertiser("a", { advertiserName: "A" }, { retainOnDelete: false });
-  new advertising.ConversionEvent("e", { eventName: "E", advertiserId: a, value: 1 }, { retainOnDelete: false });
+  const a = new advertising.Advertiser("a", { advertiserName: "A", deletionPolicy: "delete" });
+  new advertising.ConversionEvent("e", { eventName: "E", advertiserId: a, value: 1, deletionPolicy: "delete" });
 };`);
   stack.write(
     "inline.cjs",

@@ -36,7 +36,9 @@ const ALL = {
   },
 };
 const { read, update, delete: removal } = ALL.event;
-const OTHER = { eventName: "Other", advertiserId: 1, value: 1 };
+const OTHER = {
+  ...{ eventName: "Other", advertiserId: 1, value: 1, deletionPolicy: "delete" },
+};
 const optionsOf = (operations: unknown) => ({
   settings: { operations: JSON.stringify(operations), maxWaitSeconds: "0" },
 });
@@ -55,6 +57,7 @@ const inputs = {
   clickWindow: 3600,
   viewWindow: 2_592_000,
   attribution: "ALL",
+  deletionPolicy: "delete",
   __identity: "tiny/dev::purchase",
 };
 
@@ -450,7 +453,7 @@ it("an object that is gone leaves the state, and is an error for .get, which oth
   expect((await failureOf(event.read("999", {}))).message).toContain(
     "there is no event 999 on the platform",
   );
-  const { __identity: _, ...given } = inputs;
+  const { __identity: _, deletionPolicy: __, ...given } = inputs;
   expect((await event.read(id, {})).props).toEqual({ ...given, eventId: Number(id) });
   expect([await event.read(id, outs), said, sandbox.reads]).toEqual([
     { id, props: outs },
@@ -615,7 +618,10 @@ describe("delete", () => {
       /^ConversionEvent "e" is replaced\. The old object 2 will be deleted on the platform .*\nTo keep 2, .*$/,
     );
     const { error, run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
-    expect([error, wordsOf(run)]).toEqual([undefined, ""]);
+    expect([error, wordsOf(run)]).toEqual([
+      undefined,
+      'ConversionEvent "e" (2): deleted 2 on the platform.',
+    ]);
     expect(sandbox.requests.slice(-2).map(({ method }) => method)).toEqual([
       "POST",
       "DELETE",
@@ -654,11 +660,10 @@ describe("delete", () => {
       const context = {
         identity: "tiny/dev::e",
         run: { isUp: true, resources: 1 },
-        deletes: true,
       };
       // Under `--replace` there is no `diff`.
       const { inputs: next = {} } = await run.event.check(before, {
-        ...given({ value: 2 }),
+        ...given({ value: 2, deletionPolicy: "delete" }),
         __identity: context,
       });
       if (isBefore) await run.event.delete(id, outputs);

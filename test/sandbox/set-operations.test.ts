@@ -6,7 +6,7 @@ import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import { failureOf, withClock } from "../support/run.js";
-import { SetEngine, wordsOf } from "../support/set-engine.js";
+import { EventEngine, runProgram, SetEngine, wordsOf } from "../support/set-engine.js";
 
 const A = { eventName: "A", value: 1 };
 const B = { eventName: "B", value: 2 };
@@ -139,7 +139,7 @@ it("marks follow from the run that sent them; twins are looked for, and one that
   ]);
 });
 
-describe("with `retainOnDelete: false` and a known delete", () => {
+describe("with the deletionPolicy and a known delete", () => {
   const { read, delete: removal } = eventOperations;
   const deleting = () => start({ read, delete: removal }, true);
   const changed = { a: { ...A, value: 9 } };
@@ -153,10 +153,7 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     expect(preview).toContain(`to replace: a (${a})`);
     expect(preview).toContain(`to delete on the platform: c (${c})`);
     const { error, run } = await engine.up(declared, options);
-    expect([error, wordsOf(run)]).toEqual([
-      undefined,
-      expect.stringContaining("(retainOnDelete: false): 2, 4."),
-    ]);
+    expect([error, wordsOf(run)]).toEqual([undefined, "Deleted on the platform: 2, 4."]);
     expect(preview + wordsOf(run)).not.toContain("stays live");
     expect(deleted().toSorted()).toEqual([a, c]);
     const order = sandbox.requests.map(({ method }) => method);
@@ -241,6 +238,58 @@ describe("with `retainOnDelete: false` and a known delete", () => {
     expect([error, deleted()]).toEqual([undefined, [b]]);
     expect(wordsOf(run)).not.toContain("was not deleted");
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });
+  });
+
+  it("what it is about to delete is not adopted later: the preview fails, with the way on", async () => {
+    const { sandbox, engine, options, up } = await deleting();
+    await up(of({ a: A, b: B }));
+    const { b } = engine.eventIds;
+    // The set's context doesn't have what is declared after an `await`.
+    engine.declares = { deletes: true, adopted: "" };
+    const later = (existingId: unknown) => {
+      const run = engine.newRun(options);
+      const event = { ...B, advertiserId: 1, existingId };
+      const adopter = engine.beside(EventEngine, "later");
+      return runProgram(
+        run,
+        [
+          [engine, of({ a: A })],
+          [adopter, event],
+        ],
+        false,
+      );
+    };
+    expect(await later(b)).toEqual([
+      undefined,
+      expect.stringMatching(
+        /^ConversionEvent "later": existingId \d+ is deleted by ConversionEventSet "funnel", before .*two runs/,
+      ),
+    ]);
+    expect((await later(UNKNOWN))[1]).toContain("isn't known yet: it may be deleted by");
+    // Declared at once, it is known to the set.
+    engine.declares = { deletes: true };
+    expect(await later(b)).toEqual([undefined, undefined]);
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+  });
+
+  it("a changed deletionPolicy changes the state alone, and counts from the next run on", async () => {
+    const { sandbox, engine, up } = await start({ ...eventOperations }, false);
+    await up(of({ a: A, b: B, c: C }));
+    sandbox.requests.length = 0;
+    engine.declares = { deletes: true };
+    expect(await up(of({ a: A, b: B, c: C }))).toBeUndefined();
+    expect([engine.state?.outputs.deletionPolicy, sandbox.requests]).toEqual([
+      "delete",
+      [],
+    ]);
+    engine.declares = { deletes: false };
+    await up(of({ a: A, b: B }));
+    expect(engine.state?.outputs).not.toHaveProperty("deletionPolicy");
+    engine.declares = { deletes: true };
+    await up(of({ a: A }));
+    expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 0 });
+    await up(of({}));
+    expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 1 });
   });
 
   it("removing a set deletes all its objects, if necessary in a second run", async () => {

@@ -148,7 +148,7 @@ function exportOf({ isOld, initError: _, inputs, outputs, ...rest }: Saved) {
     urn,
     type: types.split("$").at(-1),
     ...(isOld && { delete: true }),
-    retainOnDelete: inputs?.__delete !== true,
+    retainOnDelete: inputs?.deletionPolicy !== "delete",
     inputs: hidden(inputs),
     outputs: hidden(outputs),
   };

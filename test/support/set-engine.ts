@@ -67,7 +67,7 @@ export const wordsOf = ({ told, said }: Run) =>
   [...told.map(({ message }) => message), ...said].join("\n");
 
 abstract class Engine {
-  /** More of the program's context about the resource. */
+  /** More of the program's context about the resource; `deletes`: its `deletionPolicy`. */
   declares: Values = {};
   /** The stack, as `<project>/<stack>`. */
   stack = "tiny/dev";
@@ -218,9 +218,11 @@ abstract class Engine {
     isUp: boolean,
   ): Promise<(() => Promise<void>)[]> {
     const provider = this.provider(run);
-    const given = { identity: `${this.stack}::${this.name}`, ...context, ...this.declares };
+    const { deletes, ...more } = this.declares;
+    const given = { identity: `${this.stack}::${this.name}`, ...context, ...more };
+    const policy = deletes === true ? { deletionPolicy: "delete" } : {};
     const check = async (olds: Values) => {
-      const news = { ...declared, __identity: given, __provider: PROVIDER };
+      const news = { ...declared, ...policy, __identity: given, __provider: PROVIDER };
       const { inputs, failures = [] } = await provider.check(olds, carried(news));
       if (failures.length > 0)
         throw new Error(failures.map(({ reason }) => reason).join("\n"));
@@ -292,7 +294,7 @@ abstract class Engine {
     const { id, inputs, outputs } = state;
     const end = this.saved.begin("deleting", { ...state, urn: this.urn });
     try {
-      if (inputs.__delete === true) await this.provider(run).delete(id, outputs);
+      if (inputs.deletionPolicy === "delete") await this.provider(run).delete(id, outputs);
       this.saved.set(at, undefined);
     } finally {
       end();

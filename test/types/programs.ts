@@ -49,6 +49,9 @@ const eventArgs: ConversionEventArgs = {
   attribution: Attribution.Whitelist,
 };
 const purchase = new ConversionEvent("purchase", eventArgs);
+new ConversionEvent("gone", { ...eventArgs, deletionPolicy: "delete" });
+// @ts-expect-error
+new ConversionEvent("kept", { ...eventArgs, deletionPolicy: "keep" });
 new ConversionEvent("other", {
   ...eventArgs,
   eventTypeId: 12,

@@ -40,9 +40,9 @@ const create = (urn: string, inputs: Values) =>
 const remove = (urn: string, id: string, inputs: Values) => step("delete", urn, id, inputs);
 const replace = (urn: string, id: string, olds: Values, news: Values) =>
   step("replace", urn, id, olds, news);
-/** As with `retainOnDelete: false`. */
+/** As the state of a resource whose `deletionPolicy` is `delete`. */
 const deleting = <T extends { oldState: Values | undefined }>({ oldState, ...rest }: T) => {
-  const inputs = { ...(oldState?.inputs as Values), __delete: true };
+  const inputs = { ...(oldState?.inputs as Values), deletionPolicy: "delete" };
   return { ...rest, oldState: { ...oldState, retainOnDelete: undefined, inputs } };
 };
 
@@ -139,7 +139,7 @@ it.each<[string, string, ...Parameters<typeof counted>]>([
     [deleting(C.gone), deleting(C.replaced)],
     {},
   ],
-  ["retainOnDelete", "1 retain", [C.gone], KNOWN],
+  ["retained", "1 retain", [C.gone], KNOWN],
   ["an unchanged resource has it too", "", [same, deleting(C.gone)], KNOWN],
   [
     "another one adopts it",
@@ -240,8 +240,21 @@ it("says how many objects stay live and how many are deleted; the stack's settin
   expect(fatesIn(commentOn([deleting(C.gone), C.replaced], KNOWN))).toEqual(fates(1, 1));
   // What is replaced is deleted only if state and program have the option.
   expect(fatesIn(commentOn([deleting(C.replaced)], KNOWN))).toEqual(fates(1, 0));
-  const both = replace(E("c"), "7", event("C"), event("C2", { __delete: true }));
+  const both = replace(E("c"), "7", event("C"), event("C2", { deletionPolicy: "delete" }));
   expect(fatesIn(commentOn([deleting(both)], KNOWN))).toEqual(fates(0, 1));
+  const due = [
+    "`c` was replaced by an earlier run. `pulumi up` deletes …",
+    "7 more, was replaced by an earlier run: …",
+  ];
+  const diagnostics = due.map((message) => ({ severity: "info", message }));
+  expect(
+    fatesIn(
+      read(
+        { steps: [deleting(both)], diagnostics },
+        { operations: JSON.stringify({ event: KNOWN }) },
+      ).text,
+    ),
+  ).toEqual(fates(0, 9));
   const operations = JSON.stringify({ event: KNOWN });
   const of = (config: object, environment: object) =>
     read({ steps: [deleting(C.gone)], config }, environment).text;
@@ -313,7 +326,7 @@ describe("a set", () => {
     ...step("update", SET, "set-x", olds, { advertiserId: 1, defaults, events, ...more }),
     oldState: side(SET, "set-x", olds, { ...olds, ...outputs }),
   });
-  const DELETES = { __delete: true };
+  const DELETES = { deletionPolicy: "delete" };
 
   it.each<[string, string, ...Parameters<typeof counted>]>([
     ["its members, key by key", "1 create, 1 retain, 2 replace", [update(EVENTS)]],
@@ -324,17 +337,12 @@ describe("a set", () => {
       KNOWN,
     ],
     [
-      "with retainOnDelete: false",
+      "that deletes",
       "1 create, 1 delete, 1 replace, 1 update",
-      [update(EVENTS, DELETES)],
+      [deleting(update(EVENTS, DELETES))],
       KNOWN,
     ],
-    [
-      "removed, with retainOnDelete: false",
-      "4 delete",
-      [deleting(remove(SET, "set-x", olds))],
-      KNOWN,
-    ],
+    ["that deletes, removed", "4 delete", [deleting(remove(SET, "set-x", olds))], KNOWN],
     [
       "replaced, because somebody asks the engine",
       "4 replace",

@@ -5,7 +5,11 @@ import {
   conversionEvent,
   conversionEventSet,
 } from "../../provider/src/kinds/event-kind.js";
-import { type Call, declare } from "../../provider/src/program/declaration.js";
+import {
+  type Call,
+  declare,
+  withDeletionPolicy,
+} from "../../provider/src/program/declaration.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import { UNKNOWN } from "../../provider/src/state/index.js";
 import { settingsOf } from "../support/settings.js";
@@ -101,16 +105,47 @@ describe("a single resource", () => {
     ]);
   });
 
-  it("may be deleted if a delete is known", () => {
+  it("may be deleted only if its deletionPolicy says so", () => {
     const options = { retainOnDelete: false };
-    expect(declared(call(EVENT, { options }), deleting)).toMatchObject({
-      lines: [],
-      deletes: true,
+    const asks = { ...EVENT, deletionPolicy: "delete" };
+    for (const with_ of [{}, { options }])
+      expect(declared(call(asks, with_), deleting)).toMatchObject({
+        ...{ lines: [], warnings: [], deletes: true },
+      });
+    const named = /^retainOnDelete can't be false without the argument deletionPolicy:/;
+    for (const args of [EVENT, { ...EVENT, deletionPolicy: "retain" }])
+      expect(declared(call(args, { options }), deleting)).toMatchObject({
+        ...{ lines: [expect.stringMatching(named)], deletes: false },
+      });
+    expect(event(asks)).toMatchObject({
+      ...{
+        lines: [],
+        warnings: [expect.stringMatching(/^deletionPolicy "delete" has no/)],
+      },
     });
-    expect(event(EVENT, { options })).toMatchObject({
-      lines: [expect.stringMatching(/^retainOnDelete can't be false/)],
-      deletes: false,
-    });
+  });
+
+  it.each<[string | undefined, object, boolean, string | undefined]>([
+    [undefined, {}, true, undefined],
+    ["retain", {}, true, "retain"],
+    ["delete", {}, false, "delete"],
+    ["delete", { retainOnDelete: false }, false, "delete"],
+    ["delete", { retainOnDelete: true }, true, undefined],
+    ["delete", { retainOnDelete: undefined }, true, undefined],
+  ])("deletionPolicy %s with %j: retainOnDelete %s", (policy, options, retains, stored) => {
+    const { given, withPolicy } = withDeletionPolicy({ deletionPolicy: policy }, options);
+    expect([withPolicy.retainOnDelete, given.deletionPolicy]).toEqual([retains, stored]);
+  });
+
+  it("has a deletionPolicy that the program knows, and no deletedWith where a delete is known", () => {
+    expect(event({ ...EVENT, deletionPolicy: pulumi.output("delete") }).lines).toEqual([
+      'deletionPolicy expected "retain" or "delete", not an Output; got a value that isn\'t known yet',
+    ]);
+    const options = { deletedWith: {} as pulumi.Resource };
+    expect(declared(call(EVENT, { options }), deleting).lines).toEqual([
+      expect.stringMatching(/^deletedWith isn't supported with a delete/),
+    ]);
+    expect(event(EVENT, { options }).lines).toEqual([]);
   });
 });
 

@@ -22,7 +22,10 @@ const inputsOf = (name: string) => ({ eventName: name, advertiserId: 1, ...EVENT
 const refTo = (name: string) => refOf("ConversionEvent", `${STACK}::${name}`);
 /** An event of the program; `deleted` by the engine if it leaves. */
 const event = (name: string, id: number, deleted = false): Resource => ({
-  ...storedEvent(name, id, {}, { inputs: inputsOf(name), retainOnDelete: !deleted }),
+  ...storedEvent(name, id, deleted ? { deletionPolicy: "delete" } : {}, {
+    inputs: inputsOf(name),
+    retainOnDelete: !deleted,
+  }),
 });
 const ofPlugin = (name: string, id: number, provider: string): Resource => ({
   ...event(name, id),
@@ -195,11 +198,23 @@ describe("what leaves the state", () => {
     const resources = [KEPT, event("gone", 2, true)];
     const situation = { resources, checks: ["kept"], options: DELETES };
     expect(await endOf(situation)).toEqual([
-      'info: `gone` is no longer in the program. `pulumi up` deletes event 2 ("gone") on the platform (retainOnDelete: false).',
+      'info: `gone` is no longer in the program. `pulumi up` deletes event 2 ("gone") on the platform (deletionPolicy: "delete").',
     ]);
     expect(await endOf({ ...situation, isUp: true })).toEqual([]);
     // The option is off, but no delete is known.
     expect(await endOf({ resources, checks: ["kept"] })).toEqual([leaves("gone", 2)]);
+  });
+
+  it("and is what an interrupted replacement has left: a preview says that it's deleted", async () => {
+    const endWith = (name: string) => {
+      const old = { ...event(name, 3, true), delete: true };
+      return endOf({ resources: [KEPT, old], options: DELETES, checks: ["kept"] });
+    };
+    expect(await endWith("again")).toContain(
+      'info: `again` was replaced by an earlier run. `pulumi up` deletes event 3 ("again") on the platform (deletionPolicy: "delete").',
+    );
+    // The program keeps it.
+    expect((await endWith("kept")).join()).not.toContain("3");
   });
 
   it("is named by the provider that has it: the dynamic one, or one of the plugin's", async () => {

@@ -95,7 +95,7 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to replace, 1 to delete on the platform, 2 unchanged",
         "  to replace: b (2)",
         "  to delete on the platform: gone (4)",
-        "At the end, if all goes well, `pulumi up` deletes 2, 4 on the platform (retainOnDelete: false).",
+        'At the end, if all goes well, `pulumi up` deletes 2, 4 on the platform (deletionPolicy: "delete").',
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
     ],
@@ -111,7 +111,7 @@ describe("a preview says what becomes of each key", () => {
         "  to look for on the platform: d",
         "  perhaps to replace: c (3)",
         "  to delete on the platform: gone (4)",
-        "At the end, if all goes well, `pulumi up` deletes 4 on the platform (retainOnDelete: false).",
+        'At the end, if all goes well, `pulumi up` deletes 4 on the platform (deletionPolicy: "delete").',
       ],
     ],
     [
@@ -151,7 +151,7 @@ describe("a preview says what becomes of each key", () => {
         "  to create: d",
         "  to delete on the platform: a (1), gone (4)",
         '  d has the same name on the platform as a (1), gone (4), which are no longer declared. If it is the same event, set formerKey: "a" or "gone".',
-        "At the end, if all goes well, `pulumi up` deletes 1, 4 on the platform (retainOnDelete: false).",
+        'At the end, if all goes well, `pulumi up` deletes 1, 4 on the platform (deletionPolicy: "delete").',
       ],
     ],
     [
@@ -161,7 +161,7 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to create, 1 to delete on the platform, 3 unchanged",
         "  to create: d",
         "  to delete on the platform: gone (4)",
-        "At the end, if all goes well, `pulumi up` deletes 4 on the platform (retainOnDelete: false).",
+        'At the end, if all goes well, `pulumi up` deletes 4 on the platform (deletionPolicy: "delete").',
       ],
     ],
   ])("%s", (_, events, lines) => {

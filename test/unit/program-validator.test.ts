@@ -84,9 +84,9 @@ describe("between resources", () => {
     const adopted = "ConversionEvent 7,ConversionEvent 8";
     const context = { run, formerKeys: [], sameNamed: [], adopted };
     const few = contextsOf(...batch);
-    expect(few.get(event("a"))).toEqual({ ...context, deletes: true });
-    expect(few.get(event("b"))).toEqual({ ...context, deletes: undefined });
-    expect(few.get("Advertiser::acme")).toMatchObject({ run, deletes: true });
+    expect(few.get(event("a"))).toEqual(context);
+    expect(few.get(event("b"))).toEqual(context);
+    expect(few.get("Advertiser::acme")).toMatchObject({ run });
     const many = Array.from({ length: 100 }, (_, n) =>
       declared(event(`e${n}`), { adopts: String(n) }),
     );

@@ -152,6 +152,8 @@ describe("the page", () => {
   });
 });
 
+const DELETING = { deletionPolicy: "delete" };
+
 describe("left live", () => {
   const inShort = (...args: Parameters<typeof leftoversOf>) =>
     leftoversOf(...args).map(
@@ -187,9 +189,12 @@ describe("left live", () => {
     "what is replaced, until the next run: %j",
     (mark) => {
       const why = (rest: object) =>
-        leftoversOf(stateOf([storedEvent("buy", 7, {}, rest)]), []).map((each) => each.why);
+        leftoversOf(stateOf([storedEvent("buy", 7, DELETING, rest)]), []).map(
+          (each) => each.why,
+        );
       expect(why(mark)).toEqual(["is being replaced; still live"]);
-      const deleting = "is being replaced; may have been deleted (retainOnDelete was off)";
+      const deleting =
+        'is being replaced; may have been deleted (deletionPolicy: "delete")';
       expect(why({ ...mark, retainOnDelete: undefined })).toEqual([deleting]);
     },
   );
@@ -217,12 +222,12 @@ describe("left live", () => {
     const first = [storedAdvertiser("acme", 1), storedEvent("a", 1), theirs];
     const second = [
       storedAdvertiser("acme", 1),
-      storedEvent("b", 2, {}, { retainOnDelete: undefined }),
+      storedEvent("b", 2, DELETING, { retainOnDelete: undefined }),
     ];
     const earlier = [stateOf(first, "2026-01-01T00:00:00Z"), stateOf(second, "")];
     expect(inShort(stateOf([storedAdvertiser("acme", 1)]), earlier)).toEqual([
       "ConversionEvent 1 a a: left the state after the export of 2026-01-01T00:00:00.000Z; still live",
-      "ConversionEvent 2 b b: left the state after the export of an unknown time; may have been deleted (retainOnDelete was off)",
+      'ConversionEvent 2 b b: left the state after the export of an unknown time; may have been deleted (deletionPolicy: "delete")',
     ]);
   });
 

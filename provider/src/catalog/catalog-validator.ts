@@ -17,6 +17,7 @@ import {
 import {
   adoptionClash,
   advertiser,
+  advertiserRules,
   conversionEvent,
   entryRules,
   formerKeyConflicts,
@@ -129,7 +130,7 @@ export function validateCatalog(
   for (const entry of declared) {
     checkKey(entry, advertiserKey, isDeclared ? "key" : "advertiser");
     // The name of one that isn't declared is its key.
-    const rules = advertiser.rules(limits);
+    const rules = advertiserRules(limits);
     const args = isDeclared ? argumentsIn(entry, rules, advertiser) : entry.given;
     advertisers.set(entry.key, args);
   }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, extname, isAbsolute, join, resolve } from "node:path";
 import { z } from "zod";
 import { natural, printable } from "../base/index.js";
-import type { RuleSettings } from "../kinds/index.js";
+import { deletionPolicy, type RuleSettings } from "../kinds/index.js";
 import { booleanRule, expecting } from "../rules/index.js";
 import { validateCatalog } from "./catalog-validator.js";
 import { readCsvEvents } from "./csv-catalog.js";
@@ -20,6 +20,7 @@ export const CATALOG_RULES = z.strictObject({
   file: expecting("a file's path, not an Output", z.string().min(1)),
   sets: booleanRule.optional(),
   ignoreColumns: expecting("a list of column headings", z.array(z.string())).optional(),
+  deletionPolicy,
 });
 
 const CSV = [".csv", ".tsv"];

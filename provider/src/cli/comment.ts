@@ -13,7 +13,7 @@ import {
   printable,
   type Values,
 } from "../base/index.js";
-import { type Kind, resourceOfType } from "../kinds/index.js";
+import { asksToDelete, type Kind, resourceOfType } from "../kinds/index.js";
 import {
   changeMessages,
   changesIn,
@@ -30,10 +30,10 @@ import {
   type Settings,
 } from "../settings/index.js";
 import {
-  DELETES,
   kindOf,
   nameInUrn,
   objectKey,
+  REPLACED_BEFORE,
   readDeclared,
   readStored,
   UNKNOWN,
@@ -121,12 +121,9 @@ function plannedIn(
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
   const objects = decideObjects(kind, readStored(resource, oldState?.id, olds), declared, {
     can: knownOperations(kind, settings),
-    // If a delete is known, the engine decides by the state about a resource that leaves; about other objects this
-    // package decides, by the inputs.
     deletes: () => {
-      const isRetained = oldState?.retainOnDelete === true;
-      if (op === "delete") return !isRetained;
-      return (isSet || !isRetained) && newState?.inputs?.[DELETES] === true;
+      if (oldState?.retainOnDelete === true || !asksToDelete(olds)) return false;
+      return op === "delete" || asksToDelete(newState?.inputs);
     },
     override: (action, changed) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);
@@ -172,8 +169,9 @@ export function commentOf(preview: string) {
   if (counts.length > 0) sections.push(`**${counts.join(", ")}**`);
   if (sections.length === 0) sections.push("**The preview shows no changes to them**");
   const formerObjects = changes.flatMap((each) => each.former ?? []);
-  const deleted = formerObjects.filter(({ isDeleted }) => isDeleted).length;
-  const live = formerObjects.length - deleted;
+  const gone = formerObjects.filter(({ isDeleted }) => isDeleted).length;
+  const live = formerObjects.length - gone;
+  const deleted = gone + dueDeletesIn(messages);
   if (live > 0)
     sections.push(
       `Up to ${count(live, "object")} would stay live and unmanaged. Tags with their ids keep firing.`,
@@ -208,6 +206,17 @@ export function commentOf(preview: string) {
     renames: renames.length,
     replacements: replaced.length + hidden.length,
   };
+}
+
+/** How many objects of interrupted replacements an `up` deletes: only messages of the preview say so. */
+function dueDeletesIn(messages: readonly Diagnostic[]) {
+  const amounts = messages.map(({ message }) => {
+    if (message.includes(`\` ${REPLACED_BEFORE}. `)) return 1;
+    return message.includes(` more, ${REPLACED_BEFORE}: `)
+      ? Number.parseInt(message, 10)
+      : 0;
+  });
+  return amounts.reduce((sum, amount) => sum + amount, 0);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** A stack's objects for the reports: the current ones, and those that it left live. Pure. */
-import { advertiser, type Kind, resourceOfType } from "../kinds/index.js";
+import { advertiser, asksToDelete, type Kind, resourceOfType } from "../kinds/index.js";
 import {
   type ExportedObject,
   type ExportedStack,
@@ -77,7 +77,7 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
 /** A leftover that the state does not list as left live, so the time at which it left the state isn't known. */
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
   let why = `${reason}; still live`;
-  if (resource.retainOnDelete !== true)
-    why = `${reason}; may have been deleted (retainOnDelete was off)`;
+  if (resource.retainOnDelete !== true && asksToDelete(resource.outputs))
+    why = `${reason}; may have been deleted (deletionPolicy: "delete")`;
   return { kind: kind.name, id, name, key, at: "", why };
 }

@@ -44,7 +44,7 @@ export function createProvider(
     const context = readProgramContext(own(inputs, IDENTITY));
     if (context) return { ref: refOf(resource.name, context.identity), context };
     throw new ArgumentsError(
-      `This ${resource.name} isn't declared with pulumi-advertising's class. Nothing was sent. Declare it with that class.`,
+      `This ${resource.name} lacks inputs that pulumi-advertising's class gives it (${IDENTITY}). Nothing was sent. Declare it with that class. A transformation or a policy's remediation must keep all properties that begin with "__".`,
     );
   };
 

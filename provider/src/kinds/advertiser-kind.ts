@@ -1,9 +1,18 @@
 /** The kind `Advertiser`. Its rules come from the platform's API documentation of `POST rest/advertiser`. */
 import { z } from "zod";
 import { additionalFieldsBeside, identifierOf, nameRule } from "../rules/index.js";
-import { defineKind, memoized } from "./kind.js";
+import { defineKind, deletionPolicy, memoized } from "./kind.js";
 
 const advertiserWireNames = { advertiserName: "advertiser_name" } as const;
+
+/** The rules of an advertiser in a catalog, whose objects share a `deletionPolicy`. */
+export const advertiserRules = memoized(({ markField }) =>
+  z.strictObject({
+    advertiserName: nameRule(undefined),
+    existingId: identifierOf("the id of a live advertiser").optional(),
+    additionalFields: additionalFieldsBeside(advertiserWireNames, markField).optional(),
+  }),
+);
 
 export const advertiser = defineKind("advertiser", {
   name: "Advertiser",
@@ -15,11 +24,5 @@ export const advertiser = defineKind("advertiser", {
   idArguments: [],
   owner: undefined,
   ownerKind: undefined,
-  rules: memoized(({ markField }) =>
-    z.strictObject({
-      advertiserName: nameRule(undefined),
-      existingId: identifierOf("the id of a live advertiser").optional(),
-      additionalFields: additionalFieldsBeside(advertiserWireNames, markField).optional(),
-    }),
-  ),
+  rules: memoized((limits) => advertiserRules(limits).extend({ deletionPolicy })),
 });

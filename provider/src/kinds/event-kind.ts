@@ -13,7 +13,7 @@ import {
   withUnit,
 } from "../rules/index.js";
 import { advertiser } from "./advertiser-kind.js";
-import { defineKind, memoized, type SetKind } from "./kind.js";
+import { defineKind, deletionPolicy, memoized, type SetKind } from "./kind.js";
 import { Attribution, EventType, THIRTY_DAYS_IN_SECONDS } from "./vocabulary.js";
 
 const wireNames = {
@@ -80,7 +80,7 @@ export const conversionEvent = defineKind("event", {
   idArguments: ["advertiserId", "segmentId"],
   owner: "advertiserId",
   ownerKind: advertiser,
-  rules: completeRules,
+  rules: memoized((limits) => completeRules(limits).extend({ deletionPolicy })),
 });
 
 /** A pattern against names that Pulumi reserves or can't print (seen with 3.259). */
@@ -108,7 +108,7 @@ export const sharedRules = memoized((limits) => eventRules(limits).omit(OWN));
 export const conversionEventSet: SetKind = {
   name: "ConversionEventSet",
   idProperty: "eventIds",
-  outputs: ["eventIds", "advertiserId", "defaults", "events"],
+  outputs: ["eventIds", "advertiserId", "defaults", "events", "deletionPolicy"],
   member: conversionEvent,
   rules: memoized((limits) =>
     z.strictObject({
@@ -121,6 +121,7 @@ export const conversionEventSet: SetKind = {
         "an object with each event under its key",
         z.record(key, expecting("an object", entryRules(limits))),
       ),
+      deletionPolicy,
     }),
   ),
 };

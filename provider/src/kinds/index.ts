@@ -10,6 +10,7 @@ import { conversionEvent, conversionEventSet } from "./event-kind.js";
 import { type Kind, pluginTokenOf, type SetKind, typeTokenOf } from "./kind.js";
 import type { KindName } from "./vocabulary.js";
 
+export { advertiserRules } from "./advertiser-kind.js";
 export { entryRules, NOT_RESERVED, sharedRules } from "./event-kind.js";
 export * from "./from-platform.js";
 export * from "./kind.js";

@@ -5,6 +5,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { z } from "zod";
 import {
   asRecord,
   canonicalJson,
@@ -13,7 +14,7 @@ import {
   quoted,
   type Values,
 } from "../base/index.js";
-import { type Rules, type ValidationOptions, validate } from "../rules/index.js";
+import { expecting, type Rules, type ValidationOptions, validate } from "../rules/index.js";
 import type { KindName, ResourceName, SetName } from "./vocabulary.js";
 
 /** The full type token of a resource: a contract with every stored state. */
@@ -43,6 +44,20 @@ export interface RuleSettings {
   maxWindowSeconds: number;
   /** The request field that every create carries its mark in (setting `markField`). */
   markField: string | undefined;
+}
+
+const DELETING = { delete: "delete", retain: undefined } as const;
+
+/** Whether objects that leave a resource are deleted. The default is left out, so that the state has only `delete`. */
+export const deletionPolicy = expecting(
+  '"retain" or "delete", not an Output',
+  z.enum(["retain", "delete"]).transform((policy) => DELETING[policy]),
+  { form: "choice", isPlain: true },
+).optional();
+
+/** Whether a resource's arguments or outputs ask to delete the objects that leave it. */
+export function asksToDelete(values: Values | undefined): boolean {
+  return own(values, "deletionPolicy") === "delete";
 }
 
 /** Builds rules once for a process's settings: each resource needs them, and building costs far more than a check. */
@@ -132,8 +147,8 @@ export function defineKind<const WireNames extends Kind["wireNames"]>(
     noun,
     fields: Object.values(wireNames),
   };
-  const names = [...Object.keys(wireNames), "existingId", "additionalFields"];
-  return { ...kind, outputs: [idProperty, ...names], create };
+  const others = ["existingId", "additionalFields", "deletionPolicy"];
+  return { ...kind, outputs: [idProperty, ...Object.keys(wireNames), ...others], create };
 }
 
 export interface SetKind extends ResourceKind {

@@ -27,7 +27,6 @@ import {
   ACCOUNT,
   argumentsIn,
   CREATED,
-  isOfPlugin,
   kindOf,
   type LeftLive,
   markIn,
@@ -45,6 +44,7 @@ import {
 import { planOfCreate } from "./create.js";
 import { createdAt, ObjectOperations, type Target } from "./execute.js";
 import {
+  deletedNotice,
   leftMessage,
   replacedNotice,
   savedAsSentMessage,
@@ -133,7 +133,7 @@ export async function updateResource(
 }
 
 /**
- * The engine calls this only if `retainOnDelete` is off. It can be repeated: a missing object counts as deleted.
+ * The engine calls this unless `retainOnDelete` is true. It can be repeated: a missing object counts as deleted.
  * @param leaving `ref` only from a plugin: a dynamic provider isn't told which resource it is. @throws AdvertisingError
  */
 export async function deleteResource(
@@ -155,6 +155,8 @@ export async function deleteResource(
   });
   // After an error the state keeps the whole set, so the next run deletes the other objects too.
   const [first] = await deleteObjects(operations, label, wanted, properties);
+  const deleted = wanted.filter((each) => operations.hasDeleted(each.id));
+  if (deleted.length > 0) runtime.messages.informEach(deletedNotice(label, deleted));
   if (first) throw first.error;
 }
 
@@ -285,6 +287,7 @@ function nextOutputs(
   if (all.some(({ kind: how }) => how === "created"))
     after.created = createdAt(runtime) ?? after.created;
   const outs: Values = withoutUndefined({
+    deletionPolicy: inputs.deletionPolicy,
     ...(resource === kind && argumentsIn(inputs)),
     ...writeStored(resource, after, exactId, runtime.account),
   });
@@ -394,12 +397,8 @@ function tellCreated(
   if (outcome?.kind === "created") {
     messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
   }
-  const [object] = objects;
-  // Only the engine knows a plugin resource's `retainOnDelete`, so the message names both cases.
-  if (object?.former?.isDeleted && isOfPlugin(ref))
-    messages.warnEach(replacedNotice(kind, ref, object.former, `is ${id} now`));
   const [former] = unmanaged;
-  if (!former || deployment.checked(ref.key).deletesInStateAndProgram) return;
+  if (!former) return;
   // The engine may still call `delete` for this object, by the option in the state.
   deployment.noteStaying(kind, former.id);
   messages.warnEach(
@@ -419,10 +418,7 @@ function setOutputs(
   tell("info", usedMessage(ref, objects, outcomes));
   tell("warn", leftMessage(kind, unmanaged));
   if (deletedIds.length > 0)
-    tell(
-      "info",
-      `Deleted on the platform (retainOnDelete: false): ${idRanges(deletedIds)}.`,
-    );
+    tell("info", `Deleted on the platform: ${idRanges(deletedIds)}.`);
   if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble))
     return done.outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);

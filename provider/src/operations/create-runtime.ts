@@ -152,6 +152,8 @@ export function createRuntime(
     now: () => isoNow(systemClock),
     async close() {
       await tellEnd(this);
+      messages.tellCollected();
+      await messages.settled();
       if (deployment.isUp === false) return;
       journal?.closeNow();
       record.closeJournals(disk);

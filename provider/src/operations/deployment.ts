@@ -27,9 +27,9 @@ import type { Outcome } from "./outcome.js";
 export interface Checked {
   /** The arguments that were secret in the state. */
   wasSecret: ReadonlySet<string>;
-  /** Whether `retainOnDelete` was off in the state, and still is in the program. */
+  /** Whether both the state and the program ask to delete, and a delete is known. */
   deletesInStateAndProgram: boolean;
-  /** Whether `retainOnDelete` is off in the program. */
+  /** Whether the program asks to delete, and a delete is known. */
   deletes: boolean;
   /** The resource's former keys, by its aliases. */
   formerKeys?: readonly string[] | undefined;
@@ -56,6 +56,8 @@ export class Deployment {
   readonly #staying = new Set<string>();
   /** Objects that this run has deleted, or found to be gone, by {@link objectKey}. */
   readonly #deleted = new Set<string>();
+  /** By {@link objectKey}, the key of the set that deletes the object. */
+  readonly #toDelete = new Map<string, string>();
   /** By {@link objectKey}, the key of the resource or member that has the object after this run. */
   readonly #after = new Map<string, string>();
   /** Objects that the program adopts, by {@link objectKey}; the id may not be known yet. */
@@ -140,6 +142,17 @@ export class Deployment {
    */
   mayBeClaimed(kind: Kind, id: string) {
     return this.isClaimedOrAdopted(kind, id) || this.isClaimedOrAdopted(kind, UNKNOWN);
+  }
+
+  /** Notes, in a preview, what a set deletes before later resources can adopt it. @param key the set's. */
+  noteToDelete(kind: Kind, id: string, key: string) {
+    this.#toDelete.set(objectKey(kind.name, id), key);
+  }
+
+  /** The key of the set that deletes the object in the `up`. With an id that isn't known, of any set that deletes. */
+  deleterOf(kind: Kind, id: string): string | undefined {
+    if (id === UNKNOWN) return this.#toDelete.values().next().value;
+    return this.#toDelete.get(objectKey(kind.name, id));
   }
 
   noteDeleted(kind: Kind, id: string) {

@@ -4,7 +4,7 @@
  * what the program doesn't declare.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { kindsByName, resourceOfType } from "../kinds/index.js";
+import { asksToDelete, kindsByName, resourceOfType } from "../kinds/index.js";
 import type { OpenCreate, OpenCreates } from "../plan/index.js";
 import {
   type EngineRun,
@@ -15,7 +15,12 @@ import {
 } from "../record/index.js";
 import { knownOperations } from "../settings/index.js";
 import { keyOfUrn, parseKey, resourceKeyIn } from "../state/index.js";
-import { leavingNotice, secondObjectNotice, unclaimedMessage } from "./messages.js";
+import {
+  dueDeleteNotice,
+  leavingNotice,
+  secondObjectNotice,
+  unclaimedMessage,
+} from "./messages.js";
 import type { Runtime } from "./runtime.js";
 
 /** The longest wait for the record at the end of a run. The engine waits for seconds before it kills the process. */
@@ -35,7 +40,7 @@ export async function awaitRecord({ deployment, record, command }: Runtime): Pro
 }
 
 export async function tellEnd(runtime: Runtime): Promise<void> {
-  const { messages, record, command } = runtime;
+  const { record, command } = runtime;
   const isOther = command && !["up", "preview"].includes(command.command);
   if (isOther || !record.hasBegun) return;
   const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
@@ -43,9 +48,27 @@ export async function tellEnd(runtime: Runtime): Promise<void> {
   if (!open || !record.arrived) return;
   // Without the command line, what a program doesn't declare may not be meant.
   if (command) tellLeaving(runtime, command, record.arrived);
+  if (command && !isTargeted(command)) tellDueDeletes(runtime, record.arrived);
   await tellUnclaimed(runtime, open, record.arrived);
-  messages.tellCollected();
-  await messages.settled();
+}
+
+/** Names, in a preview, the replaced objects whose delete an earlier run has not come to. */
+function tellDueDeletes(
+  { deployment, messages, settings, provider }: Runtime,
+  saved: SavedState,
+) {
+  if (deployment.isUp !== false || deployment.hasFailed) return;
+  const due = saved.resources.filter(({ delete: isDue, retainOnDelete }) => {
+    return isDue === true && retainOnDelete !== true;
+  });
+  for (const { kind, ref, id, name, resource } of objectsIn(due)) {
+    if (id === undefined || providerIn(resource) !== provider) continue;
+    const canDelete = knownOperations(kind, settings).delete !== undefined;
+    const isKept = deployment.checked(resourceKeyIn(ref.key)).deletes === false;
+    if (!canDelete || isKept || !asksToDelete(resource.outputs)) continue;
+    if (!deployment.mayBeClaimed(kind, id))
+      messages.informEach(dueDeleteNotice(kind, ref, { id, name }));
+  }
 }
 
 function isTargeted({ targets, excludes }: EngineRun) {
@@ -69,9 +92,10 @@ function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedState) {
   for (const { kind, ref, id, name, resource } of objectsIn(leaving)) {
     if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
     // Without this option the engine calls `delete`, which says what it does.
-    const isRetained = resource.retainOnDelete === true;
-    if (!isRetained && deployment.isUp !== false && command.command === "up") continue;
-    const isDeleted = !isRetained && knownOperations(kind, settings).delete !== undefined;
+    const isCalled = resource.retainOnDelete !== true;
+    if (isCalled && deployment.isUp !== false && command.command === "up") continue;
+    const canDelete = knownOperations(kind, settings).delete !== undefined;
+    const isDeleted = isCalled && canDelete && asksToDelete(resource.outputs);
     messages.informEach(leavingNotice(kind, ref, { id, name, isDeleted }));
   }
 }

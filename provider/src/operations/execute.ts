@@ -15,6 +15,7 @@ import {
 } from "../base/index.js";
 import {
   adoptionClash,
+  asksToDelete,
   bodyOf,
   type Differences,
   differencesIn,
@@ -27,7 +28,13 @@ import { isMade, resolutionConflict, visibleFromMs } from "../plan/index.js";
 import { isInRun } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import { isOfKnownAccount, memberOf, parseKey, type ResourceRef } from "../state/index.js";
+import {
+  isOfKnownAccount,
+  memberOf,
+  parseKey,
+  type ResourceRef,
+  resourceKeyIn,
+} from "../state/index.js";
 import { createOnce, momentAfter } from "./create.js";
 import {
   type DeleteBlocker,
@@ -142,6 +149,11 @@ export class ObjectOperations {
     return runtime.work.track(() => runtime.client().read(this.#request("read", target)));
   }
 
+  /** Whether this run has deleted the object, or found it to be gone. */
+  hasDeleted(id: string): boolean {
+    return this.runtime.deployment.hasDeleted(this.kind, id);
+  }
+
   /** Callers have checked that the operation is known. */
   #request(name: OptionalOperation, { id, label, ref, ifAbsent }: Target) {
     const operation = this.can[name];
@@ -251,8 +263,8 @@ export class ObjectOperations {
     const { kind, runtime } = this;
     const { deployment } = runtime;
     const { id, created } = target;
-    // With a plugin, the engine calls `delete` for a replaced object too. A message has said that it stays live.
-    if (!this.can.delete && deployment.isStaying(kind, id)) return;
+    // The engine calls `delete` by the option in its state. A message says that the object stays live.
+    if (deployment.isStaying(kind, id)) return;
     const blocker = await this.#deleteBlocker(target, properties);
     if (blocker) {
       runtime.messages.say(notDeletedMessage(kind, target, blocker));
@@ -282,20 +294,20 @@ export class ObjectOperations {
     if (claimer !== undefined && claimer !== ref?.key) return { holders: [claimer] };
     if (!this.can.delete) return { why: "advertising:operations has no delete" };
     if (!isOfKnownAccount(properties)) return { why: "the state doesn't name its account" };
-    if (deployment.isStaying(kind, id))
-      return {
-        why: "this run can't see retainOnDelete: false in both the state and the program",
-      };
     if (deployment.mayBeClaimed(kind, id)) return { why: "another resource may adopt it" };
     const saved = await record.stateNow();
-    if (!saved)
-      return {
-        why: "Pulumi's record doesn't show whether it also belongs to another resource",
-      };
-    const holders = saved.holdersOf(kind.name, id).map((holder) => holder.ref.key);
+    const holders = saved?.holdersOf(kind.name, id).map((holder) => holder.ref.key) ?? [];
     const others = holders.filter((key) => key !== ref?.key);
-    if (others.length === 0) return undefined;
-    return { holders: others };
+    if (others.length > 0) return { holders: others };
+    const { deletes = true } = ref ? deployment.checked(resourceKeyIn(ref.key)) : {};
+    if (!asksToDelete(properties) || !deletes)
+      return {
+        why: 'its deletionPolicy is not "delete" in both the state and the program',
+      };
+    if (saved) return undefined;
+    return {
+      why: "Pulumi's record doesn't show whether it also belongs to another resource",
+    };
   }
 }
 

@@ -38,6 +38,7 @@ import {
   parseKey,
   pendingCommandLine,
   pluginUrn,
+  REPLACED_BEFORE,
   type ResourceRef,
   refOfKey,
   resolveCommands,
@@ -124,6 +125,18 @@ export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilitie
   const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
   const sends = sentForAdoption(abilities);
   return notice(`adopted; ${sends}`, ref, `adopts ${object}; ${sends}`, object);
+}
+
+/** The problem of a preview: a set deletes the object before its adopter is declared. @param deleter the set's key. */
+export function adoptedTooLateMessage(
+  { label }: ResourceRef,
+  id: string,
+  deleter: string,
+): string {
+  let what = `existingId ${id} is deleted`;
+  if (id === UNKNOWN) what = "existingId isn't known yet: it may be deleted";
+  const set = parseKey(deleter).label;
+  return `${label}: ${what} by ${set}, before this resource is declared. Make it two runs: adopt the object while ${set} has deletionPolicy: "retain", then set it back. Or declare this resource with a known existingId before the program awaits anything.`;
 }
 
 function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
@@ -242,6 +255,17 @@ export function refusedBeforeMessage({ label }: ResourceRef, refused: string): s
   return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${inStack("npx pulumi-advertising pending")}\`. Then run \`${inStack("pulumi up")}\`.`;
 }
 
+const ASKED = 'deletionPolicy: "delete"';
+
+/** In an `up` or a `destroy`: a resource's objects were deleted. @param label the resource's, with its id. */
+export function deletedNotice(
+  label: string,
+  deleted: readonly Pick<LeftLive, "id">[],
+): Notice {
+  const ids = idRanges(deleted.map(({ id }) => id));
+  return notice("deleted", { label }, `${label}: deleted ${ids} on the platform.`);
+}
+
 /**
  * About the old object of a replaced resource, in a preview and after the `up`.
  * @param then the end of a sentence about the resource: `is 43 now`.
@@ -253,12 +277,8 @@ export function replacedNotice(
   then: string,
 ): Notice {
   const old = `The old object ${id}`;
-  // Only the engine knows `retainOnDelete` of a plugin's resource.
-  const option = isOfPlugin(ref)
-    ? "unless retainOnDelete is true"
-    : "retainOnDelete: false";
   let fate = staysLive(kind, old);
-  if (isDeleted) fate = `${old} will be deleted on the platform (${option})`;
+  if (isDeleted) fate = `${old} will be deleted on the platform (${ASKED})`;
   return notice("replaced", ref, `${ref.label} ${then}. ${fate}.`, id);
 }
 
@@ -290,10 +310,20 @@ export function leavingNotice(
 ): Notice {
   const object = `${kind.create.noun} ${id} ("${printable(name)}")`;
   let fate = staysLive(kind, capital(object));
-  if (isDeleted)
-    fate = `\`pulumi up\` deletes ${object} on the platform (retainOnDelete: false)`;
+  if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED})`;
   const text = `\`${printable(short)}\` is no longer in the program. ${fate}.`;
   return notice("no longer in the program", { label }, text, id);
+}
+
+/** In a preview: the old object of an interrupted replacement, which the engine deletes. Its JSON doesn't show that. */
+export function dueDeleteNotice(
+  kind: Kind,
+  { label, short }: Pick<ResourceRef, "label" | "short">,
+  { id, name }: { id: string; name: string },
+): Notice {
+  const object = `${kind.create.noun} ${id} ("${printable(name)}")`;
+  const text = `\`${printable(short)}\` ${REPLACED_BEFORE}. \`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
+  return notice(REPLACED_BEFORE, { label }, text, id);
 }
 
 function capital(text: string) {
@@ -408,7 +438,7 @@ export function planMessage(
     lines.push(`${staysLive(kind, `Each old object (${idRanges(live)})`)}.`);
   if (gone.length > 0)
     lines.push(
-      `At the end, if all goes well, \`pulumi up\` deletes ${idRanges(gone)} on the platform (retainOnDelete: false).`,
+      `At the end, if all goes well, \`pulumi up\` deletes ${idRanges(gone)} on the platform (${ASKED}).`,
     );
   if (byAction.has("replace")) lines.push(howToKeep("one"));
   return [`events: ${counts.join(", ")}`, ...lines].join("\n");

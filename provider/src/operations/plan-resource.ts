@@ -18,6 +18,7 @@ import {
 } from "../base/index.js";
 import {
   adoptionClash,
+  asksToDelete,
   checkArguments,
   type Kind,
   ownerIn,
@@ -44,7 +45,6 @@ import {
 } from "../settings/index.js";
 import {
   ACCOUNT,
-  DELETES,
   howToKeep,
   IDENTITY,
   isOfKnownAccount,
@@ -71,6 +71,7 @@ import { assertAccountOfOpen, planOfCreate, wasSentWithOtherArguments } from "./
 import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
 import {
+  adoptedTooLateMessage,
   adoptionNotice,
   hiddenEventsMessage,
   type MadeObject,
@@ -129,9 +130,11 @@ export async function check(
   const isSet = "member" in resource;
   // Also true in the second `check` of a replacement.
   const isNew = Object.keys(olds).length === 0;
+  const { formerKeys } = context;
+  const checked = checkedOf(resource, runtime, ref, { formerKeys, olds, news: values });
   // Before anything is awaited: other resources' checks may need it.
   deployment.noteContext(context);
-  deployment.noteChecked(ref.key, isNew, checkedOf(runtime, ref, context, olds));
+  deployment.noteChecked(ref.key, isNew, checked);
   // Planned like a new resource: only `diff` knows the state.
   const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
   const { objects, inputs, can } = plan;
@@ -172,7 +175,6 @@ export async function check(
       ...values,
       [IDENTITY]: context.identity,
       [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
-      [DELETES]: context.deletes,
       [RUN]: isSending ? run : olds[RUN],
       [MARKS]: mayCreate ? await keptMarks(plan) : undefined,
     }),
@@ -194,29 +196,35 @@ async function keptMarks({ runtime, objects }: Plan): Promise<Values | undefined
 }
 
 function checkedOf(
-  { provider }: Runtime,
+  resource: Kind | SetKind,
+  { settings }: Runtime,
   ref: ResourceRef,
-  { formerKeys, deletes = false }: ProgramContext,
-  olds: Values,
+  { formerKeys, olds, news }: Pick<ProgramContext, "formerKeys"> & Omit<Change, "id">,
 ): Checked {
   const former = refOfInputs(ref.resource, olds);
+  const canDelete = knownOperations(kindOf(resource), settings).delete !== undefined;
+  const deletes = canDelete && asksToDelete(news);
   return {
     wasSecret: secretArgumentsIn(olds),
-    // The engine deletes by the option in its state. For a plugin's resource, only the engine knows that option.
-    deletesInStateAndProgram:
-      deletes && (provider !== undefined || own(olds, DELETES) === true),
+    deletesInStateAndProgram: deletes && asksToDelete(olds),
     deletes,
     formerKeys,
     inState: formerKeys?.includes(former?.key ?? "") ? former : undefined,
   };
 }
 
-/** Claims the ids in `existingId`. @returns a problem for each id that another resource or member claimed before. */
-function claimConflicts({ runtime, kind, objects }: Plan) {
+/**
+ * Claims the ids in `existingId`. @returns a problem for each id that another resource or member claimed before, or that
+ * a set deletes in the middle of the `up`.
+ */
+function claimConflicts({ runtime: { deployment }, kind, objects }: Plan) {
   return objects.flatMap(({ ref, entry }) => {
     const id = adoptedBy(entry);
-    if (id === undefined || id === UNKNOWN) return [];
-    const other = runtime.deployment.claim(kind, id, ref.key);
+    if (id === undefined) return [];
+    const deleter = deployment.deleterOf(kind, id);
+    if (deleter !== undefined) return adoptedTooLateMessage(ref, id, deleter);
+    if (id === UNKNOWN) return [];
+    const other = deployment.claim(kind, id, ref.key);
     if (other === undefined) return [];
     return `${ref.label}: existingId ${adoptionClash(id, parseKey(other).label)}`;
   });
@@ -240,9 +248,9 @@ export function planObjects(
       `${ref.label}: an alias gives it the state of another type's resource (id ${id}). Nothing was sent. Remove the alias, and set existingId to keep a live object.`,
     );
   const checked = deployment.checked(ref.key);
-  const { wasSecret = new Set(), deletesInStateAndProgram } = checked;
-  // The engine deletes a single resource's object by the option in the state; a set deletes by the current option.
-  const asked = isSet ? inputs[DELETES] : deletesInStateAndProgram;
+  const { wasSecret = new Set() } = checked;
+  const can = knownOperations(kind, settings);
+  const isAsked = can.delete !== undefined && asksToDelete(olds) && asksToDelete(inputs);
   const secret = secretArgumentsIn(inputs);
   for (const name of secret) registerSecrets(own(inputs, name), runtime.secrets);
   const plan = {
@@ -256,9 +264,9 @@ export function planObjects(
     stored: readStored(resource, id, olds),
     declared: readDeclared(resource, inputs),
     secret: secretOfObjects(kind, secret.union(wasSecret)),
-    can: knownOperations(kind, settings),
+    can,
     deletes: (object: string) =>
-      asked === true && isOfKnownAccount(olds) && !deployment.mayBeClaimed(kind, object),
+      isAsked && isOfKnownAccount(olds) && !deployment.mayBeClaimed(kind, object),
   };
   return { ...plan, objects: namedObjects(plan) };
 }
@@ -344,6 +352,7 @@ export async function diffResource(
   // replacement or a target. Then nothing is noted or shown, and no open create stops it.
   const isChecked = deployment.isChecked(ref.key);
   let plan = planObjects(resource, runtime, ref, change);
+  if (isChecked && deployment.isUp === false) noteDeletes(plan);
   if (isChecked) {
     plan = await withOpenCreates(plan);
     noteState(plan);
@@ -352,7 +361,9 @@ export async function diffResource(
   const [single] = resource === kind ? objects : [];
   // Members that are not known yet are changes too.
   const changes =
-    !declared.events || objects.some((object) => shownAction(object) !== "same");
+    !declared.events ||
+    objects.some((object) => shownAction(object) !== "same") ||
+    asksToDelete(olds) !== asksToDelete(news);
   if (!single) {
     if (isChecked && deployment.isUp === false) await tellPreview(plan);
     return { changes, replaces: [] };
@@ -365,6 +376,13 @@ export async function diffResource(
   if (isChecked && former && !checked.deletesInStateAndProgram)
     deployment.noteStaying(kind, former.id);
   return { changes, replaces: causesIn(kind, single, news) };
+}
+
+function noteDeletes({ runtime, resource, kind, ref, objects }: Plan) {
+  if (resource === kind) return;
+  for (const object of objects)
+    if (object.former?.isDeleted && shownAction(object) !== "perhaps replace")
+      runtime.deployment.noteToDelete(kind, object.former.id, ref.key);
 }
 
 /** The creates that stop the resource. Commands use the names that the state has. */
@@ -388,20 +406,24 @@ function causesIn(kind: Kind, { action, changed }: PlannedObject, news: Values) 
  * record knows the object.
  */
 export async function replacedObject(
-  { deployment, record, provider }: Runtime,
+  { deployment, record }: Runtime,
   ref: ResourceRef,
 ): Promise<PlannedObject["former"]> {
-  const { planned, deletes, deletesInStateAndProgram } = deployment.checked(ref.key);
+  const { planned, deletes, deletesInStateAndProgram, inState } = deployment.checked(
+    ref.key,
+  );
+  const { byKey } = (await record.state()) ?? {};
+  const { id: saved, resource } = byKey?.get(inState?.key ?? ref.key) ?? {};
+  // The engine deletes by the option in its state.
+  const isRetained = resource?.retainOnDelete === true;
   if (planned) {
     const { id, former } = planned.object;
     const isDeleted = former?.isDeleted ?? deletesInStateAndProgram === true;
-    if (id === undefined) return undefined;
-    return { id, isDeleted };
+    return id === undefined ? undefined : { id, isDeleted: isDeleted && !isRetained };
   }
-  const { id, resource } = (await record.state())?.byKey.get(ref.key) ?? {};
-  if (id === undefined || resource?.urn !== ref.urn) return undefined;
-  const isAsked = provider !== undefined || own(resource.inputs, DELETES) === true;
-  return { id, isDeleted: deletes === true && isAsked && resource.retainOnDelete !== true };
+  if (saved === undefined || resource?.urn !== ref.urn) return undefined;
+  const isAsked = deletes === true && asksToDelete(resource.outputs);
+  return { id: saved, isDeleted: isAsked && !isRetained };
 }
 
 /**
@@ -433,7 +455,9 @@ export async function previewResource(
   ref: ResourceRef,
   change: Change,
 ): Promise<void> {
-  await tellPreview(await withOpenCreates(planObjects(resource, runtime, ref, change)));
+  const plan = planObjects(resource, runtime, ref, change);
+  noteDeletes(plan);
+  await tellPreview(await withOpenCreates(plan));
 }
 
 /**

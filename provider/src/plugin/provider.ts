@@ -42,9 +42,7 @@ import {
   ACCOUNT,
   argumentsIn,
   DEFAULT_PROVIDER,
-  DELETES,
   IDENTITY,
-  kindOf,
   nameInUrn,
   providerAt,
   type ResourceRef,
@@ -142,13 +140,9 @@ export class AdvertisingPlugin {
     { values, secret }: Properties,
   ): Promise<{ inputs: Values; failures: readonly string[] }> {
     const { resource, ref } = resourceAt(urn);
-    const { delete: isKnown } = knownOperations(kindOf(resource), this.runtime.settings);
     const context = {
       identity: ref.identity,
       formerKeys: formerKeysIn(ref, olds),
-      // A single resource's object is deleted only if the engine calls for it. A set would delete its events itself,
-      // and can't see that retainOnDelete is true.
-      deletes: (isKnown && !("member" in resource)) || undefined,
     };
     const news = {
       ...values,
@@ -296,13 +290,7 @@ export class AdvertisingPlugin {
 
   #imported(resource: Kind, ref: ResourceRef, { props }: ReadResult) {
     const { [resource.idProperty]: _, ...given } = argumentsIn(props);
-    const { settings } = this.runtime.reading;
-    const deletes = knownOperations(resource, settings).delete !== undefined || undefined;
-    const inputs = withoutUndefined({
-      ...given,
-      [IDENTITY]: ref.identity,
-      [DELETES]: deletes,
-    });
+    const inputs = { ...given, [IDENTITY]: ref.identity };
     const account = this.runtime.account || undefined;
     const values = withoutUndefined({
       ...props,

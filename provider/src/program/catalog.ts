@@ -6,18 +6,16 @@ import {
   describeAlike,
   readCatalog,
 } from "../catalog/index.js";
-import {
-  advertiser,
-  CATALOG_SEPARATOR,
-  CATALOG_TYPE,
-  conversionEvent,
-  KINDS,
-  type Kind,
-} from "../kinds/index.js";
+import { asksToDelete, CATALOG_SEPARATOR, CATALOG_TYPE, KINDS } from "../kinds/index.js";
 import { exactId, problemMessages, validate } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import { labelOf } from "../state/index.js";
-import { isOfType, optionProblems } from "./declaration.js";
+import {
+  isOfType,
+  optionProblems,
+  policyWarnings,
+  withDeletionPolicy,
+} from "./declaration.js";
 import { currentProgram } from "./program.js";
 import { awaitLater } from "./pulumi-internals.js";
 import { Advertiser, ConversionEvent, ConversionEventSet } from "./resources.js";
@@ -35,6 +33,8 @@ export interface CatalogArgs {
   sets?: boolean | undefined;
   /** Headings of a CSV file's columns to leave out, as the file has them. Other unknown columns are an error. */
   ignoreColumns?: readonly string[] | undefined;
+  /** What happens to the live objects of the catalog's resources, as with the argument of an `Advertiser`. @default "retain" */
+  deletionPolicy?: "retain" | "delete" | undefined;
 }
 
 /**
@@ -58,27 +58,30 @@ export class Catalog extends pulumi.ComponentResource {
 
   /**
    * @param name unique among the stack's catalogs; the names of its resources begin with it.
-   * @param options Pulumi's; `protect`, `parent` and `aliases` apply to its resources, as with any component. So does
-   *   `retainOnDelete: false`, for each kind with a known delete.
+   * @param options Pulumi's; `protect`, `parent` and `aliases` apply to its resources, as with any component.
    */
   constructor(
     name: string,
     args: CatalogArgs,
     options: pulumi.ComponentResourceOptions = {},
   ) {
-    const { content, sets, validated, deleting } = declareFile(name, { ...args }, options);
+    const { content, sets, validated, deletionPolicy } = declareFile(
+      name,
+      { ...args },
+      options,
+    );
     // The component waits, like its resources, until the program is found valid.
     super(CATALOG_TYPE, name, {}, pulumi.mergeOptions(options, { dependsOn: validated }));
-    const optionsOf = (kind: Kind) => ({
-      parent: this,
-      retainOnDelete: !deleting.includes(kind),
-    });
+    const ofAll = { parent: this };
     const advertiserIds: Record<string, pulumi.Input<number | string>> = {};
     for (const { key, args: own } of content.advertisers) {
       // An advertiser without arguments exists already, and its key is its id.
       advertiserIds[key] = own
-        ? new Advertiser(resourceName(name, key), own as never, optionsOf(advertiser))
-            .advertiserId
+        ? new Advertiser(
+            resourceName(name, key),
+            { deletionPolicy, ...own } as never,
+            ofAll,
+          ).advertiserId
         : exactId(key);
     }
     const byKey = Map.groupBy(content.events, ({ key }) => key);
@@ -90,13 +93,13 @@ export class Catalog extends pulumi.ComponentResource {
       const prefix = resourceName(name, owner);
       const advertiserId = advertiserIds[owner];
       const entries = events.map(({ key, args: entry }) => [key, entry]);
-      const ofSet = { advertiserId, events: Object.fromEntries(entries) } as never;
-      const eventOptions = optionsOf(conversionEvent);
-      const set = sets ? new ConversionEventSet(prefix, ofSet, eventOptions) : undefined;
+      const shared = { advertiserId, deletionPolicy };
+      const ofSet = { ...shared, events: Object.fromEntries(entries) } as never;
+      const set = sets ? new ConversionEventSet(prefix, ofSet, ofAll) : undefined;
       for (const { key, args: entry } of events) {
         const id =
           set?.eventIds.apply((ids) => ids[key] as number) ??
-          declareEvent(prefix, key, { ...entry, advertiserId }, eventOptions);
+          declareEvent(prefix, key, { ...entry, ...shared }, ofAll);
         const isUnique = byKey.get(key)?.length === 1;
         eventIds[isUnique ? key : resourceName(owner, key)] = id;
       }
@@ -137,26 +140,31 @@ const NOTHING: CatalogContent = { advertisers: [], events: [], findings: [] };
 function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const program = currentProgram();
   const { settings } = program.reading;
-  const { values, problems } = validate(args, CATALOG_RULES);
+  const { given } = withDeletionPolicy(args, options);
+  const { values, problems } = validate(given, CATALOG_RULES);
   const { file, ignoreColumns } = values as Partial<CatalogArgs>;
   const content =
     file === undefined
       ? NOTHING
       : readCatalog(file, process.cwd(), settings, ignoreColumns);
-  const canDelete = KINDS.filter((kind) => knownOperations(kind, settings).delete);
+  const canDelete = KINDS.some((kind) => knownOperations(kind, settings).delete);
+  const deletes = asksToDelete(values);
   const byLevel = Map.groupBy(content.findings, ({ level }) => level);
   const added = program.add({
     title: labelOf("Catalog", name),
     lines: [
       ...describeAlike(byLevel.get("error") ?? []),
-      ...problemMessages([...problems, ...optionProblems(options, canDelete.length > 0)]),
+      ...problemMessages([...problems, ...optionProblems(options, deletes, canDelete)]),
     ],
-    warnings: describeAlike(byLevel.get("warning") ?? []),
+    warnings: [
+      ...describeAlike(byLevel.get("warning") ?? []),
+      ...problemMessages(policyWarnings(deletes, canDelete)),
+    ],
   });
   return {
     content,
     sets: values.sets === true,
-    deleting: options.retainOnDelete === false ? canDelete : [],
+    deletionPolicy: values.deletionPolicy,
     validated: awaitLater(added.then(() => [])),
   };
 }

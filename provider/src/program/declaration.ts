@@ -5,6 +5,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { asRecord, hasValue, isPlain, listIn, type Values } from "../base/index.js";
 import {
+  asksToDelete,
   checkArguments,
   displayName,
   type Kind,
@@ -58,7 +59,7 @@ export interface ResourceDeclaration extends Pick<DeclaredObject, "key" | "forme
   kind: Kind;
   /** The object of a single resource, or a set's members; for a set whose members are not known yet, the set. */
   objects: readonly DeclaredObject[];
-  /** Whether the option `retainOnDelete` is off, if a delete is known. */
+  /** Whether an object may be deleted when it leaves the resource. */
   deletes: boolean;
 }
 
@@ -77,20 +78,20 @@ export function declare(call: Call, settings: Settings): Declaration {
   const title = labelOf(declared.name, name);
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
   const formerKeys = formerKeysOf(call).filter((former) => former !== key);
-  const deletes = options.retainOnDelete === false && canDelete;
-  const resource = { key, kind, formerKeys, deletes };
   const { values, problems } = checkArguments(declared, args, settings, {
     isUnknown: holdsOutput,
   });
+  const deletes = asksToDelete(values);
+  const resource = { key, kind, formerKeys, deletes };
   const objects =
     kind === declared
       ? [{ ...declaredObject(kind, values), key, formerKeys }]
       : membersOf(resource, values.events);
   return {
     title,
-    lines: problemMessages([...problems, ...optionProblems(options, canDelete)]),
+    lines: problemMessages([...problems, ...optionProblems(options, deletes, canDelete)]),
     // Likely mistakes are the provider's to name: it also knows the values of Outputs.
-    warnings: options.customTimeouts ? [`customTimeouts ${TIMEOUTS_IGNORED}`] : [],
+    warnings: problemMessages(optionWarnings(options, deletes, canDelete)),
     resource: { ...resource, objects },
   };
 }
@@ -132,11 +133,47 @@ function formerKeysOf({ kind, name, options }: Call) {
   });
 }
 
-/** The problems of a resource's or catalog's options. @param mayDelete whether `retainOnDelete` may be off. */
-export function optionProblems(
-  { import: id, retainOnDelete }: pulumi.CustomResourceOptions,
-  mayDelete: boolean,
+/**
+ * The arguments and options of a resource or catalog by which the engine and the provider delete alike. An option that
+ * keeps objects wins over the argument, also if its value is undefined.
+ */
+export function withDeletionPolicy<Options extends pulumi.ResourceOptions>(
+  args: Values,
+  options: Options,
+) {
+  const keeps =
+    Object.hasOwn(options, "retainOnDelete") && options.retainOnDelete !== false;
+  const given = keeps ? { ...args, deletionPolicy: undefined } : args;
+  const retainOnDelete = !asksToDelete(given);
+  return { given, withPolicy: { ...options, retainOnDelete } };
+}
+
+/** @param deletes whether the `deletionPolicy` is `delete`. @param canDelete whether a delete is known. */
+export function policyWarnings(deletes: boolean, canDelete: boolean): Problem[] {
+  if (!deletes || canDelete) return [];
+  const reason =
+    '"delete" has no effect without a delete in advertising:operations: removed objects stay live';
+  return [{ property: "deletionPolicy", reason }];
+}
+
+function optionWarnings(
+  { customTimeouts }: pulumi.CustomResourceOptions,
+  deletes: boolean,
+  canDelete: boolean,
 ): Problem[] {
+  const warnings = policyWarnings(deletes, canDelete);
+  if (customTimeouts)
+    warnings.push({ property: "customTimeouts", reason: TIMEOUTS_IGNORED });
+  return warnings;
+}
+
+/** The problems of a resource's or catalog's options. The other parameters are those of {@link policyWarnings}. */
+export function optionProblems(
+  options: pulumi.CustomResourceOptions,
+  deletes: boolean,
+  canDelete: boolean,
+): Problem[] {
+  const { import: id, retainOnDelete, deletedWith } = options;
   const problems: Problem[] = [];
   if (id !== undefined)
     problems.push({
@@ -144,11 +181,17 @@ export function optionProblems(
       // Dynamic providers can't import: the engine gives an id alone, and does not say which of them it is for.
       reason: `isn't supported. Set the argument existingId: ${id}`,
     });
-  if (retainOnDelete === false && !mayDelete)
+  if (retainOnDelete === false && !deletes)
     problems.push({
       property: "retainOnDelete",
       reason:
-        "can't be false without a delete in advertising:operations. Remove this option; removed objects stay live",
+        'can\'t be false without the argument deletionPolicy: "delete". Remove this option; to delete removed objects, set deletionPolicy',
+    });
+  if (deletedWith !== undefined && canDelete)
+    problems.push({
+      property: "deletedWith",
+      reason:
+        "isn't supported with a delete in advertising:operations: no object is deleted on the platform with another. Remove this option",
     });
   return problems;
 }

@@ -72,7 +72,6 @@ export class ProgramValidator {
       },
       formerKeys,
       sameNamed: this.#sameNamedAs(resource),
-      deletes: deletes || undefined,
       adopted: isCarried ? adopted : undefined,
     };
   }

@@ -11,6 +11,7 @@ import {
   ArgumentsError,
   count,
   cut,
+  printable,
   SettingsError,
   type Values,
   versionProblem,
@@ -36,6 +37,7 @@ import {
   declare,
   type Finding,
   holdsOutput,
+  withDeletionPolicy,
   withIds,
 } from "./declaration.js";
 import { ProgramValidator } from "./program-validator.js";
@@ -231,20 +233,16 @@ export function registrationOf(
   kind: Kind | SetKind,
   name: string,
   args: object | undefined,
-  options: pulumi.CustomResourceOptions | undefined,
+  options: pulumi.CustomResourceOptions = {},
 ): ConstructorParameters<typeof pulumi.CustomResource> {
   const program = currentProgram();
+  const { id, parent } = options;
   // By default nothing is deleted on the platform: previews then show Pulumi's own [retain].
-  const merged = pulumi.mergeOptions({ retainOnDelete: true }, options ?? {});
-  const { id, parent } = merged;
-  const given = withIds(kind, { ...args });
+  const { given, withPolicy } = withDeletionPolicy(withIds(kind, { ...args }), options);
   let declaration: Declaration = { title: "", lines: [] };
   // For a resource that is only read, the provider checks the id.
   if (id === undefined)
-    declaration = declare(
-      { kind, name, args: given, options: merged },
-      program.reading.settings,
-    );
+    declaration = declare({ kind, name, args: given, options }, program.reading.settings);
   const context = program.add(declaration);
   // Names every output, so that the class has it even if the argument is left out.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
@@ -252,7 +250,7 @@ export function registrationOf(
   const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(kind.name)}`;
   const properties = { ...outputs, ...given, [PROVIDER]: reference };
   const type = typeTokenOf(kind.name);
-  if (id !== undefined) return [type, name, properties, merged];
+  if (id !== undefined) return [type, name, properties, withPolicy];
   const identity = identityText(internals.stackOfProgram(), {
     parentTypes: internals.typesOf(parent),
     name,
@@ -264,7 +262,17 @@ export function registrationOf(
   // Only for Outputs and promises: for plain values, a promise each would cost time.
   if (holdsOutput(given))
     hidden[SECRET_ARGUMENTS] = internals.awaitLater(context.then(() => secretNames(given)));
-  return [type, name, { ...properties, ...hidden }, merged];
+  return [type, name, { ...properties, ...hidden }, withPolicy];
+}
+
+/**
+ * Old-style transformations run in Pulumi's constructor, which makes a property for each input that they leave.
+ * @throws pulumi.RunError if Pulumi could not find the provider.
+ */
+export function assertUntouched(resource: pulumi.Resource, name: string): void {
+  if (Object.hasOwn(resource, PROVIDER)) return;
+  const text = `"${printable(name)}": a transformation has taken away inputs that its class gives it (${PROVIDER}). Nothing was sent for it. Keep all properties that begin with "__".`;
+  throw runError(withPage(text, ArgumentsError.code));
 }
 
 /**

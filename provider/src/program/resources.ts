@@ -15,7 +15,7 @@ import type { Attribution, EventType, ResourceName } from "../kinds/vocabulary.j
 import { exactId, LIVE_ID, show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
 import { holdsOutput, isOfType, readIdOf, withIds } from "./declaration.js";
-import { registrationOf } from "./program.js";
+import { assertUntouched, registrationOf } from "./program.js";
 import { pauseStackTraces } from "./pulumi-internals.js";
 
 /** The arguments of an {@link Advertiser}. */
@@ -33,6 +33,13 @@ export interface AdvertiserArgs {
    * as `{ active: true }` for installations that create inactive advertisers. `advertiser_name` isn't allowed.
    */
   additionalFields?: pulumi.Input<Record<string, unknown> | undefined>;
+  /**
+   * What happens to the live object when its resource leaves the program or is replaced. With `"delete"`, and a known
+   * delete (setting `operations`), it is deleted, unless another resource has it. That counts from the next `up` on: the
+   * saved state and the program must both say so.
+   * @default "retain"
+   */
+  deletionPolicy?: "retain" | "delete" | undefined;
 }
 
 /**
@@ -60,12 +67,15 @@ export class Advertiser extends pulumi.CustomResource {
   declare readonly existingId: pulumi.Output<number | undefined>;
   /** The additional request fields as declared, by their wire names; `undefined` if there are none. */
   declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+  /** `"delete"` if declared, or `undefined`. */
+  declare readonly deletionPolicy: pulumi.Output<"delete" | undefined>;
 
-  /** @param name unique among the stack's advertisers. @param options Pulumi's; `retainOnDelete` is true by default. */
+  /** @param name unique among the stack's advertisers. @param options Pulumi's; `retainOnDelete` follows from `deletionPolicy`. */
   constructor(name: string, args: AdvertiserArgs, options?: pulumi.CustomResourceOptions) {
     const resume = pauseStackTraces(Advertiser);
     try {
       super(...registrationOf(advertiser, name, args, options));
+      assertUntouched(this, name);
     } catch (error) {
       throw resume(error);
     }
@@ -113,7 +123,7 @@ type Referred<Resource, IdProperty extends keyof Resource> = pulumi.CustomResour
 type OutputOf<Property> =
   Property extends pulumi.OutputInstance<infer Value> ? Value : never;
 
-/** What {@link Advertiser.get} returns. `existingId` and `additionalFields` are always `undefined`. */
+/** What {@link Advertiser.get} returns. What only a declaration has, such as `existingId`, is `undefined`. */
 export type AdvertiserReference = Referred<Advertiser, "advertiserId">;
 
 /**
@@ -152,6 +162,8 @@ export interface ConversionEventArgs {
   existingId?: pulumi.Input<number | string | undefined>;
   /** Request fields that this package doesn't know, by their wire names, merged into the request's body. */
   additionalFields?: pulumi.Input<Record<string, unknown> | undefined>;
+  /** What happens to the live event when its resource leaves the program or is replaced, as for an {@link Advertiser}. @default "retain" */
+  deletionPolicy?: "retain" | "delete" | undefined;
 }
 
 /** Any number, without hiding from editors the named ones that it stands beside. */
@@ -204,8 +216,10 @@ export class ConversionEvent extends pulumi.CustomResource {
   declare readonly existingId: pulumi.Output<number | undefined>;
   /** The additional request fields as declared, by their wire names; `undefined` if there are none. */
   declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+  /** `"delete"` if declared, or `undefined`. */
+  declare readonly deletionPolicy: pulumi.Output<"delete" | undefined>;
 
-  /** @param name unique among the stack's events. @param options Pulumi's; `retainOnDelete` is true by default. */
+  /** @param name unique among the stack's events. @param options Pulumi's; `retainOnDelete` follows from `deletionPolicy`. */
   constructor(
     name: string,
     args: ConversionEventArgs,
@@ -214,6 +228,7 @@ export class ConversionEvent extends pulumi.CustomResource {
     const resume = pauseStackTraces(ConversionEvent);
     try {
       super(...registrationOf(conversionEvent, name, args, options));
+      assertUntouched(this, name);
     } catch (error) {
       throw resume(error);
     }
@@ -242,11 +257,12 @@ export class ConversionEvent extends pulumi.CustomResource {
   }
 }
 
-/** What {@link ConversionEvent.get} returns. `existingId` and `additionalFields` are always `undefined`. */
+/** What {@link ConversionEvent.get} returns. What only a declaration has, such as `existingId`, is `undefined`. */
 export type ConversionEventReference = Referred<ConversionEvent, "eventId">;
 
 /** One event of a set: the arguments of a `ConversionEvent`, without the advertiser. */
-export interface ConversionEventEntry extends Omit<ConversionEventArgs, "advertiserId"> {
+export interface ConversionEventEntry
+  extends Omit<ConversionEventArgs, "advertiserId" | "deletionPolicy"> {
   /**
    * The key that this event had in the set before. The object stays managed, under the new key, and nothing is sent.
    * You can remove it once every stack of the program has had an `up`.
@@ -273,6 +289,8 @@ export interface ConversionEventSetArgs {
    * old one stays live. The object of a removed key stays live too. Nothing else is sent.
    */
   events: pulumi.Input<Record<string, pulumi.Input<ConversionEventEntry>>>;
+  /** What happens to the live events that leave the set or are replaced in it, as for an {@link Advertiser}. @default "retain" */
+  deletionPolicy?: "retain" | "delete" | undefined;
 }
 
 /**
@@ -306,11 +324,12 @@ export class ConversionEventSet extends pulumi.CustomResource {
   declare readonly defaults: pulumi.Output<Record<string, unknown>>;
   /** The entries as declared, by key, of all events that have an id. */
   declare readonly events: pulumi.Output<Record<string, Record<string, unknown>>>;
+  /** `"delete"` if declared, or `undefined`. */
+  declare readonly deletionPolicy: pulumi.Output<"delete" | undefined>;
 
   /**
    * @param name unique among the stack's sets.
-   * @param options Pulumi's; `retainOnDelete` is true by default. If it's false, which needs a known delete, the
-   *   objects of removed keys and of replaced events are deleted too.
+   * @param options Pulumi's; `retainOnDelete` follows from `deletionPolicy`.
    */
   constructor(
     name: string,
@@ -320,6 +339,7 @@ export class ConversionEventSet extends pulumi.CustomResource {
     const resume = pauseStackTraces(ConversionEventSet);
     try {
       super(...registrationOf(conversionEventSet, name, args, options));
+      assertUntouched(this, name);
     } catch (error) {
       throw resume(error);
     }

@@ -14,6 +14,8 @@ interface Described {
   form?: Form;
   /** The names of some of its values. */
   names?: Readonly<Record<string, number | string>>;
+  /** Whether a value that isn't known yet is refused. */
+  isPlain?: boolean;
 }
 
 export type Form =

@@ -16,7 +16,7 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { asSent, expectationOf, isContainer, unwrapped } from "./fields.js";
+import { asSent, described, expectationOf, isContainer, unwrapped } from "./fields.js";
 import type { Problem } from "./problem.js";
 
 /** The rules of an object, by property in camelCase. A property is optional if its schema is. */
@@ -81,7 +81,8 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
     const absent = rule.type === "prefault" ? {} : undefined;
     const value = read(rule, given) ?? absent;
     const isData = isContainer(value);
-    if (value !== undefined && !isData && isUnknown(value)) return value;
+    const isKnown = value === undefined || isData || !isUnknown(value);
+    if (!isKnown && !described(rule).isPlain) return value;
     const schema = unwrapped(rule);
     if (isWalked(schema)) {
       if (isData && !Array.isArray(value)) {
@@ -123,7 +124,8 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
       ({ code, message }) => code === "custom" && message !== NO_WORDS,
     );
     if (issues.length === 1 && own) return own.message;
-    const got = `got ${joined("; ", show(value), place)}`;
+    const shown = isUnknown(value) ? "a value that isn't known yet" : show(value);
+    const got = `got ${joined("; ", shown, place)}`;
     if (typeof value === "symbol") return `${expected}; ${got}`;
     return joined("; ", expected, got, advice?.(rule, value));
   }

@@ -80,3 +80,6 @@ export function staysLive(
 ): string {
   return `${subject} ${unmanagedNotice}; once nothing uses it, deactivate it by hand`;
 }
+
+/** About an object whose delete is due: the comment counts these messages, since Pulumi's JSON leaves the steps out. */
+export const REPLACED_BEFORE = "was replaced by an earlier run";

@@ -87,11 +87,6 @@ export const SECRET_ARGUMENTS = "__secret";
  * input only: so Pulumi's pending operations contain it.
  */
 export const MARKS = "__mark";
-/**
- * True if `retainOnDelete` is off and a delete is known. An input only: the engine deletes by the option in its state,
- * so the next run needs to know it.
- */
-export const DELETES = "__delete";
 /** How the object was sent, if the arguments in the state do not describe it ({@link SentAs}). An output only. */
 export const SENT_AS = "__sentAs";
 /**
@@ -175,8 +170,6 @@ export interface ProgramContext {
   formerKeys?: readonly string[] | undefined;
   /** Keys of other objects that the program declares with the platform name of this one, or of one of its members. */
   sameNamed?: readonly string[] | undefined;
-  /** Whether the option `retainOnDelete` is off, if a delete is known. */
-  deletes?: boolean | undefined;
   /** All objects that the program adopts, each as {@link objectKey} names it, separated by commas. */
   adopted?: string | undefined;
 }

@@ -76,10 +76,7 @@ export function programHalf(
   const batch = program.map((declared) => {
     const owner = ownerOf(program, declared);
     const advertiserId = owner === undefined ? declared.advertiser : Promise.resolve(); // known later
-    const options = {
-      retainOnDelete: declared.deletes !== true,
-      aliases: aliasesOf(declared),
-    };
+    const options = { aliases: aliasesOf(declared) };
     const call = {
       kind: KINDS[declared.type],
       name: declared.name,
@@ -142,10 +139,11 @@ function ownerOf(
 }
 
 function argumentsOf(
-  { type, platformName, value, events, existingId }: Declared,
+  { type, platformName, value, events, existingId, deletes }: Declared,
   advertiserId: unknown,
 ): Values {
-  const adopted = existingId === undefined ? {} : { existingId };
+  const policy = deletes === true ? { deletionPolicy: "delete" } : {};
+  const adopted = existingId === undefined ? policy : { ...policy, existingId };
   if (type === "Advertiser") return { advertiserName: platformName, ...adopted };
   if (type === "ConversionEvent")
     return { eventName: platformName, advertiserId, value, ...adopted };
@@ -153,7 +151,7 @@ function argumentsOf(
     key,
     entry,
   ]);
-  return { advertiserId, events: Object.fromEntries(entries) };
+  return { ...policy, advertiserId, events: Object.fromEntries(entries) };
 }
 
 /** One object that a program declares: a single resource, or a member of a set. */

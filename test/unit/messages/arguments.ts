@@ -4,8 +4,10 @@ import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
 import { vi } from "vitest";
 import * as advertising from "../../../provider/src/index.js";
+import { policyWarnings } from "../../../provider/src/program/declaration.js";
 import { expectOneCopy } from "../../../provider/src/program/program.js";
 import { typesOf } from "../../../provider/src/program/pulumi-internals.js";
+import { problemMessages } from "../../../provider/src/rules/index.js";
 import { SECRET_ARGUMENTS } from "../../../provider/src/state/index.js";
 import { outputOf, setMocks } from "../../../provider/src/testing/index.js";
 import { newFolder } from "../../support/folder.js";
@@ -91,6 +93,19 @@ export const args: Examples = {
         ),
       { "advertising:markField": "alternative_id" },
     ),
+  "deletes that the options or the settings contradict": () =>
+    refused(
+      () => {
+        const args = { advertiserName: "Acme", deletionPolicy: pulumi.output("delete") };
+        const deletedWith = {} as pulumi.Resource;
+        new advertising.Advertiser("acme", args as never, { deletedWith });
+      },
+      {
+        "advertising:operations": '{"advertiser":{"delete":"DELETE rest/advertiser/{id}"}}',
+      },
+    ),
+  "a deletionPolicy without a known delete": () =>
+    problemMessages(policyWarnings(true, false)).join("\n"),
   "a set whose arguments are wrong": () =>
     refused(
       () =>

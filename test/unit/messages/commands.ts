@@ -72,7 +72,7 @@ const event = (eventName: string, more: object = {}) => ({
 });
 const OPEN = { unresolved: { ...record, field: "alternative_id" } };
 const deleting = ({ oldState, ...rest }: ReturnType<typeof step>) => {
-  const inputs = { ...oldState?.inputs, __delete: true };
+  const inputs = { ...oldState?.inputs, deletionPolicy: "delete" };
   return { ...rest, oldState: oldState && { ...oldState, retainOnDelete: false, inputs } };
 };
 
@@ -182,7 +182,14 @@ export const commands: Examples = {
         files: {
           "old.json": exportOf([storedEvent("sale", 5)]),
           "older.json": exportOf(
-            [storedEvent("page", 6, {}, { retainOnDelete: false })],
+            [
+              storedEvent(
+                "page",
+                6,
+                { deletionPolicy: "delete" },
+                { retainOnDelete: false },
+              ),
+            ],
             "?",
           ),
         },

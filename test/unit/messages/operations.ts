@@ -210,8 +210,15 @@ export const operations: Examples = {
       .text,
   "a preview of a replacement that deletes": () =>
     tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is replaced").text,
-  "a preview of a replacement that deletes, with the plugin": () =>
-    tell.replacedNotice(event, ofPlugin, { id: "42", isDeleted: true }, "is replaced").text,
+  "a delete that an interrupted run has left": () =>
+    tell.dueDeleteNotice(event, purchase, { id: "42", name: "Purchase" }).text,
+  "objects were deleted": () =>
+    tell.deletedNotice('ConversionEventSet "funnel" (set-1)', [{ id: "2" }, { id: "3" }])
+      .text,
+  "a set deletes what is adopted later": () =>
+    tell.adoptedTooLateMessage(purchase, "42", "ConversionEventSet::funnel"),
+  "a set deletes what may be adopted later": () =>
+    tell.adoptedTooLateMessage(purchase, UNKNOWN, "ConversionEventSet::funnel"),
   "a set: a new key with the name of a removed one": () =>
     planned(HELD, { events: { purchase: { eventName: "Buy", value: 1 } } }),
   "a set: a renamed key": () =>

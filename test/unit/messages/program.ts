@@ -7,6 +7,7 @@ import { replacedNotice } from "../../../provider/src/operations/messages.js";
 import { readProperties } from "../../../provider/src/plugin/properties.js";
 import { AdvertisingPlugin } from "../../../provider/src/plugin/provider.js";
 import { notInPackage } from "../../../provider/src/plugin/server.js";
+import { assertUntouched } from "../../../provider/src/program/program.js";
 import { readExport, savedStateOf } from "../../../provider/src/record/index.js";
 import { refOf } from "../../../provider/src/state/index.js";
 import { newFolder } from "../../support/folder.js";
@@ -51,6 +52,14 @@ async function failed(provider: AdvertisingPlugin, call: () => unknown) {
 }
 
 export const program: Examples = {
+  "a transformation takes the provider away": () => {
+    const taken = () => assertUntouched({} as never, "purchase");
+    try {
+      return String(taken());
+    } catch (error) {
+      return String(error);
+    }
+  },
   "an advertiser that is replaced": () =>
     replacedNotice(
       advertiser,

@@ -241,11 +241,10 @@ export const runs: Examples = {
     delete purchase.state?.outputs[ACCOUNT];
     return leaving(purchase, newRun());
   },
-  "a delete that isn't sent: the option was off before": async () => {
+  "a delete that isn't sent: nobody asks for it": async () => {
     const { purchase, newRun } = await deleted();
-    const now = newRun();
-    now.runtime.deployment.noteStaying(conversionEvent, "2");
-    return leaving(purchase, now);
+    delete purchase.state?.outputs.deletionPolicy;
+    return leaving(purchase, newRun());
   },
   "a delete that isn't sent: another event adopts what isn't known yet": async () => {
     const { purchase, newRun } = await deleted();
