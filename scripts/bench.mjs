@@ -5,7 +5,7 @@ import { setUp } from "./setup.mjs";
  * Set-up, then what the provider costs, beside one that does nothing and bare undici, on the Node.js the package needs.
  * Prints a report, asserts nothing: times depend on the machine, and only ratios of one run can be compared.
  *
- *   npm run bench -- --parts start,client,sizes --rounds 3
+ *   npm run bench -- --parts start,client,sizes,failures --rounds 3
  */
 await runMain(async () => {
   const { node, cli, env } = await setUp();

@@ -17,7 +17,9 @@ export async function forkSandbox() {
     const [address] = await Promise.race([once(child, "message"), ended]);
     return address;
   };
-  return { address: await reset(), reset, close: () => child.disconnect() };
+  /** @param fault a rule of the sandbox's; until the next reset. */
+  const fail = (fault) => child.send(fault);
+  return { address: await reset(), reset, fail, close: () => child.disconnect() };
 }
 
 if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.url)) {
@@ -25,7 +27,11 @@ if (process.send !== undefined && process.argv[1] === fileURLToPath(import.meta.
   const objects = { advertisers: [{ id: FIRST_ID - 1, advertiser_name: "before" }] };
   const begin = (port) => startSandbox({ port, objects, loginsPerMinute: 1_000_000 });
   let sandbox = await begin(0);
-  process.on("message", async () => {
+  process.on("message", async (message) => {
+    if (message !== "reset") {
+      sandbox.fail(message);
+      return;
+    }
     const { port, url, email, password } = sandbox;
     await sandbox.close();
     sandbox = await begin(port);

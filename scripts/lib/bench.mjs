@@ -17,6 +17,8 @@ import { measureClient } from "./bench-client.mjs";
 import { nothing, ours, set, throughPlugin, typed } from "./bench-programs.mjs";
 import { forkSandbox } from "./bench-sandbox.mjs";
 
+/** After an error; only failing runs have it. */
+const GO_ON = "--continue-on-error";
 const CHECKPOINTS_OFF = { PULUMI_SKIP_CHECKPOINTS: "true" };
 const SINGLES = [100, 300, 1000];
 const SIZES = [...SINGLES, 3000, 10_000];
@@ -40,7 +42,18 @@ const WAYS = {
 };
 /** The size at which a second `up`, a preview and the state are measured too. */
 const REPEATED = 1000;
-const PARTS = { start: measureStart, client: measureCreates, sizes: measureSizes };
+const PARTS = {
+  start: measureStart,
+  client: measureCreates,
+  sizes: measureSizes,
+  failures: measureFailures,
+};
+/** Every way in which the platform may fail all creates, by its name in the table. */
+const FAILURES = {
+  refused: { kind: "answer", status: 406, body: { errors: ["bad"] } },
+  "not found": { kind: "answer", status: 404, body: { message: "no such page" } },
+  unresolved: { kind: "answer", status: 500, body: { message: "internal" } },
+};
 
 let cli;
 let folder;
@@ -125,7 +138,7 @@ async function newStack(files, settings = {}) {
       [...args, "--non-interactive"],
       options,
     );
-    if (exitCode !== 0)
+    if (exitCode !== 0 && !args.includes(GO_ON))
       throw new Problem(
         `${output}\n\`pulumi ${args.join(" ")}\` failed: see its message above.`,
       );
@@ -135,6 +148,7 @@ async function newStack(files, settings = {}) {
   return {
     preview: () => measure("preview"),
     up: () => measure("up", "--yes", "--skip-preview"),
+    failingUp: () => measure("up", "--yes", "--skip-preview", GO_ON),
     stateBytes: () =>
       statSync(inStack("backend", ".pulumi", "stacks", "bench", "dev.json")).size,
   };
@@ -216,6 +230,29 @@ Seconds of an \`up\`:
 ${table(["", ...SIZES.map(String)], rows)}
 
 ${table([`${REPEATED} events, s`, "first up", "second up", "preview", "bytes of state"], repeats)}`;
+}
+
+/** `up` of single events at several sizes, while the platform fails each create of an event. */
+async function measureFailures(rounds) {
+  const rows = [];
+  for (const [name, fault] of Object.entries(FAILURES)) {
+    const cells = [];
+    for (const count of SINGLES) {
+      const seconds = [];
+      for (let round = 0; round < rounds; round++) {
+        const stack = await newStack(ours(count), CHECKPOINTS_OFF);
+        sandbox.fail({ on: "event", times: count, with: fault });
+        seconds.push(await stack.failingUp());
+      }
+      cells.push(median(seconds).toFixed(2));
+    }
+    rows.push([name, ...cells]);
+  }
+  return `## By the number of events that fail
+
+Seconds of an \`up\` with checkpoints off and \`--continue-on-error\`:
+
+${table(["", ...SINGLES.map(String)], rows)}`;
 }
 
 function median(numbers) {

@@ -238,6 +238,23 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
     left,
   ],
   [
+    "made, and nobody knows with which arguments",
+    { held: 5, before: {}, sentAs: { owner: "7" }, wanted: A },
+    "same",
+  ],
+  [
+    "… but one that is known differs",
+    { held: 5, before: { eventName: "B" }, sentAs: { owner: "7" }, wanted: A },
+    changed,
+    left,
+  ],
+  [
+    "… but for another owner",
+    { held: 5, before: {}, sentAs: { owner: "8" }, wanted: A },
+    "replace",
+    "live",
+  ],
+  [
     "perhaps changed by an update that failed",
     { held: 5, sentAs: { body: bodyOf(A), owner: "7", isUnsure: true }, wanted: A },
     update<ShownAction>("update", "same"),

@@ -107,6 +107,23 @@ it("an advertiser and an event with the same id are two objects", () => {
   expect(kinds.map((kind) => run.isStaying(kind, "9"))).toEqual([true, false]);
 });
 
+it("an object may be adopted as long as a long list of adopted ones, or a resource that may adopt it, is still to come", () => {
+  const run = new Deployment();
+  const mayBe = () => run.mayBeClaimed(event, "7");
+  check(run, "a", { ...upOf(3), adopts: 2 });
+  expect(mayBe()).toBe(true);
+  check(run, "b", {
+    ...upOf(3),
+    adopts: 2,
+    adopted: "ConversionEvent 5,ConversionEvent 6",
+  });
+  expect(mayBe()).toBe(false);
+  check(run, "c", { ...upOf(4), adopts: 3 });
+  expect(mayBe()).toBe(true);
+  check(run, "d", { ...upOf(4), adopts: 3 });
+  expect(mayBe()).toBe(false);
+});
+
 it("a create is declared by its key, by a namesake that the program names, or by a set whose events are not known", () => {
   const [A_SET, MEMBER] = ["ConversionEventSet::a", 'ConversionEventSet::a["k"]'];
   const run = new Deployment();

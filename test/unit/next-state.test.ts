@@ -230,13 +230,13 @@ describe("how the state describes an object", () => {
     expect(created.state).toEqual({ id: "6", entry: BUY_2 });
   });
 
-  it("after a failure old values that may be secret are only a fingerprint", () => {
+  it("after a failure nothing is left of old values that may be secret, not even a fingerprint", () => {
     const secret = { stored: HELD, declared: { k: BUY_2 }, secret: ["value"] };
     const { state } = afterwards(secret, {});
-    expect(state).toEqual({ id: "5", entry: {}, sentAs: asOwned });
+    expect(state).toEqual({ id: "5", entry: {}, sentAs: { body: "", owner: "7" } });
     const owner = afterwards({ ...secret, secret: ["advertiserId"] }, { isUnsure: true });
     // An object of unknown owner can't be updated, so the doubt is of no use.
-    expect(owner.state).toEqual({ id: "5", entry: {}, sentAs: { body: asOwned.body } });
+    expect(owner.state).toEqual({ id: "5", entry: {}, sentAs: { body: "" } });
   });
 
   it("after a failure an event keeps the defaults that it was made with", () => {

@@ -94,6 +94,16 @@ it.each([
   },
 );
 
+it.each(["a", "on", "and", "12", "ör"])(
+  "a secret as short as %j is removed where it stands alone, and never from the middle of a word",
+  (short) => {
+    const words = `x${short}x ${short}x x${short} 7${short} é${short}`;
+    expect(maskedWith(short, `${words} "${short}" ${short}`)).toBe(
+      `${words} "[secret]" [secret]`,
+    );
+  },
+);
+
 it("other text stays as it is, with no secret or an empty one", () => {
   const secrets = new Secrets();
   expect(secrets.scrub("abc")).toBe("abc");

@@ -19,6 +19,9 @@ const SPELLED_NUMBER =
 /** The number of characters by which spellings are indexed. */
 const BEGINNING = 3;
 
+/** Shorter spellings are masked only where they stand alone: they may be part of any word. */
+const MIN_WITHIN_WORDS = 4;
+
 export class Secrets {
   readonly #lasting = new Set<string>();
   readonly #numbers = new Set<number>();
@@ -84,12 +87,18 @@ export class Secrets {
     for (let length = 1; length <= BEGINNING; length++) {
       const spellings = this.#spellings.get(folded.slice(start, start + length)) ?? [];
       for (const spelling of spellings) {
-        if (folded.startsWith(spelling, start))
-          longest = Math.max(longest, spelling.length);
+        if (!folded.startsWith(spelling, start)) continue;
+        const isShort = spelling.length < MIN_WITHIN_WORDS;
+        if (isShort && isInWord(folded, start, spelling.length)) continue;
+        longest = Math.max(longest, spelling.length);
       }
     }
     return longest;
   }
+}
+
+function isInWord(text: string, start: number, length: number) {
+  return [start - 1, start + length].some((at) => /[\p{L}\p{N}]/u.test(text.charAt(at)));
 }
 
 /** Lower case, except for characters whose lower case has another length. */

@@ -63,7 +63,13 @@ interface SearchRequest extends Target {
 /** Whether this operation has found an object in this run, and the requests in flight that may still find one. */
 interface OperationProof {
   hasWorked: boolean;
-  inFlight: Set<Promise<unknown>>;
+  inFlight: number;
+  /** Resolves once the operation has worked, or no request is in flight: one wait for all. */
+  decided: PromiseWithResolvers<void>;
+}
+
+function newProof(): OperationProof {
+  return { hasWorked: false, inFlight: 0, decided: Promise.withResolvers() };
 }
 
 export class Client {
@@ -149,18 +155,24 @@ export class Client {
   ) {
     const { operation, id } = target;
     const key = `${operation.method} ${operation.path}`;
-    const proof = this.#proofs.get(key) ?? { hasWorked: false, inFlight: new Set() };
+    const proof = this.#proofs.get(key) ?? newProof();
     this.#proofs.set(key, proof);
-    const request = this.#sendAndClassify({ ...target, values: { id } }, classify);
-    const finding = request.then(({ verdict }) => {
-      proof.hasWorked ||= verdict.kind === "done";
+    const decided = proof.decided.promise;
+    proof.inFlight++;
+    const { verdict, response } = await this.#sendAndClassify(
+      { ...target, values: { id } },
+      (answer) => {
+        const found = classify(answer);
+        proof.hasWorked ||= found.kind === "done";
+        return found;
+      },
+    ).finally(() => {
+      proof.inFlight--;
+      if (proof.hasWorked || proof.inFlight === 0) proof.decided.resolve();
+      if (proof.inFlight === 0) proof.decided = Promise.withResolvers();
     });
-    proof.inFlight.add(finding);
-    await finding.finally(() => proof.inFlight.delete(finding));
-    const { verdict, response } = await request;
     // Requests in flight may still show that the operation works.
-    while (verdict.kind === "gone" && !proof.hasWorked && proof.inFlight.size > 0)
-      await Promise.race(proof.inFlight).catch(() => undefined);
+    if (verdict.kind === "gone") await decided;
     const isProved = verdict.kind === "gone" && proof.hasWorked;
     if (verdict.kind === "done" || isProved) return verdict;
     throw unusableResponseError(verdict, response);

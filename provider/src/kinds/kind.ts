@@ -231,8 +231,16 @@ export function bodyOf(
   return fields;
 }
 
-/** The fingerprint of a create's body: the same for equal bodies, whatever the order of their fields. */
-export function fingerprintOfBody(kind: Kind, values: Values): string {
+/**
+ * The fingerprint of a create's body: the same for equal bodies, whatever the order of their fields. Empty if anything
+ * in it is secret, since a short value can be found from its fingerprint. @param secret the names of secret arguments.
+ */
+export function fingerprintOfBody(
+  kind: Kind,
+  values: Values,
+  secret: ReadonlySet<string> = new Set(),
+): string {
+  if (Object.keys(values).some((name) => secret.has(name))) return "";
   const text = canonicalJson(bodyOf(kind, values));
   return createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

@@ -178,7 +178,7 @@ async function deletedRef(resource: Kind | SetKind, runtime: Runtime, id: string
     resourceOfType(each.type) === resource && each.id === id;
   const underWay = saved?.pending.filter(({ type }) => type === "deleting") ?? [];
   let meant = underWay.map((each) => each.resource).filter(isMeant);
-  if (meant.length === 0) meant = saved?.resources.filter(isMeant) ?? [];
+  if (meant.length === 0) meant = saved?.withId(id).filter(isMeant) ?? [];
   const urns = new Set(meant.map(({ urn }) => urn));
   const [urn] = urns;
   return urns.size === 1 && urn !== undefined ? refOfUrn(resource.name, urn) : undefined;

@@ -235,7 +235,7 @@ async function sendCreate(
   const { markField: field } = settings;
   const record = {
     mark,
-    body: fingerprintOfBody(kind, values),
+    body: fingerprintOfBody(kind, values, secret),
     field,
     replaces,
     ...identifyingIn(kind, values, secret),
@@ -356,23 +356,20 @@ function namesakeOf(
   open: OpenCreates,
 ): OpenCreate | undefined {
   const { deployment, record } = runtime;
-  const blocks = (create: OpenCreate) => {
-    const { key, id, account, isInState } = create;
-    if (!runtime.isSameAccount(account)) return false;
-    if (keys.includes(key) || deployment.isDeclared(key)) return false;
-    if (isInState === true) return true;
-    if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
-    return !record.hasSeen(create);
-  };
   const name = values[kind.nameProperty];
   const owner = ownerIn(kind, values);
   // A preview can't compare a name that isn't known yet.
   if (typeof name !== "string" || holdsUnknown(name)) return undefined;
-  return open.named(kind.name, name).find((create) => {
+  const isOver = ({ key }: OpenCreate) => deployment.isDeclared(key);
+  return open.findNamed({ kind: kind.name, name }, isOver, (create) => {
+    const { key, id, account, isInState, facts = {} } = create;
     // An owner that is secret, or not known yet, may be any.
-    const then = ownerIn(kind, create.facts ?? {});
+    const then = ownerIn(kind, facts);
     const isSame = !hasValue(then) || holdsUnknown(owner) || isSameValue(then, owner);
-    return isSame && blocks(create);
+    if (!isSame || !runtime.isSameAccount(account) || keys.includes(key)) return false;
+    if (isInState === true) return true;
+    if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
+    return !record.hasSeen(create);
   });
 }
 

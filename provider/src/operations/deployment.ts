@@ -68,6 +68,8 @@ export class Deployment {
   /** The keys of all objects that were checked; for a set whose events are not known yet, the set's key. */
   readonly declared = new Set<string>();
   #adoptedText = "";
+  /** How many objects the program adopts. */
+  #adopts = 0;
   #declares = 0;
 
   /** @param isNew if the engine gave no old inputs: for a new resource, or in the second `check` of a replacement. */
@@ -78,10 +80,12 @@ export class Deployment {
   }
 
   /** Notes what the program says about a resource, and about itself as a whole. */
-  noteContext({ run, adopted = "", sameNamed = [] }: ProgramContext) {
-    if (adopted !== this.#adoptedText)
+  noteContext({ run, adopts = 0, adopted = "", sameNamed = [] }: ProgramContext) {
+    this.#adopts = Math.max(this.#adopts, adopts);
+    if (adopted !== "" && adopted !== this.#adoptedText) {
       for (const each of adopted.split(",")) this.#adopted.add(each);
-    this.#adoptedText = adopted;
+      this.#adoptedText = adopted;
+    }
     for (const each of sameNamed) this.declared.add(each);
     if (!run) return;
     this.isUp = run.isUp;
@@ -138,9 +142,11 @@ export class Deployment {
   }
 
   /**
-   * Like {@link isClaimedOrAdopted}; also true if any `existingId` of the kind is not known: it may name this object.
+   * Like {@link isClaimedOrAdopted}; also true if any `existingId` of the kind is not known, to the program or (in a
+   * `--target` run, from a long list) to this process: it may name this object.
    */
   mayBeClaimed(kind: Kind, id: string) {
+    if (this.#adopted.size < this.#adopts && !this.isWhole) return true;
     return this.isClaimedOrAdopted(kind, id) || this.isClaimedOrAdopted(kind, UNKNOWN);
   }
 

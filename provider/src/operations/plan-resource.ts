@@ -141,6 +141,10 @@ export async function check(
   if (!plan.declared.events) deployment.declared.add(ref.key);
   for (const each of objects.flatMap(({ keys }) => keys)) deployment.declared.add(each);
   const wrong = [...claimConflicts(plan), ...problemMessages(problems)];
+  if (secret.has("existingId"))
+    wrong.push(
+      "existingId can't be secret: the state, the journal and reports show ids. Pass it through unsecret().",
+    );
   const isChanged = Object.keys(values).some(
     (name) => !isDeepStrictEqual(values[name], olds[name]),
   );

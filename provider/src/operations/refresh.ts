@@ -109,7 +109,7 @@ async function inputsInRecord(
   properties: Values,
 ): Promise<Values | undefined> {
   const saved = await runtime.record.state();
-  const found = saved?.resources.filter(isResource(resource, id, properties)) ?? [];
+  const found = saved?.withId(id).filter(isResource(resource, id, properties)) ?? [];
   if (found.length !== 1) return undefined;
   const inputs = Object.entries(found[0]?.inputs ?? {});
   return Object.fromEntries(inputs.filter(([name]) => name.startsWith("__")));
@@ -195,7 +195,7 @@ function resolveAs(
   // A single resource in the state has the arguments of the run that saved it, which may not be the one that sent it.
   else if (body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {}))
     return;
-  stored.sentAs.set(key, sentAsOf(kind, record));
+  stored.sentAs.set(key, sentAsOf(kind, { ...record, body: body || undefined }));
 }
 
 /** Copies the platform's values into the state. @returns whether anything differed. @throws AdvertisingError */
@@ -241,7 +241,7 @@ async function refreshObjects(
     for (const name of names) {
       if (key === SINGLE || name !== kind.owner) next[name] = now[name] ?? null;
       // A member's owner is the set's, so a different one can only be noted.
-      else sentAs.set(key, { body: fingerprintOfBody(kind, now) });
+      else sentAs.set(key, { body: secret ? fingerprintOfBody(kind, now, secret) : "" });
     }
     events.set(key, next);
     return true;

@@ -127,7 +127,7 @@ export function decideObjects(
       formerKey: moved.get(key),
       id,
       isDeclared,
-      olds: completeArguments(stored, stored.events.get(key) ?? {}),
+      olds: oldsOf(stored, key),
       sentAs: stored.sentAs.get(key),
       entry,
       values: isDeclared ? completeArguments(declared, entry) : {},
@@ -150,6 +150,14 @@ export function decideObjects(
   });
 }
 
+/** The arguments in the state; of a create whose body nobody knows, only what is known of it. */
+function oldsOf(stored: StoredSet, key: string): Values {
+  const entry = stored.events.get(key) ?? {};
+  const sentAs = stored.sentAs.get(key);
+  if (sentAs && sentAs.body === undefined) return entry;
+  return completeArguments(stored, entry);
+}
+
 type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "former">;
 
 /**
@@ -165,13 +173,20 @@ function changesOf(
   if (!sentAs && isKnown) return changesIn(kind, olds, values);
   const perhaps = !isKnown || holdsUnknown(values);
   const isResent = can.update && sentAs?.isUnsure === true;
-  const isAsSent = !perhaps && fingerprintOfBody(kind, values) === sentAs?.body;
-  if (isAsSent && !isResent) return NO_CHANGES;
+  const isAsSent = sentAs !== undefined && wasSentAs(kind, values, sentAs, olds);
+  if (isAsSent && !perhaps && !isResent) return NO_CHANGES;
   // The arguments can't be compared one by one, so all may differ; only the owner is known.
   const owner = sentAs ? sentAs.owner : ownerIn(kind, olds);
   const hasSameOwner = isSameValue(owner, ownerIn(kind, values));
   const names = argumentNames(kind).filter((name) => name !== kind.owner || !hasSameOwner);
   return { names, perhaps };
+}
+
+/** Without a fingerprint, only a known argument that differs counts. */
+function wasSentAs(kind: Kind, values: Values, { body, owner }: SentAs, facts: Values) {
+  if (body !== undefined) return body === fingerprintOfBody(kind, values);
+  if (owner !== undefined && !isSameValue(owner, ownerIn(kind, values))) return false;
+  return changesIn(kind, { ...values, ...facts }, values).names.length === 0;
 }
 
 /** The action for an object. Never "delete": the caller turns a "retain" into a "delete" if the option says so. */

@@ -86,10 +86,10 @@ export function nextState(
 /** Describes an object as its create was sent, since its arguments may have changed. */
 export function sentAsOf(
   kind: Kind,
-  { body, facts = {} }: { body: string; facts?: Values | undefined },
+  { body, facts = {} }: { body: string | undefined; facts?: Values | undefined },
 ): SentAs {
   const owner = ownerIn(kind, facts);
-  return owner === undefined ? { body } : { body, owner: String(owner) };
+  return withoutUndefined({ body, owner: owner === undefined ? owner : String(owner) });
 }
 
 /** The arguments that the state has of an object, and how it was sent if they don't describe it. */
@@ -105,7 +105,9 @@ function argumentsAfter(
   // The replacement was not created, or the update failed: the state keeps describing the old object.
   const then = stored.events.get(key) ?? {};
   const facts = secret.has("advertiserId") ? {} : olds;
-  const sentAs = was ?? sentAsOf(kind, { body: fingerprintOfBody(kind, olds), facts });
+  const body = fingerprintOfBody(kind, olds, secret);
+  const known = was && { ...was, body: was.body ?? "" };
+  const sentAs = known ?? sentAsOf(kind, { body, facts });
   // Old values may have been secret, and the current inputs would not keep them so.
   const kept = secret.size === 0 ? then : {};
   // An object of unknown owner can't be updated, only replaced.

@@ -251,11 +251,12 @@ export function withoutEnded<J extends NotedRun>(
 /** Open creates by key, and by kind and name on the platform: indexes, since a set may have thousands of events. */
 export class OpenCreates {
   readonly #byKey: ReadonlyMap<string, readonly OpenCreate[]>;
-  readonly #byName: ReadonlyMap<string, readonly OpenCreate[]>;
+  /** The first ones last, where those that are over are taken off. */
+  readonly #byName: ReadonlyMap<string, OpenCreate[]>;
 
   constructor(readonly all: readonly OpenCreate[] = []) {
     this.#byKey = Map.groupBy(all, ({ key }) => key);
-    this.#byName = Map.groupBy(all, ({ key, name = UNNAMED }) => {
+    this.#byName = Map.groupBy(all.toReversed(), ({ key, name = UNNAMED }) => {
       return `${parseKey(key).kind} ${name}`;
     });
   }
@@ -265,10 +266,23 @@ export class OpenCreates {
     return keys.flatMap((key) => this.#byKey.get(key) ?? []);
   }
 
-  /** Creates of an unknown or secret name match any name. */
-  named(kind: Kind["name"], name: string): readonly OpenCreate[] {
-    const names = [name, UNNAMED].map((each) => `${kind} ${each}`);
-    return names.flatMap((each) => this.#byName.get(each) ?? []);
+  /**
+   * The first create of this name that `isMeant` accepts; one of an unknown or secret name has any name.
+   * @param isOver whether a create won't count any more. Thousands may have one name, so it isn't asked about again.
+   */
+  findNamed(
+    kindAndName: { kind: Kind["name"]; name: string },
+    isOver: (create: OpenCreate) => boolean,
+    isMeant: (create: OpenCreate) => boolean,
+  ): OpenCreate | undefined {
+    const { kind, name } = kindAndName;
+    for (const each of [name, UNNAMED]) {
+      const alike = this.#byName.get(`${kind} ${each}`) ?? [];
+      for (let last = alike.at(-1); last && isOver(last); last = alike.at(-1)) alike.pop();
+      const found = alike.findLast((create) => !isOver(create) && isMeant(create));
+      if (found) return found;
+    }
+    return undefined;
   }
 }
 

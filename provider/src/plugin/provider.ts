@@ -83,27 +83,25 @@ export class AdvertisingPlugin {
     return this.#runtime;
   }
 
-  /** @returns the problems of the provider's arguments, by name; none while some arguments are unknown. */
-  checkConfig({ values }: Properties): Map<string, string> {
+  /** @returns the problems of the provider's arguments; none while some arguments are unknown. */
+  checkConfig({ values }: Pick<Properties, "values">): string[] {
     const keys = Object.keys(argumentsIn(values)).filter((key) => key !== "version");
-    if (keys.some((key) => values[key] === UNKNOWN)) return new Map();
+    if (keys.some((key) => values[key] === UNKNOWN)) return [];
     const { problems } = readSettings({
       config: this.#settingsIn(values),
       environment: this.environment,
       keys,
+      // The engine doesn't say which of them are secret.
+      isSecret: () => true,
       mayLackPassword: true,
     });
-    return new Map(
-      problems.map((problem) => {
-        const name = problem.source.replace(`${NAMESPACE}:`, "");
-        // Without the command: it sets the stack's setting, which a provider's argument overrides.
-        const isArgument = Object.hasOwn(values, name);
-        const text = isArgument
-          ? `${name} ${problem.reason}`
-          : describeSettingProblem(problem);
-        return [name, withPage(text, SettingsError.code)];
-      }),
-    );
+    return problems.map((problem) => {
+      const name = problem.source.replace(`${NAMESPACE}:`, "");
+      let text = describeSettingProblem(problem);
+      // Without the command: it sets the stack's setting, which a provider's argument overrides.
+      if (Object.hasOwn(values, name)) text = `${name} ${problem.reason}`;
+      return withPage(text, SettingsError.code);
+    });
   }
 
   /** Begins a run. @param urn the provider resource's. */

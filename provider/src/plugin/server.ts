@@ -22,6 +22,7 @@ import { Any } from "google-protobuf/google/protobuf/any_pb.js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import { UnsupportedError } from "../base/index.js";
 import { ResourceFailure } from "../operations/index.js";
+import { SETTING_NAMES, SETTINGS } from "../settings/index.js";
 import type { PropertyDiff } from "./detailed-diff.js";
 import { readProperties, writeProperties } from "./properties.js";
 import type { AdvertisingPlugin, Diff, ResourceProperties } from "./provider.js";
@@ -80,11 +81,13 @@ function serviceOf(
       return new protocol.GetSchemaResponse().setSchema(readFromPackage("schema.json"));
     }),
     checkConfig: call((request: protocol.CheckRequest) => {
-      const news = readProperties(request.getNews());
-      const failures = [...plugin.checkConfig(news)];
+      const { values, secret } = readProperties(request.getNews());
+      const failures = plugin.checkConfig({ values });
+      // A program that declares the provider by its token has no SDK that would mark the password.
+      const hidden = SETTING_NAMES.filter((name) => SETTINGS[name].secret);
       return new protocol.CheckResponse()
-        .setInputs(request.getNews())
-        .setFailuresList(failures.map(([name, reason]) => checkFailure(name, reason)));
+        .setInputs(writeProperties(values, secret.union(new Set(hidden))))
+        .setFailuresList(failures.map(checkFailure));
     }),
     // A changed account replaces nothing: each resource compares its account itself.
     diffConfig: call(() => new protocol.DiffResponse()),
@@ -100,7 +103,7 @@ function serviceOf(
       const { inputs, failures } = await plugin.check(request.getUrn(), olds.values, news);
       return new protocol.CheckResponse()
         .setInputs(writeProperties(inputs, news.secret))
-        .setFailuresList(failures.map((reason) => checkFailure("", reason)));
+        .setFailuresList(failures.map(checkFailure));
     }),
     diff: call(async (request: protocol.DiffRequest) => {
       const change = {
@@ -174,8 +177,9 @@ function propertiesOf({ values, secret }: ResourceProperties) {
   return writeProperties(values, secret);
 }
 
-function checkFailure(property: string, reason: string): protocol.CheckFailure {
-  return new protocol.CheckFailure().setProperty(property).setReason(reason);
+/** Without the property: the engine would print its value, which may be secret. */
+function checkFailure(reason: string): protocol.CheckFailure {
+  return new protocol.CheckFailure().setReason(reason);
 }
 
 const { Kind } = protocol.PropertyDiff;

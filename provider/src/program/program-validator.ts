@@ -23,6 +23,8 @@ export class ProgramValidator {
   /** By kind and name on the platform, the keys of objects that adopt nothing, former keys included. */
   readonly #keysByKindAndName = new Map<string, string[]>();
   #resources = 0;
+  /** The characters of long lists of adopted objects that are still left. */
+  #mayCarry = MAX_LONG_CHARACTERS;
 
   /** @param inherited see {@link ProgramContext}. */
   constructor(
@@ -59,11 +61,11 @@ export class ProgramValidator {
 
   /** The context of a resource for the provider process, with facts about all that the program has declared so far. */
   contextOf(resource: ResourceDeclaration): Omit<ProgramContext, "identity"> {
-    const { formerKeys, deletes } = resource;
-    const adopted = this.#adopted;
-    // A resource that may delete needs all adopted objects. For others, which use them in messages, a long list is left
-    // out.
-    const isCarried = deletes || adopted.length <= MAX_CARRIED_CHARACTERS;
+    const { formerKeys } = resource;
+    // The provider process needs the list once, from whichever resource it checks first.
+    const isShort = this.#adopted.length <= MAX_SHORT_CHARACTERS;
+    if (!isShort) this.#mayCarry -= this.#adopted.length;
+    const isCarried = isShort || this.#mayCarry >= 0;
     return {
       run: {
         isUp: !this.isPreview,
@@ -72,7 +74,8 @@ export class ProgramValidator {
       },
       formerKeys,
       sameNamed: this.#sameNamedAs(resource),
-      adopted: isCarried ? adopted : undefined,
+      adopts: this.#adopters.size,
+      adopted: isCarried ? this.#adopted : undefined,
     };
   }
 
@@ -80,12 +83,19 @@ export class ProgramValidator {
   #sameNamedAs({ objects }: ResourceDeclaration) {
     const own = new Set(objects.flatMap(({ key, formerKeys }) => [key, ...formerKeys]));
     const names = new Set(objects.map(({ kindAndName }) => kindAndName));
-    const named = [...names].flatMap((name) => this.#keysByKindAndName.get(name) ?? []);
-    return named.filter((key) => !own.has(key)).slice(0, MAX_SAME_NAMED);
+    // Lazily: thousands of objects may have one name.
+    return names
+      .values()
+      .flatMap((name) => this.#keysByKindAndName.get(name) ?? [])
+      .filter((key) => !own.has(key))
+      .take(MAX_SAME_NAMED)
+      .toArray();
   }
 }
 
-/** The longest list of adopted objects in a resource that needs it only for messages. */
-const MAX_CARRIED_CHARACTERS = 500;
+/** The longest list of adopted objects that each resource carries. */
+const MAX_SHORT_CHARACTERS = 500;
+/** How many characters of longer lists all resources together carry. */
+const MAX_LONG_CHARACTERS = 1_000_000;
 /** How many keys a resource carries at most: a catalog may use one event name for each of many advertisers. */
 const MAX_SAME_NAMED = 20;

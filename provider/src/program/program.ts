@@ -11,6 +11,7 @@ import {
   ArgumentsError,
   count,
   cut,
+  own,
   printable,
   SettingsError,
   type Values,
@@ -19,6 +20,7 @@ import {
 } from "../base/index.js";
 import { setPrintedStack } from "../journal/index.js";
 import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
+import { isContainer } from "../rules/index.js";
 import {
   describeSettingProblems,
   NAMESPACE,
@@ -213,7 +215,7 @@ function readSettingsOfProgram(isUnderTest: boolean) {
     environment: isUnderTest ? {} : process.env,
     keys: all.flatMap((key) => (key.startsWith(prefix) ? key.slice(prefix.length) : [])),
     // Unit tests set secrets as plain texts.
-    isSecret: (key) => isUnderTest || isConfigSecret(`${prefix}${key}`),
+    isSecret: (key) => (isUnderTest ? undefined : isConfigSecret(`${prefix}${key}`)),
     mayLackPassword: pulumi.runtime.isDryRun() && !isUnderTest,
     mayLackAll: isUnderTest,
   });
@@ -276,12 +278,16 @@ export function assertUntouched(resource: pulumi.Resource, name: string): void {
 }
 
 /**
- * The names of arguments that are or contain a secret: the provider gets their plain values, and must not show them.
+ * The names of arguments that are or contain a secret: the provider gets their plain values, and must not show them. An
+ * event's `existingId` is named too, since it's refused.
  */
 async function secretNames(given: Values) {
-  const names: string[] = [];
-  for (const [name, value] of Object.entries(given))
+  const { events } = given;
+  const entries: unknown[] = isContainer(events) ? Object.values(events) : [];
+  const ids = entries.map((entry) => ["existingId", own(entry, "existingId")] as const);
+  const names = new Set<string>();
+  for (const [name, value] of [...Object.entries(given), ...ids])
     if (holdsOutput(value) && (await pulumi.isSecret(pulumi.output(value))))
-      names.push(name);
-  return names.length === 0 ? undefined : names;
+      names.add(name);
+  return names.size === 0 ? undefined : [...names];
 }

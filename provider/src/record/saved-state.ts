@@ -49,6 +49,8 @@ export interface SavedState extends ExportedStack, SavedCreates {
   objects: readonly ExportedObject[];
   /** The current objects by their keys in the journal. */
   byKey: ReadonlyMap<string, ExportedObject>;
+  /** The resources with this id in the state. */
+  withId(id: string): readonly Resource[];
   /** The current objects with this id. */
   holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The creates of all pending operations, the earliest operation's first. */
@@ -68,18 +70,21 @@ export function savedStateOf(stack: ExportedStack): SavedState {
   const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
   const all = objectsIn(resources);
   const objects = all.filter(({ resource }) => resource.delete !== true);
-  const byId = Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id));
-  const withId = (kind: Kind["name"], id: string) => byId.get(objectKey(kind, id)) ?? [];
+  const byId = Map.groupBy(resources, ({ id = "" }) => id);
+  const byObject = Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id));
+  const having = (kind: Kind["name"], id: string) =>
+    byObject.get(objectKey(kind, id)) ?? [];
   return {
     ...stack,
     isEmpty: resources.length === 0,
     objects,
     byKey: new Map(objects.map((each) => [each.ref.key, each])),
     unresolved: new Set(objects.flatMap(({ record }) => record?.mark ?? [])),
+    withId: (id) => byId.get(id) ?? [],
     holdersOf: (kind, id) =>
-      withId(kind, id).filter(({ resource }) => resource.delete !== true),
+      having(kind, id).filter(({ resource }) => resource.delete !== true),
     hasObject: (kind, id, account) =>
-      withId(kind, id).some(({ resource }) =>
+      having(kind, id).some(({ resource }) =>
         mayBeSameAccount(account, resource.outputs?.[ACCOUNT]),
       ),
     runs: new Set(runs.filter((run) => run !== "")),

@@ -44,8 +44,8 @@ interface SettingsSource {
   environment: Environment;
   /** Every key of the namespace, if the process can list them. */
   keys?: readonly string[];
-  /** Whether a key's value is encrypted, if the process can know that. */
-  isSecret?: (key: string) => boolean;
+  /** Whether a key's value is encrypted; undefined if the process can't know that. */
+  isSecret?: (key: string) => boolean | undefined;
   /** True in a preview, where a missing password is only a warning: pipelines for pull requests should have none. */
   mayLackPassword?: boolean;
   /** True in a user's unit test, which needs no settings at all. @default false */
@@ -116,7 +116,8 @@ function readSetting(
   // A value that was set with `pulumi config set --path` arrives as JSON text.
   const data = structured === undefined ? raw : (jsonIn(raw) ?? raw);
   const { data: value, error } = schema.safeParse(data);
-  const isInClear = secret && belongsInConfig && source.isSecret?.(key) === false;
+  const isEncrypted = belongsInConfig ? source.isSecret?.(key) : undefined;
+  const isInClear = secret && isEncrypted === false;
   // Only a warning: such a password works.
   if (isInClear)
     warnings.push(
@@ -131,7 +132,7 @@ function readSetting(
   }
   if (inside.length > 0) return undefined;
   // Hides a secret, and a text that may contain user info, a query, a fragment or JSON.
-  const isHidden = secret || /[@?#[{]/.test(raw);
+  const isHidden = secret || isEncrypted || /[@?#[{]/.test(raw);
   return refuse(`expected ${expected}; got ${isHidden ? "another value" : show(raw)}`);
 }
 

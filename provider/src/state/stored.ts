@@ -170,7 +170,9 @@ export interface ProgramContext {
   formerKeys?: readonly string[] | undefined;
   /** Keys of other objects that the program declares with the platform name of this one, or of one of its members. */
   sameNamed?: readonly string[] | undefined;
-  /** All objects that the program adopts, each as {@link objectKey} names it, separated by commas. */
+  /** How many objects the program adopts. */
+  adopts?: number | undefined;
+  /** These objects, each as {@link objectKey} names it, separated by commas; a long list only on the first resources. */
   adopted?: string | undefined;
 }
 
@@ -196,8 +198,11 @@ export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
 
 /** Describes an object that the arguments in the state do not describe. */
 export interface SentAs {
-  /** The fingerprint of the body that describes the object. */
-  body: string;
+  /**
+   * The fingerprint of the body that describes the object; empty if it was secret, then all arguments count as changed.
+   * Absent if only the entry in the state is known: then the others count as sent.
+   */
+  body?: string | undefined;
   /** The advertiser's id, in digits, if it may be shown. */
   owner?: string | undefined;
   /** Whether a failed update may have changed the object since. */

@@ -85,8 +85,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "no guard by name",
     "operations/create.ts",
-    "open.named(kind.name, name).find(",
-    "[].find(",
+    "return open.findNamed(",
+    "return (() => undefined)(",
   ],
   [
     "what another has is taken over",

@@ -69,6 +69,8 @@ async function checked(inputs: object) {
 }
 
 export const args: Examples = {
+  "a secret id": () =>
+    checked({ ...EVENT, existingId: 4711, [SECRET_ARGUMENTS]: ["existingId"] }),
   "an event whose arguments are all wrong": () =>
     refused(
       () =>

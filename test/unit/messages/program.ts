@@ -77,8 +77,7 @@ export const program: Examples = {
   },
   "the plugin: wrong arguments of a provider": () => {
     const values = { baseUrl: "platform.example.com", emial: "you@example.com" };
-    const wrong = plugin().checkConfig(noSecrets(values));
-    return [...wrong.values()].join("\n");
+    return plugin().checkConfig(noSecrets(values)).join("\n");
   },
   "the plugin: a resource that it doesn't have": () => {
     const provider = plugin();

@@ -1,0 +1,60 @@
+/** A create with a secret in its body: no fingerprint of it is written anywhere, and what is answered isn't sent again. */
+import { describe, expect, it } from "vitest";
+import { readJournal } from "../../provider/src/journal/index.js";
+import { newFolder } from "../support/folder.js";
+import { operatedSandbox } from "../support/operated.js";
+import {
+  journalFiles,
+  RESOURCE_FORMS,
+  SingleObjectFixture,
+} from "../support/set-engine.js";
+
+const LOST = { on: "event", act: true, with: { kind: "reset" } } as const;
+
+describe.each(RESOURCE_FORMS)("%s", (form) => {
+  const start = async () => {
+    const [sandbox, folder] = [await operatedSandbox(), newFolder()];
+    const fixture = new SingleObjectFixture(form, sandbox, folder);
+    const isSet = fixture.engine.resource === "ConversionEventSet";
+    const declared = {
+      ...fixture.of({ value: 8_675_309 }),
+      __secret: [isSet ? "events" : "value"],
+    };
+    return { sandbox, folder, fixture, declared, engine: fixture.engine };
+  };
+
+  it("the journal has no fingerprint", async () => {
+    const { sandbox, folder, declared, engine } = await start();
+    await engine.upAndKill(declared);
+    const entries = journalFiles(folder).flatMap((path) => {
+      return [...(readJournal(path)?.entries.values() ?? [])];
+    });
+    expect(entries).toMatchObject([{ state: "created", body: "" }]);
+    expect(sandbox.eventPosts).toBe(1);
+  });
+
+  it("nor has the state; once it is answered, nothing is sent again", async () => {
+    const { sandbox, fixture, declared, engine } = await start();
+    sandbox.fail(LOST);
+    expect((await engine.up(declared)).error).toContain(
+      "The outcome of 1 create is unknown",
+    );
+    expect(fixture.unresolved).toMatchObject({ body: "" });
+    const outcomes = { [String(fixture.unresolved?.mark)]: String(sandbox.events[0]?.id) };
+    const environment = { ADVERTISING_ANSWERS: JSON.stringify({ outcomes }) };
+    expect((await engine.refresh({ environment })).error).toBeUndefined();
+    expect((await engine.up(declared)).error).toBeUndefined();
+    expect(fixture.id).toBe(String(sandbox.events[0]?.id));
+    expect(sandbox.eventPosts).toBe(1);
+  });
+
+  it("a secret id is refused", async () => {
+    const { sandbox, fixture, engine } = await start();
+    const { error } = await engine.up({
+      ...fixture.of({ existingId: 7 }),
+      __secret: ["existingId"],
+    });
+    expect(error).toContain("existingId can't be secret");
+    expect(sandbox.requests).toEqual([]);
+  });
+});
