@@ -107,7 +107,7 @@ async function answerElsewhere(
   const typing = isTrue ? typed(other, filledIn) : pendingCommand(other);
   const { output } = await typing;
   if (isTrue) expect(output).toMatch(/^Resolved as /);
-  if (!output.includes("Nothing is pending")) await answer(other, sandbox, output);
+  if (!output.includes("No create is unresolved")) await answer(other, sandbox, output);
 }
 
 it.each(SCENES)(

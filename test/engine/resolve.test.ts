@@ -111,7 +111,7 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   expect(resolved).toContain(`Resolved as created with id ${idOf("a")}: funnel/a`);
   expect(resolved).toContain("Resolved as not created: funnel/b\n");
   expect(resolved).toContain(
-    "1 create may or may not have reached the platform:\n  funnel/c: ",
+    "1 create is unresolved, and may or may not have reached the platform:\n  funnel/c: ",
   );
   const ids = { kept: idOf("kept"), made: idOf("made"), secret: idOf("secret") };
   expect(await stateOf(stack)).toEqual({ "funnel/a": idOf("a"), "funnel/c": "?", ...ids });
@@ -163,7 +163,7 @@ it("what only the journal of a killed run has, or only Pulumi's record of it, is
   expect(sandbox.eventPosts).toBe(2);
   // The first machine sees it in the state.
   expect(await answer(stack, 0)).toMatch(
-    /^Nothing is pending\.\nPulumi's record still lists/,
+    /^No create is unresolved\.\nPulumi's record still lists/,
   );
 
   // The stack is renamed before it is asked: Pulumi's record comes along.
@@ -268,7 +268,7 @@ LocalWorkspace.createOrSelectStack({ stackName: "dev", projectName: "inline", pr
   );
   const created = await typed(stack, commandOf("created", "there").replace("<its id>", id));
   expect(created.output).toMatch(
-    /^Resolved as created with id \d+: there\n[\s\S]*Nothing is pending\./,
+    /^Resolved as created with id \d+: there\n[\s\S]*No create is unresolved\./,
   );
   await run();
   expect(sandbox.eventPosts).toBe(3);

@@ -90,7 +90,7 @@ it("an `up` reports a take-over once, afterwards", async () => {
     undefined,
     [
       expect.objectContaining({
-        message: expect.stringContaining("adopted or taken over, without a create: a (2)"),
+        message: expect.stringContaining("adopted: a (2). No create was sent"),
       }),
     ],
     [],

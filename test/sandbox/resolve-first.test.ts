@@ -371,6 +371,20 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     },
   );
 
+  it("where a policy may still change the arguments, a preview says perhaps, and doesn't fail", async () => {
+    const { sandbox, fixture } = await start(shape);
+    const e = fixture("e");
+    await e.kill();
+    const options: RunOptions = { command: { hasPolicies: true } };
+    expect(await previewError(e, { value: 9 }, options)).toBeUndefined();
+    const preview = await e.preview({ value: 9 }, options);
+    expect(preview).toMatch(/takes it over, perhaps with arguments that differ/);
+    expect(preview).not.toMatch(/undo/);
+    expect(await previewError(e, { value: 9 })).toMatch(AS_SENT);
+    expect((await e.up({}, options)).error).toBeUndefined();
+    expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
+  });
+
   it("what is unknown in the journal or in the state stops the preview as it stops the up", async () => {
     const { sandbox, fixture } = await start(shape);
     const e = fixture("e");

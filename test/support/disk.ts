@@ -47,7 +47,15 @@ export type Fate = number;
 
 type Status = Pick<
   Stats,
-  "mode" | "uid" | "size" | "nlink" | "ino" | "dev" | "mtimeMs" | "isFile"
+  | "mode"
+  | "uid"
+  | "size"
+  | "nlink"
+  | "ino"
+  | "dev"
+  | "mtimeMs"
+  | "isFile"
+  | "isSymbolicLink"
 >;
 
 /** A disk that has only the forms of the system's calls that the package uses. */
@@ -260,6 +268,7 @@ class MemoryFiles {
       ino: node.number,
       dev: 1,
       isFile: () => !node.isFolder,
+      isSymbolicLink: () => false,
     };
   }
 }

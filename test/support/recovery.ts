@@ -38,7 +38,9 @@ export async function answer(
     const id = idOf(sandbox, name);
     return id === undefined ? ["--not-created", name] : ["--created", `${name}=${id}`];
   });
-  expect(await well(pendingCommand(stack, ...answers))).toContain("Nothing is pending");
+  expect(await well(pendingCommand(stack, ...answers))).toContain(
+    "No create is unresolved",
+  );
   return names.size;
 }
 

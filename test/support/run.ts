@@ -109,6 +109,7 @@ export function newRun(
           targets: [],
           excludes: [],
           hasDependents: false,
+          hasPolicies: false,
           ...command,
         },
         folder,

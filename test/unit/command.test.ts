@@ -1,7 +1,10 @@
 /** The command `pulumi-advertising`: the parts that need neither a stack nor Pulumi. */
 import { execFile, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { inStack, NEEDED_NODE, versionProblem } from "../../provider/src/base/index.js";
 import { command } from "../../provider/src/cli/harness.js";
@@ -64,6 +67,39 @@ it.each([
   const { code, stdout, stderr } = await runIn(provider, {}, ...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain(said);
+});
+
+describe("standard output", () => {
+  const events = Array.from({ length: 3000 }, (_, i) => storedEvent(`event-${i}`, i + 1));
+  const folder = () => folderWith({ "state.json": exportOf(events) });
+  const ids = ["report", "ids", "--state", "state.json"];
+  const started = (stdout: "pipe" | number) =>
+    spawn(process.execPath, [file, ...ids], {
+      cwd: folder(),
+      env: { PATH: "", NODE_OPTIONS: keepCompiled },
+      stdio: ["ignore", stdout, "pipe"],
+    });
+  const ending = async (child: ReturnType<typeof started>) => {
+    const [errors, [code]] = await Promise.all([
+      text(child.stderr ?? Readable.from([])),
+      once(child, "close"),
+    ]);
+    return { errors, code };
+  };
+
+  it("a reader that needs only the first lines is no error", async () => {
+    const child = started("pipe");
+    child.stdout?.destroy();
+    expect(await ending(child)).toEqual({ errors: "", code: 0 });
+  });
+
+  it.skipIf(process.platform !== "linux")("a full disk is one, in one line", async () => {
+    const full = openSync("/dev/full", "w");
+    const { errors, code } = await ending(started(full));
+    closeSync(full);
+    expect(errors).toMatch(/^pulumi-advertising: ENOSPC.*\n$/);
+    expect(code).toBe(2);
+  });
 });
 
 it("commands that it prints are about the same stack and folder", async () => {
@@ -250,7 +286,7 @@ describe("pending", () => {
     expect(await pending(made)).toEqual({
       code: 0,
       stdout:
-        "Nothing is pending.\nCreated by earlier runs, but not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` takes over those that the program declares unchanged.\n",
+        "No create is unresolved.\nCreated by earlier runs, but not in the state yet:\n  a7: created as 7\n  a8: created as 8\nThe next `pulumi up --stack dev` takes over those that the program declares unchanged.\n",
       stderr: "",
     });
   });
@@ -263,7 +299,7 @@ describe("pending", () => {
     );
     expect(open.code).toBe(1);
     for (const part of [
-      /^30 creates may .*\n {2}e0: look in the account for the ConversionEvent, sent at 2026/,
+      /^30 creates are unresolved, and may .*\n {2}e0: look in the account for the ConversionEvent, sent at 2026/,
       "\n  e29: look",
       /\n {2}npx pulumi-advertising pending( --created '\w+=<its id>'){20} --stack dev\n/,
       "The same for 10 more",
@@ -284,11 +320,11 @@ describe("pending", () => {
     const home = newFolder();
     const given = { ...environment, XDG_STATE_HOME: home };
     const list = () => runIn(folderWith(FILES), given, "pending", "--state", "ours.json");
-    expect(await list()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
+    expect(await list()).toMatchObject({ code: 0, stdout: "No create is unresolved.\n" });
     const options = { folder: join(home, "pulumi-advertising") };
     const file = new Journal({ place, run }, options);
     await file.assertUsable();
-    expect(await list()).toMatchObject({ code: 0, stdout: "Nothing is pending.\n" });
+    expect(await list()).toMatchObject({ code: 0, stdout: "No create is unresolved.\n" });
     file.release();
     writeFileSync(file.path, `${readFileSync(file.path, "utf8")}{}\n`);
     const damaged = await list();

@@ -280,16 +280,25 @@ it("counts renames and replacements, for --fail-on", () => {
 
 describe("the rename guard", () => {
   const looksLike = (...args: Parameters<typeof commentOn>) =>
-    commentOn(...args).match(/the same known arguments/g)?.length ?? 0;
+    commentOn(...args).match(/ is new, and seems to be /g)?.length ?? 0;
 
-  it("names a create whose whole body is that of a removed resource, as far as the preview shows", () => {
+  it("names a create with the advertiser and name of a removed resource, and the way to keep that", () => {
     expect(commentOn([create(E("bought"), event("B")), C.gone])).toContain(
-      "<code>bought</code> is new, with the same known arguments as <code>gone</code> (6), which leaves the state. To keep 6, give <code>bought</code> its former name (an alias, or formerKey in a set or catalog), or <code>existingId: 6</code>.",
+      '<code>bought</code> is new, and seems to be <code>gone</code> (6), which leaves the state: the same kind, advertiser and name, as far as they are known. To keep 6, <code>add the alias { name: "gone" }, or set existingId: 6</code>.',
     );
   });
 
   it.each<[number, string, object[]]>([
-    [0, "one different argument", [create(E("x"), event("B", { value: 2 })), C.gone]],
+    [1, "another argument differs", [create(E("x"), event("B", { value: 2 })), C.gone]],
+    [0, "another name", [create(E("x"), event("B2")), C.gone]],
+    [0, "another advertiser", [create(E("x"), event("B", { advertiserId: 2 })), C.gone]],
+    [0, "another kind", [create(ACME, { advertiserName: "B" }), C.gone]],
+    [1, "a hidden name", [create(E("x"), secret), remove(E("y"), "6", secret)]],
+    [
+      0,
+      "a hidden name, and another argument differs",
+      [create(E("x"), { ...secret, value: 2 }), remove(E("y"), "6", secret)],
+    ],
     [
       2,
       "two creates with the same body",
@@ -412,7 +421,9 @@ describe("a set", () => {
     const events = { ...olds.events, gone: undefined, b: undefined };
     expect(
       commentOn([update({ ...events, renamed: entry(1) }, {}, { sentAs: {} })]),
-    ).toContain("<code>funnel/renamed</code> is new");
+    ).toMatch(
+      /<code>funnel\/renamed<.code> is new.*set formerKey: "b", or set existingId: 9/,
+    );
     const own = create(E("own"), event("A"));
     expect(commentOn([update(events, {}, { sentAs: {} }), own])).toContain(
       "<code>own</code> is new",
@@ -492,6 +503,83 @@ it("nobody can tell a secret from a value that is not known yet", () => {
   });
   expect(unescaped(text).match(/"\(secret or not known yet\)"/g)).toHaveLength(2);
   expect(text).not.toContain(UNKNOWN);
+});
+
+describe("one engine event a line, as with PULUMI_ENABLE_STREAMING_JSON_PREVIEW", () => {
+  const pre = ({ op, urn, oldState, newState }: ReturnType<typeof step>) => ({
+    resourcePreEvent: {
+      metadata: { op, urn, old: oldState ?? null, new: newState ?? null },
+      planning: true,
+    },
+  });
+  const said = (severity: string, message: string, urn?: string) => ({
+    diagnosticEvent: { severity, message, urn, prefix: `${severity}: ` },
+  });
+  const replaced = pre(C.replaced);
+  const ofReplaced = ["create-replacement", "replace", "delete-replaced"].map((op) => ({
+    resourcePreEvent: { metadata: { ...replaced.resourcePreEvent.metadata, op } },
+  }));
+  const events = [
+    { preludeEvent: { config: { "advertising:operations": "{}" } } },
+    ...[create(E("a"), event("A")), C.gone].map(pre),
+    { resOutputsEvent: pre(C.gone).resourcePreEvent },
+    ...ofReplaced,
+    said("debug", "Registering resource\n"),
+    said("warning", "careful\n", ACME),
+    { summaryEvent: { isPreview: true, result: "succeeded" } },
+    { cancelEvent: {} },
+  ];
+  const textOf = (all: object[]) => all.map((each) => `${JSON.stringify(each)}\n`).join("");
+
+  it("is read like one object", () => {
+    const diagnostics = [{ severity: "warning", message: "warning: careful\n", urn: ACME }];
+    const steps = [create(E("a"), event("A")), C.gone, C.replaced];
+    const comment = commentOf(textOf(events));
+    expect(comment).toEqual(commentOf(JSON.stringify({ steps, diagnostics })));
+    expect(comment.text).toContain("1 to create, 1 to leave the state, 1 to replace");
+  });
+
+  it.each([1, 4, events.length - 2])(
+    "that was cut off is no preview: %i events",
+    (length) => {
+      const text = textOf(events.slice(0, length));
+      expect(() => readPreview(text)).toThrow("to its end");
+      expect(() => readPreview(text.slice(0, -9))).toThrow("to its end");
+    },
+  );
+});
+
+it("a message is there once, with all its names, each of its lines apart; what others print isn't", () => {
+  const of = (severity: string, message: string, name = "a") => ({
+    severity,
+    message,
+    urn: E(name),
+  });
+  const { text } = read({
+    diagnostics: [
+      of("error", "error: one\n  two\n", "a"),
+      of("error", "error: one\n  two\n", "b"),
+      of("info#err", "Pulumi's record can't be read"),
+      of("info", "events: 1 to create"),
+      of("debug", "Registering resource"),
+    ],
+  });
+  expect(text).toContain("<summary>Errors (1)</summary>");
+  expect(text).toContain(
+    "- <code>a</code> and <code>b</code>: <code>one</code><br><code>two</code>\n",
+  );
+  expect(text).toContain("<summary>Messages (1)</summary>");
+});
+
+it("after a resolved create that was sent with other arguments, only what differs is shown", () => {
+  const sentAs = { __sentAs: { body: "of other arguments", owner: "1" } };
+  const olds = { ...event("A"), ...sentAs };
+  expect(commentOn([step("update", E("a"), "5", olds, event("A", { value: 26 }))])).toMatch(
+    /^- update: .* 5 <code>"A"<.code> <code>value 1 → 26<.code>$/m,
+  );
+  expect(commentOn([step("update", E("a"), "5", olds, event("A"))])).toMatch(
+    /^- update: .* <code>not as it was sent<.code>$/m,
+  );
 });
 
 it.each(["", "{}", "[]", "Previewing update (dev):"])("%j is no preview", (text) => {

@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { OutcomeUnknownError, RefusedError } from "../../provider/src/base/index.js";
 import { silenceShown } from "../../provider/src/dynamic/provider.js";
+import { conversionEvent, fingerprintOfBody } from "../../provider/src/kinds/index.js";
 import type { RefreshAnswers } from "../../provider/src/operations/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import { identityText, SECRET_ARGUMENTS } from "../../provider/src/state/index.js";
@@ -241,12 +242,15 @@ describe("what leaves otherwise", () => {
   });
 
   it("what a person answers is read as it was sent, and what is not there is gone", async () => {
-    const read = (outcomes: Record<string, string>) => {
+    const read = (
+      outcomes: Record<string, string>,
+      state: Record<string, unknown> = unresolved,
+    ) => {
       const answers: RefreshAnswers = { outcomes, carrier: "", open: {} };
       const { event } = runWith(undefined, {
         environment: { ADVERTISING_ANSWERS: JSON.stringify(answers) },
       });
-      return event.read("unresolved-m-1", unresolved);
+      return event.read("unresolved-m-1", state);
     };
     expect(await read({ "m-1": "" })).toEqual({ id: "", props: {} });
     const { unresolved: _, ...before } = unresolved;
@@ -258,6 +262,13 @@ describe("what leaves otherwise", () => {
         __sentAs: { body: "b", owner: "1" },
         __resolved: { "m-1": "4711" },
       },
+    });
+    // Where the state has other arguments than those that were sent, it gets these.
+    const body = fingerprintOfBody(conversionEvent, ARGUMENTS);
+    const changed = { ...unresolved, value: 99, unresolved: { ...open, body } };
+    expect(await read({ "m-1": "4711" }, changed)).toEqual({
+      id: "4711",
+      props: { ...before, eventId: 4711, __resolved: { "m-1": "4711" } },
     });
     // Another create's answer.
     expect(await read({ other: "" })).toEqual({ id: "unresolved-m-1", props: unresolved });

@@ -125,6 +125,7 @@ describe("a run", () => {
     targets: [],
     excludes: [],
     hasDependents: false,
+    hasPolicies: false,
   };
 
   it.each<[string, object]>([
@@ -176,6 +177,11 @@ describe("a run", () => {
       { command: "up", targets: ["a"], hasDependents: true },
     ],
     ["up -t a --target-dependents=false", { command: "up", targets: ["a"] }],
+    [
+      "up --policy-pack ../policy -s dev",
+      { command: "up", stack: "dev", hasPolicies: true },
+    ],
+    ["preview --policy-pack=up", { command: "preview", hasPolicies: true }],
     ["up -t a,b", { command: "up", targets: ["a,b"] }],
   ])("pulumi %s", (words, run) => {
     const args = words.split(" ").filter((word) => word !== "");

@@ -31,7 +31,7 @@ const event = (name: string, args: object) =>
   );
 
 function judged(...declarations: readonly Declaration[]) {
-  const { message } = programError(READ, declarations, "nothing was sent");
+  const { message } = programError(READ, declarations, "Nothing was sent.");
   return message.split("\n");
 }
 
@@ -70,7 +70,7 @@ it.each([
       `  ConversionEvent "e${each}":`,
       `    value expected a finite number; got the string "${each},5"`,
     ]);
-    const all = [`${amount} problems; nothing was sent.`, ...sections, ...more].join("\n");
+    const all = [`${amount} problems. Nothing was sent.`, ...sections, ...more].join("\n");
     expect(judged(...wrong).join("\n")).toBe(
       `${all} (node_modules/pulumi-advertising/docs/messages.md#advertising_arguments) [ADVERTISING_ARGUMENTS]`,
     );
@@ -94,7 +94,7 @@ it("in events of a set it is one line", () => {
       ),
     ),
   ).toEqual([
-    "2 problems; nothing was sent.",
+    "2 problems. Nothing was sent.",
     '  ConversionEventSet "funnel":',
     '    events["e1"].value expected a finite number; got the string "1,5" (the same in events["e2"].value, events["e3"].value, events["e4"].value and 46 more)',
     expect.stringMatching(

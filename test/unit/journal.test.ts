@@ -1,6 +1,6 @@
 /** What one run leaves in its journal file and the next finds. M1 to M6 are the promises in `journal/journal.ts`. */
 import { setImmediate as turn } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../provider/src/base/index.js";
 import {
   Journal,
@@ -337,6 +337,35 @@ describe("M5: what can't be read stops every create", () => {
       "Nothing was sent. The journal /x can't be used: y. Run this again.",
     );
   });
+});
+
+it("a read error that passes is waited out", async () => {
+  const disk = new MemoryDisk();
+  const { newRun, up } = stackOn(disk);
+  await up((run) => run.recordSending(aCreate(A)));
+  const clock = new FakeClock(0);
+  const sleep = vi.spyOn(clock, "sleep").mockResolvedValue();
+  const { readdirSync } = disk;
+  let failures = 2;
+  disk.readdirSync = ((...args: Parameters<typeof readdirSync>) => {
+    if (failures-- > 0)
+      throw Object.assign(new Error("EIO: i/o error, scandir"), {
+        code: "EIO",
+        syscall: "scandir",
+      });
+    return readdirSync.apply(disk, args);
+  }) as typeof readdirSync;
+  const run = newRun({ clock });
+  expect(await run.readEarlier(new Set(), () => false)).toMatchObject([{ run: "run-1" }]);
+  expect(run.trouble).toBeUndefined();
+  await run.recordSending(aCreate(B));
+  run.closeNow();
+  // One that stays stops every create, as any other.
+  failures = 3;
+  const next = newRun({ clock });
+  expect(await next.readEarlier(new Set(), () => false)).toEqual([]);
+  await expect(next.recordSending(aCreate(C))).rejects.toThrow("EIO");
+  expect(sleep).toHaveBeenCalledTimes(4);
 });
 
 describe("the end", () => {

@@ -80,7 +80,7 @@ describe("a preview says what becomes of each key", () => {
         "  to replace: b (2)",
         "  to adopt (nothing is sent): c (9), e (8)",
         "  to remove from the state: gone (4)",
-        '  d has the same name on the platform as gone (4), which is no longer declared. If it is the same event, set formerKey: "gone".',
+        '  d has the same advertiser and name on the platform as gone (4), which is no longer declared. If it is the same event, set formerKey: "gone".',
         `Each old object (2–4) ${END}`,
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
@@ -150,7 +150,7 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to create, 2 to delete on the platform, 2 unchanged",
         "  to create: d",
         "  to delete on the platform: a (1), gone (4)",
-        '  d has the same name on the platform as a (1), gone (4), which are no longer declared. If it is the same event, set formerKey: "a" or "gone".',
+        '  d has the same advertiser and name on the platform as a (1), gone (4), which are no longer declared. If it is the same event, set formerKey: "a" or "gone".',
         'At the end, if all goes well, `pulumi up` deletes 1, 4 on the platform (deletionPolicy: "delete").',
       ],
     ],
@@ -209,6 +209,17 @@ describe("after an `up`", () => {
       expect.stringMatching(/^ {2}k0 \(1\), .*, k19 \(20\), and 5 more$/),
       `Each ${END}`,
     ]);
+  });
+
+  it("the same name with another advertiser is another event: no hint", () => {
+    const hint = "has the same advertiser and name";
+    const told = (advertiserId: number) => {
+      const news = { advertiserId, events: { d: A } };
+      const olds = { events: { gone: A }, eventIds: { gone: 4 } };
+      return planMessage(conversionEvent, members(olds, news), NO_ABILITIES);
+    };
+    expect(told(7)).toContain(hint);
+    expect(told(8)).not.toContain(hint);
   });
 
   it("says which were adopted or taken over", () => {

@@ -63,7 +63,10 @@ describe("a listing", () => {
     const some = await pending({ pendingOperations: [creating("buy")] });
     expect(some).toMatchObject({ code: 1, refreshes: [], journals: [] });
     expect(some.output).toContain("--not-created 'buy'");
-    expect(await pending({})).toMatchObject({ code: 0, output: "Nothing is pending." });
+    expect(await pending({})).toMatchObject({
+      code: 0,
+      output: "No create is unresolved.",
+    });
   });
 
   it("names `--clear` once all is accounted for, unless it would be refused", async () => {
@@ -97,7 +100,7 @@ describe("an answer", () => {
       "open=7",
     );
     expect([code, journals]).toEqual([0, []]);
-    expect(output).toBe("Resolved as created with id 7: open\nNothing is pending.");
+    expect(output).toBe("Resolved as created with id 7: open\nNo create is unresolved.");
     expect(refreshes).toEqual([
       {
         targets: [E("open")],
@@ -215,7 +218,7 @@ describe("an answer", () => {
     );
     expect(code).toBe(1);
     expect(output).toMatch(
-      /^1 create may or may not have reached the platform:\n {2}open: look/,
+      /^1 create is unresolved, and may or may not have reached the platform:\n {2}open: look/,
     );
   });
 });
@@ -271,7 +274,9 @@ describe("--clear", () => {
   it("is nothing without interrupted creates", async () => {
     const { code, output, refreshes } = await cleared({});
     expect([code, refreshes]).toEqual([0, []]);
-    expect(output).toBe("Pulumi's record has no interrupted creates.\nNothing is pending.");
+    expect(output).toBe(
+      "Pulumi's record has no interrupted creates.\nNo create is unresolved.",
+    );
   });
 });
 

@@ -1,6 +1,10 @@
 /** Which creates are pending, and what answers about them are worth: facts in, a list or verdicts out. */
 import { describe, expect, it } from "vitest";
-import { lineOfAnswer, readAnswers } from "../../provider/src/cli/pending-answers.js";
+import {
+  lineOfAnswer,
+  managerOf,
+  readAnswers,
+} from "../../provider/src/cli/pending-answers.js";
 import { openUpdates, stackCreatesIn } from "../../provider/src/cli/stack-creates.js";
 import type { JournalEntry } from "../../provider/src/journal/journal-entry.js";
 import { type Resource, readExport } from "../../provider/src/record/export.js";
@@ -287,6 +291,42 @@ describe("answers", () => {
     expect(all).toThrow('--created takes X=ID, where ID is 1 or more; got "nobody"');
   });
 
+  describe("an id that another resource manages", () => {
+    const sentTo = (advertiserId: number, name = "Signup") =>
+      storedEvent(
+        "buy",
+        "unresolved-m",
+        unresolved("m", { name, facts: { advertiserId } }),
+      );
+    const manager = storedEvent("renamed", 8, { eventName: "Signup", advertiserId: 7 });
+    const answer = (resource: Resource) =>
+      read({ created: ["buy=8"] }, facts([resource, manager]));
+
+    it("is the answer where kind, advertiser and name are the create's, and names the manager", () => {
+      const { answers } = answer(sentTo(7));
+      expect(answers).toMatchObject([{ id: "8", create: { ref: { short: "buy" } } }]);
+      const known = facts([sentTo(7), manager]);
+      const [first] = answers;
+      expect(first && managerOf(first, known)?.ref.short).toBe("renamed");
+    });
+
+    it.each([
+      ["another advertiser", sentTo(6)],
+      ["another name", sentTo(7, "Sign-up")],
+      ["no known advertiser", storedEvent("buy", "unresolved-m", unresolved("m"))],
+      [
+        "what it was to replace",
+        storedEvent(
+          "buy",
+          "unresolved-m",
+          unresolved("m", { facts: { advertiserId: 7 }, replaces: "8" }),
+        ),
+      ],
+    ])("is refused with %s", (_, resource) => {
+      expect(() => answer(resource)).toThrow('8 can\'t be the id of "buy"');
+    });
+  });
+
   it("several interrupted runs may have sent a resource's create: each is answered", () => {
     const two = facts([], [creating("buy"), creating("buy", { __run: OTHER })]);
     const outcomes = (answers: Typed) =>
@@ -322,7 +362,7 @@ describe("answers", () => {
       [],
       ["there", "sennt"].map(
         (name) =>
-          `${name} is not pending: it was resolved, or never sent. To correct a wrong answer, set existingId or use --forget.`,
+          `${name} was resolved before, or never sent. To correct a wrong answer, set existingId or use --forget.`,
       ),
     ]);
   });

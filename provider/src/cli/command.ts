@@ -142,17 +142,20 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-main(process.argv.slice(2)).then(
-  (code) => {
-    process.exitCode = code;
-  },
-  (error: Error & { code?: string }) => {
-    const { code } = error instanceof AdvertisingError ? error : UsageError;
-    let text = `pulumi-advertising: ${error.message}`;
-    // Errors of Node's `parseArgs` are wrong usage too.
-    if (error instanceof UsageError || error.code?.startsWith("ERR_PARSE_ARGS"))
-      text += "\nSee `npx pulumi-advertising --help`";
-    console.error(withPage(text, code));
-    process.exitCode = 2;
-  },
-);
+function fail(error: Error & { code?: string }) {
+  const { code } = error instanceof AdvertisingError ? error : UsageError;
+  let text = `pulumi-advertising: ${error.message}`;
+  // Errors of Node's `parseArgs` are wrong usage too.
+  if (error instanceof UsageError || error.code?.startsWith("ERR_PARSE_ARGS"))
+    text += "\nSee `npx pulumi-advertising --help`";
+  console.error(withPage(text, code));
+  process.exitCode = 2;
+}
+
+// The reader may need no more than the first lines (`head`): the command ends as it would have.
+process.stdout.on("error", (error: Error & { code?: string }) => {
+  if (error.code !== "EPIPE") fail(error);
+});
+main(process.argv.slice(2)).then((code) => {
+  process.exitCode ??= code;
+}, fail);

@@ -6,23 +6,26 @@
 import {
   asRecord,
   count,
+  enumerate,
   excerpt,
+  isSameValue,
   joined,
   jsonIn,
   listIn,
   printable,
   type Values,
 } from "../base/index.js";
-import { asksToDelete, type Kind, resourceOfType } from "../kinds/index.js";
+import { asksToDelete, type Kind, ownerIn, resourceOfType } from "../kinds/index.js";
 import {
   changeMessages,
   changesIn,
   decideObjects,
+  holdsUnknown,
   type PlannedObject,
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
-import { type Resource, refIn } from "../record/index.js";
+import { type ExportedObject, type Resource, refIn } from "../record/index.js";
 import {
   knownOperations,
   NAMESPACE,
@@ -31,11 +34,13 @@ import {
 } from "../settings/index.js";
 import {
   kindOf,
+  MAX_LISTED,
   nameInUrn,
   objectKey,
   REPLACED_BEFORE,
   readDeclared,
   readStored,
+  renameCure,
   UNKNOWN,
 } from "../state/index.js";
 
@@ -57,17 +62,16 @@ interface Diagnostic {
 
 interface ObjectChange extends PlannedObject {
   kind: Kind;
-  /** The name in the program; for a set's member, `<set>/<key>`. */
-  name: string;
+  ref: ExportedObject["ref"];
 }
 
 /**
  * @returns `hidden`: the names of sets whose changes can't be shown, since their events are secret or not known yet.
  */
 export function readPreview(text: string) {
-  const preview = asRecord(jsonIn(text));
+  const preview = asRecord(jsonIn(text) ?? previewOfEvents(text));
   if (!Array.isArray(preview.steps ?? preview.diagnostics))
-    throw new Error("expected what `pulumi preview --json` prints");
+    throw new Error("expected what `pulumi preview --json` prints, to its end");
   // A preview holds the settings that the stack sets, and itself reports what is wrong with them.
   const config = asRecord(preview.config) as Readonly<Record<string, string>>;
   const { settings } = readSettings({
@@ -102,7 +106,31 @@ export function readPreview(text: string) {
       return shownAction(each) !== "same" && !isStaying;
     }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
-    diagnostics: listIn<Diagnostic>(preview.diagnostics),
+    // Without what Pulumi's own log and the program print.
+    diagnostics: listIn<Diagnostic>(preview.diagnostics).filter(({ severity }) => {
+      return severity !== "debug" && severity !== "info";
+    }),
+  };
+}
+
+/**
+ * With `PULUMI_ENABLE_STREAMING_JSON_PREVIEW`, Pulumi prints one engine event a line. The summary is among the last.
+ * @returns the preview as it is otherwise; undefined if it isn't whole.
+ */
+function previewOfEvents(text: string) {
+  const lines = text.trim().split("\n");
+  const events = lines.map((line) => asRecord(jsonIn(line)));
+  if (!events.some(({ summaryEvent }) => summaryEvent)) return undefined;
+  return {
+    config: events.map(({ preludeEvent }) => asRecord(preludeEvent).config).find(Boolean),
+    steps: events.flatMap(({ resourcePreEvent }) => {
+      const { metadata } = asRecord(resourcePreEvent);
+      const { op, urn, old, new: news } = asRecord(metadata);
+      return metadata
+        ? { op, urn, oldState: old ?? undefined, newState: news ?? undefined }
+        : [];
+    }),
+    diagnostics: events.flatMap(({ diagnosticEvent }) => diagnosticEvent ?? []),
   };
 }
 
@@ -137,7 +165,7 @@ function plannedIn(
     },
   });
   return objects.map((object) => {
-    return { ...object, kind, name: refIn(resource, urn, object.key).short };
+    return { ...object, kind, ref: refIn(resource, urn, object.key) };
   });
 }
 
@@ -179,13 +207,13 @@ export function commentOf(preview: string) {
   if (deleted > 0)
     sections.push(`Up to ${count(deleted, "object")} would be deleted on the platform.`);
   const parts = {
-    Errors: errors.map(messageLine),
+    Errors: messageLines(errors),
     "Looks like a rename": renames,
     Changes: [
       ...hidden.map((name) => `- ${code(name)}: its events are secret or not known yet`),
       ...[...byAction.values()].flat().map(changeLine),
     ],
-    Messages: messages.map(messageLine),
+    Messages: messageLines(messages),
   };
   // Earlier parts get space first. Each part says how much it left out.
   let room = MAX_CHARACTERS;
@@ -220,50 +248,69 @@ function dueDeletesIn(messages: readonly Diagnostic[]) {
 }
 
 /**
- * Hints about renames: a new object with all arguments of one that leaves the state is likely the same one, and
- * creating it would make a second live object. Unlike a run, this sees the whole state.
+ * Hints about renames: a new object with the advertiser and name of one that leaves the state is likely the same one,
+ * and creating it would make a second live object. Unlike a run, this sees the whole state.
  */
 function renamesAmong(changes: readonly ObjectChange[]) {
   const nameIn = (kind: Kind, values: Values) =>
     `${kind.name} ${values[kind.nameProperty]}`.replace(SECRET_TEXT, UNKNOWN);
   const gone = changes.filter(({ isDeclared, former }) => !isDeclared && former);
   const byName = Map.groupBy(gone, ({ kind, olds }) => nameIn(kind, olds));
-  return changes.flatMap(({ kind, name, action, values }) => {
+  return changes.flatMap(({ kind, ref, action, values }) => {
     if (action.do !== "create") return [];
+    const owner = ownerIn(kind, values);
     const from = byName.get(nameIn(kind, values))?.find(({ olds }) => {
-      const { names, perhaps } = changesIn(kind, olds, values);
-      return names.length === 0 || perhaps;
+      // Of a hidden name only the other arguments can tell.
+      if (holdsUnknown(values[kind.nameProperty]))
+        return changesIn(kind, olds, values).perhaps;
+      return holdsUnknown(owner) || isSameValue(owner, ownerIn(kind, olds));
     });
     if (!from) return [];
+    const {
+      id,
+      ref: { key, short },
+    } = from;
+    const cure = renameCure(ref, { key, id, isInState: true });
     return [
-      `- ${code(name)} is new, with the same known arguments as ${code(from.name)} ` +
-        `(${from.id}), which leaves the state. To keep ${from.id}, give ${code(name)} ` +
-        `its former name (an alias, or formerKey in a set or catalog), or ${code(`existingId: ${from.id}`)}.`,
+      `- ${code(ref.short)} is new, and seems to be ${code(short)} (${id}), which leaves the state: ` +
+        `the same kind, advertiser and name, as far as they are known. To keep ${id}, ${code(cure)}.`,
     ];
   });
 }
 
-function changeLine({ kind, name, ...object }: ObjectChange) {
+function changeLine({ kind, ref, ...object }: ObjectChange) {
   const { key, formerKey, id, action, olds, values, changed } = object;
   const ids = new Set([id, { id, ...action }.id]);
   const changes = changeMessages(changed, olds, values);
   if (formerKey !== undefined) changes.unshift(`key ${formerKey} → ${key}`);
   if (action.do === "retain" && object.unresolved)
-    changes.push("its create is unresolved: run `pulumi-advertising pending` first");
+    changes.push(`its create is unresolved: run \`${pendingCommandAt(ref.urn)}\` first`);
   const { [kind.nameProperty]: shown = "" } = { ...olds, ...values };
   const does = shownAction(object);
   return joined(
     " ",
-    `- ${WORDS[does] ?? does}: ${kind.name} ${code(name)}`,
+    `- ${WORDS[does] ?? does}: ${kind.name} ${code(ref.short)}`,
     joined(" → ", ...ids),
     code(`"${shown}"`),
     changes.map(code).join(", "),
   );
 }
 
-function messageLine({ urn = "", message }: Diagnostic) {
-  const about = urn && code(nameInUrn(urn));
-  return `- ${joined(": ", about, code(message.replace(/<\{%\w+%\}>/g, "")))}`;
+function pendingCommandAt(urn: string) {
+  const [head = ""] = urn.split("::", 1);
+  return `npx pulumi-advertising pending --stack ${head.slice("urn:pulumi:".length)}`;
+}
+
+/** A message is shown once, with the names of its resources. */
+function messageLines(diagnostics: readonly Diagnostic[]) {
+  const byText = Map.groupBy(diagnostics, ({ message }) => {
+    return message.replace(/<\{%\w+%\}>|^(error|warning): /g, "").trim();
+  });
+  return Array.from(byText, ([text, those]) => {
+    const names = new Set(those.flatMap(({ urn }) => (urn ? nameInUrn(urn) : [])));
+    const about = enumerate([...names].map(code), MAX_LISTED);
+    return `- ${joined(": ", about, text.split("\n").map(code).join("<br>"))}`;
+  });
 }
 
 /** A text as inline code. Characters that might begin markup or a mention become entities. */

@@ -1,6 +1,8 @@
 /** Answers from people and searches about creates of unknown outcome: checks them against what is known. Touches no file. */
-import { enumerate, shellWord } from "../base/index.js";
+import { enumerate, isSameValue, shellWord } from "../base/index.js";
 import type { JournalLine } from "../journal/index.js";
+import { ownerIn } from "../kinds/index.js";
+import type { ExportedObject } from "../record/index.js";
 import { LIVE_ID } from "../rules/index.js";
 import { MAX_LISTED, nameInUrn } from "../state/index.js";
 import type { Create, StackCreates } from "./stack-creates.js";
@@ -33,7 +35,7 @@ export function readAnswers(
     const meant = possible.filter(({ ref }) => isCalled(ref, name));
     if (meant.length === 0) {
       unknown.push(
-        `${name} is not pending: it was resolved, or never sent. To correct a wrong answer, set existingId or use --forget.`,
+        `${name} was resolved before, or never sent. To correct a wrong answer, set existingId or use --forget.`,
       );
       return;
     }
@@ -82,13 +84,16 @@ export function idConflict(
   { saved, open, created }: StackCreates,
   others: readonly Answer[],
 ): string | undefined {
-  const { ref, record, formerIds } = create;
+  const { ref, formerIds } = create;
   if (id === "") return undefined;
   const makers = [...open, ...created].filter((each) => {
-    return each.record.id === id && each.record.mark !== record.mark;
+    return each.record.id === id && each.record.mark !== create.record.mark;
   });
   const answered = others.filter((each) => each.id === id).map((each) => each.create);
-  const owners = [...saved.holdersOf(ref.kind, id), ...makers, ...answered];
+  const holders = saved
+    .holdersOf(ref.kind, id)
+    .filter((each) => !isSameObject(create, each));
+  const owners = [...holders, ...makers, ...answered];
   if (formerIds.includes(id)) owners.push(create);
   const owner = owners.find((each) => each.ref.kind === ref.kind);
   if (!owner) return undefined;
@@ -96,6 +101,26 @@ export function idConflict(
     `${id} can't be the id of "${ref.short}": "${owner.ref.short}" has or had it. ` +
     `If you find no other object, answer --not-created ${shellWord(ref.short)}`
   );
+}
+
+/**
+ * The resource that manages the object of an answer under another name: its kind, advertiser and name are the create's.
+ */
+export function managerOf(
+  { create, id }: Pick<Answer, "create" | "id">,
+  { saved }: Pick<StackCreates, "saved">,
+): ExportedObject | undefined {
+  if (id === "") return undefined;
+  return saved.holdersOf(create.ref.kind, id).find((each) => isSameObject(create, each));
+}
+
+function isSameObject(
+  { ref, record }: Create,
+  { kind, ref: other, name, values }: ExportedObject,
+) {
+  const owner = ownerIn(kind, record.facts ?? {});
+  const isOther = other.kind === ref.kind && other.key !== ref.key;
+  return isOther && record.name === name && isSameValue(owner, ownerIn(kind, values));
 }
 
 /** The journal's line for an answer about a create that no resource of the state, and no other record, can keep. */

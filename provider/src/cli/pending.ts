@@ -26,7 +26,7 @@ import {
   UNRESOLVED,
 } from "../state/index.js";
 import { command, SEVERAL, type StackChoice, setCommandStack, TEXT } from "./harness.js";
-import { type Answer, lineOfAnswer, readAnswers } from "./pending-answers.js";
+import { type Answer, lineOfAnswer, managerOf, readAnswers } from "./pending-answers.js";
 import {
   projectFolder,
   refresh,
@@ -148,7 +148,8 @@ async function execute(
   const open = creates.open.map(({ record }) => record.mark);
   // Pulumi's refresh may have saved nothing: the create is listed again then.
   const resolved = all.filter(({ create }) => !open.includes(create.record.mark));
-  for (const message of new Set(resolved.map(resolvedMessage))) console.log(message);
+  const messages = resolved.map((answer) => resolvedMessage(answer, before));
+  for (const message of new Set(messages)) console.log(message);
   return creates;
 }
 
@@ -215,12 +216,15 @@ async function clearRecord(
   return readStackCreates(choice);
 }
 
-function resolvedMessage({ create: { ref, record }, id, isForgotten }: Answer): string {
-  const { short } = ref;
+function resolvedMessage(answer: Answer, before: StackCreates): string {
+  const { create, id, isForgotten } = answer;
+  const { short } = create.ref;
   if (isForgotten)
-    return `Forgotten: ${short} (id ${record.id ?? "unknown"}). Nothing changes on the platform.`;
+    return `Forgotten: ${short} (id ${create.record.id ?? "unknown"}). Nothing changes on the platform.`;
   if (id === "") return `Resolved as not created: ${short}`;
-  return `Resolved as created with id ${id}: ${short}`;
+  const text = `Resolved as created with id ${id}: ${short}`;
+  const manager = managerOf(answer, before);
+  return manager ? `${text}. It is managed as ${manager.ref.short}` : text;
 }
 
 function listing(creates: StackCreates): string[] {
@@ -229,10 +233,10 @@ function listing(creates: StackCreates): string[] {
   const nameOf = ({ ref: { short, urn } }: Create) =>
     byShort.get(short)?.every(({ ref }) => ref.urn === urn) ? short : urn;
   const lines: string[] = [];
-  if (open.length === 0) lines.push("Nothing is pending.");
+  if (open.length === 0) lines.push("No create is unresolved.");
   else
     lines.push(
-      `${count(open.length, "create")} may or may not have reached the platform:`,
+      `${count(open.length, "create is", "creates are")} unresolved, and may or may not have reached the platform:`,
       ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
       "If a run is in progress, these may be its creates: let it end first.",
       ...resolveCommands([...new Set(open.map(nameOf))]),
@@ -245,7 +249,7 @@ function listing(creates: StackCreates): string[] {
     );
   if (interruptedCreates(creates).length > 0 && unaccounted(creates).length === 0)
     lines.push(
-      "Pulumi's record still lists creates of interrupted runs. To clear it:",
+      "Pulumi's record still lists creates of interrupted runs. Now clear it:",
       `  ${inStack("npx pulumi-advertising pending --clear")}`,
     );
   return lines;

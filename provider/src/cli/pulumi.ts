@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { asRecord, type Environment, jsonIn } from "../base/index.js";
-import { inProject, projectFileOf } from "../journal/index.js";
+import { backendIn, inProject, projectFileOf } from "../journal/index.js";
 import {
   EXPORT,
   type ExportedStack,
@@ -52,7 +52,11 @@ async function pulumi(
   const folder = mkdtempSync(join(tmpdir(), "pulumi-advertising-"));
   try {
     writeFileSync(join(folder, "Pulumi.json"), JSON.stringify(project));
-    return await runPulumi(words, { ...options, cwd: folder });
+    const environment = { ...options.environment };
+    // The path of a file backend may begin in the program's folder.
+    if (process.env.PULUMI_BACKEND_URL)
+      environment.PULUMI_BACKEND_URL = backendIn(process.env, project.main);
+    return await runPulumi(words, { ...options, environment, cwd: folder });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -62,15 +62,18 @@ const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
   text: (leftovers) => {
     const amount = count(leftovers.length, "object is", "objects are");
+    let first = `${amount} no longer managed.`;
+    if (leftovers.length === 0) first = "What was read shows nothing that was left live.";
     const lines = leftovers.map(({ kind, id, name, key, why }) => {
-      return printable(`${kind} ${id} "${name}" (${key}): ${why}`);
+      const called = name === "" ? "" : ` "${name}"`;
+      return printable(`${kind} ${id}${called} (${key}): ${why}`);
     });
     if (lines.length > 0)
       lines.push(
         "Tags with their ids keep firing. If no other stack manages an object, deactivate it by hand.",
       );
-    const hint = "What left this state shows only in an earlier export: --before EXPORT.";
-    return [`${amount} no longer managed. ${hint}`, ...lines, ""].join("\n");
+    const others = "For removed resources, add an earlier export: --before EXPORT.";
+    return [`${first} ${others}`, ...lines, ""].join("\n");
   },
   json: (leftovers) => jsonOf({ leftovers }),
   csv: (leftovers) =>

@@ -1,6 +1,6 @@
 /** What the client's parts need from outside. All of them share one such object. */
-import { appendFileSync } from "node:fs";
 import { type Clock, isoNow, Secrets, systemClock } from "../base/index.js";
+import { appendPrivate } from "../files/index.js";
 import type { Settings, SettingsReading } from "../settings/index.js";
 import { createTransport, type Transport } from "./transport.js";
 
@@ -71,7 +71,7 @@ function debugLog(secrets: Secrets, say: ClientDependencies["say"]) {
     const line = `${isoNow(systemClock)} ${secrets.scrub(words)}\n`;
     try {
       if (file === undefined) process.stderr.write(line);
-      else appendFileSync(file, line, { mode: 0o600 });
+      else appendPrivate(file, line);
     } catch (error) {
       // Printed once, as equal messages are.
       say(`The debug log ${file} can't be written: ${(error as Error).message}`);

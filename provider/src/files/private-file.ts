@@ -13,7 +13,7 @@ export type Disk = typeof fs;
 
 export const systemDisk: Disk = fs;
 
-/** A pipe would block without O_NONBLOCK; a link could lead anywhere. Both constants are absent on Windows. */
+/** A pipe would block without O_NONBLOCK. Both constants are absent on Windows. */
 const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** A file can't be trusted or used. The message says why; nothing was changed. */
@@ -109,11 +109,33 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
 export function openPrivate(path: string, disk: Disk): number | undefined {
   checkFolder(dirname(path), disk);
   try {
-    return disk.openSync(path, constants.O_RDONLY | SAFELY);
+    return openUnlinked(path, constants.O_RDONLY, disk);
   } catch (error) {
     if (hasCode(error, "ENOENT")) return undefined;
-    if (hasCode(error, "ELOOP", "ENXIO")) throw new UnusableFile(NO_FILE, "Move it away");
     throw error;
+  }
+}
+
+/** Opens a file, but never through a link, which could lead anywhere. @throws UnusableFile; system errors. */
+export function openUnlinked(path: string, flags: number, disk: Disk): number {
+  try {
+    const found = disk.lstatSync(path, { throwIfNoEntry: false });
+    if (!found?.isSymbolicLink())
+      return disk.openSync(path, flags | SAFELY, OWNER_ONLY_FILE);
+  } catch (error) {
+    if (!hasCode(error, "ELOOP", "ENXIO")) throw error;
+  }
+  throw new UnusableFile(NO_FILE, "Move it away");
+}
+
+/** Adds to a private file, which is created if it is missing. @throws as {@link openUnlinked}. */
+export function appendPrivate(path: string, text: string, disk: Disk = systemDisk): void {
+  const { O_APPEND, O_CREAT, O_WRONLY } = constants;
+  const file = openUnlinked(path, O_APPEND | O_CREAT | O_WRONLY, disk);
+  try {
+    disk.writeFileSync(file, text);
+  } finally {
+    disk.closeSync(file);
   }
 }
 

@@ -20,7 +20,7 @@
  * | any | all that the file has was returned to the engine, and the run ends cleanly | no file |
  */
 import { constants } from "node:fs";
-import type { JournalError } from "../base/index.js";
+import { type JournalError, own, systemClock } from "../base/index.js";
 import {
   acquireLock,
   type Disk,
@@ -28,6 +28,7 @@ import {
   type Lock,
   makePrivateFolder,
   openPrivate,
+  openUnlinked,
   readOpened,
   replacePrivate,
   syncFolder,
@@ -55,6 +56,9 @@ import { journalPath, journalPaths, type StackPlace } from "./places.js";
 export interface RunOfJournal extends Omit<RunHeader, "stack"> {
   place: StackPlace;
 }
+
+/** The pauses before a journal is read again after an error of the system. */
+const READ_AGAIN_AFTER_MS = [100, 900];
 
 /** The journal file of one run. Throws only `JournalError`s, whose messages are for users. */
 export class Journal {
@@ -102,7 +106,7 @@ export class Journal {
     replacePrivate(path, headerLine(header), disk, this.#lock.assertHeld);
     // The name must survive a power failure before any request relies on a line in this file.
     syncFolder(folder, disk);
-    this.#file = disk.openSync(path, constants.O_WRONLY | constants.O_APPEND);
+    this.#file = openUnlinked(path, constants.O_WRONLY | constants.O_APPEND, disk);
     this.#bytes = disk.fstatSync(this.#file).size;
   }
 
@@ -131,21 +135,30 @@ export class Journal {
     isAwaited: (run: RunJournal) => boolean,
   ): Promise<readonly RunJournal[]> {
     const { options, of } = this;
-    const found: RunJournal[] = [];
-    let path = options.folder;
-    try {
-      for (path of journalPaths(options, of.place, runs)) {
-        const journal = path === this.path ? undefined : readJournal(path, options.disk);
-        // Another provider's process of this run.
-        const isSibling = of.engine !== undefined && journal?.engine === of.engine;
-        if (!journal || isSibling) continue;
-        const ended = isAwaited(journal) ? await readAtEnd(path, options) : undefined;
-        found.push(ended ?? journal);
+    const { clock = systemClock } = options;
+    for (const pauseMs of [...READ_AGAIN_AFTER_MS, undefined]) {
+      let path = options.folder;
+      try {
+        const found: RunJournal[] = [];
+        for (path of journalPaths(options, of.place, runs)) {
+          const journal = path === this.path ? undefined : readJournal(path, options.disk);
+          // Another provider's process of this run.
+          const isSibling = of.engine !== undefined && journal?.engine === of.engine;
+          if (!journal || isSibling) continue;
+          const ended = isAwaited(journal) ? await readAtEnd(path, options) : undefined;
+          found.push(ended ?? journal);
+        }
+        return found;
+      } catch (error) {
+        // The system's errors may pass, as on a network drive.
+        if (pauseMs === undefined || own(error, "syscall") === undefined) {
+          this.#trouble ??= journalErrorFrom(path, error);
+          break;
+        }
+        await clock.sleep(pauseMs);
       }
-    } catch (error) {
-      this.#trouble ??= journalErrorFrom(path, error);
     }
-    return found;
+    return [];
   }
 
   /** Notes a create before it is sent. Nothing may be sent until this resolves (M1). @throws JournalError */

@@ -11,7 +11,13 @@ import {
 } from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
 import { type Disk, stateFolder, systemDisk } from "../files/index.js";
-import { cookieFileFor, Journal, setPrintedStack, stackPlace } from "../journal/index.js";
+import {
+  backendIn,
+  cookieFileFor,
+  Journal,
+  setPrintedStack,
+  stackPlace,
+} from "../journal/index.js";
 import { startOf } from "../plan/index.js";
 import {
   type EngineRun,
@@ -95,6 +101,7 @@ export function createRuntime(
   const engineName = nameOfEngine(pulumi.engineId, engine);
   const runName = engineName + randomBytes(3).toString(TEXT_FORM);
   const hasCheckpoints = !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? "");
+  // Pulumi Cloud has policies of its own, which nobody here sees.
   let client: Client | undefined;
   let journal: Journal | undefined;
   let stack: string | undefined;
@@ -121,6 +128,7 @@ export function createRuntime(
     work,
     record,
     command: pulumi.command,
+    mayRemediate: pulumi.command?.hasPolicies === true,
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)),
     begin({ identity }) {
       if (stack !== undefined) return;

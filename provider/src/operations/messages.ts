@@ -9,6 +9,7 @@ import {
   enumerate,
   idRanges,
   inStack,
+  isSameValue,
   joined,
   natural,
   OutcomeUnknownError,
@@ -17,7 +18,7 @@ import {
   type Values,
   withCode,
 } from "../base/index.js";
-import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind, warningsIn } from "../kinds/index.js";
+import { CATALOG_TYPE, type Kind, ownerIn, warningsIn } from "../kinds/index.js";
 import {
   type Abilities,
   type OpenCreate,
@@ -41,8 +42,8 @@ import {
   REPLACED_BEFORE,
   type ResourceRef,
   refOfKey,
+  renameCure,
   resolveCommands,
-  resourceKeyIn,
   stackOf,
   staysLive,
   UNKNOWN,
@@ -73,13 +74,20 @@ function notice(
   };
 }
 
-/** In a preview: `pulumi up` takes over an earlier run's create, or searches for it. */
+/**
+ * In a preview: `pulumi up` takes over an earlier run's create, or searches for it. @param isPerhapsOther whether the
+ * arguments differ as far as the preview knows them.
+ */
 export function takeOverNotice(
   ref: ResourceRef,
   entry: Pick<CreateRecord, "at"> & { id?: string | undefined },
+  isPerhapsOther = false,
 ): Notice {
   const { id } = entry;
-  const next = id === undefined ? "searches the platform for it" : "takes it over";
+  let next = id === undefined ? "searches the platform for it" : "takes it over";
+  if (isPerhapsOther)
+    next +=
+      ", perhaps with arguments that differ from the program's: then it ends with an error";
   const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${next}.`;
   return notice("sent by earlier runs", ref, text, id);
 }
@@ -215,33 +223,6 @@ function refLike({ identity, resource, resourceUrn }: ResourceRef, key: string) 
 
 function isOfCatalog({ parentTypes = "" }: ResourceRef) {
   return parentTypes.split("$").includes(CATALOG_TYPE);
-}
-
-/** How the program can keep an object that an earlier run made under another name. */
-function renameCure(ref: ResourceRef, { key, id = "<its id>", isInState }: OpenCreate) {
-  const adopt = `set existingId: ${id}`;
-  // A plugin learns of an alias only from the state.
-  if (isOfPlugin(ref) && isInState !== true && parseKey(key).member === undefined)
-    return adopt;
-  const { name, member, resource, parentTypes } = parseKey(key);
-  if (key === ref.key || resource !== ref.resource) return adopt;
-  let formerKey: string | undefined;
-  if (resourceKeyIn(key) === resourceKeyIn(ref.key)) formerKey = member;
-  else if (isOfCatalog(ref) && resource === "ConversionEvent")
-    formerKey = name.split(CATALOG_SEPARATOR).at(-1);
-  if (formerKey !== undefined)
-    return `set formerKey: ${JSON.stringify(formerKey)}, or ${adopt}`;
-  if (isOfCatalog(ref) || member !== ref.member) return adopt;
-  const named = `name: ${JSON.stringify(name)}`;
-  let alias = "an alias with its former name and parent";
-  if (parentTypes === undefined)
-    alias = `the alias { ${named}, parent: pulumi.rootStackResource }`;
-  if (parentTypes === ref.parentTypes) alias = `the alias { ${named} }`;
-  // In a YAML program, an alias must be a whole URN.
-  if (parentTypes === ref.parentTypes && isOfPlugin(ref))
-    alias = `the alias ${JSON.stringify(ref.resourceUrn.slice(0, -ref.name.length) + name)}`;
-  const ofSet = member === undefined ? "" : " to the set";
-  return `add ${alias}${ofSet}, or ${adopt}`;
 }
 
 /** For a preview in which the advertiser is not known yet. */
@@ -463,11 +444,14 @@ function renameHints(
   const byName = Map.groupBy(removed, ({ olds }) => olds[kind.nameProperty]);
   const hints = members.flatMap(({ key, action, values }) => {
     const name = values[kind.nameProperty];
-    const those = byName.get(name);
-    if (action.do !== "create" || !those || typeof name !== "string") return [];
+    const owner = ownerIn(kind, values);
+    const those = (byName.get(name) ?? []).filter(({ olds }) => {
+      return isSameValue(owner, ownerIn(kind, olds));
+    });
+    if (action.do !== "create" || those.length === 0 || typeof name !== "string") return [];
     const names = those.map((each) => `${each.key} (${each.id})`);
     const keys = those.map((each) => JSON.stringify(each.key));
-    return `  ${printable(key)} has the same name on the platform as ${listed(names)}, which ${agree(names.length, "is", "are")} no longer declared. If it is the same event, set formerKey: ${cut(keys, MAX_LISTED).join(" or ")}.`;
+    return `  ${printable(key)} has the same advertiser and name on the platform as ${listed(names)}, which ${agree(names.length, "is", "are")} no longer declared. If it is the same event, set formerKey: ${cut(keys, MAX_LISTED).join(" or ")}.`;
   });
   return cut(hints, MAX_LISTED);
 }
@@ -486,19 +470,27 @@ export function leftMessage(kind: Kind, left: readonly LeftLive[]): string | und
 
 /** Lists the live objects that an `up` has adopted, or taken over from earlier runs; undefined if there are none. */
 export function usedMessage(
-  { label, name }: ResourceRef,
+  { label }: ResourceRef,
   objects: readonly Pick<PlannedObject, "key" | "id">[],
   outcomes: Outcomes,
 ): string | undefined {
-  const those = objects.flatMap(({ key, id }) => {
+  const adopted: string[] = [];
+  const takenOver: string[] = [];
+  for (const { key, id } of objects) {
     const outcome = outcomes.get(key);
-    const isUsed =
-      outcome?.kind === "managed" ||
-      (outcome?.kind === "created" && outcome.isTakenOver === true);
-    return isUsed && outcome.id !== id ? `${key || name} (${outcome.id})` : [];
-  });
-  if (those.length === 0) return undefined;
-  return `${label}: adopted or taken over, without a create: ${listed(those)}`;
+    const now = outcome && "id" in outcome ? outcome.id : undefined;
+    if (now === undefined || now === id) continue;
+    // A single resource has no key.
+    const item = key === "" ? now : `${key} (${now})`;
+    if (outcome?.kind === "managed") adopted.push(item);
+    if (outcome?.kind === "created" && outcome.isTakenOver) takenOver.push(item);
+  }
+  const parts = [];
+  if (adopted.length > 0) parts.push(`adopted: ${listed(adopted)}`);
+  if (takenOver.length > 0)
+    parts.push(`taken over from an interrupted run: ${listed(takenOver)}`);
+  if (parts.length === 0) return undefined;
+  return `${label}: ${parts.join("; ")}. No create was sent for ${agree(adopted.length + takenOver.length, "it", "them")}.`;
 }
 
 function listed(items: readonly string[]) {

@@ -161,9 +161,11 @@ export async function check(
     const adopts = adoptedBy(inputs);
     if (adopts !== undefined) messages.informEach(adoptionNotice(ref, adopts, can));
     if (deployment.isUp === false)
-      await tellPreview(await withOpenCreates(plan)).catch((error) => {
-        failures.push(describeError(error));
-      });
+      await tellPreview(await withOpenCreates(plan), runtime.mayRemediate).catch(
+        (error) => {
+          failures.push(describeError(error));
+        },
+      );
   }
   // In a plugin after each check, since it can't know which resource is the last.
   if (deployment.isWhole || !context.run) messages.tellCollected();
@@ -466,17 +468,20 @@ export async function previewResource(
 
 /**
  * Shows what an `up` would create, and all that it would do with a set. An `up` decides the same way right before it
- * sends. @throws AdvertisingError the error of the `up`.
+ * sends. @param mayChange whether the arguments may still change. @throws AdvertisingError the error of the `up`.
  */
-async function tellPreview(plan: Plan): Promise<void> {
+async function tellPreview(plan: Plan, mayChange = false): Promise<void> {
   const { runtime, resource, kind, ref, can, objects } = plan;
   const { deployment, messages } = runtime;
   await tellReplaced(plan);
-  const takenOver = await tellCreates(plan);
+  const takenOver = await tellCreates(plan, mayChange);
   if (resource === kind) return;
   const others = objects.filter((object) => !takenOver.has(object));
   const isKept = (id: string) => deployment.isClaimedOrAdopted(kind, id);
-  messages.tellAt("info", ref.resourceUrn, planMessage(kind, others, can, isKept));
+  // As for a single resource that is replaced.
+  const isReplaced = others.some((object) => shownAction(object) === "replace");
+  const severity = isReplaced ? "warn" : "info";
+  messages.tellAt(severity, ref.resourceUrn, planMessage(kind, others, can, isKept));
 }
 
 /** Shows the object that a single resource's create replaces. */
@@ -485,16 +490,16 @@ async function tellReplaced({ runtime, resource, kind, ref, checked, stored }: P
   const former = await replacedObject(runtime, ref);
   if (!former || runtime.deployment.isClaimedOrAdopted(kind, former.id)) return;
   const { action } = checked.planned?.object ?? {};
+  const isPerhaps = action?.do === "replace" && action.perhaps;
   let then = "is replaced";
-  if (action?.do === "replace" && action.perhaps)
-    then += " if a value that isn't known yet has changed";
+  if (isPerhaps) then += " if a value that isn't known yet has changed";
   const notice = replacedNotice(kind, ref, former, then);
-  const text = `${notice.text}\n${howToKeep(former.id)}`;
+  const text = `${notice.text}\n${howToKeep(former.id, isPerhaps)}`;
   runtime.messages.warnEach({ ...notice, text });
 }
 
 /** Shows the creates, by the decisions of an `up`. @returns the new objects that are taken over. */
-async function tellCreates(plan: Plan): Promise<Set<PlannedObject>> {
+async function tellCreates(plan: Plan, mayChange: boolean): Promise<Set<PlannedObject>> {
   const { runtime, kind, checked, objects } = plan;
   const { journal, messages, record } = runtime;
   const blocked = blockedIn(plan);
@@ -526,9 +531,10 @@ async function tellCreates(plan: Plan): Promise<Set<PlannedObject>> {
       case "take over": {
         const { create } = decided;
         if (id === undefined) takenOver.add(object);
-        if (!holdsUnknown(values) && wasSentWithOtherArguments(kind, values, create))
+        const isOther = wasSentWithOtherArguments(kind, values, create);
+        if (isOther && !mayChange && !holdsUnknown(values))
           otherwise.push({ ref, id: create.id });
-        else messages.warnEach(takeOverNotice(ref, create));
+        else messages.warnEach(takeOverNotice(ref, create, isOther));
         break;
       }
       case "search":

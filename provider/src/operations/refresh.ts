@@ -186,15 +186,15 @@ function resolveAs(
   if (former !== undefined && former !== id)
     stored.left = [...stored.left, { id: former, key, at: runtime.now() }];
   stored.eventIds.set(key, id);
-  // The next run compares the fingerprint of what was sent with the program's arguments.
-  const { body, name, facts = {} } = record;
-  if (key !== SINGLE) {
-    const { advertiserId: _, ...told } = facts;
-    stored.events.set(key, withoutUndefined({ ...told, [kind.nameProperty]: name }));
-  }
   // A single resource in the state has the arguments of the run that saved it, which may not be the one that sent it.
-  else if (body === "" || body === fingerprintOfBody(kind, stored.events.get(key) ?? {}))
-    return;
+  const { body, name, facts = {} } = record;
+  // A member's advertiser is the set's.
+  const { advertiserId: _, ...ofMember } = facts;
+  const before = key === SINGLE ? { ...stored.events.get(key), ...facts } : ofMember;
+  const entry = withoutUndefined({ ...before, [kind.nameProperty]: name });
+  stored.events.set(key, entry);
+  if (key === SINGLE && (body === "" || body === fingerprintOfBody(kind, entry))) return;
+  // The next run compares the fingerprint of what was sent with the program's arguments.
   stored.sentAs.set(key, sentAsOf(kind, { ...record, body: body || undefined }));
 }
 

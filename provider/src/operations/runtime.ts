@@ -37,6 +37,8 @@ export interface Runtime {
   record: RunRecord;
   /** What the engine's command line says; undefined if that isn't known. */
   command: EngineRun | undefined;
+  /** Whether the command line names policies, which may change a resource's arguments after its `check`. */
+  mayRemediate: boolean;
   /** The answers that `pending` passes to a refresh. */
   answers: Values;
   /** Names the stack. There is one, since a process serves one stack. */

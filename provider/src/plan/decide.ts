@@ -281,8 +281,8 @@ export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
 const MAX_SHOWN = 60;
 
 /**
- * How arguments change: `value 98 → 26`, `segmentId none → 4`.
- * @param names the arguments that differ. @param secret the arguments to show without values.
+ * How arguments change: `value 98 → 26`, `segmentId none → 4`. An argument that may differ only in what was sent is left
+ * out. @param names the arguments that differ, or may. @param secret the arguments to show without values.
  */
 export function changeMessages(
   names: readonly string[],
@@ -296,7 +296,9 @@ export function changeMessages(
     if (!hasValue(value)) return "none";
     return excerpt(printable(JSON.stringify(value)), MAX_SHOWN);
   };
-  return names.map((name) => {
+  const differing = names.filter((name) => !isSameValue(olds[name], news[name]));
+  if (differing.length === 0 && names.length > 0) return ["not as it was sent"];
+  return differing.map((name) => {
     if (secret.has(name)) return `${name} (secret)`;
     return `${name} ${shown(name, olds[name])} → ${shown(name, news[name])}`;
   });

@@ -6,6 +6,7 @@ import {
   ArgumentsError,
   BlockedCreateError,
   type Environment,
+  hasValue,
   inStack,
   own,
   SettingsError,
@@ -115,6 +116,8 @@ export class AdvertisingPlugin {
       provider,
       engine: this.engine,
     });
+    if (hasValue(values.email) && hasValue(values.password))
+      this.#runtime.reading.credentialsSource = `\`email\` and \`password\` of the provider \`${nameInUrn(urn)}\``;
     this.#runtime.deployment.isUp = undefined;
     // Also if the program declares nothing of this provider any more: what leaves the state is named.
     void this.#runtime.record.state();

@@ -74,6 +74,8 @@ class Program {
   );
   readonly #batch: Declaration[] = [];
   #validated: Promise<void> | undefined;
+  /** What hasn't happened if the program stops now. */
+  #consequence = "Nothing was sent.";
 
   /**
    * Adds a declaration to the batch. @returns the resource's context for the provider process, once the whole batch is
@@ -103,6 +105,8 @@ class Program {
           for (const { title, warnings = [] } of batch)
             warn(warnings.map((text) => `${title}: ${text}`));
           this.#assertGood(batch);
+          if (!this.#isUnderTest && !pulumi.runtime.isDryRun())
+            this.#consequence = "The program stops, and nothing more is sent.";
           resolve();
         } catch (error) {
           // In a process that goes on, the resources would wait forever.
@@ -116,9 +120,8 @@ class Program {
   #assertGood(findings: readonly Finding[]) {
     const wrong = findings.filter(({ lines }) => lines.length > 0);
     // Objects of earlier batches may be live by now.
-    const consequence = "the program stops, and nothing more is sent";
     if (this.reading.problems.length + wrong.length > 0)
-      throw programError(this.reading, wrong, consequence);
+      throw programError(this.reading, wrong, this.#consequence);
   }
 }
 
@@ -176,7 +179,7 @@ function expectFoundFrom(folder: string) {
 /** The most lines of an error, as a loop or a catalog may declare thousands of events. */
 const MAX_LINES = 100;
 
-/** @param consequence what was not done, such as `nothing was sent`. */
+/** @param consequence what was not done: a sentence. */
 export function programError(
   { problems }: SettingsReading,
   findings: readonly Finding[],
@@ -186,7 +189,7 @@ export function programError(
   const sections = findings.map(({ title, lines }) =>
     [`${title}:`, ...cut(lines, MAX_LINES)].join("\n    "),
   );
-  const lines = [`${count(total, "problem")}; ${consequence}.`];
+  const lines = [`${count(total, "problem")}. ${consequence}`];
   if (problems.length > 0) lines.push(describeSettingProblems(problems));
   lines.push(...cut(sections, MAX_LINES).map((section) => `  ${section}`));
   const { code } = findings.length > 0 ? ArgumentsError : SettingsError;

@@ -12,6 +12,8 @@ export interface EngineRun {
   excludes: readonly string[];
   /** Whether the targets or excludes extend to their dependents. */
   hasDependents: boolean;
+  /** Whether it names policy packs. */
+  hasPolicies: boolean;
 }
 
 /** The commands that run a whole program, and their other names. */
@@ -31,6 +33,7 @@ const OPTIONS = {
   exclude: { ...TEXTS, short: "x" },
   "target-dependents": SWITCH,
   "exclude-dependents": SWITCH,
+  "policy-pack": TEXTS,
   // Its value may look like an option.
   message: { ...TEXTS, short: "m" },
 };
@@ -57,6 +60,7 @@ export function runOf(args: readonly string[]): EngineRun {
     targets: [...texts("target"), ...texts("target-replace")],
     excludes: texts("exclude"),
     hasDependents: isOn("target-dependents") || isOn("exclude-dependents"),
+    hasPolicies: texts("policy-pack").length > 0,
   };
 }
 

@@ -47,8 +47,6 @@ async function main() {
 
 /** Starts a sandbox; the process then runs until it is stopped. */
 async function start(options: SandboxOptions) {
-  // The log's reader may close the pipe; the sandbox keeps running.
-  process.stdout.on("error", () => undefined);
   const sandbox: Sandbox = await startSandbox({
     ...options,
     log: (line) => console.log(`${new Date().toTimeString().slice(0, 8)} ${line}`),
@@ -63,6 +61,8 @@ async function start(options: SandboxOptions) {
 Send commands from another terminal: npx advertising-sandbox list --port ${sandbox.port}`);
 }
 
+// The reader may close the pipe (`head`); a sandbox keeps running.
+process.stdout.on("error", () => undefined);
 main().catch((error: Error) => {
   console.error(`advertising-sandbox: ${error.message}\nSee advertising-sandbox --help`);
   process.exitCode = 2;

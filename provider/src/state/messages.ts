@@ -1,6 +1,7 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
 import { agree, inStack, printable, shellWord } from "../base/index.js";
-import type { Kind } from "../kinds/index.js";
+import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind } from "../kinds/index.js";
+import { isOfPlugin, parseKey, type ResourceRef, resourceKeyIn } from "./names.js";
 import type { CreateRecord } from "./stored.js";
 
 /** How many objects a run's message lists at most; `pending` lists all. */
@@ -21,9 +22,10 @@ export function describe(kind: Kind["name"], create: CreateRecord): string {
   return text;
 }
 
-/** Advice on how to avoid a replacement. @param id of the object, or "one". */
-export function howToKeep(id: string): string {
-  return `To keep ${id}, undo the change; or set existingId, and make the change on the platform by hand.`;
+/** Advice on how to avoid a replacement. @param id of the object, or "one". @param isPerhaps if nothing may change. */
+export function howToKeep(id: string, isPerhaps = false): string {
+  const undo = isPerhaps ? "" : "undo the change; or ";
+  return `To keep ${id}, ${undo}set existingId, and make the change on the platform by hand.`;
 }
 
 /** Follows "customTimeouts". A dynamic provider isn't given that option, and a create isn't cut short. */
@@ -58,7 +60,7 @@ export function resolveCommands(shorts: readonly string[]): string[] {
   const others = shorts.length - MAX_LISTED;
   if (others > 0) lines.push(`The same for ${others} more, which \`pending\` lists.`);
   lines.push(
-    `Then run \`${inStack("pulumi up")}\`. Instead of --created, you can set existingId: <its id> in the program.`,
+    `Then run \`${inStack("pulumi up")}\`. Instead of --created, you can set existingId: <its id> in the program (not beside protect or ignoreChanges).`,
   );
   return lines;
 }
@@ -83,3 +85,37 @@ export function staysLive(
 
 /** About an object whose delete is due: the comment counts these messages, since Pulumi's JSON leaves the steps out. */
 export const REPLACED_BEFORE = "was replaced by an earlier run";
+/**
+ * How the program can keep an object under a new name, as a clause.
+ * @param ref the new name. @param former the name that the object was made under.
+ */
+export function renameCure(
+  ref: Omit<ResourceRef, "identity">,
+  former: { key: string; id?: string | undefined; isInState?: boolean | undefined },
+): string {
+  const { key, id = "<its id>", isInState } = former;
+  const adopt = `set existingId: ${id}`;
+  // A plugin learns of an alias only from the state.
+  if (isOfPlugin(ref) && isInState !== true && parseKey(key).member === undefined)
+    return adopt;
+  const { name, member, resource, parentTypes } = parseKey(key);
+  if (key === ref.key || resource !== ref.resource) return adopt;
+  const isOfCatalog = ref.parentTypes?.split("$").includes(CATALOG_TYPE) === true;
+  let formerKey: string | undefined;
+  if (resourceKeyIn(key) === resourceKeyIn(ref.key)) formerKey = member;
+  else if (isOfCatalog && resource === "ConversionEvent")
+    formerKey = name.split(CATALOG_SEPARATOR).at(-1);
+  if (formerKey !== undefined)
+    return `set formerKey: ${JSON.stringify(formerKey)}, or ${adopt}`;
+  if (isOfCatalog || member !== ref.member) return adopt;
+  const named = `name: ${JSON.stringify(name)}`;
+  let alias = "an alias with its former name and parent";
+  if (parentTypes === undefined)
+    alias = `the alias { ${named}, parent: pulumi.rootStackResource }`;
+  if (parentTypes === ref.parentTypes) alias = `the alias { ${named} }`;
+  // In a YAML program, an alias must be a whole URN.
+  if (parentTypes === ref.parentTypes && isOfPlugin(ref))
+    alias = `the alias ${JSON.stringify(ref.resourceUrn.slice(0, -ref.name.length) + name)}`;
+  const ofSet = member === undefined ? "" : " to the set";
+  return `add ${alias}${ofSet}, or ${adopt}`;
+}

@@ -175,7 +175,7 @@ class MockPlatform {
     if (this.#findings.length === 0) return;
     this.isReported = true;
     const { reading } = currentProgram();
-    throw programError(reading, this.#findings, "`pulumi up` would fail");
+    throw programError(reading, this.#findings, "`pulumi up` would fail.");
   }
 
   #idOf({ existingId }: Values): string {

@@ -493,7 +493,7 @@ export class Simulation {
         folder: "/",
         command: {
           ...{ command, stack: undefined, targets, excludes: [] },
-          ...{ hasDependents: false },
+          ...{ hasDependents: false, hasPolicies: false },
         },
         read: async () => {
           process.expectAlive();

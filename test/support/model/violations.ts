@@ -60,7 +60,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "a preview does not stop where the up does",
     "operations/plan-resource.ts",
-    "const takenOver = await tellCreates(plan);",
+    "const takenOver = await tellCreates(plan, mayChange);",
     "const takenOver = new Set<PlannedObject>();",
   ],
   [

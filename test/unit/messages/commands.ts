@@ -102,6 +102,13 @@ const STEPS = [
   step("delete", E("open"), "unresolved-m", event("Open", OPEN)),
   step(
     "update",
+    E("otherwise"),
+    "11",
+    event("Otherwise", { __sentAs: { body: "of other arguments", owner: "1" } }),
+    event("Otherwise"),
+  ),
+  step(
+    "update",
     SET,
     "set-x",
     {
@@ -232,6 +239,8 @@ export const commands: Examples = {
   "report comment: nothing changes": () => comment({ steps: [] }),
   "report comment: more than fits": () =>
     comment({
-      diagnostics: Array(9).fill({ severity: "error", message: "!".repeat(2000) }),
+      diagnostics: Array.from({ length: 9 }, (_, i) => {
+        return { severity: "error", message: "!".repeat(2000 - i) };
+      }),
     }),
 };

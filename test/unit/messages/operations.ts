@@ -165,6 +165,8 @@ export const operations: Examples = {
   "an unresolved create": () => tell.unresolvedMessage([{ ref: purchase, record }]),
   "a preview, before a take-over": () =>
     tell.takeOverNotice(purchase, { ...record, id: "4711" }).text,
+  "a preview, before a take-over with arguments that differ, perhaps": () =>
+    tell.takeOverNotice(purchase, { ...record, id: "4711" }, true).text,
   "created with other arguments, in a preview": () =>
     tell.madeOtherwiseMessage([{ ref: purchase, id: "4711" }]),
   "a preview, before a create of unknown outcome is looked for": () =>
@@ -271,6 +273,14 @@ export const operations: Examples = {
   "what a set leaves": () =>
     tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }]) ?? "",
   "adopted, and taken over": () =>
+    tell.usedMessage(
+      purchase,
+      [{ key: "", id: undefined }],
+      new Map<string, Outcome>([
+        ["", { kind: "created", id: "51", mark: "m", isTakenOver: true }],
+      ]),
+    ) ?? "",
+  "adopted, and taken over, of a set": () =>
     tell.usedMessage(
       funnel,
       buyAndLead,

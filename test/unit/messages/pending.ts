@@ -108,6 +108,13 @@ const examples: Examples = {
       ...["--created", "purchase=42", "--created", "order=43", "--not-created", "lead"],
       ...["--forget", "lost", "--forget", "made", "--not-created", "other"],
     ),
+  "pending: an answer whose object another resource manages": () => {
+    const renamed = storedEvent("renamed", 42, { eventName: "Purchase", advertiserId: 7 });
+    return pending(
+      { resources: [purchase, renamed], refreshed: [storedEvent("purchase", 42), renamed] },
+      ...["--created", "purchase=42"],
+    );
+  },
   "pending: wrong answers": () =>
     pending(
       {

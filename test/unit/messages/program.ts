@@ -7,8 +7,9 @@ import { replacedNotice } from "../../../provider/src/operations/messages.js";
 import { readProperties } from "../../../provider/src/plugin/properties.js";
 import { AdvertisingPlugin } from "../../../provider/src/plugin/provider.js";
 import { notInPackage } from "../../../provider/src/plugin/server.js";
-import { assertUntouched } from "../../../provider/src/program/program.js";
+import { assertUntouched, programError } from "../../../provider/src/program/program.js";
 import { readExport, savedStateOf } from "../../../provider/src/record/index.js";
+import type { SettingsReading } from "../../../provider/src/settings/index.js";
 import { refOf } from "../../../provider/src/state/index.js";
 import { newFolder } from "../../support/folder.js";
 import { newRun } from "../../support/run.js";
@@ -59,6 +60,16 @@ export const program: Examples = {
     } catch (error) {
       return String(error);
     }
+  },
+  "a later batch of an up is wrong": () =>
+    programError(
+      { problems: [] } as unknown as SettingsReading,
+      [{ title: 'ConversionEvent "late"', lines: ["value is required"] }],
+      "The program stops, and nothing more is sent.",
+    ).message,
+  "the credentials of a provider, in a login's error": () => {
+    const { runtime } = plugin("second", { email: PLATFORM.email, password: "geheim" });
+    return `Check ${runtime.reading.credentialsSource}.`;
   },
   "an advertiser that is replaced": () =>
     replacedNotice(
