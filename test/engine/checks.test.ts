@@ -23,7 +23,7 @@ const wrongInputs = [
 ];
 const wrongSettings = [
   "ADVERTISING_BASE_URL",
-  "ADVERTISING_EMAIL",
+  "advertising:email",
   "advertising:authMode",
   "advertising:maxWaitSecond",
 ];
@@ -138,7 +138,7 @@ module.exports = (async () => {
   expect(code).not.toBe(0);
   const report = output.slice(output.indexOf("Diagnostics:"));
   expect(report).toContain("2 problems");
-  expect(report).toContain("The program stops, and nothing more is sent");
+  expect(report).toContain("Nothing was sent");
   expect(report).toMatch(/"late-1":\s+advertiserName/);
   expect(report).toMatch(/"late-2":\s+import isn't supported. .* existingId/);
   expect(output).not.toMatch(/^\s+at .*:\d+/m);

@@ -142,7 +142,9 @@ it("what only the journal of a killed run has, or only Pulumi's record of it, is
   // A set: the record says which events it was about to send, and the journal which of them it sent.
   await killed();
   const listed = await answer(stack, 1);
-  expect(listed).toMatch(/^1 create may [\s\S]* funnel\/a: look in the account/);
+  expect(listed).toMatch(
+    /^1 create is unresolved, and may [\s\S]* funnel\/a: look in the account/,
+  );
   expect(listed).not.toContain("funnel/b");
   const other = await stack.onAnotherMachine();
   const a = String(sandbox.events.find(({ event_name }) => event_name === "a")?.id);
@@ -174,7 +176,9 @@ it("what only the journal of a killed run has, or only Pulumi's record of it, is
   );
   await killed();
   await well(stack.run(["stack", "rename", "prod"]));
-  expect(await answer(stack, 1)).toMatch(/^1 create may [\s\S]* f: look in the account/);
+  expect(await answer(stack, 1)).toMatch(
+    /^1 create is unresolved, and may [\s\S]* f: look in the account/,
+  );
   const stopped = await failed(stack.up());
   expect(commandsIn(stopped).join()).toContain("--created 'f=<its id>' --stack prod");
   expect(sandbox.eventPosts).toBe(3);

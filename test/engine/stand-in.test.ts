@@ -199,7 +199,10 @@ function masked({ calls, state }: Played, { url }: Sandbox) {
     ...calls.filter(isDelete).toSorted(),
   ];
   const all = {
-    calls: inOrder.map((call) => JSON.parse(call)),
+    // Which variables the program's process has is of this machine.
+    calls: inOrder.map((call) => {
+      return JSON.parse(call, (key, value) => (key === "inherited" ? undefined : value));
+    }),
     state: resources.filter(isOurs).map(shown),
     operations,
   };

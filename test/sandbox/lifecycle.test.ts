@@ -90,7 +90,9 @@ it("an `up` reports a take-over once, afterwards", async () => {
     undefined,
     [
       expect.objectContaining({
-        message: expect.stringContaining("adopted: a (2). No create was sent"),
+        message: expect.stringContaining(
+          "taken over from an interrupted run: 2. No create was sent",
+        ),
       }),
     ],
     [],

@@ -144,11 +144,11 @@ function exportOf({ isOld, initError: _, inputs, outputs, ...rest }: Saved) {
       ]),
     );
   return {
+    retainOnDelete: inputs?.deletionPolicy !== "delete",
     ...others,
     urn,
     type: types.split("$").at(-1),
     ...(isOld && { delete: true }),
-    retainOnDelete: inputs?.deletionPolicy !== "delete",
     inputs: hidden(inputs),
     outputs: hidden(outputs),
   };

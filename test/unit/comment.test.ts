@@ -246,7 +246,7 @@ it("says how many objects stay live and how many are deleted; the stack's settin
     "`c` was replaced by an earlier run. `pulumi up` deletes …",
     "7 more, was replaced by an earlier run: …",
   ];
-  const diagnostics = due.map((message) => ({ severity: "info", message }));
+  const diagnostics = due.map((message) => ({ severity: "warning", message }));
   expect(
     fatesIn(
       read(

@@ -211,7 +211,7 @@ describe("what leaves the state", () => {
       return endOf({ resources: [KEPT, old], options: DELETES, checks: ["kept"] });
     };
     expect(await endWith("again")).toContain(
-      'info: `again` was replaced by an earlier run. `pulumi up` deletes event 3 ("again") on the platform (deletionPolicy: "delete").',
+      'warn: `again` was replaced by an earlier run. `pulumi up` deletes event 3 ("again") on the platform (deletionPolicy: "delete").',
     );
     // The program keeps it.
     expect((await endWith("kept")).join()).not.toContain("3");

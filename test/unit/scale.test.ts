@@ -61,7 +61,8 @@ const eventOf = (index: number, eventName = `E${index}`) => {
   return { eventName, advertiserId: 1, value: 1 };
 };
 const inState = (index: number) => {
-  return { ...eventOf(index), eventId: index, __at: ACCOUNT };
+  const deletionPolicy = "delete";
+  return { ...eventOf(index), eventId: index, deletionPolicy, __at: ACCOUNT };
 };
 const set = {
   advertiserId: 1,
@@ -105,7 +106,7 @@ describe.each(Object.entries(FAILURES))("all %s", (_, response) => {
     const saved = new SavedStack("tiny/dev");
     for (const index of numbers()) {
       const { urn } = refOf("ConversionEvent", identityOf(index));
-      const inputs = { __identity: identityOf(index), __delete: true };
+      const inputs = { __identity: identityOf(index), deletionPolicy: "delete" };
       const resource = { id: String(index), inputs, outputs: inState(index) };
       saved.resources.set(urn, { urn, ...resource });
     }

@@ -11,13 +11,7 @@ import {
 } from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
 import { type Disk, stateFolder, systemDisk } from "../files/index.js";
-import {
-  backendIn,
-  cookieFileFor,
-  Journal,
-  setPrintedStack,
-  stackPlace,
-} from "../journal/index.js";
+import { cookieFileFor, Journal, setPrintedStack, stackPlace } from "../journal/index.js";
 import { startOf } from "../plan/index.js";
 import {
   type EngineRun,

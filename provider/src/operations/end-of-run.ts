@@ -67,7 +67,7 @@ function tellDueDeletes(
     const isKept = deployment.checked(resourceKeyIn(ref.key)).deletes === false;
     if (!canDelete || isKept || !asksToDelete(resource.outputs)) continue;
     if (!deployment.mayBeClaimed(kind, id))
-      messages.informEach(dueDeleteNotice(kind, ref, { id, name }));
+      messages.warnEach(dueDeleteNotice(kind, ref, { id, name }));
   }
 }
 

@@ -296,9 +296,12 @@ export class ObjectOperations {
     if (!isOfKnownAccount(properties)) return { why: "the state doesn't name its account" };
     if (deployment.mayBeClaimed(kind, id)) return { why: "another resource may adopt it" };
     const saved = await record.stateNow();
-    const holders = saved?.holdersOf(kind.name, id).map((holder) => holder.ref.key) ?? [];
-    const others = holders.filter((key) => key !== ref?.key);
+    const holders = saved?.holdersOf(kind.name, id) ?? [];
+    const others = holders.map((each) => each.ref.key).filter((key) => key !== ref?.key);
     if (others.length > 0) return { holders: others };
+    // A transformation's option, or a plugin user's, which the engine itself heeds only for single resources.
+    if (holders.some(({ resource }) => resource.retainOnDelete === true))
+      return { why: "its resource has the option retainOnDelete" };
     const { deletes = true } = ref ? deployment.checked(resourceKeyIn(ref.key)) : {};
     if (!asksToDelete(properties) || !deletes)
       return {

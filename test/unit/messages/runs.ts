@@ -246,6 +246,14 @@ export const runs: Examples = {
     delete purchase.state?.outputs.deletionPolicy;
     return leaving(purchase, newRun());
   },
+  "a delete that isn't sent: a transformation's option keeps it": async () => {
+    const { purchase, newRun } = await deleted();
+    const run = newRun();
+    for (const resource of purchase.saved.resources.values())
+      Object.assign(resource, { retainOnDelete: true });
+    purchase.saved.save();
+    return leaving(purchase, run);
+  },
   "a delete that isn't sent: another event adopts what isn't known yet": async () => {
     const { purchase, newRun } = await deleted();
     const now = newRun();
