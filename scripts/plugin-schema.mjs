@@ -16,6 +16,26 @@ const TYPES = {
   "named number": { type: "integer" },
   choice: { type: "string" },
 };
+const EVENT_TYPE = { $ref: `#/types/${TOKEN}EventType` };
+const ATTRIBUTION = { $ref: `#/types/${TOKEN}Attribution` };
+/** The types of the arguments with named values. Any other event type is accepted too. */
+const NAMED_VALUES = {
+  eventTypeId: { oneOf: [{ type: "integer" }, EVENT_TYPE] },
+  attribution: ATTRIBUTION,
+};
+/** What the doc comments say to programs in TypeScript, and what fits every language. */
+const NEUTRAL = [
+  [
+    "`EventType.Purchase` (0), `.LandingPage` (1), or any other integer from 0",
+    "0 for a purchase, 1 for a landing page, or any other integer from 0",
+  ],
+  [" See `days()` and `hours()`.", ""],
+  [" (see `EventType`)", ""],
+  ["`undefined` if", "absent if"],
+  ["an Advertiser, or an id as a number or digits", "its id as a number or digits"],
+  ["`{ active: true }`", '`{"active": true}`'],
+  ["As declared, or `false`.", "As declared, or false."],
+];
 const ANY_MAP = { type: "object", additionalProperties: { $ref: "pulumi.json#/Any" } };
 /** The widest limits that any installation may have, since the schema is for all. */
 const WIDEST = { maxWindowSeconds: 2_147_483_647, markField: undefined };
@@ -45,7 +65,8 @@ function docOf(node) {
   if (doc === undefined) return undefined;
   const tag = doc.tags?.find(({ tagName }) => tagName.text === "default");
   const texts = [doc.comment, tag && `Default: ${textOf(tag.comment)}.`];
-  return texts.filter(Boolean).map(textOf).join(" ").replace(/\s+/g, " ").trim();
+  const text = texts.filter(Boolean).map(textOf).join(" ").replace(/\s+/g, " ").trim();
+  return NEUTRAL.reduce((result, [from, to]) => result.replaceAll(from, to), text);
 }
 
 function textOf(comment) {
@@ -60,6 +81,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
     const { form } = rules.described(rule);
     return form === undefined ? ANY_MAP : TYPES[form];
   };
+  const outputType = (rule, name) => (name === "attribution" ? ATTRIBUTION : typeOf(rule));
   const described = (type, owners, name) => {
     const description = owners.map((owner) => docs.get(`${owner}.${name}`)).find(Boolean);
     if (description === undefined) throw new Error(`no doc comment of ${owners}.${name}`);
@@ -69,7 +91,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
     Object.fromEntries(
       Object.entries(shape).map(([name, rule]) => [
         name,
-        described(typeOf(rule), owners, name),
+        described(NAMED_VALUES[name] ?? typeOf(rule), owners, name),
       ]),
     );
   const requiredIn = ({ shape }) =>
@@ -81,7 +103,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
     const inputs = propertiesOf(fields, [`${className}Args`]);
     const outputs = kind.outputs.map((name) => {
       const isId = [kind.idProperty, "existingId", ...kind.idArguments].includes(name);
-      const type = isId ? { type: "integer" } : typeOf(fields.shape[name]);
+      const type = isId ? { type: "integer" } : outputType(fields.shape[name], name);
       return [name, described(type, [className], name)];
     });
     const always = Object.keys(fields.shape).filter(
@@ -110,9 +132,13 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
     displayName: "Advertising platform",
     version,
     description: "Advertisers and conversion events of an advertising platform",
+    // As Pulumi's registry sorts packages.
+    keywords: ["advertising", "conversion", "kind/native", "category/utility"],
+    publisher: "pulumi-advertising",
     license: "Apache-2.0",
     config: { variables: settingsOf(settings) },
     types: {
+      ...namedValues(kinds),
       [`${TOKEN}ConversionEventEntry`]: {
         type: "object",
         description: docs.get("ConversionEventEntry"),
@@ -157,9 +183,33 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
     },
     language: {
       nodejs: { packageName: "pulumi-advertising-sdk", respectSchemaVersion: true },
-      python: { packageName: "pulumi_advertising", respectSchemaVersion: true },
+      python: {
+        packageName: "pulumi_advertising",
+        respectSchemaVersion: true,
+        pyproject: { enabled: true },
+      },
       go: { respectSchemaVersion: true },
-      csharp: { respectSchemaVersion: true },
+      // Only Pulumi itself may publish packages that begin with `Pulumi.`
+      csharp: { respectSchemaVersion: true, rootNamespace: "AdvertisingPlatform" },
+    },
+  };
+}
+
+/** The named values of arguments. @param kinds that module. */
+function namedValues({ EventType, Attribution }) {
+  const valuesOf = (names) =>
+    Object.entries(names).map(([name, value]) => ({ name, value }));
+  return {
+    [`${TOKEN}EventType`]: {
+      type: "integer",
+      description: "The event types that the platform's documentation names.",
+      enum: valuesOf(EventType),
+    },
+    [`${TOKEN}Attribution`]: {
+      type: "string",
+      description:
+        "The line items that a conversion may be credited to: all of the advertiser, or only selected ones.",
+      enum: valuesOf(Attribution),
     },
   };
 }
@@ -167,12 +217,18 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
 /** The provider's arguments: each setting, with its environment variable. */
 function settingsOf({ SETTINGS, environmentNameOf }) {
   const entries = Object.entries(SETTINGS).map(([name, rule]) => {
-    const type = rule.structured === undefined ? { type: "string" } : ANY_MAP;
+    const type = rule.structured === undefined ? settingType(rule) : ANY_MAP;
     const environment = environmentNameOf(name);
     const description = `Expected: ${rule.expected}. Default: the stack's \`advertising:${name}\`, then ${environment}.`;
     return [name, { ...type, description, ...(rule.secret && { secret: true }) }];
   });
   return Object.fromEntries(entries);
+}
+
+/** A number or a boolean, if its default is one. */
+function settingType({ schema }) {
+  const types = { number: "integer", boolean: "boolean" };
+  return { type: types[typeof schema.safeParse(undefined).data] ?? "string" };
 }
 
 /** The modules as last built. */

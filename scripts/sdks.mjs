@@ -1,13 +1,11 @@
 import { resolve } from "node:path";
-import { inRoot, languagesFolder, programName, run, runMain } from "./lib/base.mjs";
-import { buildLanguages } from "./lib/cli-build.mjs";
+import { inRoot, runMain } from "./lib/base.mjs";
+import { factsOf } from "./release/facts.mjs";
+import { schemaOf } from "./release/schema.mjs";
+import { writeSdks } from "./release/sdks.mjs";
 
 /** Writes the SDKs of the plugin's schema, each language in its folder: `npm run sdks`, or `npm run sdks -- FOLDER`. */
 await runMain(async () => {
-  await buildLanguages();
   const [folder = inRoot("sdks")] = process.argv.slice(2);
-  const program = `${languagesFolder}/${programName("sdk-build")}`;
-  const schema = inRoot("provider", "schema.json");
-  const { exitCode } = await run(program, [schema, resolve(folder)]);
-  return exitCode;
+  await writeSdks(schemaOf(factsOf(process.env)), resolve(folder));
 });

@@ -10,6 +10,7 @@ import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
   ask,
+  cliFolder,
   inRoot,
   isAtLeast,
   isWindows,
@@ -28,17 +29,19 @@ const manifest = readJson(inRoot("provider", "package.json"));
 /**
  * Makes a fresh clone ready to run; later calls only check. Returns `{ node, cli, env }`: the path of a fitting Node.js,
  * the Pulumi CLI's folder, and the environment for runs. Throws a `Problem` that says what must be installed.
+ * @param forTests also installs what only tests and changes of this repository need.
  */
-export async function setUp() {
+export async function setUp({ forTests = true } = {}) {
   if (!isAtLeast(process.version, "20.0")) {
     throw new Problem(
       `Node.js 20 or later is needed to start with (this is ${process.version}): https://nodejs.org/`,
     );
   }
   mkdirSync(localFolder, { recursive: true });
+  if (!areInstalled(forTests)) sayWhere(forTests);
   const preparation = await prepareCli();
   try {
-    await installDependencies();
+    await installDependencies(forTests);
     const node = findNode();
     await buildPackage(node);
     const cli = await preparation.finish(node);
@@ -49,8 +52,16 @@ export async function setUp() {
   }
 }
 
-async function installDependencies() {
-  if (areInstalled()) {
+/** Before anything is written, with sizes as measured. */
+function sayWhere(forTests) {
+  const folder = forTests ? "0.45 GB, and 0.2 GB for single tests" : "0.35 GB at most";
+  console.log(`Set-up puts into this folder: ${folder}.
+Into the home folder: npm's cache; without a fitting Pulumi CLI, this CLI (${cliFolder}, 0.1 to 0.4 GB); and Go's caches,
+if that has to be built (2 GB).`);
+}
+
+async function installDependencies(forTests) {
+  if (areInstalled(forTests)) {
     console.log("Dependencies: as package-lock.json lists them.");
     return;
   }
@@ -59,20 +70,22 @@ async function installDependencies() {
   // Node.js than the one that starts these scripts, but all else runs on the `node` package's.
   const { exitCode } = await npm(
     isWindows ? "install" : "ci",
-    "--include=dev",
+    forTests ? "--include=dev" : "--omit=dev",
     "--loglevel=error",
   );
   if (exitCode !== 0)
     throw new Problem("npm could not install the dependencies: see its message above.");
+  // Headers and manuals of Node.js, and npm again: 70 MB that the `node` package leaves beside the program.
+  rmSync(inRoot("node_modules", "node", "node_modules"), { recursive: true, force: true });
 }
 
 /** npm's own note of what it installed, written at the end of an installation, compared with what should be there. */
-function areInstalled() {
+function areInstalled(forTests) {
   const installedList = inRoot("node_modules", ".package-lock.json");
   if (!existsSync(installedList)) return false;
   const installed = readJson(installedList).packages;
   const wanted = Object.entries(readJson(inRoot("package-lock.json")).packages).filter(
-    ([path]) => path !== "",
+    ([path, { dev, devOptional }]) => path !== "" && (forTests || !(dev || devOptional)),
   );
   // Optional packages for other systems are rightly missing.
   return wanted.every(([path, { version, integrity, optional }]) => {
@@ -89,12 +102,14 @@ function npm(...args) {
   return run("npm", args, { cwd: inRoot(), shell: isWindows });
 }
 
-/** A Node.js that `engines` accepts: the `node` package's, else (on systems it is not made for) the one in use. */
+/**
+ * A Node.js that `engines` accepts: the `node` package's, else (on systems it is not made for) the one in use. With
+ * OWN_NODE only the one in use, to test with each version that the package supports.
+ */
 function findNode() {
-  for (const path of [
-    inRoot("node_modules", "node", "bin", programName("node")),
-    process.execPath,
-  ]) {
+  const packaged = inRoot("node_modules", "node", "bin", programName("node"));
+  const places = process.env.OWN_NODE ? [] : [packaged];
+  for (const path of [...places, process.execPath]) {
     const version = ask(path, ["--version"]);
     if (!isAtLeast(version, manifest.engines.node)) continue;
     console.log(`Node.js: ${version} for the runs.`);

@@ -3,7 +3,7 @@ import { setUp } from "./setup.mjs";
 
 /** Set-up, then the main job, on the Node.js that the package needs: this script itself may run on an older one. */
 await runMain(async () => {
-  const { node, cli, env } = await setUp();
+  const { node, cli, env } = await setUp({ forTests: false });
   const { exitCode } = await run(node, [inRoot("scripts", "lib", "shop.mjs"), cli], {
     cwd: inRoot(),
     env,

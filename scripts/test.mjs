@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { inRoot, localFolder, Problem, readJson, run, runMain } from "./lib/base.mjs";
-import { buildLanguages } from "./lib/cli-build.mjs";
 import { setUp } from "./setup.mjs";
 
 /** The number of slowest files that are listed. */
@@ -14,9 +13,6 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 await runMain(async () => {
   try {
     const { node, env } = await setUp();
-    await buildLanguages().catch(({ message }) =>
-      console.log(`Languages: not built, so their tests are skipped.\n${message}`),
-    );
     const succeeds = async (title, tool, ...args) => {
       console.log(`\n${title}`);
       return (

@@ -3,7 +3,7 @@
  * none of them may ever be renamed.
  */
 import type { Config } from "@pulumi/pulumi/dynamic";
-import { createProvider, engineLog, silenceShown, watchEngine } from "./dynamic/index.js";
+import { createProvider, engineLog, silenceShown } from "./dynamic/index.js";
 import {
   conversionEventSet as conversionEventSetKind,
   type Kind,
@@ -11,6 +11,7 @@ import {
   type SetKind,
 } from "./kinds/index.js";
 import { createRuntime, type Runtime } from "./operations/index.js";
+import { watchEngine } from "./record/index.js";
 import { NAMESPACE } from "./settings/index.js";
 
 // One process serves all dynamic resources of a deployment: they share the runtime that the first call creates.

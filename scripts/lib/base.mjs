@@ -24,7 +24,7 @@ export const programName = (name) => (isWindows ? `${name}.exe` : name);
 export const readJson = (path) => JSON.parse(readFileSync(path, "utf8"));
 
 /** The exact version of the Pulumi CLI that this repository is written for. */
-export const cliVersion = readJson(inRoot("package.json")).devDependencies.pulumi;
+export const cliVersion = readJson(inRoot("package.json")).dependencies.pulumi;
 
 /**
  * Where the CLI is that we fetched or built: the folder in which the npm package `pulumi` and Pulumi's Automation API

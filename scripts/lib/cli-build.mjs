@@ -8,9 +8,11 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
 } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import {
   ask,
   cliFolder,
@@ -46,6 +48,7 @@ const STARTERS = {
   names: ["pulumi-resource-pulumi-nodejs", "pulumi-analyzer-policy"],
 };
 const PACKAGES_A_LINE = 200;
+const TEN_MINUTES_IN_MS = 600_000;
 
 const GIB = 2 ** 30;
 const cores = availableParallelism();
@@ -136,33 +139,61 @@ const LANGUAGES = [
 ];
 const PYTHON_STARTER = "pulumi-language-python-exec";
 
+const isMissing = ({ name }) => !existsSync(join(languagesFolder, programName(name)));
+
 /**
  * Builds what is missing of {@link LANGUAGES} into `languagesFolder`, once per machine (two minutes on two cores).
  * Throws a `Problem` without a Go that can.
  */
 export async function buildLanguages() {
-  const missing = LANGUAGES.filter(
-    ({ name }) => !existsSync(join(languagesFolder, programName(name))),
-  );
-  if (missing.length === 0) return;
+  if (!LANGUAGES.some(isMissing)) return;
   checkGo();
+  const turn = `${languagesFolder}-turn`;
+  mkdirSync(dirname(turn), { recursive: true });
+  await takeTurn(turn);
+  try {
+    await buildMissingLanguages();
+  } finally {
+    rmSync(turn, { recursive: true, force: true });
+  }
+}
+
+/** Waits while another process builds them, as tests side by side do. One that has had ten minutes was killed. */
+async function takeTurn(turn) {
+  for (;;) {
+    try {
+      mkdirSync(turn);
+      return;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+    }
+    const since = statSync(turn, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - since > TEN_MINUTES_IN_MS) return;
+    await setTimeout(500);
+  }
+}
+
+async function buildMissingLanguages() {
+  const missing = LANGUAGES.filter(isMissing);
+  if (missing.length === 0) return;
   console.log(`Languages: building ${missing.map(({ name }) => name).join(", ")} …`);
   mkdirSync(languagesFolder, { recursive: true });
   const building = mkdtempSync(`${languagesFolder}-building-`);
+  const fileOf = ({ name }) => programName(name);
   try {
-    const source = ask(
-      "go",
-      ["list", "-m", "-f", "{{.Dir}}", LANGUAGE_HOST.module],
-      inFolderOf(LANGUAGE_HOST),
-    );
+    for (const program of missing)
+      await go(program, ["build", "-o", join(building, fileOf(program))], {
+        more: { GOTMPDIR: building },
+      });
+    const source = ask("go", ["mod", "download", "-json", LANGUAGE_HOST.module], {
+      ...inFolderOf(LANGUAGE_HOST),
+      timeout: TEN_MINUTES_IN_MS,
+    });
     const starter = join(languagesFolder, PYTHON_STARTER);
-    copyFileSync(join(source, "python", "cmd", PYTHON_STARTER), starter);
+    copyFileSync(join(JSON.parse(source).Dir, "python", "cmd", PYTHON_STARTER), starter);
     chmodSync(starter, 0o755);
-    for (const program of missing) {
-      const file = join(building, programName(program.name));
-      await go(program, ["build", "-o", file], { more: { GOTMPDIR: building } });
-      renameSync(file, join(languagesFolder, programName(program.name)));
-    }
+    for (const program of missing)
+      renameSync(join(building, fileOf(program)), join(languagesFolder, fileOf(program)));
   } finally {
     rmSync(building, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }

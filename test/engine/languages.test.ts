@@ -1,11 +1,11 @@
-/** The plugin from other languages: the same tiny program in four ways sends the same requests. */
-import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { delimiter, join, resolve } from "node:path";
-import { promisify } from "node:util";
-import { expect, it, type TestContext } from "vitest";
-import { languagesFolder } from "../../scripts/lib/base.mjs";
+/**
+ * The plugin from other languages: the same tiny program sends the same requests. Python, with its packed SDK, stands in
+ * test/package/release.test.ts.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { hostOf, useLanguages } from "../support/languages.js";
 import { throughPlugin } from "../support/plugin.js";
 import {
   newStack,
@@ -14,10 +14,6 @@ import {
   useSandbox,
   well,
 } from "../support/stack.js";
-
-const repository = resolve(import.meta.dirname, "../..");
-const run = promisify(execFile);
-const { version: VERSION } = createRequire(import.meta.url)("@pulumi/pulumi/package.json");
 
 const TYPESCRIPT = program(`
 const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
@@ -44,21 +40,6 @@ resources:
 outputs:
   eventId: \${purchase.eventId}`;
 
-const PYTHON = `import pulumi
-import pulumi_advertising as advertising
-
-acme = advertising.Advertiser("acme", advertiser_name="Acme")
-purchase = advertising.ConversionEvent("purchase", event_name="Purchase", advertiser_id=acme.advertiser_id, value=25)
-advertising.ConversionEventSet(
-    "funnel",
-    advertiser_id=acme.advertiser_id,
-    defaults={"count_unique": True},
-    events={"cart": {"event_name": "Cart", "value": 1}},
-    opts=pulumi.ResourceOptions(depends_on=[purchase]),
-)
-pulumi.export("eventId", purchase.event_id)
-`;
-
 /** What each program sends: method, path and body of each request. */
 async function requestsOf(text: string, options: StackOptions = {}) {
   const sandbox = await useSandbox();
@@ -71,12 +52,7 @@ async function requestsOf(text: string, options: StackOptions = {}) {
 
 const expected = () => requestsOf(TYPESCRIPT);
 
-/** The language host, or a test that is skipped with the reason. */
-function hostOf(language: string, { skip }: TestContext): Record<string, string> {
-  const host = join(languagesFolder, `pulumi-language-${language}`);
-  skip(!existsSync(host), `${host} is not built: it needs Go`);
-  return { PATH: [languagesFolder, process.env.PATH].join(delimiter) };
-}
+useLanguages();
 
 it("TypeScript through the plugin sends what the classes send", async () => {
   expect(await requestsOf(throughPlugin(TYPESCRIPT))).toEqual(await expected());
@@ -85,25 +61,6 @@ it("TypeScript through the plugin sends what the classes send", async () => {
 it("YAML sends what the classes send", async (context) => {
   const environment = hostOf("yaml", context);
   expect(await requestsOf("", { runtime: YAML, environment })).toEqual(await expected());
-});
-
-it("Python with its generated SDK sends what the classes send", async (context) => {
-  const environment = hostOf("python", context);
-  const folder = join(repository, ".pulumi-local", "python");
-  const virtualenv = join(folder, "venv");
-  mkdirSync(folder, { recursive: true });
-  await run("node", ["scripts/sdks.mjs", folder], { cwd: repository });
-  try {
-    await run("python3", ["-m", "venv", virtualenv]);
-    const packages = [`pulumi==${VERSION}`, join(folder, "python")];
-    await run(join(virtualenv, "bin", "pip"), ["install", "--quiet", ...packages]);
-  } catch (error) {
-    context.skip(`Python, or its package pulumi, is not to be had: ${error}`);
-  }
-  // This language host is older than the engine, which would tell a newer one the virtual environment.
-  environment.PATH = [join(virtualenv, "bin"), environment.PATH].join(delimiter);
-  const options = { file: "__main__.py", runtime: "runtime: python", environment };
-  expect(await requestsOf(PYTHON, options)).toEqual(await expected());
 });
 
 /** An event as the sandbox keeps it. */

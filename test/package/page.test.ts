@@ -2,7 +2,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import chromium from "@sparticuz/chromium";
 import {
   type Browser,
   type BrowserContextOptions,
@@ -13,6 +12,7 @@ import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
 import { pageOf } from "../../provider/src/cli/page.js";
 import { type Resource, readExport } from "../../provider/src/record/export.js";
 import { LEFT_LIVE } from "../../provider/src/state/stored.js";
+import { fetchTool } from "../../scripts/lib/tools.mjs";
 import { newFolder } from "../support/folder.js";
 import {
   exportOf,
@@ -27,6 +27,9 @@ beforeAll(async () => {
   try {
     // Not the switches that the package proposes: with its single process, a second context ends the browser.
     const args = ["--no-sandbox", "--disable-gpu"];
+    const { default: chromium } = await import(
+      join(await fetchTool("@sparticuz/chromium"), "build", "index.js")
+    );
     browser = await playwright.launch({
       executablePath: await chromium.executablePath(),
       args,

@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { join, relative, resolve, sep } from "node:path";
 import ts from "typescript";
 import { beforeAll, expect, it } from "vitest";
+import { fetchTool } from "../../scripts/lib/tools.mjs";
 import {
   extract,
   manifestIn,
@@ -91,23 +92,24 @@ it("needs only what it declares, in ranges, of which the repository tests the lo
   expect([...new Set(needed)].toSorted()).toEqual(declared.toSorted());
 });
 
-const tool = (path: string, ...args: string[]) =>
+const tool = async (name: string, file: string, ...args: string[]) =>
   runProcess(
     "node",
-    [join(repository, "node_modules", path), ...args],
+    [join(await fetchTool(name), file), ...args],
     repository,
     projectEnvironment(),
   );
 
 it("publint has nothing to say", async () => {
-  const { code, output } = await tool("publint/src/cli.js", "provider", "--strict");
+  const { code, output } = await tool("publint", "src/cli.js", "provider", "--strict");
   expect(output).toContain("All good!");
   expect(code).toBe(0);
 });
 
 it("its types are found and right for each way of resolving modules (attw)", async () => {
   const { code, output } = await tool(
-    "@arethetypeswrong/cli/dist/index.js",
+    "@arethetypeswrong/cli",
+    "dist/index.js",
     tarball,
     "--format",
     "ascii",

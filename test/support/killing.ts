@@ -12,6 +12,9 @@ export type Victims = "tree" | "engine";
 /** The processes that get a signal: Pulumi's own, or also all that it started, as from a terminal. */
 export type Target = "process" | "group";
 
+/** What a run needs of its stack. */
+type Startable = Pick<TestStack, "programFolder" | "environment">;
+
 /** Resolves once each of these faults of the sandbox has met a request. */
 export async function struck(
   ...faults: readonly { readonly hits: number }[]
@@ -24,7 +27,7 @@ export async function struck(
  * @returns whether it was killed before it ended by itself.
  */
 export async function upAndKill(
-  stack: TestStack,
+  stack: Startable,
   when: Promise<unknown>,
   victims: Victims,
   args: readonly string[] = [],
@@ -85,7 +88,7 @@ export async function upAndKillProvider(
 }
 
 function startUp(
-  stack: TestStack,
+  stack: Startable,
   args: readonly string[] = [],
 ): { readonly pid: number; readonly ended: Promise<RunResult> } {
   const child = spawn(

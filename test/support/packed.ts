@@ -275,7 +275,7 @@ export class InstalledProject {
 /** The versions of these packages in the repository. */
 function versions(...names: string[]) {
   const ours = {
-    ...manifestIn(repository).devDependencies,
+    ...manifestIn(repository).dependencies,
     ...manifestIn(providerFolder).devDependencies,
   };
   return Object.fromEntries(names.map((name) => [name, ours[name]]));

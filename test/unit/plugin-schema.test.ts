@@ -26,3 +26,21 @@ it("has each kind with each argument and output, and each setting", () => {
   );
   expect(Object.keys(properties)).toEqual(conversionEvent.outputs);
 });
+
+it("speaks no language of programs, and has numbers, booleans and named values as such", () => {
+  const text = JSON.stringify(committed);
+  expect(text).not.toMatch(
+    /undefined|\bnull\b|days\(|hours\(|EventType\.|: true }`|\bInput\b/,
+  );
+  const { inputProperties } = committed.provider;
+  expect(inputProperties.maxWaitSeconds.type).toBe("integer");
+  expect(inputProperties.keepLoggedIn.type).toBe("boolean");
+  expect(inputProperties.email.type).toBe("string");
+  const enums = Object.entries(committed.types).filter(
+    ([, type]) => (type as { enum?: [] }).enum,
+  );
+  expect(enums.map(([token]) => token)).toEqual([
+    "advertising:index:EventType",
+    "advertising:index:Attribution",
+  ]);
+});

@@ -3,6 +3,8 @@
  * tried, on which object, what came back and what to do. `operations/` and `cli/` mask secrets before a message leaves
  * the process. `TransportFailure` and `WaitBudgetExceeded` aren't here, because they never leave the client.
  */
+import { MESSAGES_PAGE } from "./packaging.js";
+
 /** The base of every error that this package raises on purpose. */
 export abstract class AdvertisingError extends Error {
   /** Stable, for programs: a contract like the names of arguments. */
@@ -72,12 +74,10 @@ export class InternalError extends coded("ADVERTISING_INTERNAL") {}
 /** Give `.get()` the object's id on the platform; or, for an import, set up a read in `advertising:operations`. */
 export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 
-/** From the folder in which the package was installed. */
-const MESSAGES = "node_modules/pulumi-advertising/docs/messages.md";
-
-/** Adds the page's path and the code to an error's message, at the end. */
+/** Adds the page's place, if it has one, and the code to an error's message, at the end. */
 export function withPage(message: string, code: string): string {
-  const page = `(${MESSAGES}#${code.toLowerCase()})`;
+  if (MESSAGES_PAGE === undefined) return withCode(message, code);
+  const page = `(${MESSAGES_PAGE}#${code.toLowerCase()})`;
   return withCode(`${message}${gapAfter(message)}${page}`, code);
 }
 

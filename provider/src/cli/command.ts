@@ -8,7 +8,9 @@
 import {
   AdvertisingError,
   ArgumentsError,
+  COMMAND,
   count,
+  packageVersion,
   SettingsError,
   UsageError,
   versionProblem,
@@ -136,8 +138,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (!args.includes("--help") && !args.includes("-h") && name !== "--version")
     return chosen<Command>(COMMANDS, name, "command")(rest);
   let text = HELP_TEXT;
-  // This package's package.json is two folders above the compiled file.
-  if (name === "--version") text = require("../../package.json").version;
+  if (name === "--version") text = packageVersion();
   console.log(text);
   return 0;
 }
@@ -147,7 +148,7 @@ function fail(error: Error & { code?: string }) {
   let text = `pulumi-advertising: ${error.message}`;
   // Errors of Node's `parseArgs` are wrong usage too.
   if (error instanceof UsageError || error.code?.startsWith("ERR_PARSE_ARGS"))
-    text += "\nSee `npx pulumi-advertising --help`";
+    text += `\nSee \`${COMMAND} --help\``;
   console.error(withPage(text, code));
   process.exitCode = 2;
 }

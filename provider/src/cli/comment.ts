@@ -5,6 +5,7 @@
  */
 import {
   asRecord,
+  COMMAND,
   count,
   enumerate,
   excerpt,
@@ -298,7 +299,7 @@ function changeLine({ kind, ref, ...object }: ObjectChange) {
 
 function pendingCommandAt(urn: string) {
   const [head = ""] = urn.split("::", 1);
-  return `npx pulumi-advertising pending --stack ${head.slice("urn:pulumi:".length)}`;
+  return `${COMMAND} pending --stack ${head.slice("urn:pulumi:".length)}`;
 }
 
 /** A message is shown once, with the names of its resources. */

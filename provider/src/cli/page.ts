@@ -1,7 +1,5 @@
 /** One HTML file with a stack's advertisers, its events, and the objects that it left live. It needs no network. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { count, joined } from "../base/index.js";
+import { count, joined, readFromPackage } from "../base/index.js";
 import { advertiser, EventType, KINDS, ownerIn } from "../kinds/index.js";
 import {
   type ExportedObject,
@@ -54,7 +52,7 @@ export function pageOf(state: ExportedStack): string {
 }
 
 function asset(name: string) {
-  return readFileSync(join(__dirname, "../../assets", name), "utf8");
+  return readFromPackage(`assets/${name}`);
 }
 
 const KIND_NOUNS = KINDS.map((kind) => kind.create.noun);

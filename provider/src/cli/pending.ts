@@ -4,7 +4,7 @@
  * only this machine's journal knows the create, the journal keeps it. Only Pulumi writes the state.
  */
 import { randomBytes } from "node:crypto";
-import { count, enumerate, inStack, UsageError } from "../base/index.js";
+import { COMMAND, count, enumerate, inStack, UsageError } from "../base/index.js";
 import { stateFolder } from "../files/index.js";
 import {
   journalErrorFrom,
@@ -250,7 +250,7 @@ function listing(creates: StackCreates): string[] {
   if (interruptedCreates(creates).length > 0 && unaccounted(creates).length === 0)
     lines.push(
       "Pulumi's record still lists creates of interrupted runs. Now clear it:",
-      `  ${inStack("npx pulumi-advertising pending --clear")}`,
+      `  ${inStack(`${COMMAND} pending --clear`)}`,
     );
   return lines;
 }

@@ -2,6 +2,7 @@
 import {
   type AdvertisingError,
   BadAnswerError,
+  COMMAND,
   inStack,
   joined,
   NotSentError,
@@ -40,7 +41,7 @@ function adviceIfAbsent({ urn = "<its URN>", ifAbsent }: Answered) {
   if (ifAbsent !== undefined) return `${look} ${ifAbsent}.`;
   return (
     `${look} remove the key of a set's event; for any other resource, run:\n` +
-    `  ${inStack("npx pulumi-advertising pending")}\n` +
+    `  ${inStack(`${COMMAND} pending`)}\n` +
     `  ${inStack(`pulumi state delete ${shellWord(urn)}`)}`
   );
 }

@@ -1,8 +1,7 @@
 /**
- * `dynamic/`: Pulumi's dynamic providers in front of `operations/`, which knows nothing about Pulumi. Also links this
- * process to the engine: for messages, and to notice when the engine is gone.
+ * `dynamic/`: Pulumi's dynamic providers in front of `operations/`, which knows nothing about Pulumi. Also sends
+ * the engine messages.
  */
-import { connect } from "node:net";
 import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
 import type { TellAt } from "../operations/index.js";
@@ -24,25 +23,4 @@ export function engineLog(address: string | undefined): TellAt {
     } as unknown as pulumi.Resource;
     await pulumi.log[severity](message, resource);
   };
-}
-
-const CHECK_EVERY_MS = 1000;
-
-/** Calls `onGone` once nothing listens at the engine's address, `host:port`. Doesn't keep the process alive. */
-export function watchEngine(address: string | undefined, onGone: () => void): void {
-  const [, host, port] = /^([\w.[\]:-]+):(\d+)$/.exec(address ?? "") ?? [];
-  if (host === undefined) return;
-  const timer = setInterval(() => {
-    const socket = connect({ host, port: Number(port) });
-    socket.unref();
-    socket.once("connect", () => socket.destroy());
-    socket.once("error", (error: NodeJS.ErrnoException) => {
-      socket.destroy();
-      // Any other error may be temporary; a closed port on this machine means that the engine's process has ended.
-      if (error.code !== "ECONNREFUSED") return;
-      clearInterval(timer);
-      onGone();
-    });
-  }, CHECK_EVERY_MS);
-  timer.unref();
 }

@@ -4,6 +4,7 @@
  */
 import {
   agree,
+  COMMAND,
   count,
   cut,
   enumerate,
@@ -233,7 +234,7 @@ export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
 
 /** @param refused the first object that was not created. */
 export function refusedBeforeMessage({ label }: ResourceRef, refused: string): string {
-  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${inStack("npx pulumi-advertising pending")}\`. Then run \`${inStack("pulumi up")}\`.`;
+  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${inStack(`${COMMAND} pending`)}\`. Then run \`${inStack("pulumi up")}\`.`;
 }
 
 const ASKED = 'deletionPolicy: "delete"';
@@ -325,7 +326,7 @@ export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean): 
     : `also sent ${creates}`;
   return [
     `An earlier run ${what}: ${listed(names)}. To see what to do:`,
-    `  ${inStack("npx pulumi-advertising pending")}`,
+    `  ${inStack(`${COMMAND} pending`)}`,
   ].join("\n");
 }
 

@@ -4,6 +4,7 @@
  */
 import {
   ArgumentsError,
+  COMMAND,
   inStack,
   printable,
   UnsupportedError,
@@ -76,7 +77,7 @@ export async function readResource(
   if (!isAnswered) {
     if (stored.unresolved.size > 0)
       runtime.messages.say(
-        `A refresh leaves unresolved creates as they are. To list those that are open:\n  ${inStack("npx pulumi-advertising pending")}`,
+        `A refresh leaves unresolved creates as they are. To list those that are open:\n  ${inStack(`${COMMAND} pending`)}`,
       );
     if (!read)
       runtime.messages.say(

@@ -6,7 +6,7 @@
  * resource as the engine has passed it to this run, or the operation that is under way. Otherwise it may be another
  * backend's.
  */
-import { type Clock, inStack } from "../base/index.js";
+import { type Clock, COMMAND, inStack } from "../base/index.js";
 import type { Disk } from "../files/index.js";
 import {
   type Journal,
@@ -89,7 +89,7 @@ export class RunRecord {
         warn(
           `Pulumi's record of this stack can't be read: ${error.message}. ` +
             "So only this machine's journal prevents a second create, and nothing is deleted on the platform. " +
-            `If a run of this stack was interrupted elsewhere, run \`${inStack("npx pulumi-advertising pending")}\` first.`,
+            `If a run of this stack was interrupted elsewhere, run \`${inStack(`${COMMAND} pending`)}\` first.`,
         );
         return undefined;
       });

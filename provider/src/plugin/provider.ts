@@ -5,6 +5,7 @@
 import {
   ArgumentsError,
   BlockedCreateError,
+  COMMAND,
   type Environment,
   hasValue,
   inStack,
@@ -15,7 +16,6 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { engineLog } from "../dynamic/index.js";
 import { type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
 import {
   type Change,
@@ -55,6 +55,7 @@ import {
   UNKNOWN,
 } from "../state/index.js";
 import { detailedDiff, type PropertyDiff } from "./detailed-diff.js";
+import { logThroughEngine } from "./engine-log.js";
 import type { Properties } from "./properties.js";
 
 /** A resource's outputs or inputs, and which of them are secret. */
@@ -109,7 +110,7 @@ export class AdvertisingPlugin {
   configure({ values }: Properties, urn: string): void {
     // An engine that has attached to this process begins another run in it.
     void this.abandon();
-    const log = engineLog(this.engine);
+    const log = logThroughEngine(this.engine ?? "");
     const provider = providerAt(urn);
     if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${nameInUrn(urn)}": `;
     this.#runtime = createRuntime(this.#settingsIn(values), this.environment, log, {
@@ -190,7 +191,7 @@ export class AdvertisingPlugin {
       await previewResource(resource, this.runtime, ref, change);
     } catch (error) {
       if (!(error instanceof BlockedCreateError)) throw error;
-      const command = inStack("npx pulumi-advertising pending");
+      const command = inStack(`${COMMAND} pending`);
       throw new BlockedCreateError(
         `${error.message}\nPulumi stops here. To list all open creates:\n  ${command}`,
       );

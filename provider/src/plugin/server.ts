@@ -3,8 +3,6 @@
  * for TypeScript (`@pulumi/pulumi/provider`) is no base: its provider isn't told whether it's a preview, gets no inputs
  * in `read`, can't return a detailed diff, and gets secrets as their wire form (3.259).
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   Metadata,
   Server,
@@ -20,7 +18,7 @@ import * as protocol from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
 import { Any } from "google-protobuf/google/protobuf/any_pb.js";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
-import { UnsupportedError } from "../base/index.js";
+import { packageVersion, readFromPackage, UnsupportedError } from "../base/index.js";
 import { ResourceFailure } from "../operations/index.js";
 import { SETTING_NAMES, SETTINGS } from "../settings/index.js";
 import type { PropertyDiff } from "./detailed-diff.js";
@@ -227,12 +225,4 @@ function failureOf(plugin: AdvertisingPlugin, error: unknown) {
     metadata.add("grpc-status-details-bin", Buffer.from(details.serializeBinary()));
   }
   return { code: status.UNKNOWN, message, details: message, metadata };
-}
-
-function packageVersion(): string {
-  return JSON.parse(readFromPackage("package.json")).version;
-}
-
-function readFromPackage(file: string): string {
-  return readFileSync(join(__dirname, "../..", file), "utf8");
 }

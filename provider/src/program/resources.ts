@@ -67,7 +67,7 @@ export class Advertiser extends pulumi.CustomResource {
   declare readonly existingId: pulumi.Output<number | undefined>;
   /** The additional request fields as declared, by their wire names; `undefined` if there are none. */
   declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
-  /** `"delete"` if declared, or `undefined`. */
+  /** `"delete"` if declared; otherwise absent. */
   declare readonly deletionPolicy: pulumi.Output<"delete" | undefined>;
 
   /** @param name unique among the stack's advertisers. @param options Pulumi's; `retainOnDelete` follows from `deletionPolicy`. */
@@ -216,7 +216,7 @@ export class ConversionEvent extends pulumi.CustomResource {
   declare readonly existingId: pulumi.Output<number | undefined>;
   /** The additional request fields as declared, by their wire names; `undefined` if there are none. */
   declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
-  /** `"delete"` if declared, or `undefined`. */
+  /** `"delete"` if declared; otherwise absent. */
   declare readonly deletionPolicy: pulumi.Output<"delete" | undefined>;
 
   /** @param name unique among the stack's events. @param options Pulumi's; `retainOnDelete` follows from `deletionPolicy`. */
@@ -324,7 +324,7 @@ export class ConversionEventSet extends pulumi.CustomResource {
   declare readonly defaults: pulumi.Output<Record<string, unknown>>;
   /** The entries as declared, by key, of all events that have an id. */
   declare readonly events: pulumi.Output<Record<string, Record<string, unknown>>>;
-  /** `"delete"` if declared, or `undefined`. */
+  /** `"delete"` if declared; otherwise absent. */
   declare readonly deletionPolicy: pulumi.Output<"delete" | undefined>;
 
   /**

@@ -5,3 +5,4 @@ export * from "./export.js";
 export * from "./pulumi.js";
 export * from "./read-record.js";
 export * from "./saved-state.js";
+export * from "./watch-engine.js";

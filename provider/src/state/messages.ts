@@ -1,5 +1,5 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
-import { agree, inStack, printable, shellWord } from "../base/index.js";
+import { agree, COMMAND, inStack, printable, shellWord } from "../base/index.js";
 import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind } from "../kinds/index.js";
 import { isOfPlugin, parseKey, type ResourceRef, resourceKeyIn } from "./names.js";
 import type { CreateRecord } from "./stored.js";
@@ -39,7 +39,7 @@ export function pendingCommandLine(
   const options = names
     .slice(0, MAX_LISTED)
     .map((name) => `--${option} ${shellWord(name)}`);
-  return inStack(`npx pulumi-advertising pending ${options.join(" ")}`);
+  return inStack(`${COMMAND} pending ${options.join(" ")}`);
 }
 
 /** The commands that resolve creates, one for each answer. @param shorts the creates' names in commands. */

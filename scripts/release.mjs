@@ -1,0 +1,74 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { inRoot, Problem, run, runMain } from "./lib/base.mjs";
+import { writeArchives } from "./release/archives.mjs";
+import { PLATFORMS } from "./release/executables.mjs";
+import { factsOf } from "./release/facts.mjs";
+import { packPackage } from "./release/npm-package.mjs";
+import { checkSchema, schemaOf } from "./release/schema.mjs";
+import { packDotnet, packNode, packPython, writeGo } from "./release/sdks.mjs";
+import { writeSums } from "./release/sums.mjs";
+
+/**
+ * Makes all that a release publishes, and checks it: `npm run release -- --out DIR`. For tests and other systems'
+ * runners, `--parts` and `--platforms` make only some of it: `--parts plugin --platforms darwin-arm64`.
+ */
+const PARTS = ["npm", "plugin", "python", "nodejs", "go", "dotnet"];
+
+await runMain(async () => {
+  const { values } = parseArgs({
+    options: {
+      out: { type: "string", default: inRoot("release") },
+      parts: { type: "string", default: PARTS.join() },
+      platforms: { type: "string", default: Object.keys(PLATFORMS).join() },
+    },
+  });
+  const parts = chosen("parts", values.parts, PARTS);
+  const platforms = chosen("platforms", values.platforms, Object.keys(PLATFORMS));
+  const out = resolve(values.out);
+  const scratch = mkdtempSync(join(tmpdir(), "advertising-release-"));
+  try {
+    rmSync(out, { recursive: true, force: true });
+    mkdirSync(out, { recursive: true });
+    await compile();
+    const facts = factsOf(process.env);
+    const schema = schemaOf(facts);
+    const makers = {
+      npm: packPackage,
+      plugin: writeArchives,
+      python: packPython,
+      nodejs: packNode,
+      go: writeGo,
+      dotnet: packDotnet,
+    };
+    await checkSchema({ schema, scratch });
+    for (const part of parts) {
+      console.log(`${part} …`);
+      await makers[part]({ platforms, facts, schema, out, scratch });
+    }
+    writeSums(out);
+    console.log(`\n${readFileSync(join(out, "SHA256SUMS"), "utf8")}\nAll is in ${out}.`);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+});
+
+function chosen(option, text, known) {
+  const names = text.split(",");
+  const wrong = names.find((name) => !known.includes(name));
+  if (wrong !== undefined)
+    throw new Problem(`--${option}: there is no ${wrong}; expected ${known.join(", ")}.`);
+  return names;
+}
+
+async function compile() {
+  const { exitCode } = await run(
+    process.execPath,
+    [inRoot("node_modules", "typescript", "bin", "tsc"), "--build", "provider"],
+    { cwd: inRoot() },
+  );
+  if (exitCode !== 0)
+    throw new Problem("The package doesn't compile. Run `npm run setup` first.");
+}

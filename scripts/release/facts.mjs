@@ -1,0 +1,22 @@
+/** What a release says about itself: its version, and addresses in the repository that runs it. */
+import { inRoot, readJson } from "../lib/base.mjs";
+
+/**
+ * @param environment the process's. Without GITHUB_REPOSITORY, which GitHub sets in its workflows, there are no addresses.
+ * @returns `{ version, repository, homepage, messagesPage, pluginDownloadURL, modulePath }`.
+ */
+export function factsOf(environment) {
+  const { GITHUB_REPOSITORY: name, GITHUB_SERVER_URL: server } = environment;
+  const { version } = readJson(inRoot("provider", "package.json"));
+  if (!name) return { version, modulePath: "pulumi-advertising" };
+  const repository = `${server || "https://github.com"}/${name}`;
+  const { host } = new URL(repository);
+  return {
+    version,
+    repository,
+    homepage: `${repository}#readme`,
+    messagesPage: `${repository}/blob/v${version}/docs/messages.md`,
+    pluginDownloadURL: `github://api.${host}/${name}`,
+    modulePath: `${host}/${name}`,
+  };
+}

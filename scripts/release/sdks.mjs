@@ -1,0 +1,150 @@
+/** The SDKs of the plugin's schema: Pulumi's generators write them, each language's own tools pack and check them. */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { ask, inRoot, languagesFolder, programName, readJson } from "../lib/base.mjs";
+import { buildLanguages } from "../lib/cli-build.mjs";
+import { addressesOf, packFolder } from "./npm-package.mjs";
+import { pythonEnvironment } from "./python.mjs";
+import { readmeOf } from "./readme.mjs";
+import { succeed } from "./run.mjs";
+
+/** Of the generator's version, see `scripts/cli-build/languages`. */
+const GO_SDK = "github.com/pulumi/pulumi/sdk/v3@v3.206.0";
+/** How each language writes an argument's name. */
+const SPELLINGS = {
+  python: (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  go: (name) => name[0].toUpperCase() + name.slice(1),
+  dotnet: (name) => name[0].toUpperCase() + name.slice(1),
+  nodejs: (name) => name,
+};
+
+async function generateSdks({ schema, scratch }) {
+  const folder = join(scratch, "sdks");
+  if (!existsSync(folder)) await writeSdks(schema, folder);
+  return folder;
+}
+
+/** Writes the SDK of each language in a folder of its own. @param schema as text. */
+export async function writeSdks(schema, folder) {
+  await buildLanguages();
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, "schema.json");
+  writeFileSync(file, schema);
+  await succeed(join(languagesFolder, programName("sdk-build")), [file, folder]);
+  const names = argumentNames(JSON.parse(schema));
+  for (const [language, spell] of Object.entries(SPELLINGS))
+    respell(join(folder, language), names, spell);
+  repairImports(join(folder, "nodejs"));
+}
+
+function argumentNames({ resources, types }) {
+  const all = [...Object.values(resources), ...Object.values(types)];
+  return new Set(
+    all.flatMap(({ inputProperties, properties }) =>
+      Object.keys({ ...inputProperties, ...properties }),
+    ),
+  );
+}
+
+/** In texts, arguments have the language's names. */
+function respell(folder, names, spell) {
+  for (const file of readdirSync(folder, { recursive: true })) {
+    if (!/\.(py|go|cs|ts)$/.test(file)) continue;
+    const path = join(folder, file);
+    const text = readFileSync(path, "utf8");
+    const respelled = text.replace(/`(\w+)`/g, (whole, name) =>
+      names.has(name) ? `\`${spell(name)}\`` : whole,
+    );
+    if (respelled !== text) writeFileSync(path, respelled);
+  }
+}
+
+/** The generator, built by Go 1.26 or later, leaves out one `..` in files of a folder. */
+function repairImports(folder) {
+  const nested = ["types", "config"].flatMap((name) =>
+    readdirSync(join(folder, name)).map((file) => join(folder, name, file)),
+  );
+  for (const path of nested.filter((file) => file.endsWith(".ts"))) {
+    const text = readFileSync(path, "utf8");
+    writeFileSync(path, text.replace(/from "\.\/(utilities|types\/)/g, 'from "../$1'));
+  }
+}
+
+/** A wheel and a source archive in `python/`. */
+export async function packPython({ facts, schema, out, scratch }) {
+  const folder = join(await generateSdks({ schema, scratch }), "python");
+  writeFileSync(join(folder, "README.md"), readmeOf("python", facts));
+  cpSync(inRoot("LICENSE"), join(folder, "LICENSE"));
+  const python = await pythonEnvironment();
+  const target = join(out, "python");
+  await succeed(python, ["-m", "build", "--no-isolation", "--outdir", target, folder]);
+  const packages = readdirSync(target).map((name) => join(target, name));
+  await succeed(python, ["-m", "twine", "check", "--strict", ...packages]);
+}
+
+/** The npm package of plain resources for the plugin, beside the one with the classes. */
+export async function packNode({ facts, schema, out, scratch }) {
+  const folder = join(await generateSdks({ schema, scratch }), "nodejs");
+  symlinkSync(inRoot("node_modules"), join(folder, "node_modules"), "junction");
+  const tsc = inRoot("node_modules", "typescript", "bin", "tsc");
+  const options = [
+    "--ignoreDeprecations",
+    "6.0",
+    "--types",
+    "node",
+    "--sourceMap",
+    "false",
+  ];
+  await succeed(process.execPath, [tsc, "-p", folder, "--skipLibCheck", ...options]);
+  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const published = join(scratch, "nodejs-package");
+  cpSync(join(folder, "bin"), join(published, "bin"), { recursive: true });
+  writeFileSync(join(published, "README.md"), readmeOf("nodejs", facts));
+  cpSync(inRoot("LICENSE"), join(published, "LICENSE"));
+  const { scripts: _, devDependencies: __, ...kept } = manifest;
+  const { engines } = readJson(inRoot("provider", "package.json"));
+  const entry = { main: "./bin/index.js", types: "./bin/index.d.ts", files: ["bin"] };
+  const own = { type: "commonjs", ...entry, engines, ...addressesOf(facts) };
+  const text = JSON.stringify({ ...kept, ...own }, undefined, 2);
+  writeFileSync(join(published, "package.json"), text);
+  await packFolder(published, join(out, "nodejs"));
+}
+
+/** The Go module's folder: the repository publishes it, with a tag `sdk/go/advertising/v<version>`. */
+export async function writeGo({ facts, schema, out, scratch }) {
+  const folder = join(await generateSdks({ schema, scratch }), "go", "advertising");
+  const target = join(out, "go", "advertising");
+  cpSync(folder, target, { recursive: true });
+  cpSync(inRoot("LICENSE"), join(target, "LICENSE"));
+  const go = (...args) => succeed("go", args, { cwd: target });
+  await go("mod", "init", `${facts.modulePath}/sdk/go/advertising`);
+  await go("mod", "edit", `-require=${GO_SDK}`);
+  await go("mod", "tidy");
+  await go("build", "./...");
+}
+
+/** A NuGet package, where `dotnet` is. */
+export async function packDotnet({ schema, out, scratch }) {
+  if (ask("dotnet", ["--version"]) === undefined) {
+    console.log("  left out: there is no dotnet on this machine");
+    return;
+  }
+  const folder = join(await generateSdks({ schema, scratch }), "dotnet");
+  const target = join(out, "nuget");
+  await succeed("dotnet", [
+    "pack",
+    folder,
+    "--configuration",
+    "Release",
+    "--output",
+    target,
+  ]);
+}

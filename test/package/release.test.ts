@@ -1,0 +1,255 @@
+/** What a release publishes, used as strangers do: nothing of this repository, an empty Pulumi home, no Node.js on PATH. */
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { arch } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, expect, it, type TestContext } from "vitest";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { languagesFolder } from "../../scripts/lib/base.mjs";
+import { upAndKill } from "../support/killing.js";
+import { manifestIn, projectEnvironment, useTemporaryFolder } from "../support/packed.js";
+import { idOf, objectsOf } from "../support/recovery.js";
+import { inheritedProxies, runProcess, useSandbox, well } from "../support/stack.js";
+
+const repository = resolve(import.meta.dirname, "../..");
+const { version } = manifestIn(join(repository, "provider"));
+const { pulumi: PULUMI } = manifestIn(repository).dependencies;
+const PLATFORM = `linux-${arch() === "arm64" ? "arm64" : "amd64"}`;
+const ARCHIVE = `pulumi-resource-advertising-v${version}-${PLATFORM}.tar.gz`;
+const EVENTS = 12;
+/** The events, the set's event, and the advertiser. */
+const OBJECTS = EVENTS + 2;
+
+const temporary = useTemporaryFolder();
+const release = () => join(temporary(), "release");
+
+beforeAll(async () => {
+  const parts = ["--parts", "plugin,python", "--platforms", PLATFORM];
+  const script = join(repository, "scripts", "release.mjs");
+  const environment = { ...projectEnvironment(), ...inheritedProxies() };
+  await well(
+    runProcess("node", [script, "--out", release(), ...parts], repository, {
+      ...environment,
+      LOCAL_FOLDER: join(repository, ".pulumi-local"),
+    }),
+  );
+});
+
+const YAML = `runtime: yaml
+resources:
+  a:
+    type: advertising:Advertiser
+    properties: { advertiserName: A }
+${Array.from(
+  { length: EVENTS },
+  (_, i) => `  e${i}:
+    type: advertising:ConversionEvent
+    properties: { eventName: E${i}, advertiserId: "\${a.advertiserId}", value: 1 }
+`,
+).join("")}  s:
+    type: advertising:ConversionEventSet
+    properties:
+      advertiserId: \${a.advertiserId}
+      defaults: { countUnique: true }
+      events: { cart: { eventName: CART, value: 1 } }
+`;
+
+const PYTHON = `import pulumi_advertising as advertising
+
+a = advertising.Advertiser("a", advertiser_name="A")
+for i in range(${EVENTS}):
+    advertising.ConversionEvent(
+        f"e{i}",
+        event_name=f"E{i}",
+        advertiser_id=a.advertiser_id,
+        value=1,
+        attribution=advertising.Attribution.WHITELIST,
+        event_type_id=advertising.EventType.LANDING_PAGE if i == 0 else 7,
+    )
+advertising.ConversionEventSet(
+    "s",
+    advertiser_id=a.advertiser_id,
+    defaults={"count_unique": True},
+    events={"cart": {"event_name": "CART", "value": 1}},
+)
+`;
+
+/** A machine with Pulumi, one language host and some programs, and nothing else. */
+class Machine {
+  readonly programFolder: string;
+  readonly environment: Record<string, string>;
+
+  constructor(name: string, sandbox: Sandbox, programs: readonly string[]) {
+    const inFolder = (path: string) => join(temporary(), name, path);
+    this.programFolder = inFolder("shop");
+    for (const path of ["shop", "bin", "states"])
+      mkdirSync(inFolder(path), { recursive: true });
+    for (const program of programs)
+      symlinkSync(pathOf(program), inFolder(`bin/${program}`));
+    this.environment = {
+      PATH: inFolder("bin"),
+      HOME: inFolder("home"),
+      PULUMI_HOME: inFolder("home/.pulumi"),
+      PULUMI_BACKEND_URL: `file://${inFolder("states")}?metadata=skip`,
+      PULUMI_CONFIG_PASSPHRASE: "x",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+      NO_COLOR: "1",
+      ADVERTISING_BASE_URL: sandbox.url,
+      ADVERTISING_EMAIL: sandbox.email,
+      ADVERTISING_PASSWORD: sandbox.password,
+    };
+  }
+
+  run(command: string, ...args: string[]) {
+    return runProcess(command, args, this.programFolder, this.environment);
+  }
+
+  pulumi(...args: string[]) {
+    return this.run("pulumi", ...args, "--non-interactive");
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(join(this.programFolder, file), text);
+  }
+
+  async installPlugin(): Promise<void> {
+    const plugin = ["resource", "advertising", version];
+    const archive = join(release(), ARCHIVE);
+    await well(this.pulumi("plugin", "install", ...plugin, "--file", archive));
+  }
+}
+
+function pathOf(program: string): string {
+  const folders = [languagesFolder, ...(process.env.PATH ?? "").split(delimiter)];
+  const found = folders.map((folder) => join(folder, program)).find(existsSync);
+  if (found === undefined) throw new Error(`there is no ${program}`);
+  return found;
+}
+
+/** A run is killed after some creates; then its user does what the messages say. Each object is created once. */
+async function killAndRecover(machine: Machine, sandbox: Sandbox): Promise<void> {
+  await expect(machine.run("node", "--version")).rejects.toThrow("ENOENT");
+  const reached = async () => {
+    while (sandbox.creates < EVENTS / 2) await sleep(2);
+  };
+  expect(await upAndKill(machine, reached(), "tree")).toBe(true);
+  await well(machine.pulumi("cancel", "--yes"));
+  for (let runs = 1; ; runs++) {
+    const up = await machine.pulumi("up", "--yes", "--skip-preview", "--continue-on-error");
+    if (up.code === 0) break;
+    expect(runs, up.output).toBeLessThan(4);
+    expect(up.output).not.toContain("node_modules");
+    expect(up.output).not.toContain("npx");
+    await answer(machine, sandbox, up.output);
+  }
+  expect(objectsOf(sandbox)).toHaveLength(OBJECTS);
+  expect(sandbox.creates).toBe(OBJECTS);
+  expect(await well(machine.pulumi("preview"))).toContain(`${OBJECTS + 1} unchanged`);
+}
+
+/** Runs the command that the messages print, with the ids that the account shows. */
+async function answer(machine: Machine, sandbox: Sandbox, output: string): Promise<void> {
+  const found = output.matchAll(/--created '([\w/]+)=/g);
+  const names = new Set([...found].map(([, name = ""]) => name));
+  expect(names.size, output).toBeGreaterThan(0);
+  const answers = [...names].flatMap((name) => {
+    const id = idOf(sandbox, name);
+    return id ? ["--created", `${name}=${id}`] : ["--not-created", name];
+  });
+  const command = `plugin run --kind resource advertising@${version} -- pending`;
+  expect(output).toContain(`  pulumi ${command} --created`);
+  await well(machine.run("pulumi", ...command.split(" "), ...answers));
+}
+
+function needsHost(language: string, { skip }: TestContext): string {
+  const host = `pulumi-language-${language}`;
+  skip(!existsSync(join(languagesFolder, host)), `${host} is not built: it needs Go`);
+  return host;
+}
+
+it("an archive is flat, has no link, and fits its SHA256SUMS", () => {
+  const archive = join(release(), ARCHIVE);
+  const names = execFileSync("tar", ["-tzf", archive], { encoding: "utf8" })
+    .trim()
+    .split("\n");
+  expect(names).toEqual([
+    ...["pulumi-resource-advertising", "node", "plugin.cjs"],
+    ...["LICENSE", "LICENSE.node", "LICENSES.txt"],
+  ]);
+  execFileSync("sha256sum", ["--check", "--quiet", "SHA256SUMS"], { cwd: release() });
+});
+
+it("YAML with nothing but Pulumi and the archive: is killed, and recovers", async (context) => {
+  const programs = ["pulumi", needsHost("yaml", context)];
+  const sandbox = await useSandbox({ latencyMs: 100 });
+  const machine = new Machine("yaml", sandbox, programs);
+  machine.write("Pulumi.yaml", `name: shop\n${YAML}`);
+  await machine.installPlugin();
+  await well(machine.pulumi("stack", "init", "dev"));
+  await killAndRecover(machine, sandbox);
+});
+
+/** A virtual environment with Pulumi's SDK and the wheel. @returns the folder of its programs. */
+async function virtualEnvironment({ skip }: TestContext): Promise<string> {
+  const folder = join(temporary(), "venv");
+  const packages = readdirSync(join(release(), "python"));
+  const wheel = packages.find((name) => name.endsWith(".whl")) ?? "";
+  try {
+    execFileSync("python3", ["-m", "venv", folder]);
+    const wanted = [`pulumi==${PULUMI}`, join(release(), "python", wheel)];
+    execFileSync(join(folder, "bin", "pip"), ["install", "--quiet", ...wanted]);
+  } catch (error) {
+    skip(`Python, or its package pulumi, is not to be had: ${error}`);
+  }
+  return join(folder, "bin");
+}
+
+it("Python with a virtual environment, the wheel and the archive: is killed, and recovers", async (context) => {
+  const host = needsHost("python", context);
+  const programs = ["pulumi", host, `${host}-exec`];
+  const sandbox = await useSandbox({ latencyMs: 100 });
+  const machine = new Machine("python", sandbox, programs);
+  machine.environment.PATH = [
+    await virtualEnvironment(context),
+    machine.environment.PATH,
+  ].join(delimiter);
+  machine.write("Pulumi.yaml", "name: shop\nruntime: python\n");
+  machine.write("__main__.py", PYTHON);
+  await machine.installPlugin();
+  await well(machine.pulumi("stack", "init", "dev"));
+  await killAndRecover(machine, sandbox);
+  expect(sandbox.events.map(({ attribution }) => attribution)).toContain("WHITELIST");
+  const types = sandbox.events.map(({ event_type_id }) => event_type_id);
+  expect(new Set(types)).toEqual(new Set([undefined, 1, 7]));
+  expect(sandbox.events.filter(({ count_unique }) => count_unique)).toHaveLength(1);
+});
+
+it("the SDK for Python speaks no other language", () => {
+  const archive = readdirSync(join(release(), "python")).find((name) =>
+    name.endsWith(".gz"),
+  );
+  const path = join(release(), "python", archive ?? "");
+  const text = execFileSync("tar", ["-xzOf", path], { encoding: "utf8" });
+  expect(text).toContain("class EventType(_builtins.int, Enum)");
+  const { resources } = JSON.parse(
+    readFileSync(join(repository, "provider", "schema.json"), "utf8"),
+  );
+  const names = Object.values<{ inputProperties: object }>(resources).flatMap(
+    ({ inputProperties }) => Object.keys(inputProperties),
+  );
+  const camelCase = names.filter((name) => /[A-Z]/.test(name)).join("|");
+  const others = new RegExp(
+    `.*(\\bundefined\\b|\\bdays\\(|EventType\\.[A-Z][a-z]|\\bnpm\\b|TypeScript|\`(${camelCase})\`).*`,
+    "g",
+  );
+  expect(text.match(others)).toBeNull();
+});

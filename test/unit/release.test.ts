@@ -1,0 +1,61 @@
+/** What a release says about itself, and the archives that it writes. */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, it, onTestFinished } from "vitest";
+import { writeBundle } from "../../scripts/release/bundle.mjs";
+import { factsOf } from "../../scripts/release/facts.mjs";
+import { schemaOf } from "../../scripts/release/schema.mjs";
+import { fileIn, tarOf } from "../../scripts/release/tar.mjs";
+
+const run = promisify(execFile);
+const OURS = { GITHUB_REPOSITORY: "acme/pulumi-advertising" };
+
+it("names the repository that runs it, and no other", () => {
+  const { version } = factsOf({});
+  const of = (environment: object) => JSON.parse(schemaOf(factsOf(environment)));
+  expect(JSON.stringify(of({}))).not.toMatch(/github\.com|pluginDownloadURL|"repository"/);
+  expect(of(OURS)).toMatchObject({
+    version,
+    repository: "https://github.com/acme/pulumi-advertising",
+    pluginDownloadURL: "github://api.github.com/acme/pulumi-advertising",
+    language: {
+      go: { importBasePath: "github.com/acme/pulumi-advertising/sdk/go/advertising" },
+    },
+  });
+});
+
+it("a bundle's messages name an address of this version's page, or only the code", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "bundle-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "plugin.cjs");
+  const messageFrom = async (environment: object) => {
+    const facts = factsOf(environment);
+    const licenses = await writeBundle(file, { facts, schema: schemaOf(facts) });
+    expect(licenses).toContain("undici");
+    const { stdout } = await run("node", [file, "--version"]);
+    expect(stdout.trim()).toBe(facts.version);
+    return run("node", [file, "nothing"]).catch(({ stderr }) => stderr);
+  };
+  const command = "pulumi plugin run --kind resource advertising@";
+  const { version } = factsOf({});
+  expect(await messageFrom({})).toMatch(
+    `See \`${command}${version} -- --help\` [ADVERTISING_USAGE]`,
+  );
+  expect(await messageFrom(OURS)).toMatch(
+    `(https://github.com/acme/pulumi-advertising/blob/v${version}/docs/messages.md#advertising_usage)`,
+  );
+});
+
+it("a tar archive has what was put into it", () => {
+  const content = Buffer.alloc(1000, "x");
+  const tar = tarOf([
+    { name: "empty", content: "" },
+    { name: "folder/file", content, isExecutable: true },
+  ]);
+  expect(tar.length % 512).toBe(0);
+  expect(fileIn(tar, "/file")).toEqual(content);
+  expect(fileIn(tar, "/other")).toBeUndefined();
+});
