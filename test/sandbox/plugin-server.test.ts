@@ -34,7 +34,10 @@ async function start() {
   vi.stubEnv("PATH", "");
   const warned: string[] = [];
   vi.spyOn(console, "warn").mockImplementation((text) => void warned.push(text));
-  vi.spyOn(console, "error").mockImplementation((text) => void warned.push(text));
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    warned.push(String(text));
+    return true;
+  });
   const plugin = new AdvertisingPlugin({ PULUMI_BACKEND_URL: "file:///states" });
   const attached: string[] = [];
   const port = await serve(plugin, (engine) => attached.push(engine));
