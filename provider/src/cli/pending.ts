@@ -145,6 +145,8 @@ async function execute(
     await writeAnswers(header, left.map(lineOfAnswer), options);
     creates = await readStackCreates(choice);
   }
+  // The next run may not be able to read the record, which says that nobody needs them.
+  removeJournals(creates.finished);
   const open = creates.open.map(({ record }) => record.mark);
   // Pulumi's refresh may have saved nothing: the create is listed again then.
   const resolved = all.filter(({ create }) => !open.includes(create.record.mark));

@@ -6,6 +6,7 @@ import type { RunJournal } from "../journal/index.js";
 import type { RefreshAnswers } from "../operations/index.js";
 import {
   asUnresolved,
+  finishedJournals,
   isMade,
   isOfState,
   type OpenCreate,
@@ -41,6 +42,8 @@ export interface StackCreates {
   created: readonly Create[];
   /** This state's journals. */
   journals: readonly RunJournal[];
+  /** Journals that nobody needs any more. */
+  finished: readonly RunJournal[];
 }
 
 /** @param journals this machine's, of this stack. */
@@ -53,7 +56,9 @@ export function stackCreatesIn(
     return record ? [{ ref, record, knownBy: "state" as const }] : [];
   });
   const urns = new Map(saved.sent.map(({ mark, urn }) => [mark, urn]));
-  const creates = openCreates(saved, journals).open.map((record) => {
+  const { open } = openCreates(saved, journals);
+  const openMarks = new Set(open.map(({ mark }) => mark));
+  const creates = open.map((record) => {
     const { key, mark } = record;
     const urn = urns.get(mark);
     if (urn === undefined)
@@ -70,6 +75,7 @@ export function stackCreatesIn(
     open: sorted.filter(({ record }) => !isMade(record)),
     created: sorted.filter(({ record }) => isMade(record)),
     journals: journals.filter((each) => isOfState(each, saved)),
+    finished: finishedJournals(journals, saved, (mark) => openMarks.has(mark)),
   };
 }
 
