@@ -624,6 +624,20 @@ it.each([false, true])(
   },
 );
 
+it("an event of a set that a killed run has updated in place, where a search is known too: updated again, not created", async () => {
+  const sandbox = await operatedSandbox();
+  const { update, search } = eventOperations;
+  const options = { settings: operatedSettings({ update, search }) };
+  const on = () => new SetEngine(sandbox, newFolder(), "s");
+  const declared = (value: number) => ({ advertiserId: 1, events: { k: { ...E, value } } });
+  await on().up(declared(1), options);
+  const posts = sandbox.eventPosts;
+  await on().upAndKill(declared(2), undefined, options);
+  for (const _ of [1, 2])
+    expect((await on().up(declared(2), options)).error).toBeUndefined();
+  expect([sandbox.eventPosts, sandbox.events.at(-1)?.value]).toEqual([posts, 2]);
+});
+
 it("several resources of a killed run, some of which were saved: each once", async () => {
   const sandbox = await operatedSandbox();
   const here = newFolder();

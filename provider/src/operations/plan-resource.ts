@@ -333,6 +333,11 @@ function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
     // A run that knew the object of an earlier create has taken it over, and sent nothing.
     if (object && (isQuiet(object) || open.of(object.keys).some(isMade))) continue;
     if (object && unresolved.has(object.key)) continue;
+    // The interrupted run has updated it in place, as this run does. Only a journal knows of a create then.
+    if (object?.action.do === "update" && create.at === "") {
+      runtime.record.noteSeen(create.mark);
+      continue;
+    }
     // Perhaps the member's former key: commands use the names that `pending` has.
     const { member = SINGLE } = parseKey(create.key);
     if (!unresolved.has(member))
