@@ -107,6 +107,9 @@ export function readPreview(text: string) {
       return shownAction(each) !== "same" && !isStaying;
     }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
+    deletesNow: steps.filter(({ oldState, newState }) => {
+      return oldState && asksToDelete(newState?.inputs) && !asksToDelete(oldState.inputs);
+    }).length,
     // Without what Pulumi's own log and the program print.
     diagnostics: listIn<Diagnostic>(preview.diagnostics).filter(({ severity }) => {
       return severity !== "debug" && severity !== "info";
@@ -183,7 +186,7 @@ const MAX_CHARACTERS = 60_000;
 
 /** @returns also how many creates look like renames, and how many objects are replaced, perhaps or surely. */
 export function commentOf(preview: string) {
-  const { changes, hidden, diagnostics } = readPreview(preview);
+  const { changes, hidden, deletesNow, diagnostics } = readPreview(preview);
   const byAction = Map.groupBy(changes, shownAction);
   const counts = Array.from(byAction, ([action, { length }]) => {
     return `${length} to ${WORDS[action] ?? action}`;
@@ -196,6 +199,10 @@ export function commentOf(preview: string) {
   if (errors.length > 0)
     sections.push(`**The preview failed: ${count(errors.length, "error")}.**`);
   if (counts.length > 0) sections.push(`**${counts.join(", ")}**`);
+  if (deletesNow > 0)
+    sections.push(
+      `**deletionPolicy becomes "delete" for ${count(deletesNow, "resource")}:** from the next run on, removing or replacing them deletes objects on the platform.`,
+    );
   if (sections.length === 0) sections.push("**The preview shows no changes to them**");
   const formerObjects = changes.flatMap((each) => each.former ?? []);
   const gone = formerObjects.filter(({ isDeleted }) => isDeleted).length;

@@ -237,6 +237,10 @@ export const commands: Examples = {
   "report comment: with a known search and delete": () =>
     comment({ steps: [UNRESOLVED, deleting(REMOVAL)] }, SEARCHED),
   "report comment: nothing changes": () => comment({ steps: [] }),
+  "report comment: a resource asks for deletes from now on": () => {
+    const asking = event("Kept", { deletionPolicy: "delete" });
+    return comment({ steps: [step("update", E("kept"), "10", event("Kept"), asking)] });
+  },
   "report comment: more than fits": () =>
     comment({
       diagnostics: Array.from({ length: 9 }, (_, i) => {
