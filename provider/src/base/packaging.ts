@@ -1,4 +1,4 @@
-/** What depends on how this code reaches its users. The plugin's archives replace this module, `scripts/lib/bundle.mjs`. */
+/** Values that depend on how the code is distributed. The plugin's archives replace this module, `scripts/lib/bundle.mjs`. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -181,7 +181,7 @@ const WORDS: Readonly<Partial<Record<ShownAction, string>>> = {
   blocked: "stay unresolved",
 };
 
-/** What all lines may have. GitHub takes 65,536 characters, which leaves room for the rest. */
+/** The limit for all lines together. A comment on GitHub may have 65,536 characters, so there is room for the rest. */
 const MAX_CHARACTERS = 60_000;
 
 /** @returns also how many creates look like renames, and how many objects are replaced, perhaps or surely. */

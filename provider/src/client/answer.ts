@@ -26,7 +26,7 @@ const PLAIN =
 const named = (pattern: string) => new RegExp(`^(${pattern})$`, "i");
 const outcome = (verb: string) => named(`(is_?)?(${verb})|count|affected.*`);
 
-/** What the name of a value says about it, at any depth: one table for all that read a body. */
+/** Meanings of field names, at any depth: one table for every reader of a body. */
 export const FIELD = {
   /** A string here is a message about the request, not data. */
   message: named(`${PLAIN}|(error_?)?code|error_?(message|description)|faultstring`),
@@ -45,7 +45,7 @@ export const FIELD = {
   deleted: outcome("deleted|removed"),
 };
 
-/** What a text or a plain value says. */
+/** Meanings of texts and plain values. */
 export const VALUE = {
   yes: /^(true|1)$/i,
   failed:
@@ -143,7 +143,7 @@ export function beginsWithError(value: unknown): boolean {
   return typeof value === "string" && /^\W*(ERROR\b|[Ee]rror\s*:)/.test(printable(value));
 }
 
-/** What a response says about its request, and about the objects of one kind. */
+/** A response's statements about its request, and about the objects of one kind. */
 export interface Findings {
   /** Whether `success` says yes: in the body itself, in its `payload` or under the noun. */
   isSuccess: boolean;

@@ -1,5 +1,5 @@
 /**
- * What a response proves about its request. Each outcome needs positive evidence, as listed here, never the absence of
+ * Classifies a response by what it proves about its request. Each outcome needs positive evidence, as listed here, never the absence of
  * bad words: an object that wrongly counts as gone, or a create that wrongly counts as refused, is created a second
  * time. Any other response is `unclear`. Status, flags, ids and lists decide. Words count only by their first one: a
  * text that begins with ERROR (in `errors`: a refusal; elsewhere: an objection), or with WARNING (no objection). Pure.

@@ -95,7 +95,6 @@ export function createRuntime(
   const engineName = nameOfEngine(pulumi.engineId, engine);
   const runName = engineName + randomBytes(3).toString(TEXT_FORM);
   const hasCheckpoints = !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? "");
-  // Pulumi Cloud has policies of its own, which nobody here sees.
   let client: Client | undefined;
   let journal: Journal | undefined;
   let stack: string | undefined;
@@ -122,6 +121,7 @@ export function createRuntime(
     work,
     record,
     command: pulumi.command,
+    // Pulumi Cloud has policies of its own, which nobody here sees.
     mayRemediate: pulumi.command?.hasPolicies === true,
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)),
     begin({ identity }) {
