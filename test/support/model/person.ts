@@ -18,7 +18,7 @@ interface Namesake {
 }
 
 const NAMESAKE =
-  /^ {2}(.+?): an earlier run (?:sent|created) (.+?)(?:, and its outcome is unknown: .*| as (\d+))$/gm;
+  /^ {2,}(\S.*?): an earlier run (?:sent|created) (.+?)(?:, and its outcome is unknown: .*| as (\d+))$/gm;
 
 export class Person {
   /** The number of commands and edits. */
