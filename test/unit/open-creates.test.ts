@@ -215,6 +215,14 @@ describe("whose journal it is", () => {
     expect(openIn(saved, theirs as NotedRun, ours as NotedRun)).toEqual(["m"]);
   });
 
+  it("is not searched for: a search would find another state's object too", () => {
+    const fieldIn = (...runs: string[]) => {
+      const journal = journalOf([create({ field: "alternative_id" })]);
+      return openCreates(savedWith({ runs: new Set(runs) }), [journal]).open[0]?.field;
+    };
+    expect([fieldIn(RUN), fieldIn(OTHER)]).toEqual(["alternative_id", undefined]);
+  });
+
   it("a person reads of the doubt", () => {
     const about = (isDoubtful: boolean) =>
       asUnresolved({ label: "it" }, { ...listed(), isDoubtful }).what;

@@ -151,6 +151,8 @@ export function openCreates(
     if (state === "closed") continue;
     const id = create.id ?? (saved?.resolved.get(mark) || undefined);
     const known = { ...create, id };
+    // A search would find another state's object too.
+    if (create.isDoubtful) known.field = undefined;
     const standing = saved ? standingOf(known, saved) : "open";
     if (standing === "open") open.push(known);
     if (standing === "superseded" && create.id !== undefined) superseded.push(known);
