@@ -638,6 +638,24 @@ it("an event of a set that a killed run has updated in place, where a search is 
   expect([sandbox.eventPosts, sandbox.events.at(-1)?.value]).toEqual([posts, 2]);
 });
 
+it("an event that a killed run has sent for another advertiser is open, also if this run only updates the earlier one", async () => {
+  const sandbox = await operatedSandbox();
+  const { update, search } = eventOperations;
+  const options = { settings: operatedSettings({ update, search }) };
+  const on = () => new SetEngine(sandbox, newFolder(), "s");
+  const declared = (advertiserId: number, value: number) => ({
+    ...{ advertiserId, events: { k: { ...E, value } } },
+  });
+  await on().up(declared(1, 1), options);
+  await on().upAndKill(declared(2, 1), undefined, options);
+  const posts = sandbox.eventPosts;
+  const made = String(sandbox.events.at(-1)?.id);
+  const last = on();
+  const { error, run } = await last.up(declared(1, 2), options);
+  expect(`${error}${wordsOf(run)}`).toContain(made);
+  expect(sandbox.eventPosts).toBe(posts);
+});
+
 it("several resources of a killed run, some of which were saved: each once", async () => {
   const sandbox = await operatedSandbox();
   const here = newFolder();

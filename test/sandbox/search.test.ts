@@ -17,6 +17,7 @@ import {
   journalLines,
   RESOURCE_FORMS,
   runProgram,
+  SetEngine,
   SingleObjectFixture,
   wordsOf,
 } from "../support/set-engine.js";
@@ -310,6 +311,37 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     ]);
   });
 });
+
+it.each([
+  ["set back", {}, { value: 1 }, "2"],
+  ["updated", { update: eventOperations.update }, { value: 5 }, "2"],
+])(
+  "a set's replacement that a search rules out isn't sent if the event is %s meanwhile",
+  async (_, more, event, id) => {
+    const { sandbox, clock, run, folder } = await start();
+    const set = new SetEngine(sandbox, folder, "s");
+    const declared = (advertiserId: number, entry: object) => ({
+      ...{ advertiserId, events: { k: { eventName: "E", ...entry } } },
+    });
+    await set.up(declared(1, { value: 1 }), run);
+    sandbox.fail({ on: "event", with: lost });
+    expect((await set.up(declared(2, { value: 1 }), run)).error).toMatch(/Searched for/);
+    clock.advance(TOO_LATE_MS);
+    const operations = JSON.stringify({
+      event: { search: eventOperations.search, ...more },
+      createdVisibleAfterSeconds: 0,
+    });
+    const settings = { ...run.settings, operations };
+    const { error } = await set.up(declared(1, event), { ...run, settings });
+    expect([error, set.eventIds, Object.keys(set.unresolved), sandbox.eventPosts]).toEqual([
+      undefined,
+      { k: Number(id) },
+      [],
+      2,
+    ]);
+    expect(sandbox.events.find((each) => String(each.id) === id)?.value).toBe(event.value);
+  },
+);
 
 describe("C5: the end of a create", () => {
   const inputs = { eventName: "E", advertiserId: 1, value: 1, __identity: "tiny/dev::e" };

@@ -8,6 +8,7 @@ import {
   RUN,
   resolvedIn,
   runIn,
+  runText,
 } from "../../provider/src/state/index.js";
 
 const OF = ["AbCdEfGh-_12", "ConversionEvent::purchase"] as const;
@@ -28,13 +29,20 @@ it("its mark follows from the run and the key, on every machine", () => {
 });
 
 it.each([
-  ["AbCdEfGh-_12", { run: "AbCdEfGh-_12", field: undefined }],
-  ["AbCdEfGh-_12 alternative_id", { run: "AbCdEfGh-_12", field: "alternative_id" }],
-  [{ secret: true }, { run: "", field: undefined }],
-  [undefined, { run: "", field: undefined }],
-])("the input %j names the run and the marks' field: %j", (text, expected) => {
-  expect(runIn({ [RUN]: text })).toEqual(expected);
-});
+  ["AbCdEfGh-_12", "AbCdEfGh-_12", undefined, false],
+  ["AbCdEfGh-_12 alternative_id", "AbCdEfGh-_12", "alternative_id", false],
+  ["AbCdEfGh-_12  update", "AbCdEfGh-_12", undefined, true],
+  ["AbCdEfGh-_12 alternative_id update", "AbCdEfGh-_12", "alternative_id", true],
+  [{ secret: true }, "", undefined, false],
+  [undefined, "", undefined, false],
+])(
+  "the input %j names the run, the marks' field, and whether it can update: %s, %s, %s",
+  (text, run, field, canUpdate) => {
+    const expected = { run, field, canUpdate };
+    expect(runIn({ [RUN]: text })).toEqual(expected);
+    if (typeof text === "string") expect(runText(expected)).toBe(text);
+  },
+);
 
 it("the outcomes of creates are texts by mark", () => {
   const outcomes = resolvedIn({ [RESOLVED]: { m: "5", n: "", o: 6 } });

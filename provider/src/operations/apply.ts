@@ -17,6 +17,7 @@ import { type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
 import {
   departuresOf,
   isRemoved,
+  isToCreate,
   nextState,
   type ObjectAfter,
   type PlannedObject,
@@ -234,7 +235,7 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
 
 /** All members are checked before any is sent: if one is refused, no new event of the set is created. */
 async function refuseFirst({ runtime }: Plan, tasks: readonly ObjectTask[]) {
-  const news = tasks.filter(({ action }) => ["create", "replace"].includes(action.do));
+  const news = tasks.filter(isToCreate);
   if (news.length === 0) return;
   const open = await runtime.record.open();
   const refused = news.find((task) => planOfCreate(runtime, task, open).do === "refused");

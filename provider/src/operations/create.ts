@@ -66,11 +66,15 @@ import type { Runtime } from "./runtime.js";
 /** An object that may have to be created. */
 export type NewObject = Pick<ObjectTask, "kind" | "ref" | "values" | "keys">;
 
-/** @param assertMaySend throws once nothing more may be sent. @throws AdvertisingError if nothing was created. */
+/**
+ * @param assertMaySend throws once nothing more may be sent. @param ifNotMade what to do instead of sending a create
+ * again that a search has ruled out. @throws AdvertisingError if nothing was created.
+ */
 export async function createOnce(
   runtime: Runtime,
   task: ObjectTask,
   assertMaySend: () => void,
+  ifNotMade?: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const { ref } = task;
   // Throws if the settings are incomplete, before anything begins.
@@ -87,7 +91,9 @@ export async function createOnce(
     case "take over":
       return takeOver(runtime, task, plan.create);
     case "search":
-      return sendAgain(runtime, task, plan.record, assertMaySend);
+      return recover(runtime, task, plan.record, () => {
+        return ifNotMade?.() ?? sendAgain(runtime, task, plan.record, assertMaySend);
+      });
     case "blocked":
       return { kind: "unresolved", record: plan.record };
     case "refused":
@@ -148,14 +154,14 @@ export function planOfCreate(
   });
 }
 
-/** Searches for a create of unknown outcome. If it certainly wasn't carried out, sends it again. */
-async function sendAgain(
+/** Searches for a create of unknown outcome. @param ifNotMade what to do if it certainly wasn't carried out. */
+async function recover(
   runtime: Runtime,
   task: ObjectTask,
   open: Unresolved,
-  assertMaySend: () => void,
+  ifNotMade: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { label, key } = task.ref;
+  const { key } = task.ref;
   const finding = await search(runtime, task, open);
   if (finding.kind === "unresolved") return finding;
   if (finding.kind === "found") {
@@ -164,10 +170,19 @@ async function sendAgain(
     await runtime.journal().recordCreated(open.mark, finding.id, made);
     return takeOver(runtime, task, made);
   }
+  return ifNotMade();
+}
+
+function sendAgain(
+  runtime: Runtime,
+  task: ObjectTask,
+  { mark }: Unresolved,
+  assertMaySend: () => void,
+): Promise<Outcome> {
   runtime.messages.say(
-    `${label}: a search finds no object with the mark of the create that an earlier run sent. This run sends it again.`,
+    `${task.ref.label}: a search finds no object with the mark of the create that an earlier run sent. This run sends it again.`,
   );
-  return sendCreate(runtime, { ...task, mark: open.mark }, assertMaySend);
+  return sendCreate(runtime, { ...task, mark }, assertMaySend);
 }
 
 /**

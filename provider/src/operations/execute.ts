@@ -24,7 +24,7 @@ import {
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
-import { isMade, resolutionConflict, visibleFromMs } from "../plan/index.js";
+import { isMade, isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
 import { isInRun } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
@@ -122,8 +122,11 @@ export class ObjectOperations {
     switch (action.do) {
       case "create":
       case "replace":
-      case "recover":
         return createOnce(this.runtime, task, assertMaySend);
+      case "recover":
+        return this.#recover({ ...task, action: action.else }, assertMaySend);
+      case "same":
+        return { kind: "managed", id };
       case "update":
         // If the state does not describe the object, all arguments are sent.
         return this.#update(
@@ -141,6 +144,14 @@ export class ObjectOperations {
       default:
         throw new Error(`unexpected ${action.do}`);
     }
+  }
+
+  /** @param task its action is the one that follows if the create certainly wasn't carried out. */
+  #recover(task: ObjectTask, assertMaySend: () => void): Promise<Outcome> {
+    // A single object's replacement has begun already.
+    const isSent = task.ref.member === undefined || isToCreate(task);
+    const ifNotMade = () => this.#execute(task, assertMaySend);
+    return createOnce(this.runtime, task, assertMaySend, isSent ? undefined : ifNotMade);
   }
 
   /** @returns undefined if the object certainly doesn't exist. @throws AdvertisingError if that isn't known. */

@@ -8,7 +8,6 @@ import {
   ArgumentsError,
   BlockedCreateError,
   hasValue,
-  joined,
   own,
   type Secrets,
   SettingsError,
@@ -61,6 +60,7 @@ import {
   readStored,
   refOfInputs,
   resourceKeyIn,
+  runText,
   SECRET_ARGUMENTS,
   SINGLE,
   type StoredSet,
@@ -175,7 +175,9 @@ export async function check(
   // create comes with the second check of a replacement.
   const isSending = deployment.isUp !== false && (isChanged || isSet);
   const mayCreate = isSending && (isNew || (isSet && isChanged));
-  const run = joined(" ", runtime.runName, settings.markField);
+  const { markField: field } = settings;
+  const canUpdate = isSet && plan.can.update !== undefined;
+  const run = runText({ run: runtime.runName, field, canUpdate });
   return {
     inputs: withoutUndefined({
       ...values,
@@ -333,11 +335,6 @@ function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
     // A run that knew the object of an earlier create has taken it over, and sent nothing.
     if (object && (isQuiet(object) || open.of(object.keys).some(isMade))) continue;
     if (object && unresolved.has(object.key)) continue;
-    // The interrupted run has updated it in place, as this run does. Only a journal knows of a create then.
-    if (object?.action.do === "update" && create.at === "") {
-      runtime.record.noteSeen(create.mark);
-      continue;
-    }
     // Perhaps the member's former key: commands use the names that `pending` has.
     const { member = SINGLE } = parseKey(create.key);
     if (!unresolved.has(member))

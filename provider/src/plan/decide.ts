@@ -56,8 +56,8 @@ export type Action =
   | { do: "adopt"; id: string | undefined }
   /** The program names the state's object, which can't be updated: only the state gets the new arguments. */
   | { do: "update state only" }
-  /** An earlier create has an unknown outcome, and is searched for on the platform. */
-  | { do: "recover"; record: Unresolved }
+  /** An earlier create has an unknown outcome, and is searched for on the platform. `else`: if it wasn't carried out. */
+  | { do: "recover"; record: Unresolved; else: Action }
   /** Nothing is done before somebody resolves the create. `why`: the program's `existingId` contradicts the create. */
   | { do: "blocked"; record: Unresolved; why?: string }
   /** The object leaves the state and stays live. */
@@ -71,6 +71,11 @@ export function shownAction({ action, formerKey }: PlannedObject): ShownAction {
   if (action.do === "same" && formerKey !== undefined) return "rename";
   if (action.do === "replace" && action.perhaps) return "perhaps replace";
   return action.do;
+}
+
+/** Whether the action sends a create, without a search before it. */
+export function isToCreate({ action }: Pick<PlannedObject, "action">): boolean {
+  return action.do === "create" || action.do === "replace";
 }
 
 export interface Circumstances {
@@ -193,9 +198,10 @@ function wasSentAs(kind: Kind, values: Values, { body, owner }: SentAs, facts: V
 function decide(
   kind: Kind,
   can: Abilities,
-  { id: held, unresolved: record, isDeclared, entry, values }: UndecidedObject,
+  object: UndecidedObject,
   changed: Changes,
 ): Action {
+  const { id: held, unresolved: record, isDeclared, entry, values } = object;
   const adopts = adoptedBy(entry);
   const isNamed = adopts !== undefined && adopts !== UNKNOWN;
   // Nothing new is created before an open create is resolved.
@@ -203,10 +209,9 @@ function decide(
     const why = isNamed ? resolutionConflict(kind, adopts, values, record) : undefined;
     if (why !== undefined) return { do: "blocked", record, why };
     if (adopts !== undefined) return { do: "adopt", id: isNamed ? adopts : undefined };
-    return {
-      do: isDeclared && canSearch(can, record) ? "recover" : "blocked",
-      record,
-    };
+    if (!isDeclared || !canSearch(can, record)) return { do: "blocked", record };
+    const without = { ...object, unresolved: undefined };
+    return { do: "recover", record, else: decide(kind, can, without, changed) };
   }
   if (!isDeclared) return { do: "retain" };
   if (isNamed && adopts !== held) return { do: "adopt", id: adopts };

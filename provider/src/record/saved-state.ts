@@ -1,4 +1,5 @@
 /** A stack's saved state as an index, which is built once, and the creates that it has as in flight. Pure. */
+import type { Values } from "../base/index.js";
 import {
   fingerprintOfBody,
   type Kind,
@@ -8,6 +9,7 @@ import {
 import {
   decideObjects,
   isFirstSending,
+  isToCreate,
   type PlannedObject,
   type SavedCreates,
 } from "../plan/index.js";
@@ -134,20 +136,19 @@ function mayCreate(type: string, of: Kind | SetKind, inState: Resource | undefin
 }
 
 /** The objects that an operation creates: only those that a plan would create can have been sent. */
-function createdIn(of: Kind | SetKind, inputs: Resource["inputs"], inState?: Resource) {
+function createdIn(of: Kind | SetKind, inputs: Values, inState?: Resource) {
   const { id, outputs = {} } = inState ?? {};
   const isSet = "member" in of;
   // The engine has decided already that a single object is created: a forced replacement has no changed argument.
   let stored = readStored(of, undefined, {});
   if (isSet) stored = readStored(of, id, outputs);
-  const objects = decideObjects(kindOf(of), stored, readDeclared(of, inputs));
+  const objects = decideObjects(kindOf(of), stored, readDeclared(of, inputs), {
+    can: { update: runIn(inputs).canUpdate },
+    deletes: () => false,
+  });
   const created = objects.filter((object) => object.isDeclared && isToCreate(object));
   if (isSet || !isPlatformId(id)) return created;
   return created.map((object) => ({ ...object, id }));
-}
-
-function isToCreate({ action }: PlannedObject) {
-  return action.do === "create" || action.do === "replace";
 }
 
 /** @param object undefined if nothing is known of a set's events. */

@@ -101,19 +101,25 @@ export const UNRESOLVED = "unresolved";
  * created. An output only.
  */
 export const RESOLVED = "__resolved";
-/**
- * The run that sends a resource's creates, followed by a blank and the `markField` if one is set. An input only: so
- * Pulumi's pending operations contain it.
- */
+/** A {@link SendingRun} as text. An input only: so Pulumi's pending operations contain it. */
 export const RUN = "__run";
 
-/** The run in a resource's inputs, and the request field that its marks were sent in. */
-export function runIn({ [RUN]: text }: Values): {
+/** The run that sends a resource's objects. */
+export interface SendingRun {
   run: string;
+  /** The request field that its marks are sent in. */
   field?: string | undefined;
-} {
-  const [run = "", field] = typeof text === "string" ? text.split(" ") : [];
-  return { run, field };
+  /** Whether it updates changed events of a set in place, instead of creating others. */
+  canUpdate: boolean;
+}
+
+export function runText({ run, field = "", canUpdate }: SendingRun): string {
+  return [run, field, canUpdate ? "update" : ""].join(" ").trimEnd();
+}
+
+export function runIn({ [RUN]: text }: Values): SendingRun {
+  const [run = "", field, update] = typeof text === "string" ? text.split(" ") : [];
+  return { run, field: field || undefined, canUpdate: update !== undefined };
 }
 
 /**
