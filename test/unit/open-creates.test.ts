@@ -315,6 +315,16 @@ describe("journals that nobody needs any more", () => {
       [],
       [saved, ["n"], answer, journalOf([create(), create({ mark: "n" })])],
     ],
+    [
+      "an answer that has been taken over, and a journal that is still needed and asks for it",
+      [],
+      [
+        undefined,
+        ["n"],
+        journalOf([create({ state: "created", id: "5" })], { run: "answer" }),
+        journalOf([create(), create({ mark: "n" })]),
+      ],
+    ],
   ])("%s", (_, expected, given) => {
     expect(finished(...given)).toEqual(expected);
   });

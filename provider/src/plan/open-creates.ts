@@ -218,12 +218,12 @@ export function finishedJournals<J extends NotedRun>(
   saved: SavedCreates | undefined,
   isOpen: (mark: string) => boolean,
 ): J[] {
-  const entries = journals.flatMap((journal) => [...journal.entries.values()]);
-  const sent = entries.filter(({ state }) => state !== "closed");
-  const asked = new Set(sent.map(({ mark }) => mark));
+  const asked = marksIn(journals);
+  const staying = journals.filter((journal) => marksIn([journal]).values().some(isOpen));
+  const askedLater = marksIn(staying);
   // An answer counts as long as a pending operation, or another journal, asks for it.
   const isNeeded = ({ mark, state }: NotedCreate) => {
-    if (state !== "closed") return isOpen(mark);
+    if (state !== "closed") return askedLater.has(mark);
     return saved?.lists(mark) !== false || asked.has(mark);
   };
   return journals.filter((journal) => {
@@ -231,6 +231,12 @@ export function finishedJournals<J extends NotedRun>(
     if (saved && !isOfState(journal, saved)) return false;
     return ![...journal.entries.values()].some(isNeeded);
   });
+}
+
+/** The marks of the creates that journals have as sent or created. */
+function marksIn(journals: readonly NotedRun[]): Set<string> {
+  const entries = journals.flatMap((journal) => [...journal.entries.values()]);
+  return new Set(entries.filter(({ state }) => state !== "closed").map(({ mark }) => mark));
 }
 
 /**
