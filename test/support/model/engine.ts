@@ -362,8 +362,11 @@ export async function preview(
       if (!old) continue;
       const news = withProvider(inputs, given);
       const plan = await face.diff(old.id ?? "", old.outputs, news);
-      if ((plan.replaces ?? []).length > 0) await face.check({}, { ...given });
-      else if (plan.changes !== true) advertiserIds.set(urn, old.outputs.advertiserId);
+      if ((plan.replaces ?? []).length > 0) {
+        const { failures: ofSecond = [] } = await face.check({}, { ...given });
+        if (ofSecond.length > 0)
+          return { errors: ofSecond.map(({ reason }) => reason), hasUnknown };
+      } else if (plan.changes !== true) advertiserIds.set(urn, old.outputs.advertiserId);
     } catch (error) {
       return { errors: [(error as Error).message], hasUnknown };
     }
