@@ -200,10 +200,15 @@ function openAdvice(all: readonly Namesake[], isWhole: boolean) {
   const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });
   if (unknown.length === 0) lines.push(`If both are the same object: ${cure}.`);
   else lines.push(`If it is there, and both are the same object: also ${cure}.`);
-  if (unknown.length < all.length && isWhole)
+  if (unknown.length === all.length) return lines;
+  if (isWhole)
     lines.push(
       "If not, drop the record of the earlier create:",
       `  ${pendingCommandLine("forget", [...names])}`,
+    );
+  else
+    lines.push(
+      `If not, and the program doesn't declare ${quoted(names)}: see --forget in \`${COMMAND} pending --help\`.`,
     );
   return lines;
 }

@@ -20,6 +20,10 @@ interface Namesake {
 const NAMESAKE =
   /^ {2,}(\S.*?): an earlier run (?:sent|created) (.+?)(?:, and its outcome is unknown: .*| as (\d+))$/gm;
 
+/** What the message names a command for without printing it, since the program may declare it. */
+const UNDECLARED = /doesn't declare (.+): see --forget in /g;
+const COMMAND = "pulumi-advertising";
+
 export class Person {
   /** The number of commands and edits. */
   #commands = 0;
@@ -143,6 +147,11 @@ export class Person {
       last = (await this.#answer(line, "created", truth)) ?? last;
     for (const line of commands)
       last = (await this.#answer(line, "not-created", isNot)) ?? last;
+    const declared = new Set(objects.map(({ key }) => parseKey(key).short));
+    for (const [, names = ""] of text.matchAll(UNDECLARED))
+      for (const [, name = ""] of names.matchAll(/"([^"]+)"/g))
+        if (!declared.has(name))
+          commands.push(`npx ${COMMAND} pending --forget '${name}' --stack ${stack.name}`);
     for (const line of commands)
       last = (await this.#answer(line, "forget", forgotten)) ?? last;
     return asking(last);
