@@ -266,6 +266,21 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       },
     );
 
+    it("of what was replaced and only awaits its removal: unresolved", async () => {
+      const { sandbox, fixture } = await start(shape);
+      const { engine } = fixture("p");
+      await fixture("p").up();
+      const { saved, urn, state } = engine;
+      if (state) saved.set(`${urn}#old`, { ...state, isOld: true, resourceUrn: urn });
+      saved.set(urn, undefined);
+      sandbox.fail({ on: "event", with: answeredWith(2) });
+      const q = fixture("q");
+      expect((await q.up({ eventName: "Q" })).error).toMatch(
+        /names 2, which already belongs to .*"p"/,
+      );
+      expect([q.id, q.unresolved?.name, sandbox.eventPosts]).toEqual([undefined, "Q", 2]);
+    });
+
     it("of what it had before: unresolved, and its replacement leaves nothing behind unsaid", async () => {
       const { sandbox, fixture } = await start(shape);
       const e = fixture("e");

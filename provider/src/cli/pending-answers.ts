@@ -90,9 +90,7 @@ export function idConflict(
     return each.record.id === id && each.record.mark !== create.record.mark;
   });
   const answered = others.filter((each) => each.id === id).map((each) => each.create);
-  const holders = saved
-    .holdersOf(ref.kind, id)
-    .filter((each) => !isSameObject(create, each));
+  const holders = saved.allWith(ref.kind, id).filter((each) => !isSameObject(create, each));
   const owners = [...holders, ...makers, ...answered];
   if (formerIds.includes(id)) owners.push(create);
   const owner = owners.find((each) => each.ref.kind === ref.kind);

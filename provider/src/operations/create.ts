@@ -195,8 +195,11 @@ function ownershipConflict(
 ): string | undefined {
   if (formerIds.includes(id)) return "this resource had before";
   const inRun = runtime.deployment.holderOf(kind, id);
-  const holder = inRun ?? runtime.record.arrived?.holdersOf(kind.name, id).at(0)?.ref.key;
-  if (holder !== undefined && holder !== ref.key)
+  const saved = runtime.record.arrived?.allWith(kind.name, id).find((each) => {
+    return each.ref.key !== ref.key || each.resource.delete === true;
+  });
+  const holder = inRun ?? saved?.ref.key;
+  if (holder !== undefined && inRun !== ref.key)
     return `already belongs to ${parseKey(holder).label}`;
   return runtime.deployment.hasDeleted(kind, id) ? "was deleted before" : undefined;
 }

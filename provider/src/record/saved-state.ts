@@ -53,6 +53,8 @@ export interface SavedState extends ExportedStack, SavedCreates {
   byKey: ReadonlyMap<string, ExportedObject>;
   /** The resources with this id in the state. */
   withId(id: string): readonly Resource[];
+  /** The objects with this id, also those that were replaced and only await their removal. */
+  allWith(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The current objects with this id. */
   holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The creates of all pending operations, the earliest operation's first. */
@@ -74,7 +76,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
   const objects = all.filter(({ resource }) => resource.delete !== true);
   const byId = Map.groupBy(resources, ({ id = "" }) => id);
   const byObject = Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id));
-  const having = (kind: Kind["name"], id: string) =>
+  const allWith = (kind: Kind["name"], id: string) =>
     byObject.get(objectKey(kind, id)) ?? [];
   return {
     ...stack,
@@ -83,10 +85,11 @@ export function savedStateOf(stack: ExportedStack): SavedState {
     byKey: new Map(objects.map((each) => [each.ref.key, each])),
     unresolved: new Set(objects.flatMap(({ record }) => record?.mark ?? [])),
     withId: (id) => byId.get(id) ?? [],
+    allWith,
     holdersOf: (kind, id) =>
-      having(kind, id).filter(({ resource }) => resource.delete !== true),
+      allWith(kind, id).filter(({ resource }) => resource.delete !== true),
     hasObject: (kind, id, account) =>
-      having(kind, id).some(({ resource }) =>
+      allWith(kind, id).some(({ resource }) =>
         mayBeSameAccount(account, resource.outputs?.[ACCOUNT]),
       ),
     runs: new Set(runs.filter((run) => run !== "")),
