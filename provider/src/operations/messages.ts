@@ -208,7 +208,7 @@ function openAdvice(all: readonly Namesake[], isWhole: boolean) {
     );
   else
     lines.push(
-      `If not, and the program doesn't declare ${quoted(names)}: see --forget in \`${COMMAND} pending --help\`.`,
+      `If not, and the program doesn't declare ${quoted(names)}: \`${COMMAND} pending --help\` says how to drop its record.`,
     );
   return lines;
 }

@@ -21,7 +21,7 @@ const NAMESAKE =
   /^ {2,}(\S.*?): an earlier run (?:sent|created) (.+?)(?:, and its outcome is unknown: .*| as (\d+))$/gm;
 
 /** What the message names a command for without printing it, since the program may declare it. */
-const UNDECLARED = /doesn't declare (.+): see --forget in /g;
+const UNDECLARED = /doesn't declare (.+): `.+ pending --help` says how to drop /g;
 const COMMAND = "pulumi-advertising";
 
 export class Person {
@@ -260,6 +260,11 @@ export class Person {
     stack.printed[machine] = "";
     const code = await simulation.command(machine, args);
     const text = stack.printed[machine];
+    const instead = /no other object, answer --not-created '?([^'\n]+)/.exec(text);
+    if (code === 2 && instead !== null) {
+      const answer = ["--not-created", instead[1] ?? "", "--stack", stack.name];
+      return this.#run(["npx", "pulumi-advertising", "pending", ...answer]);
+    }
     if (code === 2)
       throw new Violation(`a true answer was refused: ${args.join(" ")}\n${text}`);
     return text;

@@ -871,18 +871,28 @@ export class Simulation {
     const isListed = ({ fields }: Made) =>
       sent.some((each) => each.at === "" && isLike(each, fields));
     // What only Pulumi's record of an interrupted run has, a message describes by that.
-    const recorded = (stack.state.pending_operations ?? []).map(
-      ({ resource }) => resource.inputs,
+    const recorded = (stack.state.pending_operations ?? []).map(({ resource }) => resource);
+    const isOneOf =
+      (resources: typeof recorded) =>
+      ({ fields }: Made) =>
+        resources.some(
+          ({ inputs }) =>
+            (inputs?.eventName ?? inputs?.advertiserName) === nameIn(fields) &&
+            inputs?.value === fields.value,
+        );
+    const isRecorded = isOneOf(recorded);
+    // Sent again under a new name.
+    const isRecordedSo = isOneOf(
+      recorded.filter(({ urn, type }) => {
+        return isCalled(keyOfUrn(type.split(":").at(-1) as Declared["type"], urn));
+      }),
     );
-    const isRecorded = ({ fields }: Made) =>
-      recorded.some(
-        (each) => each?.eventName === nameIn(fields) && each?.value === fields.value,
-      );
     // Another event may have its key by now, while a message describes the one that was sent.
     const described = there.filter(isSent);
     const isWanted = (made: Made) => stack.wanted.some(({ key }) => key === made.key);
     const sole =
       described.length === 1 && !described.some(isWanted) ? described[0] : undefined;
+    const listed = there.filter(isListed);
     const meant = stack.wanted.find(({ key }) => isCalled(key))?.self;
     const isMeant = ({ self }: Made) => meant === undefined || self === meant;
     return (
@@ -895,6 +905,9 @@ export class Simulation {
       sole ??
       called.findLast(isMeant) ??
       called.findLast(isRecorded) ??
+      there.findLast(isRecordedSo) ??
+      // Created under a name that the program has changed since.
+      (listed.length === 1 ? listed[0] : undefined) ??
       this.#heldAs(stack, isCalled)
     );
   }
@@ -1007,6 +1020,11 @@ export class Simulation {
     );
     let code = await this.command(machine, [...listed, ...more].flat(), kill);
     if (code === 2 && more.length > 0) code = await this.command(machine, listed.flat());
+    const instead = /no other object, answer --not-created '?([^'\n]+)/.exec(
+      this.stack.printed[machine],
+    );
+    // What was asked about is in the state already.
+    if (code === 2 && instead !== null) return;
     if (code === 2)
       throw new Violation(`an answer was refused: ${this.stack.printed[machine]}`);
     if (code === undefined) return;
