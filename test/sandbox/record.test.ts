@@ -678,6 +678,24 @@ it("several resources of a killed run, some of which were saved: each once", asy
   ]);
 });
 
+it("an unresolved event of a set that gets another key is not sent under it where Pulumi can't be asked", async () => {
+  vi.spyOn(console, "warn").mockReturnValue();
+  onTestFinished(() => void vi.restoreAllMocks());
+  const sandbox = await operatedSandbox();
+  const here = newFolder();
+  const up = async (key: string) => {
+    const set = new SetEngine(sandbox, here, "s");
+    set.saved.trouble = "no rights";
+    return (await set.up({ advertiserId: 1, events: { [key]: E } })).error;
+  };
+  sandbox.fail(LOST);
+  expect(await up("o")).toMatch(/outcome of 1 create is unknown/);
+  for (let time = 0; time < 2; time++) {
+    expect(await up("l")).toMatch(/events\["l"\].*: an earlier run sent events\["o"\]/);
+    expect(sandbox.eventPosts).toBe(1);
+  }
+});
+
 it("an unresolved event of the state, which the program gives another name, or drops: not sent again, and named", async () => {
   const sandbox = await operatedSandbox();
   const declared = { advertiserId: 1, ...E };

@@ -305,6 +305,9 @@ export async function withOpenCreates(plan: Plan): Promise<Plan> {
   const { runtime, resource, ref, stored, objects } = plan;
   if (objects.every(isQuiet)) return plan;
   const open = await runtime.record.open();
+  // Pulumi's record has it, but perhaps can't be read.
+  for (const [key, record] of stored.unresolved)
+    open.note({ ...record, key: objectRef(ref, key).key, run: "", isInState: true });
   if (open.all.length + stored.unresolved.size === 0) return plan;
   if ("member" in resource && open.of([ref.key]).length > 0)
     throw new BlockedCreateError(hiddenEventsMessage(ref));

@@ -258,15 +258,22 @@ export function withoutEnded<J extends NotedRun>(
 
 /** Open creates by key, and by kind and name on the platform: indexes, since a set may have thousands of events. */
 export class OpenCreates {
-  readonly #byKey: ReadonlyMap<string, readonly OpenCreate[]>;
+  readonly #byKey: Map<string, OpenCreate[]>;
   /** The first ones last, where those that are over are taken off. */
-  readonly #byName: ReadonlyMap<string, OpenCreate[]>;
+  readonly #byName: Map<string, OpenCreate[]>;
 
   constructor(readonly all: readonly OpenCreate[] = []) {
     this.#byKey = Map.groupBy(all, ({ key }) => key);
-    this.#byName = Map.groupBy(all.toReversed(), ({ key, name = UNNAMED }) => {
-      return `${parseKey(key).kind} ${name}`;
-    });
+    this.#byName = Map.groupBy(all.toReversed(), kindAndNameOf);
+  }
+
+  /** Adds a create that the engine has shown in the state. */
+  note(create: OpenCreate): void {
+    const { key, mark } = create;
+    if (this.of([key]).some((each) => each.mark === mark)) return;
+    this.#byKey.set(key, [create, ...this.of([key])]);
+    const name = kindAndNameOf(create);
+    this.#byName.set(name, [create, ...(this.#byName.get(name) ?? [])]);
   }
 
   /** The creates of a resource or member, also under its former keys. */
@@ -292,6 +299,10 @@ export class OpenCreates {
     }
     return undefined;
   }
+}
+
+function kindAndNameOf({ key, name = UNNAMED }: OpenCreate): string {
+  return `${parseKey(key).kind} ${name}`;
 }
 
 /** Stands for an unknown or secret name: no name on the platform is empty. */
