@@ -121,22 +121,21 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     expect([await up(), e.id, sandbox.eventPosts]).toEqual([undefined, "2", 3]);
   });
 
-  it.each([
-    ["on another machine", true],
-    ["where Pulumi can't be asked", false],
-  ])(
+  it.each(["on another machine", "where Pulumi can't be asked", "with checkpoints off"])(
     "R6: is not sent a third time soon after a killed run has sent it again, %s",
-    async (_, isElsewhere) => {
+    async (where) => {
       const { sandbox, clock, up, e, elsewhere, run } = await one();
+      if (where === "with checkpoints off")
+        Object.assign(run, { environment: { PULUMI_SKIP_CHECKPOINTS: "true" } });
       sandbox.fail({ on: "event", with: lost, times: 2 });
       await up();
       clock.advance(TOO_LATE_MS);
       await e.kill({}, run);
       expect(sandbox.eventPosts).toBe(2);
-      const there = isElsewhere ? elsewhere() : e;
+      const there = where === "on another machine" ? elsewhere() : e;
       vi.spyOn(console, "warn").mockReturnValue();
       onTestFinished(() => void vi.restoreAllMocks());
-      if (!isElsewhere) e.engine.saved.trouble = "no rights";
+      if (where === "where Pulumi can't be asked") e.engine.saved.trouble = "no rights";
       for (let time = 0; time < 2; time++) {
         expect(await up(there)).toMatch(/Searched for/);
         expect(sandbox.eventPosts).toBe(2);

@@ -233,6 +233,13 @@ describe("whose journal it is", () => {
 });
 
 describe("reports of one mark", () => {
+  it("are about the last sending, in any order", () => {
+    const [early, late] = ["2026-01-01T00:00:26.000Z", "2026-01-01T00:01:31.000Z"];
+    const journals = [early, late].map((at) => journalOf([create({ at })]));
+    for (const all of [journals, journals.toReversed()])
+      expect(openCreates(undefined, all).open[0]?.at).toBe(late);
+  });
+
   const joined = (...reports: (Partial<NotedCreate> | Partial<SentCreate>)[]) => {
     const [first = {}, ...others] = reports;
     const journals = others.map((each, n) =>

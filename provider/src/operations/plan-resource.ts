@@ -323,23 +323,17 @@ function isQuiet({ action }: PlannedObject) {
 function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
   const { runtime, resource, ref, stored, objects } = plan;
   const unresolved = new Map(stored.unresolved);
+  // A killed run has sent it again: its moment may be about an earlier sending.
+  for (const [key, each] of unresolved)
+    if (runtime.record.hasSentAgain(each))
+      unresolved.set(key, withoutUndefined({ ...each, latest: undefined }));
   const byKey = new Map(objects.flatMap((each) => each.keys.map((key) => [key, each])));
   // A set also has creates of events that it no longer declares.
-  const all = "member" in resource ? open.all : open.of([...byKey.keys()]);
-  const found = all.filter(({ isInState }) => isInState !== true);
-  // A killed run has sent it again: its moment may be about an earlier sending. Where Pulumi can't be asked, the journal
-  // has the later one.
-  const noted = new Map(found.map(({ mark, at }) => [mark, at]));
-  for (const [key, each] of unresolved) {
-    const { mark, at } = each;
-    const isNoted = noted.has(mark) && noted.get(mark) !== at;
-    if (isNoted || runtime.record.arrived?.sentAgain.has(mark))
-      unresolved.set(key, withoutUndefined({ ...each, latest: undefined }));
-  }
-  for (const create of found) {
+  const isSet = "member" in resource;
+  for (const create of isSet ? open.all : open.of([...byKey.keys()])) {
     const object = byKey.get(create.key);
     const isOwn = object || resourceKeyIn(create.key) === ref.key;
-    if (!isOwn || isMade(create)) continue;
+    if (!isOwn || isMade(create) || create.isInState) continue;
     if (!runtime.isSameAccount(create.account)) continue;
     // A run that knew the object of an earlier create has taken it over, and sent nothing.
     if (object && (isQuiet(object) || open.of(object.keys).some(isMade))) continue;

@@ -64,6 +64,8 @@ export class RunRecord {
   #journals: readonly RunJournal[] = [];
   /** The marks of open creates at the start. */
   #openMarks: ReadonlySet<string> = new Set();
+  /** By mark, when a create was last sent; empty if only Pulumi's record has it. */
+  #sentAt: ReadonlyMap<string, string> = new Map();
   /** The marks of creates that the state lists as unresolved after this run. */
   readonly #listedAfter = new Set<string>();
   /** Resources as the engine has passed them to this run. */
@@ -147,8 +149,9 @@ export class RunRecord {
     if (!own) return new OpenCreates();
     const isAwaited = (run: RunJournal) => isUp && (!saved || isOfState(run, saved));
     this.#journals = await own.readEarlier(saved?.runs ?? new Set(), isAwaited);
-    const { open, superseded } = openCreates(saved, this.#journals, isThisRun);
+    const { open, superseded, unresolved } = openCreates(saved, this.#journals, isThisRun);
     this.superseded = superseded;
+    this.#sentAt = new Map([...open, ...unresolved].map(({ mark, at }) => [mark, at]));
     this.#openMarks = new Set(open.map(({ mark }) => mark));
     // An unresolved resource may have got another name in the program: then the engine drops it without asking.
     const inState = (saved?.objects ?? []).flatMap(({ ref, record, resource }) => {
@@ -178,6 +181,12 @@ export class RunRecord {
 
   hasSeen(create: OpenCreate): boolean {
     return this.#seen.has(create.mark) || this.#seen.has(objectOf(create));
+  }
+
+  /** Whether an interrupted run has sent a create again that the state lists as unresolved. */
+  hasSentAgain({ mark, at }: Pick<OpenCreate, "mark" | "at">): boolean {
+    const last = this.#sentAt.get(mark) || at;
+    return last !== at || this.arrived?.sentAgain.has(mark) === true;
   }
 
   /** The marks that the record lists for these keys, of creates that are not open, or no longer. */

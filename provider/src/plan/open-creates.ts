@@ -90,6 +90,8 @@ export interface CreatesAtStart {
   open: readonly OpenCreate[];
   /** The journal's creates with an id for whose resource the state has another object. */
   superseded: readonly OpenCreate[];
+  /** The creates that the state lists as unresolved. */
+  unresolved: readonly OpenCreate[];
 }
 
 /** Whether the record proves that a journal is this state's. */
@@ -146,6 +148,7 @@ export function openCreates(
   );
   const open: OpenCreate[] = [];
   const superseded: OpenCreate[] = [];
+  const unresolved: OpenCreate[] = [];
   for (const [mark, reports] of all) {
     const { state, ...create } = joinReports(reports);
     if (state === "closed") continue;
@@ -155,9 +158,10 @@ export function openCreates(
     if (create.isDoubtful) known.field = undefined;
     const standing = saved ? standingOf(known, saved) : "open";
     if (standing === "open") open.push(known);
+    if (standing === "unresolved") unresolved.push(known);
     if (standing === "superseded" && create.id !== undefined) superseded.push(known);
   }
-  return { open, superseded };
+  return { open, superseded, unresolved };
 }
 
 /** Whether the run that names a create is the one that has sent it first. Any other keeps its mark. */
@@ -184,7 +188,10 @@ type Report = NotedCreate & Pick<OpenCreate, "isDoubtful" | "provider">;
 
 const RANK = { sent: 0, created: 1, closed: 2 };
 
-/** Joins the reports of one mark: who knows most about the outcome wins. What was sent is known only if all agree. */
+/**
+ * Joins the reports of one mark: who knows most about the outcome wins, then the last sending. What was sent is known
+ * only if all agree.
+ */
 function joinReports(all: readonly Report[]): Report {
   // Another state's answers say nothing about this state's create.
   const sure = all.filter(({ isDoubtful }) => isDoubtful !== true);
@@ -193,7 +200,8 @@ function joinReports(all: readonly Report[]): Report {
 }
 
 function join(reports: readonly Report[]): Report {
-  const sorted = reports.toSorted((a, b) => RANK[a.state] - RANK[b.state]);
+  const byTime = reports.toSorted((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
+  const sorted = byTime.toSorted((a, b) => RANK[a.state] - RANK[b.state]);
   const all: Report = Object.assign({}, ...sorted.map(withoutUndefined));
   all.isDoubtful = reports.every(({ isDoubtful }) => isDoubtful === true);
   // It is about one sending only.

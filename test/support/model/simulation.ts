@@ -665,10 +665,13 @@ export class Simulation {
       facts = {},
     }: Pick<KnownCreate, "key" | "name" | "facts">) =>
       parseKey(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
+    // One journal may have the create, and another one its id.
+    const idOf = ({ mark, id }: KnownCreate) =>
+      id ?? run.known.find((each) => each.mark === mark && each.id !== undefined)?.id ?? "";
     const isSeen = (record: KnownCreate) =>
-      (record.id !== undefined && adopted.has(record.id)) ||
+      adopted.has(idOf(record)) ||
       marks.has(record.mark) ||
-      held.some(({ object }) => object === objectKey(kind, record.id ?? "")) ||
+      held.some(({ object }) => object === objectKey(kind, idOf(record))) ||
       // Its own resource has an object, and not the one that it was to replace.
       held.some(
         (each) =>
