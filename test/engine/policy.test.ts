@@ -23,7 +23,10 @@ const starter = spawnSync("which", ["pulumi-analyzer-policy"], {
  * The pack, started by Pulumi's own starter for policy packs. The engine asks the language host for it by itself, and
  * the one built from source is older and can't; for a runtime without one it looks for a starter of that name.
  */
-function startedByStarter(): { readonly pack: string; readonly folder: string } {
+function startedByStarter(code?: string): {
+  readonly pack: string;
+  readonly folder: string;
+} {
   const parent = join(repository, ".pulumi-local", "test");
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, "policy-"));
@@ -35,6 +38,7 @@ function startedByStarter(): { readonly pack: string; readonly folder: string } 
     file,
     readFileSync(file, "utf8").replace("runtime: nodejs", "runtime: starter"),
   );
+  if (code !== undefined) writeFileSync(join(pack, "index.ts"), code);
   symlinkSync(starter, join(folder, "pulumi-analyzer-policy-starter"));
   return { pack, folder };
 }
@@ -76,6 +80,45 @@ describe.skipIf(starter === "")("examples/policy", () => {
     expect(output).not.toMatch(/Purchase \| shop" does not fit|604800/);
     expect(output.match(/add the option \{ protect: true \}/g)).toHaveLength(4);
     expect(output).toContain("advertising@v");
+    expect(sandbox.requests).toEqual([]);
+  });
+});
+
+/** A remediation that leaves out the inputs that begin with one of these texts. */
+const leavingOut = (start: string) => `import { PolicyPack } from "@pulumi/policy";
+const given = ([name]: [string, unknown]) => !name.startsWith("${start}");
+new PolicyPack("advertising", { policies: [{
+  name: "plain",
+  description: "Only plain inputs",
+  enforcementLevel: "remediate",
+  remediateResource: ({ type, props }) =>
+    type.includes("advertising:")
+      ? Object.fromEntries(Object.entries(props).filter(given))
+      : undefined,
+}] });`;
+
+describe.skipIf(starter === "")("a remediation that takes away hidden inputs", () => {
+  it("all of them: an error of ours, in the preview of new resources too", async () => {
+    const sandbox = await useSandbox();
+    const stack = await newStack(shop, { sandbox });
+    const { pack, folder } = startedByStarter(leavingOut("__"));
+    stack.setEnvironment({ PATH: `${folder}:${stack.environment.PATH}` });
+    const { code, output } = await stack.preview("--policy-pack", pack);
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/error: Advertiser "acme" lacks inputs .*\(__provider\)/);
+    // Without a preview, Pulumi itself fails, before anything is sent.
+    expect((await stack.up("--skip-preview", "--policy-pack", pack)).code).not.toBe(0);
+    expect(sandbox.requests).toEqual([]);
+  });
+
+  it("the run's name, without which nobody could tell after a kill what was created", async () => {
+    const sandbox = await useSandbox();
+    const stack = await newStack(shop, { sandbox });
+    const { pack, folder } = startedByStarter(leavingOut("__run"));
+    stack.setEnvironment({ PATH: `${folder}:${stack.environment.PATH}` });
+    const { code, output } = await stack.up("--skip-preview", "--policy-pack", pack);
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/error: This Advertiser lacks inputs .*\(__run\)/);
     expect(sandbox.requests).toEqual([]);
   });
 });

@@ -401,7 +401,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const run = engine.newRun(KNOWN);
     await run[shape === "a single event" ? "event" : "set"].delete(id, unknown);
     await run.event.delete("unresolved-x", outputs);
-    expect(run.said).toEqual([
+    expect(run.told.map(({ message }) => message)).toEqual([
       expect.stringContaining("because the state doesn't name its account"),
     ]);
     expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
@@ -651,6 +651,26 @@ describe("delete", () => {
   );
 
   it.each([true, false])(
+    "is not sent if Pulumi's option keeps it, which only the engine knows before this run (%s: through the plugin)",
+    async (isPlugin) => {
+      const { sandbox, engine, given } = await held();
+      if (isPlugin) {
+        await engine.destroy(WITHOUT_UPDATE);
+        engine.plugin = "default";
+        await engine.up(given(), WITHOUT_UPDATE);
+      }
+      const { deletes } = sandbox;
+      const { id } = engine.state ?? expect.fail();
+      engine.declares = { deletes: true, retains: true };
+      const { error, run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
+      expect([error, sandbox.deletes]).toEqual([undefined, deletes]);
+      expect(wordsOf(run)).toMatch(
+        new RegExp(`\\(${id}\\) left .* has the option retainOnDelete\\. .* stays live`),
+      );
+    },
+  );
+
+  it.each([true, false])(
     "is sent if it comes before the create, as with deleteBeforeReplace or --replace: %s",
     async (isBefore) => {
       const { sandbox, engine, given } = await held();
@@ -678,12 +698,12 @@ describe("delete", () => {
 });
 
 it("without a known operation only the documented ones are sent", async () => {
-  const { event, id, outs, sandbox, said } = await start({}, {});
+  const { event, id, outs, sandbox, told } = await start({}, {});
   expect((await event.read(id, outs)).props).toEqual(outs);
   expect((await event.diff(id, outs, { ...inputs, eventName: "Buy" })).replaces).toEqual([
     "eventName",
   ]);
   await event.delete(id, outs);
-  expect(said.at(-1)).toContain("has no delete");
+  expect(told.at(-1)?.message).toContain("has no delete");
   expect(sandbox.requests).toEqual([]);
 });

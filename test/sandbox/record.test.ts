@@ -541,7 +541,7 @@ describe("who has an object", () => {
       const run = a.newRun({ ...DELETES, saved: record, command: { command: "destroy" } });
       await run.event.delete(id, outputs);
       await run.close();
-      expect(run.said.join("\n")).toMatch(
+      expect(wordsOf(run)).toMatch(
         /2\)? left the state but was not deleted, because Pulumi's record doesn't show whether it also belongs to another resource\./,
       );
       expect(sandbox.deletes).toBe(0);

@@ -153,7 +153,10 @@ describe("with the deletionPolicy and a known delete", () => {
     expect(preview).toContain(`to replace: a (${a})`);
     expect(preview).toContain(`to delete on the platform: c (${c})`);
     const { error, run } = await engine.up(declared, options);
-    expect([error, wordsOf(run)]).toEqual([undefined, "Deleted on the platform: 2, 4."]);
+    expect([error, wordsOf(run)]).toEqual([
+      undefined,
+      'ConversionEventSet "funnel": deleted 2, 4 on the platform.',
+    ]);
     expect(preview + wordsOf(run)).not.toContain("stays live");
     expect(deleted().toSorted()).toEqual([a, c]);
     const order = sandbox.requests.map(({ method }) => method);
@@ -165,6 +168,42 @@ describe("with the deletionPolicy and a known delete", () => {
     await up(declared);
     expect(engine.state?.outputs).not.toHaveProperty("__left");
     expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 2 });
+  });
+
+  it.each([
+    ["an earlier run has saved it", true, undefined],
+    ["it arrives in this run", false, undefined],
+    ["it arrives in this run, through the plugin", false, "default"],
+  ])(
+    "Pulumi's option retainOnDelete keeps what leaves it, if %s; that is named once",
+    async (_, isSaved, plugin) => {
+      const { sandbox, engine, options, up } = await deleting();
+      engine.plugin = plugin;
+      engine.declares = { deletes: true, retains: isSaved };
+      await up(of({ a: A, b: B }));
+      const { b } = engine.eventIds;
+      engine.declares = { deletes: true, retains: true };
+      // Before the run only the engine knows an option that the record doesn't have.
+      if (isSaved) {
+        const preview = await engine.preview(of({ a: A }), options);
+        expect(preview).toContain(`to remove from the state: b (${b})`);
+        expect(preview).not.toContain("to delete");
+      }
+      const { error, run } = await engine.up(of({ a: A }), options);
+      expect([error, sandbox.deletes]).toEqual([undefined, 0]);
+      const messages = [...run.told.map(({ message }) => message), ...run.said];
+      expect(messages).toEqual([expect.stringMatching(`\\b${b}\\b[^]*stays live`)]);
+      expect(engine.state?.outputs.__left).toMatchObject([{ id: String(b) }]);
+    },
+  );
+
+  it("an interrupted run's option doesn't keep what leaves it later", async () => {
+    const { sandbox, engine, options, up } = await deleting();
+    engine.declares = { deletes: true, retains: true };
+    await engine.upAndKill(of({ a: A, b: B }), undefined, options);
+    engine.declares = { deletes: true };
+    await up(of({ a: A, b: B }));
+    expect([await up(of({ a: A })), sandbox.deletes]).toEqual([undefined, 1]);
   });
 
   it("nothing is deleted if anything else fails; what was removed waits in the state, and what was replaced stays live", async () => {

@@ -14,6 +14,8 @@ export interface SavedResource {
   id: string;
   inputs: Values;
   outputs: Values;
+  /** Pulumi's option, as a parent or a transformation sets it. */
+  retainOnDelete?: boolean;
   /** Why the resource is incomplete. The engine then calls `update`, even if nothing differs. */
   initError?: string;
 }

@@ -67,7 +67,10 @@ export const wordsOf = ({ told, said }: Run) =>
   [...told.map(({ message }) => message), ...said].join("\n");
 
 abstract class Engine {
-  /** More of the program's context about the resource; `deletes`: its `deletionPolicy`. */
+  /**
+   * More of the program's context about the resource; `deletes`: its `deletionPolicy`; `retains`: Pulumi's option, which
+   * only the engine knows.
+   */
   declares: Values = {};
   /** The stack, as `<project>/<stack>`. */
   stack = "tiny/dev";
@@ -102,6 +105,10 @@ abstract class Engine {
   /** What Pulumi has saved of its stack. */
   get saved(): SavedStack {
     return this.backend ?? stackNamed(this.stack);
+  }
+
+  get #option() {
+    return this.declares.retains === true ? { retainOnDelete: true } : {};
   }
 
   get #formerUrns(): string[] {
@@ -218,7 +225,7 @@ abstract class Engine {
     isUp: boolean,
   ): Promise<(() => Promise<void>)[]> {
     const provider = this.provider(run);
-    const { deletes, ...more } = this.declares;
+    const { deletes, retains: _, ...more } = this.declares;
     const given = { identity: `${this.stack}::${this.name}`, ...context, ...more };
     const policy = deletes === true ? { deletionPolicy: "delete" } : {};
     const check = async (olds: Values) => {
@@ -249,7 +256,7 @@ abstract class Engine {
       return [() => this.#delete(run, state, old)];
     }
     if (changes === false && state.initError === undefined) {
-      this.state = { ...state, inputs };
+      this.state = { ...state, inputs, ...this.#option };
       return [];
     }
     const { id } = state;
@@ -268,10 +275,12 @@ abstract class Engine {
     const { inputs } = resource;
     const provider = this.#provider;
     const aliases = this.#formerUrns;
-    const end = this.saved.begin(type, { ...resource, urn: this.urn, aliases, provider });
+    const option = this.#option;
+    const named = { urn: this.urn, aliases, provider };
+    const end = this.saved.begin(type, { ...resource, ...named, ...option });
     try {
       const { id, outs } = await call();
-      this.state = { id: String(id), inputs, outputs: carriedBack(outs) };
+      this.state = { id: String(id), inputs, outputs: carriedBack(outs), ...option };
     } catch (thrown) {
       const {
         id,
@@ -291,10 +300,11 @@ abstract class Engine {
 
   /** By the option in the state, the engine calls `delete`; in any case the resource leaves the state. */
   async #delete(run: Run, state: SavedResource, at: string): Promise<void> {
-    const { id, inputs, outputs } = state;
+    const { id, inputs, outputs, retainOnDelete = false } = state;
     const end = this.saved.begin("deleting", { ...state, urn: this.urn });
     try {
-      if (inputs.deletionPolicy === "delete") await this.provider(run).delete(id, outputs);
+      if (inputs.deletionPolicy === "delete" && !retainOnDelete)
+        await this.provider(run).delete(id, outputs);
       this.saved.set(at, undefined);
     } finally {
       end();

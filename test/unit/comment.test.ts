@@ -12,7 +12,7 @@ const side = (urn: string, id: string | undefined, inputs: Values, outputs?: Val
   id,
   inputs,
   outputs,
-  retainOnDelete: true,
+  retainOnDelete: inputs.deletionPolicy !== "delete",
 });
 const ACME = urnOf("Advertiser", "acme");
 const E = (name: string) => urnOf("ConversionEvent", name);
@@ -242,6 +242,12 @@ it("says how many objects stay live and how many are deleted; the stack's settin
   expect(fatesIn(commentOn([deleting(C.replaced)], KNOWN))).toEqual(fates(1, 0));
   const both = replace(E("c"), "7", event("C"), event("C2", { deletionPolicy: "delete" }));
   expect(fatesIn(commentOn([deleting(both)], KNOWN))).toEqual(fates(0, 1));
+  // The record's option, or one that a parent or a transformation brings in this run.
+  for (const name of ["oldState", "newState"] as const) {
+    const step = deleting(both);
+    const kept = { ...step, [name]: { ...step[name], retainOnDelete: true } };
+    expect(fatesIn(commentOn([kept], KNOWN))).toEqual(fates(1, 0));
+  }
   const due = [
     "`c` was replaced by an earlier run. `pulumi up` deletes …",
     "7 more, was replaced by an earlier run: …",

@@ -49,7 +49,6 @@ describe("a single resource", () => {
       lines: [],
       key: KEY,
       kind: conversionEvent,
-      deletes: false,
       objects: [{ key: KEY, adopts: undefined }],
     });
   });
@@ -101,7 +100,7 @@ describe("a single resource", () => {
     expect(wrong.lines).toEqual([
       'value expected a finite number; got the string "1"',
       expect.stringMatching(/^import isn't supported/),
-      expect.stringMatching(/^retainOnDelete can't be false/),
+      expect.stringMatching(/^retainOnDelete must be true, or false beside/),
     ]);
   });
 
@@ -110,13 +109,20 @@ describe("a single resource", () => {
     const asks = { ...EVENT, deletionPolicy: "delete" };
     for (const with_ of [{}, { options }])
       expect(declared(call(asks, with_), deleting)).toMatchObject({
-        ...{ lines: [], warnings: [], deletes: true },
+        ...{ lines: [], warnings: [] },
       });
-    const named = /^retainOnDelete can't be false without the argument deletionPolicy:/;
+    const named =
+      /^retainOnDelete must be true, or false beside deletionPolicy:.*; got false\./;
     for (const args of [EVENT, { ...EVENT, deletionPolicy: "retain" }])
       expect(declared(call(args, { options }), deleting)).toMatchObject({
-        ...{ lines: [expect.stringMatching(named)], deletes: false },
+        ...{ lines: [expect.stringMatching(named)] },
       });
+    // An untyped configuration's text.
+    const text = { options: { retainOnDelete: "false" } as never };
+    for (const args of [EVENT, asks])
+      expect(declared(call(args, text), deleting).lines).toEqual([
+        expect.stringMatching(/^retainOnDelete must be true, .*; got the string "false"\./),
+      ]);
     expect(event(asks)).toMatchObject({
       ...{
         lines: [],
@@ -125,16 +131,16 @@ describe("a single resource", () => {
     });
   });
 
-  it.each<[string | undefined, object, boolean, string | undefined]>([
+  it.each<[string | undefined, object, true | undefined, string | undefined]>([
     [undefined, {}, true, undefined],
     ["retain", {}, true, "retain"],
-    ["delete", {}, false, "delete"],
-    ["delete", { retainOnDelete: false }, false, "delete"],
+    ["delete", {}, undefined, "delete"],
+    ["delete", { retainOnDelete: false }, undefined, "delete"],
     ["delete", { retainOnDelete: true }, true, undefined],
     ["delete", { retainOnDelete: undefined }, true, undefined],
   ])("deletionPolicy %s with %j: retainOnDelete %s", (policy, options, retains, stored) => {
-    const { given, withPolicy } = withDeletionPolicy({ deletionPolicy: policy }, options);
-    expect([withPolicy.retainOnDelete, given.deletionPolicy]).toEqual([retains, stored]);
+    const { props, opts } = withDeletionPolicy({ deletionPolicy: policy }, options);
+    expect([opts.retainOnDelete, props.deletionPolicy]).toEqual([retains, stored]);
   });
 
   it("has a deletionPolicy that the program knows, and no deletedWith where a delete is known", () => {

@@ -1,5 +1,5 @@
 /** What a run knows: what `check` and `diff` note for later calls, which resource has which object, in any order. */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { advertiser, conversionEvent as event } from "../../provider/src/kinds/index.js";
 import { Deployment } from "../../provider/src/operations/deployment.js";
 import type { PlannedObject } from "../../provider/src/plan/index.js";
@@ -12,12 +12,10 @@ import {
 
 const OF_STATE = {
   wasSecret: new Set(["eventName"]),
-  deletesInStateAndProgram: true,
   deletes: true,
 };
 const OF_NOTHING = {
   wasSecret: new Set<string>(),
-  deletesInStateAndProgram: false,
   deletes: false,
 };
 
@@ -34,7 +32,11 @@ const upOf = (resources: number) => ({ run: { isUp: true, resources } });
 
 it("the second check of a replacement, which gets no old inputs, keeps what the first one read from the state", () => {
   const run = new Deployment();
-  const held = { stored: readStored(event, "5", {}), object: { id: "5" } as PlannedObject };
+  const held = {
+    stored: readStored(event, "5", {}),
+    object: { id: "5" } as PlannedObject,
+    deletes: () => false,
+  };
   check(run, "a", {}, false);
   run.checked("a").planned = held;
   check(run, "a");
@@ -135,4 +137,39 @@ it("a create is declared by its key, by a namesake that the program names, or by
   ]);
   run.declared.add(A_SET);
   expect(run.isDeclared(MEMBER)).toBe(true);
+});
+
+describe("the program lets an object be deleted", () => {
+  const catalog = "advertising:index:Catalog$::";
+  const [row, gone] = [
+    `ConversionEvent::${catalog}eu/shop/acme/a`,
+    `Advertiser::${catalog}eu/shop/b`,
+  ];
+  it.each([
+    ["a resource that isn't declared", "ConversionEvent::x", true, {}],
+    ["one that asks to", "ConversionEvent::x", true, { "ConversionEvent::x": true }],
+    ["one that doesn't ask", "ConversionEvent::x", false, { "ConversionEvent::x": false }],
+    ["a removed row of a catalog that asks to", gone, true, { [row]: true }],
+    ["a removed row of a catalog that doesn't ask", gone, false, { [row]: false }],
+    [
+      "a removed row of a catalog that asks to, of which a transformation keeps a row",
+      gone,
+      true,
+      { [row]: true, [`Advertiser::${catalog}eu/shop/acme`]: false },
+    ],
+    [
+      "a removed row, beside another catalog that doesn't ask",
+      gone,
+      true,
+      {
+        [`Advertiser::${catalog}eu/other`]: false,
+        [`Advertiser::${catalog}eu/shop2/a`]: false,
+      },
+    ],
+  ])("%s: %s %s", (_, key, expected, declared) => {
+    const run = new Deployment();
+    for (const [other, deletes] of Object.entries(declared))
+      run.noteChecked(other, true, { ...OF_NOTHING, deletes });
+    expect(run.mayDelete(key)).toBe(expected);
+  });
 });

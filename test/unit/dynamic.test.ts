@@ -15,7 +15,9 @@ const AT = "2026-01-01T00:00:00.000Z";
 const ARGUMENTS = { advertiserId: 1, eventName: "Signup", value: 1.5 };
 const PROVIDER =
   'exports.handler=()=>require("pulumi-advertising/handlers").conversionEvent';
-const inputs = { ...ARGUMENTS, __identity: "shop/dev::signup", __provider: PROVIDER };
+const IN_UP = { isUp: true, resources: 1 };
+const hidden = { __identity: "shop/dev::signup", __provider: PROVIDER, __run: "r" };
+const inputs = { ...ARGUMENTS, ...hidden };
 const outputs = { ...ARGUMENTS, __at: ACCOUNT, eventId: 6 };
 const sent = { name: "Signup", facts: { advertiserId: 1, value: 1.5 } };
 const open = { at: AT, mark: "m-1", body: "b", what: "It was sent.", ...sent };
@@ -166,7 +168,7 @@ describe("an error that the engine saves", () => {
   });
 
   it("has the members of a set that are there; a new set without any is not saved", async () => {
-    const hidden = { __identity: "shop/dev::funnel", __provider: "p" };
+    const hidden = { __identity: "shop/dev::funnel", __provider: "p", __run: "r" };
     const news = (events: object) => ({ advertiserId: 1, defaults: {}, events, ...hidden });
     const [a, b] = ["A", "B"].map((eventName) => ({ eventName, value: 1 }));
     const run = runWith((name) => (name === "A" ? "5" : fails(new RefusedError("no"))()));
@@ -187,7 +189,7 @@ describe("what leaves otherwise", () => {
     const run = runWith(() => "9007199254740993");
     const { inputs: checked, failures } = await run.event.check(
       {},
-      { ...inputs, __identity: { identity: inputs.__identity } },
+      { ...inputs, __identity: { identity: inputs.__identity, run: IN_UP } },
     );
     expect(failures).toEqual([]);
     expect(checked).toMatchObject({
@@ -282,9 +284,10 @@ describe("what leaves otherwise", () => {
 });
 
 it("a delete says what stays live, without its name, and does not fail: a replaced object would stay in the state forever", async () => {
-  const { event, said } = runWith();
+  const { event, told } = runWith();
   await event.delete("6", outputs);
   await event.delete("unresolved-m-1", unresolved);
+  const said = told.map(({ message }) => message);
   expect(said).toEqual([
     expect.stringMatching(
       /^ConversionEvent 6 left the state but was not deleted, .* 6 stays live /,

@@ -18,11 +18,12 @@ const DELETES = {
   settings: { operations: JSON.stringify({ event: { delete: eventOperations.delete } }) },
 };
 
+const DELETING = { deletionPolicy: "delete", __at: "" };
 const inputsOf = (name: string) => ({ eventName: name, advertiserId: 1, ...EVENT });
 const refTo = (name: string) => refOf("ConversionEvent", `${STACK}::${name}`);
 /** An event of the program; `deleted` by the engine if it leaves. */
 const event = (name: string, id: number, deleted = false): Resource => ({
-  ...storedEvent(name, id, deleted ? { deletionPolicy: "delete" } : {}, {
+  ...storedEvent(name, id, deleted ? DELETING : {}, {
     inputs: inputsOf(name),
     retainOnDelete: !deleted,
   }),
@@ -96,7 +97,7 @@ async function endOf(given: Situation): Promise<string[]> {
 const STAYS =
   "stays live and unmanaged, and tags placed for it keep firing; once nothing uses it, deactivate it by hand";
 const leaves = (name: string, id: number) =>
-  `info: \`${name}\` is no longer in the program. Event ${id} ("${name}") ${STAYS}.`;
+  `info: \`${name}\` is no longer in the program. Its event ${id} ("${name}") ${STAYS}.`;
 const KEPT = event("kept", 1);
 const GONE = event("gone", 2);
 const both = { resources: [KEPT, GONE], checks: ["kept"] };
@@ -191,7 +192,7 @@ describe("what leaves the state", () => {
   it("has no secret name", async () => {
     const secret = { ...GONE, outputs: { ...GONE.outputs, eventName: encrypted } };
     const [message] = await endOf({ resources: [KEPT, secret], checks: ["kept"] });
-    expect(message).toContain('Event 2 ("(secret)") stays live');
+    expect(message).toContain('Its event 2 ("(secret)") stays live');
   });
 
   it("and is deleted: a preview says so; in an `up` the engine calls `delete`, which says it", async () => {

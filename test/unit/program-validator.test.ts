@@ -21,7 +21,7 @@ function declared(
   const kind = parseKey(key).kind === "Advertiser" ? advertiser : conversionEvent;
   const { formerKeys = [] } = more;
   const own = { key, formerKeys, adopts: undefined, kindAndName: kind.name, ...object };
-  return { key, kind, objects: [own], formerKeys, deletes: false, ...more };
+  return { key, kind, objects: [own], formerKeys, ...more };
 }
 
 /** @param adopts by key; `undefined` for a set whose events are not known yet. */
@@ -74,9 +74,8 @@ describe("between resources", () => {
   });
 
   it("each resource has all that the program adopts if that is short; of a long list, all together have a megabyte", () => {
-    const deletes = { deletes: true };
     const batch = [
-      declared(event("a"), { adopts: "7" }, deletes),
+      declared(event("a"), { adopts: "7" }),
       declared(event("b"), { adopts: "8" }),
     ];
     const run = { isUp: false, resources: 2 };
@@ -86,7 +85,7 @@ describe("between resources", () => {
     expect(few.get(event("a"))).toEqual(context);
     expect(few.get(event("b"))).toEqual(context);
     const many = Array.from({ length: 2000 }, (_, n) =>
-      declared(event(`e${n}`), { adopts: String(1_000_000 + n) }, deletes),
+      declared(event(`e${n}`), { adopts: String(1_000_000 + n) }),
     );
     const contexts = [...contextsOf(...many).values()];
     expect(contexts[0]?.adopted?.split(",")).toHaveLength(2000);

@@ -26,7 +26,12 @@ import {
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
-import { type ExportedObject, type Resource, refIn } from "../record/index.js";
+import {
+  type ExportedObject,
+  type Resource,
+  refIn,
+  retentionReason,
+} from "../record/index.js";
 import {
   knownOperations,
   NAMESPACE,
@@ -154,8 +159,9 @@ function plannedIn(
   const objects = decideObjects(kind, readStored(resource, oldState?.id, olds), declared, {
     can: knownOperations(kind, settings),
     deletes: () => {
-      if (oldState?.retainOnDelete === true || !asksToDelete(olds)) return false;
-      return op === "delete" || asksToDelete(newState?.inputs);
+      const isAsked =
+        asksToDelete(olds) && (op === "delete" || asksToDelete(newState?.inputs));
+      return retentionReason(isAsked, [oldState, newState]) === undefined;
     },
     override: (action, changed) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);

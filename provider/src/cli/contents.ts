@@ -7,6 +7,7 @@ import {
   objectsIn,
   type Resource,
   refIn,
+  retentionReason,
 } from "../record/index.js";
 import { leftLiveIn, objectKey } from "../state/index.js";
 
@@ -77,7 +78,7 @@ function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
 /** A leftover that the state does not list as left live, so the time at which it left the state isn't known. */
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
   let why = `${reason}; still live`;
-  if (resource.retainOnDelete !== true && asksToDelete(resource.outputs))
+  if (retentionReason(asksToDelete(resource.outputs), [resource]) === undefined)
     why = `${reason}; may have been deleted (deletionPolicy: "delete")`;
   return { kind: kind.name, id, name, key, at: "", why };
 }

@@ -4,7 +4,7 @@
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { ArgumentsError, own, type Values } from "../base/index.js";
+import { ArgumentsError, hasValue, own, type Values } from "../base/index.js";
 import type { Kind, SetKind } from "../kinds/index.js";
 import {
   check,
@@ -17,7 +17,13 @@ import {
   readResource,
   updateResource,
 } from "../operations/index.js";
-import { IDENTITY, readProgramContext, refOf } from "../state/index.js";
+import {
+  IDENTITY,
+  RUN,
+  readProgramContext,
+  refOf,
+  takenAwayMessage,
+} from "../state/index.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createProvider(
@@ -40,12 +46,11 @@ export function createProvider(
   };
 
   /** @throws ArgumentsError if the resource was not declared with this package's classes. */
-  const refIn = (inputs: Values) => {
+  const refIn = (inputs: Values, needed: string = IDENTITY) => {
     const context = readProgramContext(own(inputs, IDENTITY));
-    if (context) return { ref: refOf(resource.name, context.identity), context };
-    throw new ArgumentsError(
-      `This ${resource.name} lacks inputs that pulumi-advertising's class gives it (${IDENTITY}). Nothing was sent. Declare it with that class. A transformation or a policy's remediation must keep all properties that begin with "__".`,
-    );
+    if (context && hasValue(own(inputs, needed)))
+      return { ref: refOf(resource.name, context.identity), context };
+    throw new ArgumentsError(takenAwayMessage(`This ${resource.name}`, needed));
   };
 
   return {
@@ -69,7 +74,7 @@ export function createProvider(
     }),
 
     create: guarded((inputs: Values) => {
-      return createResource(resource, runtime(), refIn(inputs).ref, inputs);
+      return createResource(resource, runtime(), refIn(inputs, RUN).ref, inputs);
     }),
 
     read: guarded(async (id: string, properties: Values = {}) => {

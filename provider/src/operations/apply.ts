@@ -5,7 +5,6 @@
 import { randomUUID } from "node:crypto";
 import {
   type AdvertisingError,
-  idRanges,
   isPlain,
   LoginError,
   RefusedError,
@@ -70,19 +69,17 @@ import {
   replacedObject,
   withOpenCreates,
 } from "./plan-resource.js";
-import type { Change, Runtime, Severity } from "./runtime.js";
+import type { Change, Runtime } from "./runtime.js";
 
 /** The outcomes for a resource's objects, and the next state. */
 interface ApplyResult {
   outcomes: Outcomes;
-  /** The objects that have left the resource and stay live, without those that another resource manages. */
+  /** The objects that have left the resource and stay live, which nothing has said, and that no other resource has. */
   unmanaged: readonly LeftLive[];
   after: StoredSet;
   outs: Values;
   /** For the error of a failed call. The engine saves these unchanged, so they include the provider. */
   saved: Omit<SavedResource, "id">;
-  /** The ids of the objects that were deleted for a set. */
-  deletedIds: readonly string[];
   failedDeletes: readonly FailedDelete[];
 }
 
@@ -102,7 +99,7 @@ export async function createResource(
   }
   // The engine gives `create` no old state, so that comes from `check`, `diff` and the record.
   const { planned: before } = runtime.deployment.checked(ref.key);
-  const former = await replacedObject(runtime, ref);
+  const former = await replacedObject(resource, runtime, ref);
   const objects = plan.objects.map((object) => {
     return {
       ...object,
@@ -156,8 +153,6 @@ export async function deleteResource(
   });
   // After an error the state keeps the whole set, so the next run deletes the other objects too.
   const [first] = await deleteObjects(operations, label, wanted, properties);
-  const deleted = wanted.filter((each) => operations.hasDeleted(each.id));
-  if (deleted.length > 0) runtime.messages.informEach(deletedNotice(label, deleted));
   if (first) throw first.error;
 }
 
@@ -193,7 +188,11 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
   const tasks = tasksOf(plan);
   await refuseFirst(plan, tasks);
   const outcomes = await operations.executeAll(tasks);
-  markReturned(runtime, outcomes);
+  // The engine gets these outcomes, and saves them: after a clean end the journal doesn't need them.
+  for (const outcome of outcomes.values()) {
+    if (outcome.kind === "created") runtime.journal().markReturned(outcome.mark);
+    if (outcome.kind === "unresolved") runtime.journal().markReturned(outcome.record.mark);
+  }
   const made = new Map(Array.from(outcomes, ([key, each]) => [key, afterOutcome(each)]));
   const leaving = departuresOf(plan, made, runtime.now());
   for (const { id, key = SINGLE } of leaving)
@@ -224,11 +223,14 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
   return {
     outcomes,
     unmanaged: leaving.filter(
-      (each) => isUnmanaged(each) && !deployment.isClaimedOrAdopted(kind, each.id),
+      (each) =>
+        isUnmanaged(each) &&
+        !deployment.isClaimedOrAdopted(kind, each.id) &&
+        // A delete that wasn't sent has said so.
+        !deployment.isStaying(kind, each.id),
     ),
     after,
     ...nextOutputs(plan, after, outcomes),
-    deletedIds: wanted.filter(isDeleted).map(({ id }) => id),
     failedDeletes,
   };
 }
@@ -240,14 +242,6 @@ async function refuseFirst({ runtime }: Plan, tasks: readonly ObjectTask[]) {
   const open = await runtime.record.open();
   const refused = news.find((task) => planOfCreate(runtime, task, open).do === "refused");
   if (refused) runtime.deployment.firstRefused ??= refused.ref.label;
-}
-
-/** The engine gets these outcomes, and saves them: after a clean end the journal doesn't need them. */
-function markReturned(runtime: Runtime, outcomes: Outcomes) {
-  for (const outcome of outcomes.values()) {
-    if (outcome.kind === "created") runtime.journal().markReturned(outcome.mark);
-    if (outcome.kind === "unresolved") runtime.journal().markReturned(outcome.record.mark);
-  }
 }
 
 /** The outcomes of this resource's earlier creates, as far as Pulumi's record still asks for them. */
@@ -280,7 +274,7 @@ async function resolvedBy(
 
 /** The outputs for the engine, and what it saves if the call fails. */
 function nextOutputs(
-  { runtime, resource, kind, ref, inputs }: Plan,
+  { runtime, resource, kind, inputs }: Plan,
   after: StoredSet,
   outcomes: Outcomes,
 ) {
@@ -293,7 +287,7 @@ function nextOutputs(
     ...writeStored(resource, after, exactId, runtime.account),
   });
   const properties = { ...outs, [PROVIDER]: inputs[PROVIDER] };
-  return { outs, saved: { properties, secret: secretArgumentsIn(inputs) }, ref };
+  return { outs, saved: { properties, secret: secretArgumentsIn(inputs) } };
 }
 
 function tasksOf(plan: Plan): ObjectTask[] {
@@ -322,7 +316,8 @@ async function deleteObjects(
   properties: Values,
 ): Promise<FailedDelete[]> {
   const created = properties[CREATED];
-  const { maxConcurrentRequests } = operations.runtime.settings;
+  const { kind, runtime } = operations;
+  const { maxConcurrentRequests } = runtime.settings;
   let trouble: AdvertisingError | undefined;
   const deleteAll = async (objects: typeof wanted) => {
     const failed: (FailedDelete & (typeof wanted)[number])[] = [];
@@ -347,7 +342,10 @@ async function deleteObjects(
   const failed = await deleteAll(wanted);
   // What an earlier run has deleted is missing, which counts once a delete has worked in this run.
   const mayBeMissing = failed.length > 0 && failed.length < wanted.length && !trouble;
-  return mayBeMissing ? deleteAll(failed) : failed;
+  const last = mayBeMissing ? await deleteAll(failed) : failed;
+  const deleted = wanted.filter(({ id }) => runtime.deployment.hasDeleted(kind, id));
+  if (deleted.length > 0) runtime.messages.informEach(deletedNotice(label, deleted));
+  return last;
 }
 
 /** What an outcome makes of an object in the state. */
@@ -413,13 +411,10 @@ function setOutputs(
   done: ApplyResult,
   id: string,
 ): Values {
-  const { outcomes, unmanaged, deletedIds, failedDeletes, after } = done;
-  const tell = (severity: Severity, text: string | undefined) =>
-    runtime.messages.tellAt(severity, ref.resourceUrn, text);
-  tell("info", usedMessage(ref, objects, outcomes));
-  tell("warn", leftMessage(kind, unmanaged));
-  if (deletedIds.length > 0)
-    tell("info", `Deleted on the platform: ${idRanges(deletedIds)}.`);
+  const { outcomes, unmanaged, failedDeletes, after } = done;
+  const { messages } = runtime;
+  messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
+  messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, unmanaged));
   if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble))
     return done.outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);

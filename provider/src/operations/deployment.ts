@@ -14,6 +14,7 @@
 import type { Kind } from "../kinds/index.js";
 import type { PlannedObject } from "../plan/index.js";
 import {
+  catalogIn,
   objectKey,
   type ProgramContext,
   type ResourceRef,
@@ -27,16 +28,14 @@ import type { Outcome } from "./outcome.js";
 export interface Checked {
   /** The arguments that were secret in the state. */
   wasSecret: ReadonlySet<string>;
-  /** Whether both the state and the program ask to delete, and a delete is known. */
-  deletesInStateAndProgram: boolean;
-  /** Whether the program asks to delete, and a delete is known. */
+  /** Whether the program asks to delete. */
   deletes: boolean;
   /** The resource's former keys, by its aliases. */
   formerKeys?: readonly string[] | undefined;
   /** The resource under its former name, if the state still has that: commands name resources as the state does. */
   inState?: ResourceRef | undefined;
   /** The plan of a single resource's `diff`, once there was one. */
-  planned?: { stored: StoredSet; object: PlannedObject };
+  planned?: { stored: StoredSet; object: PlannedObject; deletes(id: string): boolean };
 }
 
 export class Deployment {
@@ -63,6 +62,8 @@ export class Deployment {
   /** Objects that the program adopts, by {@link objectKey}; the id may not be known yet. */
   readonly #adopted = new Set<string>();
   readonly #checked = new Map<string, Checked>();
+  /** By catalog ({@link catalogIn}), whether any of its resources asks to delete: then the catalog does. */
+  readonly #catalogs = new Map<string | undefined, boolean>();
   /** The keys that the state has for resources with another name in the program. */
   readonly #renamed = new Set<string>();
   /** The keys of all objects that were checked; for a set whose events are not known yet, the set's key. */
@@ -76,6 +77,9 @@ export class Deployment {
   noteChecked(key: string, isNew: boolean, was: Checked) {
     if (isNew && this.#checked.has(key)) return;
     this.#checked.set(key, was);
+    const catalog = catalogIn(key);
+    if (catalog !== undefined && !this.#catalogs.get(catalog))
+      this.#catalogs.set(catalog, was.deletes);
     if (was.inState) this.#renamed.add(was.inState.key);
   }
 
@@ -103,6 +107,11 @@ export class Deployment {
 
   checked(key: string): Partial<Checked> {
     return this.#checked.get(key) ?? {};
+  }
+
+  /** Whether the program asks to delete a resource's objects, or declares neither it nor its catalog. */
+  mayDelete(key: string) {
+    return this.checked(key).deletes ?? this.#catalogs.get(catalogIn(key)) ?? true;
   }
 
   /** Whether all declared resources were checked. False in a `--target` run and in a `destroy`. */

@@ -4,7 +4,7 @@
  * what the program doesn't declare.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { asksToDelete, kindsByName, resourceOfType } from "../kinds/index.js";
+import { kindsByName, resourceOfType } from "../kinds/index.js";
 import type { OpenCreate, OpenCreates } from "../plan/index.js";
 import {
   type EngineRun,
@@ -13,14 +13,9 @@ import {
   providerIn,
   type SavedState,
 } from "../record/index.js";
-import { knownOperations } from "../settings/index.js";
-import { keyOfUrn, parseKey, resourceKeyIn } from "../state/index.js";
-import {
-  dueDeleteNotice,
-  leavingNotice,
-  secondObjectNotice,
-  unclaimedMessage,
-} from "./messages.js";
+import { keyOfUrn, parseKey, REPLACED_BEFORE, resourceKeyIn } from "../state/index.js";
+import { ObjectOperations } from "./execute.js";
+import { leavingNotice, secondObjectNotice, unclaimedMessage } from "./messages.js";
 import type { Runtime } from "./runtime.js";
 
 /** The longest wait for the record at the end of a run. The engine waits for seconds before it kills the process. */
@@ -48,27 +43,7 @@ export async function tellEnd(runtime: Runtime): Promise<void> {
   if (!open || !record.arrived) return;
   // Without the command line, what a program doesn't declare may not be meant.
   if (command) tellLeaving(runtime, command, record.arrived);
-  if (command && !isTargeted(command)) tellDueDeletes(runtime, record.arrived);
   await tellUnclaimed(runtime, open, record.arrived);
-}
-
-/** Names, in a preview, the replaced objects whose delete an earlier run has not come to. */
-function tellDueDeletes(
-  { deployment, messages, settings, provider }: Runtime,
-  saved: SavedState,
-) {
-  if (deployment.isUp !== false || deployment.hasFailed) return;
-  const due = saved.resources.filter(({ delete: isDue, retainOnDelete }) => {
-    return isDue === true && retainOnDelete !== true;
-  });
-  for (const { kind, ref, id, name, resource } of objectsIn(due)) {
-    if (id === undefined || providerIn(resource) !== provider) continue;
-    const canDelete = knownOperations(kind, settings).delete !== undefined;
-    const isKept = deployment.checked(resourceKeyIn(ref.key)).deletes === false;
-    if (!canDelete || isKept || !asksToDelete(resource.outputs)) continue;
-    if (!deployment.mayBeClaimed(kind, id))
-      messages.warnEach(dueDeleteNotice(kind, ref, { id, name }));
-  }
 }
 
 function isTargeted({ targets, excludes }: EngineRun) {
@@ -77,26 +52,31 @@ function isTargeted({ targets, excludes }: EngineRun) {
 
 /** Names the objects whose resources leave the state because the program doesn't declare them. */
 function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedState) {
-  const { deployment, messages, settings } = runtime;
+  const { deployment, messages } = runtime;
   // After a failure Pulumi removes nothing; and a resource that wasn't checked may still be declared.
   const isComplete = deployment.isWhole || runtime.provider !== undefined;
   if (deployment.hasFailed || command.hasDependents) return;
   if (!isComplete && !isTargeted(command)) return;
   const leaving = saved.resources.filter((resource) => {
     const of = resourceOfType(resource.type);
-    if (!of || resource.delete === true || !isInRun(resource.urn, command)) return false;
-    const key = keyOfUrn(of.name, resource.urn);
+    if (!of || !isInRun(resource.urn, command)) return false;
     // Another provider has a process of its own.
-    return !deployment.isInProgram(key) && providerIn(resource) === runtime.provider;
+    if (providerIn(resource) !== runtime.provider) return false;
+    // An earlier run has not come to its delete, of which Pulumi's JSON doesn't show a step.
+    if (resource.delete === true) return deployment.isUp === false && !isTargeted(command);
+    return !deployment.isInProgram(keyOfUrn(of.name, resource.urn));
   });
-  for (const { kind, ref, id, name, resource } of objectsIn(leaving)) {
+  for (const each of objectsIn(leaving)) {
+    const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
     // Without this option the engine calls `delete`, which says what it does.
     const isCalled = resource.retainOnDelete !== true;
     if (isCalled && deployment.isUp !== false && command.command === "up") continue;
-    const canDelete = knownOperations(kind, settings).delete !== undefined;
-    const isDeleted = isCalled && canDelete && asksToDelete(resource.outputs);
-    messages.informEach(leavingNotice(kind, ref, { id, name, isDeleted }));
+    const operations = new ObjectOperations(kind, runtime);
+    const isDeleted = operations.deletes(id, ref, resource.outputs);
+    if (resource.delete !== true) messages.informEach(leavingNotice(each, isDeleted));
+    else if (isCalled && isDeleted)
+      messages.warnEach(leavingNotice(each, true, REPLACED_BEFORE));
   }
 }
 

@@ -25,7 +25,7 @@ import {
   withDifferences,
 } from "../kinds/index.js";
 import { isMade, isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
-import { isInRun } from "../record/index.js";
+import { isInRun, retentionReason, type SavedState } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -34,11 +34,12 @@ import {
   parseKey,
   type ResourceRef,
   resourceKeyIn,
+  staysLive,
 } from "../state/index.js";
 import { createOnce, momentAfter } from "./create.js";
 import {
-  type DeleteBlocker,
-  notDeletedMessage,
+  alsoBelongsTo,
+  notDeletedNotice,
   secondObjectNotice,
   tooEarlyNotice,
   warnOfPlatform,
@@ -66,7 +67,7 @@ export interface Target {
   id: string;
   label: string;
   /** The resource or member that has the object in the state, if that is known. */
-  ref?: Pick<ResourceRef, "key" | "member" | "urn"> | undefined;
+  ref?: Omit<ResourceRef, "identity"> | undefined;
   /** The `__created` of the object's resource, if the state has it. */
   created?: unknown;
   /** What to do if there is no such object, if its id is a person's. */
@@ -160,11 +161,6 @@ export class ObjectOperations {
     return runtime.work.track(() => runtime.client().read(this.#request("read", target)));
   }
 
-  /** Whether this run has deleted the object, or found it to be gone. */
-  hasDeleted(id: string): boolean {
-    return this.runtime.deployment.hasDeleted(this.kind, id);
-  }
-
   /** Callers have checked that the operation is known. */
   #request(name: OptionalOperation, { id, label, ref, ifAbsent }: Target) {
     const operation = this.can[name];
@@ -211,20 +207,17 @@ export class ObjectOperations {
     const { kind, runtime } = this;
     const { ref, values, unresolved, keys } = task;
     const { label, key } = ref;
-    const holder = await keptHolder(runtime, kind, id, keys);
-    if (holder !== undefined)
-      throw new ArgumentsError(
-        `${label}: existingId ${adoptionClash(id, parseKey(holder).label)}`,
-      );
+    const assertFree = (holder: string | undefined) => {
+      if (holder === undefined) return;
+      const clash = adoptionClash(id, parseKey(holder).label);
+      throw new ArgumentsError(`${label}: existingId ${clash}`);
+    };
+    assertFree(await this.#keptHolder(id, keys));
     const differences: Differences = this.can.read
       ? await this.#compare(task, id)
       : new Map();
     const theirs = withDifferences({ ...values }, differences);
-    const other = runtime.deployment.claim(kind, id, key);
-    if (other !== undefined)
-      throw new ArgumentsError(
-        `${label}: existingId ${adoptionClash(id, parseKey(other).label)}`,
-      );
+    assertFree(runtime.deployment.claim(kind, id, key));
     const why = unresolved && resolutionConflict(kind, id, theirs, unresolved);
     if (unresolved && why !== undefined)
       return { kind: "unresolved", record: unresolved, why };
@@ -235,6 +228,20 @@ export class ObjectOperations {
     for (const made of open.of(keys).filter(isMade))
       if (made.id !== id) runtime.messages.warnEach(secondObjectNotice(ref, kind, made.id));
     return { kind: "managed", id };
+  }
+
+  /**
+   * The key of another resource that has the object in the state, and keeps it in this run because the run's targets
+   * leave it out; undefined if there is none. @param own keys whose resource may have the object.
+   */
+  async #keptHolder(id: string, own: readonly string[]) {
+    const { record, command } = this.runtime;
+    if (!command) return undefined;
+    const saved = await record.state();
+    const holders = saved?.holdersOf(this.kind.name, id) ?? [];
+    return holders.find(({ ref, resource }) => {
+      return !own.includes(ref.key) && !isInRun(resource.urn, command);
+    })?.ref.key;
   }
 
   /**
@@ -278,7 +285,8 @@ export class ObjectOperations {
     if (deployment.isStaying(kind, id)) return;
     const blocker = await this.#deleteBlocker(target, properties);
     if (blocker) {
-      runtime.messages.say(notDeletedMessage(kind, target, blocker));
+      deployment.noteStaying(kind, id);
+      runtime.messages.warnEach(notDeletedNotice(target, blocker));
       return;
     }
     if (!deployment.hasDeleted(kind, id)) {
@@ -295,52 +303,44 @@ export class ObjectOperations {
    * Why an object must not be deleted; undefined if it may be deleted. A wrong `undefined` deletes an object that
    * another resource manages.
    */
-  async #deleteBlocker(
-    { id, ref }: Target,
-    properties: Values,
-  ): Promise<DeleteBlocker | undefined> {
+  async #deleteBlocker({ id, ref }: Target, properties: Values) {
     const { kind, runtime } = this;
-    const { deployment, record } = runtime;
-    const claimer = deployment.holderOf(kind, id);
-    if (claimer !== undefined && claimer !== ref?.key) return { holders: [claimer] };
-    if (!this.can.delete) return { why: "advertising:operations has no delete" };
-    if (!isOfKnownAccount(properties)) return { why: "the state doesn't name its account" };
-    if (deployment.mayBeClaimed(kind, id)) return { why: "another resource may adopt it" };
-    const saved = await record.stateNow();
-    const holders = saved?.holdersOf(kind.name, id) ?? [];
-    const others = holders.map((each) => each.ref.key).filter((key) => key !== ref?.key);
-    if (others.length > 0) return { holders: others };
-    // A transformation's option, or a plugin user's, which the engine itself heeds only for single resources.
-    if (holders.some(({ resource }) => resource.retainOnDelete === true))
-      return { why: "its resource has the option retainOnDelete" };
-    const { deletes = true } = ref ? deployment.checked(resourceKeyIn(ref.key)) : {};
-    if (!asksToDelete(properties) || !deletes)
-      return {
-        why: 'its deletionPolicy is not "delete" in both the state and the program',
-      };
-    if (saved) return undefined;
-    return {
-      why: "Pulumi's record doesn't show whether it also belongs to another resource",
-    };
+    const saved = await runtime.record.stateNow();
+    const claimer = runtime.deployment.holderOf(kind, id) ?? [];
+    const holders = saved?.holdersOf(kind.name, id).map((each) => each.ref.key) ?? [];
+    const all = new Set([claimer, holders].flat());
+    const others = [...all].filter((key) => key !== ref?.key);
+    if (others.length > 0) return alsoBelongsTo(others);
+    let why = this.#whyKept(id, ref, properties, saved);
+    if (!saved)
+      why ??= "Pulumi's record doesn't show whether it also belongs to another resource";
+    return why && `${why}. ${staysLive(kind, `Object ${id}`)}`;
   }
-}
 
-/**
- * The key of another resource that has the object in the state, and keeps it in this run because the run's targets leave
- * it out; undefined if there is none. @param own keys whose resource may have the object.
- */
-async function keptHolder(
-  { record, command }: Runtime,
-  kind: Kind,
-  id: string,
-  own: readonly string[],
-): Promise<string | undefined> {
-  if (!command || (command.targets.length === 0 && command.excludes.length === 0)) return;
-  const saved = await record.state();
-  const holders = saved?.holdersOf(kind.name, id) ?? [];
-  return holders.find(({ ref, resource }) => {
-    return !own.includes(ref.key) && !isInRun(resource.urn, command);
-  })?.ref.key;
+  /** Whether an object that leaves its resource is deleted, as far as that is known before the delete. */
+  deletes(id: string, ref: Target["ref"], properties: Values = {}): boolean {
+    return this.#whyKept(id, ref, properties) === undefined;
+  }
+
+  /**
+   * Why an object that leaves its resource stays live; undefined if nothing keeps it. Plans ask, and the delete itself,
+   * with what Pulumi has `saved` by then: also the options with which this run saves the resource.
+   */
+  #whyKept(
+    id: string,
+    ref: Target["ref"],
+    properties: Values,
+    saved: SavedState | undefined = this.runtime.record.arrived,
+  ): string | undefined {
+    const { kind, can, runtime } = this;
+    const { deployment, record } = runtime;
+    if (!can.delete) return "advertising:operations has no delete";
+    if (!isOfKnownAccount(properties)) return "the state doesn't name its account";
+    if (deployment.mayBeClaimed(kind, id)) return "another resource may adopt it";
+    const states = saved ? record.statesOf(kind, id, ref, saved) : [];
+    const mayDelete = !ref || deployment.mayDelete(resourceKeyIn(ref.key));
+    return retentionReason(mayDelete && asksToDelete(properties), states);
+  }
 }
 
 const CORRECT_ID = "correct existingId";

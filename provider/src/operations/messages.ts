@@ -19,7 +19,7 @@ import {
   type Values,
   withCode,
 } from "../base/index.js";
-import { CATALOG_TYPE, type Kind, ownerIn, warningsIn } from "../kinds/index.js";
+import { type Kind, ownerIn, warningsIn } from "../kinds/index.js";
 import {
   type Abilities,
   type OpenCreate,
@@ -27,10 +27,12 @@ import {
   type ShownAction,
   shownAction,
 } from "../plan/index.js";
+import type { ExportedObject } from "../record/index.js";
 import { problemMessages } from "../rules/index.js";
 import {
   answerCommands,
   type CreateRecord,
+  catalogIn,
   describe,
   howToKeep,
   isOfPlugin,
@@ -40,7 +42,6 @@ import {
   parseKey,
   pendingCommandLine,
   pluginUrn,
-  REPLACED_BEFORE,
   type ResourceRef,
   refOfKey,
   renameCure,
@@ -123,7 +124,7 @@ export function mistakeNotices(
   values: Values,
   secret: ReadonlySet<string>,
 ): Notice[] {
-  if (isOfCatalog(ref)) return [];
+  if (catalogIn(ref.key) !== undefined) return [];
   const plain = Object.entries(values).filter(([name]) => !secret.has(name));
   return problemMessages(warningsIn(Object.fromEntries(plain))).map((text) =>
     notice("with likely mistakes", ref, text),
@@ -145,7 +146,7 @@ export function adoptedTooLateMessage(
   let what = `existingId ${id} is deleted`;
   if (id === UNKNOWN) what = "existingId isn't known yet: it may be deleted";
   const set = parseKey(deleter).label;
-  return `${label}: ${what} by ${set}, before this resource is declared. Make it two runs: adopt the object while ${set} has deletionPolicy: "retain", then set it back. Or declare this resource with a known existingId before the program awaits anything.`;
+  return `${label}: ${what} by ${set}, before this resource is declared. Make it two runs: adopt it while ${set} has deletionPolicy: "retain", then set that back. Or declare it with a known existingId before the program awaits anything.`;
 }
 
 function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
@@ -227,10 +228,6 @@ function refLike({ identity, resource, resourceUrn }: ResourceRef, key: string) 
   return { ...ref, resourceUrn: pluginUrn(ref) };
 }
 
-function isOfCatalog({ parentTypes = "" }: ResourceRef) {
-  return parentTypes.split("$").includes(CATALOG_TYPE);
-}
-
 /** For a preview in which the advertiser is not known yet. */
 export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
   const text = `${ref.label} may exist already: ${whatIsOpen(open)}. \`pulumi up\` checks that once the advertiser is known.`;
@@ -289,32 +286,21 @@ export function secondObjectNotice({ label }: Shown, kind: Kind, id: string): No
   return notice("also made by earlier runs", { label }, text, id);
 }
 
-/** At the end of a preview or an `up`: an object whose resource the program no longer declares. */
+/**
+ * At the end of a preview or an `up`: an object whose resource the program no longer declares, or (`REPLACED_BEFORE`) the
+ * old object of an interrupted replacement, which Pulumi's JSON doesn't show.
+ */
 export function leavingNotice(
-  kind: Kind,
-  { label, short }: Pick<ResourceRef, "label" | "short">,
-  { id, name, isDeleted }: { id: string; name: string; isDeleted: boolean },
+  { kind, ref, id = "", name }: Pick<ExportedObject, "kind" | "ref" | "id" | "name">,
+  isDeleted: boolean,
+  why = "is no longer in the program",
 ): Notice {
+  const { label, short } = ref;
   const object = `${kind.create.noun} ${id} ("${printable(name)}")`;
-  let fate = staysLive(kind, capital(object));
+  let fate = staysLive(kind, `Its ${object}`);
   if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED})`;
-  const text = `\`${printable(short)}\` is no longer in the program. ${fate}.`;
-  return notice("no longer in the program", { label }, text, id);
-}
-
-/** In a preview: the old object of an interrupted replacement, which the engine deletes. Its JSON doesn't show that. */
-export function dueDeleteNotice(
-  kind: Kind,
-  { label, short }: Pick<ResourceRef, "label" | "short">,
-  { id, name }: { id: string; name: string },
-): Notice {
-  const object = `${kind.create.noun} ${id} ("${printable(name)}")`;
-  const text = `\`${printable(short)}\` ${REPLACED_BEFORE}. \`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
-  return notice(REPLACED_BEFORE, { label }, text, id);
-}
-
-function capital(text: string) {
-  return text.replace(/^./, (letter) => letter.toUpperCase());
+  const text = `\`${printable(short)}\` ${why}. ${fate}.`;
+  return notice(why, { label }, text, id);
 }
 
 /**
@@ -344,20 +330,18 @@ export function warnOfPlatform(
     messages.say(`Platform warning (first seen for ${label}): ${warning}`, warning);
 }
 
-/** Why an object isn't deleted: a clause, or the keys of the resources that have it. */
-export type DeleteBlocker = { why: string } | { holders: readonly string[] };
+/** About an object whose resource has left the state, and that isn't deleted. @param why a clause, perhaps more. */
+export function notDeletedNotice(
+  { label, id }: Shown & { id: string },
+  why: string,
+): Notice {
+  const text = `${label} left the state but was not deleted, because ${why}.`;
+  return notice("not deleted", { label }, text, id);
+}
 
-/** An object whose resource has left the state, and that isn't deleted. */
-export function notDeletedMessage(
-  kind: Kind,
-  { label, id }: { label: string; id: string },
-  blocker: DeleteBlocker,
-): string {
-  const text = `${label} left the state but was not deleted, because`;
-  if ("why" in blocker)
-    return `${text} ${blocker.why}. ${staysLive(kind, `Object ${id}`)}.`;
-  const names = blocker.holders.map((key) => parseKey(key).short);
-  return `${text} it also belongs to ${enumerate(names)}.`;
+/** Why an object isn't deleted. @param holders the keys of other resources that have it. */
+export function alsoBelongsTo(holders: readonly string[]): string {
+  return `it also belongs to ${enumerate(holders.map((key) => parseKey(key).short))}`;
 }
 
 export function goneNotice(ref: Shown): Notice {

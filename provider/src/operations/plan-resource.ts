@@ -37,16 +37,11 @@ import {
   shownAction,
 } from "../plan/index.js";
 import { problemMessages } from "../rules/index.js";
-import {
-  describeSettingProblem,
-  knownOperations,
-  problemsBeside,
-} from "../settings/index.js";
+import { describeSettingProblem, problemsBeside } from "../settings/index.js";
 import {
   ACCOUNT,
   howToKeep,
   IDENTITY,
-  isOfKnownAccount,
   kindOf,
   MARKS,
   memberOf,
@@ -70,6 +65,7 @@ import {
 import { assertAccountOfOpen, planOfCreate, wasSentWithOtherArguments } from "./create.js";
 import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
+import { ObjectOperations } from "./execute.js";
 import {
   adoptedTooLateMessage,
   adoptionNotice,
@@ -131,7 +127,13 @@ export async function check(
   // Also true in the second `check` of a replacement.
   const isNew = Object.keys(olds).length === 0;
   const { formerKeys } = context;
-  const checked = checkedOf(resource, runtime, ref, { formerKeys, olds, news: values });
+  const former = refOfInputs(ref.resource, olds);
+  const checked: Checked = {
+    wasSecret: secretArgumentsIn(olds),
+    deletes: asksToDelete(values),
+    formerKeys,
+    inState: formerKeys?.includes(former?.key ?? "") ? former : undefined,
+  };
   // Before anything is awaited: other resources' checks may need it.
   deployment.noteContext(context);
   deployment.noteChecked(ref.key, isNew, checked);
@@ -203,24 +205,6 @@ async function keptMarks({ runtime, objects }: Plan): Promise<Values | undefined
   return marks.length === 0 ? undefined : Object.fromEntries(marks);
 }
 
-function checkedOf(
-  resource: Kind | SetKind,
-  { settings }: Runtime,
-  ref: ResourceRef,
-  { formerKeys, olds, news }: Pick<ProgramContext, "formerKeys"> & Omit<Change, "id">,
-): Checked {
-  const former = refOfInputs(ref.resource, olds);
-  const canDelete = knownOperations(kindOf(resource), settings).delete !== undefined;
-  const deletes = canDelete && asksToDelete(news);
-  return {
-    wasSecret: secretArgumentsIn(olds),
-    deletesInStateAndProgram: deletes && asksToDelete(olds),
-    deletes,
-    formerKeys,
-    inState: formerKeys?.includes(former?.key ?? "") ? former : undefined,
-  };
-}
-
 /**
  * Claims the ids in `existingId`. @returns a problem for each id that another resource or member claimed before, or that
  * a set deletes in the middle of the `up`.
@@ -246,8 +230,9 @@ export function planObjects(
   change: Change,
 ): Plan {
   const { id, olds, news: inputs } = change;
-  const { deployment, settings } = runtime;
+  const { deployment } = runtime;
   const kind = kindOf(resource);
+  const operations = new ObjectOperations(kind, runtime);
   const isSet = "member" in resource;
   // An alias may give the resource the state of another type, which then lacks this argument.
   const argument = isSet ? "events" : resource.nameProperty;
@@ -257,8 +242,6 @@ export function planObjects(
     );
   const checked = deployment.checked(ref.key);
   const { wasSecret = new Set() } = checked;
-  const can = knownOperations(kind, settings);
-  const isAsked = can.delete !== undefined && asksToDelete(olds) && asksToDelete(inputs);
   const secret = secretArgumentsIn(inputs);
   for (const name of secret) registerSecrets(own(inputs, name), runtime.secrets);
   const plan = {
@@ -272,9 +255,8 @@ export function planObjects(
     stored: readStored(resource, id, olds),
     declared: readDeclared(resource, inputs),
     secret: secretOfObjects(kind, secret.union(wasSecret)),
-    can,
-    deletes: (object: string) =>
-      isAsked && isOfKnownAccount(olds) && !deployment.mayBeClaimed(kind, object),
+    can: operations.can,
+    deletes: (object: string) => operations.deletes(object, ref, olds),
   };
   return { ...plan, objects: namedObjects(plan) };
 }
@@ -308,7 +290,6 @@ export async function withOpenCreates(plan: Plan): Promise<Plan> {
   // Pulumi's record has it, but perhaps can't be read.
   for (const [key, record] of stored.unresolved)
     open.note({ ...record, key: objectRef(ref, key).key, run: "", isInState: true });
-  if (open.all.length + stored.unresolved.size === 0) return plan;
   if ("member" in resource && open.of([ref.key]).length > 0)
     throw new BlockedCreateError(hiddenEventsMessage(ref));
   const whole = { ...plan, stored: withUnresolved(plan, open) };
@@ -363,7 +344,8 @@ export async function diffResource(
   // replacement or a target. Then nothing is noted or shown, and no open create stops it.
   const isChecked = deployment.isChecked(ref.key);
   let plan = planObjects(resource, runtime, ref, change);
-  if (isChecked && deployment.isUp === false) noteDeletes(plan);
+  const isPreview = isChecked && deployment.isUp === false;
+  if (isPreview) noteDeletes(plan);
   if (isChecked) {
     plan = await withOpenCreates(plan);
     noteState(plan);
@@ -376,16 +358,12 @@ export async function diffResource(
     objects.some((object) => shownAction(object) !== "same") ||
     asksToDelete(olds) !== asksToDelete(news);
   if (!single) {
-    if (isChecked && deployment.isUp === false) await tellPreview(plan);
+    if (isPreview) await tellPreview(plan);
     return { changes, replaces: [] };
   }
-  const { former } = single;
   const blocked = blockedIn(plan);
   if (blocked.length > 0) throw new BlockedCreateError(unresolvedMessage(blocked));
-  checked.planned = { stored, object: single };
-  // Noted here, since with `deleteBeforeReplace` the engine calls `delete` before `create`.
-  if (isChecked && former && !checked.deletesInStateAndProgram)
-    deployment.noteStaying(kind, former.id);
+  checked.planned = { stored, object: single, deletes: plan.deletes };
   return { changes, replaces: causesIn(kind, single, news) };
 }
 
@@ -416,25 +394,21 @@ function causesIn(kind: Kind, { action, changed }: PlannedObject, news: Values) 
  * The object that a single resource's create replaces. Under `up --replace` the engine calls no `diff`, and only the
  * record knows the object.
  */
-export async function replacedObject(
-  { deployment, record }: Runtime,
-  ref: ResourceRef,
-): Promise<PlannedObject["former"]> {
-  const { planned, deletes, deletesInStateAndProgram, inState } = deployment.checked(
-    ref.key,
-  );
+export async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
+  const { deployment, record } = runtime;
+  const { planned, inState } = deployment.checked(ref.key);
   const { byKey } = (await record.state()) ?? {};
-  const { id: saved, resource } = byKey?.get(inState?.key ?? ref.key) ?? {};
-  // The engine deletes by the option in its state.
-  const isRetained = resource?.retainOnDelete === true;
   if (planned) {
-    const { id, former } = planned.object;
-    const isDeleted = former?.isDeleted ?? deletesInStateAndProgram === true;
-    return id === undefined ? undefined : { id, isDeleted: isDeleted && !isRetained };
+    const { id } = planned.object;
+    if (id === undefined) return undefined;
+    // Its `diff` may have kept it: a replacement may also be the engine's decision.
+    deployment.unclaim(kind, id, ref.key);
+    return { id, isDeleted: planned.deletes(id) };
   }
-  if (saved === undefined || resource?.urn !== ref.urn) return undefined;
-  const isAsked = deletes === true && asksToDelete(resource.outputs);
-  return { id: saved, isDeleted: isAsked && !isRetained };
+  const { id, resource } = byKey?.get(inState?.key ?? ref.key) ?? {};
+  if (id === undefined || resource?.urn !== ref.urn) return undefined;
+  const operations = new ObjectOperations(kind, runtime);
+  return { id, isDeleted: operations.deletes(id, ref, resource.outputs) };
 }
 
 /**
@@ -466,9 +440,9 @@ export async function previewResource(
   ref: ResourceRef,
   change: Change,
 ): Promise<void> {
-  const plan = planObjects(resource, runtime, ref, change);
+  const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
   noteDeletes(plan);
-  await tellPreview(await withOpenCreates(plan));
+  await tellPreview(plan);
 }
 
 /**
@@ -492,7 +466,7 @@ async function tellPreview(plan: Plan, mayChange = false): Promise<void> {
 /** Shows the object that a single resource's create replaces. */
 async function tellReplaced({ runtime, resource, kind, ref, checked, stored }: Plan) {
   if (resource !== kind || stored.eventIds.size > 0) return;
-  const former = await replacedObject(runtime, ref);
+  const former = await replacedObject(kind, runtime, ref);
   if (!former || runtime.deployment.isClaimedOrAdopted(kind, former.id)) return;
   const { action } = checked.planned?.object ?? {};
   const isPerhaps = action?.do === "replace" && action.perhaps;

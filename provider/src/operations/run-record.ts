@@ -14,6 +14,7 @@ import {
   removeJournals,
   rewriteJournals,
 } from "../journal/index.js";
+import type { Kind } from "../kinds/index.js";
 import {
   finishedJournals,
   isOfState,
@@ -30,7 +31,7 @@ import {
   type SavedState,
   savedStateOf,
 } from "../record/index.js";
-import { ACCOUNT, runIn } from "../state/index.js";
+import { ACCOUNT, type ResourceRef, runIn } from "../state/index.js";
 
 interface RecordOptions {
   /** Whether a run is this one, in this process or another provider's. */
@@ -161,6 +162,21 @@ export class RunRecord {
       return { ...record, key: ref.key, run: "", account, provider, isInState: true };
     });
     return new OpenCreates([...open, ...inState]);
+  }
+
+  /** The states of an object's resource, with those that this run has saved or is about to save. */
+  statesOf(
+    kind: Kind,
+    id: string,
+    ref: Omit<ResourceRef, "identity"> | undefined,
+    saved: SavedState,
+  ) {
+    const underWay = saved.pending.filter(({ resource: { urn, inputs = {} } }) => {
+      return urn === ref?.resourceUrn && this.options.isThisRun(runIn(inputs).run);
+    });
+    const now = saved.byKey.get(ref?.key ?? "") ?? [];
+    const holders = saved.holdersOf(kind.name, id);
+    return [holders, underWay, now].flat().map(({ resource }) => resource);
   }
 
   /** Notes a resource as the engine has passed it. @param isSame whether a resource of the record is that one. */

@@ -10,12 +10,7 @@ import { asksToDelete, CATALOG_SEPARATOR, CATALOG_TYPE, KINDS } from "../kinds/i
 import { exactId, problemMessages, validate } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import { labelOf } from "../state/index.js";
-import {
-  isOfType,
-  optionProblems,
-  policyWarnings,
-  withDeletionPolicy,
-} from "./declaration.js";
+import { isOfType, optionFindings, withDeletionPolicy } from "./declaration.js";
 import { currentProgram } from "./program.js";
 import { awaitLater } from "./pulumi-internals.js";
 import { Advertiser, ConversionEvent, ConversionEventSet } from "./resources.js";
@@ -140,25 +135,25 @@ const NOTHING: CatalogContent = { advertisers: [], events: [], findings: [] };
 function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const program = currentProgram();
   const { settings } = program.reading;
-  const { given } = withDeletionPolicy(args, options);
-  const { values, problems } = validate(given, CATALOG_RULES);
+  const { props } = withDeletionPolicy(args, options);
+  const { values, problems } = validate(props, CATALOG_RULES);
   const { file, ignoreColumns } = values as Partial<CatalogArgs>;
   const content =
     file === undefined
       ? NOTHING
       : readCatalog(file, process.cwd(), settings, ignoreColumns);
   const canDelete = KINDS.some((kind) => knownOperations(kind, settings).delete);
-  const deletes = asksToDelete(values);
+  const ofOptions = optionFindings(options, asksToDelete(values), canDelete);
   const byLevel = Map.groupBy(content.findings, ({ level }) => level);
   const added = program.add({
     title: labelOf("Catalog", name),
     lines: [
       ...describeAlike(byLevel.get("error") ?? []),
-      ...problemMessages([...problems, ...optionProblems(options, deletes, canDelete)]),
+      ...problemMessages([...problems, ...ofOptions.problems]),
     ],
     warnings: [
       ...describeAlike(byLevel.get("warning") ?? []),
-      ...problemMessages(policyWarnings(deletes, canDelete)),
+      ...problemMessages(ofOptions.warnings),
     ],
   });
   return {

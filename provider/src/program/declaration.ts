@@ -59,8 +59,6 @@ export interface ResourceDeclaration extends Pick<DeclaredObject, "key" | "forme
   kind: Kind;
   /** The object of a single resource, or a set's members; for a set whose members are not known yet, the set. */
   objects: readonly DeclaredObject[];
-  /** Whether an object may be deleted when it leaves the resource. */
-  deletes: boolean;
 }
 
 export interface Call {
@@ -82,16 +80,17 @@ export function declare(call: Call, settings: Settings): Declaration {
     isUnknown: holdsOutput,
   });
   const deletes = asksToDelete(values);
-  const resource = { key, kind, formerKeys, deletes };
+  const ofOptions = optionFindings(options, deletes, canDelete);
+  const resource = { key, kind, formerKeys };
   const objects =
     kind === declared
       ? [{ ...declaredObject(kind, values), key, formerKeys }]
       : membersOf(resource, values.events);
   return {
     title,
-    lines: problemMessages([...problems, ...optionProblems(options, deletes, canDelete)]),
+    lines: problemMessages([...problems, ...ofOptions.problems]),
     // Likely mistakes are the provider's to name: it also knows the values of Outputs.
-    warnings: problemMessages(optionWarnings(options, deletes, canDelete)),
+    warnings: problemMessages(ofOptions.warnings),
     resource: { ...resource, objects },
   };
 }
@@ -135,65 +134,56 @@ function formerKeysOf({ kind, name, options }: Call) {
 
 /**
  * The arguments and options of a resource or catalog by which the engine and the provider delete alike. An option that
- * keeps objects wins over the argument, also if its value is undefined.
+ * keeps objects wins over the argument, also if its value is undefined. Without one, the engine takes the parent's.
  */
-export function withDeletionPolicy<Options extends pulumi.ResourceOptions>(
-  args: Values,
-  options: Options,
-) {
-  const keeps =
-    Object.hasOwn(options, "retainOnDelete") && options.retainOnDelete !== false;
-  const given = keeps ? { ...args, deletionPolicy: undefined } : args;
-  const retainOnDelete = !asksToDelete(given);
-  return { given, withPolicy: { ...options, retainOnDelete } };
+export function withDeletionPolicy(args: Values, options: pulumi.ResourceOptions) {
+  const { retainOnDelete, ...others } = options;
+  const opts: pulumi.ResourceOptions = others;
+  const keeps = Object.hasOwn(options, "retainOnDelete") && retainOnDelete !== false;
+  const props = keeps ? { ...args, deletionPolicy: undefined } : args;
+  // By default nothing is deleted on the platform: previews then show Pulumi's own [retain].
+  if (!asksToDelete(props)) opts.retainOnDelete = true;
+  return { props, opts };
 }
 
-/** @param deletes whether the `deletionPolicy` is `delete`. @param canDelete whether a delete is known. */
-export function policyWarnings(deletes: boolean, canDelete: boolean): Problem[] {
-  if (!deletes || canDelete) return [];
-  const reason =
-    '"delete" has no effect without a delete in advertising:operations: removed objects stay live';
-  return [{ property: "deletionPolicy", reason }];
-}
-
-function optionWarnings(
-  { customTimeouts }: pulumi.CustomResourceOptions,
-  deletes: boolean,
-  canDelete: boolean,
-): Problem[] {
-  const warnings = policyWarnings(deletes, canDelete);
-  if (customTimeouts)
-    warnings.push({ property: "customTimeouts", reason: TIMEOUTS_IGNORED });
-  return warnings;
-}
-
-/** The problems of a resource's or catalog's options. The other parameters are those of {@link policyWarnings}. */
-export function optionProblems(
+/**
+ * The problems of a resource's or catalog's options, and the warnings.
+ * @param deletes whether the `deletionPolicy` is `delete`. @param canDelete whether a delete is known.
+ */
+export function optionFindings(
   options: pulumi.CustomResourceOptions,
   deletes: boolean,
   canDelete: boolean,
-): Problem[] {
-  const { import: id, retainOnDelete, deletedWith } = options;
+) {
+  const { import: id, retainOnDelete, deletedWith, customTimeouts } = options;
   const problems: Problem[] = [];
+  const warnings: Problem[] = [];
   if (id !== undefined)
     problems.push({
       property: "import",
       // Dynamic providers can't import: the engine gives an id alone, and does not say which of them it is for.
       reason: `isn't supported. Set the argument existingId: ${id}`,
     });
-  if (retainOnDelete === false && !deletes)
+  // An untyped program may pass a text.
+  const mayDelete = retainOnDelete === false && deletes;
+  if (hasValue(retainOnDelete) && retainOnDelete !== true && !mayDelete)
     problems.push({
       property: "retainOnDelete",
-      reason:
-        'can\'t be false without the argument deletionPolicy: "delete". Remove this option; to delete removed objects, set deletionPolicy',
+      reason: `must be true, or false beside deletionPolicy: "delete"; got ${show(retainOnDelete)}. Remove it, or set deletionPolicy`,
     });
   if (deletedWith !== undefined && canDelete)
     problems.push({
       property: "deletedWith",
-      reason:
-        "isn't supported with a delete in advertising:operations: no object is deleted on the platform with another. Remove this option",
+      reason: "isn't supported with a delete in advertising:operations. Remove this option",
     });
-  return problems;
+  if (deletes && !canDelete)
+    warnings.push({
+      property: "deletionPolicy",
+      reason: '"delete" has no effect without a delete in advertising:operations',
+    });
+  if (customTimeouts)
+    warnings.push({ property: "customTimeouts", reason: TIMEOUTS_IGNORED });
+  return { problems, warnings };
 }
 
 /** Deeper than any request field. The search stops here in a value that contains itself; its rule then refuses it. */

@@ -12,7 +12,6 @@ import {
   count,
   cut,
   own,
-  printable,
   SettingsError,
   type Values,
   versionProblem,
@@ -30,9 +29,11 @@ import {
 import {
   IDENTITY,
   identityText,
+  labelOf,
   PROVIDER,
   type ProgramContext,
   SECRET_ARGUMENTS,
+  takenAwayMessage,
 } from "../state/index.js";
 import {
   type Declaration,
@@ -241,9 +242,8 @@ export function registrationOf(
   options: pulumi.CustomResourceOptions = {},
 ): ConstructorParameters<typeof pulumi.CustomResource> {
   const program = currentProgram();
-  const { id, parent } = options;
-  // By default nothing is deleted on the platform: previews then show Pulumi's own [retain].
-  const { given, withPolicy } = withDeletionPolicy(withIds(kind, { ...args }), options);
+  const { id, parent, transformations = [] } = options;
+  const given = withIds(kind, { ...args });
   let declaration: Declaration = { title: "", lines: [] };
   // For a resource that is only read, the provider checks the id.
   if (id === undefined)
@@ -255,7 +255,11 @@ export function registrationOf(
   const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(kind.name)}`;
   const properties = { ...outputs, ...given, [PROVIDER]: reference };
   const type = typeTokenOf(kind.name);
-  if (id !== undefined) return [type, name, properties, withPolicy];
+  const last = internals.transformLast((transformed) =>
+    afterTransformations(kind, transformed),
+  );
+  const withLast = { ...options, transformations: [last, ...transformations] };
+  if (id !== undefined) return [type, name, properties, withLast];
   const identity = identityText(internals.stackOfProgram(), {
     parentTypes: internals.typesOf(parent),
     name,
@@ -267,17 +271,24 @@ export function registrationOf(
   // Only for Outputs and promises: for plain values, a promise each would cost time.
   if (holdsOutput(given))
     hidden[SECRET_ARGUMENTS] = internals.awaitLater(context.then(() => secretNames(given)));
-  return [type, name, { ...properties, ...hidden }, withPolicy];
+  return [type, name, { ...properties, ...hidden }, withLast];
 }
 
 /**
- * Old-style transformations run in Pulumi's constructor, which makes a property for each input that they leave.
+ * A resource's inputs and options after all old-style transformations. One of them may keep the objects. A policy's
+ * remediation runs later: a preview of a new resource shows what it leaves, and doesn't call the provider.
  * @throws pulumi.RunError if Pulumi could not find the provider.
  */
-export function assertUntouched(resource: pulumi.Resource, name: string): void {
-  if (Object.hasOwn(resource, PROVIDER)) return;
-  const text = `"${printable(name)}": a transformation has taken away inputs that its class gives it (${PROVIDER}). Nothing was sent for it. Keep all properties that begin with "__".`;
-  throw runError(withPage(text, ArgumentsError.code));
+export function afterTransformations(
+  kind: Kind | SetKind,
+  { resource, name, props, opts }: pulumi.ResourceTransformationArgs,
+): pulumi.ResourceTransformationResult {
+  const text = takenAwayMessage(labelOf(kind.name, name), PROVIDER);
+  const error = runError(withPage(text, ArgumentsError.code));
+  if (!Object.hasOwn(props, PROVIDER)) throw error;
+  if (pulumi.runtime.isDryRun() && internals.currentMocks() === undefined)
+    internals.expectKept(resource, PROVIDER, error);
+  return withDeletionPolicy(props, opts);
 }
 
 /**

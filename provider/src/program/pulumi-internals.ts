@@ -4,7 +4,7 @@
  */
 import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
-import { asRecord, hasValue, joined } from "../base/index.js";
+import { asRecord, hasValue, joined, listIn, own } from "../base/index.js";
 
 /** `<organization>/<project>/<stack>`, as Pulumi prints it with `--fully-qualify-stack-names`. */
 export function stackOfProgram(): string {
@@ -32,6 +32,31 @@ export function typesOf(parent: unknown): string | undefined {
   if (typeof type !== "string") throw unknownPulumi("the parent of a resource has no type");
   if (type === "pulumi:pulumi:Stack") return undefined;
   return joined("$", typesOf(above), type);
+}
+
+/** A transformation that transforms its resource after all others, which otherwise a parent's or the stack's would. */
+export function transformLast(transform: pulumi.ResourceTransformation) {
+  let ours: pulumi.Resource | undefined;
+  const last: typeof transform = (args) =>
+    args.resource === ours ? transform(args) : undefined;
+  return ({ resource }: pulumi.ResourceTransformationArgs) => {
+    // A child inherits its parent's transformations.
+    if (!ours) listIn(asRecord(resource).__transformations).push(last);
+    ours ??= resource;
+    return undefined;
+  };
+}
+
+/** Ends the program with an error if the engine gets a resource without this input, though with others. */
+export function expectKept(resource: pulumi.Resource, input: string, error: Error) {
+  setImmediate(async () => {
+    const { urn: _, id: __, ...outputs } = asRecord(resource);
+    const values = [outputs[input], ...Object.values(outputs)];
+    const all = values.map((value) => own(value, "isKnown"));
+    // Rejected if the registration fails.
+    const [isKept, ...known] = await Promise.all(all).catch(() => [true]);
+    if (!isKept && known.includes(true)) throw error;
+  });
 }
 
 /** Exported by Pulumi's runtime, but not in its types. */

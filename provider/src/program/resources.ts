@@ -15,7 +15,7 @@ import type { Attribution, EventType, ResourceName } from "../kinds/vocabulary.j
 import { exactId, LIVE_ID, show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
 import { holdsOutput, isOfType, readIdOf, withIds } from "./declaration.js";
-import { assertUntouched, registrationOf } from "./program.js";
+import { registrationOf } from "./program.js";
 import { pauseStackTraces } from "./pulumi-internals.js";
 
 /** The arguments of an {@link Advertiser}. */
@@ -75,7 +75,6 @@ export class Advertiser extends pulumi.CustomResource {
     const resume = pauseStackTraces(Advertiser);
     try {
       super(...registrationOf(advertiser, name, args, options));
-      assertUntouched(this, name);
     } catch (error) {
       throw resume(error);
     }
@@ -228,7 +227,6 @@ export class ConversionEvent extends pulumi.CustomResource {
     const resume = pauseStackTraces(ConversionEvent);
     try {
       super(...registrationOf(conversionEvent, name, args, options));
-      assertUntouched(this, name);
     } catch (error) {
       throw resume(error);
     }
@@ -339,7 +337,6 @@ export class ConversionEventSet extends pulumi.CustomResource {
     const resume = pauseStackTraces(ConversionEventSet);
     try {
       super(...registrationOf(conversionEventSet, name, args, options));
-      assertUntouched(this, name);
     } catch (error) {
       throw resume(error);
     }

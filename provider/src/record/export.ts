@@ -99,6 +99,21 @@ export interface ExportedObject {
   record: Unresolved | undefined;
 }
 
+/**
+ * Why objects that leave a resource stay live; undefined if they are to be deleted.
+ * @param isAsked by its deletionPolicy, in the state and in the program. @param states the resource's, which also have a
+ * parent's or a transformation's option.
+ */
+export function retentionReason(
+  isAsked: boolean,
+  states: readonly (Resource | undefined)[],
+) {
+  if (!isAsked)
+    return 'its deletionPolicy is not "delete" in both the state and the program';
+  const retains = states.some((each) => each?.retainOnDelete === true);
+  return retains ? "its resource has the option retainOnDelete" : undefined;
+}
+
 /** The plugin's provider that has a resource; undefined for the dynamic provider. */
 export function providerIn({ type, provider = "" }: Resource): string | undefined {
   const of = resourceOfType(type);

@@ -1,7 +1,13 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
 import { agree, COMMAND, inStack, printable, shellWord } from "../base/index.js";
-import { CATALOG_SEPARATOR, CATALOG_TYPE, type Kind } from "../kinds/index.js";
-import { isOfPlugin, parseKey, type ResourceRef, resourceKeyIn } from "./names.js";
+import { CATALOG_SEPARATOR, type Kind } from "../kinds/index.js";
+import {
+  catalogIn,
+  isOfPlugin,
+  parseKey,
+  type ResourceRef,
+  resourceKeyIn,
+} from "./names.js";
 import type { CreateRecord } from "./stored.js";
 
 /** How many objects a run's message lists at most; `pending` lists all. */
@@ -26,6 +32,11 @@ export function describe(kind: Kind["name"], create: CreateRecord): string {
 export function howToKeep(id: string, isPerhaps = false): string {
   const undo = isPerhaps ? "" : "undo the change; or ";
   return `To keep ${id}, ${undo}set existingId, and make the change on the platform by hand.`;
+}
+
+/** The error for a resource without hidden inputs. @param input one of them. */
+export function takenAwayMessage(label: string, input: string): string {
+  return `${label} lacks inputs of pulumi-advertising's class (${input}). Nothing was sent. A transformation or a policy's remediation must keep all properties that begin with "__".`;
 }
 
 /** Follows "customTimeouts". A dynamic provider isn't given that option, and a create isn't cut short. */
@@ -100,7 +111,7 @@ export function renameCure(
     return adopt;
   const { name, member, resource, parentTypes } = parseKey(key);
   if (key === ref.key || resource !== ref.resource) return adopt;
-  const isOfCatalog = ref.parentTypes?.split("$").includes(CATALOG_TYPE) === true;
+  const isOfCatalog = catalogIn(ref.key) !== undefined;
   let formerKey: string | undefined;
   if (resourceKeyIn(key) === resourceKeyIn(ref.key)) formerKey = member;
   else if (isOfCatalog && resource === "ConversionEvent")

@@ -4,6 +4,8 @@
  */
 import { joined } from "../base/index.js";
 import {
+  CATALOG_SEPARATOR,
+  CATALOG_TYPE,
   type Kind,
   pluginTokenOf,
   type ResourceName,
@@ -177,6 +179,16 @@ export function refAt(key: string, resourceUrn: string): Omit<ResourceRef, "iden
   const ref = parseKey(key);
   const urn = ref.member === undefined ? resourceUrn : memberOf(resourceUrn, ref.member);
   return { ...ref, urn, resourceUrn };
+}
+
+/** The catalog whose file declares the resource, with its parents; undefined if there is none. */
+export function catalogIn(key: string) {
+  const { parentTypes, resource, name } = parseKey(key);
+  if (!parentTypes?.endsWith(CATALOG_TYPE)) return undefined;
+  // An event's name also has its advertiser's key.
+  const end = resource === "ConversionEvent" ? -2 : -1;
+  const catalog = name.split(CATALOG_SEPARATOR).slice(0, end);
+  return [parentTypes, ...catalog].join(CATALOG_SEPARATOR);
 }
 
 export function parseKey(key: string): ParsedKey {

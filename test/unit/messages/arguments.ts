@@ -4,7 +4,7 @@ import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
 import { vi } from "vitest";
 import * as advertising from "../../../provider/src/index.js";
-import { policyWarnings } from "../../../provider/src/program/declaration.js";
+import { optionFindings } from "../../../provider/src/program/declaration.js";
 import { expectOneCopy } from "../../../provider/src/program/program.js";
 import { typesOf } from "../../../provider/src/program/pulumi-internals.js";
 import { problemMessages } from "../../../provider/src/rules/index.js";
@@ -107,7 +107,7 @@ export const args: Examples = {
       },
     ),
   "a deletionPolicy without a known delete": () =>
-    problemMessages(policyWarnings(true, false)).join("\n"),
+    problemMessages(optionFindings({}, true, false).warnings).join("\n"),
   "a set whose arguments are wrong": () =>
     refused(
       () =>

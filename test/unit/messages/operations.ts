@@ -15,6 +15,7 @@ import {
   type OpenCreate,
 } from "../../../provider/src/plan/index.js";
 import {
+  REPLACED_BEFORE,
   readDeclaredSet,
   readStoredSet,
   refOf,
@@ -43,7 +44,12 @@ const ofPlugin = {
   ...purchase,
   resourceUrn: "urn:pulumi:dev::shop::advertising:index:ConversionEvent::purchase",
 };
-const LEAVING = { id: "42", name: "Purchase", isDeleted: false };
+const leaving = (ref: typeof purchase) => ({
+  kind: event,
+  ref,
+  id: "42",
+  name: "Purchase",
+});
 const NO_ABILITIES: Abilities = {};
 const ABLE = { ...NO_ABILITIES, read: true, update: true };
 
@@ -58,10 +64,7 @@ const refusal = (all: ReturnType<typeof namesake>[], isWhole = true) => {
   deployment.noteContext({ identity: purchase.identity, run });
   if (isWhole) deployment.noteContext({ identity: "", run: { ...run, resources: 1 } });
   const checked = { wasSecret: new Set<string>(), isInState: false, deletes: false };
-  deployment.noteChecked(purchase.key, true, {
-    ...checked,
-    deletesInStateAndProgram: false,
-  });
+  deployment.noteChecked(purchase.key, true, checked);
   return tell.namesakesMessage({ deployment }, all);
 };
 const planned = (
@@ -189,9 +192,9 @@ export const operations: Examples = {
     ),
   "created beside the state's object": () =>
     tell.secondObjectNotice(purchase, event, "42").text,
-  "no longer in the program": () => tell.leavingNotice(event, purchase, LEAVING).text,
+  "no longer in the program": () => tell.leavingNotice(leaving(purchase), false).text,
   "no longer in the program, with a known delete": () =>
-    tell.leavingNotice(event, purchase, { ...LEAVING, isDeleted: true }).text,
+    tell.leavingNotice(leaving(purchase), true).text,
   "secret events of a set that an interrupted run has sent": () =>
     tell.hiddenEventsMessage(funnel),
   "an open create that nothing declares": () => tell.unclaimedMessage([open(OLD)], true),
@@ -213,7 +216,7 @@ export const operations: Examples = {
   "a preview of a replacement that deletes": () =>
     tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is replaced").text,
   "a delete that an interrupted run has left": () =>
-    tell.dueDeleteNotice(event, purchase, { id: "42", name: "Purchase" }).text,
+    tell.leavingNotice(leaving(purchase), true, REPLACED_BEFORE).text,
   "objects were deleted": () =>
     tell.deletedNotice('ConversionEventSet "funnel" (set-1)', [{ id: "2" }, { id: "3" }])
       .text,
@@ -254,7 +257,7 @@ export const operations: Examples = {
       const target = { ...ref, id: "42" };
       for (const notice of [
         tell.takeOverNotice(ref, made),
-        tell.leavingNotice(event, ref, LEAVING),
+        tell.leavingNotice(leaving(ref), false),
         tell.adoptionNotice(ref, UNKNOWN, NO_ABILITIES),
         tell.possibleNamesakeNotice(namesake(ref, open(OLD))),
         tell.replacedNotice(event, ref, { id: "42", isDeleted: false }, "is replaced"),

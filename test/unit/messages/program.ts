@@ -2,12 +2,15 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { vi } from "vitest";
 import type { Values } from "../../../provider/src/base/index.js";
-import { advertiser } from "../../../provider/src/kinds/index.js";
+import { advertiser, conversionEvent } from "../../../provider/src/kinds/index.js";
 import { replacedNotice } from "../../../provider/src/operations/messages.js";
 import { readProperties } from "../../../provider/src/plugin/properties.js";
 import { AdvertisingPlugin } from "../../../provider/src/plugin/provider.js";
 import { notInPackage } from "../../../provider/src/plugin/server.js";
-import { assertUntouched, programError } from "../../../provider/src/program/program.js";
+import {
+  afterTransformations,
+  programError,
+} from "../../../provider/src/program/program.js";
 import { readExport, savedStateOf } from "../../../provider/src/record/index.js";
 import type { SettingsReading } from "../../../provider/src/settings/index.js";
 import { refOf } from "../../../provider/src/state/index.js";
@@ -54,7 +57,8 @@ async function failed(provider: AdvertisingPlugin, call: () => unknown) {
 
 export const program: Examples = {
   "a transformation takes the provider away": () => {
-    const taken = () => assertUntouched({} as never, "purchase");
+    const left = { name: "purchase", props: {}, opts: {} };
+    const taken = () => afterTransformations(conversionEvent, left as never);
     try {
       return String(taken());
     } catch (error) {

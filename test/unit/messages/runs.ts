@@ -247,12 +247,9 @@ export const runs: Examples = {
     return leaving(purchase, newRun());
   },
   "a delete that isn't sent: a transformation's option keeps it": async () => {
-    const { purchase, newRun } = await deleted();
-    const run = newRun();
-    for (const resource of purchase.saved.resources.values())
-      Object.assign(resource, { retainOnDelete: true });
-    purchase.saved.save();
-    return leaving(purchase, run);
+    const { purchase, known } = await deleted();
+    purchase.declares = { deletes: true, retains: true };
+    return wordsOf((await purchase.up({ ...PURCHASE, value: 2 }, known)).run);
   },
   "a delete that isn't sent: another event adopts what isn't known yet": async () => {
     const { purchase, newRun } = await deleted();

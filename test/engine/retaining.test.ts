@@ -1,0 +1,74 @@
+/** Pulumi's option `retainOnDelete` from elsewhere than the resource itself, in the run that also removes or replaces. */
+import { expect, it } from "vitest";
+import { newStack, program, useSandbox, well } from "../support/stack.js";
+
+const DELETED = 'deletionPolicy: "delete"';
+const operations = { event: { delete: "DELETE rest/event/{id}" } };
+
+/** What keeps the objects of `later`, and whether the program knows it, so that a preview does. */
+const WAYS: readonly (readonly [string, boolean, string])[] = [
+  [
+    "a stack's transformation",
+    true,
+    `pulumi.runtime.registerStackTransformation(({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: true } }));`,
+  ],
+  [
+    "a parent's transform",
+    false,
+    `options.transforms = [({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: true } })];`,
+  ],
+  ["a parent component", false, `options.retainOnDelete = true;`],
+];
+
+it.each(WAYS)(
+  "%s keeps what is replaced or removed in the same run (known to a preview: %s)",
+  async (_, isKnown, way) => {
+    const sandbox = await useSandbox({ operations: true });
+    const shop = (value: number, more = "") =>
+      program(`
+const options = {};
+${more}
+const parent = new pulumi.ComponentResource("shop:index:Shop", "shop", {}, options);
+const { advertiserId } = new advertising.Advertiser("acme", { advertiserName: "Acme" }, { parent });
+new advertising.ConversionEvent("e", { eventName: "E", advertiserId, value: ${value}, ${DELETED} }, { parent });
+const events = { own: { eventName: "Own", value: 1 }, gone: { eventName: "Gone", value: 1 } };
+if (${value} > 1) delete events.gone;
+new advertising.ConversionEventSet("s", { advertiserId, events, ${DELETED} }, { parent });`);
+    const stack = await newStack(shop(1), {
+      sandbox,
+      config: { "advertising:operations": operations },
+    });
+    await well(stack.up());
+    stack.program(shop(2, way));
+    const preview = await well(stack.preview());
+    expect(preview.includes("to delete on the platform")).toBe(!isKnown);
+    expect(await well(stack.up())).toMatch(/stays live/);
+    expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 0 });
+    expect((await stack.resources()).map((each) => each.retainOnDelete)).not.toContain(
+      false,
+    );
+    // From now on the record has it, and a preview says so.
+    stack.program(shop(3, way));
+    expect(await well(stack.preview())).toMatch(/The old object \d+ stays live/);
+    await well(stack.up());
+    expect(sandbox).toMatchObject({ eventPosts: 5, deletes: 0 });
+  },
+);
+
+it("a child of one of our resources has its own options", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+const parent = new advertising.Advertiser("acme", { advertiserName: "Acme", ${DELETED} });
+new advertising.Advertiser("child", { advertiserName: "Child" }, { parent });
+new advertising.ConversionEvent("e", { eventName: "E", advertiserId: parent, value: 1 }, { parent });`),
+    { sandbox, config: { "advertising:operations": operations } },
+  );
+  await well(stack.up());
+  const all = await stack.resources();
+  const retains = all.map(({ urn, retainOnDelete = false }) => [
+    urn.split("::").at(-1),
+    retainOnDelete,
+  ]);
+  expect(Object.fromEntries(retains)).toMatchObject({ acme: false, child: true, e: true });
+});
