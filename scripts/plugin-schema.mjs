@@ -1,9 +1,13 @@
-/** Writes provider/schema.json, Pulumi's schema of the plugin, from the kinds and settings as last built, and the doc comments of the resource classes. */
+/**
+ * Writes provider/schema.json, Pulumi's schema of the plugin, from the kinds and settings as last built, the doc comments
+ * of the resource classes, and the programs in examples/resources.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import ts from "typescript";
 import { inRoot } from "./lib/base.mjs";
+import { EXAMPLE_LANGUAGES, exampleOf } from "./lib/examples.mjs";
 
 const TOKEN = "advertising:index:";
 /** The schema's type for each form of a rule. A rule without a form is any object. */
@@ -36,6 +40,12 @@ const NEUTRAL = [
   ["`{ active: true }`", '`{"active": true}`'],
   ["As declared, or `false`.", "As declared, or false."],
 ];
+/** The headings of the resources' examples. */
+const EXAMPLE_TITLES = {
+  Advertiser: "An advertiser and its id",
+  ConversionEvent: "A purchase that looks back seven days",
+  ConversionEventSet: "Two events of one advertiser",
+};
 const ANY_MAP = { type: "object", additionalProperties: { $ref: "pulumi.json#/Any" } };
 /** The widest limits that any installation may have, since the schema is for all. */
 const WIDEST = { maxWindowSeconds: 2_147_483_647, markField: undefined };
@@ -74,6 +84,17 @@ function textOf(comment) {
   return (comment ?? []).map((part) => part.name?.getText() ?? part.text).join("");
 }
 
+/** The heading is inside: generators leave out an example without code in their language. */
+const withExample = (description, resource) => `${description}
+
+{{% examples %}}
+{{% example %}}
+### ${EXAMPLE_TITLES[resource]}
+
+${EXAMPLE_LANGUAGES.map((language) => exampleOf(language, resource)).join("\n\n")}
+{{% /example %}}
+{{% /examples %}}`;
+
 /** @param modules of the package: kinds, rules, settings. @param version of the package. */
 export function pluginSchema({ kinds, rules, settings, docs, version }) {
   const { advertiser, conversionEvent, entryRules, sharedRules } = kinds;
@@ -110,7 +131,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
       (name) => fields.shape[name].type !== "optional",
     );
     return {
-      description: docs.get(className),
+      description: withExample(docs.get(className), className),
       properties: Object.fromEntries(outputs),
       required: [kind.idProperty, ...always],
       inputProperties: inputs,
@@ -159,7 +180,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
       [`${TOKEN}Advertiser`]: single(advertiser, "Advertiser"),
       [`${TOKEN}ConversionEvent`]: single(conversionEvent, "ConversionEvent"),
       [`${TOKEN}ConversionEventSet`]: {
-        description: docs.get("ConversionEventSet"),
+        description: withExample(docs.get("ConversionEventSet"), "ConversionEventSet"),
         properties: {
           eventIds: ofSet("eventIds", ids),
           advertiserId: ofSet("advertiserId", { type: "integer" }),

@@ -1,33 +1,7 @@
 /** The README of an SDK. */
+import { exampleOf } from "../lib/examples.mjs";
 
-const PROGRAMS = {
-  python: `\`\`\`python
-import pulumi
-import pulumi_advertising as advertising
-
-acme = advertising.Advertiser("acme", advertiser_name="Acme Shoes")
-purchase = advertising.ConversionEvent(
-    "purchase",
-    event_name="Purchase",
-    advertiser_id=acme.advertiser_id,
-    value=25,
-    event_type_id=advertising.EventType.PURCHASE,
-)
-pulumi.export("eventId", purchase.event_id)
-\`\`\``,
-  nodejs: `\`\`\`ts
-import * as advertising from "pulumi-advertising-sdk";
-
-const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
-const purchase = new advertising.ConversionEvent("purchase", {
-    eventName: "Purchase",
-    advertiserId: acme.advertiserId,
-    value: 25,
-    eventTypeId: advertising.EventType.Purchase,
-});
-export const eventId = purchase.eventId;
-\`\`\``,
-};
+const EXAMPLES = { python: "python", nodejs: "typescript" };
 
 /** @param language of the SDK. @param facts of the release. */
 export function readmeOf(language, { version, repository }) {
@@ -49,7 +23,7 @@ pulumi config set advertising:baseUrl https://platform.example.com
 pulumi config set advertising:email you@example.com
 pulumi config set --secret advertising:password
 \`\`\``,
-    PROGRAMS[language],
+    exampleOf(EXAMPLES[language], "ConversionEvent"),
     ...more,
     "",
   ].join("\n\n");

@@ -5,6 +5,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { parse, stringify } from "yaml";
+import { RESOURCES } from "../../provider/src/kinds/index.js";
+import { examplePath } from "../../scripts/lib/examples.mjs";
 import { hostOf, useLanguages } from "../support/languages.js";
 import { throughPlugin } from "../support/plugin.js";
 import {
@@ -16,29 +19,25 @@ import {
 } from "../support/stack.js";
 
 const TYPESCRIPT = program(`
-const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
-const purchase = new advertising.ConversionEvent("purchase", { eventName: "Purchase", advertiserId: acme.advertiserId, value: 25 });
-const funnel = new advertising.ConversionEventSet("funnel", { advertiserId: acme.advertiserId, defaults: { countUnique: true },
-  events: { cart: { eventName: "Cart", value: 1 } } }, { dependsOn: purchase });
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
+const purchase = new advertising.ConversionEvent("purchase", { eventName: "Purchase", advertiserId: acme.advertiserId, value: 25,
+  eventTypeId: 0, clickWindow: 604800 });
+new advertising.ConversionEventSet("funnel", { advertiserId: acme.advertiserId, defaults: { attribution: "WHITELIST" },
+  events: { cart: { eventName: "Cart", value: 1.5 }, landing: { eventName: "Landing page", value: 0, eventTypeId: 1 } } },
+  { dependsOn: purchase });
 exports.eventId = purchase.eventId;`);
 
-const YAML = `runtime: yaml
-resources:
-  acme:
-    type: advertising:Advertiser
-    properties: { advertiserName: Acme }
-  purchase:
-    type: advertising:ConversionEvent
-    properties: { eventName: Purchase, advertiserId: "\${acme.advertiserId}", value: 25 }
-  funnel:
-    type: advertising:ConversionEventSet
-    properties:
-      advertiserId: \${acme.advertiserId}
-      defaults: { countUnique: true }
-      events: { cart: { eventName: Cart, value: 1 } }
-    options: { dependsOn: ["\${purchase}"] }
-outputs:
-  eventId: \${purchase.eventId}`;
+/** The examples in the resources' descriptions, as one program. */
+function yamlExamples(): string {
+  const examples = RESOURCES.map(({ name }) =>
+    parse(readFileSync(examplePath("yaml", name), "utf8")),
+  );
+  const resources = Object.assign({}, ...examples.map((example) => example.resources));
+  // So that the order is certain.
+  resources.funnel.options = { dependsOn: [`\${purchase}`] };
+  const outputs = { eventId: `\${purchase.eventId}` };
+  return stringify({ runtime: "yaml", resources, outputs });
+}
 
 /** What each program sends: method, path and body of each request. */
 async function requestsOf(text: string, options: StackOptions = {}) {
@@ -60,7 +59,9 @@ it("TypeScript through the plugin sends what the classes send", async () => {
 
 it("YAML sends what the classes send", async (context) => {
   const environment = hostOf("yaml", context);
-  expect(await requestsOf("", { runtime: YAML, environment })).toEqual(await expected());
+  expect(await requestsOf("", { runtime: yamlExamples(), environment })).toEqual(
+    await expected(),
+  );
 });
 
 /** An event as the sandbox keeps it. */

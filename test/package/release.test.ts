@@ -12,8 +12,12 @@ import { arch } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, it, type TestContext } from "vitest";
+import { parse } from "yaml";
+import { RESOURCES } from "../../provider/src/kinds/index.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { languagesFolder } from "../../scripts/lib/base.mjs";
+import { examplePath } from "../../scripts/lib/examples.mjs";
+import { pythonEnvironment } from "../../scripts/release/python.mjs";
 import { upAndKill } from "../support/killing.js";
 import { manifestIn, projectEnvironment, useTemporaryFolder } from "../support/packed.js";
 import { idOf, objectsOf } from "../support/recovery.js";
@@ -30,6 +34,9 @@ const OBJECTS = EVENTS + 2;
 
 const temporary = useTemporaryFolder();
 const release = () => join(temporary(), "release");
+/** The home folder of all machines: at first it doesn't exist. */
+const home = () => join(temporary(), "home");
+const withoutMore = () => ({ HOME: home(), PULUMI_HOME: join(home(), ".pulumi") });
 
 beforeAll(async () => {
   const parts = ["--parts", "plugin,python", "--platforms", PLATFORM];
@@ -41,6 +48,11 @@ beforeAll(async () => {
       LOCAL_FOLDER: join(repository, ".pulumi-local"),
     }),
   );
+  const install = ["plugin", "install", "resource", "advertising", version];
+  const archive = ["--file", join(release(), ARCHIVE), "--non-interactive"];
+  const [pulumi, PATH] = [pathOf("pulumi"), join(temporary(), "nothing")];
+  const alone = { ...withoutMore(), PATH };
+  await well(runProcess(pulumi, [...install, ...archive], temporary(), alone));
 });
 
 const YAML = `runtime: yaml
@@ -96,8 +108,7 @@ class Machine {
       symlinkSync(pathOf(program), inFolder(`bin/${program}`));
     this.environment = {
       PATH: inFolder("bin"),
-      HOME: inFolder("home"),
-      PULUMI_HOME: inFolder("home/.pulumi"),
+      ...withoutMore(),
       PULUMI_BACKEND_URL: `file://${inFolder("states")}?metadata=skip`,
       PULUMI_CONFIG_PASSPHRASE: "x",
       PULUMI_SKIP_UPDATE_CHECK: "true",
@@ -119,12 +130,6 @@ class Machine {
 
   write(file: string, text: string): void {
     writeFileSync(join(this.programFolder, file), text);
-  }
-
-  async installPlugin(): Promise<void> {
-    const plugin = ["resource", "advertising", version];
-    const archive = join(release(), ARCHIVE);
-    await well(this.pulumi("plugin", "install", ...plugin, "--file", archive));
   }
 }
 
@@ -193,20 +198,23 @@ it("YAML with nothing but Pulumi and the archive: is killed, and recovers", asyn
   const sandbox = await useSandbox({ latencyMs: 100 });
   const machine = new Machine("yaml", sandbox, programs);
   machine.write("Pulumi.yaml", `name: shop\n${YAML}`);
-  await machine.installPlugin();
   await well(machine.pulumi("stack", "init", "dev"));
   await killAndRecover(machine, sandbox);
 });
 
-/** A virtual environment with Pulumi's SDK and the wheel. @returns the folder of its programs. */
+/** A virtual environment with Pulumi's SDK and the wheel, made once. @returns the folder of its programs. */
 async function virtualEnvironment({ skip }: TestContext): Promise<string> {
   const folder = join(temporary(), "venv");
+  if (existsSync(folder)) return join(folder, "bin");
   const packages = readdirSync(join(release(), "python"));
   const wheel = packages.find((name) => name.endsWith(".whl")) ?? "";
   try {
-    execFileSync("python3", ["-m", "venv", folder]);
-    const wanted = [`pulumi==${PULUMI}`, join(release(), "python", wheel)];
-    execFileSync(join(folder, "bin", "pip"), ["install", "--quiet", ...wanted]);
+    // The release's own pip installs into it, which is quicker than a pip of its own.
+    execFileSync("python3", ["-m", "venv", "--without-pip", folder]);
+    const python = join(folder, "bin", "python");
+    const pip = ["-m", "pip", "--python", python, "install", "--quiet", "--no-compile"];
+    const wanted = ["pip", `pulumi==${PULUMI}`, join(release(), "python", wheel)];
+    execFileSync(await pythonEnvironment(), [...pip, ...wanted]);
   } catch (error) {
     skip(`Python, or its package pulumi, is not to be had: ${error}`);
   }
@@ -224,13 +232,53 @@ it("Python with a virtual environment, the wheel and the archive: is killed, and
   ].join(delimiter);
   machine.write("Pulumi.yaml", "name: shop\nruntime: python\n");
   machine.write("__main__.py", PYTHON);
-  await machine.installPlugin();
   await well(machine.pulumi("stack", "init", "dev"));
   await killAndRecover(machine, sandbox);
   expect(sandbox.events.map(({ attribution }) => attribution)).toContain("WHITELIST");
   const types = sandbox.events.map(({ event_type_id }) => event_type_id);
   expect(new Set(types)).toEqual(new Set([undefined, 1, 7]));
   expect(sandbox.events.filter(({ count_unique }) => count_unique)).toHaveLength(1);
+});
+
+const MOCKS = `import json, runpy, sys
+import pulumi
+
+class Mocks(pulumi.runtime.Mocks):
+    def new_resource(self, args):
+        print(json.dumps([args.typ, args.inputs]))
+        return "1", {**args.inputs, "advertiserId": 1}
+
+    def call(self, args):
+        return {}
+
+@pulumi.runtime.test
+def declare():
+    for path in sys.argv[1:]:
+        runpy.run_path(path)
+
+pulumi.runtime.set_mocks(Mocks())
+declare()
+`;
+
+it("the Python programs in the resources' descriptions declare what the YAML ones do", async (context) => {
+  const folder = await virtualEnvironment(context);
+  const paths = RESOURCES.map(({ name }) => examplePath("python", name));
+  const python = join(folder, "python");
+  const output = execFileSync(python, ["-c", MOCKS, ...paths], { encoding: "utf8" });
+  const yaml = RESOURCES.flatMap(({ name }) => {
+    const text = readFileSync(examplePath("yaml", name), "utf8");
+    const { resources } = parse(text.replaceAll(`\${acme.advertiserId}`, "1"));
+    return Object.values<{ type: string; properties: object }>(resources);
+  });
+  const declared = output.trim().split("\n");
+  const expected = yaml.map(({ type, properties }) => [
+    type.replace(":", ":index:"),
+    properties,
+  ]);
+  expect(declared).toHaveLength(expected.length);
+  expect(declared.map((line) => JSON.parse(line))).toEqual(
+    expect.arrayContaining(expected),
+  );
 });
 
 it("the SDK for Python speaks no other language", () => {

@@ -2,9 +2,12 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
+import { parse } from "yaml";
 import { conversionEvent, KINDS, SETS } from "../../provider/src/kinds/index.js";
 import { SETTING_NAMES } from "../../provider/src/settings/settings.js";
+import { EXAMPLE_LANGUAGES } from "../../scripts/lib/examples.mjs";
 import { builtModules, pluginSchema } from "../../scripts/plugin-schema.mjs";
+import { codeBlocksOf } from "../support/pages.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 const committed = JSON.parse(
@@ -28,7 +31,11 @@ it("has each kind with each argument and output, and each setting", () => {
 });
 
 it("speaks no language of programs, and has numbers, booleans and named values as such", () => {
-  const text = JSON.stringify(committed);
+  const text = JSON.stringify(committed).replaceAll(
+    /{{% examples %}}.*?{{% .examples %}}/g,
+    "",
+  );
+  expect(text).not.toContain("```");
   expect(text).not.toMatch(
     /undefined|\bnull\b|days\(|hours\(|EventType\.|: true }`|\bInput\b/,
   );
@@ -43,4 +50,26 @@ it("speaks no language of programs, and has numbers, booleans and named values a
     "advertising:index:EventType",
     "advertising:index:Attribution",
   ]);
+});
+
+/** Their programs are compiled or run by test/package/examples.test.ts, release.test.ts, and test/engine/languages.test.ts. */
+it("each resource has an example in each language, with its own class, and YAML's arguments are the schema's", () => {
+  for (const [token, { description }] of Object.entries<{ description: string }>(
+    committed.resources,
+  )) {
+    const [name = ""] = token.split(":").slice(-1);
+    const blocks = codeBlocksOf({ path: token, text: description });
+    expect(blocks.map(({ language }) => language)).toEqual(EXAMPLE_LANGUAGES);
+    for (const { code } of blocks) expect(code).toMatch(new RegExp(`\\b${name}\\b`));
+    const { resources } = parse(blocks.at(-1)?.code ?? "");
+    for (const { type, properties } of Object.values<{ type: string; properties: object }>(
+      resources,
+    )) {
+      const { inputProperties, requiredInputs } =
+        committed.resources[type.replace(":", ":index:")];
+      const names = Object.keys(properties);
+      expect(Object.keys(inputProperties)).toEqual(expect.arrayContaining(names));
+      expect(names).toEqual(expect.arrayContaining(requiredInputs));
+    }
+  }
 });

@@ -1,0 +1,16 @@
+/** The programs in the resources' descriptions and in the SDKs' READMEs: whole programs in examples/resources. */
+import { readFileSync } from "node:fs";
+import { inRoot } from "./base.mjs";
+
+const ENDINGS = { typescript: "ts", python: "py", yaml: "yaml" };
+export const EXAMPLE_LANGUAGES = Object.keys(ENDINGS);
+
+/** @param resource its name, such as `Advertiser`. @returns a path in the repository. */
+export const examplePath = (language, resource) =>
+  inRoot("examples", "resources", language, `${resource}.${ENDINGS[language]}`);
+
+/** @returns the program as a block of Markdown. */
+export function exampleOf(language, resource) {
+  const program = readFileSync(examplePath(language, resource), "utf8");
+  return `\`\`\`${language}\n${program}\`\`\``;
+}
