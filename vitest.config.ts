@@ -22,16 +22,12 @@ const light = {
   setupFiles: "test/support/cheap-scrypt.mjs",
 };
 
-/** These take longest, of those that start Pulumi or npm. A fresh clone's vitest knows no durations, and would go by the files' sizes. */
+/** These take longest, of those of their group. A fresh clone's vitest knows no durations, and would go by the files' sizes. */
 const LONGEST = [
-  ...[
-    "package/pipelines",
-    "package/installed",
-    "engine/main-job",
-    "engine/checks",
-    "engine/resolve",
-  ],
-  ...["engine/interruption", "engine/runs", "engine/unresolved", "engine/secrets"],
+  ...["unit/scale", "sandbox/model", "sandbox/soak", "unit/workflows"],
+  ...["package/installed", "package/pipelines", "package/release", "engine/plugin"],
+  ...["engine/resolve", "engine/record", "engine/states", "package/new", "engine/main-job"],
+  ...["engine/languages", "engine/former-key", "engine/interruption"],
 ];
 
 /** Long files first, of whichever project: one that begins last keeps one core busy at the end, and the others idle. */

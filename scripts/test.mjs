@@ -13,45 +13,37 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 await runMain(async () => {
   try {
     const { node, env } = await setUp();
-    const succeeds = async (title, tool, ...args) => {
-      console.log(`\n${title}`);
-      return (
-        (await run(node, [inRoot("node_modules", tool), ...args], { cwd: inRoot(), env }))
-          .exitCode === 0
-      );
+    const start = (tool, args, options = {}) =>
+      run(node, [inRoot("node_modules", tool), ...args], {
+        cwd: inRoot(),
+        env,
+        ...options,
+      });
+    const check = async (title, tool, ...args) => {
+      const { exitCode, output } = await start(tool, args, { capture: true });
+      console.log(`\n${title}\n${output}`);
+      total[exitCode === 0 ? "passed" : "failed"]++;
     };
-    const count = (isGood) => total[isGood ? "passed" : "failed"]++;
-
-    count(await succeeds("Lint and format", "@biomejs/biome/bin/biome", "check", "."));
     // What it finds is kept: the next time it checks what has changed.
     const kept = [
       "--incremental",
       "--tsBuildInfoFile",
       join(localFolder, "types.tsbuildinfo"),
     ];
-    count(
-      await succeeds(
-        "Types",
-        "typescript/bin/tsc",
-        "--noEmit",
-        "-p",
-        "tsconfig.json",
-        ...kept,
-      ),
-    );
+    const tsc = ["--noEmit", "-p", "tsconfig.json", ...kept];
+    await Promise.all([
+      check("Lint and format", "@biomejs/biome/bin/biome", "check", "."),
+      check("Types", "typescript/bin/tsc", ...tsc),
+    ]);
 
     const report = join(scratch, "report.json");
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${report}`];
-    const isGood = await succeeds(
-      "Tests",
-      "vitest/vitest.mjs",
-      "run",
-      ...reporters,
-      ...process.argv.slice(2),
-    );
+    console.log("Tests");
+    const args = ["run", ...reporters, ...process.argv.slice(2)];
+    const { exitCode } = await start("vitest/vitest.mjs", args);
     if (existsSync(report)) countTests(readJson(report));
     // A file that does not load, a hook that throws, an error that nobody caught: vitest fails without a failed test.
-    if (!isGood && total.failed === 0) total.failed = 1;
+    if (exitCode !== 0 && total.failed === 0) total.failed = 1;
   } catch (error) {
     total.failed++;
     console.error(error instanceof Problem ? `\n${error.message}` : error);

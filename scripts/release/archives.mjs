@@ -29,7 +29,7 @@ export async function writeArchives({ platforms, facts, schema, out, scratch }) 
   for (const platform of platforms) {
     const name = `${EXECUTABLE}-v${facts.version}-${platform}.tar.gz`;
     const tar = tarOf([...(await startersFor(platform, program)), ...common]);
-    const archive = gzipSync(tar, { level: 9 });
+    const archive = gzipSync(tar);
     console.log(`  ${name}: ${(archive.length / 1e6).toFixed(1)} MB`);
     if (archive.length > LARGEST_BYTES)
       throw new Problem(`${name} is larger than ${LARGEST_BYTES / 1e6} MB.`);

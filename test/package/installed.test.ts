@@ -309,6 +309,13 @@ async function bundled(text: string): Promise<string> {
   return output[0].code;
 }
 
+const guide = readFileSync(resolve(import.meta.dirname, "../../docs/guide.md"), "utf8");
+/** What these package managers need in a workspace. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  pnpm: 'packages: ["apps/*", "libs/*"]\n',
+  "yarn, Plug'n'Play": `${/packageExtensions: [^`]*/.exec(guide)?.[0]}\n`,
+};
+
 it.each(["npm", "pnpm", "yarn", "yarn, Plug'n'Play"] as const)(
   "%s: a library in the workspace shares the program's copy, as a peer dependency",
   async (manager) => {
@@ -321,50 +328,36 @@ exports.Tracking = class extends pulumi.ComponentResource {
     this.advertiser = new advertising.Advertiser(name, { advertiserName: "Acme" }, { parent: this });
   }
 };`;
-    const workspace = await InstalledProject.workspace(
-      manager,
-      tarball,
-      temporary(),
+    const workspace = await InstalledProject.workspace(manager, tarball, temporary(), {
       library,
-    );
-    const { programFolder, environment, install } = workspace;
+      settings: SETTINGS[manager] ?? "",
+      project,
+    });
     const text = `
 const { Tracking } = require("tracking");
 const { ConversionEvent } = require("pulumi-advertising");
 const { advertiser } = new Tracking("web");
 new ConversionEvent("buy", { eventName: "Buy", advertiserId: advertiser, value: 1 });`;
     const sandbox = await useSandbox();
-    const stack = await newStack(text, {
-      sandbox,
-      programFolder,
-      project: "shop",
-      environment,
-    });
-    if (manager === "yarn, Plug'n'Play") {
-      const guide = readFileSync(
-        resolve(import.meta.dirname, "../../docs/guide.md"),
-        "utf8",
-      );
-      await install(`${/packageExtensions: [^`]*/.exec(guide)?.[0]}\n`);
-    }
+    const stack = await newStack(text, { sandbox, project: "shop", ...workspace });
     expect(await well(stack.up())).toContain("4 created");
     expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 1 });
   },
 );
 
 it("a program that reaches the package through a library alone is told in one sentence what to install where", async () => {
-  const library = join(project.folder, "node_modules", "tracking");
+  const library = join(project.folder, "node_modules", "analytics");
   const { packageFolder } = project;
   const nested = join(library, "node_modules", "pulumi-advertising");
   mkdirSync(join(library, "node_modules"), { recursive: true });
   renameSync(packageFolder, nested);
   onTestFinished(() => renameSync(nested, packageFolder));
   project.write(
-    "node_modules/tracking/index.js",
+    "node_modules/analytics/index.js",
     'module.exports = require("pulumi-advertising");',
   );
   const sandbox = await useSandbox();
-  const text = PROGRAMS["index.js"].replace('"pulumi-advertising"', '"tracking"');
+  const text = PROGRAMS["index.js"].replace('"pulumi-advertising"', '"analytics"');
   const stack = await newStack(text, {
     sandbox,
     programFolder: project.folder,

@@ -1,4 +1,4 @@
-/** examples/starter as a user copies it, and the shell steps of the pipelines, run for real with it and a sandbox. */
+/** A project that `npm run new` makes of examples/starter, and the shell steps of the pipelines, run for real with it and a sandbox. */
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
@@ -13,7 +13,8 @@ import { delimiter, join, resolve } from "node:path";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Comment, serveComments } from "../support/comments.js";
-import { projectEnvironment, useStarter } from "../support/packed.js";
+import { lifeOf } from "../support/new-project.js";
+import { projectEnvironment, useTemporaryFolder } from "../support/packed.js";
 import { github, gitlab, type Pipeline } from "../support/pipelines.js";
 import {
   newStack,
@@ -24,7 +25,15 @@ import {
 } from "../support/stack.js";
 
 const starter = resolve(import.meta.dirname, "../../examples/starter");
-const project = useStarter();
+const temporary = useTemporaryFolder();
+const project = () => join(temporary(), "starter");
+
+it("`npm run new`: the project previews at once, and applies against the sandbox", async () => {
+  const sandbox = await useSandbox();
+  const preview = await lifeOf(temporary(), "starter", "typescript", sandbox);
+  expect(preview).toContain("7 to create");
+  expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 2, eventPosts: 3 });
+});
 
 it("examples/starter: its unit tests and its checks pass", async () => {
   for (const script of ["test", "check"]) {
@@ -39,6 +48,7 @@ it("examples/starter: its unit tests and its checks pass", async () => {
 });
 
 async function stackOf(sandbox: Sandbox): Promise<TestStack> {
+  rmSync(join(project(), "Pulumi.dev.yaml"), { force: true }); // of the stack before
   const where = { project: "starter", file: "index.ts", programFolder: project() };
   const stack = await newStack("", { ...where, sandbox, environment: UNCHECKED }); // its types were checked above
   for (const name of ["Pulumi.yaml", "index.ts", "tsconfig.json", "catalog.yaml"])

@@ -4,7 +4,6 @@
 import { spawn } from "node:child_process";
 import {
   copyFileSync,
-  cpSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -101,6 +100,15 @@ async function pack(folder: string, into: string): Promise<string> {
   return join(into, output.trim().split("\n").at(-1) ?? "");
 }
 
+interface WorkspaceOptions {
+  /** The library's code. */
+  readonly library: string;
+  /** Lines for the package manager's own file of settings. */
+  readonly settings: string;
+  /** npm's project. */
+  readonly project: InstalledProject;
+}
+
 /** A project with the package in it, created with its package manager only. */
 export class InstalledProject {
   readonly folder: string;
@@ -143,48 +151,51 @@ export class InstalledProject {
 
   /**
    * A workspace with a program in `apps/shop` and a library in `libs/tracking`, whose peer dependency the package is.
-   * @returns the program's folder, the environment of its runs, and a function that reinstalls it with more settings.
+   * npm's is made of a project that is installed already, and keeps its own dependencies.
+   * @returns the program's folder, and the environment of its runs.
    */
   static async workspace(
     manager: Manager,
     tarball: string,
     parent: string,
-    library: string,
+    { library, settings, project }: WorkspaceOptions,
   ) {
-    const folder = mkdtempSync(join(parent, "workspace-"));
-    const tool = await provide(manager, parent);
+    const isNpm = manager === "npm";
     const isYarn = manager.startsWith("yarn");
-    const project = new InstalledProject(folder, ["npx", "--no", "--"]);
+    const folder = isNpm ? project.folder : mkdtempSync(join(parent, "workspace-"));
+    const tool = await provide(manager, parent);
+    const workspace = new InstalledProject(folder, ["npx", "--no", "--"]);
     for (const name of ["apps/shop", "libs/tracking"])
       mkdirSync(join(folder, name), { recursive: true });
-    const own = { ...versions("@pulumi/pulumi"), "pulumi-advertising": `file:${tarball}` };
+    const place = isNpm ? join(folder, basename(tarball)) : tarball;
+    const own = { ...versions("@pulumi/pulumi"), "pulumi-advertising": `file:${place}` };
     // To yarn, a tarball that two workspaces name is two packages.
     const devDependencies = isYarn ? {} : own;
-    const tracking = tool === undefined ? "*" : "workspace:*";
+    const tracking = isNpm ? "*" : "workspace:*";
+    const root = isNpm ? manifestIn(folder) : { name: "mono" };
     for (const [path, manifest] of Object.entries({
-      ".": { name: "mono", workspaces: ["apps/*", "libs/*"] },
-      "apps/shop": { name: "shop", dependencies: { ...own, tracking } },
+      ".": { ...root, workspaces: ["apps/*", "libs/*"] },
+      "apps/shop": { name: "shop-app", dependencies: { ...own, tracking } },
       "libs/tracking": {
         ...{ name: "tracking", version: "1.0.0", main: "index.js", devDependencies },
         peerDependencies: { "@pulumi/pulumi": "^3.259.0", "pulumi-advertising": "*" },
       },
     }))
-      project.write(
+      workspace.write(
         join(path, "package.json"),
         JSON.stringify({ private: true, ...manifest }),
       );
-    project.write("libs/tracking/index.js", library);
-    const install = (settings: string) => project.#install(manager, tool, settings);
-    await install(manager === "pnpm" ? 'packages: ["apps/*", "libs/*"]\n' : "");
+    workspace.write("libs/tracking/index.js", library);
+    await workspace.#install(manager, tool, settings);
     const programFolder = join(folder, "apps", "shop");
-    if (tool === undefined || !isYarn) return { programFolder, environment: {}, install };
+    if (tool === undefined || !isYarn) return { programFolder, environment: {} };
     // NODE_OPTIONS as `yarn exec pulumi up` sets it.
     const NODE_OPTIONS = await succeed(
       tool,
       ["exec", "node", "--print", "process.env.NODE_OPTIONS"],
       programFolder,
     );
-    return { programFolder, environment: { NODE_OPTIONS: NODE_OPTIONS.trim() }, install };
+    return { programFolder, environment: { NODE_OPTIONS: NODE_OPTIONS.trim() } };
   }
 
   async #install(manager: Manager, tool: string | undefined, more = ""): Promise<void> {
@@ -288,27 +299,6 @@ interface Started {
 }
 
 const NPM_QUIET = ["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-
-/** examples/starter as a user copies it, with the package installed, from the first hook on. @returns its folder. */
-export function useStarter(): () => string {
-  const temporary = useTemporaryFolder();
-  const project = () => join(temporary(), "starter");
-  beforeAll(async () => {
-    // Leaves out files of developers' own runs.
-    const isOwn = (path: string) =>
-      !/^(Pulumi\..+\.yaml|node_modules)$/.test(basename(path));
-    cpSync(join(repository, "examples", "starter"), project(), {
-      recursive: true,
-      filter: isOwn,
-    });
-    await succeed(
-      "npm",
-      ["install", ...NPM_QUIET, await packProvider(temporary())],
-      project(),
-    );
-  });
-  return project;
-}
 
 /** @returns the path of a package manager; undefined for npm, which is installed already. */
 async function provide(manager: Manager, parent: string): Promise<string | undefined> {

@@ -1,0 +1,54 @@
+/** `npm run new`, as a user runs it. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { expect } from "vitest";
+import type { Sandbox } from "../../provider/src/sandbox/index.js";
+import { languagesFolder } from "../../scripts/lib/base.mjs";
+import { projectEnvironment } from "./packed.js";
+import { runProcess, UNCHECKED, well } from "./stack.js";
+
+const script = resolve(import.meta.dirname, "../../scripts/new.mjs");
+
+/** Runs the command in a folder. */
+export async function runNew(parent: string, ...args: readonly string[]) {
+  const environment = {
+    ...projectEnvironment(),
+    PATH: [process.env.PATH, languagesFolder].join(delimiter),
+    INIT_CWD: parent,
+    PULUMI_HOME: join(parent, "home"),
+    npm_config_prefer_offline: "true",
+  };
+  const ended = await runProcess("node", [script, ...args], parent, environment);
+  return { ...ended, environment };
+}
+
+/** Makes a project, and previews and applies it with what the command says, and its settings but for the address. */
+export async function lifeOf(
+  parent: string,
+  name: string,
+  language: string,
+  sandbox: Sandbox,
+): Promise<string> {
+  const { code, output, environment } = await runNew(parent, name, language);
+  expect(code, output).toBe(0);
+  const [, line = ""] = /^ {2}export (PULUMI_BACKEND_URL=.*?) {2}/m.exec(output) ?? [];
+  expect(output).toContain(`\n  cd ${name}\n`);
+  const folder = join(parent, name);
+  for (const file of readdirSync(folder).filter((each) => /\.(yaml|json)$/.test(each)))
+    expect(readFileSync(join(folder, file), "utf8")).not.toMatch(
+      /advertising-template|\{PROJECT\}/,
+    );
+  const pulumi = (command: string, more = {}) =>
+    runProcess("sh", ["-c", `export ${line}; pulumi ${command}`], folder, {
+      ...environment,
+      ...more,
+    });
+  const preview = await well(pulumi("preview --non-interactive"));
+  expect(sandbox.requests).toEqual([]);
+  const settings = join(folder, "Pulumi.dev.yaml");
+  const written = readFileSync(settings, "utf8");
+  expect(written).toMatch(/advertising:password:\n +secure: /);
+  writeFileSync(settings, written.replace("http://127.0.0.1:8787", sandbox.url));
+  await well(pulumi("up --yes --skip-preview", UNCHECKED)); // the preview has checked its types
+  return preview;
+}
