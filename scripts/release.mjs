@@ -7,6 +7,7 @@ import { writeArchives } from "./release/archives.mjs";
 import { PLATFORMS } from "./release/executables.mjs";
 import { factsOf } from "./release/facts.mjs";
 import { packPackage } from "./release/npm-package.mjs";
+import { writeReadme } from "./release/readme.mjs";
 import { checkSchema, schemaOf } from "./release/schema.mjs";
 import { packDotnet, packNode, packPython, writeGo } from "./release/sdks.mjs";
 import { writeSums } from "./release/sums.mjs";
@@ -48,6 +49,7 @@ await runMain(async () => {
       console.log(`${part} …`);
       await makers[part]({ platforms, facts, schema, out, scratch });
     }
+    writeReadme({ facts, out });
     writeSums(out);
     console.log(`\n${readFileSync(join(out, "SHA256SUMS"), "utf8")}\nAll is in ${out}.`);
   } finally {

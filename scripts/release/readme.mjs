@@ -1,5 +1,8 @@
-/** The README of an SDK. */
-import { exampleOf } from "../lib/examples.mjs";
+/** The READMEs of a release and of the SDKs. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { inRoot, readJson } from "../lib/base.mjs";
+import { exampleOf, examplePath } from "../lib/examples.mjs";
 
 const EXAMPLES = { python: "python", nodejs: "typescript" };
 
@@ -27,4 +30,92 @@ pulumi config set --secret advertising:password
     ...more,
     "",
   ].join("\n\n");
+}
+
+const EXAMPLE = "ConversionEvent";
+const programIn = (language) => readFileSync(examplePath(language, EXAMPLE), "utf8").trim();
+
+/** @returns shell commands that write a file. */
+const writing = (file, text) => `cat > ${file} <<'END'\n${text}\nEND`;
+
+/** Writes README.md: from the files of the release to a first preview, in each language. @param facts of the release. */
+export function writeReadme({ facts: { version }, out }) {
+  const { engines, peerDependencies } = readJson(inRoot("provider", "package.json"));
+  const node = engines.node.slice(2);
+  const pulumi = peerDependencies["@pulumi/pulumi"].slice(1);
+  const npmPackage = `"$release"/pulumi-advertising-${version}.tgz`;
+  const project = (runtime) => `name: shop\nruntime: ${runtime}`;
+  const typescript = programIn("typescript").replace("advertising-sdk", "advertising");
+  const installPlugin = `pulumi plugin install resource advertising ${version} \\
+  --file "$release"/pulumi-resource-advertising-v${version}-linux-amd64.tar.gz`;
+  const text = `# pulumi-advertising ${version}
+
+Advertisers and conversion events of an advertising platform, for Pulumi. You need the Pulumi CLI ${pulumi} or later.
+\`sha256sum --check SHA256SUMS\` checks these files.
+
+Below, a sandbox on your machine stands in for the platform. A preview sends nothing, so it needs neither of them.
+
+## Start
+
+In the folder of this file:
+
+\`\`\`sh
+release="$PWD"
+mkdir ../shop && cd ../shop
+export PULUMI_BACKEND_URL="file://$PWD" PULUMI_CONFIG_PASSPHRASE=sandbox
+\`\`\`
+
+The \`export\` keeps the state in the new folder. Then, for your language:
+
+**YAML.** You need nothing else. Name your system's archive.
+
+\`\`\`sh
+${installPlugin}
+${writing("Pulumi.yaml", `${project("yaml")}\n${programIn("yaml")}`)}
+\`\`\`
+
+**Python** 3.10 or later. Name your system's archive.
+
+\`\`\`sh
+${installPlugin}
+python3 -m venv venv && . venv/bin/activate
+pip install pulumi "$release"/python/*.whl
+${writing("Pulumi.yaml", project("python"))}
+${writing("__main__.py", programIn("python"))}
+\`\`\`
+
+**TypeScript**, with Node.js ${node} or later.
+
+\`\`\`sh
+echo '{ "private": true }' > package.json
+npm install @pulumi/pulumi ${npmPackage}
+${writing("Pulumi.yaml", project("nodejs"))}
+${writing("index.ts", typescript)}
+\`\`\`
+
+In each language:
+
+\`\`\`sh
+pulumi stack init dev
+pulumi config set-all --plaintext advertising:baseUrl=http://127.0.0.1:8787 \\
+  --plaintext advertising:email=ops@example.com --secret advertising:password=sandbox-password
+pulumi preview
+\`\`\`
+
+## Apply
+
+The sandbox needs Node.js ${node} or later. In a second terminal, with the same \`release\`; it keeps running:
+
+\`\`\`sh
+npx --yes --package ${npmPackage} advertising-sandbox --port 8787
+\`\`\`
+
+Then \`pulumi up\`. For your own account, set \`baseUrl\`, \`email\` and \`password\`. By default nothing can be changed or deleted on the
+platform: read \`docs/guarantees.md\` in the npm package first. That folder has every setting, command and error code.
+
+## Other languages
+
+\`go/\`, and \`nuget/\` if it's here, are the SDKs for Go and C#; \`nodejs/\` has the plugin's resources for Node.js. They need the plugin too.
+`;
+  writeFileSync(join(out, "README.md"), text);
 }

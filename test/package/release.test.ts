@@ -20,6 +20,7 @@ import { examplePath } from "../../scripts/lib/examples.mjs";
 import { pythonEnvironment } from "../../scripts/release/python.mjs";
 import { upAndKill } from "../support/killing.js";
 import { manifestIn, projectEnvironment, useTemporaryFolder } from "../support/packed.js";
+import { codeBlocksOf } from "../support/pages.js";
 import { idOf, objectsOf } from "../support/recovery.js";
 import { inheritedProxies, runProcess, useSandbox, well } from "../support/stack.js";
 
@@ -28,6 +29,8 @@ const { version } = manifestIn(join(repository, "provider"));
 const { pulumi: PULUMI } = manifestIn(repository).dependencies;
 const PLATFORM = `linux-${arch() === "arm64" ? "arm64" : "amd64"}`;
 const ARCHIVE = `pulumi-resource-advertising-v${version}-${PLATFORM}.tar.gz`;
+/** What the commands of a README need. */
+const SHELL = ["sh", "cat"];
 const EVENTS = 12;
 /** The events, the set's event, and the advertiser. */
 const OBJECTS = EVENTS + 2;
@@ -175,6 +178,18 @@ async function answer(machine: Machine, sandbox: Sandbox, output: string): Promi
   await well(machine.run("pulumi", ...command.split(" "), ...answers));
 }
 
+/** The first preview as README.md in the release's folder describes it, but for what is installed already. */
+async function followReadme(machine: Machine, sandbox: Sandbox, language: string) {
+  const text = readFileSync(join(release(), "README.md"), "utf8");
+  const [own = ""] = text.split(`**${language}`).slice(1);
+  const [program, ...others] = codeBlocksOf({ path: "README.md", text: own });
+  const last = others.find(({ code }) => code.includes("pulumi preview"))?.code ?? "";
+  const written = program?.code.replace(/^[\s\S]*?(?=cat >)/, "");
+  const script = `${written}${last.replace("http://127.0.0.1:8787", sandbox.url)}`;
+  expect(await well(machine.run("sh", "-ec", script))).toContain("3 to create");
+  expect(sandbox.requests).toEqual([]);
+}
+
 function needsHost(language: string, { skip }: TestContext): string {
   const host = `pulumi-language-${language}`;
   skip(!existsSync(join(languagesFolder, host)), `${host} is not built: it needs Go`);
@@ -194,11 +209,11 @@ it("an archive is flat, has no link, and fits its SHA256SUMS", () => {
 });
 
 it("YAML with nothing but Pulumi and the archive: is killed, and recovers", async (context) => {
-  const programs = ["pulumi", needsHost("yaml", context)];
+  const programs = [...SHELL, "pulumi", needsHost("yaml", context)];
   const sandbox = await useSandbox({ latencyMs: 100 });
   const machine = new Machine("yaml", sandbox, programs);
+  await followReadme(machine, sandbox, "YAML");
   machine.write("Pulumi.yaml", `name: shop\n${YAML}`);
-  await well(machine.pulumi("stack", "init", "dev"));
   await killAndRecover(machine, sandbox);
 });
 
@@ -223,16 +238,15 @@ async function virtualEnvironment({ skip }: TestContext): Promise<string> {
 
 it("Python with a virtual environment, the wheel and the archive: is killed, and recovers", async (context) => {
   const host = needsHost("python", context);
-  const programs = ["pulumi", host, `${host}-exec`];
+  const programs = [...SHELL, "pulumi", host, `${host}-exec`];
   const sandbox = await useSandbox({ latencyMs: 100 });
   const machine = new Machine("python", sandbox, programs);
   machine.environment.PATH = [
     await virtualEnvironment(context),
     machine.environment.PATH,
   ].join(delimiter);
-  machine.write("Pulumi.yaml", "name: shop\nruntime: python\n");
+  await followReadme(machine, sandbox, "Python");
   machine.write("__main__.py", PYTHON);
-  await well(machine.pulumi("stack", "init", "dev"));
   await killAndRecover(machine, sandbox);
   expect(sandbox.events.map(({ attribution }) => attribution)).toContain("WHITELIST");
   const types = sandbox.events.map(({ event_type_id }) => event_type_id);

@@ -1,14 +1,17 @@
 /** What a release says about itself, and the archives that it writes. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import { writeBundle } from "../../scripts/release/bundle.mjs";
 import { factsOf } from "../../scripts/release/facts.mjs";
+import { writeReadme } from "../../scripts/release/readme.mjs";
 import { schemaOf } from "../../scripts/release/schema.mjs";
 import { fileIn, tarOf } from "../../scripts/release/tar.mjs";
+import { newFolder } from "../support/folder.js";
+import { codeBlocksOf } from "../support/pages.js";
 
 const run = promisify(execFile);
 const OURS = { GITHUB_REPOSITORY: "acme/pulumi-advertising" };
@@ -58,4 +61,21 @@ it("a tar archive has what was put into it", () => {
   expect(tar.length % 512).toBe(0);
   expect(fileIn(tar, "/file")).toEqual(content);
   expect(fileIn(tar, "/other")).toBeUndefined();
+});
+
+it("the release's README names its own files, and its commands are a shell's", async () => {
+  const out = newFolder();
+  const facts = factsOf({});
+  writeReadme({ facts, out });
+  const text = readFileSync(join(out, "README.md"), "utf8");
+  expect(text).toContain(`/pulumi-advertising-${facts.version}.tgz`);
+  expect(text).toContain(
+    `/pulumi-resource-advertising-v${facts.version}-linux-amd64.tar.gz`,
+  );
+  expect(text).not.toContain("undefined");
+  const blocks = codeBlocksOf({ path: "README.md", text });
+  expect(blocks.map(({ language }) => language)).toEqual(Array(6).fill("sh"));
+  for (const { code } of blocks) await run("sh", ["-nc", code]);
+  const [, , , typescript] = blocks;
+  expect(typescript?.code).toContain('from "pulumi-advertising";');
 });
