@@ -130,6 +130,28 @@ it("an asset is refused by name", async () => {
   expect(sandbox.requests).toHaveLength(0);
 });
 
+it("a secret existingId is refused, also in an event of a set", async () => {
+  const sandbox = await operatedSandbox();
+  const { configure, check } = await start();
+  await configure(sandbox);
+  const secret = (value: number) => ({
+    "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+    value,
+  });
+  const event = { eventName: "A", value: 1 };
+  const events = { a: { ...event, existingId: secret(8) } };
+  for (const [type, args] of Object.entries({
+    Advertiser: { advertiserName: "A", existingId: secret(7) },
+    ConversionEvent: { advertiserId: 1, ...event, existingId: secret(7) },
+    ConversionEventSet: { advertiserId: 1, events },
+  })) {
+    const answer = await check(type, args);
+    const reasons = answer.getFailuresList().map((failure) => failure.getReason());
+    expect(reasons, type).toEqual([expect.stringMatching(/^existingId can't be secret/)]);
+  }
+  expect(sandbox.requests).toHaveLength(0);
+});
+
 it("Cancel ends a set gently: what is in flight ends and is saved, nothing new begins, and the next run sends the rest", async () => {
   const sandbox = await operatedSandbox({ latencyMs: 20 });
   const { call, configure, check, warned } = await start();

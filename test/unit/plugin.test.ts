@@ -25,7 +25,7 @@ describe("properties", () => {
 
   it("come out as they went in, with the secret ones by name", () => {
     const values = { name: "A", events: { a: { value: 1, list: [true, null] } } };
-    const read = readProperties(writeProperties(values, new Set(["events"])));
+    const read = readProperties(writeProperties({ values, secret: new Set(["events"]) }));
     expect(read).toEqual({ values, secret: new Set(["events"]) });
   });
 
@@ -44,7 +44,8 @@ describe("properties", () => {
   it("nothing is nothing", () => {
     expect(readProperties(undefined).values).toEqual({});
     expect(
-      readProperties(writeProperties({ a: undefined }, new Set(["a"]))).values,
+      readProperties(writeProperties({ values: { a: undefined }, secret: new Set(["a"]) }))
+        .values,
     ).toEqual({});
   });
 });

@@ -8,7 +8,7 @@ const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 
 export interface Properties {
   values: Values;
-  /** The names of the properties that are secret or contain a secret. */
+  /** The names of the properties that are secret or contain a secret; in an event of a set, of `existingId` too. */
   secret: ReadonlySet<string>;
 }
 
@@ -16,27 +16,31 @@ export function readProperties(struct: Struct | undefined): Properties {
   const secret = new Set<string>();
   const values: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(struct?.toJavaScript() ?? {}))
-    values[name] = unmarked(value, () => secret.add(name));
+    values[name] = unmarked(name, value, (part) => {
+      secret.add(name);
+      if (part === "existingId") secret.add(part);
+    });
   return { values, secret };
 }
 
-function unmarked(value: unknown, onSecret: () => void): unknown {
+/** @param name the name that the value has in its object. */
+function unmarked(name: string, value: unknown, onSecret: (name: string) => void): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((each) => unmarked(each, onSecret));
+  if (Array.isArray(value)) return value.map((each) => unmarked(name, each, onSecret));
   if (own(value, SIGNATURE) === SECRET) {
-    onSecret();
-    return unmarked(own(value, "value"), onSecret);
+    onSecret(name);
+    return unmarked(name, own(value, "value"), onSecret);
   }
   // No rule accepts a symbol.
   if (Object.hasOwn(value, SIGNATURE)) return Symbol("an asset or archive");
   const entries = Object.entries(value);
   return Object.fromEntries(
-    entries.map(([name, part]) => [name, unmarked(part, onSecret)]),
+    entries.map(([inner, part]) => [inner, unmarked(inner, part, onSecret)]),
   );
 }
 
-/** @param values Undefined ones are left out. @param secret the names of the properties to mark. */
-export function writeProperties(values: Values, secret: ReadonlySet<string>): Struct {
+/** Undefined values are left out. */
+export function writeProperties({ values, secret }: Properties): Struct {
   const marked = Object.entries(values).map(([name, value]) => {
     if (value === undefined || !secret.has(name)) return [name, value];
     return [name, { [SIGNATURE]: SECRET, value }];

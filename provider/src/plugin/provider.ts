@@ -180,9 +180,9 @@ export class AdvertisingPlugin {
   ): Promise<ResourceProperties> {
     const { resource, ref } = resourceAt(urn);
     await this.#preview(resource, ref, { id: "", olds: {}, news: values });
-    if ("member" in resource) return { id: "", values, secret };
     const id = adoptedBy(values);
-    if (id === undefined || id === UNKNOWN) return { id: "", values, secret };
+    if ("member" in resource || id === undefined || id === UNKNOWN)
+      return { id: "", values, secret };
     return { id, values: { ...values, [resource.idProperty]: exactId(id) }, secret };
   }
 
@@ -193,7 +193,7 @@ export class AdvertisingPlugin {
       if (!(error instanceof BlockedCreateError)) throw error;
       const command = inStack(`${COMMAND} pending`);
       throw new BlockedCreateError(
-        `${error.message}\nPulumi stops here. To list all open creates:\n  ${command}`,
+        `${error.message}\nPulumi stops here. To list all unresolved creates:\n  ${command}`,
       );
     }
   }
@@ -208,13 +208,12 @@ export class AdvertisingPlugin {
   /** Like {@link previewCreate}, for an update. */
   async previewUpdate(
     urn: string,
-    id: string,
-    olds: Values,
-    news: Properties,
+    change: Change,
+    secret: Properties["secret"],
   ): Promise<ResourceProperties> {
     const { resource, ref } = resourceAt(urn);
-    const { values, secret } = news;
-    await this.#preview(resource, ref, { id, olds, news: values });
+    const { olds, news: values } = change;
+    await this.#preview(resource, ref, change);
     if ("member" in resource)
       return { id: "", values: { ...values, eventIds: UNKNOWN }, secret };
     const { idProperty } = resource;

@@ -23,7 +23,7 @@ import { ResourceFailure } from "../operations/index.js";
 import { SETTING_NAMES, SETTINGS } from "../settings/index.js";
 import type { PropertyDiff } from "./detailed-diff.js";
 import { readProperties, writeProperties } from "./properties.js";
-import type { AdvertisingPlugin, Diff, ResourceProperties } from "./provider.js";
+import type { AdvertisingPlugin, Diff } from "./provider.js";
 
 /** A message with a set of 10,000 events has several megabytes. */
 const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
@@ -84,7 +84,7 @@ function serviceOf(
       // A program that declares the provider by its token has no SDK that would mark the password.
       const hidden = SETTING_NAMES.filter((name) => SETTINGS[name].secret);
       return new protocol.CheckResponse()
-        .setInputs(writeProperties(values, secret.union(new Set(hidden))))
+        .setInputs(writeProperties({ values, secret: secret.union(new Set(hidden)) }))
         .setFailuresList(failures.map(checkFailure));
     }),
     // A changed account replaces nothing: each resource compares its account itself.
@@ -100,7 +100,7 @@ function serviceOf(
       const news = readProperties(request.getNews());
       const { inputs, failures } = await plugin.check(request.getUrn(), olds.values, news);
       return new protocol.CheckResponse()
-        .setInputs(writeProperties(inputs, news.secret))
+        .setInputs(writeProperties({ values: inputs, secret: news.secret }))
         .setFailuresList(failures.map(checkFailure));
     }),
     diff: call(async (request: protocol.DiffRequest) => {
@@ -120,7 +120,7 @@ function serviceOf(
         : await plugin.create(request.getUrn(), inputs);
       return new protocol.CreateResponse()
         .setId(saved.id)
-        .setProperties(propertiesOf(saved));
+        .setProperties(writeProperties(saved));
     }),
     update: call(async (request: protocol.UpdateRequest) => {
       const olds = readProperties(request.getOlds()).values;
@@ -128,9 +128,9 @@ function serviceOf(
       const change = { id: request.getId(), olds, news: news.values };
       plugin.noteTimeout(request.getUrn(), request.getTimeout());
       const saved = request.getPreview()
-        ? await plugin.previewUpdate(request.getUrn(), request.getId(), olds, news)
+        ? await plugin.previewUpdate(request.getUrn(), change, news.secret)
         : await plugin.update(request.getUrn(), change);
-      return new protocol.UpdateResponse().setProperties(propertiesOf(saved));
+      return new protocol.UpdateResponse().setProperties(writeProperties(saved));
     }),
     read: call(async (request: protocol.ReadRequest) => {
       const properties = readProperties(request.getProperties()).values;
@@ -144,8 +144,8 @@ function serviceOf(
       if (!found) return new protocol.ReadResponse();
       return new protocol.ReadResponse()
         .setId(found.id)
-        .setProperties(propertiesOf(found))
-        .setInputs(writeProperties(found.inputs, found.secret));
+        .setProperties(writeProperties(found))
+        .setInputs(writeProperties({ ...found, values: found.inputs }));
     }),
     delete: call(async (request: protocol.DeleteRequest) => {
       const properties = readProperties(request.getProperties()).values;
@@ -171,21 +171,10 @@ export function notInPackage(what: string): UnsupportedError {
   );
 }
 
-function propertiesOf({ values, secret }: ResourceProperties) {
-  return writeProperties(values, secret);
-}
-
 /** Without the property: the engine would print its value, which may be secret. */
 function checkFailure(reason: string): protocol.CheckFailure {
   return new protocol.CheckFailure().setReason(reason);
 }
-
-const { Kind } = protocol.PropertyDiff;
-const DIFF_KINDS = {
-  add: { inPlace: Kind.ADD, replacing: Kind.ADD_REPLACE },
-  delete: { inPlace: Kind.DELETE, replacing: Kind.DELETE_REPLACE },
-  update: { inPlace: Kind.UPDATE, replacing: Kind.UPDATE_REPLACE },
-} as const;
 
 function diffResponse({ changes, replaces, detailed }: Diff): protocol.DiffResponse {
   const { DIFF_NONE, DIFF_SOME } = protocol.DiffResponse.DiffChanges;
@@ -201,9 +190,10 @@ function diffResponse({ changes, replaces, detailed }: Diff): protocol.DiffRespo
 }
 
 function propertyDiff({ kind, replaces }: PropertyDiff): protocol.PropertyDiff {
-  const { inPlace, replacing } = DIFF_KINDS[kind];
+  const { Kind } = protocol.PropertyDiff;
+  const name = `${kind}${replaces ? "_replace" : ""}` as const;
   return new protocol.PropertyDiff()
-    .setKind(replaces ? replacing : inPlace)
+    .setKind(Kind[name.toUpperCase() as Uppercase<typeof name>])
     .setInputdiff(true);
 }
 
@@ -216,7 +206,7 @@ function failureOf(plugin: AdvertisingPlugin, error: unknown) {
     const { id, properties, secret } = saved;
     const detail = new protocol.ErrorResourceInitFailed()
       .setId(id)
-      .setProperties(writeProperties(properties, secret))
+      .setProperties(writeProperties({ values: properties, secret }))
       .setReasonsList([message]);
     const packed = new Any();
     packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");

@@ -145,9 +145,8 @@ export const program: Examples = {
     return failed(provider, () =>
       provider.previewUpdate(
         urnOf("ConversionEvent"),
-        "unresolved-m",
-        { ...inputs, unresolved: record },
-        noSecrets(inputs),
+        { id: "unresolved-m", olds: { ...inputs, unresolved: record }, news: inputs },
+        new Set(),
       ),
     );
   },
