@@ -225,6 +225,9 @@ describe("YAML and JSON", () => {
     { length: 12 },
     (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(9)}]`,
   );
+  const ENDLESS =
+    "can't be read: it is nested too deeply, or an alias is inside its own anchor";
+  const NESTED = "[".repeat(3000) + "]".repeat(3000);
   it.each([
     [
       "two documents",
@@ -246,15 +249,28 @@ describe("YAML and JSON", () => {
     [
       "an alias within itself",
       "advertisers: { a: { advertiserName: A, additionalFields: &a { b: *a } } }",
-      "1:",
+      `1:1 ${ENDLESS}`,
     ],
+    [
+      "an alias that << takes within itself",
+      "advertisers: &a { <<: *a }",
+      `1:1 ${ENDLESS}`,
+    ],
+    ["a value nested too deeply", `advertisers: ${NESTED}`, "1:"],
     [
       "aliases that grow without end",
       ["l0: &l0 [x]", ...grow].join("\n"),
       "1:1 can't be read: Excessive alias count",
     ],
   ])("%s is refused", (_name, text, message) => {
-    expect(findingsIn("catalog.yaml", text)[0]).toContain(`error catalog.yaml:${message}`);
+    const [finding] = findingsIn("catalog.yaml", text);
+    expect(finding).toContain(`error catalog.yaml:${message}`);
+    expect(finding).not.toContain("call stack");
+  });
+
+  it("JSON that is nested too deeply is refused", () => {
+    for (const finding of findingsIn("catalog.json", `{"advertisers": ${NESTED}}`))
+      expect(finding).toContain(ENDLESS);
   });
 
   it("keys that differ in case or in the form of their letters are one key", () => {
@@ -780,18 +796,18 @@ describe("JSON", () => {
     findingsIn("c.json", text).map((each) => each.replace("error c.json:", ""));
 
   it.each([
-    ['// a\n{ "advertisers": {} }', "1:1", "Unexpected token '/', "],
+    ['// a\n{ "advertisers": {} }', "", "Unexpected token '/', "],
     ['{ "advertisers": {}, /* b */ }', "1:22", "Expected double-quoted property name"],
     ['{\n "advertisers": {},\n}', "3:1", "Expected double-quoted property name"],
     ["{ 'advertisers': {} }", "1:3", "Expected property name or '}'"],
-    ['{\n"defaults": { "countUnique": True } }', "2:30", "Unexpected token 'T', "],
-    ['{\n"a": [1,, 2] }', "2:9", "Unexpected token ',', "],
+    ['{\n"defaults": { "countUnique": True } }', "", "Unexpected token 'T', "],
+    ['{\n"a": [1,, 2] }', "", "Unexpected token ',', "],
     ['{ "a": 007 }', "1:9", "Unexpected number"],
     ['{ "a": "b\nc" }', "1:10", "Bad control character in string literal"],
     ['{ "a": 1 } b', "1:12", "Unexpected non-whitespace character after JSON"],
     ['{\n"a": "b', "2:8", "Unterminated string"],
-    ["advertisers: {}", "1:1", "Unexpected token 'a', "],
-    ["", "1:1", "Unexpected end of JSON input"],
+    ["advertisers: {}", "", "Unexpected token 'a', "],
+    ["", "", "Unexpected end of JSON input"],
   ])("%j is refused at %s, in JSON's words: %s", (text, place, reason) => {
     const [finding, ...others] = told(text);
     expect(finding?.startsWith(`${place} can't be read: ${reason}`)).toBe(true);

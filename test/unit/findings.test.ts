@@ -113,3 +113,13 @@ it("in rows of a catalog it is one line, with the first places", () => {
     expect.stringMatching(/^c\.csv:52 acme\/x: eventName is required/),
   ]);
 });
+
+it("texts that are wrong in different ways have a line each", () => {
+  const keys = ["a/b", "12", "cc/dd", "3456"];
+  const advertisers = keys.map((key) => `  ${key}: { advertiserName: N${key} }`);
+  const text = ["advertisers:", ...advertisers, ""].join("\n");
+  expect(describeAlike(catalogFindings("c.yaml", text))).toEqual([
+    expect.stringMatching(/got the string "a\/b" \(the same in "cc\/dd" at c\.yaml:4:3\)$/),
+    expect.stringMatching(/got the string "12" \(the same in "3456" at c\.yaml:5:3\)$/),
+  ]);
+});

@@ -100,6 +100,14 @@ describe("setMocks", () => {
     expect(() => ignoring("Notes")).toThrow('unknown columns: "Preis". Known: key, ');
   });
 
+  it("a catalog's arguments are plain values", async () => {
+    await setMocks();
+    const args = { file: pulumi.output("events.csv"), sets: pulumi.output(true) };
+    expect(() => new advertising.Catalog("shop", args as never)).toThrow(
+      /file expected a file's path; got an Output\n.*sets expected true or false; got an Output /,
+    );
+  });
+
   it("the constructor throws all problems of its plain arguments", () => {
     const wrong = { ...EVENT, value: "25", clickWindow: -1, colour: "red" } as never;
     expect(() => new advertising.ConversionEvent("purchase", wrong)).toThrow(

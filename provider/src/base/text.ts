@@ -100,10 +100,15 @@ export function saidOnce<T>(
   });
 }
 
-/** A sentence without its values, so that sentences with the same reason are equal. */
+/**
+ * A sentence without its values, so that sentences with the same reason are equal. A refused text keeps the characters
+ * that may be what is wrong with it.
+ */
 function withoutValues(sentence: string) {
   return sentence
-    .replaceAll(/"(?:[^"\\]|\\.)*"/g, '""')
+    .replaceAll(/(?:the string )?"(?:[^"\\]|\\.)*"/g, (text) =>
+      text.startsWith('"') ? '""' : text.replaceAll(/\p{L}/gu, ""),
+    )
     .replaceAll(/-?\d+(?:[.,]\d+)*/g, "0");
 }
 

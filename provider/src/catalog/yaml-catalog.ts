@@ -17,6 +17,13 @@ export function readYamlCatalog(
   report: AddFinding,
 ): WrittenCatalog | undefined {
   const { LineCounter, parseDocument } = yamlLibrary();
+  const refuse = (offset: number, message: string) => {
+    // Advice for programmers follows a semicolon.
+    let [reason] = message.split(";", 1);
+    if (message.includes("call stack"))
+      reason = "it is nested too deeply, or an alias is inside its own anchor";
+    report(placeAt(offset), `can't be read: ${reason}`);
+  };
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     lineCounter,
@@ -31,11 +38,7 @@ export function readYamlCatalog(
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   const problems = [...document.errors, ...document.warnings];
-  for (const { pos, message } of problems) {
-    // Advice for programmers follows a semicolon.
-    const [reason] = message.split(";", 1);
-    report(placeAt(pos[0]), `can't be read: ${reason}`);
-  }
+  for (const { pos, message } of problems) refuse(pos[0], message);
   const { yaml } = document.directives;
   if (yaml.explicit && yaml.version === "1.1")
     report(placeAt(0), "is YAML 1.1, in which 010 is 8 and 7:00 is 420: write %YAML 1.2");
@@ -45,7 +48,7 @@ export function readYamlCatalog(
     const data: unknown = document.toJS(options);
     return partsIn(data, (path) => placeAt(offsetIn(document.contents, path)), report);
   } catch (error) {
-    report(placeAt(0), `can't be read: ${(error as Error).message}`);
+    refuse(0, (error as Error).message);
     return undefined;
   }
 }

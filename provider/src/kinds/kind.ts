@@ -50,7 +50,7 @@ const DELETING = { delete: "delete", retain: undefined } as const;
 
 /** Whether objects that leave a resource are deleted. The default is left out, so that the state has only `delete`. */
 export const deletionPolicy = expecting(
-  '"retain" or "delete", not an Output',
+  '"retain" or "delete"',
   z.enum(["retain", "delete"]).transform((policy) => DELETING[policy]),
   { form: "choice", isPlain: true },
 ).optional();

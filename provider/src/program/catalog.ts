@@ -10,7 +10,12 @@ import { asksToDelete, CATALOG_SEPARATOR, CATALOG_TYPE, KINDS } from "../kinds/i
 import { exactId, problemMessages, validate } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import { labelOf } from "../state/index.js";
-import { isOfType, optionFindings, withDeletionPolicy } from "./declaration.js";
+import {
+  holdsOutput,
+  isOfType,
+  optionFindings,
+  withDeletionPolicy,
+} from "./declaration.js";
 import { currentProgram } from "./program.js";
 import { awaitLater } from "./pulumi-internals.js";
 import { Advertiser, ConversionEvent, ConversionEventSet } from "./resources.js";
@@ -136,7 +141,9 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
   const program = currentProgram();
   const { settings } = program.reading;
   const { props } = withDeletionPolicy(args, options);
-  const { values, problems } = validate(props, CATALOG_RULES);
+  const { values, problems } = validate(props, CATALOG_RULES, {
+    read: (_, value) => (holdsOutput(value) ? Symbol("an Output") : value),
+  });
   const { file, ignoreColumns } = values as Partial<CatalogArgs>;
   const content =
     file === undefined

@@ -97,6 +97,7 @@ export const catalog: Examples = {
   "an empty file": () => found("catalog.yaml", ""),
   "a YAML file of an older version": () => found("c.yaml", "%YAML 1.1\n---\ndefaults: {}"),
   "a file with only a header": () => found("e.csv", "key,advertiser,eventName,value\n"),
+  "an alias inside its own anchor": () => found("c.yaml", "advertisers: &a { a: *a }"),
   "an HTML page": () => found("events.csv", "<html><table></table></html>"),
   "wrong cells": () => found("events.csv", CELLS),
   "wrong columns": () =>
