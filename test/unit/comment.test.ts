@@ -181,7 +181,7 @@ it("counts, and a table that names each", () => {
     replace(ACME, "1", { advertiserName: "Acme" }, { advertiserName: "Acme 2" }),
     OTHER,
   ]);
-  expect(comment).toContain("**1 to create, 1 to replace**\n");
+  expect(comment).toContain("**1 to replace, 1 to create**\n");
   expect(comment).toContain("<details open><summary>Changes (2)</summary>");
   expect(comment).toContain(
     '- replace: Advertiser <code>acme</code> 1 <code>"Acme 2"</code> <code>advertiserName "Acme" → "Acme 2"</code>',
@@ -290,7 +290,7 @@ describe("the rename guard", () => {
 
   it("names a create with the advertiser and name of a removed resource, and the way to keep that", () => {
     expect(commentOn([create(E("bought"), event("B")), C.gone])).toContain(
-      '<code>bought</code> is new, and seems to be <code>gone</code> (6), which leaves the state: the same kind, advertiser and name, as far as they are known. To keep 6, <code>add the alias { name: "gone" }, or set existingId: 6</code>.',
+      '<code>bought</code> is new, and seems to be <code>gone</code> (6), which leaves the state: the same kind, advertiser and name, as far as they are known. To keep 6, add the alias <code>{ name: "gone" }</code>, or set <code>existingId: 6</code>.',
     );
   });
 
@@ -299,7 +299,7 @@ describe("the rename guard", () => {
     [0, "another name", [create(E("x"), event("B2")), C.gone]],
     [0, "another advertiser", [create(E("x"), event("B", { advertiserId: 2 })), C.gone]],
     [0, "another kind", [create(ACME, { advertiserName: "B" }), C.gone]],
-    [1, "a hidden name", [create(E("x"), secret), remove(E("y"), "6", secret)]],
+    [0, "a hidden name", [create(E("x"), secret), remove(E("y"), "6", secret)]],
     [
       0,
       "a hidden name, and another argument differs",
@@ -428,7 +428,7 @@ describe("a set", () => {
     expect(
       commentOn([update({ ...events, renamed: entry(1) }, {}, { sentAs: {} })]),
     ).toMatch(
-      /<code>funnel\/renamed<.code> is new.*set formerKey: "b", or set existingId: 9/,
+      /<code>funnel\/renamed<.code> is new.*set <code>formerKey: "b"<.code>, or set <code>existingId: 9</,
     );
     const own = create(E("own"), event("A"));
     expect(commentOn([update(events, {}, { sentAs: {} }), own])).toContain(
@@ -503,6 +503,41 @@ it("names can't be markup, mention people, or turn the reading direction", () =>
   );
 });
 
+it("two previews of the same changes have the same comment, in whichever order Pulumi prints them", () => {
+  const steps = [
+    create(E("e10"), event("A")),
+    C.replaced,
+    create(E("e2"), event("B")),
+    C.gone,
+    remove(E("z"), "8", event("B")),
+    create(ACME, { advertiserName: "Acme" }),
+    create(E("hidden"), { events: UNKNOWN }),
+    create(urnOf("ConversionEventSet", "x"), { events: UNKNOWN }),
+    create(urnOf("ConversionEventSet", "v"), { events: UNKNOWN }),
+  ];
+  const diagnostics = ["b", "c", "a", "c"].map((name, at) => {
+    return { severity: "warning", message: `warning: ${at % 3}`, urn: E(name) };
+  });
+  const { text } = read({ steps, diagnostics });
+  const reversed = { steps: steps.toReversed(), diagnostics: diagnostics.toReversed() };
+  expect(read(reversed).text).toBe(text);
+  expect(text).toMatch(/create: .*e2<[\s\S]*create: .*e10</);
+});
+
+it("lines of one resource's message stay in their order", () => {
+  const diagnostics = ["z", "a", "m"].map((message) => {
+    return { severity: "error", message, urn: ACME };
+  });
+  expect(read({ diagnostics }).text).toMatch(/>z<[\s\S]*>a<[\s\S]*>m</);
+});
+
+it("advice is prose, and only what is typed is code", () => {
+  const steps = [step("delete", E("open"), "unresolved-m", { ...event("A"), ...pending })];
+  expect(commentOn(steps)).toContain(
+    "its create is unresolved: run <code>npx pulumi-advertising pending --stack dev</code> first",
+  );
+});
+
 it("nobody can tell a secret from a value that is not known yet", () => {
   const { text } = read({
     steps: [create(E("a"), secret), create(E("b"), event(UNKNOWN))],
@@ -542,7 +577,7 @@ describe("one engine event a line, as with PULUMI_ENABLE_STREAMING_JSON_PREVIEW"
     const steps = [create(E("a"), event("A")), C.gone, C.replaced];
     const comment = commentOf(textOf(events));
     expect(comment).toEqual(commentOf(JSON.stringify({ steps, diagnostics })));
-    expect(comment.text).toContain("1 to create, 1 to leave the state, 1 to replace");
+    expect(comment.text).toContain("1 to create, 1 to replace, 1 to leave the state");
   });
 
   it.each([1, 4, events.length - 2])(

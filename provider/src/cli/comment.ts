@@ -19,7 +19,6 @@ import {
 import { asksToDelete, type Kind, ownerIn, resourceOfType } from "../kinds/index.js";
 import {
   changeMessages,
-  changesIn,
   decideObjects,
   holdsUnknown,
   type PlannedObject,
@@ -28,6 +27,7 @@ import {
 } from "../plan/index.js";
 import {
   type ExportedObject,
+  inNaturalOrder,
   type Resource,
   refIn,
   retentionReason,
@@ -72,6 +72,7 @@ interface ObjectChange extends PlannedObject {
 }
 
 /**
+ * Pulumi prints steps and diagnostics in any order, so they are sorted.
  * @returns `hidden`: the names of sets whose changes can't be shown, since their events are secret or not known yet.
  */
 export function readPreview(text: string) {
@@ -85,7 +86,7 @@ export function readPreview(text: string) {
     environment: process.env,
   });
   // Resources that are only read (`.get`) have other operations, and are left out.
-  const steps = listIn<Step>(preview.steps)
+  const steps = inNaturalOrder(listIn<Step>(preview.steps), ({ urn }) => urn)
     .filter(({ op }) => ["create", "replace", "update", "delete", "same"].includes(op))
     .map((step) => {
       // A secret is like a value that is not known yet: nobody can tell from a preview whether it has changed.
@@ -115,10 +116,13 @@ export function readPreview(text: string) {
     deletesNow: steps.filter(({ oldState, newState }) => {
       return oldState && asksToDelete(newState?.inputs) && !asksToDelete(oldState.inputs);
     }).length,
-    // Without what Pulumi's own log and the program print.
-    diagnostics: listIn<Diagnostic>(preview.diagnostics).filter(({ severity }) => {
-      return severity !== "debug" && severity !== "info";
-    }),
+    // Without what Pulumi's own log and the program print. A message may be several diagnostics of one resource.
+    diagnostics: inNaturalOrder(
+      listIn<Diagnostic>(preview.diagnostics).filter(
+        ({ severity }) => !["debug", "info"].includes(severity),
+      ),
+      ({ urn = "" }) => urn,
+    ),
   };
 }
 
@@ -207,7 +211,7 @@ export function commentOf(preview: string) {
   if (counts.length > 0) sections.push(`**${counts.join(", ")}**`);
   if (deletesNow > 0)
     sections.push(
-      `**deletionPolicy becomes "delete" for ${count(deletesNow, "resource")}:** from the next run on, removing or replacing them deletes objects on the platform.`,
+      `**deletionPolicy becomes "delete" for ${count(deletesNow, "resource")}:** after the next run, removing or replacing them deletes live objects.`,
     );
   if (sections.length === 0) sections.push("**The preview shows no changes to them**");
   const formerObjects = changes.flatMap((each) => each.former ?? []);
@@ -252,13 +256,11 @@ export function commentOf(preview: string) {
 
 /** How many objects of interrupted replacements an `up` deletes: only messages of the preview say so. */
 function dueDeletesIn(messages: readonly Diagnostic[]) {
-  const amounts = messages.map(({ message }) => {
-    if (message.includes(`\` ${REPLACED_BEFORE}. `)) return 1;
-    return message.includes(` more, ${REPLACED_BEFORE}: `)
-      ? Number.parseInt(message, 10)
-      : 0;
-  });
-  return amounts.reduce((sum, amount) => sum + amount, 0);
+  const due = new RegExp(`(?:\`|(\\d+) more,) ${REPLACED_BEFORE}[.:] `);
+  return messages.reduce((sum, { message }) => {
+    const [found, amount = 1] = due.exec(message) ?? [];
+    return found ? sum + Number(amount) : sum;
+  }, 0);
 }
 
 /**
@@ -267,27 +269,24 @@ function dueDeletesIn(messages: readonly Diagnostic[]) {
  */
 function renamesAmong(changes: readonly ObjectChange[]) {
   const nameIn = (kind: Kind, values: Values) =>
-    `${kind.name} ${values[kind.nameProperty]}`.replace(SECRET_TEXT, UNKNOWN);
+    `${kind.name} ${values[kind.nameProperty]}`;
   const gone = changes.filter(({ isDeclared, former }) => !isDeclared && former);
   const byName = Map.groupBy(gone, ({ kind, olds }) => nameIn(kind, olds));
   return changes.flatMap(({ kind, ref, action, values }) => {
     if (action.do !== "create") return [];
     const owner = ownerIn(kind, values);
     const from = byName.get(nameIn(kind, values))?.find(({ olds }) => {
-      // Of a hidden name only the other arguments can tell.
-      if (holdsUnknown(values[kind.nameProperty]))
-        return changesIn(kind, olds, values).perhaps;
       return holdsUnknown(owner) || isSameValue(owner, ownerIn(kind, olds));
     });
-    if (!from) return [];
+    if (!from || holdsUnknown(values[kind.nameProperty])) return [];
     const {
       id,
       ref: { key, short },
     } = from;
-    const cure = renameCure(ref, { key, id, isInState: true });
+    const cure = renameCure(ref, { key, id, isInState: true }, code);
     return [
       `- ${code(ref.short)} is new, and seems to be ${code(short)} (${id}), which leaves the state: ` +
-        `the same kind, advertiser and name, as far as they are known. To keep ${id}, ${code(cure)}.`,
+        `the same kind, advertiser and name, as far as they are known. To keep ${id}, ${cure}.`,
     ];
   });
 }
@@ -295,10 +294,10 @@ function renamesAmong(changes: readonly ObjectChange[]) {
 function changeLine({ kind, ref, ...object }: ObjectChange) {
   const { key, formerKey, id, action, olds, values, changed } = object;
   const ids = new Set([id, { id, ...action }.id]);
-  const changes = changeMessages(changed, olds, values);
-  if (formerKey !== undefined) changes.unshift(`key ${formerKey} → ${key}`);
+  const changes = changeMessages(changed, olds, values).map(code);
+  if (formerKey !== undefined) changes.unshift(code(`key ${formerKey} → ${key}`));
   if (action.do === "retain" && object.unresolved)
-    changes.push(`its create is unresolved: run \`${pendingCommandAt(ref.urn)}\` first`);
+    changes.push(`its create is unresolved: run ${code(pendingCommandAt(ref.urn))} first`);
   const { [kind.nameProperty]: shown = "" } = { ...olds, ...values };
   const does = shownAction(object);
   return joined(
@@ -306,7 +305,7 @@ function changeLine({ kind, ref, ...object }: ObjectChange) {
     `- ${WORDS[does] ?? does}: ${kind.name} ${code(ref.short)}`,
     joined(" → ", ...ids),
     code(`"${shown}"`),
-    changes.map(code).join(", "),
+    changes.join(", "),
   );
 }
 

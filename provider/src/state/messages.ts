@@ -41,7 +41,7 @@ export function takenAwayMessage(label: string, input: string): string {
 
 /** Follows "customTimeouts". A dynamic provider isn't given that option, and a create isn't cut short. */
 export const TIMEOUTS_IGNORED =
-  "is ignored. Each request has the time of advertising:requestTimeoutSeconds, and waits for rate limits at most advertising:maxWaitSeconds";
+  "is ignored: advertising:requestTimeoutSeconds and advertising:maxWaitSeconds limit each request";
 
 export function pendingCommandLine(
   option: "created" | "not-created" | "forget",
@@ -57,23 +57,24 @@ export function pendingCommandLine(
 export function answerCommands(shorts: readonly string[]): string[] {
   const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((short) => `${short}=<its id>`);
-  return [
+  const others = shorts.length - MAX_LISTED;
+  const lines = [
     `${they} in the account:`,
     `  ${pendingCommandLine("created", ids)}`,
     `${they} not in the account:`,
     `  ${pendingCommandLine("not-created", shorts)}`,
   ];
+  if (others > 0)
+    lines.push(`Then, for ${others} more:`, `  ${inStack(`${COMMAND} pending`)}`);
+  return lines;
 }
 
 /** The same commands, and what to run after them. */
 export function resolveCommands(shorts: readonly string[]): string[] {
-  const lines = answerCommands(shorts);
-  const others = shorts.length - MAX_LISTED;
-  if (others > 0) lines.push(`The same for ${others} more, which \`pending\` lists.`);
-  lines.push(
+  return [
+    ...answerCommands(shorts),
     `Then run \`${inStack("pulumi up")}\`. Instead of --created, you can set existingId: <its id> in the program (not beside protect or ignoreChanges).`,
-  );
-  return lines;
+  ];
 }
 
 /** A sentence about a create of an earlier run: its id, or when it was sent. */
@@ -98,14 +99,15 @@ export function staysLive(
 export const REPLACED_BEFORE = "was replaced by an earlier run";
 /**
  * How the program can keep an object under a new name, as a clause.
- * @param ref the new name. @param former the name that the object was made under.
+ * @param ref the new name. @param former the name that the object was made under. @param code formats what is typed.
  */
 export function renameCure(
   ref: Omit<ResourceRef, "identity">,
   former: { key: string; id?: string | undefined; isInState?: boolean | undefined },
+  code = (text: string) => text,
 ): string {
   const { key, id = "<its id>", isInState } = former;
-  const adopt = `set existingId: ${id}`;
+  const adopt = `set ${code(`existingId: ${id}`)}`;
   // A plugin learns of an alias only from the state.
   if (isOfPlugin(ref) && isInState !== true && parseKey(key).member === undefined)
     return adopt;
@@ -117,16 +119,16 @@ export function renameCure(
   else if (isOfCatalog && resource === "ConversionEvent")
     formerKey = name.split(CATALOG_SEPARATOR).at(-1);
   if (formerKey !== undefined)
-    return `set formerKey: ${JSON.stringify(formerKey)}, or ${adopt}`;
+    return `set ${code(`formerKey: ${JSON.stringify(formerKey)}`)}, or ${adopt}`;
   if (isOfCatalog || member !== ref.member) return adopt;
   const named = `name: ${JSON.stringify(name)}`;
   let alias = "an alias with its former name and parent";
   if (parentTypes === undefined)
-    alias = `the alias { ${named}, parent: pulumi.rootStackResource }`;
-  if (parentTypes === ref.parentTypes) alias = `the alias { ${named} }`;
+    alias = `the alias ${code(`{ ${named}, parent: pulumi.rootStackResource }`)}`;
+  if (parentTypes === ref.parentTypes) alias = `the alias ${code(`{ ${named} }`)}`;
   // In a YAML program, an alias must be a whole URN.
   if (parentTypes === ref.parentTypes && isOfPlugin(ref))
-    alias = `the alias ${JSON.stringify(ref.resourceUrn.slice(0, -ref.name.length) + name)}`;
+    alias = `the alias ${code(JSON.stringify(ref.resourceUrn.slice(0, -ref.name.length) + name))}`;
   const ofSet = member === undefined ? "" : " to the set";
   return `add ${alias}${ofSet}, or ${adopt}`;
 }
