@@ -138,6 +138,8 @@ describe("exit code 2, and in words why", () => {
     ],
     [["login", "--stak", "dev"], "Unknown option '--stak'"],
     [["validate"], "expected one file"],
+    [["validate", ""], "expected one file"],
+    [["validate", "a.csv", "b.csv"], "expected one file"],
     [
       ["validate", "a.csv", "--format", "jsn"],
       'there is no format "jsn"; expected one of text and json',
@@ -302,7 +304,7 @@ describe("pending", () => {
       /^30 creates are unresolved, and may .*\n {2}e0: look in the account for the ConversionEvent, sent at 2026/,
       "\n  e29: look",
       /\n {2}npx pulumi-advertising pending( --created '\w+=<its id>'){20} --stack dev\n/,
-      "The same for 10 more",
+      "\nThen, for 10 more:\n  npx pulumi-advertising pending --stack dev\n",
     ])
       expect(open.stdout).toMatch(part);
   });

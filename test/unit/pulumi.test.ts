@@ -23,4 +23,10 @@ it.each([
   await stateOf({ stack: "organization/shop/dev", cwd: program });
   const expected = path === undefined ? url : `file://${path.replace("PROGRAM", program)}`;
   expect(readFileSync(printed, "utf8")).toBe(expected);
+  // The same if only `pulumi login` has stored it.
+  writeFileSync(join(folder, "credentials.json"), JSON.stringify({ current: url }));
+  vi.stubEnv("PULUMI_BACKEND_URL", "");
+  vi.stubEnv("PULUMI_HOME", folder);
+  await stateOf({ stack: "organization/shop/dev", cwd: program });
+  expect(readFileSync(printed, "utf8")).toBe(expected);
 });

@@ -261,6 +261,9 @@ describe("left live", () => {
     expect(text()).toMatch(
       /^What was read shows nothing that was left live\. .* --before EXPORT\.\n$/,
     );
+    expect(LEFTOVER_FORMATS.text?.([], 2)).toBe(
+      "What was read shows nothing that was left live.\n",
+    );
   });
 });
 

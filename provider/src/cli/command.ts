@@ -38,21 +38,21 @@ import {
 const HELP_TEXT = `Usage: pulumi-advertising <command> [options]
        pulumi-advertising --help | --version
 
-login                    logs in with the settings of the stack, or of the environment if none
-                         is selected, and keeps the session in the cookie file
+login                    logs in with the settings of the stack, or of the environment, and
+                         keeps the session in the cookie file
 pending                  lists the unresolved creates, and resolves any number of them; X is a
                          name from a message, a URN, or (not for --created) a set
   --created X=ID         X was created, with the id ID
   --not-created X        X was not created: the next up creates it
   --forget X             drops the record of X; nothing changes on the platform
-  --search               resolves what the search in advertising:operations finds or rules out
-  --clear                takes the interrupted run's creates out of Pulumi's record, once the
-                         saved state accounts for all of them
-leftovers                lists the stack's unmanaged live objects, by its state
+  --search               resolves what a known search finds or rules out
+  --clear                clears Pulumi's record of interrupted creates, once the saved state
+                         accounts for all of them
+leftovers                lists the stack's unmanaged live objects
   --before EXPORT        also what left the state since this earlier export, or checkpoint file
                          of a backend (repeatable)
   --format FORMAT        text (default), json or csv
-report ids               the ids of advertisers and conversion events, by their names in the program
+report ids               the ids of advertisers and events, by their names in the program
   --format FORMAT        json (default) or csv
   --template URL         adds the address of each event's tag; the URL can contain
                          ${PLACEHOLDERS}
@@ -60,8 +60,7 @@ report page              one HTML file of all objects and what was left live
 report comment           Markdown for a pull request, from \`pulumi preview --json --show-sames\`
   --preview FILE         instead of standard input
   --fail-on WHAT         exit code 1 on rename, replace or rename,replace
-validate FILE            lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv), by
-                         ADVERTISING_MAX_WINDOW_SECONDS and ADVERTISING_MARK_FIELD
+validate FILE            lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv)
   --ignore-column NAME   as in the Catalog's ignoreColumns (repeatable)
   --format FORMAT        text (default) or json
 

@@ -25,8 +25,10 @@ export function command<const O extends ParseArgsOptionsConfig>(
     const call = { args, options, allowPositionals: takesFile };
     const { values, positionals } = parseArgs(call);
     setCommandStack(values);
-    if (takesFile && positionals.length !== 1) throw new UsageError("expected one file");
-    return run(values, String(positionals[0]));
+    const [file = "", ...others] = positionals;
+    if (takesFile && (file === "" || others.length > 0))
+      throw new UsageError("expected one file");
+    return run(values, file);
   };
 }
 

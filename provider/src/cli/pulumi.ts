@@ -52,10 +52,9 @@ async function pulumi(
   const folder = mkdtempSync(join(tmpdir(), "pulumi-advertising-"));
   try {
     writeFileSync(join(folder, "Pulumi.json"), JSON.stringify(project));
-    const environment = { ...options.environment };
     // The path of a file backend may begin in the program's folder.
-    if (process.env.PULUMI_BACKEND_URL)
-      environment.PULUMI_BACKEND_URL = backendIn(process.env, project.main);
+    const PULUMI_BACKEND_URL = backendIn(process.env, folder, project.main);
+    const environment = { ...options.environment, PULUMI_BACKEND_URL };
     return await runPulumi(words, { ...options, environment, cwd: folder });
   } finally {
     rmSync(folder, { recursive: true, force: true });

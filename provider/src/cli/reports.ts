@@ -53,14 +53,14 @@ export const leftoversCommand = command(
         throw new Error(`${file} is a state of the stack ${name}, not of ${names[0]}`);
       earlier.push(state);
     }
-    return write(inFormat(leftoversOf(now, earlier)), out);
+    return write(inFormat(leftoversOf(now, earlier), earlier.length), out);
   },
 );
 
 const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
-export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
-  text: (leftovers) => {
+export const LEFTOVER_FORMATS: Formats<readonly Leftover[], [exports?: number]> = {
+  text: (leftovers, exports = 0) => {
     const amount = count(leftovers.length, "object is", "objects are");
     let first = `${amount} no longer managed.`;
     if (leftovers.length === 0) first = "What was read shows nothing that was left live.";
@@ -72,8 +72,9 @@ export const LEFTOVER_FORMATS: Formats<readonly Leftover[]> = {
       lines.push(
         "Tags with their ids keep firing. If no other stack manages an object, deactivate it by hand.",
       );
-    const others = "For removed resources, add an earlier export: --before EXPORT.";
-    return [`${first} ${others}`, ...lines, ""].join("\n");
+    if (exports === 0)
+      first += " For removed resources, add an earlier export: --before EXPORT.";
+    return [first, ...lines, ""].join("\n");
   },
   json: (leftovers) => jsonOf({ leftovers }),
   csv: (leftovers) =>

@@ -83,14 +83,14 @@ function digestOf(...parts: string[]) {
 
 /**
  * The backend's address: from the environment, the project file, or the last `pulumi login`; empty if none of them
- * names one, or the files can't be read. @param folder the one in which Pulumi works.
+ * names one, or the files can't be read. @param folder the one in which Pulumi works. @param base where a path begins.
  */
-export function backendIn(environment: Environment, folder: string): string {
+export function backendIn(environment: Environment, folder: string, base = folder): string {
   const { PULUMI_BACKEND_URL } = environment;
   const ofProject = String(own(inProject(folder, "backend"), "url") ?? "");
   const url = PULUMI_BACKEND_URL || ofProject || lastLogin(environment);
   if (!url.startsWith(FILE)) return url;
-  return `${FILE}${resolve(folder, url.slice(FILE.length).replace(/^~(?=\/|$)/, homedir))}`;
+  return `${FILE}${resolve(base, url.slice(FILE.length).replace(/^~(?=\/|$)/, homedir))}`;
 }
 
 const FILE = "file://";
@@ -145,9 +145,6 @@ export function isProjectOf(stack: string, folder: string): boolean {
 
 function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment) {
   const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
-  return textIn(jsonIn(readHints(join(home, "credentials.json"))), "current");
-}
-
-function textIn(record: unknown, name: string) {
-  return String(own(record, name) ?? "");
+  const stored = jsonIn(readHints(join(home, "credentials.json")));
+  return String(own(stored, "current") ?? "");
 }
