@@ -104,7 +104,9 @@ module.exports = async () => {
   stack.program(events(`await registered(event("other", "Other"));`, buy, follower));
   const urn = "urn:pulumi:dev::tiny::advertising:index:ConversionEvent::other";
   expect(await well(stack.up("--target", urn))).toContain("+ 1 created");
-  expect(await failed(stack.preview())).toMatch(/all open creates:\n +npx .* pending --s/);
+  expect(await failed(stack.preview())).toMatch(
+    /all unresolved creates:\n +npx .* pending --s/,
+  );
   expect(await failed(stack.up())).toContain("pending --created 'buy=");
   expect(sandbox.eventPosts).toBe(2);
 

@@ -214,6 +214,33 @@ it.each(RESOURCE_FORMS)(
   },
 );
 
+it.each(
+  RESOURCE_FORMS.flatMap((shape) => [
+    { shape, what: "the killed run's arguments", next: { value: 2 }, other: "3", now: "3" },
+    { shape, what: "others again", next: { value: 3 }, other: "3", now: "3" },
+    { shape, what: "another object", next: { existingId: 99 }, other: "3", now: "99" },
+  ]),
+)(
+  "$shape that is declared with $what after a kill: preview and `up` name the id that leaves now, and then the killed run's",
+  async ({ shape, next, other, now }) => {
+    const { sandbox, fixture } = await start();
+    const e = fixture(shape, "e", {});
+    await e.up();
+    await e.kill({ value: 2 });
+    const preview = await e.preview(next);
+    const { run, error } = await e.up(next);
+    expect([e.id, sandbox.eventPosts]).toEqual([now, 2]);
+    // A set's preview that fails shows no plan.
+    const isWhole = shape === "a single event" || error === undefined;
+    for (const words of isWhole ? [preview, wordsOf(run)] : [wordsOf(run)]) {
+      const leaves = words.search(/(?:object 2 stays|\(2\) stays|event, 2\.)/);
+      expect(leaves).toBeGreaterThanOrEqual(0);
+      const made = `(?:created (?:it as )?${other}|interrupted run: (?:k \\()?${other}|differ.*\\(${other}\\))`;
+      expect(words.search(made)).toBeGreaterThan(leaves);
+    }
+  },
+);
+
 describe.each(RESOURCE_FORMS)("what %s has left live", (shape) => {
   const left = (id: string, name: string) => ({
     id,

@@ -191,7 +191,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       Object.assign(sandbox.events[0] ?? {}, { value: 5 });
       const before = e.engine.state?.inputs;
       expect(wordsOf((await e.engine.refresh(options)).run)).toMatch(
-        /^(?:ConversionEvent "e"|events\["k"\] of ConversionEventSet "e") \(2\) was changed on the platform: value 1 → 5\. To keep the live value,/,
+        /^(?:ConversionEvent "e"|events\["k"\] of ConversionEventSet "e") \(2\) was changed on the platform: value 1 → 5\. To keep that,/,
       );
       // The engine compares with the inputs that it gets, and shows both values.
       expect(e.engine.state?.inputs).toEqual({ ...before, ...e.of({ ...more, value: 5 }) });
@@ -222,7 +222,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         expect((await e.engine.up(declared, options)).error).toBeUndefined();
       Object.assign(sandbox.events[0] ?? {}, { value: 99 });
       expect(wordsOf((await e.engine.refresh(options)).run)).toMatch(
-        / \(2\) was changed on the platform: value \(secret\)\. To keep the live value,/,
+        / \(2\) was changed on the platform: value \(secret\)\. To keep that,/,
       );
       expect(sandbox).toMatchObject({ eventPosts: 1, updates: 0 });
     },
@@ -245,7 +245,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     onTestFinished(() => void vi.restoreAllMocks());
     const { run } = await e.engine.refresh(options);
     expect(wordsOf(run)).toMatch(
-      /^ConversionEvent 2(?: \(events\["k"\]\))? was changed on the platform: value\. To keep the live value,/,
+      /^ConversionEvent 2(?: \(events\["k"\]\))? was changed on the platform: value\. To keep that,/,
     );
     expect(sandbox).toMatchObject({ eventPosts: 1, updates: 0 });
   });
@@ -278,7 +278,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       sandbox.delete("event", 2);
       const said = wordsOf((await e.engine.refresh(WITNESSED)).run);
       expect(said).toMatch(
-        /^(?:ConversionEvent "e"|events\["k"\] of ConversionEventSet "e") \(2\) is no longer on the platform, so it leaves the state: /,
+        /^(?:ConversionEvent "e"|events\["k"\] of ConversionEventSet "e") \(2\) is no longer on the platform, so it leaves the state\. /,
       );
       expect(e.id).toBeUndefined();
       expect(await again.preview({}, KNOWN)).not.toContain("was 2 in an earlier run");

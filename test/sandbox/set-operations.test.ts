@@ -301,7 +301,7 @@ describe("with the deletionPolicy and a known delete", () => {
     expect(await later(b)).toEqual([
       undefined,
       expect.stringMatching(
-        /^ConversionEvent "later": existingId \d+ is deleted by ConversionEventSet "funnel", before .*two runs/,
+        /^ConversionEvent "later": existingId \d+ is deleted by ConversionEventSet "funnel", before .*First adopt it/,
       ),
     ]);
     expect((await later(UNKNOWN))[1]).toContain("isn't known yet: it may be deleted by");

@@ -14,7 +14,7 @@ export { advertiserRules } from "./advertiser-kind.js";
 export { entryRules, NOT_RESERVED, sharedRules } from "./event-kind.js";
 export * from "./from-platform.js";
 export * from "./kind.js";
-export { warningsIn } from "./likely-mistakes.js";
+export { differInBrokenLetters, warningsIn } from "./likely-mistakes.js";
 export * from "./vocabulary.js";
 export { advertiser, conversionEvent, conversionEventSet };
 

@@ -49,8 +49,8 @@ import {
   replacedNotice,
   savedAsSentMessage,
   setFailureMessage,
+  takenOverMessage,
   unresolvedMessage,
-  usedMessage,
 } from "./messages.js";
 import {
   assertSameAccount,
@@ -64,6 +64,7 @@ import {
   toAdvertisingError,
 } from "./outcome.js";
 import {
+  noteReached,
   type Plan,
   planObjects,
   replacedObject,
@@ -109,9 +110,8 @@ export async function createResource(
   });
   const whole = { ...plan, objects, stored: before?.stored ?? plan.stored };
   const done = await applyPlan(whole);
-  const created = singleOutputs(whole, done);
   tellCreated(whole, done);
-  return created;
+  return singleOutputs(whole, done);
 }
 
 /**
@@ -184,6 +184,7 @@ async function deletedRef(resource: Kind | SetKind, runtime: Runtime, id: string
 async function applyPlan(plan: Plan): Promise<ApplyResult> {
   const { runtime, resource, kind, ref, stored, objects } = plan;
   const { deployment } = runtime;
+  noteReached(plan);
   const operations = new ObjectOperations(kind, runtime);
   const tasks = tasksOf(plan);
   await refuseFirst(plan, tasks);
@@ -384,37 +385,30 @@ function singleOutputs(
   return { id, outs };
 }
 
-/** The messages after a single resource's create: an object that was taken over, and an old one that it replaces. */
-function tellCreated(
-  { runtime, kind, ref, objects }: Plan,
-  { outcomes, unmanaged, after }: ApplyResult,
-) {
+/** The messages after a single resource's create: the old object that it replaces, then what earlier runs have made. */
+function tellCreated({ runtime, kind, ref }: Plan, { outcomes, unmanaged }: ApplyResult) {
   const { deployment, messages } = runtime;
   const outcome = outcomes.get(SINGLE);
-  const id = after.eventIds.get(SINGLE) ?? "";
-  // An adoption was reported before.
-  if (outcome?.kind === "created") {
-    messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
+  if (!outcome || !("id" in outcome)) return;
+  for (const former of unmanaged) {
+    // The engine may still call `delete` for this object, by the option in the state.
+    deployment.noteStaying(kind, former.id);
+    const then = `is ${outcome.id} now`;
+    messages.warnEach(replacedNotice(kind, ref, { ...former, isDeleted: false }, then));
   }
-  const [former] = unmanaged;
-  if (!former) return;
-  // The engine may still call `delete` for this object, by the option in the state.
-  deployment.noteStaying(kind, former.id);
-  messages.warnEach(
-    replacedNotice(kind, ref, { ...former, isDeleted: false }, `is ${id} now`),
-  );
+  messages.tellAt("info", ref.resourceUrn, takenOverMessage(ref, outcomes));
 }
 
 /** A set's outputs. @param id of the set. @throws ResourceFailure if anything failed. */
 function setOutputs(
-  { runtime, kind, ref, objects, stored }: Plan,
+  { runtime, kind, ref, stored }: Plan,
   done: ApplyResult,
   id: string,
 ): Values {
   const { outcomes, unmanaged, failedDeletes, after } = done;
   const { messages } = runtime;
-  messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
   messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, unmanaged));
+  messages.tellAt("info", ref.resourceUrn, takenOverMessage(ref, outcomes));
   if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble))
     return done.outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);

@@ -180,7 +180,7 @@ function sendAgain(
   assertMaySend: () => void,
 ): Promise<Outcome> {
   runtime.messages.say(
-    `${task.ref.label}: a search finds no object with the mark of the create that an earlier run sent. This run sends it again.`,
+    `${task.ref.label}: a search finds no object of the create that an earlier run sent. This run sends it again.`,
   );
   return sendCreate(runtime, { ...task, mark }, assertMaySend);
 }
@@ -218,7 +218,7 @@ function takeOver(
   const other = runtime.deployment.claim(kind, id, key);
   if (other !== undefined) {
     throw new ArgumentsError(
-      `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove ${parseKey(other).label}, or correct its existingId.`,
+      `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove that, or correct its existingId.`,
     );
   }
   const outcome = { kind: "created", id, mark, isTakenOver: true } as const;

@@ -68,6 +68,8 @@ export class Deployment {
   readonly #renamed = new Set<string>();
   /** The keys of all objects that were checked; for a set whose events are not known yet, the set's key. */
   readonly declared = new Set<string>();
+  /** The keys of all objects that this run has come to. After an error the engine stops, though it has checked more. */
+  readonly reached = new Set<string>();
   #adoptedText = "";
   /** How many objects the program adopts. */
   #adopts = 0;

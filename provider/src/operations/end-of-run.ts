@@ -89,29 +89,33 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
     const isMeant = urn !== undefined && (!command || isInRun(urn, command));
     return !isMeant || deployment.isChecked(resourceKeyIn(key));
   };
+  const kindAt = (key: string) => kindsByName[parseKey(key).kind];
+  /** Whether the program is as it was before an interrupted replacement. */
+  const isUndone = ({ key, replaces = "" }: OpenCreate) =>
+    deployment.holderOf(kindAt(key), replaces) === key;
+  const isKnown = ({ key, id = "" }: OpenCreate) =>
+    deployment.isClaimedOrAdopted(kindAt(key), id);
   const isWhole = !deployment.hasFailed;
   const unclaimed = open.all.filter((create) => {
-    const { key, id, replaces, isInState } = create;
-    const kind = kindsByName[parseKey(key).kind];
+    const { key, isInState } = create;
     // Another provider has a process of its own.
     if (create.provider !== provider) return false;
     if (isInState === true && isKept(key)) return false;
     if (record.hasSeen(create)) return false;
-    // The program is as it was before an interrupted replacement.
-    if (replaces !== undefined && deployment.holderOf(kind, replaces) === key)
-      return isWhole;
-    if (deployment.isDeclared(key)) return false;
-    return id === undefined || !deployment.isClaimedOrAdopted(kind, id);
+    if (isWhole && isUndone(create)) return true;
+    if (deployment.isDeclared(key)) return !deployment.reached.has(key);
+    return !isKnown(create);
   });
   if (deployment.isUp)
     await journal().keep(unclaimed.filter(({ isOfUpdate }) => isOfUpdate));
-  const isSecond = ({ key, id }: OpenCreate) =>
-    id !== undefined && deployment.isDeclared(key);
+  const isSecond = (create: OpenCreate) => create.id !== undefined && isUndone(create);
   const others = unclaimed.filter((create) => !isSecond(create));
-  if (others.length > 0) messages.tellAt("warn", "", unclaimedMessage(others, isWhole));
-  for (const { key, id } of [...record.superseded, ...unclaimed.filter(isSecond)]) {
-    const { ref, kind } = saved.byKey.get(key) ?? {};
-    if (ref && kind && id !== undefined)
-      messages.warnEach(secondObjectNotice(ref, kind, id));
-  }
+  const isGone = others.every(({ key }) => !deployment.isDeclared(key));
+  const text = unclaimedMessage(others, isWhole && isGone);
+  if (others.length > 0) messages.tellAt("warn", "", text);
+  for (const create of [...record.superseded, ...unclaimed.filter(isSecond)])
+    if (create.id !== undefined && !isKnown(create))
+      messages.warnEach(
+        secondObjectNotice(parseKey(create.key), kindAt(create.key), create.id),
+      );
 }

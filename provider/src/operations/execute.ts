@@ -24,7 +24,7 @@ import {
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
-import { isMade, isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
+import { isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
 import { isInRun, retentionReason, type SavedState } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
@@ -40,7 +40,6 @@ import { createOnce, momentAfter } from "./create.js";
 import {
   alsoBelongsTo,
   notDeletedNotice,
-  secondObjectNotice,
   tooEarlyNotice,
   warnOfPlatform,
 } from "./messages.js";
@@ -224,9 +223,7 @@ export class ObjectOperations {
     await this.#update({ id, label, ifAbsent: CORRECT_ID }, theirs, values, [
       ...differences.keys(),
     ]);
-    const open = await runtime.record.open();
-    for (const made of open.of(keys).filter(isMade))
-      if (made.id !== id) runtime.messages.warnEach(secondObjectNotice(ref, kind, made.id));
+    await runtime.record.noteAdopted(keys, id);
     return { kind: "managed", id };
   }
 
@@ -268,7 +265,7 @@ export class ObjectOperations {
       return `${property} is ${show(theirs)} on the platform, and ${show(values[property])} here`;
     });
     throw new ArgumentsError(
-      `${label}: existingId ${id} differs from the program: ${told.join("; ")}. Nothing was changed. Declare the platform's values, or correct existingId.`,
+      `${label}: existingId ${id} differs from the program: ${told.join("; ")}. Nothing was changed. Declare these values, or correct existingId.`,
     );
   }
 

@@ -131,6 +131,12 @@ export function mistakeNotices(
   );
 }
 
+/** About a name that differs from the saved one only in letters that were broken. @param changes from `changeMessages` */
+export function brokenNameNotice(ref: ResourceRef, changes: readonly string[]): Notice {
+  const text = `${ref.label}: ${changes} differs only in broken letters: check the encoding of its file`;
+  return notice("with broken letters", ref, text);
+}
+
 export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilities): Notice {
   const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
   const sends = sentForAdoption(abilities);
@@ -146,7 +152,7 @@ export function adoptedTooLateMessage(
   let what = `existingId ${id} is deleted`;
   if (id === UNKNOWN) what = "existingId isn't known yet: it may be deleted";
   const set = parseKey(deleter).label;
-  return `${label}: ${what} by ${set}, before this resource is declared. Make it two runs: adopt it while ${set} has deletionPolicy: "retain", then set that back. Or declare it with a known existingId before the program awaits anything.`;
+  return `${label}: ${what} by ${set}, before this resource is declared. First adopt it in a run with deletionPolicy: "retain" in ${set}. Or declare this resource with a known existingId before the program awaits anything.`;
 }
 
 function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
@@ -276,7 +282,7 @@ export function stateOnlyNotice(
   changes: readonly string[],
 ): Notice {
   const told = enumerate(changes);
-  const text = `${ref.label} has existingId: ${id}, and advertising:operations has no update: only the state changes (${told}). Make the change on the platform by hand, or undo it.`;
+  const text = `${ref.label} has existingId: ${id}, and no update is known: only the state changes (${told}). Make the change on the platform by hand, or undo it.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
 }
 
@@ -345,7 +351,7 @@ export function alsoBelongsTo(holders: readonly string[]): string {
 }
 
 export function goneNotice(ref: Shown): Notice {
-  const text = `${ref.label} is no longer on the platform, so it leaves the state: if the program declares it, \`pulumi up\` creates another one.`;
+  const text = `${ref.label} is no longer on the platform, so it leaves the state. If it's declared, \`pulumi up\` creates another one.`;
   return notice("no longer on the platform", ref, text);
 }
 
@@ -358,7 +364,7 @@ export function tooEarlyNotice(target: Shown & { id: string }, until: string): N
 /** @param changes from `changeMessages`, or just the names of the arguments. */
 export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
   const told = enumerate(changes);
-  const text = `${ref.label} was changed on the platform: ${told}. To keep the live value, copy it into your program. Otherwise \`pulumi up\` sets it back, or replaces the object if advertising:operations has no update.`;
+  const text = `${ref.label} was changed on the platform: ${told}. To keep that, copy it into your program. Otherwise \`pulumi up\` sets it back, or replaces the object if no update is known.`;
   return notice("changed on the platform", ref, text, told);
 }
 
@@ -441,7 +447,7 @@ function renameHints(
     if (action.do !== "create" || those.length === 0 || typeof name !== "string") return [];
     const names = those.map((each) => `${each.key} (${each.id})`);
     const keys = those.map((each) => JSON.stringify(each.key));
-    return `  ${printable(key)} has the same advertiser and name on the platform as ${listed(names)}, which ${agree(names.length, "is", "are")} no longer declared. If it is the same event, set formerKey: ${cut(keys, MAX_LISTED).join(" or ")}.`;
+    return `  ${printable(key)} has the same advertiser and name on the platform as ${listed(names)}, no longer declared. If it is the same event, set formerKey: ${cut(keys, MAX_LISTED).join(" or ")}.`;
   });
   return cut(hints, MAX_LISTED);
 }
@@ -458,29 +464,18 @@ export function leftMessage(kind: Kind, left: readonly LeftLive[]): string | und
   ].join("\n");
 }
 
-/** Lists the live objects that an `up` has adopted, or taken over from earlier runs; undefined if there are none. */
-export function usedMessage(
+/** Lists the live objects that an `up` has taken over from earlier runs; undefined if there are none. */
+export function takenOverMessage(
   { label }: ResourceRef,
-  objects: readonly Pick<PlannedObject, "key" | "id">[],
   outcomes: Outcomes,
 ): string | undefined {
-  const adopted: string[] = [];
-  const takenOver: string[] = [];
-  for (const { key, id } of objects) {
-    const outcome = outcomes.get(key);
-    const now = outcome && "id" in outcome ? outcome.id : undefined;
-    if (now === undefined || now === id) continue;
+  const those = [...outcomes].flatMap(([key, outcome]) => {
+    if (outcome.kind !== "created" || !outcome.isTakenOver) return [];
     // A single resource has no key.
-    const item = key === "" ? now : `${key} (${now})`;
-    if (outcome?.kind === "managed") adopted.push(item);
-    if (outcome?.kind === "created" && outcome.isTakenOver) takenOver.push(item);
-  }
-  const parts = [];
-  if (adopted.length > 0) parts.push(`adopted: ${listed(adopted)}`);
-  if (takenOver.length > 0)
-    parts.push(`taken over from an interrupted run: ${listed(takenOver)}`);
-  if (parts.length === 0) return undefined;
-  return `${label}: ${parts.join("; ")}. No create was sent for ${agree(adopted.length + takenOver.length, "it", "them")}.`;
+    return key === "" ? outcome.id : `${key} (${outcome.id})`;
+  });
+  if (those.length === 0) return undefined;
+  return `${label}: taken over from an interrupted run: ${listed(those)}. No create was sent.`;
 }
 
 function listed(items: readonly string[]) {
@@ -535,7 +530,7 @@ export function setFailureMessage(
 /** The error for a set whose interrupted run sent events that Pulumi's record has as secret. */
 export function hiddenEventsMessage({ label, short }: ResourceRef): string {
   return [
-    `${label}: an interrupted run sent events of this set. They are secret, so it isn't known which. Nothing was sent.`,
+    `${label}: an interrupted run sent events of this set, which are secret. Nothing was sent.`,
     "Look in the account, and set existingId for each event that is there. Then run:",
     `  ${pendingCommandLine("not-created", [short])}`,
   ].join("\n");

@@ -131,10 +131,10 @@ export function assertSameAccount(
     [
       `${has} under the account ${given}, but this run's settings name ${account}. Nothing was sent.`,
       "  To keep the first account: set baseUrl and email back.",
-      "  To use the second account: create a stack for it, or, with the plugin, declare a provider for it.",
-      "  If it is the same platform and account under a new address or e-mail, set formerAccount. For a provider with arguments of its own, that is an argument; otherwise:",
+      "  To use the second account: create a stack (with the plugin, or a provider) for it.",
+      "  If it's the same account under a new address or e-mail, set formerAccount: as an argument of the provider, or:",
       `    ${inStack(`pulumi config set advertising:formerAccount ${shellWord(given)}`)}`,
-      "  A refresh or destroy uses the settings of the last `pulumi up`. If you have changed them since, run `pulumi up` first, or add --run-program.",
+      "  A refresh or destroy uses the settings of the last `pulumi up`, unless you add --run-program.",
     ].join("\n"),
   );
 }

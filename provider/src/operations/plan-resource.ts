@@ -19,6 +19,7 @@ import {
   adoptionClash,
   asksToDelete,
   checkArguments,
+  differInBrokenLetters,
   type Kind,
   ownerIn,
   type SetKind,
@@ -69,6 +70,7 @@ import { ObjectOperations } from "./execute.js";
 import {
   adoptedTooLateMessage,
   adoptionNotice,
+  brokenNameNotice,
   hiddenEventsMessage,
   type MadeObject,
   madeOtherwiseMessage,
@@ -88,7 +90,7 @@ import {
   type NamedObject,
   type Namesake,
 } from "./outcome.js";
-import type { Change, Runtime } from "./runtime.js";
+import type { Change, Notice, Runtime } from "./runtime.js";
 
 /** The planned actions of a resource's objects, with the facts that they follow from. */
 export interface Plan extends Circumstances, ResourceChange {
@@ -238,7 +240,7 @@ export function planObjects(
   const argument = isSet ? "events" : resource.nameProperty;
   if (Object.keys(olds).length > 0 && !hasValue(own(olds, argument)))
     throw new ArgumentsError(
-      `${ref.label}: an alias gives it the state of another type's resource (id ${id}). Nothing was sent. Remove the alias, and set existingId to keep a live object.`,
+      `${ref.label}: an alias gives it the state of another type's resource (id ${id}). Nothing was sent. Remove the alias. To keep a live object, set existingId.`,
     );
   const checked = deployment.checked(ref.key);
   const { wasSecret = new Set() } = checked;
@@ -362,9 +364,16 @@ export async function diffResource(
     return { changes, replaces: [] };
   }
   const blocked = blockedIn(plan);
-  if (blocked.length > 0) throw new BlockedCreateError(unresolvedMessage(blocked));
+  if (blocked.length > 0) {
+    noteReached(plan);
+    throw new BlockedCreateError(unresolvedMessage(blocked));
+  }
   checked.planned = { stored, object: single, deletes: plan.deletes };
   return { changes, replaces: causesIn(kind, single, news) };
+}
+
+export function noteReached({ runtime: { deployment }, objects }: Plan) {
+  for (const key of objects.flatMap(({ keys }) => keys)) deployment.reached.add(key);
 }
 
 function noteDeletes({ runtime, resource, kind, ref, objects }: Plan) {
@@ -421,6 +430,11 @@ function noteState({ runtime, kind, stored, objects, secret }: Plan) {
   for (const { ref, action, changed, former, id, olds, values } of objects) {
     if (id === undefined) continue;
     record.noteSeen(objectKey(kind.name, id));
+    const { nameProperty: name } = kind;
+    if (differInBrokenLetters(String(olds[name]), String(values[name])))
+      messages.warnEach(
+        brokenNameNotice(ref, changeMessages([name], olds, values, secret)),
+      );
     const other = former ? undefined : deployment.claim(kind, id, ref.key);
     if (other !== undefined)
       throw new ArgumentsError(`${ref.label}: ${adoptionClash(id, parseKey(other).label)}`);
@@ -450,10 +464,18 @@ export async function previewResource(
  * sends. @param mayChange whether the arguments may still change. @throws AdvertisingError the error of the `up`.
  */
 async function tellPreview(plan: Plan, mayChange = false): Promise<void> {
+  // What leaves now comes before what earlier runs have made.
+  await tellReplaced(plan);
+  await tellCreates(plan, mayChange);
+  for (const { action, keys } of plan.objects)
+    if (action.do === "adopt" && action.id !== undefined)
+      await plan.runtime.record.noteAdopted(keys, action.id);
+}
+
+/** Shows what an `up` would do with a set. @param takenOver the new events that are taken over. */
+function tellSet(plan: Plan, takenOver: ReadonlySet<PlannedObject>) {
   const { runtime, resource, kind, ref, can, objects } = plan;
   const { deployment, messages } = runtime;
-  await tellReplaced(plan);
-  const takenOver = await tellCreates(plan, mayChange);
   if (resource === kind) return;
   const others = objects.filter((object) => !takenOver.has(object));
   const isKept = (id: string) => deployment.isClaimedOrAdopted(kind, id);
@@ -477,10 +499,12 @@ async function tellReplaced({ runtime, resource, kind, ref, checked, stored }: P
   runtime.messages.warnEach({ ...notice, text });
 }
 
-/** Shows the creates, by the decisions of an `up`. @returns the new objects that are taken over. */
-async function tellCreates(plan: Plan, mayChange: boolean): Promise<Set<PlannedObject>> {
+/** Shows the creates and the set, by the decisions of an `up`. */
+async function tellCreates(plan: Plan, mayChange: boolean) {
   const { runtime, kind, checked, objects } = plan;
-  const { journal, messages, record } = runtime;
+  const { journal, record } = runtime;
+  noteReached(plan);
+  const notices: Notice[] = [];
   const blocked = blockedIn(plan);
   const namesakes: Namesake[] = [];
   const otherwise: MadeObject[] = [];
@@ -513,11 +537,11 @@ async function tellCreates(plan: Plan, mayChange: boolean): Promise<Set<PlannedO
         const isOther = wasSentWithOtherArguments(kind, values, create);
         if (isOther && !mayChange && !holdsUnknown(values))
           otherwise.push({ ref, id: create.id });
-        else messages.warnEach(takeOverNotice(ref, create, isOther));
+        else notices.push(takeOverNotice(ref, create, isOther));
         break;
       }
       case "search":
-        messages.warnEach(takeOverNotice(ref, decided.record));
+        notices.push(takeOverNotice(ref, decided.record));
         break;
       case "blocked":
         blocked.push({ ref, record: decided.record });
@@ -525,7 +549,7 @@ async function tellCreates(plan: Plan, mayChange: boolean): Promise<Set<PlannedO
       case "refused": {
         const namesake = { ref, open: decided.namesake };
         if (holdsUnknown(ownerIn(kind, values)))
-          messages.warnEach(possibleNamesakeNotice(namesake));
+          notices.push(possibleNamesakeNotice(namesake));
         else namesakes.push(namesake);
         break;
       }
@@ -536,8 +560,9 @@ async function tellCreates(plan: Plan, mayChange: boolean): Promise<Set<PlannedO
   if (otherwise.length > 0) errors.push(madeOtherwiseMessage(otherwise));
   if (namesakes.length > 0) errors.push(namesakesMessage(runtime, namesakes));
   if (blocked.length > 0) errors.push(unresolvedMessage(blocked));
+  if (errors.length === 0) tellSet(plan, takenOver);
+  for (const each of notices) runtime.messages.warnEach(each);
   if (errors.length > 0) throw new BlockedCreateError(errors.join("\n"));
-  return takenOver;
 }
 
 /** Shorter texts are not real secrets, and masking them would damage ordinary words. */
@@ -547,10 +572,9 @@ const MIN_SECRET_CHARACTERS = 4;
 function registerSecrets(value: unknown, secrets: Secrets) {
   if (typeof value === "object")
     for (const part of Object.values(value ?? {})) registerSecrets(part, secrets);
-  if (typeof value === "string" && value.length >= MIN_SECRET_CHARACTERS)
-    secrets.add(value);
-  if (typeof value === "number" && String(Math.abs(value)).length >= MIN_SECRET_CHARACTERS)
-    secrets.addNumber(value);
+  if (String(value).length < MIN_SECRET_CHARACTERS) return;
+  if (typeof value === "string") secrets.add(value);
+  if (typeof value === "number") secrets.addNumber(value);
 }
 
 /** With any secret in a set's `events` or `defaults`, no argument of its members is shown. */

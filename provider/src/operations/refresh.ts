@@ -77,11 +77,11 @@ export async function readResource(
   if (!isAnswered) {
     if (stored.unresolved.size > 0)
       runtime.messages.say(
-        `A refresh leaves unresolved creates as they are. To list those that are open:\n  ${inStack(`${COMMAND} pending`)}`,
+        `A refresh leaves unresolved creates as they are. To list them:\n  ${inStack(`${COMMAND} pending`)}`,
       );
     if (!read)
       runtime.messages.say(
-        `A refresh does not compare any ${kind.create.noun}: the last \`pulumi up\` had no read in advertising:operations. (With --run-program, a refresh uses the current settings.)`,
+        `A refresh does not compare any ${kind.create.noun}: the last \`pulumi up\` had no read in advertising:operations. (--run-program uses the current settings.)`,
       );
     // An object that was just answered may be too new for a read to find it.
     const isChanged = read && (await refreshObjects(operations, ref, stored, inputs));

@@ -17,6 +17,7 @@ import {
 import type { Kind } from "../kinds/index.js";
 import {
   finishedJournals,
+  isMade,
   isOfState,
   type OpenCreate,
   OpenCreates,
@@ -57,7 +58,7 @@ export class RunRecord {
   /** The saved state, once it was read. */
   arrived: SavedState | undefined;
   /** The journals' creates for whose resource the state has another object. */
-  superseded: readonly OpenCreate[] = [];
+  readonly superseded: OpenCreate[] = [];
   #reading: Promise<SavedState | undefined> | undefined;
   #now: Promise<SavedState | undefined> | undefined;
   readonly #opening = new Map<boolean, Promise<OpenCreates>>();
@@ -91,7 +92,7 @@ export class RunRecord {
       .catch((error: Error) => {
         warn(
           `Pulumi's record of this stack can't be read: ${error.message}. ` +
-            "So only this machine's journal prevents a second create, and nothing is deleted on the platform. " +
+            "So only this machine's journal prevents a second create, and nothing is deleted. " +
             `If a run of this stack was interrupted elsewhere, run \`${inStack(`${COMMAND} pending`)}\` first.`,
         );
         return undefined;
@@ -151,7 +152,7 @@ export class RunRecord {
     const isAwaited = (run: RunJournal) => isUp && (!saved || isOfState(run, saved));
     this.#journals = await own.readEarlier(saved?.runs ?? new Set(), isAwaited);
     const { open, superseded, unresolved } = openCreates(saved, this.#journals, isThisRun);
-    this.superseded = superseded;
+    this.superseded.push(...superseded);
     this.#sentAt = new Map([...open, ...unresolved].map(({ mark, at }) => [mark, at]));
     this.#openMarks = new Set(open.map(({ mark }) => mark));
     // An unresolved resource may have got another name in the program: then the engine drops it without asking.
@@ -193,6 +194,12 @@ export class RunRecord {
   /** Notes a create that the state lists as unresolved after this run, so that no journal has to. */
   noteListed(mark: string): void {
     this.#listedAfter.add(mark);
+  }
+
+  /** Notes an adoption: what earlier runs have made for the resource or member is another object. */
+  async noteAdopted(keys: readonly string[], id: string): Promise<void> {
+    const made = (await this.open()).of(keys).filter(isMade);
+    this.superseded.push(...made.filter((each) => each.id !== id));
   }
 
   hasSeen(create: OpenCreate): boolean {

@@ -109,15 +109,6 @@ const refused = (key: string) =>
     ),
   }) as const;
 const funnel = refOf("ConversionEventSet", "shop/dev::funnel");
-const buyAndLead = decideObjects(
-  event,
-  readStoredSet({ advertiserId: 7 }),
-  readDeclaredSet({
-    advertiserId: 7,
-    events: { buy: { eventName: "Buy", value: 1 }, lead: { eventName: "Lead", value: 1 } },
-  }),
-);
-
 function anotherAccount(): string {
   const account = "b.example you@example.com";
   return thrownBy(() =>
@@ -210,6 +201,8 @@ export const operations: Examples = {
     tell.adoptionNotice(purchase, "4711", ABLE).text,
   "only the state changes": () =>
     tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"]).text,
+  "a name that differs only in broken letters": () =>
+    tell.brokenNameNotice(purchase, ['eventName "Café" → "CafÃ©"']).text,
   "a preview of a replacement": () =>
     tell.replacedNotice(event, purchase, { id: "42", isDeleted: false }, "is replaced")
       .text,
@@ -264,6 +257,7 @@ export const operations: Examples = {
         tell.stateOnlyNotice(ref, "42", ["value 25 → 26"]),
         tell.secondObjectNotice(ref, event, "42"),
         tell.goneNotice(ref),
+        tell.brokenNameNotice(ref, ['eventName "Café" → "CafÃ©"']),
         tell.tooEarlyNotice(target, AT),
         tell.driftNotice(ref, ["value 26 → 99"]),
       ])
@@ -275,18 +269,16 @@ export const operations: Examples = {
   },
   "what a set leaves": () =>
     tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }]) ?? "",
-  "adopted, and taken over": () =>
-    tell.usedMessage(
+  "taken over": () =>
+    tell.takenOverMessage(
       purchase,
-      [{ key: "", id: undefined }],
       new Map<string, Outcome>([
         ["", { kind: "created", id: "51", mark: "m", isTakenOver: true }],
       ]),
     ) ?? "",
   "adopted, and taken over, of a set": () =>
-    tell.usedMessage(
+    tell.takenOverMessage(
       funnel,
-      buyAndLead,
       new Map<string, Outcome>([
         ["buy", { kind: "managed", id: "42" }],
         ["lead", { kind: "created", id: "43", mark: "m", isTakenOver: true }],
