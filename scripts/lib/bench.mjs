@@ -248,7 +248,7 @@ async function measureFailures(rounds) {
     }
     rows.push([name, ...cells]);
   }
-  return `## By the number of events that fail
+  return `## Events that fail
 
 Seconds of an \`up\` with checkpoints off and \`--continue-on-error\`:
 
