@@ -28,7 +28,7 @@ async function start() {
         { ...args, __identity: "tiny/dev::it" },
       );
       expect(failures).toEqual([]);
-      const { id } = await provider.create(inputs);
+      const { id } = await provider.create({ ...inputs, __run: "run" });
       expect(sandbox.creates).toBe(posts + 1);
       const object = [...sandbox.advertisers, ...sandbox.events].find(
         (one) => String(one.id) === id,

@@ -1,10 +1,10 @@
 /**
  * `pulumi-advertising pending`: lists and resolves creates of unknown outcome. An answer is kept where each machine's next
  * run finds it: in the state, by a refresh whose `read` gets the answer. Only if no resource of the state can keep it, or
- * only this machine's journal knows the create, the journal keeps it. Only Pulumi writes the state.
+ * this machine's journal asks for it too, the journal keeps it. Only Pulumi writes the state.
  */
 import { randomBytes } from "node:crypto";
-import { COMMAND, count, enumerate, inStack, UsageError } from "../base/index.js";
+import { COMMAND, count, enumerate, inStack, joined, UsageError } from "../base/index.js";
 import { stateFolder } from "../files/index.js";
 import {
   journalErrorFrom,
@@ -136,13 +136,20 @@ async function execute(
     throw new Error(`not resolved: ${enumerate(names, MAX_LISTED)}: ${message}`);
   });
   let creates = await readStackCreates(choice);
-  const left = all.filter((answer) => isStillAsked(answer, creates));
+  const staying = creates.journals.filter((each) => !creates.finished.includes(each));
+  const noted = new Set(staying.flatMap(({ entries }) => [...entries.keys()]));
+  const left = all.filter((answer) => {
+    return isStillAsked(answer, creates) || noted.has(answer.create.record.mark);
+  });
   if (left.length > 0) {
     const place = stackPlace(creates.stack, process.env, projectFolder(choice));
-    const run = randomBytes(9).toString("base64url");
-    const header = { place, run, ...startOf(creates.saved) };
     const options = { folder: stateFolder(), maxWaitMs: 0 };
-    await writeAnswers(header, left.map(lineOfAnswer), options);
+    for (const [of, answers] of Map.groupBy(left, ({ create }) => create.record.run)) {
+      // The sending run's name leads to it, even if the backend is guessed otherwise then.
+      const run = joined(".", of, randomBytes(9).toString("base64url"));
+      const header = { place, run, ...startOf(creates.saved) };
+      await writeAnswers(header, answers.map(lineOfAnswer), options);
+    }
     creates = await readStackCreates(choice);
   }
   // The next run may not be able to read the record, which says that nobody needs them.

@@ -638,7 +638,9 @@ export class Simulation {
     const adopted = new Set(objects.map(({ existingId }) => existingId));
     for (const made of this.platform.madeFor(stack.id)) {
       if (made.kind !== kind || adopted.has(made.id) || this.released.has(made)) continue;
-      const isKnown = run.known.some(({ key: other }) => other === made.key);
+      // The journal of a run that the record has forgotten is only found by its place.
+      const isFound = this.config.guesses !== "varying";
+      const isKnown = isFound && run.known.some(({ key: other }) => other === made.key);
       if (this.#forgotten.has(made) && !isKnown) {
         limits.forgottenUpdates++;
         this.released.add(made);
