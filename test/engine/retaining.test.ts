@@ -13,11 +13,11 @@ const WAYS: readonly (readonly [string, boolean, string])[] = [
     `pulumi.runtime.registerStackTransformation(({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: true } }));`,
   ],
   [
-    "a parent's transform",
+    "a parent component, and its transform",
     false,
-    `options.transforms = [({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: true } })];`,
+    `options.transforms = [({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: true } })];
+options.retainOnDelete = true;`,
   ],
-  ["a parent component", false, `options.retainOnDelete = true;`],
 ];
 
 it.each(WAYS)(
@@ -47,6 +47,7 @@ new advertising.ConversionEventSet("s", { advertiserId, events, ${DELETED} }, { 
     expect((await stack.resources()).map((each) => each.retainOnDelete)).not.toContain(
       false,
     );
+    if (isKnown) return;
     // From now on the record has it, and a preview says so.
     stack.program(shop(3, way));
     expect(await well(stack.preview())).toMatch(/The old object \d+ stays live/);

@@ -74,7 +74,7 @@ it("every later up stops at it with the same advice; existingId adopts; then rep
   ).toBe(true);
   await stack.cancel();
   const beside = await upWell(stack);
-  expect(beside).toContain("1 create that this run doesn't declare: e0 (outcome unknown)");
+  expect(beside).toContain("also sent 1 create: e0 (outcome unknown)");
   expect(await pending(stack, 0, "--forget", "e0")).toContain("Forgotten");
   expect(await idsOf(stack)).toEqual(["1", "3"]);
   expect(sandbox.eventPosts).toBe(3);
