@@ -796,18 +796,18 @@ describe("JSON", () => {
     findingsIn("c.json", text).map((each) => each.replace("error c.json:", ""));
 
   it.each([
-    ['// a\n{ "advertisers": {} }', "", "Unexpected token '/', "],
+    ['// a\n{ "advertisers": {} }', "1:1", "Unexpected token '/', "],
     ['{ "advertisers": {}, /* b */ }', "1:22", "Expected double-quoted property name"],
     ['{\n "advertisers": {},\n}', "3:1", "Expected double-quoted property name"],
     ["{ 'advertisers': {} }", "1:3", "Expected property name or '}'"],
-    ['{\n"defaults": { "countUnique": True } }', "", "Unexpected token 'T', "],
-    ['{\n"a": [1,, 2] }', "", "Unexpected token ',', "],
+    ['{\n"defaults": { "countUnique": True } }', "2:30", "Unexpected token 'T', "],
+    ['{\n"a": [1,, 2] }', "2:9", "Unexpected token ',', "],
     ['{ "a": 007 }', "1:9", "Unexpected number"],
     ['{ "a": "b\nc" }', "1:10", "Bad control character in string literal"],
     ['{ "a": 1 } b', "1:12", "Unexpected non-whitespace character after JSON"],
     ['{\n"a": "b', "2:8", "Unterminated string"],
-    ["advertisers: {}", "", "Unexpected token 'a', "],
-    ["", "", "Unexpected end of JSON input"],
+    ["advertisers: {}", "1:1", "Unexpected token 'a', "],
+    ["", "1:1", "Unexpected end of JSON input"],
   ])("%j is refused at %s, in JSON's words: %s", (text, place, reason) => {
     const [finding, ...others] = told(text);
     expect(finding?.startsWith(`${place} can't be read: ${reason}`)).toBe(true);

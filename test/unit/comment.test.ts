@@ -299,7 +299,7 @@ describe("the rename guard", () => {
     [0, "another name", [create(E("x"), event("B2")), C.gone]],
     [0, "another advertiser", [create(E("x"), event("B", { advertiserId: 2 })), C.gone]],
     [0, "another kind", [create(ACME, { advertiserName: "B" }), C.gone]],
-    [0, "a hidden name", [create(E("x"), secret), remove(E("y"), "6", secret)]],
+    [1, "a hidden name", [create(E("x"), secret), remove(E("y"), "6", secret)]],
     [
       0,
       "a hidden name, and another argument differs",

@@ -7,7 +7,7 @@ import {
   leftMessage,
   planMessage,
   setFailureMessage,
-  takenOverMessage,
+  usedMessage,
 } from "../../provider/src/operations/messages.js";
 import type { FailedDelete, Outcome } from "../../provider/src/operations/outcome.js";
 import { type Abilities, decideObjects } from "../../provider/src/plan/index.js";
@@ -222,12 +222,13 @@ describe("after an `up`", () => {
     expect(told(8)).not.toContain(hint);
   });
 
-  it("says which were taken over", () => {
+  it("says which were adopted or taken over", () => {
     const outcomes = new Map(
       keys(40).map((key, at) => [key, created(key.slice(1), at % 2 === 0)] as const),
     );
-    expect(takenOverMessage(set, outcomes)?.match(/k\d+ \(\d+\)/g)).toHaveLength(20);
-    expect(takenOverMessage(set, new Map([["k0", created("1")]]))).toBeUndefined();
+    const those = members({}, { events: many(40) });
+    expect(usedMessage(set, those, outcomes)?.match(/k\d+ \(\d+\)/g)).toHaveLength(20);
+    expect(usedMessage(set, those, new Map([["k0", created("1")]]))).toBeUndefined();
   });
 });
 

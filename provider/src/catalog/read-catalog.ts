@@ -25,9 +25,6 @@ export const CATALOG_RULES = z.strictObject({
 
 const CSV = [".csv", ".tsv"];
 
-/** Downloads that need a login, and exports that only spreadsheets read. */
-const HTML = /^\s*<[!?a-z]/i;
-
 /**
  * Reads a catalog and checks it against all rules.
  * @param file relative to `folder`; findings name it as it is given here. @param limits the installation's.
@@ -71,20 +68,15 @@ function readWritten(
   try {
     const bytes = readFileSync(resolve(folder, file));
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    // The YAML library accepts more than JSON.
-    if (ending === ".json" && !HTML.test(text)) JSON.parse(text);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const isEncoding = code === "ERR_ENCODING_INVALID_ENCODED_DATA";
     const cure = 'is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"';
-    // Of most faults in JSON, Node.js knows the place.
-    const [, line, column] = /line (\d+) column (\d+)\)$/.exec(message) ?? [];
-    const place = line ? { line: Number(line), column: Number(column) } : {};
-    const reason = printable(message.replace(/ at position .*/s, ""));
-    report({ file, ...place }, isEncoding ? cure : `can't be read: ${reason}`);
+    report({ file }, isEncoding ? cure : printable(`can't be read: ${message}`));
     return nothing;
   }
-  if (HTML.test(text)) {
+  // Downloads that need a login, and exports that only spreadsheets read.
+  if (/^\s*<[!?a-z]/i.test(text)) {
     report(
       { file },
       `is an HTML page or XML, in spite of its name: export it as ${ending}`,
@@ -93,10 +85,46 @@ function readWritten(
   }
   if (CSV.includes(ending))
     return { ...nothing, events: readCsvEvents(text, file, report, ignoreColumns) };
+  // The YAML library accepts more than JSON.
+  const fault = ending === ".json" ? jsonFault(text) : undefined;
+  if (fault) {
+    report({ file, ...fault.place }, printable(`can't be read: ${fault.reason}`));
+    return nothing;
+  }
   const written = readYamlCatalog(text, file, report) ?? nothing;
   const { eventsFile } = written;
   if (eventsFile === undefined) return written;
   const beside = isAbsolute(eventsFile) ? eventsFile : join(dirname(file), eventsFile);
   const { events } = readWritten(beside, CSV, reading);
   return { ...written, events: [...written.events, ...events] };
+}
+
+/** Why and where a text isn't JSON; `undefined` if it is. The engine's own message often has no place. */
+function jsonFault(text: string) {
+  const message = jsonError(text);
+  if (message === undefined) return undefined;
+  // The fault follows the longest beginning that more text could complete.
+  let good = 0;
+  let bad = text.length + 1;
+  while (bad - good > 1) {
+    const middle = Math.floor((good + bad) / 2);
+    const error = jsonError(text.slice(0, middle)) ?? "Unexpected end";
+    if (error.includes("Unexpected end") || error.includes(`position ${middle} `))
+      good = middle;
+    else bad = middle;
+  }
+  const lines = text.slice(0, good).split("\n");
+  const column = (lines.at(-1) ?? "").length + 1;
+  const reason = message.replace(/( in JSON)? at position .*/s, "");
+  return { reason, place: { line: lines.length, column } };
+}
+
+/** @returns the engine's message; `undefined` for JSON. */
+function jsonError(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

@@ -19,6 +19,7 @@ import {
 import { asksToDelete, type Kind, ownerIn, resourceOfType } from "../kinds/index.js";
 import {
   changeMessages,
+  changesIn,
   decideObjects,
   holdsUnknown,
   type PlannedObject,
@@ -269,16 +270,19 @@ function dueDeletesIn(messages: readonly Diagnostic[]) {
  */
 function renamesAmong(changes: readonly ObjectChange[]) {
   const nameIn = (kind: Kind, values: Values) =>
-    `${kind.name} ${values[kind.nameProperty]}`;
+    `${kind.name} ${values[kind.nameProperty]}`.replace(SECRET_TEXT, UNKNOWN);
   const gone = changes.filter(({ isDeclared, former }) => !isDeclared && former);
   const byName = Map.groupBy(gone, ({ kind, olds }) => nameIn(kind, olds));
   return changes.flatMap(({ kind, ref, action, values }) => {
     if (action.do !== "create") return [];
     const owner = ownerIn(kind, values);
     const from = byName.get(nameIn(kind, values))?.find(({ olds }) => {
+      // Of a hidden name only the other arguments can tell.
+      if (holdsUnknown(values[kind.nameProperty]))
+        return changesIn(kind, olds, values).perhaps;
       return holdsUnknown(owner) || isSameValue(owner, ownerIn(kind, olds));
     });
-    if (!from || holdsUnknown(values[kind.nameProperty])) return [];
+    if (!from) return [];
     const {
       id,
       ref: { key, short },

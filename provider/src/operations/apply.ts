@@ -49,8 +49,8 @@ import {
   replacedNotice,
   savedAsSentMessage,
   setFailureMessage,
-  takenOverMessage,
   unresolvedMessage,
+  usedMessage,
 } from "./messages.js";
 import {
   assertSameAccount,
@@ -386,7 +386,10 @@ function singleOutputs(
 }
 
 /** The messages after a single resource's create: the old object that it replaces, then what earlier runs have made. */
-function tellCreated({ runtime, kind, ref }: Plan, { outcomes, unmanaged }: ApplyResult) {
+function tellCreated(
+  { runtime, kind, ref, objects }: Plan,
+  { outcomes, unmanaged }: ApplyResult,
+) {
   const { deployment, messages } = runtime;
   const outcome = outcomes.get(SINGLE);
   if (!outcome || !("id" in outcome)) return;
@@ -396,19 +399,19 @@ function tellCreated({ runtime, kind, ref }: Plan, { outcomes, unmanaged }: Appl
     const then = `is ${outcome.id} now`;
     messages.warnEach(replacedNotice(kind, ref, { ...former, isDeleted: false }, then));
   }
-  messages.tellAt("info", ref.resourceUrn, takenOverMessage(ref, outcomes));
+  messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
 }
 
 /** A set's outputs. @param id of the set. @throws ResourceFailure if anything failed. */
 function setOutputs(
-  { runtime, kind, ref, stored }: Plan,
+  { runtime, kind, ref, stored, objects }: Plan,
   done: ApplyResult,
   id: string,
 ): Values {
   const { outcomes, unmanaged, failedDeletes, after } = done;
   const { messages } = runtime;
   messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, unmanaged));
-  messages.tellAt("info", ref.resourceUrn, takenOverMessage(ref, outcomes));
+  messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
   if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble))
     return done.outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);

@@ -464,18 +464,29 @@ export function leftMessage(kind: Kind, left: readonly LeftLive[]): string | und
   ].join("\n");
 }
 
-/** Lists the live objects that an `up` has taken over from earlier runs; undefined if there are none. */
-export function takenOverMessage(
+/** Lists the live objects that an `up` has adopted, or taken over from earlier runs; undefined if there are none. */
+export function usedMessage(
   { label }: ResourceRef,
+  objects: readonly Pick<PlannedObject, "key" | "id">[],
   outcomes: Outcomes,
 ): string | undefined {
-  const those = [...outcomes].flatMap(([key, outcome]) => {
-    if (outcome.kind !== "created" || !outcome.isTakenOver) return [];
+  const adopted: string[] = [];
+  const takenOver: string[] = [];
+  for (const { key, id } of objects) {
+    const outcome = outcomes.get(key);
+    const now = outcome && "id" in outcome ? outcome.id : undefined;
+    if (now === undefined || now === id) continue;
     // A single resource has no key.
-    return key === "" ? outcome.id : `${key} (${outcome.id})`;
-  });
-  if (those.length === 0) return undefined;
-  return `${label}: taken over from an interrupted run: ${listed(those)}. No create was sent.`;
+    const item = key === "" ? now : `${key} (${now})`;
+    if (outcome?.kind === "managed") adopted.push(item);
+    if (outcome?.kind === "created" && outcome.isTakenOver) takenOver.push(item);
+  }
+  const parts = [];
+  if (adopted.length > 0) parts.push(`adopted: ${listed(adopted)}`);
+  if (takenOver.length > 0)
+    parts.push(`taken over from an interrupted run: ${listed(takenOver)}`);
+  if (parts.length === 0) return undefined;
+  return `${label}: ${parts.join("; ")}. No create was sent for ${agree(adopted.length + takenOver.length, "it", "them")}.`;
 }
 
 function listed(items: readonly string[]) {

@@ -270,15 +270,20 @@ export const operations: Examples = {
   "what a set leaves": () =>
     tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }]) ?? "",
   "taken over": () =>
-    tell.takenOverMessage(
+    tell.usedMessage(
       purchase,
+      [{ key: "", id: undefined }],
       new Map<string, Outcome>([
         ["", { kind: "created", id: "51", mark: "m", isTakenOver: true }],
       ]),
     ) ?? "",
   "adopted, and taken over, of a set": () =>
-    tell.takenOverMessage(
+    tell.usedMessage(
       funnel,
+      [
+        { key: "buy", id: undefined },
+        { key: "lead", id: undefined },
+      ],
       new Map<string, Outcome>([
         ["buy", { kind: "managed", id: "42" }],
         ["lead", { kind: "created", id: "43", mark: "m", isTakenOver: true }],
