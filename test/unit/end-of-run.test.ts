@@ -58,6 +58,8 @@ interface Situation {
   olds?: Record<string, unknown>;
   options?: RunOptions;
   folder?: string;
+  /** What Pulumi has saved besides, once the run has checked everything. */
+  later?: Resource[];
 }
 
 /** All that the run says after its checks. */
@@ -70,7 +72,11 @@ async function endOf(given: Situation): Promise<string[]> {
     pending_operations,
   };
   const saved = new SavedStack(STACK);
-  saved.read = async () => readExport(JSON.stringify({ version: 3, deployment }));
+  let later: Resource[] = [];
+  saved.read = async () => {
+    const now = { ...deployment, resources: [...resources, ...later] };
+    return readExport(JSON.stringify({ version: 3, deployment: now }));
+  };
   const { command, ...rest } = given.options ?? {};
   const name = isUp ? "up" : "preview";
   const options = { ...rest, command: { command: name, ...command }, saved };
@@ -88,6 +94,11 @@ async function endOf(given: Situation): Promise<string[]> {
       __identity: context,
       ...more,
     });
+  }
+  if (given.later) {
+    run.runtime.record.notePassed(({ urn }) => urn === KEPT.urn);
+    await run.runtime.record.state();
+    later = given.later;
   }
   const before = run.told.length;
   await run.close();
@@ -116,6 +127,11 @@ describe("what leaves the state", () => {
   const urn = (name: string) => refTo(name).resourceUrn;
   const targeting = (...targets: string[]) => ({ command: { targets } });
   const excluding = (...excludes: string[]) => ({ command: { excludes } });
+
+  it("is what another provider has adopted meanwhile: nothing", async () => {
+    const later = [ofPlugin("moved", 2, "eu")];
+    expect(await endOf({ ...both, isUp: true, later })).toEqual([]);
+  });
 
   it.each<[string, string[], Situation]>([
     ["nothing: all are declared", [], { resources: [KEPT], checks: ["kept"] }],

@@ -42,7 +42,7 @@ export async function tellEnd(runtime: Runtime): Promise<void> {
   const open = await Promise.race([record.open(), late]);
   if (!open || !record.arrived) return;
   // Without the command line, what a program doesn't declare may not be meant.
-  if (command) tellLeaving(runtime, command, record.arrived);
+  if (command) await tellLeaving(runtime, command, record.arrived);
   await tellUnclaimed(runtime, open, record.arrived);
 }
 
@@ -51,8 +51,8 @@ function isTargeted({ targets, excludes }: EngineRun) {
 }
 
 /** Names the objects whose resources leave the state because the program doesn't declare them. */
-function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedState) {
-  const { deployment, messages } = runtime;
+async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedState) {
+  const { deployment, messages, record } = runtime;
   // After a failure Pulumi removes nothing; and a resource that wasn't checked may still be declared.
   const isComplete = deployment.isWhole || runtime.provider !== undefined;
   if (deployment.hasFailed || command.hasDependents) return;
@@ -66,9 +66,15 @@ function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedState) {
     if (resource.delete === true) return deployment.isUp === false && !isTargeted(command);
     return !deployment.isInProgram(keyOfUrn(of.name, resource.urn));
   });
+  const isUp = deployment.isUp === true && leaving.length > 0;
+  const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
+  const now = isUp ? await Promise.race([record.stateNow(), late]) : undefined;
   for (const each of objectsIn(leaving)) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
+    // Another provider's process may have adopted it in this run.
+    const holders = now?.holdersOf(kind.name, id) ?? [];
+    if (holders.some((other) => other.resource.urn !== resource.urn)) continue;
     // Without this option the engine calls `delete`, which says what it does.
     const isCalled = resource.retainOnDelete !== true;
     if (isCalled && deployment.isUp !== false && command.command === "up") continue;

@@ -130,9 +130,8 @@ export class RunRecord {
 
   #showsOwn({ resources, pending }: ExportedStack) {
     const { isThisRun } = this.options;
-    const isOwn = pending.some(({ resource }) =>
-      isThisRun(runIn(resource.inputs ?? {}).run),
-    );
+    const all = [...resources, ...pending.map(({ resource }) => resource)];
+    const isOwn = all.some(({ inputs = {} }) => isThisRun(runIn(inputs).run));
     return isOwn || resources.some((each) => this.#passed.some((isSame) => isSame(each)));
   }
 
