@@ -1,12 +1,12 @@
 /** Commands in messages, ready for a POSIX shell. Pure, except that {@link setCommandTarget} keeps the stack. */
 
 /** Quotes a text as one word of a shell command. */
-export function shellWord(text: string): string {
+export function shellWord(text: string) {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Like {@link shellWord}, without quotes if the text needs none. */
-export function plainShellWord(text: string): string {
+export function plainShellWord(text: string) {
   if (/^[\w./:@-]+$/.test(text)) return text;
   return shellWord(text);
 }
@@ -22,12 +22,12 @@ export interface CommandTarget {
 let commandTarget = (): CommandTarget => ({ options: [], isInline: false });
 
 /** Sets the stack of all commands that this process prints later. @param target called for each command. */
-export function setCommandTarget(target: () => CommandTarget): void {
+export function setCommandTarget(target: () => CommandTarget) {
   commandTarget = target;
 }
 
 /** A command of Pulumi or of this package about a stack, as a user types it. */
-export function inStack(command: string): string {
+export function inStack(command: string) {
   const { options, isInline } = commandTarget();
   if (isInline && command === "pulumi up") return command;
   return [command, ...options.map(plainShellWord)].join(" ");

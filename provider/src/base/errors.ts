@@ -9,10 +9,10 @@ import { MESSAGES_PAGE } from "./packaging.js";
 export abstract class AdvertisingError extends Error {
   /** Stable, for programs: a contract like the names of arguments. */
   static readonly code: string;
-  get code(): string {
+  get code() {
     return (this.constructor as typeof AdvertisingError).code;
   }
-  override get name(): string {
+  override get name() {
     return this.constructor.name;
   }
 }
@@ -75,14 +75,14 @@ export class InternalError extends coded("ADVERTISING_INTERNAL") {}
 export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 
 /** Adds the page's place, if it has one, and the code to an error's message, at the end. */
-export function withPage(message: string, code: string): string {
+export function withPage(message: string, code: string) {
   if (MESSAGES_PAGE === undefined) return withCode(message, code);
-  const page = `(${MESSAGES_PAGE}#${code.toLowerCase()})`;
-  return withCode(`${message}${gapAfter(message)}${page}`, code);
+  const page = `${MESSAGES_PAGE}#${code.toLowerCase()}`;
+  return withCode(`${message}${gapAfter(message)}(${page})`, code);
 }
 
 /** Like {@link withPage}, for one of several messages: adds only the code. */
-export function withCode(message: string, code: string): string {
+export function withCode(message: string, code: string) {
   return `${message}${gapAfter(message)}[${code}]`;
 }
 

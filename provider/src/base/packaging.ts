@@ -10,7 +10,7 @@ export const MESSAGES_PAGE: string | undefined =
   "node_modules/pulumi-advertising/docs/messages.md";
 
 /** @param file its path in the package. */
-export function readFromPackage(file: string): string {
+export function readFromPackage(file: string) {
   return readFileSync(join(__dirname, "../..", file), "utf8");
 }
 

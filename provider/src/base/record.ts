@@ -11,7 +11,7 @@ function isRecord(value: unknown): value is Values {
 }
 
 /** `value` as an object whose own keys can be read safely, or an empty one. */
-export function asRecord(value: unknown): Values {
+export function asRecord(value: unknown) {
   if (isRecord(value)) return value;
   return {};
 }
@@ -23,7 +23,7 @@ export function listIn<T>(value: unknown): T[] {
 }
 
 /** An own property's value; never an inherited one. */
-export function own(value: unknown, key: string): unknown {
+export function own(value: unknown, key: string) {
   if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
   return value[key];
 }
@@ -41,28 +41,39 @@ export function withoutUndefined<T extends object>(properties: T): Given<T> {
   ) as Given<T>;
 }
 
+/** An object with the same names, and each value changed. */
+export function mapValues<Name extends string, Value, Changed>(
+  values: Readonly<Record<Name, Value>>,
+  change: (value: Value, name: Name) => Changed,
+): Record<Name, Changed> {
+  const changed = Object.entries<Value>(values).map(([name, value]) => {
+    return [name, change(value, name as Name)];
+  });
+  return Object.fromEntries(changed);
+}
+
 /** Whether `value` is a text, a number or a truth value, so that a message can show it. */
 export function isPlain(value: unknown): value is string | number | boolean {
   return ["string", "number", "boolean"].includes(typeof value);
 }
 
 /** Whether a value is neither undefined nor null. */
-export function hasValue(value: unknown): boolean {
+export function hasValue(value: unknown) {
   return value !== undefined && value !== null;
 }
 
 /** Whether two values of an argument are equal; an id may be a number, or its digits if no number holds it exactly. */
-export function isSameValue(one: unknown, other: unknown): boolean {
+export function isSameValue(one: unknown, other: unknown) {
   if (isPlain(one) && isPlain(other)) return String(one) === String(other);
   return canonicalJson(one) === canonicalJson(other);
 }
 
 /** JSON that is the same for equal values, whatever the order of their names; an undefined value is `null`. */
-export function canonicalJson(value: unknown): string {
+export function canonicalJson(value: unknown) {
   return JSON.stringify(value, withSortedNames) ?? "null";
 }
 
-function withSortedNames(_: string, value: unknown): unknown {
+function withSortedNames(_: string, value: unknown) {
   const isFields =
     typeof value === "object" &&
     value !== null &&
@@ -103,7 +114,7 @@ export function parseExact(text: string): unknown {
 }
 
 /** `digits` as a JSON number, for {@link JSON.stringify}; other text, such as a preview's for a secret, stays text. */
-export function exactInteger(digits: string): unknown {
+export function exactInteger(digits: string) {
   if (/^\d+$/.test(digits)) return exact.rawJSON(digits);
   return digits;
 }

@@ -30,18 +30,18 @@ export class Secrets {
   #spellings = new Map<string, Set<string>>();
 
   /** Registers a secret for good. Empty values are ignored. */
-  add(secret: string | undefined): void {
+  add(secret: string | undefined) {
     if (secret === undefined || this.#lasting.has(secret)) return;
     this.#lasting.add(secret);
     this.#addSpellings(secret);
   }
 
-  addNumber(secret: number): void {
+  addNumber(secret: number) {
     this.#numbers.add(Math.abs(secret));
   }
 
   /** Registers a secret that later ones replace, such as a cookie; the oldest are forgotten. */
-  addPassing(secret: string): void {
+  addPassing(secret: string) {
     const isKnown = this.#passing.delete(secret);
     this.#passing.add(secret);
     if (!isKnown) this.#addSpellings(secret);
@@ -63,7 +63,7 @@ export class Secrets {
   }
 
   /** `text` with each registered secret replaced by `[secret]`, in each of its spellings. */
-  scrub(text: string): string {
+  scrub(text: string) {
     const folded = foldCase(text);
     let scrubbed = "";
     let done = 0;
@@ -75,10 +75,9 @@ export class Secrets {
     }
     scrubbed += text.slice(done);
     if (this.#numbers.size === 0) return scrubbed;
-    return scrubbed.replace(SPELLED_NUMBER, (digits) => {
-      const isSecret = this.#numbers.has(Number(digits.replaceAll(",", "")));
-      return isSecret ? MASK : digits;
-    });
+    return scrubbed.replace(SPELLED_NUMBER, (digits) =>
+      this.#numbers.has(Number(digits.replaceAll(",", ""))) ? MASK : digits,
+    );
   }
 
   /** The length of the longest spelling that begins at `start`; 0 if none does. */

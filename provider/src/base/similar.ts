@@ -1,7 +1,7 @@
 /** Finds the known name that a mistyped one was probably meant to be. Pure. */
 
 /** The name in `known` that `typed` likely means, case and separators aside; `undefined` if none is near. */
-export function nearest(typed: string, known: Iterable<string>): string | undefined {
+export function nearest(typed: string, known: Iterable<string>) {
   const word = letters(typed);
   let best: string | undefined;
   let fewestEdits = Number.POSITIVE_INFINITY;
@@ -19,7 +19,7 @@ export function nearest(typed: string, known: Iterable<string>): string | undefi
 }
 
 /** How many characters must be added, removed or replaced to turn one text into the other. */
-export function editsBetween(one: string, other: string): number {
+export function editsBetween(one: string, other: string) {
   let above = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let line = 1; line <= one.length; line++) {
     const row = [line];
@@ -36,13 +36,13 @@ export function editsBetween(one: string, other: string): number {
 }
 
 /** Completes an error about an unknown name: `did you mean value?` if a known name is near, else lists the known names. */
-export function didYouMean(typed: string, known: readonly string[]): string {
+export function didYouMean(typed: string, known: readonly string[]) {
   const meant = nearest(typed, known);
   if (meant) return `did you mean ${meant}?`;
   return `expected one of ${known.join(", ")}`;
 }
 
 /** A name's letters and digits in lower case: to people, names with the same ones are the same name. */
-export function letters(name: string): string {
+export function letters(name: string) {
   return name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 }

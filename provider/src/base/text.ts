@@ -7,12 +7,12 @@
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\ufeff\ufffd]+/gu;
 
 /** Replaces each run of control and direction characters, and each lone surrogate, by one space. */
-export function printable(text: string): string {
+export function printable(text: string) {
   return text.toWellFormed().replace(UNPRINTABLE, " ").trim();
 }
 
 /** The first `most` characters of `text`, with an ellipsis if it is longer. */
-export function excerpt(text: string, most: number): string {
+export function excerpt(text: string, most: number) {
   if (text.length <= most) return text;
   return `${text.slice(0, most - 1).toWellFormed()}…`;
 }
@@ -25,17 +25,17 @@ const STRAY =
   /(?<=\p{sc=Latn})\p{Default_Ignorable_Code_Point}|[\u00ad\u200b\u2060\ufeff\p{Bidi_Control}]|(?<!«)[\u00a0\u202f](?![!?:;»%€])/u;
 
 /** Whether a name has a character that nobody sees and that doesn't belong there. */
-export function hasStray(name: string): boolean {
+export function hasStray(name: string) {
   return STRAY.test(name);
 }
 
 /** Returns the same text for texts that look the same. */
-export function looksOf(text: string): string {
+export function looksOf(text: string) {
   return text.normalize("NFKC").replace(UNSEEN, "");
 }
 
 /** JSON with an escape for each unseen character. */
-export function withEscapes(json: string): string {
+export function withEscapes(json: string) {
   return json.replace(UNSEEN, (character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16).padStart(4, "0");
     return code.length === 4 ? `\\u${code}` : `\\u{${code}}`;
@@ -45,7 +45,7 @@ export function withEscapes(json: string): string {
 export const SHOWN_CHARACTERS = 60;
 
 /** The first characters of a name or a cell, quoted as in JSON, with escapes for unseen characters. */
-export function quoted(text: string): string {
+export function quoted(text: string) {
   return withEscapes(JSON.stringify(excerpt(text, SHOWN_CHARACTERS)));
 }
 
@@ -54,16 +54,13 @@ export function cut(
   items: readonly string[],
   most: number,
   describeOthers = (others: number) => `and ${others} more`,
-): string[] {
+) {
   if (items.length <= most) return [...items];
   return [...items.slice(0, most), describeOthers(items.length - most)];
 }
 
 /** Joins names: `a, b and c`. @param most how many are named, before `and 3 more`. @default all */
-export function enumerate(
-  items: readonly string[],
-  most = Number.POSITIVE_INFINITY,
-): string {
+export function enumerate(items: readonly string[], most = Number.POSITIVE_INFINITY) {
   return ALL_OF.format(cut(items, most, (others) => `${others} more`));
 }
 
@@ -71,10 +68,7 @@ export function enumerate(
 const ALL_OF = new Intl.ListFormat("en-GB");
 
 /** Joins the parts that are neither undefined nor empty. */
-export function joined(
-  separator: string,
-  ...parts: readonly (string | undefined)[]
-): string {
+export function joined(separator: string, ...parts: readonly (string | undefined)[]) {
   return parts.filter((part) => part !== undefined && part !== "").join(separator);
 }
 
@@ -90,7 +84,7 @@ export function saidOnce<T>(
   textOf: (item: T) => string,
   nameOf: (item: T) => string,
   reasonOf: (item: T) => string,
-): string[] {
+) {
   const groups = Map.groupBy(items, (item) => withoutValues(reasonOf(item)));
   return [...groups.values()].map((group) => {
     const [text = ""] = group.map(textOf);
@@ -113,7 +107,7 @@ function withoutValues(sentence: string) {
 }
 
 /** Ids in numeric order, neighbours together: `3, 7–12`. */
-export function idRanges(ids: readonly string[]): string {
+export function idRanges(ids: readonly string[]) {
   const ranges: { first: string; last: string }[] = [];
   for (const id of [...new Set(ids)].sort(natural)) {
     const current = ranges.at(-1);
@@ -129,12 +123,12 @@ export function idRanges(ids: readonly string[]): string {
 export const natural = new Intl.Collator("en", { numeric: true }).compare;
 
 /** `1 problem`, `2 problems`; with a verb: `1 object leaves`, `2 objects leave`. */
-export function count(amount: number, one: string, many = `${one}s`): string {
+export function count(amount: number, one: string, many = `${one}s`) {
   return `${amount} ${agree(amount, one, many)}`;
 }
 
 /** A word that agrees with an amount elsewhere in the sentence: `is` or `are`, `it` or `them`. */
-export function agree(amount: number, one: string, many: string): string {
+export function agree(amount: number, one: string, many: string) {
   return amount === 1 ? one : many;
 }
 
@@ -151,7 +145,7 @@ export function versionProblem({
 }: {
   versions: { node: string };
   execPath: string;
-}): string | undefined {
+}) {
   if (natural(running, NEEDED_NODE) >= 0) return undefined;
   return `Node.js ${NEEDED_NODE} or later is needed; this is ${running} (${execPath}). Nothing was sent. Install it from https://nodejs.org/`;
 }

@@ -73,8 +73,10 @@ export function validateCatalog(
 
   /** Returns the values that fit, and reports problems and probable mistakes. */
   function check(entry: CatalogEntry, rules: Rules, given = entry.given) {
-    const spelling = { read: readValue, advice: adviceOn };
-    const { values, problems } = validate(given, rules, spelling);
+    const { values, problems } = validate(given, rules, {
+      read: readValue,
+      advice: adviceOn,
+    });
     noteAll(entry, [...problems, ...warningsIn(values)]);
     return values;
   }
@@ -130,20 +132,19 @@ export function validateCatalog(
   for (const entry of declared) {
     checkKey(entry, advertiserKey, isDeclared ? "key" : "advertiser");
     // The name of one that isn't declared is its key.
-    const rules = advertiserRules(limits);
-    const args = isDeclared ? argumentsIn(entry, rules, advertiser) : entry.given;
+    const args = isDeclared
+      ? argumentsIn(entry, advertiserRules(limits), advertiser)
+      : entry.given;
     advertisers.set(entry.key, args);
   }
   const events = written.events.map((entry) => {
     const { key, owner } = entry;
     checkKey(entry, eventKey);
     checkOwner(entry);
-    const rules = entryRules(limits);
-    const given = argumentsIn(entry, rules, conversionEvent);
+    const given = argumentsIn(entry, entryRules(limits), conversionEvent);
     if (typeof given.formerKey === "string")
       given.formerKey = given.formerKey.normalize("NFC");
-    const layers = [defaults.get(""), defaults.get(owner), given];
-    const args = layers.reduce(mergedWith, {});
+    const args = [defaults.get(""), defaults.get(owner), given].reduce(mergedWith, {});
     return { entry, key, advertiser: owner, args };
   });
   for (const ofOne of Map.groupBy(events, (event) => event.advertiser).values())
@@ -186,10 +187,10 @@ function advertisersNamedIn(events: readonly CatalogEntry[]): CatalogEntry[] {
 function* misspeltAdvertisers(events: readonly CatalogEntry[]) {
   const byName = [...Map.groupBy(events, ({ owner }) => owner)];
   const known: string[] = [];
-  for (const [name, ofName] of byName.toSorted(([, a], [, b]) => b.length - a.length)) {
+  byName.sort(([, a], [, b]) => b.length - a.length);
+  for (const [name, [event, ...others]] of byName) {
     const meant = known.find((other) => isAlmost(name, other));
     known.push(name);
-    const [event, ...others] = ofName;
     if (!event || others.length > 0 || meant === undefined) continue;
     const reason = `${quoted(name)} may be a typo for ${quoted(meant)}: as written, it is another advertiser`;
     yield { event, reason };
@@ -198,12 +199,11 @@ function* misspeltAdvertisers(events: readonly CatalogEntry[]) {
 
 /** Whether names differ by one or two letters. Not in short words or digits, which distinguish names on purpose. */
 function isAlmost(name: string, other: string) {
-  const telling = (text: string) =>
-    text.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length < 4 || /\p{N}/u.test(word));
-  if (
-    telling(name).join() !== telling(other).join() ||
-    withoutCase(name) === withoutCase(other)
-  )
+  const telling = (text: string) => {
+    const words = text.split(/[^\p{L}\p{N}]+/u);
+    return words.filter((word) => word.length < 4 || /\p{N}/u.test(word)).join();
+  };
+  if (telling(name) !== telling(other) || withoutCase(name) === withoutCase(other))
     return false;
   const shortest = Math.min(letters(name).length, letters(other).length);
   return editsBetween(letters(name), letters(other)) <= Math.min(shortest - 3, 2);

@@ -34,8 +34,12 @@ export function readCsvEvents(
   // Within quotes, the library counts CRLF as two lines. Excel's line about the delimiter becomes a blank one.
   const text = content.replace(/\r\n?/g, "\n").replace(/^"?sep=."?(?=\n)/i, "");
   const delimiter = delimiterOf(text);
-  const rows = readRows(text, delimiter, file, report);
-  const [header = { cells: [], source: { file, line: 1 } }, ...body] = rows;
+  const [header = { cells: [], source: { file, line: 1 } }, ...body] = readRows(
+    text,
+    delimiter,
+    file,
+    report,
+  );
   const headings = header.cells.map((cell) => (ignored.includes(cell) ? "" : cell));
   const columns = headings.map((heading) => BY_LETTERS.get(letters(heading)));
   for (const [at, column] of columns.entries()) {

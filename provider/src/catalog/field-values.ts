@@ -16,7 +16,7 @@ const UNCLEAR = /^[+-]?[1-9]\d{0,2}[.,]\d{3}(?![\d.,])/;
 const GROUPED = /^([+-]?[1-9]\d{0,2}([.,'’\s])\d{3}(?:\2\d{3})*)((?!\2)[.,]\d+)?$/;
 
 /** A number's text without separators between thousands; `undefined` if it has none, or they may be decimal ones. */
-function ungrouped(text: string): string | undefined {
+function ungrouped(text: string) {
   const [, whole = "", separator = "", decimals = ""] = GROUPED.exec(text) ?? [];
   const isUnclear = decimals === "" && /^[^.,]*[.,][^.,]*$/.test(whole);
   if (whole === "" || isUnclear) return undefined;
@@ -34,7 +34,7 @@ export function withDecimalPoint(text: string): unknown {
   );
 }
 
-export function readValue(rule: z.ZodType, value: unknown): unknown {
+export function readValue(rule: z.ZodType, value: unknown) {
   // Larger than the integers that a number holds exactly.
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "string") return value;
@@ -68,7 +68,7 @@ const ADVICE: Partial<Record<Form, string>> = {
 };
 
 /** Advice about a refused value, as a clause after a semicolon; undefined if there is none. */
-export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
+export function adviceOn(rule: z.ZodType, value: unknown) {
   const { form, names = {} } = described(rule);
   const known = form === "choice" ? Object.values(names).map(String) : Object.keys(names);
   const text = typeof value === "string" ? value : "";
@@ -85,7 +85,7 @@ export function adviceOn(rule: z.ZodType, value: unknown): string | undefined {
 }
 
 /** Recognises a formula or a spreadsheet's error. @returns why it can't be a value, as a clause, or `undefined`. */
-function mistakeIn(text: string): string | undefined {
+function mistakeIn(text: string) {
   if (!text.startsWith("=") && !ERROR_VALUE.test(text)) return undefined;
   return `the formula or spreadsheet error ${quoted(text)}: write the value itself`;
 }
@@ -109,7 +109,7 @@ export const WINDOW_TEXT = new RegExp(
 );
 
 /** @returns seconds, or `text` itself if it isn't a window. */
-export function secondsIn(text: string): number | string {
+export function secondsIn(text: string) {
   const [, amount, ...units] = WINDOW_TEXT.exec(text.toLowerCase()) ?? [];
   const unit = WINDOW_UNITS[units.findIndex((word) => word !== undefined)];
   if (!unit) return text;

@@ -64,18 +64,13 @@ export type AddFinding = (
 ) => void;
 
 /** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …`; in a CSV file the property is the column. */
-export function describeFinding({
-  source,
-  subject,
-  property,
-  reason,
-}: CatalogFinding): string {
+export function describeFinding({ source, subject, property, reason }: CatalogFinding) {
   const about = subject && `${withEscapes(subject)}:`;
   return joined(" ", placeOf(source), about, property, reason);
 }
 
 /** Like {@link describeFinding} for each, with one line for a mistake that several rows share. */
-export function describeAlike(findings: readonly CatalogFinding[]): string[] {
+export function describeAlike(findings: readonly CatalogFinding[]) {
   return saidOnce(
     findings,
     describeFinding,
@@ -84,7 +79,7 @@ export function describeAlike(findings: readonly CatalogFinding[]): string[] {
   );
 }
 
-export function placeOf({ file, line, column }: Source): string {
+export function placeOf({ file, line, column }: Source) {
   if (line === undefined) return `${file}:`;
   return joined(":", file, String(line), column?.toString());
 }

@@ -44,8 +44,10 @@ export function readYamlCatalog(
     report(placeAt(0), "is YAML 1.1, in which 010 is 8 and 7:00 is 420: write %YAML 1.2");
   if (problems.some(({ code }) => code !== "DUPLICATE_KEY")) return undefined;
   try {
-    const options = { maxAliasCount: MAX_ALIASES, reviver: smallIntegers };
-    const data: unknown = document.toJS(options);
+    const data: unknown = document.toJS({
+      maxAliasCount: MAX_ALIASES,
+      reviver: smallIntegers,
+    });
     return partsIn(data, (path) => placeAt(offsetIn(document.contents, path)), report);
   } catch (error) {
     refuse(0, (error as Error).message);
@@ -57,7 +59,7 @@ export function readYamlCatalog(
 const MAX_ALIASES = 100_000;
 
 /** Turns a BigInt into a number if that is exact. */
-function smallIntegers(_: unknown, value: unknown): unknown {
+function smallIntegers(_: unknown, value: unknown) {
   if (typeof value !== "bigint" || !Number.isSafeInteger(Number(value))) return value;
   return Number(value);
 }
@@ -89,7 +91,6 @@ function partsIn(
   const objectAt = (path: Path, subject: string, value: unknown) => {
     if (isContainer(value) && !Array.isArray(value)) return value as Values;
     report(placeOf(path), `expected an object; got ${show(value)}`, { subject });
-    return undefined;
   };
   const entryAt = (path: Path, subject: string, given: Values) => {
     const sourceOf = (property: string) =>
@@ -116,10 +117,11 @@ function partsIn(
   for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))
     report(placeOf([name]), `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
   const { eventsFile } = top;
-  if (eventsFile !== undefined && typeof eventsFile !== "string") {
-    const reason = `eventsFile expected the path of a CSV file; got ${show(eventsFile)}`;
-    report(placeOf(["eventsFile"]), reason);
-  }
+  if (eventsFile !== undefined && typeof eventsFile !== "string")
+    report(
+      placeOf(["eventsFile"]),
+      `eventsFile expected the path of a CSV file; got ${show(eventsFile)}`,
+    );
   const all = [defaultsAt(["defaults"], "", top.defaults)];
   const events: CatalogEntry[] = [];
   const advertisers = entriesAt(["advertisers"], "", top.advertisers).map((entry) => {

@@ -3,6 +3,7 @@ import {
   asRecord,
   hasValue,
   isSameValue,
+  mapValues,
   own,
   type Values,
   withoutUndefined,
@@ -25,9 +26,9 @@ export function differencesIn(
   const found = new Map<string, unknown>();
   for (const [property, field] of Object.entries(kind.wireNames)) {
     const ours = values[property];
+    if (!hasValue(ours) || !Object.hasOwn(record, field)) continue;
     const theirs = read[property] ?? defaultOf(rules[property]);
-    const isBoth = hasValue(ours) && Object.hasOwn(record, field);
-    if (isBoth && !isSameValue(ours, theirs)) found.set(property, read[property]);
+    if (!isSameValue(ours, theirs)) found.set(property, read[property]);
   }
   const ours = asRecord(values.additionalFields);
   // A field that the record lacks counts as unchanged.
@@ -43,10 +44,10 @@ export function argumentsFrom(
   record: Values,
 ): Record<string, unknown> {
   const rules = kind.rules(limits).shape;
-  const values = Object.entries(kind.wireNames).map(([property, field]) => {
-    return [property, asAccepted(rules[property], own(record, field))];
-  });
-  return withoutUndefined<Record<string, unknown>>(Object.fromEntries(values));
+  const values = mapValues(kind.wireNames, (field, property) =>
+    asAccepted(rules[property], own(record, field)),
+  );
+  return withoutUndefined(values);
 }
 
 export function withDifferences(
@@ -64,10 +65,9 @@ function likeOurs(ours: unknown, theirs: unknown): unknown {
   if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
     return ours.map((each, at) => likeOurs(each, theirs[at]));
   }
-  if (isContainer(ours) && isContainer(theirs)) {
-    const like = ([name, each]: [string, unknown]) =>
-      [name, likeOurs(each, own(theirs, name) ?? null)] as const;
-    return Object.fromEntries(Object.entries(ours).map(like));
-  }
+  if (isContainer(ours) && isContainer(theirs))
+    return mapValues({ ...ours }, (each, name) =>
+      likeOurs(each, own(theirs, name) ?? null),
+    );
   return formsOf(theirs).find((each) => typeof each === typeof ours) ?? theirs ?? null;
 }

@@ -30,12 +30,12 @@ export const SETS: readonly SetKind[] = [conversionEventSet];
 export const RESOURCES: readonly (Kind | SetKind)[] = [...KINDS, ...SETS];
 
 /** @param token a resource's type token, of either provider. @returns undefined for another package's resource. */
-export function resourceOfType(token: string): Kind | SetKind | undefined {
+export function resourceOfType(token: string) {
   return RESOURCES.find(({ name }) =>
     [typeTokenOf(name), pluginTokenOf(name)].includes(token),
   );
 }
 
-export function setNamed(name: string): SetKind | undefined {
+export function setNamed(name: string) {
   return SETS.find((set) => set.name === name);
 }

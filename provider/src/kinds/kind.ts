@@ -18,17 +18,17 @@ import { expecting, type Rules, type ValidationOptions, validate } from "../rule
 import type { KindName, ResourceName, SetName } from "./vocabulary.js";
 
 /** The full type token of a resource: a contract with every stored state. */
-export function typeTokenOf(resource: ResourceName): string {
+export function typeTokenOf(resource: ResourceName) {
   return `pulumi-nodejs:dynamic/advertising:${resource}`;
 }
 
 /** The full type token of the plugin's resource: a contract with every stored state. */
-export function pluginTokenOf(resource: ResourceName): string {
+export function pluginTokenOf(resource: ResourceName) {
   return `advertising:index:${resource}`;
 }
 
 /** The name under which `handlers.ts` exports a resource's provider: a contract with every stored state. */
-export function handlerOf(resource: ResourceName): string {
+export function handlerOf(resource: ResourceName) {
   return resource.replace(/^./, (letter) => letter.toLowerCase());
 }
 
@@ -56,7 +56,7 @@ export const deletionPolicy = expecting(
 ).optional();
 
 /** Whether a resource's arguments or outputs ask to delete the objects that leave it. */
-export function asksToDelete(values: Values | undefined): boolean {
+export function asksToDelete(values: Values | undefined) {
   return own(values, "deletionPolicy") === "delete";
 }
 
@@ -82,8 +82,8 @@ export function checkArguments(
   const { values, problems } = validate(given, resource.rules(limits), reading);
   // Empty unless the resource is a set.
   const events = Object.entries(asRecord(values.events));
-  const conflicts = formerKeyConflicts(events.map(([key, args]) => ({ key, args })));
-  for (const { key, reason } of conflicts)
+  const members = events.map(([key, args]) => ({ key, args }));
+  for (const { key, reason } of formerKeyConflicts(members))
     problems.push({ property: `${memberPath(key)}.formerKey`, reason });
   return { values, problems };
 }
@@ -104,7 +104,7 @@ export function formerKeyConflicts<Event extends { key: string; args: unknown }>
 }
 
 /** The path of a set's member among its arguments. */
-export function memberPath(key: string): string {
+export function memberPath(key: string) {
   return `events[${JSON.stringify(key)}]`;
 }
 
@@ -157,7 +157,7 @@ export interface SetKind extends ResourceKind {
 }
 
 /** The id of an object's owner, from its arguments or from recorded ones. */
-export function ownerIn({ owner }: Kind, values: Values): unknown {
+export function ownerIn({ owner }: Kind, values: Values) {
   return owner === undefined ? undefined : own(values, owner);
 }
 
@@ -166,13 +166,13 @@ export function displayName(
   { nameProperty }: Kind,
   values: Values,
   secret: ReadonlySet<string>,
-): string | undefined {
+) {
   const name = values[nameProperty];
   return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;
 }
 
 /** The reason of a problem: two resources name one object. @param by the resource that has it already. */
-export function adoptionClash(id: string, by: string): string {
+export function adoptionClash(id: string, by: string) {
   return `${id} already belongs to ${by}: one object can't be two resources; correct this existingId, or remove the other one`;
 }
 
@@ -217,10 +217,7 @@ export function addressOf(
 }
 
 /** A create's fields under their wire names; optional fields only if they were given or have a default. */
-export function bodyOf(
-  { wireNames, idArguments }: Kind,
-  values: Values,
-): Record<string, unknown> {
+export function bodyOf({ wireNames, idArguments }: Kind, values: Values) {
   const fields: Record<string, unknown> = { ...asRecord(values.additionalFields) };
   for (const [property, wireName] of Object.entries(wireNames)) {
     const value = values[property];
@@ -239,7 +236,7 @@ export function fingerprintOfBody(
   kind: Kind,
   values: Values,
   secret: ReadonlySet<string> = new Set(),
-): string {
+) {
   if (Object.keys(values).some((name) => secret.has(name))) return "";
   const text = canonicalJson(bodyOf(kind, values));
   return createHash("sha256").update(text).digest("hex").slice(0, 32);

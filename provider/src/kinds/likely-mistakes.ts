@@ -60,7 +60,7 @@ const BROKEN = new RegExp(
 );
 
 /** Whether one text may be the other, with letters that were broken. */
-export function differInBrokenLetters(one: string, other: string): boolean {
+export function differInBrokenLetters(one: string, other: string) {
   if (one === other) return false;
   return brokenFormsOf(one).includes(other) || brokenFormsOf(other).includes(one);
 }

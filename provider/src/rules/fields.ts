@@ -4,7 +4,14 @@
  * numbers as strings and booleans as numbers. Pure.
  */
 import { z } from "zod";
-import { count, hasValue, isPlain, joined } from "../base/index.js";
+import {
+  count,
+  hasValue,
+  isPlain,
+  joined,
+  mapValues,
+  withoutUndefined,
+} from "../base/index.js";
 
 /** A rule's metadata: for messages, and for readers of values as people write them (`catalog/field-values.ts`). */
 interface Described {
@@ -32,20 +39,20 @@ export function expecting<T extends z.ZodType>(
   expected: string,
   schema: T,
   more: Described = {},
-): T {
+) {
   return schema.meta({ expected, ...more });
 }
 
-export function described(schema: z.ZodType): Described {
+export function described(schema: z.ZodType) {
   return (unwrapped(schema).meta() as Described | undefined) ?? {};
 }
 
-export function expectationOf(schema: z.ZodType): string {
+export function expectationOf(schema: z.ZodType) {
   return described(schema).expected ?? "another value";
 }
 
 /** The rule for a given value, without `optional` and `default`, which are about an absent value. */
-export function unwrapped(schema: z.ZodType): z.ZodType {
+export function unwrapped(schema: z.ZodType) {
   if (!["optional", "default", "prefault"].includes(schema.type)) return schema;
   return unwrapped((schema as z.ZodOptional<z.ZodType>).unwrap());
 }
@@ -72,10 +79,10 @@ export const LIVE_ID = /^[1-9]\d{0,29}$/;
  * @param accepted what may be given; completes "expected …". @param least 1 for the id of an object managed here.
  */
 export function identifierOf(accepted: string, least: 0 | 1 = 1) {
-  const pattern = least === 0 ? ID : LIVE_ID;
+  const digits = z.string().regex(least === 0 ? ID : LIVE_ID);
   return expecting(
     `${accepted}, an integer from ${least} or a string of digits`,
-    z.union([z.int().min(least), z.string().regex(pattern).transform(exactId)]),
+    z.union([z.int().min(least), digits.transform(exactId)]),
     { form: "id" },
   );
 }
@@ -86,7 +93,7 @@ export function isPlatformId(id: string | undefined): id is string {
 }
 
 /** The number for `digits`, or the digits themselves if no number holds them exactly. */
-export function exactId(digits: string): number | string {
+export function exactId(digits: string) {
   const number = Number(digits);
   if (Number.isSafeInteger(number)) return number;
   return digits;
@@ -104,7 +111,7 @@ export const booleanRule = expecting("true or false", z.boolean(), { form: "trut
 const UNITS = { day: 86_400, hour: 3600, minute: 60 };
 
 /** `2678400 (31 days)`: seconds as they are written, and in the largest unit that is exact. */
-export function withUnit(seconds: number): string {
+export function withUnit(seconds: number) {
   for (const [noun, length] of Object.entries(UNITS))
     if (seconds > 0 && seconds % length === 0)
       return `${seconds} (${count(seconds / length, noun)})`;
@@ -160,8 +167,7 @@ export function asSent(value: unknown, leafAs: (part: unknown) => unknown) {
     // zod would drop a field __proto__ silently.
     if (Object.keys(part).some((name) => name === "__proto__" || !name.isWellFormed()))
       return NEVER_JSON;
-    const given = Object.entries(part).filter(([, entry]) => entry !== undefined);
-    return Object.fromEntries(given.map(([name, entry]) => [name, copy(entry, inside)]));
+    return mapValues(withoutUndefined(part), (entry) => copy(entry, inside));
   };
   return copy(value, []);
 }
@@ -170,7 +176,7 @@ export function asSent(value: unknown, leafAs: (part: unknown) => unknown) {
  * Reads an argument's value as the platform returned it.
  * @returns `value` in the first form that the rule accepts; undefined for null; if no form fits, a number or `value`.
  */
-export function asAccepted(rule: z.ZodType | undefined, value: unknown): unknown {
+export function asAccepted(rule: z.ZodType | undefined, value: unknown) {
   if (!hasValue(value)) return undefined;
   const forms = formsOf(value);
   for (const form of forms) {
@@ -181,12 +187,12 @@ export function asAccepted(rule: z.ZodType | undefined, value: unknown): unknown
 }
 
 /** A rule's default; undefined if it has none. */
-export function defaultOf(rule: z.ZodType | undefined): unknown {
+export function defaultOf(rule: z.ZodType | undefined) {
   return rule?.safeParse(undefined).data;
 }
 
 /** `value`, and the other values that it may stand for. */
-export function formsOf(value: unknown): unknown[] {
+export function formsOf(value: unknown) {
   const forms = [value];
   const text = isPlain(value) ? String(value).trim().toLowerCase() : "";
   if (/^-?\d+(\.\d+)?$/.test(text)) {

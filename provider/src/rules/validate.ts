@@ -98,7 +98,6 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
     const parsed = rule.safeParse(isData ? asSent(value, known) : value);
     if (parsed.success) return isData ? asSent(value, (part) => part) : parsed.data;
     report(path, reasonFor(path, value, rule, parsed.error.issues));
-    return undefined;
   }
 
   function reasonFor(
@@ -130,12 +129,11 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
     return joined("; ", expected, got, advice?.(rule, value));
   }
 
-  const values: Record<string, unknown> = readObject("", given, rules);
-  return { values, problems };
+  return { values: readObject("", given, rules), problems };
 }
 
 /** A sentence for each problem; problems with the same reason share one sentence. */
-export function problemMessages(problems: readonly Problem[]): string[] {
+export function problemMessages(problems: readonly Problem[]) {
   const textOf = ({ property, reason }: Problem) => `${property} ${reason}`;
   return saidOnce(problems, textOf, ({ property }) => property, textOf);
 }
@@ -160,7 +158,7 @@ function isObject(schema: z.ZodType): schema is z.ZodObject {
  * Describes `value` by kind and, if short, by content: `"30"` becomes `the string "30"`, an array `a list`. A symbol
  * stands for a value that no rule accepts, and has the words that describe it.
  */
-export function show(value: unknown): string {
+export function show(value: unknown) {
   if (!hasValue(value)) return "nothing";
   if (typeof value === "symbol") return value.description ?? "a symbol";
   if (Array.isArray(value)) return "a list";

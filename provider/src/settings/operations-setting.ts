@@ -3,6 +3,7 @@
  * have. It is checked by the same kind of rules as arguments, so that each mistake is reported with its path.
  */
 import { z } from "zod";
+import { mapValues } from "../base/index.js";
 import {
   KINDS,
   type KnownOperations,
@@ -58,11 +59,10 @@ export const operationsSchema = z
   .optional();
 
 function operationsRule(create: Operation) {
-  const names = Object.keys(OPTIONAL_OPERATIONS) as OptionalOperation[];
-  const shape = Object.fromEntries(
-    names.map((name) => [name, operationRule(create, name).optional()]),
+  const shape = mapValues(OPTIONAL_OPERATIONS, (_, name) =>
+    operationRule(create, name).optional(),
   );
-  return expecting(`an object of ${names.join(", ")}`, z.strictObject(shape));
+  return expecting(`an object of ${Object.keys(shape).join(", ")}`, z.strictObject(shape));
 }
 
 function operationRule({ noun, fields }: Operation, name: OptionalOperation) {
@@ -94,7 +94,6 @@ function faultIn(path: string, filled: string, method: string | undefined) {
   // A server that ignores queries and parameters would take such a POST for the create.
   if (method === "POST" && !/(^|\/)\{id\}([/;]|$)/.test(path.split("?")[0] ?? ""))
     return "could be the path of a create: it needs {id} between slashes or at its end";
-  return undefined;
 }
 
 export function knownOperations(

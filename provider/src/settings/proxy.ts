@@ -34,13 +34,15 @@ export function readProxy(
     return undefined;
   try {
     const url = proxyUrl(environment[variable]?.trim() ?? "");
-    const secrets = secretsOf(url);
-    return { url: url.href, host: url.host, variable, noProxy, secrets };
+    return { url: url.href, host: url.host, variable, noProxy, secrets: secretsOf(url) };
   } catch {
     const reason =
       "expected [http://][user:password@]host:port, percent-encoded; got another value";
-    const command = `export ${variable}=http://proxy.example.com:3128`;
-    problems.push({ source: variable, reason, command });
+    problems.push({
+      source: variable,
+      reason,
+      command: `export ${variable}=http://proxy.example.com:3128`,
+    });
     return undefined;
   }
 }

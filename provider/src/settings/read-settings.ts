@@ -8,6 +8,7 @@ import {
   type Environment,
   inStack,
   jsonIn,
+  mapValues,
   plainShellWord,
   printable,
   shellWord,
@@ -57,11 +58,9 @@ export function readSettings(source: SettingsSource): SettingsReading {
   const problems: SettingProblem[] = [];
   const warnings: string[] = [];
   // The default replaces an unusable value, so that the other checks still run.
-  const values = SETTING_NAMES.map((key) => {
-    const value = readSetting(key, source, problems, warnings);
-    return [key, value ?? defaultOf(SETTINGS[key].schema)];
-  });
-  const settings: Settings = Object.fromEntries(values);
+  const settings = mapValues(SETTINGS, ({ schema }, key) => {
+    return readSetting(key, source, problems, warnings) ?? defaultOf(schema);
+  }) as Settings;
   problems.push(...searchesWithoutField(settings));
   const proxy = readProxy(environment, settings.baseUrl, problems);
   problems.push(...unknownKeys(keys));
@@ -87,8 +86,12 @@ function givenIn({ config, environment }: SettingsSource, key: SettingName) {
     label: `${NAMESPACE}:${key}`,
   };
   const inherited = { raw: environment[variable], belongsInConfig: false, label: variable };
-  const given = [configured, inherited].find(({ raw }) => raw?.trim());
-  return given ?? { ...configured, raw: undefined };
+  return (
+    [configured, inherited].find(({ raw }) => raw?.trim()) ?? {
+      ...configured,
+      raw: undefined,
+    }
+  );
 }
 
 /** @returns `undefined` if the setting is absent or can't be used. */
@@ -117,9 +120,8 @@ function readSetting(
   const data = structured === undefined ? raw : (jsonIn(raw) ?? raw);
   const { data: value, error } = schema.safeParse(data);
   const isEncrypted = belongsInConfig ? source.isSecret?.(key) : undefined;
-  const isInClear = secret && isEncrypted === false;
   // Only a warning: such a password works.
-  if (isInClear)
+  if (secret && isEncrypted === false)
     warnings.push(
       `${label} is stored in plain text. To encrypt it:\n  ${inStack(command)}`,
     );
@@ -147,9 +149,8 @@ function commandFor(key: SettingName) {
 
 /** A search needs `markField`, because it looks for the mark that each create carries in that field. */
 function searchesWithoutField({ operations, markField }: Settings) {
-  const known = Object.values(operations?.of ?? {});
-  if (markField !== undefined || known.every(({ search }) => search === undefined))
-    return [];
+  const hasSearch = Object.values(operations?.of ?? {}).some(({ search }) => search);
+  if (markField !== undefined || !hasSearch) return [];
   const reason = `has a search, which needs ${NAMESPACE}:markField, where each create carries its mark`;
   return [{ source: `${NAMESPACE}:operations`, reason, command: commandFor("markField") }];
 }
@@ -167,7 +168,7 @@ function unknownKeys(keys: readonly string[]) {
 export function problemsBeside(
   { problems, inherited }: SettingsReading,
   ofProgram: readonly string[] = [],
-): SettingProblem[] {
+) {
   const unreached = SETTING_NAMES.filter(
     (key) => ofProgram.includes(key) && !inherited.includes(key),
   ).map((key) => ({
@@ -177,23 +178,21 @@ export function problemsBeside(
       "before Pulumi starts (such as with `set -a; . ./.env`), or the stack's setting",
     command: commandFor(key),
   }));
-  const bySource = new Map(
-    [...problems, ...unreached].map((problem) => [problem.source, problem]),
-  );
-  return [...bySource.values()];
+  const all = [...problems, ...unreached];
+  return [...new Map(all.map((problem) => [problem.source, problem])).values()];
 }
 
 /** Describes a problem, with the command that fixes it on a line of its own. */
 export function describeSettingProblem(
   { source, reason, command }: SettingProblem,
   indent = "",
-): string {
+) {
   // Completed only now, when the stack is known.
   const typed = command.startsWith("pulumi ") ? inStack(command) : command;
   return `${source} ${reason}; to fix it:\n${indent}  ${typed}`;
 }
 
-export function describeSettingProblems(problems: readonly SettingProblem[]): string {
+export function describeSettingProblems(problems: readonly SettingProblem[]) {
   const lines = problems.map((problem) => `    ${describeSettingProblem(problem, "    ")}`);
   return [`  ${count(problems.length, "problem")} in the settings:`, ...lines].join("\n");
 }

@@ -30,7 +30,7 @@ export interface SettingRule {
 }
 
 /** Whether a URL's host name is a loopback name or address of this machine. */
-export function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string) {
   return /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
@@ -154,7 +154,7 @@ export type SettingName = keyof Settings;
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
 /** `requestTimeoutSeconds` → `ADVERTISING_REQUEST_TIMEOUT_SECONDS`. */
-export function environmentNameOf(key: string): string {
+export function environmentNameOf(key: string) {
   return `ADVERTISING_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }
 
@@ -163,7 +163,7 @@ export function environmentNameOf(key: string): string {
  * resource's state contains it. Its form is a contract with that state.
  * @returns `<host>[:<port>][/<path prefix>] <e-mail>`; empty if the settings have no address or e-mail.
  */
-export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email">): string {
+export function accountOf({ baseUrl, email }: Pick<Settings, "baseUrl" | "email">) {
   if (!URL.canParse(baseUrl) || email === undefined) return "";
   const { host, pathname } = new URL(baseUrl);
   // In lower case: no known platform distinguishes the case of an e-mail, and people type it either way.
@@ -179,7 +179,7 @@ function asAccount(text: string) {
 export type IsSameAccount = (recorded: unknown) => boolean;
 
 /** Whether two recorded accounts may be the same; an account that was not recorded may be any. */
-export function mayBeSameAccount(one: unknown, other: unknown): boolean {
+export function mayBeSameAccount(one: unknown, other: unknown) {
   const isUnknown = (account: unknown) => account === undefined || account === "";
   return isUnknown(one) || isUnknown(other) || one === other;
 }
@@ -188,12 +188,6 @@ export function mayBeSameAccount(one: unknown, other: unknown): boolean {
 export function accountMatcher(
   settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">,
 ): IsSameAccount {
-  const account = accountOf(settings);
-  const known = new Set<unknown>([
-    undefined,
-    "",
-    account,
-    ...(settings.formerAccount ?? []),
-  ]);
-  return (recorded) => account === "" || known.has(recorded);
+  const accounts = [accountOf(settings), ...(settings.formerAccount ?? [])];
+  return (recorded) => accounts.some((account) => mayBeSameAccount(account, recorded));
 }
