@@ -123,10 +123,7 @@ function isFilled(value: unknown): value is object {
  * The strings that are messages: those under a message's name or with a field's name, in place of the body or its
  * payload, and sentences in a list.
  */
-export function messagesIn(
-  leaves: readonly Leaf[],
-  fields: readonly string[] = [],
-): { path: readonly string[]; text: string }[] {
+export function messagesIn(leaves: readonly Leaf[], fields: readonly string[] = []) {
   return leaves.flatMap(({ path, value, parent }) => {
     if (typeof value !== "string") return [];
     const { [path.length - 1]: name = "payload" } = path;
@@ -139,7 +136,7 @@ export function messagesIn(
 }
 
 /** Whether a text begins with ERROR. Such a text may stand beside a success; WARNING always accompanies a success. */
-export function beginsWithError(value: unknown): boolean {
+export function beginsWithError(value: unknown) {
   return typeof value === "string" && /^\W*(ERROR\b|[Ee]rror\s*:)/.test(printable(value));
 }
 
@@ -201,7 +198,7 @@ function unwrapSingle(value: unknown): unknown {
 }
 
 /** A record's own id, if it names exactly one positive number. */
-export function ownIdOf(record: unknown, noun: string): string | undefined {
+export function ownIdOf(record: unknown, noun: string) {
   return soleId(namedIds(record, noun));
 }
 
@@ -218,6 +215,6 @@ function soleId(ids: readonly string[]) {
 }
 
 /** Normalises a text for comparison: services may change its spaces and case. */
-export function folded(text: string): string {
+export function folded(text: string) {
   return text.trim().replace(/\s+/g, " ").toLowerCase();
 }

@@ -116,11 +116,11 @@ export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): 
   const isNothing = (value: unknown) => value === null || Array.isArray(value);
   if (hasOnly(answer, noun, isNothing)) return { kind: "gone" };
   // Some servers ignore an unknown filter, and send other objects. An object of another kind may have the same id.
-  const nameField = kind.wireNames[kind.nameProperty] ?? "";
+  const ownFields = [kind.wireNames[kind.nameProperty], `${noun}_id`];
   const [record, ...others] = findings.records.filter(
     (found) =>
       ownIdOf(found, noun) === id &&
-      [nameField, `${noun}_id`].some((name) => Object.hasOwn(found, name)),
+      ownFields.some((name = "") => Object.hasOwn(found, name)),
   );
   if (record && others.length === 0) return { kind: "done", record };
   return unclear("it doesn't contain exactly this object");
@@ -173,8 +173,8 @@ function troubleIn(answer: ParsedResponse, findings: Findings): Trouble | undefi
 
 /** An HTML page may come from any server, so it proves nothing; nor does a 404 whose body contains an object. */
 function isNotFound({ status, kind }: ParsedResponse, { records }: Findings) {
-  const isReadable = kind !== "html" && kind !== "broken";
-  return (status === 404 || status === 410) && isReadable && records.length === 0;
+  if (kind === "html" || kind === "broken" || records.length > 0) return false;
+  return status === 404 || status === 410;
 }
 
 /**
@@ -249,8 +249,8 @@ function hasOnly(
     path.length <= 3 &&
     path.every((name) => places.includes(name));
   const hasNothing = leaves.some((leaf) => isInPlace(leaf) && isNothing(leaf.value));
-  const others = leaves.filter((leaf) => !isInPlace(leaf));
-  return status === 200 && hasNothing && others.every(isHarmless);
+  const isAllHarmless = leaves.every((leaf) => isInPlace(leaf) || isHarmless(leaf));
+  return status === 200 && hasNothing && isAllHarmless;
 }
 
 function isHarmless({ path, value }: Leaf) {

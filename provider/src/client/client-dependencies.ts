@@ -2,9 +2,7 @@
 import { type Clock, isoNow, Secrets, systemClock } from "../base/index.js";
 import { appendPrivate } from "../files/index.js";
 import type { Settings, SettingsReading } from "../settings/index.js";
-import { createTransport, type Transport } from "./transport.js";
-
-type ClientSettings = Pick<SettingsReading, "settings" | "proxy">;
+import { type ClientSettings, createTransport, type Transport } from "./transport.js";
 
 export interface ClientDependencies {
   settings: Settings;
@@ -27,7 +25,7 @@ export interface ClientDependencies {
   onAttempt?: ((line: string) => void) | undefined;
 }
 
-export function secretsIn({ settings, proxy }: ClientSettings): Secrets {
+export function secretsIn({ settings, proxy }: ClientSettings) {
   const secrets = new Secrets();
   for (const secret of [settings.password, ...(proxy?.secrets ?? [])]) secrets.add(secret);
   return secrets;

@@ -4,7 +4,7 @@
  * of `session.ts`); the others, which only some installations have, may be repeated.
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
-import { addressOf, type Kind, type Operation } from "../kinds/index.js";
+import { addressOf, type Kind } from "../kinds/index.js";
 import type { ParsedResponse } from "./answer.js";
 import {
   classifyChange,
@@ -17,18 +17,18 @@ import {
 } from "./classify-response.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { createPlatformClock } from "./platform-clock.js";
-import { noResponseError, refusalError, unusableResponseError } from "./request-errors.js";
+import {
+  noResponseError,
+  type RequestOrigin,
+  refusalError,
+  unusableResponseError,
+} from "./request-errors.js";
 import { type BeforeSend, Session } from "./session.js";
 import { quoteFor, warningsOf } from "./words.js";
 
-interface Target {
-  operation: Operation;
+interface Target extends RequestOrigin {
   /** The resource, for messages: `ConversionEvent "purchase"`. */
   label: string;
-  /** The URN of a single resource in the state, if it is known. */
-  urn?: string | undefined;
-  /** What to do if there is no such object, if its id is a person's. */
-  ifAbsent?: string | undefined;
 }
 
 interface Request extends Target {
@@ -68,10 +68,6 @@ interface OperationProof {
   decided: PromiseWithResolvers<void>;
 }
 
-function newProof(): OperationProof {
-  return { hasWorked: false, inFlight: 0, decided: Promise.withResolvers() };
-}
-
 export class Client {
   readonly #dependencies: ClientDependencies;
   readonly #session: Session;
@@ -109,7 +105,7 @@ export class Client {
   }
 
   /** @returns `undefined` if the object certainly doesn't exist. @throws {AdvertisingError} if that is unknown. */
-  async read(target: ObjectRequest): Promise<Values | undefined> {
+  async read(target: ObjectRequest) {
     const verdict = await this.#sendWithProof(target, (answer) =>
       classifyRead(answer, target),
     );
@@ -120,7 +116,7 @@ export class Client {
    * @returns the platform's warnings beside its success.
    * @throws {AdvertisingError} if the object was not changed, or that is unknown. The update may be sent again.
    */
-  async update(target: ObjectRequest, fields: Values): Promise<string[]> {
+  async update(target: ObjectRequest, fields: Values) {
     const { verdict, response } = await this.#sendAndClassify(
       { ...target, values: { id: target.id }, fields },
       (answer) => classifyChange(answer, target, fields),
@@ -130,7 +126,7 @@ export class Client {
   }
 
   /** @returns whether the object existed. @throws {AdvertisingError} if it was not deleted, or that is unknown. */
-  async delete(target: ObjectRequest): Promise<boolean> {
+  async delete(target: ObjectRequest) {
     const verdict = await this.#sendWithProof(target, (answer) =>
       classifyChange(answer, target),
     );
@@ -155,7 +151,11 @@ export class Client {
   ) {
     const { operation, id } = target;
     const key = `${operation.method} ${operation.path}`;
-    const proof = this.#proofs.get(key) ?? newProof();
+    const proof = this.#proofs.get(key) ?? {
+      hasWorked: false,
+      inFlight: 0,
+      decided: Promise.withResolvers<void>(),
+    };
     this.#proofs.set(key, proof);
     const decided = proof.decided.promise;
     proof.inFlight++;
@@ -193,11 +193,10 @@ export class Client {
     const url = addressOf(operation, this.#dependencies.settings.baseUrl, values);
     const body = fields && JSON.stringify(fields);
     const what = `${label}: ${method} ${url.href}`;
-    const { assertGoesOn } = this.#dependencies;
     const request = { ...this.#dependencies, ...target, fields: fields ?? {}, what };
     let sentAt = "";
     const noteSending = async (at: string) => {
-      assertGoesOn?.();
+      request.assertGoesOn?.();
       await beforeSend?.(at);
       sentAt = at;
     };

@@ -77,7 +77,7 @@ export function createProxyAgent(
 }
 
 /** Why a request failed. If several addresses were tried, or a proxy's tunnel failed, the real error is inside. */
-export function reasonOf(error: Error): { code: string; message: string } {
+export function reasonOf(error: Error) {
   const { code = "UND_ERR_UNKNOWN" } = error as NodeJS.ErrnoException;
   const inside: unknown = error instanceof AggregateError ? error.errors[0] : error.cause;
   const isOuter =
@@ -107,7 +107,7 @@ const INTERIM = /^(HTTP\/1\.[01] 1(?!01)\d\d.*?\r\n\r\n)+/s;
 const CUT = /^(.{0,11}|HTTP\/1\.[01] 1(?!01)\d\d.{0,16384})$/s;
 
 /** Watches what is read: leaves out interim responses, however they are cut, and reports an unannounced close. */
-function watched<T extends Socket>(socket: T, onUnannouncedClose: () => void): T {
+function watched<T extends Socket>(socket: T, onUnannouncedClose: () => void) {
   let hasRead = false;
   let bytesWritten = -1;
   let head: string | undefined;

@@ -66,7 +66,7 @@ const MAX_RETRY_AFTER_MS = 366 * 24 * 3600 * 1000;
 export function retryAfterMs(
   headers: Readonly<Record<string, string>>,
   wallClockMs: number,
-): number | undefined {
+) {
   const value = headers["retry-after"] ?? "";
   let ms = Number(value) * 1000;
   if (!/^\d+(\.\d+)?$/.test(value)) {

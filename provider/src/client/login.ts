@@ -19,19 +19,16 @@ export function loginOpener(
   const { secrets, settings } = dependencies;
   const { email, password = "" } = settings;
   secrets.add(password);
-  if (settings.authMode === "session") {
-    const { open } = sessionStore(dependencies, (url) => logIn(dependencies, sender, url));
-    return (url) => open(url);
-  }
+  if (settings.authMode === "session")
+    return sessionStore(dependencies, (url) => logIn(dependencies, sender, url)).open;
   const encoded = Buffer.from(`${email}:${password}`).toString("base64");
   secrets.add(encoded);
-  const login: OpenSession = {
+  return async () => ({
     isBasic: true,
     isRestored: false,
     headers: async () => ({ authorization: `Basic ${encoded}` }),
     storeCookies: async () => undefined,
-  };
-  return async () => login;
+  });
 }
 
 /** @param usedAt an address where the cookies must be valid. @throws {LoginError} with the cause and the next step. */

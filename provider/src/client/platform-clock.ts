@@ -22,7 +22,7 @@ export function createPlatformClock({
     /** The same transport, whose responses set this clock. */
     transport: { ...transport, send },
     /** @returns never later than the platform's clock, ISO 8601; undefined if no response has had a `Date`. */
-    now(): string | undefined {
+    now() {
       const ms = aheadMs + clock.monotonicMs();
       return Number.isFinite(ms) ? new Date(ms).toISOString() : undefined;
     },
@@ -33,7 +33,7 @@ export function createPlatformClock({
 const EARLIEST_MS = Date.parse("2025-01-01");
 
 /** @returns -Infinity unless the `Date` has the form of RFC 9110 and may be true. */
-function msOf(date = ""): number {
+function msOf(date = "") {
   const ms = Date.parse(date);
   const isTrue = ms >= EARLIEST_MS && new Date(ms).toUTCString() === date;
   return isTrue ? ms : Number.NEGATIVE_INFINITY;

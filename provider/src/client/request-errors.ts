@@ -20,14 +20,19 @@ import type { SessionVerdict } from "./session-problem.js";
 import { TransportFailure } from "./transport.js";
 import { asSentence, type Quotable, quoteFor, wordsOf } from "./words.js";
 
-interface Answered extends Quotable {
+/** The operation of a request, and what its errors need to know about the resource. */
+export interface RequestOrigin {
   operation: Operation;
-  /** Such as `ConversionEvent "purchase": POST https://…` */
-  what: string;
   /** The URN of a single resource in the state, if it is known. */
   urn?: string | undefined;
   /** What to do if there is no such object, if its id is a person's. */
   ifAbsent?: string | undefined;
+}
+
+interface Answered extends Quotable, RequestOrigin {
+  operation: Operation;
+  /** Such as `ConversionEvent "purchase": POST https://…` */
+  what: string;
   credentialsSource: string;
   session: SessionVerdict;
 }
@@ -52,12 +57,12 @@ const ACTIVATE =
   "arguments: that creates another one.";
 const IS_INACTIVE = /\badvertiser( with id)?( \d+)? is (not active|inactive)\b/i;
 
-export function refusalError(answered: Answered): RefusedError {
+export function refusalError(answered: Answered) {
   const { answer, what } = answered;
   const words = wordsOf(answered);
   const why = words.length === 0 ? "the response doesn't say why." : asSentence(words);
-  const sentences = joined(" ", why, effectOf(answered), adviceOn(answered, words));
-  return new RefusedError(`${what} was refused with status ${answer.status}: ${sentences}`);
+  const how = `${what} was refused with status ${answer.status}: ${why}`;
+  return new RefusedError(joined(" ", how, effectOf(answered), adviceOn(answered, words)));
 }
 
 /** What a request that certainly wasn't carried out means for the account. */
@@ -71,9 +76,8 @@ function adviceOn(answered: Answered, words: readonly string[]) {
     return `Check advertising:authMode, ${credentialsSource}, and what the account may do on the platform.`;
   const isElsewhere = [301, 302, 303, 404, 405, 410].includes(answer.status);
   // A refused read or delete (without fields) may mean that there is no object. This only changes the advice.
-  const isWithoutFields = Object.keys(fields).length === 0;
-  if (operation.path.includes("{id}") && (isElsewhere || isWithoutFields))
-    return adviceIfAbsent(answered);
+  const mayBeGone = isElsewhere || Object.keys(fields).length === 0;
+  if (operation.path.includes("{id}") && mayBeGone) return adviceIfAbsent(answered);
   if (isElsewhere)
     return "Check the address: advertising:baseUrl, including its path, and advertising:operations.";
   if (words.some((word) => IS_INACTIVE.test(word))) return ACTIVATE;
@@ -105,27 +109,24 @@ export function noResponseError(
   request: Pick<Answered, "what" | "operation">,
   url: URL,
   sentAt: string,
-): unknown {
+) {
   const { what, operation } = request;
   const cause = whyNoResponse(error, url);
   if (cause === undefined) return error;
   const options = { cause: error };
+  const failed = (how: string) =>
+    joined(" ", `${what} ${how}: ${cause}.`, effectOf(request));
   if (error instanceof WaitBudgetExceeded)
-    return new RateLimitedError(
-      joined(" ", `${what} wasn't carried out: ${cause}.`, effectOf(request)),
-    );
+    return new RateLimitedError(failed("wasn't carried out"));
   if (error instanceof TransportFailure && !error.sent)
-    return new NotSentError(
-      joined(" ", `${what} was not sent: ${cause}.`, effectOf(request)),
-      options,
-    );
+    return new NotSentError(failed("was not sent"), options);
   const message = `${what} was sent at ${sentAt}, but ${cause}.`;
   if (!operation.idempotent) return new OutcomeUnknownError(message, sentAt, options);
   return new BadAnswerError(`${message} Run this again.`, options);
 }
 
 /** Why a request got no response, as a clause; undefined for any other error. */
-export function whyNoResponse(error: unknown, url: URL): string | undefined {
+export function whyNoResponse(error: unknown, url: URL) {
   if (error instanceof WaitBudgetExceeded) return error.message;
   if (error instanceof TransportFailure) return describeFailure(error, url);
 }
@@ -148,7 +149,7 @@ function nextStep(detail: string, address: string) {
 }
 
 /** Why a request got no response: one clause, such as `could not connect to x:443 (ECONNREFUSED …); check …`. */
-export function describeFailure(failure: TransportFailure, { host }: URL): string {
+export function describeFailure(failure: TransportFailure, { host }: URL) {
   const { code, sent, tunnel } = failure;
   const message = printable(failure.message);
   if (code === "ADVERTISING_TOO_LATE") return message;

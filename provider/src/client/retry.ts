@@ -7,7 +7,6 @@ import { decideRetry } from "./decide-retry.js";
 import {
   type AttemptResult,
   type HttpRequest,
-  type HttpResponse,
   type Transport,
   TransportFailure,
 } from "./transport.js";
@@ -58,7 +57,7 @@ export class RetryingSender {
   async sendWithRetry(
     attemptOnce: AttemptOnce,
     { idempotent, waitBudget, bypassesSlots = false }: SendOptions,
-  ): Promise<HttpResponse> {
+  ) {
     const { clock, onAttempt, transport } = this.dependencies;
     let attemptNumber = 1;
     let durationMs = 0;
@@ -160,12 +159,12 @@ class Semaphore {
 
   constructor(private free: number) {}
 
-  async acquire(): Promise<void> {
+  async acquire() {
     if (this.free > 0) this.free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  release(): void {
+  release() {
     const next = this.#waiting.shift();
     if (!next) this.free++;
     else next();

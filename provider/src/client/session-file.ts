@@ -76,9 +76,11 @@ export function sessionStore(
    */
   async function open(url: URL, mustBeNew = false): Promise<Opened & OpenSession> {
     const restore = () => (mustBeNew ? undefined : restored(url));
-    const logInNow = async () => {
-      return { jar: await logIn(url), stamp: randomUUID(), isRestored: false };
-    };
+    const logInNow = async () => ({
+      jar: await logIn(url),
+      stamp: randomUUID(),
+      isRestored: false,
+    });
     let opened = await ifFileUsable(restore);
     if (!opened) {
       await locked(async (lock) => {

@@ -20,7 +20,7 @@ export class SessionJar {
   constructor(private readonly jar: CookieJar = new (toughCookie().CookieJar)()) {}
 
   /** @returns `undefined` if `data` is not a jar as {@link toJSON} gives it. */
-  static from(data: unknown): SessionJar | undefined {
+  static from(data: unknown) {
     try {
       return new SessionJar(toughCookie().CookieJar.deserializeSync(data as string));
     } catch {
@@ -33,7 +33,7 @@ export class SessionJar {
   }
 
   /** Stores a response's cookies as a browser would: cookies of other domains and expired cookies are ignored. */
-  store({ setCookies, headers }: CookieResponse, url: URL): void {
+  store({ setCookies, headers }: CookieResponse, url: URL) {
     // A cookie expires by the platform's clock; this machine's may be hours off.
     const now = Date.now();
     const aheadMs = now - (Date.parse(headers.date ?? "") || now);
@@ -47,17 +47,17 @@ export class SessionJar {
   }
 
   /** The Cookie header, or an empty string. */
-  header({ href }: URL): string {
+  header({ href }: URL) {
     return this.jar.getCookieStringSync(href);
   }
 
   /** All cookie values, for any address, so that they can be scrubbed from texts. */
-  values(): string[] {
+  values() {
     const values = this.toJSON()?.cookies.map(({ value }) => value) ?? [];
     return values.filter((value) => typeof value === "string");
   }
 
-  hasSession(url: URL): boolean {
+  hasSession(url: URL) {
     return this.jar.getCookiesSync(url.href).some(isSession);
   }
 
@@ -66,9 +66,9 @@ export class SessionJar {
    * don't say.
    * @param isLongLived whether cookies with other names count too (the platform's API documentation).
    */
-  endsAtMs({ href }: URL, isLongLived: boolean): number | undefined {
-    const cookies = this.jar.getCookiesSync(href);
-    const ends = cookies
+  endsAtMs({ href }: URL, isLongLived: boolean) {
+    const ends = this.jar
+      .getCookiesSync(href)
       .filter((cookie) => isLongLived || isSession(cookie))
       .flatMap((cookie) => cookie.expiryTime() ?? [])
       .filter(Number.isFinite);

@@ -57,7 +57,7 @@ function isAboutALogin(text: string) {
  * name. Exception: an address with a number may show a created object. 307 and 308 ask for the same POST at another
  * address. No redirect is ever followed.
  */
-export function leadsToLogin({ status, headers }: ParsedResponse): boolean {
+export function leadsToLogin({ status, headers }: ParsedResponse) {
   if (![301, 302, 303].includes(status)) return false;
   return !/^[^?]*\/\d+(?![\w.:-])|[?&](\w+_)?id=\d/i.test(headers.location ?? "");
 }

@@ -79,10 +79,7 @@ export class Session {
   }
 
   /** @throws LoginError, TransportFailure, WaitBudgetExceeded, and what `beforeSend` throws */
-  async sendOnLogin(
-    request: SessionRequest,
-    beforeSend: BeforeSend,
-  ): Promise<SessionResponse> {
+  async sendOnLogin(request: SessionRequest, beforeSend: BeforeSend) {
     const options = { ...request, waitBudget: this.#sender.waitBudget() };
     const first = await this.#sendOnce(options, beforeSend);
     if (first.session !== "ended") return first;
@@ -93,10 +90,7 @@ export class Session {
     );
   }
 
-  async #sendOnce(
-    request: SessionRequest & SendOptions,
-    beforeSend: BeforeSend,
-  ): Promise<SessionResponse> {
+  async #sendOnce(request: SessionRequest & SendOptions, beforeSend: BeforeSend) {
     const isResend = request.bypassesSlots === true;
     let response: SessionResponse | undefined;
     await this.#sender.sendWithRetry(async (transmit) => {
@@ -121,7 +115,7 @@ export class Session {
   }
 
   /** @returns the login to send on, with a place on it; `undefined` if it had to wait. */
-  async #admit(url: URL, isResend: boolean): Promise<ActiveLogin | undefined> {
+  async #admit(url: URL, isResend: boolean) {
     // The error of the login itself, which says why, is reported once.
     if (this.#hasFailed)
       throw new LoginError(
@@ -206,15 +200,17 @@ export class Session {
   /** Logs in once for all requests that need a login at once: the others wait, then find the login or its failure. */
   #logIn(url: URL) {
     if (this.#loggingIn) return this.#loggingIn.catch(() => undefined);
-    const logIn = async () => {
-      const login = await this.#openLogin(url);
-      const openedAtMs = this.#clock.monotonicMs();
-      const counts = { letThrough: 0, inFlight: 0, lastConnectFailed: false };
-      this.#current = { login, openedAtMs, ...counts };
-      this.#loggingIn = undefined;
-    };
     // Not reset after a failure: `#hasFailed` stops every request before it gets here.
-    this.#loggingIn = logIn();
+    this.#loggingIn = this.#openLogin(url).then((login) => {
+      this.#current = {
+        login,
+        openedAtMs: this.#clock.monotonicMs(),
+        letThrough: 0,
+        inFlight: 0,
+        lastConnectFailed: false,
+      };
+      this.#loggingIn = undefined;
+    });
     return this.#loggingIn.catch((error) => {
       this.#hasFailed = true;
       throw error;

@@ -20,7 +20,7 @@
  */
 import { gunzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
-import { type Clock, systemClock } from "../base/index.js";
+import { type Clock, mapValues, systemClock } from "../base/index.js";
 import type { SettingsReading } from "../settings/index.js";
 import {
   CONNECT_TIMEOUT,
@@ -88,8 +88,10 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  */
 const MAX_IDLE_MS = 1000;
 
+export type ClientSettings = Pick<SettingsReading, "settings" | "proxy">;
+
 export function createTransport(
-  { settings, proxy }: Pick<SettingsReading, "settings" | "proxy">,
+  { settings, proxy }: ClientSettings,
   clock: Pick<Clock, "wallMs"> = systemClock,
 ): Transport {
   const { Agent } = undici();
@@ -157,14 +159,6 @@ function exchangeHandler(
       withErrorCode("ADVERTISING_TIMEOUT", `no complete response within ${limit}`),
     );
   }, timeoutMs);
-  const end = (cause: Error) => {
-    clearTimeout(timer);
-    let { code, message } = reasonOf(cause);
-    if (code === CONNECT_TIMEOUT) message = `no connection within ${limit}`;
-    // After a status line the status decides, and the body counts as broken.
-    if (head) resolve(decoded({ ...head, broken: message }, chunks));
-    else resolve(new TransportFailure(code, sending !== undefined, message, cause));
-  };
   return {
     onRequestStart(controller) {
       const late = `more than ${limit} passed before the first byte left, perhaps because this machine was suspended`;
@@ -174,9 +168,7 @@ function exchangeHandler(
     },
     onResponseStart(_, status, raw) {
       // Names are in lower case.
-      const headers = Object.fromEntries(
-        Object.entries(raw).map(([name, value]) => [name, String(value)]),
-      );
+      const headers = mapValues(raw, String);
       head = { status, headers, setCookies: [raw["set-cookie"] ?? []].flat() };
     },
     onResponseData(controller, chunk) {
@@ -189,7 +181,14 @@ function exchangeHandler(
       clearTimeout(timer);
       if (head) resolve(decoded(head, chunks));
     },
-    onResponseError: (_, error) => end(error),
+    onResponseError(_, cause) {
+      clearTimeout(timer);
+      let { code, message } = reasonOf(cause);
+      if (code === CONNECT_TIMEOUT) message = `no connection within ${limit}`;
+      // After a status line the status decides, and the body counts as broken.
+      if (head) resolve(decoded({ ...head, broken: message }, chunks));
+      else resolve(new TransportFailure(code, sending !== undefined, message, cause));
+    },
   };
 }
 
@@ -203,10 +202,8 @@ function decoded(
   if (/^identity$/i.test(encoding) || raw.length === 0)
     return { ...head, body: raw.toString() };
   try {
-    return {
-      ...head,
-      body: gunzipSync(raw, { maxOutputLength: MAX_ANSWER_BYTES }).toString(),
-    };
+    const body = gunzipSync(raw, { maxOutputLength: MAX_ANSWER_BYTES }).toString();
+    return { ...head, body };
   } catch (error) {
     const broken = `can't be unpacked (${encoding}: ${(error as Error).message})`;
     return { ...head, body: "", broken: head.broken ?? broken };

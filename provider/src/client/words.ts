@@ -23,7 +23,7 @@ const MAX_WORD_CHARACTERS = 500;
 const MAX_PAGE_CHARACTERS = 20_000;
 
 /** @returns each message once, safe to show, preceded by the field or path that it is about. */
-export function wordsOf({ answer, operation, fields, secrets }: Quotable): string[] {
+export function wordsOf({ answer, operation, fields, secrets }: Quotable) {
   let { leaves } = answer;
   // Of a broken body nothing is shown: it may end within a secret, which then can't be recognised.
   if (answer.kind === "html" || answer.kind === "text")
@@ -41,17 +41,17 @@ export function wordsOf({ answer, operation, fields, secrets }: Quotable): strin
   return [...new Set(sentences)];
 }
 
-export function warningsOf(quotable: Quotable): string[] {
+export function warningsOf(quotable: Quotable) {
   return wordsOf(quotable).filter((word) => word.includes("WARNING"));
 }
 
 /** The words of an unclear response, after a space; empty if there are none. */
-export function quoteFor(quotable: Quotable): string {
+export function quoteFor(quotable: Quotable) {
   const words = wordsOf(quotable);
   return words.length === 0 ? "" : ` The platform said: ${asSentence(words)}`;
 }
 
-export function asSentence(words: readonly string[]): string {
+export function asSentence(words: readonly string[]) {
   return `${words.join("; ")}.`.replace(/([.!?])\.$/, "$1").replace(/([.!?:;,]); /g, "$1 ");
 }
 
