@@ -67,8 +67,10 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   const { clock = systemClock, maxWaitMs = 30_000, disk = systemDisk } = options;
   let { onWait } = options;
   makePrivateFolder(dirname(path), disk);
-  const identity = { ...processIdentity(process.pid), unique: randomUUID() };
-  const content = JSON.stringify(identity);
+  const content = JSON.stringify({
+    ...processIdentity(process.pid),
+    unique: randomUUID(),
+  });
   const deadline = clock.monotonicMs() + maxWaitMs;
   let seen = { sign: "", sinceMs: 0 };
   for (;;) {
@@ -106,7 +108,7 @@ export async function withLock(
   path: string,
   options: LockOptions,
   work: (lock: Lock) => unknown,
-): Promise<void> {
+) {
   const lock = await acquireLock(path, options);
   try {
     await work(lock);

@@ -39,7 +39,7 @@ const LEFTOVER_AFTER_MS = 60_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Creates `folder` for the owner alone, if missing. @throws UnusableFile if everybody may replace its files. */
-export function makePrivateFolder(folder: string, disk: Disk): void {
+export function makePrivateFolder(folder: string, disk: Disk) {
   if (disk.statSync(folder, { throwIfNoEntry: false }) === undefined) {
     // Throws a better error than mkdir, which fails with ENOENT on a read-only volume.
     expectWritable(folder, disk);
@@ -59,32 +59,31 @@ function checkFolder(folder: string, disk: Disk) {
 /** @param what the path, or more. On a volume without modes (CIFS, FAT) only another place helps. */
 function privacyCure(path: string, what = `${path} and its folder`) {
   const cure = `Make ${what} yours, and writable for you alone`;
-  const places = new Map([
+  const places = [
     [cacheFolder(), "XDG_CACHE_HOME"],
     [stateFolder(), "XDG_STATE_HOME"],
-  ]);
-  const folder = [...places.keys()].find((each) => path.startsWith(each));
+  ] as const;
+  const [folder, variable] = places.find(([each]) => path.startsWith(each)) ?? [];
   if (folder === undefined || process.platform !== "linux") return cure;
   // Journals must be copied too, or creates could be sent twice.
-  return `${cure}; or copy ${shellWord(folder)}, if it exists, into another folder of yours, and set ${places.get(folder)} to that folder`;
+  return `${cure}; or copy ${shellWord(folder)}, if it exists, into another folder of yours, and set ${variable} to that folder`;
 }
 
 /** @param error from a use of `path`. @returns what to do, as a clause; undefined if that isn't known. */
-export function cureFor(error: unknown, path: string): string | undefined {
+export function cureFor(error: unknown, path: string) {
   if (error instanceof UnusableFile) return error.cure;
   if (hasCode(error, "ENOSPC", "EDQUOT")) return `Make room on the disk of ${path}`;
   if (hasCode(error, "EACCES", "EPERM", "EROFS")) return privacyCure(path);
-  return undefined;
 }
 
 /** Whether an error has one of these system error codes. */
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+export function hasCode(error: unknown, ...codes: readonly string[]) {
   const { code = "" } = error as NodeJS.ErrnoException;
   return codes.includes(code);
 }
 
 /** For a preview: checks without writing anything. @throws the system's error if a run couldn't create `path`. */
-export function expectWritable(path: string, disk: Disk): void {
+export function expectWritable(path: string, disk: Disk) {
   let folder = dirname(path);
   while (disk.statSync(folder, { throwIfNoEntry: false }) === undefined)
     folder = dirname(folder);
@@ -95,7 +94,7 @@ export function expectWritable(path: string, disk: Disk): void {
  * Reads a regular file of this user; never a link, a folder, a pipe or a device, and never waits for one. Makes the file
  * private if others may read it. @returns undefined if there is no file. @throws UnusableFile; system errors.
  */
-export function readPrivate(path: string, disk: Disk = systemDisk): string | undefined {
+export function readPrivate(path: string, disk: Disk = systemDisk) {
   const file = openPrivate(path, disk);
   if (file === undefined) return undefined;
   try {
@@ -106,7 +105,7 @@ export function readPrivate(path: string, disk: Disk = systemDisk): string | und
 }
 
 /** Opens a file for {@link readOpened}; undefined if there is none. @throws as {@link readPrivate}. */
-export function openPrivate(path: string, disk: Disk): number | undefined {
+export function openPrivate(path: string, disk: Disk) {
   checkFolder(dirname(path), disk);
   try {
     return openUnlinked(path, constants.O_RDONLY, disk);
@@ -117,10 +116,9 @@ export function openPrivate(path: string, disk: Disk): number | undefined {
 }
 
 /** Opens a file, but never through a link, which could lead anywhere. @throws UnusableFile; system errors. */
-export function openUnlinked(path: string, flags: number, disk: Disk): number {
+export function openUnlinked(path: string, flags: number, disk: Disk) {
   try {
-    const found = disk.lstatSync(path, { throwIfNoEntry: false });
-    if (!found?.isSymbolicLink())
+    if (!disk.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
       return disk.openSync(path, flags | SAFELY, OWNER_ONLY_FILE);
   } catch (error) {
     if (!hasCode(error, "ELOOP", "ENXIO")) throw error;
@@ -129,7 +127,7 @@ export function openUnlinked(path: string, flags: number, disk: Disk): number {
 }
 
 /** Adds to a private file, which is created if it is missing. @throws as {@link openUnlinked}. */
-export function appendPrivate(path: string, text: string, disk: Disk = systemDisk): void {
+export function appendPrivate(path: string, text: string, disk: Disk = systemDisk) {
   const { O_APPEND, O_CREAT, O_WRONLY } = constants;
   const file = openUnlinked(path, O_APPEND | O_CREAT | O_WRONLY, disk);
   try {
@@ -140,7 +138,7 @@ export function appendPrivate(path: string, text: string, disk: Disk = systemDis
 }
 
 /** Reads an open file, even if it was removed since. @throws as {@link readPrivate}. */
-export function readOpened(file: number, path: string, disk: Disk): string {
+export function readOpened(file: number, path: string, disk: Disk) {
   const status = disk.fstatSync(file);
   if (!status.isFile()) throw new UnusableFile(NO_FILE, "Move it away");
   const user = process.getuid?.();
@@ -156,7 +154,7 @@ export function readOpened(file: number, path: string, disk: Disk): string {
 }
 
 /** Reads a file that only gives hints; an empty text if it is absent or can't be read. */
-export function readHints(path: string): string {
+export function readHints(path: string) {
   try {
     return fs.readFileSync(path, "utf8");
   } catch {
@@ -175,7 +173,7 @@ export function replacePrivate(
   content: string,
   disk: Disk,
   confirm: () => void,
-): void {
+) {
   makePrivateFolder(dirname(path), disk);
   // Throws for a link or a folder, which somebody put there for a reason.
   readPrivate(path, disk);
@@ -191,7 +189,7 @@ export function replacePrivate(
 }
 
 /** Creates a private file. @throws system errors; EEXIST if the file exists. */
-export function writeNew(path: string, content: string, disk: Disk): void {
+export function writeNew(path: string, content: string, disk: Disk) {
   const file = disk.openSync(path, "wx", OWNER_ONLY_FILE);
   try {
     // Writes everything, or throws.
@@ -218,7 +216,7 @@ const NOT_POSSIBLE = [
  * Makes the names of a folder's files survive a loss of power, and the names of the folder and its parents, which may be
  * new too. Does nothing where the system can't. @throws the system's error if the sync failed.
  */
-export function syncFolder(folder: string, disk: Disk): void {
+export function syncFolder(folder: string, disk: Disk) {
   let file: number | undefined;
   try {
     file = disk.openSync(folder, constants.O_RDONLY);
@@ -232,7 +230,7 @@ export function syncFolder(folder: string, disk: Disk): void {
 }
 
 /** Removes the temporary files that killed processes left beside `path`. Never fails: it only tidies. */
-export function removeLeftovers(path: string, nowMs: number): void {
+export function removeLeftovers(path: string, nowMs: number) {
   try {
     for (const name of fs.readdirSync(dirname(path))) {
       if (!name.startsWith(`${basename(path)}.`) || !name.endsWith(".tmp")) continue;
@@ -248,11 +246,7 @@ export function removeLeftovers(path: string, nowMs: number): void {
 /** This user's folder of this package. @param variable names its parent on Linux; without it, `linux` is below home. */
 function userFolder(macOs: string, windows: string, variable: string, linux: string) {
   const name = "pulumi-advertising";
-  return (
-    platform = process.platform,
-    environment = process.env,
-    home = homedir(),
-  ): string => {
+  return (platform = process.platform, environment = process.env, home = homedir()) => {
     if (platform === "darwin") return join(home, "Library", macOs, name);
     const local = environment.LOCALAPPDATA || join(home, "AppData", "Local");
     if (platform === "win32") return join(local, name, windows);

@@ -28,11 +28,11 @@ export type RunHeader = Omit<RunJournal, "path" | "entries">;
 const FORMAT_NAME = "pulumi-advertising";
 const VERSION = 1;
 
-export function lineOf(line: object): string {
+export function lineOf(line: object) {
   return `${JSON.stringify(line)}\n`;
 }
 
-export function headerLine(header: RunHeader): string {
+export function headerLine(header: RunHeader) {
   return lineOf({ journal: FORMAT_NAME, version: VERSION, ...header });
 }
 

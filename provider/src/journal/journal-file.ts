@@ -12,7 +12,7 @@ export interface JournalOptions extends LockOptions {
 }
 
 /** The lock of the process that writes a journal file. */
-export function lockPath(path: string): string {
+export function lockPath(path: string) {
   return `${path}.lock`;
 }
 
@@ -20,7 +20,7 @@ export function lockPath(path: string): string {
  * Waits until the process that writes a journal file has ended. An interrupted run may still be ending, and note ids.
  * @throws JournalError if that takes longer than the options allow.
  */
-export async function awaitEnd(path: string, options: JournalOptions): Promise<void> {
+export async function awaitEnd(path: string, options: JournalOptions) {
   const lock = lockPath(path);
   if (!(options.disk ?? systemDisk).existsSync(lock)) return;
   const onWait = (holder: string, leftMs: number) =>
@@ -40,7 +40,7 @@ export function journalErrorFrom(
   path: string,
   error: unknown,
   before = "Nothing was sent. ",
-): JournalError {
+) {
   if (error instanceof JournalError) return error;
   const { message } = error as Error;
   let advice = `${joined(". ", cureFor(error, path), "Run this again")}.`;

@@ -85,7 +85,7 @@ export class Journal {
   }
 
   /** Creates and locks the file. Never fails: {@link assertUsable}, which only creates call, throws the error. */
-  openOnce(): Promise<void> {
+  openOnce() {
     this.#opening ??= this.#open().catch((error) => {
       this.release();
       this.#trouble ??= journalErrorFrom(this.path, error);
@@ -111,13 +111,13 @@ export class Journal {
   }
 
   /** @throws JournalError if the journal can't be used (M4, M5). */
-  async assertUsable(): Promise<void> {
+  async assertUsable() {
     await this.openOnce();
     if (this.#trouble) throw this.#trouble;
   }
 
   /** Why an `up` could not use the journal, for a preview, which writes nothing; undefined if it could. */
-  get trouble(): JournalError | undefined {
+  get trouble() {
     try {
       expectWritable(this.path, this.#disk);
     } catch (error) {
@@ -162,7 +162,7 @@ export class Journal {
   }
 
   /** Notes a create before it is sent. Nothing may be sent until this resolves (M1). @throws JournalError */
-  async recordSending(entry: Omit<JournalEntry, "state" | "id">): Promise<void> {
+  async recordSending(entry: Omit<JournalEntry, "state" | "id">) {
     const line = { ...entry, state: "sent" } as const;
     await this.#write(line, "Nothing was sent. ");
     this.#needed.add(entry.mark);
@@ -172,28 +172,24 @@ export class Journal {
    * Notes the id of a create's object. @param found the create itself, for a search's result.
    * @throws JournalError if the id can't be noted; the object exists all the same.
    */
-  async recordCreated(
-    mark: string,
-    id: string,
-    found: Partial<JournalEntry> = {},
-  ): Promise<void> {
+  async recordCreated(mark: string, id: string, found: Partial<JournalEntry> = {}) {
     await this.record([{ ...found, mark, state: "created", id }]);
   }
 
   /** Notes that a create was certainly not carried out. @throws JournalError */
-  async recordNotCarriedOut(mark: string): Promise<void> {
+  async recordNotCarriedOut(mark: string) {
     this.#needed.delete(mark);
     await this.#write({ mark, state: "closed" });
   }
 
   /** Notes creates that only a pending operation has, which Pulumi's next save drops. Never fails. */
-  async keep(creates: readonly Omit<JournalEntry, "state">[]): Promise<void> {
+  async keep(creates: readonly Omit<JournalEntry, "state">[]) {
     const lines = creates.map((create) => ({ ...create, state: "sent" }) as const);
     await this.record(lines).catch(() => undefined);
   }
 
   /** Notes what a later run has to know. @throws JournalError */
-  async record(lines: readonly JournalLine[]): Promise<void> {
+  async record(lines: readonly JournalLine[]) {
     for (const { mark } of lines) this.#needed.add(mark);
     await Promise.all(lines.map((line) => this.#write(line)));
   }
@@ -202,14 +198,14 @@ export class Journal {
    * The engine has got the create's outcome: after a clean end the state has it. With checkpoints off, a kill may have kept
    * Pulumi from saving, so a later run has to see the object.
    */
-  markReturned(mark: string): void {
+  markReturned(mark: string) {
     if (this.of.hasCheckpoints !== false) this.#needed.delete(mark);
   }
 
   /**
    * Called when the engine ends the run, after it has saved the state. Writes what is waiting. Synchronous; never fails.
    */
-  closeNow(): void {
+  closeNow() {
     this.#flush();
     try {
       this.#assertStillOurs();
@@ -221,7 +217,7 @@ export class Journal {
   }
 
   /** Releases the lock; if the file is being opened, once that is done. Never fails. */
-  release(): void {
+  release() {
     this.#isOver = true;
     try {
       if (this.#file !== undefined) this.#disk.closeSync(this.#file);
@@ -308,18 +304,12 @@ async function readAtEnd(path: string, options: JournalOptions) {
 }
 
 /** Never fails: the next run reads again what can't be removed, or what its process still writes. */
-export function removeJournals(
-  journals: readonly RunJournal[],
-  disk: Disk = systemDisk,
-): void {
+export function removeJournals(journals: readonly RunJournal[], disk: Disk = systemDisk) {
   changeEach(journals, disk, ({ path }) => disk.rmSync(path, { force: true }));
 }
 
 /** Replaces journals, with the same entries in other states. Never fails, like {@link removeJournals}. */
-export function rewriteJournals(
-  journals: readonly RunJournal[],
-  disk: Disk = systemDisk,
-): void {
+export function rewriteJournals(journals: readonly RunJournal[], disk: Disk) {
   changeEach(journals, disk, ({ path, entries, ...header }) => {
     const lines = [headerLine(header), ...Array.from(entries.values(), lineOf)];
     replacePrivate(path, lines.join(""), disk, () => undefined);
@@ -348,7 +338,7 @@ export async function writeAnswers(
   of: RunOfJournal,
   lines: readonly JournalLine[],
   options: JournalOptions,
-): Promise<void> {
+) {
   const journal = new Journal(of, options);
   await journal.record(lines).finally(() => journal.closeNow());
 }

@@ -18,19 +18,15 @@ import { stackOption } from "../state/index.js";
  * @param folder the program's, where a relative `cookieFile` begins; `~/` is the home folder.
  * @returns undefined if the session stays in memory.
  */
-export function cookieFileFor(settings: Settings, folder: string): string | undefined {
+export function cookieFileFor(settings: Settings, folder: string) {
   const { baseUrl, email, keepLoggedIn, authenticatePath, cookieFile } = settings;
   if (cookieFile === "none") return undefined;
   if (cookieFile !== undefined)
     return resolve(folder, cookieFile.replace(/^~(?=[/\\]|$)/, homedir));
   // HTTP and HTTPS share a session. Plain HTTP is possible for a loopback address only.
   const address = baseUrl.replace(/^http:/, "https:");
-  const name = digestOf(
-    address,
-    email.toLowerCase(),
-    String(keepLoggedIn),
-    authenticatePath,
-  );
+  const account = email.toLowerCase();
+  const name = digestOf(address, account, String(keepLoggedIn), authenticatePath);
   return join(cacheFolder(), `session-${name}.json`);
 }
 
@@ -55,7 +51,7 @@ export function stackPlace(
 export function journalPath(
   { run, stack, backend }: StackPlace & { run: string },
   folder = stateFolder(),
-): string {
+) {
   return join(folder, `${digestOf(stack, backend)}.${run}.jsonl`);
 }
 
@@ -67,7 +63,7 @@ export function journalPaths(
   { folder, disk = systemDisk }: { folder: string; disk?: Disk | undefined },
   { stack, backend }: StackPlace,
   runs: ReadonlySet<string>,
-): string[] {
+) {
   if (!disk.existsSync(folder)) return [];
   const place = digestOf(stack, backend);
   const ours = disk.readdirSync(folder).filter((name) => {
@@ -85,10 +81,10 @@ function digestOf(...parts: string[]) {
  * The backend's address: from the environment, the project file, or the last `pulumi login`; empty if none of them
  * names one, or the files can't be read. @param folder the one in which Pulumi works. @param base where a path begins.
  */
-export function backendIn(environment: Environment, folder: string, base = folder): string {
+export function backendIn(environment: Environment, folder: string, base = folder) {
   const { PULUMI_BACKEND_URL } = environment;
-  const ofProject = String(own(inProject(folder, "backend"), "url") ?? "");
-  const url = PULUMI_BACKEND_URL || ofProject || lastLogin(environment);
+  const ofProject = own(inProject(folder, "backend"), "url");
+  const url = String(PULUMI_BACKEND_URL || ofProject || lastLogin(environment));
   if (!url.startsWith(FILE)) return url;
   return `${FILE}${resolve(base, url.slice(FILE.length).replace(/^~(?=\/|$)/, homedir))}`;
 }
@@ -99,7 +95,7 @@ const FILE = "file://";
 const PROJECT_FILES = ["Pulumi.json", "Pulumi.yaml", "Pulumi.yml"];
 
 /** The project file of a folder: the nearest one upwards. */
-export function projectFileOf(folder: string): string | undefined {
+export function projectFileOf(folder: string) {
   for (let each = resolve(folder); ; each = dirname(each)) {
     const found = PROJECT_FILES.map((name) => join(each, name)).find(existsSync);
     if (found !== undefined || dirname(each) === each) return found;
@@ -110,7 +106,7 @@ export function projectFileOf(folder: string): string | undefined {
  * A value of the folder's project file, as Pulumi reads it: only the first document. Undefined also if the file can't be
  * read: Pulumi reports what is wrong with it.
  */
-export function inProject(folder: string, key: string): unknown {
+export function inProject(folder: string, key: string) {
   const path = projectFileOf(folder);
   try {
     const text = readFileSync(path ?? "", "utf8");
@@ -129,7 +125,7 @@ export function inProject(folder: string, key: string): unknown {
  * From now on, the commands in this process's messages name this stack: an inline program's by its full name, which
  * works without a project file. @param stack `<organization>/<project>/<stack>`
  */
-export function setPrintedStack(stack: string): void {
+export function setPrintedStack(stack: string) {
   setCommandTarget(() => {
     const isInline = !isProjectOf(stack, process.cwd());
     return { options: ["--stack", isInline ? stack : stackOption(stack)], isInline };
@@ -137,7 +133,7 @@ export function setPrintedStack(stack: string): void {
 }
 
 /** Whether a folder's project file is that of a stack. @param stack `<organization>/<project>/<stack>` */
-export function isProjectOf(stack: string, folder: string): boolean {
+export function isProjectOf(stack: string, folder: string) {
   const [, project] = stack.split("/");
   const name = inProject(folder, "name") ?? project;
   return projectFileOf(folder) !== undefined && name === project;
@@ -146,5 +142,5 @@ export function isProjectOf(stack: string, folder: string): boolean {
 function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment) {
   const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
   const stored = jsonIn(readHints(join(home, "credentials.json")));
-  return String(own(stored, "current") ?? "");
+  return own(stored, "current") ?? "";
 }
