@@ -5,7 +5,7 @@ import { logThroughEngine } from "./engine-log.js";
 import { AdvertisingPlugin } from "./provider.js";
 import { serve } from "./server.js";
 
-async function serveEngine(): Promise<void> {
+async function serveEngine() {
   const plugin = new AdvertisingPlugin(process.env);
   /** With PULUMI_DEBUG_PROVIDERS this process outlives its engines, which attach one after the other. */
   const attach = (engine: string, onGone = () => {}) => {

@@ -12,11 +12,7 @@ export interface PropertyDiff {
 const MAPS = ["additionalFields", "defaults", "events"];
 
 /** @param replaces the arguments that cause a replacement. @returns each difference by the property's path. */
-export function detailedDiff(
-  olds: Values,
-  news: Values,
-  replaces: readonly string[],
-): Map<string, PropertyDiff> {
+export function detailedDiff(olds: Values, news: Values, replaces: readonly string[]) {
   const diffs = new Map<string, PropertyDiff>();
   for (const name of namesIn(olds, news)) {
     const then = olds[name];
@@ -37,20 +33,19 @@ export function detailedDiff(
 
 /** By the path of each part. */
 function changedParts(name: string, olds: Values, news: Values) {
-  const changed = [...namesIn(olds, news)].filter(
-    (key) => !isDeepStrictEqual(olds[key], news[key]),
-  );
-  return changed.map(
-    (key) =>
-      [`${name}["${key.replaceAll('"', '\\"')}"]`, changeOf(olds[key], news[key])] as const,
-  );
+  return [...namesIn(olds, news)]
+    .filter((key) => !isDeepStrictEqual(olds[key], news[key]))
+    .map((key) => {
+      const path = `${name}["${key.replaceAll('"', '\\"')}"]`;
+      return [path, changeOf(olds[key], news[key])] as const;
+    });
 }
 
-function namesIn(olds: Values, news: Values): Set<string> {
+function namesIn(olds: Values, news: Values) {
   return new Set([...Object.keys(olds), ...Object.keys(news)]);
 }
 
-function changeOf(then: unknown, now: unknown): PropertyDiff["kind"] {
+function changeOf(then: unknown, now: unknown) {
   if (then === undefined) return "add";
   return now === undefined ? "delete" : "update";
 }

@@ -1,6 +1,6 @@
 /** Properties as Pulumi's protocol carries them: structures in which secrets are marked. */
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
-import { own, type Values } from "../base/index.js";
+import { mapValues, own, type Values } from "../base/index.js";
 
 /** Pulumi's signature key for values that aren't plain data, and its signature for a secret. */
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
@@ -14,12 +14,12 @@ export interface Properties {
 
 export function readProperties(struct: Struct | undefined): Properties {
   const secret = new Set<string>();
-  const values: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(struct?.toJavaScript() ?? {}))
-    values[name] = unmarked(name, value, (part) => {
+  const values = mapValues(struct?.toJavaScript() ?? {}, (value, name) =>
+    unmarked(name, value, (part) => {
       secret.add(name);
       if (part === "existingId") secret.add(part);
-    });
+    }),
+  );
   return { values, secret };
 }
 
@@ -33,17 +33,14 @@ function unmarked(name: string, value: unknown, onSecret: (name: string) => void
   }
   // No rule accepts a symbol.
   if (Object.hasOwn(value, SIGNATURE)) return Symbol("an asset or archive");
-  const entries = Object.entries(value);
-  return Object.fromEntries(
-    entries.map(([inner, part]) => [inner, unmarked(inner, part, onSecret)]),
-  );
+  return mapValues({ ...value }, (part, inner) => unmarked(inner, part, onSecret));
 }
 
 /** Undefined values are left out. */
-export function writeProperties({ values, secret }: Properties): Struct {
-  const marked = Object.entries(values).map(([name, value]) => {
-    if (value === undefined || !secret.has(name)) return [name, value];
-    return [name, { [SIGNATURE]: SECRET, value }];
+export function writeProperties({ values, secret }: Properties) {
+  const marked = mapValues(values, (value, name) => {
+    if (value === undefined || !secret.has(name)) return value;
+    return { [SIGNATURE]: SECRET, value };
   });
-  return Struct.fromJavaScript(JSON.parse(JSON.stringify(Object.fromEntries(marked))));
+  return Struct.fromJavaScript(JSON.parse(JSON.stringify(marked)));
 }

@@ -80,13 +80,13 @@ export class AdvertisingPlugin {
 
   constructor(readonly environment: Environment) {}
 
-  get runtime(): Runtime {
+  get runtime() {
     if (!this.#runtime) throw new Error("not configured");
     return this.#runtime;
   }
 
   /** @returns the problems of the provider's arguments; none while some arguments are unknown. */
-  checkConfig({ values }: Pick<Properties, "values">): string[] {
+  checkConfig({ values }: Pick<Properties, "values">) {
     const keys = Object.keys(argumentsIn(values)).filter((key) => key !== "version");
     if (keys.some((key) => values[key] === UNKNOWN)) return [];
     const { problems } = readSettings({
@@ -107,21 +107,23 @@ export class AdvertisingPlugin {
   }
 
   /** Begins a run. @param urn the provider resource's. */
-  configure({ values }: Properties, urn: string): void {
+  configure({ values }: Properties, urn: string) {
     // An engine that has attached to this process begins another run in it.
     void this.abandon();
-    const log = logThroughEngine(this.engine ?? "");
     const provider = providerAt(urn);
     if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${nameInUrn(urn)}": `;
-    this.#runtime = createRuntime(this.#settingsIn(values), this.environment, log, {
+    const { environment, engine } = this;
+    const log = logThroughEngine(engine ?? "");
+    const runtime = createRuntime(this.#settingsIn(values), environment, log, {
       provider,
-      engine: this.engine,
+      engine,
     });
     if (hasValue(values.email) && hasValue(values.password))
-      this.#runtime.reading.credentialsSource = `\`email\` and \`password\` of the provider \`${nameInUrn(urn)}\``;
-    this.#runtime.deployment.isUp = undefined;
+      runtime.reading.credentialsSource = `\`email\` and \`password\` of the provider \`${nameInUrn(urn)}\``;
+    runtime.deployment.isUp = undefined;
     // Also if the program declares nothing of this provider any more: what leaves the state is named.
-    void this.#runtime.record.state();
+    void runtime.record.state();
+    this.#runtime = runtime;
   }
 
   /** Reads settings: the provider's arguments override the stack's configuration. */
@@ -142,16 +144,12 @@ export class AdvertisingPlugin {
     { values, secret }: Properties,
   ): Promise<{ inputs: Values; failures: readonly string[] }> {
     const { resource, ref } = resourceAt(urn);
-    const context = {
-      identity: ref.identity,
-      formerKeys: formerKeysIn(ref, olds),
-    };
     const news = {
       ...values,
       [SECRET_ARGUMENTS]: secret.size === 0 ? undefined : [...secret],
     };
     const { inputs, failures } = await check(resource, this.runtime, ref, {
-      context,
+      context: { identity: ref.identity, formerKeys: formerKeysIn(ref, olds) },
       olds,
       news: withoutUndefined(news),
     });
@@ -166,9 +164,8 @@ export class AdvertisingPlugin {
   async diff(urn: string, change: Change, oldInputs: Values): Promise<Diff> {
     const { resource, ref } = resourceAt(urn);
     const plan = await diffResource(resource, this.runtime, ref, change);
-    const then = argumentsIn(oldInputs);
     const detailed = plan.changes
-      ? detailedDiff(then, argumentsIn(change.news), plan.replaces)
+      ? detailedDiff(argumentsIn(oldInputs), argumentsIn(change.news), plan.replaces)
       : new Map();
     return { ...plan, detailed };
   }
@@ -178,29 +175,28 @@ export class AdvertisingPlugin {
     urn: string,
     { values, secret }: Properties,
   ): Promise<ResourceProperties> {
-    const { resource, ref } = resourceAt(urn);
-    await this.#preview(resource, ref, { id: "", olds: {}, news: values });
+    const resource = await this.#preview(urn, { id: "", olds: {}, news: values });
     const id = adoptedBy(values);
     if ("member" in resource || id === undefined || id === UNKNOWN)
       return { id: "", values, secret };
     return { id, values: { ...values, [resource.idProperty]: exactId(id) }, secret };
   }
 
-  async #preview(resource: Kind | SetKind, ref: ResourceRef, change: Change) {
+  async #preview(urn: string, change: Change) {
+    const { resource, ref } = resourceAt(urn);
     try {
       await previewResource(resource, this.runtime, ref, change);
+      return resource;
     } catch (error) {
       if (!(error instanceof BlockedCreateError)) throw error;
-      const command = inStack(`${COMMAND} pending`);
       throw new BlockedCreateError(
-        `${error.message}\nPulumi stops here. To list all unresolved creates:\n  ${command}`,
+        `${error.message}\nPulumi stops here. To list all unresolved creates:\n  ${inStack(`${COMMAND} pending`)}`,
       );
     }
   }
 
   async create(urn: string, { values }: Properties): Promise<ResourceProperties> {
-    const { resource, ref } = resourceAt(urn);
-    await this.#beginUp(ref);
+    const { resource, ref } = await this.#beginUp(urn);
     const { id, outs } = await createResource(resource, this.runtime, ref, values);
     return { id, values: outs, secret: secretArgumentsIn(values) };
   }
@@ -211,25 +207,20 @@ export class AdvertisingPlugin {
     change: Change,
     secret: Properties["secret"],
   ): Promise<ResourceProperties> {
-    const { resource, ref } = resourceAt(urn);
-    const { olds, news: values } = change;
-    await this.#preview(resource, ref, change);
-    if ("member" in resource)
-      return { id: "", values: { ...values, eventIds: UNKNOWN }, secret };
+    const resource = await this.#preview(urn, change);
     const { idProperty } = resource;
-    return { id: "", values: { ...values, [idProperty]: olds[idProperty] }, secret };
+    const id = "member" in resource ? UNKNOWN : change.olds[idProperty];
+    return { id: "", values: { ...change.news, [idProperty]: id }, secret };
   }
 
   async update(urn: string, change: Change): Promise<ResourceProperties> {
-    const { resource, ref } = resourceAt(urn);
-    await this.#beginUp(ref);
+    const { resource, ref } = await this.#beginUp(urn);
     const values = await updateResource(resource, this.runtime, ref, change);
     return { id: change.id, values, secret: secretArgumentsIn(change.news) };
   }
 
-  async delete(urn: string, id: string, properties: Values): Promise<void> {
-    const { resource, ref } = resourceAt(urn);
-    await this.#beginUp(ref);
+  async delete(urn: string, id: string, properties: Values) {
+    const { resource, ref } = await this.#beginUp(urn);
     await deleteResource(resource, this.runtime, { id, properties, ref });
   }
 
@@ -245,32 +236,23 @@ export class AdvertisingPlugin {
     if (!isInState) await this.#assertCanImport(resource, ref, id);
     const result = await readResource(resource, this.runtime, id, properties);
     if (!result) return undefined;
-    const secret = secretArgumentsIn(inputs);
-    if (isInState)
-      return {
-        id: result.id,
-        values: result.props,
-        secret,
-        inputs: result.inputs ?? inputs,
-      };
-    return { id: result.id, ...this.#imported(resource as Kind, ref, result), secret };
+    const found = isInState
+      ? { values: result.props, inputs: result.inputs ?? inputs }
+      : this.#imported(resource as Kind, ref, result);
+    return { ...found, id: result.id, secret: secretArgumentsIn(inputs) };
   }
 
   /**
    * @throws UnsupportedError if no read is known: without one, an imported object's arguments are unknown.
    * ArgumentsError if another resource has the object.
    */
-  async #assertCanImport(
-    resource: Kind | SetKind,
-    ref: ResourceRef,
-    id: string,
-  ): Promise<void> {
+  async #assertCanImport(resource: Kind | SetKind, ref: ResourceRef, id: string) {
     const { label } = ref;
     const isSet = "member" in resource;
     this.runtime.begin(ref);
     const saved = isSet ? undefined : await this.runtime.record.state();
-    const holders = saved?.holdersOf(resource.name as Kind["name"], id) ?? [];
-    const holder = holders.find((each) => each.ref.key !== ref.key);
+    const holders = saved?.holdersOf(resource.name as Kind["name"], id);
+    const holder = holders?.find((each) => each.ref.key !== ref.key);
     if (holder)
       throw new ArgumentsError(
         `${label} can't be imported: ${id} already belongs to ${holder.ref.label}. Nothing was sent. If this is its new name, give ${label} an alias instead.`,
@@ -291,17 +273,14 @@ export class AdvertisingPlugin {
 
   #imported(resource: Kind, ref: ResourceRef, { props }: ReadResult) {
     const { [resource.idProperty]: _, ...given } = argumentsIn(props);
-    const inputs = { ...given, [IDENTITY]: ref.identity };
-    const account = this.runtime.account || undefined;
-    const values = withoutUndefined({
-      ...props,
-      [ACCOUNT]: account,
-    });
-    return { values, inputs };
+    return {
+      values: withoutUndefined({ ...props, [ACCOUNT]: this.runtime.account || undefined }),
+      inputs: { ...given, [IDENTITY]: ref.identity },
+    };
   }
 
   /** Notes that the run has failed. @returns the error as users see it. */
-  fail(error: unknown): string {
+  fail(error: unknown) {
     const message = `${this.#title}${describeError(error)}`;
     if (!this.#runtime) return message;
     this.#runtime.deployment.hasFailed = true;
@@ -309,39 +288,38 @@ export class AdvertisingPlugin {
   }
 
   /** The engine passes the option `customTimeouts` with each change, in seconds: 0 if it isn't set. */
-  noteTimeout(urn: string, seconds: number): void {
+  noteTimeout(urn: string, seconds: number) {
     if (seconds > 0)
       this.runtime.messages.tellAt("warn", urn, `customTimeouts ${TIMEOUTS_IGNORED}`);
   }
 
   /** Called when somebody cancels the run, and at the end of every run: what is in flight ends, and nothing new begins. */
-  cancel(): void {
+  cancel() {
     this.#runtime?.work.stop("this run was cancelled");
   }
 
   /** Called when the engine ends the process. */
-  async close(): Promise<void> {
+  async close() {
     await this.#runtime?.close();
   }
 
   /** Called when the engine is gone. */
-  async abandon(): Promise<void> {
+  async abandon() {
     await this.#runtime?.abandon();
   }
 
   /** Called first by each call that changes something. It opens the journal, which then takes what was noted before. */
-  async #beginUp(ref: ResourceRef): Promise<void> {
+  async #beginUp(urn: string) {
+    const found = resourceAt(urn);
     this.runtime.deployment.isUp = true;
-    this.runtime.begin(ref);
+    this.runtime.begin(found.ref);
     await this.runtime.journal().openOnce();
+    return found;
   }
 }
 
 /** The resource of a URN, `urn:pulumi:<stack>::<project>::<types>::<name>`. */
-function resourceAt(urn: string): {
-  resource: Kind | SetKind;
-  ref: ResourceRef;
-} {
+function resourceAt(urn: string) {
   const [, , types = ""] = urn.split("::", 3);
   const resource = resourceOfType(types.split("$").at(-1) ?? "");
   if (!resource)
@@ -350,7 +328,7 @@ function resourceAt(urn: string): {
 }
 
 /** The former key of a resource with an alias: it gets the inputs in the state, which contain that key. */
-function formerKeysIn({ key, resource }: ResourceRef, olds: Values): string[] | undefined {
+function formerKeysIn({ key, resource }: ResourceRef, olds: Values) {
   const former = refOfInputs(resource, olds);
   return !former || former.key === key ? undefined : [former.key];
 }

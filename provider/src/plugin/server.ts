@@ -3,6 +3,7 @@
  * for TypeScript (`@pulumi/pulumi/provider`) is no base: its provider isn't told whether it's a preview, gets no inputs
  * in `read`, can't return a detailed diff, and gets secrets as their wire form (3.259).
  */
+import { promisify } from "node:util";
 import {
   Metadata,
   Server,
@@ -10,10 +11,12 @@ import {
   type ServerUnaryCall,
   type sendUnaryData,
   status,
-  type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
-import { type PluginAttach, PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
-import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
+import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb.js";
+import {
+  type IResourceProviderServer,
+  ResourceProviderService,
+} from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import * as protocol from "@pulumi/pulumi/proto/provider_pb.js";
 import { Status } from "@pulumi/pulumi/proto/status_pb.js";
 import { Any } from "google-protobuf/google/protobuf/any_pb.js";
@@ -29,24 +32,20 @@ import type { AdvertisingPlugin, Diff } from "./provider.js";
 const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
 
 /** Listens on loopback only. @param attach is given the address of an engine that hasn't started this process. */
-export async function serve(
-  plugin: AdvertisingPlugin,
-  attach: (engine: string) => void,
-): Promise<number> {
+export async function serve(plugin: AdvertisingPlugin, attach: (engine: string) => void) {
   const server = new Server({ "grpc.max_receive_message_length": MAX_MESSAGE_BYTES });
-  server.addService(ResourceProviderService, serviceOf(plugin, attach));
-  return new Promise((resolve, reject) => {
-    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) => {
-      if (error === null) resolve(port);
-      else reject(error);
-    });
-  });
+  server.addService(
+    ResourceProviderService,
+    serviceOf(plugin, attach) as IResourceProviderServer,
+  );
+  const bind = promisify(server.bindAsync).bind(server);
+  return bind("127.0.0.1:0", ServerCredentials.createInsecure());
 }
 
 function serviceOf(
   plugin: AdvertisingPlugin,
   attach: (engine: string) => void,
-): UntypedServiceImplementation {
+): Partial<IResourceProviderServer> {
   const call = <Request, Response>(
     work: (request: Request) => Response | Promise<Response>,
   ) => {
@@ -67,52 +66,49 @@ function serviceOf(
     });
   return {
     // With PULUMI_DEBUG_PROVIDERS.
-    attach: call((request: PluginAttach) => {
+    attach: call((request) => {
       attach(request.getAddress());
       return new Empty();
     }),
-    handshake: call(() => {
-      return new protocol.ProviderHandshakeResponse().setAcceptSecrets(true);
-    }),
+    handshake: call(() => new protocol.ProviderHandshakeResponse().setAcceptSecrets(true)),
     getPluginInfo: call(() => new PluginInfo().setVersion(packageVersion())),
-    getSchema: call(() => {
-      return new protocol.GetSchemaResponse().setSchema(readFromPackage("schema.json"));
-    }),
-    checkConfig: call((request: protocol.CheckRequest) => {
+    getSchema: call(() =>
+      new protocol.GetSchemaResponse().setSchema(readFromPackage("schema.json")),
+    ),
+    checkConfig: call((request) => {
       const { values, secret } = readProperties(request.getNews());
-      const failures = plugin.checkConfig({ values });
       // A program that declares the provider by its token has no SDK that would mark the password.
       const hidden = SETTING_NAMES.filter((name) => SETTINGS[name].secret);
       return new protocol.CheckResponse()
         .setInputs(writeProperties({ values, secret: secret.union(new Set(hidden)) }))
-        .setFailuresList(failures.map(checkFailure));
+        .setFailuresList(plugin.checkConfig({ values }).map(checkFailure));
     }),
     // A changed account replaces nothing: each resource compares its account itself.
     diffConfig: call(() => new protocol.DiffResponse()),
-    configure: call((request: protocol.ConfigureRequest) => {
+    configure: call((request) => {
       plugin.configure(readProperties(request.getArgs()), request.getUrn() ?? "");
       return new protocol.ConfigureResponse()
         .setAcceptsecrets(true)
         .setSupportspreview(true);
     }),
-    check: call(async (request: protocol.CheckRequest) => {
-      const olds = readProperties(request.getOlds());
+    check: call(async (request) => {
+      const { values } = readProperties(request.getOlds());
       const news = readProperties(request.getNews());
-      const { inputs, failures } = await plugin.check(request.getUrn(), olds.values, news);
+      const { inputs, failures } = await plugin.check(request.getUrn(), values, news);
       return new protocol.CheckResponse()
         .setInputs(writeProperties({ values: inputs, secret: news.secret }))
         .setFailuresList(failures.map(checkFailure));
     }),
-    diff: call(async (request: protocol.DiffRequest) => {
+    diff: call(async (request) => {
       const change = {
         id: request.getId(),
         olds: readProperties(request.getOlds()).values,
         news: readProperties(request.getNews()).values,
       };
-      const oldInputs = readProperties(request.getOldInputs()).values;
-      return diffResponse(await plugin.diff(request.getUrn(), change, oldInputs));
+      const { values } = readProperties(request.getOldInputs());
+      return diffResponse(await plugin.diff(request.getUrn(), change, values));
     }),
-    create: call(async (request: protocol.CreateRequest) => {
+    create: call(async (request) => {
       const inputs = readProperties(request.getProperties());
       plugin.noteTimeout(request.getUrn(), request.getTimeout());
       const saved = request.getPreview()
@@ -122,24 +118,25 @@ function serviceOf(
         .setId(saved.id)
         .setProperties(writeProperties(saved));
     }),
-    update: call(async (request: protocol.UpdateRequest) => {
-      const olds = readProperties(request.getOlds()).values;
+    update: call(async (request) => {
       const news = readProperties(request.getNews());
-      const change = { id: request.getId(), olds, news: news.values };
+      const change = {
+        id: request.getId(),
+        olds: readProperties(request.getOlds()).values,
+        news: news.values,
+      };
       plugin.noteTimeout(request.getUrn(), request.getTimeout());
       const saved = request.getPreview()
         ? await plugin.previewUpdate(request.getUrn(), change, news.secret)
         : await plugin.update(request.getUrn(), change);
       return new protocol.UpdateResponse().setProperties(writeProperties(saved));
     }),
-    read: call(async (request: protocol.ReadRequest) => {
-      const properties = readProperties(request.getProperties()).values;
-      const inputs = readProperties(request.getInputs()).values;
+    read: call(async (request) => {
       const found = await plugin.read(
         request.getUrn(),
         request.getId(),
-        properties,
-        inputs,
+        readProperties(request.getProperties()).values,
+        readProperties(request.getInputs()).values,
       );
       if (!found) return new protocol.ReadResponse();
       return new protocol.ReadResponse()
@@ -147,10 +144,10 @@ function serviceOf(
         .setProperties(writeProperties(found))
         .setInputs(writeProperties({ ...found, values: found.inputs }));
     }),
-    delete: call(async (request: protocol.DeleteRequest) => {
-      const properties = readProperties(request.getProperties()).values;
+    delete: call(async (request) => {
+      const { values } = readProperties(request.getProperties());
       plugin.noteTimeout(request.getUrn(), request.getTimeout());
-      await plugin.delete(request.getUrn(), request.getId(), properties);
+      await plugin.delete(request.getUrn(), request.getId(), values);
       return new Empty();
     }),
     cancel: call(() => {
@@ -165,18 +162,18 @@ function serviceOf(
   };
 }
 
-export function notInPackage(what: string): UnsupportedError {
+export function notInPackage(what: string) {
   return new UnsupportedError(
     `The package advertising has no ${what}, only resources. Nothing was sent.`,
   );
 }
 
 /** Without the property: the engine would print its value, which may be secret. */
-function checkFailure(reason: string): protocol.CheckFailure {
+function checkFailure(reason: string) {
   return new protocol.CheckFailure().setReason(reason);
 }
 
-function diffResponse({ changes, replaces, detailed }: Diff): protocol.DiffResponse {
+function diffResponse({ changes, replaces, detailed }: Diff) {
   const { DIFF_NONE, DIFF_SOME } = protocol.DiffResponse.DiffChanges;
   const names = new Set([...detailed.keys()].map((path) => path.replace(/\[.*/s, "")));
   const response = new protocol.DiffResponse()
@@ -189,7 +186,7 @@ function diffResponse({ changes, replaces, detailed }: Diff): protocol.DiffRespo
   return response;
 }
 
-function propertyDiff({ kind, replaces }: PropertyDiff): protocol.PropertyDiff {
+function propertyDiff({ kind, replaces }: PropertyDiff) {
   const { Kind } = protocol.PropertyDiff;
   const name = `${kind}${replaces ? "_replace" : ""}` as const;
   return new protocol.PropertyDiff()
