@@ -91,9 +91,8 @@ export class Catalog extends pulumi.ComponentResource {
       (event) => event.advertiser,
     )) {
       const prefix = resourceName(name, owner);
-      const advertiserId = advertiserIds[owner];
       const entries = events.map(({ key, args: entry }) => [key, entry]);
-      const shared = { advertiserId, deletionPolicy };
+      const shared = { advertiserId: advertiserIds[owner], deletionPolicy };
       const ofSet = { ...shared, events: Object.fromEntries(entries) } as never;
       const set = sets ? new ConversionEventSet(prefix, ofSet, ofAll) : undefined;
       for (const { key, args: entry } of events) {
@@ -126,15 +125,15 @@ function declareEvent(
 ) {
   const aliases =
     formerKey === undefined ? [] : [{ name: resourceName(prefix, String(formerKey)) }];
-  const name = resourceName(prefix, key);
-  return new ConversionEvent(name, args as never, { ...options, aliases }).eventId;
+  return new ConversionEvent(resourceName(prefix, key), args as never, {
+    ...options,
+    aliases,
+  }).eventId;
 }
 
 function resourceName(...parts: readonly string[]) {
   return parts.join(CATALOG_SEPARATOR);
 }
-
-const NOTHING: CatalogContent = { advertisers: [], events: [], findings: [] };
 
 /** Reads the file and declares its mistakes, so that the program's one error lists them too. */
 function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
@@ -145,9 +144,9 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
     read: (_, value) => (holdsOutput(value) ? Symbol("an Output") : value),
   });
   const { file, ignoreColumns } = values as Partial<CatalogArgs>;
-  const content =
+  const content: CatalogContent =
     file === undefined
-      ? NOTHING
+      ? { advertisers: [], events: [], findings: [] }
       : readCatalog(file, process.cwd(), settings, ignoreColumns);
   const canDelete = KINDS.some((kind) => knownOperations(kind, settings).delete);
   const ofOptions = optionFindings(options, asksToDelete(values), canDelete);

@@ -73,21 +73,19 @@ export function declare(call: Call, settings: Settings): Declaration {
   const { kind: declared, name, args, options } = call;
   const kind = kindOf(declared);
   const canDelete = knownOperations(kind, settings).delete !== undefined;
-  const title = labelOf(declared.name, name);
   const key = keyOf(declared.name, { parentTypes: typesOf(options.parent), name });
   const formerKeys = formerKeysOf(call).filter((former) => former !== key);
   const { values, problems } = checkArguments(declared, args, settings, {
     isUnknown: holdsOutput,
   });
-  const deletes = asksToDelete(values);
-  const ofOptions = optionFindings(options, deletes, canDelete);
+  const ofOptions = optionFindings(options, asksToDelete(values), canDelete);
   const resource = { key, kind, formerKeys };
   const objects =
     kind === declared
       ? [{ ...declaredObject(kind, values), key, formerKeys }]
       : membersOf(resource, values.events);
   return {
-    title,
+    title: labelOf(declared.name, name),
     lines: problemMessages([...problems, ...ofOptions.problems]),
     // Likely mistakes are the provider's to name: it also knows the values of Outputs.
     warnings: problemMessages(ofOptions.warnings),
@@ -114,10 +112,10 @@ function membersOf(
 
 function declaredObject(kind: Kind, values: Values) {
   const { existingId } = values;
-  const kindAndName = `${kind.name} ${displayName(kind, values, new Set()) ?? ""}`;
   let adopts: string | undefined;
   if (hasValue(existingId)) adopts = isPlain(existingId) ? String(existingId) : UNKNOWN;
-  return { kindAndName, adopts };
+  const name = displayName(kind, values, new Set()) ?? "";
+  return { kindAndName: `${kind.name} ${name}`, adopts };
 }
 
 /** Aliases with Outputs, and those of parents, are left out: only Pulumi's preview shows their effect. */
@@ -198,7 +196,7 @@ export function holdsOutput(value: unknown, depth = 0): boolean {
 }
 
 /** Whether `value` is a resource with this type token, of whichever copy of this package. */
-export function isOfType(value: unknown, typeToken: string): boolean {
+export function isOfType(value: unknown, typeToken: string) {
   return pulumi.Resource.isInstance(value) && asRecord(value).__pulumiType === typeToken;
 }
 
@@ -207,7 +205,7 @@ export function isOfType(value: unknown, typeToken: string): boolean {
  * resource of a wrong type becomes a text that no rule accepts. A resource inside an Output is left to Pulumi, which
  * passes its id to the provider.
  */
-export function withIds(of: Kind | SetKind, args: Values): Record<string, unknown> {
+export function withIds(of: Kind | SetKind, args: Values) {
   const ids: Record<string, unknown> = { ...args };
   const { idArguments, owner, ownerKind } = kindOf(of);
   for (const name of [...idArguments, "existingId"]) {
@@ -226,7 +224,7 @@ export function withIds(of: Kind | SetKind, args: Values): Record<string, unknow
 /**
  * The id of a resource that is only read, as a text, since Pulumi takes no numbers. The provider refuses a wrong id.
  */
-export function readIdOf(id: pulumi.Input<pulumi.ID | number>): pulumi.Output<pulumi.ID> {
+export function readIdOf(id: pulumi.Input<pulumi.ID | number>) {
   return pulumi.output(id as pulumi.Input<pulumi.ID>).apply((known) => {
     return isPlatformId(String(known)) ? String(known) : show(known);
   });

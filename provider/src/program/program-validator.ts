@@ -33,12 +33,12 @@ export class ProgramValidator {
   ) {}
 
   /** @returns the conflicts between this resource and earlier ones. */
-  add({ kind, objects }: ResourceDeclaration): string[] {
+  add({ kind, objects }: ResourceDeclaration) {
     this.#resources++;
     return objects.flatMap((object) => this.#addObject(kind, object) ?? []);
   }
 
-  #addObject(kind: Kind, object: DeclaredObject): string | undefined {
+  #addObject(kind: Kind, object: DeclaredObject) {
     const { key, formerKeys, kindAndName, adopts } = object;
     if (adopts === undefined) {
       const keys = this.#keysByKindAndName.get(kindAndName) ?? [];
@@ -61,21 +61,19 @@ export class ProgramValidator {
 
   /** The context of a resource for the provider process, with facts about all that the program has declared so far. */
   contextOf(resource: ResourceDeclaration): Omit<ProgramContext, "identity"> {
-    const { formerKeys } = resource;
     // The provider process needs the list once, from whichever resource it checks first.
     const isShort = this.#adopted.length <= MAX_SHORT_CHARACTERS;
     if (!isShort) this.#mayCarry -= this.#adopted.length;
-    const isCarried = isShort || this.#mayCarry >= 0;
     return {
       run: {
         isUp: !this.isPreview,
         resources: this.#resources,
         inherited: this.inherited,
       },
-      formerKeys,
+      formerKeys: resource.formerKeys,
       sameNamed: this.#sameNamedAs(resource),
       adopts: this.#adopters.size,
-      adopted: isCarried ? this.#adopted : undefined,
+      adopted: isShort || this.#mayCarry >= 0 ? this.#adopted : undefined,
     };
   }
 

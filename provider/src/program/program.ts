@@ -54,7 +54,7 @@ const copies = here[NOTED];
 copies.add(join(__dirname, "../.."));
 
 /** @throws pulumi.RunError if several copies of this package are loaded. */
-export function expectOneCopy(): void {
+export function expectOneCopy() {
   if (copies.size < 2) return;
   const lines = [
     "The program and its provider load several copies of pulumi-advertising. Only one can check the whole program:",
@@ -90,9 +90,9 @@ class Program {
     if (this.#isUnderTest) this.#assertGood([all]);
     this.#batch.push(all);
     this.#validated ??= internals.awaitLater(this.#validate());
-    const context = this.#validated.then(() => {
-      return resource ? this.#validator.contextOf(resource) : {};
-    });
+    const context = this.#validated.then(() =>
+      resource ? this.#validator.contextOf(resource) : {},
+    );
     return internals.awaitLater(context);
   }
 
@@ -138,14 +138,14 @@ const WITHOUT_STACK = {};
  * The program of the current deployment; a process may run several (automation API). In unit tests, each `setMocks`
  * begins a new one. @throws pulumi.RunError if this package can't run here.
  */
-export function currentProgram(): Program {
+export function currentProgram() {
   const holder: { [PROGRAM]?: Program } =
     internals.currentMocks() ?? pulumi.runtime.getStackResource() ?? WITHOUT_STACK;
   holder[PROGRAM] ??= begin();
   return holder[PROGRAM];
 }
 
-function begin(): Program {
+function begin() {
   const old = versionProblem(process);
   if (old !== undefined) throw runError(`pulumi-advertising: ${old}`);
   // An inline program of the automation API may run in any folder.

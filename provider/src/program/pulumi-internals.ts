@@ -7,7 +7,7 @@ import * as state from "@pulumi/pulumi/runtime/state.js";
 import { asRecord, hasValue, joined, listIn, own } from "../base/index.js";
 
 /** `<organization>/<project>/<stack>`, as Pulumi prints it with `--fully-qualify-stack-names`. */
-export function stackOfProgram(): string {
+export function stackOfProgram() {
   const stack = `${pulumi.getProject()}/${pulumi.getStack()}`;
   try {
     return `${pulumi.getOrganization()}/${stack}`;
@@ -17,7 +17,7 @@ export function stackOfProgram(): string {
   }
 }
 
-function unknownPulumi(what: string): pulumi.RunError {
+function unknownPulumi(what: string) {
   const { version } = require("@pulumi/pulumi/package.json");
   return new pulumi.RunError(
     `pulumi-advertising doesn't know @pulumi/pulumi ${version}: ${what}. Nothing was sent. Update pulumi-advertising, or install @pulumi/pulumi 3.259.0.`,
@@ -51,8 +51,9 @@ export function transformLast(transform: pulumi.ResourceTransformation) {
 export function expectKept(resource: pulumi.Resource, input: string, error: Error) {
   setImmediate(async () => {
     const { urn: _, id: __, ...outputs } = asRecord(resource);
-    const values = [outputs[input], ...Object.values(outputs)];
-    const all = values.map((value) => own(value, "isKnown"));
+    const all = [outputs[input], ...Object.values(outputs)].map((value) =>
+      own(value, "isKnown"),
+    );
     // Rejected if the registration fails.
     const [isKept, ...known] = await Promise.all(all).catch(() => [true]);
     if (!isKept && known.includes(true)) throw error;
@@ -66,7 +67,7 @@ const pulumiState = state as unknown as {
 };
 
 /** Whether the program shares its process, as an inline program of the automation API and a user's unit test do. */
-export function isEmbedded(): boolean {
+export function isEmbedded() {
   return pulumiState.getLocalStore() !== undefined || currentMocks() !== undefined;
 }
 
@@ -74,12 +75,11 @@ export function isEmbedded(): boolean {
  * Pulumi's mocks, which replace the engine in a user's unit test; undefined otherwise. Each `setMocks` makes new ones.
  * @throws pulumi.RunError
  */
-export function currentMocks(): object | undefined {
+export function currentMocks() {
   const { options, monitor } = pulumiState.getStore?.()?.settings ?? {};
   if (!options || !pulumiState.getLocalStore)
     throw unknownPulumi("its runtime keeps its settings elsewhere");
   if (options.monitorAddr === "mock") return monitor;
-  return undefined;
 }
 
 /**
@@ -99,7 +99,7 @@ export function pauseStackTraces(from: new (...args: never) => unknown) {
 }
 
 /** Keeps Node.js from reporting an unhandled rejection before Pulumi listens to the promise. */
-export function awaitLater<T>(promise: Promise<T>): Promise<T> {
+export function awaitLater<T>(promise: Promise<T>) {
   promise.catch(() => undefined);
   return promise;
 }
@@ -108,7 +108,7 @@ export function awaitLater<T>(promise: Promise<T>): Promise<T> {
  * Silences the stack trace that Pulumi prints for each failed registration with `--continue-on-error`, and which names
  * only places in Pulumi.
  */
-export function silenceFailedRegistrations(): void {
+export function silenceFailedRegistrations() {
   if (isEmbedded()) return;
   // Runs before Pulumi's own listener, which prints the trace.
   process.prependListener("unhandledRejection", (reason) => {

@@ -68,7 +68,7 @@ const NOUN_OF: Readonly<Record<string, string>> = {
 };
 
 /** A sentence about the requests that a fault hits. */
-function describeFault({ on, with: fault, act, times }: TypedFault): string {
+function describeFault({ on, with: fault, act, times }: TypedFault) {
   const noun = NOUN_OF[on] ?? on;
   let which = `Each of the next ${times} ${noun}s`;
   if (times === 1) which = `The next ${noun}`;
@@ -140,10 +140,7 @@ function isNoun(word: string | undefined): word is Noun {
 }
 
 /** @throws Error for a command that can't be carried out. */
-export function runCommand(
-  sandbox: Sandbox,
-  [name = "", ...words]: readonly string[],
-): string {
+export function runCommand(sandbox: Sandbox, [name = "", ...words]: readonly string[]) {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   const message = command?.(sandbox, words);
   if (message !== undefined) return message;
@@ -167,7 +164,7 @@ export function answerCommand(
 }
 
 /** Sends a command to a sandbox in another process on this machine. @throws Error */
-export async function sendCommand(port: number, words: readonly string[]): Promise<string> {
+export async function sendCommand(port: number, words: readonly string[]) {
   const url = `http://127.0.0.1:${port}${CONTROL_PATH}`;
   const response = await fetch(url, {
     method: "POST",

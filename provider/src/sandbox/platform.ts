@@ -93,12 +93,10 @@ export function checkFields(
     return { fields: {}, errors };
   }
   const { advertiser_id: id } = fields;
-  const isActive = (advertisers.get(Number(id)) ?? { active: false }).active !== false;
-  if (noun === "advertiser" || isActive) return { fields, errors: [] };
-  return {
-    fields,
-    errors: [`advertiser_id advertiser ${id} is not active, or not there`],
-  };
+  const { active = true } = advertisers.get(Number(id)) ?? { active: false };
+  if (noun === "advertiser" || active !== false) return { fields, errors: [] };
+  const reason = `advertiser_id advertiser ${id} is not active, or not there`;
+  return { fields, errors: [reason] };
 }
 
 export class Platform {
@@ -154,9 +152,8 @@ export class Platform {
       return failure(429, "too many logins", { "retry-after": "60" });
     if (!this.#credentials.has(`${email}:${password}`))
       return failure(401, "the e-mail or the password is wrong");
-    const message = "Authentication successful: the session cookie was set";
     return success(
-      { message },
+      { message: "Authentication successful: the session cookie was set" },
       { "set-cookie": this.sessions.open(keep_logged_in === true) },
     );
   }
@@ -205,8 +202,11 @@ export class Platform {
 type Headers = SandboxAnswer["headers"];
 
 export function json(status: number, body: unknown, headers: Headers = {}): SandboxAnswer {
-  const allHeaders = { "content-type": "application/json", ...headers };
-  return { status, headers: allHeaders, body: JSON.stringify(body) };
+  return {
+    status,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  };
 }
 
 /** A successful answer. @param more members beside `success`. */

@@ -200,8 +200,8 @@ class ArmedFault {
   /** Counts a request. @returns whether the fault hits it. */
   takes(operation: SandboxOperation): boolean {
     const { on, times = 1, after = 0 } = this.rule;
-    const isCreate = on === "create" && NOUNS.some((noun) => noun === operation);
-    const isMeant = on === "any" || on === operation || isCreate;
+    const meant = on === "create" ? NOUNS : [on];
+    const isMeant = on === "any" || meant.some((each) => each === operation);
     if (!isMeant || this.hits >= times || this.#passed++ < after) return false;
     this.hits++;
     return true;

@@ -17,7 +17,7 @@ export class Sessions {
   constructor(private readonly options: AllOptions) {}
 
   /** Counts a login. @returns whether it exceeds the limit of logins in a minute. */
-  countLogin(): boolean {
+  countLogin() {
     const now = this.now();
     this.#loginTimesMs = this.#loginTimesMs.filter((time) => time > now - 60_000);
     const isLimited = this.#loginTimesMs.length >= this.options.loginsPerMinute;
@@ -26,25 +26,20 @@ export class Sessions {
   }
 
   /** @returns the Set-Cookie headers of a new session. */
-  open(isLongLived: boolean): string[] {
+  open(isLongLived: boolean) {
     const cookie = newToken();
     this.endsAtMs.set(cookie, this.now() + this.options.sessionSeconds * 1000);
     const cookies = [`${SESSION}=${cookie}; Path=/; HttpOnly`];
     if (!isLongLived) return cookies;
     const login = newToken();
     this.logins.add(login);
-    return [
-      ...cookies,
-      `${LOGIN}=${login}; Path=/; HttpOnly; Max-Age=${LONG_LIVED_SECONDS}`,
-    ];
+    cookies.push(`${LOGIN}=${login}; Path=/; HttpOnly; Max-Age=${LONG_LIVED_SECONDS}`);
+    return cookies;
   }
 
   /** @returns the Set-Cookie headers for a request with these cookies; `undefined` if it needs a login first. */
-  admit(cookieHeader = ""): string[] | undefined {
-    const pairs = cookieHeader
-      .split("; ")
-      .map((pair) => pair.split("=") as [string, string]);
-    const cookies = new Map(pairs);
+  admit(cookieHeader = "") {
+    const cookies = new URLSearchParams(cookieHeader.replaceAll("; ", "&"));
     const login = cookies.get(LOGIN) ?? "";
     if (this.logins.has(login)) return this.rotate(login);
     const endsAtMs = this.endsAtMs.get(cookies.get(SESSION) ?? "") ?? 0;
@@ -52,12 +47,12 @@ export class Sessions {
   }
 
   /** @returns the Set-Cookie headers for a request with a long-lived cookie. Earlier cookies stay valid. */
-  protected rotate(_login: string): string[] {
+  protected rotate(_login: string) {
     return this.open(false);
   }
 
   /** Ends every session, long-lived ones too. */
-  endAll(): void {
+  endAll() {
     this.endsAtMs.clear();
     this.logins.clear();
   }

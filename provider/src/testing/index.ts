@@ -6,7 +6,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { MockResourceArgs } from "@pulumi/pulumi/runtime/mocks.js";
 import { isRpcSecret, unwrapRpcSecret } from "@pulumi/pulumi/runtime/rpc.js";
-import { asRecord, type Values } from "../base/index.js";
+import { asRecord, mapValues, type Values } from "../base/index.js";
 import { checkArguments, resourceOfType } from "../kinds/index.js";
 import type { ResourceName } from "../kinds/vocabulary.js";
 import { currentProgram, type Finding, programError } from "../program/index.js";
@@ -75,11 +75,10 @@ export async function setMocks(options: MockOptions = {}): Promise<Mocks> {
         const resource = platform.register(args);
         if (!resource) return others?.newResource(args) ?? { id, state: inputs };
         registered.push(resource);
-        const state = Object.entries(resource.outputs).map(([property, value]) => {
-          if (!isRpcSecret(inputs[property])) return [property, value];
-          return [property, pulumi.secret(value)];
-        });
-        return { id: resource.id, state: Object.fromEntries(state) };
+        const state = mapValues(resource.outputs, (value, property) =>
+          isRpcSecret(inputs[property]) ? pulumi.secret(value) : value,
+        );
+        return { id: resource.id, state };
       },
       call: (args) => others?.call(args) ?? args.inputs,
     },
@@ -148,26 +147,27 @@ class MockPlatform {
     const declared = { type: kind.name, name };
     let outputs: Values = {};
     if (!read) {
-      const plain = Object.entries(asRecord(inputs)).map(([property, value]) => {
-        return [property, unwrapRpcSecret(value)];
-      });
-      const checked = checkArguments(kind, Object.fromEntries(plain), settings, READING);
+      const plain = mapValues(asRecord(inputs), unwrapRpcSecret);
+      const checked = checkArguments(kind, plain, settings, READING);
       outputs = checked.values;
       if (checked.problems.length > 0) {
-        const lines = problemMessages(checked.problems);
-        this.#findings.push({ title: labelOf(kind.name, name), lines });
+        this.#findings.push({
+          title: labelOf(kind.name, name),
+          lines: problemMessages(checked.problems),
+        });
       }
     }
     if (!("member" in kind)) {
       const id = read || this.#idOf(outputs);
       return { ...declared, id, outputs: { ...outputs, [kind.idProperty]: exactId(id) } };
     }
-    const entries = [...(readDeclaredSet(outputs).events ?? [])];
-    const ids = entries.map(([key, entry]) => [key, exactId(this.#idOf(asRecord(entry)))]);
-    const events = Object.fromEntries(entries);
-    const eventIds = Object.fromEntries(ids);
-    const id = `set-${name}`;
-    return { ...declared, id, outputs: { ...outputs, events, eventIds } };
+    const events = Object.fromEntries(readDeclaredSet(outputs).events ?? []);
+    const eventIds = mapValues(events, (entry) => exactId(this.#idOf(asRecord(entry))));
+    return {
+      ...declared,
+      id: `set-${name}`,
+      outputs: { ...outputs, events, eventIds },
+    };
   }
 
   /** @throws pulumi.RunError that lists all problems of the resources so far. */
