@@ -162,7 +162,7 @@ it("apply, stop at an unresolved create, go on when it is resolved, and name wha
   expect(removed.code, removed.output).toBe(0);
   expect(partsOf(removed.summary)).toEqual(["Apply"]);
   expect(removed.summary).toContain(
-    `\`shop/shoes/landing\` is no longer in the program. Event ${gone} (`,
+    `\`shop/shoes/landing\` is no longer in the program. Its event ${gone} (`,
   );
   expect(sandbox).toMatchObject({ advertiserPosts: 2, eventPosts: 3 });
 });
