@@ -215,8 +215,8 @@ const rows: Row[] = [
   [
     "nothing is deleted without a record that shows this run's own",
     "operations/run-record.ts",
-    "if (this.#isBelieved) return savedStateOf(stack);",
-    "return savedStateOf(stack);",
+    "if (this.#isBelieved) return saved;",
+    "return saved;",
     "sandbox/record",
     "without a record that shows the delete itself (it is another backend's)",
   ],

@@ -40,58 +40,63 @@ export function readCatalog(
   const report: AddFinding = (source, reason, about) => {
     findings.push({ level: "error", subject: "", property: "", reason, source, ...about });
   };
-  function readWritten(path: string, endings: readonly string[]): WrittenCatalog {
-    const nothing: WrittenCatalog = { defaults: [], events: [] };
-    const ending = extname(path).toLowerCase();
-    if (!endings.includes(ending)) {
-      const known = endings.join(", ");
-      report({ file: path }, `is not a supported file type: the name must end in ${known}`);
-      return nothing;
-    }
-    let text: string;
-    try {
-      const bytes = readFileSync(resolve(folder, path));
-      text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      let reason = printable(`can't be read: ${message}`);
-      if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-        reason = 'is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"';
-      report({ file: path }, reason);
-      return nothing;
-    }
-    // Downloads that need a login, and exports that only spreadsheets read.
-    if (/^\s*<[!?a-z]/i.test(text)) {
-      report(
-        { file: path },
-        `is an HTML page or XML, in spite of its name: export it as ${ending}`,
-      );
-      return nothing;
-    }
-    if (CSV.includes(ending))
-      return { ...nothing, events: readCsvEvents(text, path, report, ignoreColumns) };
-    // The YAML library accepts more than JSON.
-    const fault = ending === ".json" ? jsonFault(text) : undefined;
-    if (fault) {
-      report({ file: path, ...fault.place }, printable(`can't be read: ${fault.reason}`));
-      return nothing;
-    }
-    const written = readYamlCatalog(text, path, report) ?? nothing;
-    const { eventsFile } = written;
-    if (eventsFile === undefined) return written;
-    const beside = isAbsolute(eventsFile) ? eventsFile : join(dirname(path), eventsFile);
-    const { events } = readWritten(beside, CSV);
-    return { ...written, events: [...written.events, ...events] };
-  }
-
-  const written = readWritten(file, [".yaml", ".yml", ".json", ...CSV]);
-  const content = validateCatalog(written, limits, report);
+  const endings = [".yaml", ".yml", ".json", ...CSV];
+  const reading = { folder, report, ignoreColumns };
+  const content = validateCatalog(readWritten(file, endings, reading), limits, report);
   if (content.advertisers.length + content.events.length + findings.length === 0)
     report({ file }, "has no advertisers and no events");
   const byPlace = findings.toSorted((a, b) =>
     natural(placeOf(a.source), placeOf(b.source)),
   );
   return { ...content, findings: byPlace };
+}
+
+function readWritten(
+  file: string,
+  endings: readonly string[],
+  reading: { folder: string; report: AddFinding; ignoreColumns: readonly string[] },
+): WrittenCatalog {
+  const { folder, report, ignoreColumns } = reading;
+  const nothing: WrittenCatalog = { defaults: [], events: [] };
+  const ending = extname(file).toLowerCase();
+  if (!endings.includes(ending)) {
+    const known = endings.join(", ");
+    report({ file }, `is not a supported file type: the name must end in ${known}`);
+    return nothing;
+  }
+  let text: string;
+  try {
+    const bytes = readFileSync(resolve(folder, file));
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const isEncoding = code === "ERR_ENCODING_INVALID_ENCODED_DATA";
+    const cure = 'is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"';
+    report({ file }, isEncoding ? cure : printable(`can't be read: ${message}`));
+    return nothing;
+  }
+  // Downloads that need a login, and exports that only spreadsheets read.
+  if (/^\s*<[!?a-z]/i.test(text)) {
+    report(
+      { file },
+      `is an HTML page or XML, in spite of its name: export it as ${ending}`,
+    );
+    return nothing;
+  }
+  if (CSV.includes(ending))
+    return { ...nothing, events: readCsvEvents(text, file, report, ignoreColumns) };
+  // The YAML library accepts more than JSON.
+  const fault = ending === ".json" ? jsonFault(text) : undefined;
+  if (fault) {
+    report({ file, ...fault.place }, printable(`can't be read: ${fault.reason}`));
+    return nothing;
+  }
+  const written = readYamlCatalog(text, file, report) ?? nothing;
+  const { eventsFile } = written;
+  if (eventsFile === undefined) return written;
+  const beside = isAbsolute(eventsFile) ? eventsFile : join(dirname(file), eventsFile);
+  const { events } = readWritten(beside, CSV, reading);
+  return { ...written, events: [...written.events, ...events] };
 }
 
 /** Why and where a text isn't JSON; `undefined` if it is. The engine's own message often has no place. */
@@ -115,7 +120,7 @@ function jsonFault(text: string) {
 }
 
 /** @returns the engine's message; `undefined` for JSON. */
-function jsonError(text: string) {
+function jsonError(text: string): string | undefined {
   try {
     JSON.parse(text);
     return undefined;

@@ -1,4 +1,4 @@
-/** What the client's parts need from outside. All of them share one such object. */
+/** What the client takes from its caller. All of its parts share one such object. */
 import { type Clock, isoNow, Secrets, systemClock } from "../base/index.js";
 import { appendPrivate } from "../files/index.js";
 import type { Settings, SettingsReading } from "../settings/index.js";

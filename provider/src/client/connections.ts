@@ -14,7 +14,7 @@ export function undici() {
   return require("undici") as typeof import("undici");
 }
 
-/** A proxy's tunnel failed. Has no `code`, because undici retries some codes by itself, forever. */
+/** The error if a proxy opens no tunnel. It has no `code`: with some codes, undici would retry forever. */
 export class TunnelFailure extends Error {
   readonly host: string;
   readonly variable: string;

@@ -25,7 +25,7 @@ export interface RequestOrigin {
   operation: Operation;
   /** The URN of a single resource in the state, if it is known. */
   urn?: string | undefined;
-  /** What to do if there is no such object, if its id is a person's. */
+  /** What to do if there is no such object; set if somebody has typed its id. */
   ifAbsent?: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export function refusalError(answered: Answered) {
   return new RefusedError(joined(" ", how, effectOf(answered), adviceOn(answered, words)));
 }
 
-/** What a request that certainly wasn't carried out means for the account. */
+/** What the account has after a request that certainly wasn't carried out. */
 function effectOf({ operation }: Pick<Answered, "operation">) {
   if (!operation.idempotent) return NOTHING_CREATED;
 }

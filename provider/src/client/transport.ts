@@ -45,7 +45,7 @@ export interface HttpResponse {
   status: number;
   /** By lower-case names; the values of a repeated header are joined. */
   headers: Readonly<Record<string, string>>;
-  /** The values of Set-Cookie, each by itself. */
+  /** The value of each Set-Cookie header. */
   setCookies: readonly string[];
   body: string;
   /** Why the body is incomplete or unreadable; absent if nothing is wrong with it. */
@@ -140,7 +140,7 @@ export function createTransport(
   return { send, close: () => agent.destroy() };
 }
 
-/** What undici calls in an exchange. @param resolve gets the result, once. */
+/** The callbacks of one exchange, for undici. @param resolve is called once, with the result. */
 function exchangeHandler(
   timeoutMs: number,
   isTooLate: () => boolean,

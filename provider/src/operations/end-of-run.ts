@@ -62,27 +62,30 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     if (!of || !isInRun(resource.urn, command)) return false;
     // Another provider has a process of its own.
     if (providerIn(resource) !== runtime.provider) return false;
+    // Without this option the engine calls `delete`, which says what it does.
+    const isCalled = resource.retainOnDelete !== true;
+    if (isCalled && deployment.isUp !== false && command.command === "up") return false;
     // An earlier run has not come to its delete, of which Pulumi's JSON doesn't show a step.
-    if (resource.delete === true) return deployment.isUp === false && !isTargeted(command);
+    if (resource.delete === true)
+      return isCalled && deployment.isUp === false && !isTargeted(command);
     return !deployment.isInProgram(keyOfUrn(of.name, resource.urn));
   });
-  const isUp = deployment.isUp === true && leaving.length > 0;
-  const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
-  const now = isUp ? await Promise.race([record.stateNow(), late]) : undefined;
+  let now: SavedState | undefined;
+  if (deployment.isUp && leaving.length > 0)
+    now = await Promise.race([
+      record.stateNow(),
+      sleep(MAX_WAIT_MS, undefined, { ref: false }),
+    ]);
   for (const each of objectsIn(leaving)) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
     // Another provider's process may have adopted it in this run.
     const holders = now?.holdersOf(kind.name, id) ?? [];
     if (holders.some((other) => other.resource.urn !== resource.urn)) continue;
-    // Without this option the engine calls `delete`, which says what it does.
-    const isCalled = resource.retainOnDelete !== true;
-    if (isCalled && deployment.isUp !== false && command.command === "up") continue;
     const operations = new ObjectOperations(kind, runtime);
     const isDeleted = operations.deletes(id, ref, resource.outputs);
     if (resource.delete !== true) messages.informEach(leavingNotice(each, isDeleted));
-    else if (isCalled && isDeleted)
-      messages.warnEach(leavingNotice(each, true, REPLACED_BEFORE));
+    else if (isDeleted) messages.warnEach(leavingNotice(each, true, REPLACED_BEFORE));
   }
 }
 

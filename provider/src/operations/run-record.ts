@@ -120,18 +120,16 @@ export class RunRecord {
     this.#isBelieved ||= this.#showsOwn(start);
     for (const ms of READ_AFTER_MS) {
       await clock.sleep(ms);
-      const stack = await read().catch(() => undefined);
-      if (!stack) continue;
-      this.#isBelieved ||= this.#showsOwn(stack);
-      if (this.#isBelieved) return savedStateOf(stack);
+      const saved = await read().then(savedStateOf, () => undefined);
+      if (!saved) continue;
+      this.#isBelieved ||= this.#showsOwn(saved);
+      if (this.#isBelieved) return saved;
     }
     return undefined;
   }
 
-  #showsOwn({ resources, pending }: ExportedStack) {
-    const { isThisRun } = this.options;
-    const all = [...resources, ...pending.map(({ resource }) => resource)];
-    const isOwn = all.some(({ inputs = {} }) => isThisRun(runIn(inputs).run));
+  #showsOwn({ resources, runs }: SavedState) {
+    const isOwn = runs.values().some(this.options.isThisRun);
     return isOwn || resources.some((each) => this.#passed.some((isSame) => isSame(each)));
   }
 

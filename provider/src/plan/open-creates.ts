@@ -279,9 +279,8 @@ export class OpenCreates {
   note(create: OpenCreate): void {
     const { key, mark } = create;
     if (this.of([key]).some((each) => each.mark === mark)) return;
-    this.#byKey.set(key, [create, ...this.of([key])]);
-    const name = kindAndNameOf(create);
-    this.#byName.set(name, [create, ...(this.#byName.get(name) ?? [])]);
+    addFirst(this.#byKey, key, create);
+    addFirst(this.#byName, kindAndNameOf(create), create);
   }
 
   /** The creates of a resource or member, also under its former keys. */
@@ -307,6 +306,12 @@ export class OpenCreates {
     }
     return undefined;
   }
+}
+
+function addFirst(index: Map<string, OpenCreate[]>, key: string, create: OpenCreate) {
+  const all = index.get(key) ?? [];
+  all.unshift(create);
+  index.set(key, all);
 }
 
 function kindAndNameOf({ key, name = UNNAMED }: OpenCreate): string {

@@ -86,7 +86,7 @@ export class AdvertisingPlugin {
   }
 
   /** @returns the problems of the provider's arguments; none while some arguments are unknown. */
-  checkConfig({ values }: Pick<Properties, "values">) {
+  checkConfig({ values }: Pick<Properties, "values">): string[] {
     const keys = Object.keys(argumentsIn(values)).filter((key) => key !== "version");
     if (keys.some((key) => values[key] === UNKNOWN)) return [];
     const { problems } = readSettings({
@@ -107,7 +107,7 @@ export class AdvertisingPlugin {
   }
 
   /** Begins a run. @param urn the provider resource's. */
-  configure({ values }: Properties, urn: string) {
+  configure({ values }: Properties, urn: string): void {
     // An engine that has attached to this process begins another run in it.
     void this.abandon();
     const provider = providerAt(urn);
@@ -219,7 +219,7 @@ export class AdvertisingPlugin {
     return { id: change.id, values, secret: secretArgumentsIn(change.news) };
   }
 
-  async delete(urn: string, id: string, properties: Values) {
+  async delete(urn: string, id: string, properties: Values): Promise<void> {
     const { resource, ref } = await this.#beginUp(urn);
     await deleteResource(resource, this.runtime, { id, properties, ref });
   }

@@ -125,10 +125,8 @@ function declareEvent(
 ) {
   const aliases =
     formerKey === undefined ? [] : [{ name: resourceName(prefix, String(formerKey)) }];
-  return new ConversionEvent(resourceName(prefix, key), args as never, {
-    ...options,
-    aliases,
-  }).eventId;
+  const name = resourceName(prefix, key);
+  return new ConversionEvent(name, args as never, { ...options, aliases }).eventId;
 }
 
 function resourceName(...parts: readonly string[]) {

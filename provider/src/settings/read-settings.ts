@@ -86,12 +86,8 @@ function givenIn({ config, environment }: SettingsSource, key: SettingName) {
     label: `${NAMESPACE}:${key}`,
   };
   const inherited = { raw: environment[variable], belongsInConfig: false, label: variable };
-  return (
-    [configured, inherited].find(({ raw }) => raw?.trim()) ?? {
-      ...configured,
-      raw: undefined,
-    }
-  );
+  const given = [configured, inherited].find(({ raw }) => raw?.trim());
+  return given ?? { ...configured, raw: undefined };
 }
 
 /** @returns `undefined` if the setting is absent or can't be used. */
