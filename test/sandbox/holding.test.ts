@@ -235,11 +235,42 @@ it.each(
     for (const words of isWhole ? [preview, wordsOf(run)] : [wordsOf(run)]) {
       const leaves = words.search(/(?:object 2 stays|\(2\) stays|event, 2\.)/);
       expect(leaves).toBeGreaterThanOrEqual(0);
-      const made = `(?:created (?:it as )?${other}|interrupted run: (?:k \\()?${other}|differ.*\\(${other}\\))`;
+      const made = `(?:created (?:it as )?${other}|earlier run: (?:k \\()?${other}|differ.*\\(${other}\\))`;
       expect(words.search(made)).toBeGreaterThan(leaves);
     }
   },
 );
+
+describe.each(RESOURCE_FORMS)("an `up` deletes nothing of %s", (shape) => {
+  it("with --target, since what the run leaves out may adopt it", async () => {
+    const { sandbox, fixture } = await start();
+    const [a, b] = [fixture(shape, "a"), fixture(shape, "b")];
+    await a.up();
+    await b.up(B);
+    const settings = operatedSettings({ delete: eventOperations.delete });
+    for (const isUp of [false, true]) {
+      const run = b.engine.newRun({ settings });
+      expect(await runProgram(run, [b.is(B), a.gone()], isUp, 1)).toEqual([
+        undefined,
+        undefined,
+      ]);
+      await run.close();
+      expect(wordsOf(run)).toMatch(
+        /another resource may adopt it. Object 2 stays live|2 .*stays live/,
+      );
+    }
+    expect([a.id, sandbox.deletes]).toEqual([undefined, 0]);
+  });
+
+  it("whose preview had no provider to name it: the program has nothing more of the package", async () => {
+    const { sandbox, fixture, run } = await start();
+    const a = fixture(shape, "a");
+    await a.up();
+    const { errors, words } = await run([a.gone()]);
+    expect([errors, a.id, sandbox.deletes]).toEqual([[], undefined, 0]);
+    expect(words).toMatch(/no preview shows it\. Object 2 stays live/);
+  });
+});
 
 describe.each(RESOURCE_FORMS)("what %s has left live", (shape) => {
   const left = (id: string, name: string) => ({
@@ -274,6 +305,30 @@ describe.each(RESOURCE_FORMS)("what %s has left live", (shape) => {
     expect([e.left[0]?.id, sandbox.eventPosts]).toEqual(["2", 2]);
   });
 });
+
+it.each([undefined, "default"])(
+  "`up --replace` of a set keeps its events: nothing is sent, deleted, or said to be unmanaged (plugin: %s)",
+  async (plugin) => {
+    const { sandbox, fixture } = await start();
+    const { engine, of } = fixture("a set's event", "s");
+    Object.assign(engine, { plugin });
+    await engine.up(of.call({ engine }, {}));
+    const { id = "", inputs = {}, outputs = {} } = engine.state ?? {};
+    const settings = operatedSettings({ delete: eventOperations.delete });
+    const run = engine.newRun({ settings });
+    // The engine calls no `diff`.
+    const context = { identity: inputs.__identity, run: { isUp: true, resources: 1 } };
+    const checked = await run.set.check({}, { ...inputs, __identity: context });
+    const { outs } = await run.set.create(checked.inputs ?? {});
+    await run.set.delete(id, outputs);
+    await run.close();
+    expect(outs?.eventIds).toEqual(outputs.eventIds);
+    expect(wordsOf(run)).toMatch(
+      /^ConversionEventSet "s": taken over from an earlier run: k \(2\)\. No create was sent for it\.$/,
+    );
+    expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
+  },
+);
 
 it("an alias that would change a resource's type is an error, and nothing is sent", async () => {
   const { sandbox, fixture, run } = await start();

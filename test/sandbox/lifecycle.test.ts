@@ -91,7 +91,7 @@ it("an `up` reports a take-over once, afterwards", async () => {
     [
       expect.objectContaining({
         message: expect.stringContaining(
-          "taken over from an interrupted run: 2. No create was sent",
+          "taken over from an earlier run: 2. No create was sent",
         ),
       }),
     ],

@@ -70,7 +70,8 @@ async function start(
   const sandbox = await operatedSandbox(options);
   const engine = new EventEngine(sandbox, newFolder(), "purchase");
   const given = { ...optionsOf(operations), ...(adapt && { adapt }) };
-  const next = () => engine.newRun(given);
+  // An `up` deletes nothing before it has checked anything.
+  const next = () => engine.newRun({ ...given, command: { command: "destroy" } });
   const { __identity: _, ...declared } = inputs;
   expect((await engine.up(declared, given)).error).toBeUndefined();
   const { id, outputs: outs } = engine.state ?? expect.fail();

@@ -105,6 +105,7 @@ async function start(form: Form, isFirst = true) {
     posts,
     madeId,
     name,
+    ASKS,
     expectAsked,
     expectManaged,
   };
@@ -623,6 +624,90 @@ it.each([false, true])(
     expect(sandbox.eventPosts).toBe(6);
   },
 );
+
+describe("an interrupted update of a set, whose disk is lost, and a run that doesn't make the change again", () => {
+  const SET_BACK = "a set that is updated";
+  /** Pulumi's next save drops a pending update: the state has to have the create by then. */
+  const expectKept = async ({ on, expectAsked, expectManaged, madeId, name }: Killed) => {
+    await expectAsked(on(newFolder()));
+    await pending(on(newFolder()), "--created", `${name}=${madeId()}`);
+    await expectManaged(on(newFolder()), 1);
+  };
+  type Killed = Awaited<ReturnType<typeof start>>;
+  const killed = async () => {
+    const made = await start(SET_BACK, false);
+    await made.on(newFolder()).upAndKill(made.declared);
+    expect(made.posts()).toBe(1);
+    return made;
+  };
+  const before = { advertiserId: 1, events: { a: { eventName: "A", value: 1 } } };
+
+  it("the program was set back: it stops with the commands, and the state has the create", async () => {
+    const made = await killed();
+    const { on, posts, ASKS } = made;
+    expect(await on(newFolder()).preview(before)).toMatch(ASKS);
+    expect((await on(newFolder()).up(before)).error).toMatch(ASKS);
+    expect(posts()).toBe(1);
+    await expectKept(made);
+  });
+
+  it("through the plugin, whose check and diff don't know a preview: the same", async () => {
+    const sandbox = await operatedSandbox();
+    const on = () => {
+      const engine = new SetEngine(sandbox, newFolder(), "e");
+      engine.plugin = "default";
+      return engine;
+    };
+    await on().up(before);
+    const declared = { advertiserId: 1, events: { ...before.events, k: E } };
+    await on().upAndKill(declared);
+    const ASKS = /Look in the account for.*pending --created 'e\/k=/s;
+    expect(await on().preview(before)).toMatch(ASKS);
+    for (const each of [before, declared, declared])
+      expect((await on().up(each)).error).toMatch(ASKS);
+    expect(sandbox.eventPosts).toBe(2);
+  });
+
+  it("what was replaced is as before: it stops, and the state has the create", async () => {
+    const { on, sandbox } = await start(SET_BACK, false);
+    const sent = sandbox.eventPosts;
+    const changed = { advertiserId: 1, events: { a: { eventName: "A", value: 2 } } };
+    await on(newFolder()).upAndKill(changed);
+    const ASKS = /Look in the account for.*named "A".*pending --created 'e\/a=/s;
+    expect(await on(newFolder()).preview(before)).toMatch(ASKS);
+    expect((await on(newFolder()).up(before)).error).toMatch(ASKS);
+    expect((await on(newFolder()).up(changed)).error).toMatch(ASKS);
+    await pending(on(newFolder()), "--created", `e/a=${sandbox.events.at(-1)?.id}`);
+    expect((await on(newFolder()).up(changed)).error).toBeUndefined();
+    expect(await on(newFolder()).preview(changed)).toBe("");
+    expect(sandbox.eventPosts).toBe(sent + 1);
+  });
+
+  it("a run of something else: nothing is sent, and it names the way on", async () => {
+    const made = await killed();
+    const { other, posts } = made;
+    const ADVICE = /1 create of a set.*leaves out.*e\/k.*`pulumi up`.*without --target/s;
+    expect(await other().preview({ ...OTHER, value: 2 })).toMatch(ADVICE);
+    const { error } = await other().up({ ...OTHER, value: 2 });
+    expect(error).toMatch(ADVICE);
+    expect(posts()).toBe(1);
+    await expectKept(made);
+  });
+
+  it("the set is no longer declared: it stops with the commands", async () => {
+    const made = await killed();
+    const { on, other, ASKS } = made;
+    const run = other().newRun();
+    const program = [
+      [Object.assign(other(), {}), OTHER] as const,
+      [on(newFolder()), undefined] as const,
+    ] as const;
+    const [error] = await runProgram(run, program);
+    await run.close();
+    expect(error).toMatch(ASKS);
+    await expectKept(made);
+  });
+});
 
 it("an event of a set that a killed run has updated in place, where a search is known too: updated again, not created", async () => {
   const sandbox = await operatedSandbox();

@@ -340,13 +340,14 @@ describe("with the deletionPolicy and a known delete", () => {
     await up(of(Object.fromEntries(events)));
     const { id = "", outputs = {} } = engine.state ?? {};
     sandbox.fail({ on: "delete", after: 30, with: refusal, times: 20 });
-    const run = engine.newRun(options);
+    const destroy = { ...options, command: { command: "destroy" } };
+    const run = engine.newRun(destroy);
     const { message } = await failureOf(run.set.delete(id, outputs));
     expect(message).toMatch(/^events\["k\d+"\].*busy.*\[ADVERTISING_REFUSED\]$/s);
     await run.close();
     expect(sandbox.events).toHaveLength(10);
     // What is missing is asked about again, once the delete has worked.
-    await engine.newRun(options).set.delete(id, outputs);
+    await engine.newRun(destroy).set.delete(id, outputs);
     expect(sandbox.events).toEqual([]);
     expect(sandbox).toMatchObject({ eventPosts: 40, logins: 1 });
   });

@@ -144,7 +144,7 @@ describe("killed in the middle", () => {
     expect(preview).toContain(`${sent - 10} more, sent by earlier runs: `);
     const { error, run } = await engine.up(of(events));
     expect([error, run.said]).toEqual([undefined, []]);
-    expect(wordsOf(run)).toContain("taken over from an interrupted run: k");
+    expect(wordsOf(run)).toContain("taken over from an earlier run: k");
     expect(sandbox.eventPosts).toBe(400);
     expectAllOnce(events);
     expect(await engine.preview(of(events))).toBe("");

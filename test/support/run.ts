@@ -18,6 +18,7 @@ import {
   deleteResource,
   diffResource,
   previewResource,
+  ResourceFailure,
   type Runtime,
   readResource,
   updateResource,
@@ -176,6 +177,13 @@ type RunProvider = ReturnType<typeof createProvider> & {
   preview?: (id: string, olds: Values, news: Values) => Promise<void>;
 };
 
+/** The engine saves what a failure says that there is. */
+function withSaved(error: Error): never {
+  if (!(error instanceof ResourceFailure) || !error.saved) throw error;
+  const { id, properties } = error.saved;
+  throw Object.assign(new Error(error.message), { id, properties });
+}
+
 /** The plugin's calls, in the form of the dynamic provider's. `plugin/provider.ts` has them in the protocol's form. */
 function pluginOf(resource: Kind | SetKind, runtime: Runtime): RunProvider {
   const refIn = ({ __identity: given }: Values) => {
@@ -206,12 +214,13 @@ function pluginOf(resource: Kind | SetKind, runtime: Runtime): RunProvider {
       previewResource(resource, runtime, refIn(news), { id, olds, news }),
     create: async (news) => {
       await beginUp(refIn(news));
-      return createResource(resource, runtime, refIn(news), news);
+      return createResource(resource, runtime, refIn(news), news).catch(withSaved);
     },
     update: async (id, olds, news) => {
       await beginUp(refIn(news));
       const change = { id, olds, news };
-      return { outs: await updateResource(resource, runtime, refIn(news), change) };
+      const updating = updateResource(resource, runtime, refIn(news), change);
+      return { outs: await updating.catch(withSaved) };
     },
     read: async (id, properties = {}) =>
       (await readResource(resource, runtime, id, properties)) ?? { id: "", props: {} },

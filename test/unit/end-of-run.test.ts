@@ -222,6 +222,35 @@ describe("what leaves the state", () => {
     expect(await endOf({ resources, checks: ["kept"] })).toEqual([leaves("gone", 2)]);
   });
 
+  it("and is deleted through the plugin: named by the preview in an `up` too, where it doesn't know a preview", async () => {
+    const { outputs = {} } = event("gone", 2, true);
+    const gone = { ...ofPlugin("gone", 2, "default"), retainOnDelete: false, outputs };
+    const resources = [KEPT, gone];
+    for (const command of ["up", "preview"]) {
+      const options = { ...DELETES, provider: "default", command: { command } };
+      expect(await endOf({ resources, checks: ["kept"], options })).toEqual([
+        expect.stringContaining("`pulumi up` deletes event 2"),
+      ]);
+    }
+  });
+
+  it("stays live under --target: what the run leaves out may adopt it", async () => {
+    const resources = [KEPT, event("gone", 2, true)];
+    const targeted = { ...DELETES, ...targeting(urn("gone"), urn("kept")) };
+    expect(await endOf({ resources, checks: ["kept"], options: targeted })).toEqual([
+      leaves("gone", 2),
+    ]);
+  });
+
+  it("is named with what it has left live before", async () => {
+    const __left = [{ id: "7", name: "Old", at: "2026-01-01T00:00:00Z" }, { id: "8" }];
+    const gone = { ...GONE, outputs: { ...GONE.outputs, __left } };
+    expect(await endOf({ resources: [KEPT, gone], checks: ["kept"] })).toEqual([
+      leaves("gone", 2),
+      `info: \`gone\` is no longer in the program. Before that, it left 2 objects live: 7 ("Old"), 8.`,
+    ]);
+  });
+
   it("and is what an interrupted replacement has left: a preview says that it's deleted", async () => {
     const endWith = (name: string) => {
       const old = { ...event(name, 3, true), delete: true };
@@ -331,7 +360,7 @@ describe("open creates that nothing has declared", () => {
     const messages = await endOf({ ...situation, isUp: true });
     expect(messages).toEqual([
       unclaimed(
-        "sent 2 creates that this run doesn't declare: funnel/a (outcome unknown), funnel/b (outcome unknown)",
+        "also sent 2 creates: funnel/a (outcome unknown), funnel/b (outcome unknown)",
       ),
     ]);
     expect(journalLines(folder, STACK)).toEqual(['funnel["a"] sent', 'funnel["b"] sent']);

@@ -16,7 +16,7 @@ import { ProgramValidator } from "../../provider/src/program/program-validator.j
 import { refOf } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSettings } from "../support/operated.js";
-import { newRun } from "../support/run.js";
+import { newRun, type RunOptions } from "../support/run.js";
 import { SavedStack } from "../support/saved-stack.js";
 import { settingsOf } from "../support/settings.js";
 
@@ -35,7 +35,11 @@ const FAILURES = {
 };
 
 /** A run on a platform that answers every request in one way. */
-function runOn(response: AttemptResult, saved = new SavedStack("tiny/dev")) {
+function runOn(
+  response: AttemptResult,
+  saved = new SavedStack("tiny/dev"),
+  command: RunOptions["command"] = {},
+) {
   const sent: string[] = [];
   const send = async ({ method, url }: HttpRequest) => {
     sent.push(`${method} ${url.pathname}`);
@@ -52,7 +56,7 @@ function runOn(response: AttemptResult, saved = new SavedStack("tiny/dev")) {
     const client = new Client({ ...system, transport });
     return { ...runtime, client: () => client };
   };
-  return { run: newRun(NOWHERE, newFolder(), { settings, saved, adapt }), sent };
+  return { run: newRun(NOWHERE, newFolder(), { settings, saved, adapt, command }), sent };
 }
 
 const numbers = (size = SIZE) => Array.from({ length: size }, (_, index) => index);
@@ -117,7 +121,7 @@ describe.each(Object.entries(FAILURES))("all %s", (_, response) => {
     );
     expectOnce(reading.sent, (index) => `GET /rest/event/${index}`);
 
-    const deleting = runOn(response, saved);
+    const deleting = runOn(response, saved, { command: "destroy" });
     const deleted = await errorsOf(
       numbers().map((index) => deleting.run.event.delete(String(index), inState(index))),
     );

@@ -85,7 +85,11 @@ export async function createOnce(
   const asked = runtime.deployment.failed.get(ref.key);
   if (asked) return asked;
   const saved = savedMeanwhile(runtime, task);
-  if (saved) return takeOver(runtime, task, saved);
+  if (saved) {
+    // Under `up --replace`, the engine deletes the resource's former state.
+    runtime.deployment.noteStaying(task.kind, saved.id);
+    return takeOver(runtime, task, saved);
+  }
   const plan = planOfCreate(runtime, task, open);
   switch (plan.do) {
     case "take over":
@@ -166,6 +170,12 @@ async function recover(
   if (finding.kind === "unresolved") return finding;
   if (finding.kind === "found") {
     const { what: _, searched: __, ...sent } = open;
+    // The program has the object that the create was to replace. Taking the new one over would replace it once more.
+    if (task.action.do === "same")
+      return {
+        kind: "unresolved",
+        record: { ...open, searched: `A search found ${finding.id}.` },
+      };
     const made = { ...sent, key, id: finding.id };
     await runtime.journal().recordCreated(open.mark, finding.id, made);
     return takeOver(runtime, task, made);

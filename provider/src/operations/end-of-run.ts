@@ -4,40 +4,72 @@
  * what the program doesn't declare.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { BlockedCreateError } from "../base/index.js";
 import { kindsByName, resourceOfType } from "../kinds/index.js";
-import type { OpenCreate, OpenCreates } from "../plan/index.js";
+import { asUnresolved, isMade, type OpenCreate, type OpenCreates } from "../plan/index.js";
 import {
   type EngineRun,
   isInRun,
+  isOfProgram,
+  isPartial,
   objectsIn,
   providerIn,
+  refIn,
   type SavedState,
 } from "../record/index.js";
-import { keyOfUrn, parseKey, REPLACED_BEFORE, resourceKeyIn } from "../state/index.js";
+import {
+  keyOfUrn,
+  leftLiveIn,
+  parseKey,
+  REPLACED_BEFORE,
+  resourceKeyIn,
+} from "../state/index.js";
 import { ObjectOperations } from "./execute.js";
-import { leavingNotice, secondObjectNotice, unclaimedMessage } from "./messages.js";
+import {
+  formerlyLeftNotice,
+  leavingNotice,
+  leftOutMessage,
+  secondObjectNotice,
+  unclaimedMessage,
+  unresolvedMessage,
+} from "./messages.js";
 import type { Runtime } from "./runtime.js";
 
 /** The longest wait for the record at the end of a run. The engine waits for seconds before it kills the process. */
 const MAX_WAIT_MS = 2000;
-/** The longest wait before the last resource is done. */
-const MAX_DELAY_MS = 300;
 
 /**
- * In an `up`, waits for the record for a moment before the last resource is done: after that, Pulumi takes out of the
- * state what is to be named.
+ * Waits for the record before the last resource is done: after that, Pulumi takes out of the state what is to be named,
+ * and forgets what an interrupted update of a set has sent.
+ * @throws BlockedCreateError if this run leaves that set out, or the program no longer declares it.
  */
-export async function awaitRecord({ deployment, record, command }: Runtime): Promise<void> {
-  if (!deployment.isUp || !command) return;
-  // Under --target nobody knows which resource is the last.
-  if (!deployment.isWhole && !isTargeted(command)) return;
-  await Promise.race([record.state(), sleep(MAX_DELAY_MS, undefined, { ref: false })]);
+export async function awaitRecord(runtime: Runtime): Promise<void> {
+  const { deployment, record, command, provider } = runtime;
+  // With --target nobody knows which resource is the last.
+  const partial = command && isPartial(command) ? command : undefined;
+  if (!partial && !deployment.isWhole) return;
+  const { all } = await record.open();
+  const updates = all.filter((each) => each.isOfUpdate === true && !record.hasSeen(each));
+  if (partial) {
+    const urns = new Map(record.arrived?.sent.map(({ mark, urn }) => [mark, urn]));
+    const others = updates.filter(({ mark }) => !isInRun(urns.get(mark) ?? "", partial));
+    if (others.length > 0) throw new BlockedCreateError(leftOutMessage(others));
+    return;
+  }
+  const undeclared = updates.filter((each) => {
+    const isOwn = each.provider === provider && !isMade(each);
+    return isOwn && !deployment.isInProgram(resourceKeyIn(each.key));
+  });
+  const open = undeclared.map((each) => {
+    const ref = parseKey(each.key);
+    return { ref, record: asUnresolved(ref, each) };
+  });
+  if (open.length > 0) throw new BlockedCreateError(unresolvedMessage(open));
 }
 
 export async function tellEnd(runtime: Runtime): Promise<void> {
   const { record, command } = runtime;
-  const isOther = command && !["up", "preview"].includes(command.command);
-  if (isOther || !record.hasBegun) return;
+  if ((command && !isOfProgram(command)) || !record.hasBegun) return;
   const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
   const open = await Promise.race([record.open(), late]);
   if (!open || !record.arrived) return;
@@ -46,17 +78,13 @@ export async function tellEnd(runtime: Runtime): Promise<void> {
   await tellUnclaimed(runtime, open, record.arrived);
 }
 
-function isTargeted({ targets, excludes }: EngineRun) {
-  return targets.length > 0 || excludes.length > 0;
-}
-
 /** Names the objects whose resources leave the state because the program doesn't declare them. */
 async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedState) {
   const { deployment, messages, record } = runtime;
   // After a failure Pulumi removes nothing; and a resource that wasn't checked may still be declared.
   const isComplete = deployment.isWhole || runtime.provider !== undefined;
   if (deployment.hasFailed || command.hasDependents) return;
-  if (!isComplete && !isTargeted(command)) return;
+  if (!isComplete && !isPartial(command)) return;
   const leaving = saved.resources.filter((resource) => {
     const of = resourceOfType(resource.type);
     if (!of || !isInRun(resource.urn, command)) return false;
@@ -64,10 +92,10 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     if (providerIn(resource) !== runtime.provider) return false;
     // Without this option the engine calls `delete`, which says what it does.
     const isCalled = resource.retainOnDelete !== true;
-    if (isCalled && deployment.isUp !== false && command.command === "up") return false;
+    if (isCalled && deployment.isUp === true) return false;
     // An earlier run has not come to its delete, of which Pulumi's JSON doesn't show a step.
     if (resource.delete === true)
-      return isCalled && deployment.isUp === false && !isTargeted(command);
+      return isCalled && deployment.isUp !== true && !isPartial(command);
     return !deployment.isInProgram(keyOfUrn(of.name, resource.urn));
   });
   let now: SavedState | undefined;
@@ -86,6 +114,12 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     const isDeleted = operations.deletes(id, ref, resource.outputs);
     if (resource.delete !== true) messages.informEach(leavingNotice(each, isDeleted));
     else if (isDeleted) messages.warnEach(leavingNotice(each, true, REPLACED_BEFORE));
+  }
+  for (const { type, urn, outputs = {} } of leaving) {
+    const of = resourceOfType(type);
+    const left = leftLiveIn(outputs);
+    if (of && left.length > 0)
+      messages.informEach(formerlyLeftNotice(refIn(of, urn, undefined), left));
   }
 }
 

@@ -25,7 +25,7 @@ import {
   withDifferences,
 } from "../kinds/index.js";
 import { isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
-import { isInRun, retentionReason, type SavedState } from "../record/index.js";
+import { isInRun, isPartial, retentionReason, type SavedState } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -302,13 +302,18 @@ export class ObjectOperations {
    */
   async #deleteBlocker({ id, ref }: Target, properties: Values) {
     const { kind, runtime } = this;
+    const { command, deployment, provider } = runtime;
     const saved = await runtime.record.stateNow();
-    const claimer = runtime.deployment.holderOf(kind, id) ?? [];
+    const claimer = deployment.holderOf(kind, id) ?? [];
     const holders = saved?.holdersOf(kind.name, id).map((each) => each.ref.key) ?? [];
     const all = new Set([claimer, holders].flat());
     const others = [...all].filter((key) => key !== ref?.key);
     if (others.length > 0) return alsoBelongsTo(others);
     let why = this.#whyKept(id, ref, properties, saved);
+    // Only after a check does a preview of the classes have a process, which could tell.
+    const isShown = provider !== undefined || deployment.hasChecked;
+    if (command?.command === "up" && !isShown)
+      why ??= "the program has no more of this package's resources, so no preview shows it";
     if (!saved)
       why ??= "Pulumi's record doesn't show whether it also belongs to another resource";
     return why && `${why}. ${staysLive(kind, `Object ${id}`)}`;
@@ -330,10 +335,12 @@ export class ObjectOperations {
     saved: SavedState | undefined = this.runtime.record.arrived,
   ): string | undefined {
     const { kind, can, runtime } = this;
-    const { deployment, record } = runtime;
+    const { deployment, record, command } = runtime;
     if (!can.delete) return "advertising:operations has no delete";
     if (!isOfKnownAccount(properties)) return "the state doesn't name its account";
-    if (deployment.mayBeClaimed(kind, id)) return "another resource may adopt it";
+    const mayBeAdopted = deployment.mayBeClaimed(kind, id);
+    if (mayBeAdopted || (command && isPartial(command)))
+      return "another resource may adopt it";
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
     const mayDelete = !ref || deployment.mayDelete(resourceKeyIn(ref.key));
     return retentionReason(mayDelete && asksToDelete(properties), states);

@@ -306,7 +306,21 @@ export function leavingNotice(
   let fate = staysLive(kind, `Its ${object}`);
   if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED})`;
   const text = `\`${printable(short)}\` ${why}. ${fate}.`;
-  return notice(why, { label }, text, id);
+  const sort = isDeleted
+    ? "deleted on the platform by `pulumi up`"
+    : "no longer in the program, which stay live";
+  return notice(sort, { label }, text, id);
+}
+
+/** At the end of a preview or an `up`: what a resource had left live, which only its state lists. */
+export function formerlyLeftNotice(
+  { label, short }: Pick<ResourceRef, "label" | "short">,
+  left: readonly LeftLive[],
+): Notice {
+  const those = left.map(({ id, name }) => (name === undefined ? id : `${id} ("${name}")`));
+  const objects = count(left.length, "object");
+  const text = `\`${printable(short)}\` is no longer in the program. Before that, it left ${objects} live: ${listed(those)}.`;
+  return notice("that left objects live before", { label }, text);
 }
 
 /**
@@ -325,6 +339,12 @@ export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean): 
     `An earlier run ${what}: ${listed(names)}. To see what to do:`,
     `  ${inStack(`${COMMAND} pending`)}`,
   ].join("\n");
+}
+
+/** The error of a run with targets. @param all what interrupted updates of other sets have sent; at least one. */
+export function leftOutMessage(all: readonly OpenCreate[]): string {
+  const names = all.map(({ key }) => parseKey(key).short);
+  return `An interrupted run sent ${count(all.length, "create")} of a set that this run leaves out: ${listed(names)}. After this run, Pulumi's record would no longer show ${agree(all.length, "it", "them")}, so nothing was sent. First run \`${inStack("pulumi up")}\` without --target and --exclude.`;
 }
 
 export function warnOfPlatform(
@@ -484,7 +504,7 @@ export function usedMessage(
   const parts = [];
   if (adopted.length > 0) parts.push(`adopted: ${listed(adopted)}`);
   if (takenOver.length > 0)
-    parts.push(`taken over from an interrupted run: ${listed(takenOver)}`);
+    parts.push(`taken over from an earlier run: ${listed(takenOver)}`);
   if (parts.length === 0) return undefined;
   return `${label}: ${parts.join("; ")}. No create was sent for ${agree(adopted.length + takenOver.length, "it", "them")}.`;
 }

@@ -159,21 +159,18 @@ export async function check(
       return withPage(describeSettingProblem(problem), SettingsError.code);
     }),
   ];
+  const fail = (error: unknown) => void failures.push(describeError(error));
   // For a resource in the state, `diff` shows these messages.
   if (isNew && wrong.length === 0) {
     // A set's plan lists the objects that it adopts.
     const adopts = adoptedBy(inputs);
     if (adopts !== undefined) messages.informEach(adoptionNotice(ref, adopts, can));
     if (deployment.isUp === false)
-      await tellPreview(await withOpenCreates(plan), runtime.mayRemediate).catch(
-        (error) => {
-          failures.push(describeError(error));
-        },
-      );
+      await tellPreview(await withOpenCreates(plan), runtime.mayRemediate).catch(fail);
   }
   // In a plugin after each check, since it can't know which resource is the last.
   if (deployment.isWhole || !context.run) messages.tellCollected();
-  await awaitRecord(runtime);
+  await awaitRecord(runtime).catch(fail);
   if (failures.length > 0) deployment.hasFailed = true;
   // An incomplete set sends what is missing, also without a changed argument. For a single resource in the state, a
   // create comes with the second check of a replacement.
@@ -287,12 +284,15 @@ function namedObjects(plan: Omit<Plan, "objects">): NamedObject[] {
  */
 export async function withOpenCreates(plan: Plan): Promise<Plan> {
   const { runtime, resource, ref, stored, objects } = plan;
-  if (objects.every(isQuiet)) return plan;
+  const isSet = "member" in resource;
+  // Pulumi's next save drops what an interrupted update of a set has sent, so an unchanged set waits for the record too.
+  if (!isSet && objects.every(isQuiet)) return plan;
   const open = await runtime.record.open();
   // Pulumi's record has it, but perhaps can't be read.
   for (const [key, record] of stored.unresolved)
     open.note({ ...record, key: objectRef(ref, key).key, run: "", isInState: true });
-  if ("member" in resource && open.of([ref.key]).length > 0)
+  if (open.all.length === 0 && stored.unresolved.size === 0) return plan;
+  if (isSet && open.of([ref.key]).length > 0)
     throw new BlockedCreateError(hiddenEventsMessage(ref));
   const whole = { ...plan, stored: withUnresolved(plan, open) };
   return { ...whole, objects: namedObjects(whole) };
@@ -319,7 +319,7 @@ function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
     if (!isOwn || isMade(create) || create.isInState) continue;
     if (!runtime.isSameAccount(create.account)) continue;
     // A run that knew the object of an earlier create has taken it over, and sent nothing.
-    if (object && (isQuiet(object) || open.of(object.keys).some(isMade))) continue;
+    if (object && open.of(object.keys).some(isMade)) continue;
     if (object && unresolved.has(object.key)) continue;
     // Perhaps the member's former key: commands use the names that `pending` has.
     const { member = SINGLE } = parseKey(create.key);

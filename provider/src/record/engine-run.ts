@@ -64,6 +64,16 @@ export function runOf(args: readonly string[]): EngineRun {
   };
 }
 
+/** Whether it runs a whole program, which may adopt what leaves the state. */
+export function isOfProgram({ command }: Pick<EngineRun, "command">): boolean {
+  return command === "up" || command === "preview";
+}
+
+/** Whether a run of the program leaves some of its resources out. */
+export function isPartial(run: EngineRun): boolean {
+  return isOfProgram(run) && run.targets.length + run.excludes.length > 0;
+}
+
 /** Whether the run's targets include a resource. */
 export function isInRun(
   urn: string,

@@ -54,7 +54,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "ids leave the state unnamed",
     "operations/end-of-run.ts",
-    "if (!isComplete && !isTargeted(command)) return;",
+    "if (!isComplete && !isPartial(command)) return;",
     "return;",
   ],
   [

@@ -188,6 +188,13 @@ export const operations: Examples = {
     tell.leavingNotice(leaving(purchase), true).text,
   "secret events of a set that an interrupted run has sent": () =>
     tell.hiddenEventsMessage(funnel),
+  "no longer in the program, and what it has left live": () =>
+    tell.formerlyLeftNotice(purchase, [
+      { id: "7", at: AT, name: "Buy" },
+      { id: "8", at: AT },
+    ]).text,
+  "an interrupted update of a set that the run leaves out": () =>
+    tell.leftOutMessage([open(OLD)]),
   "an open create that nothing declares": () => tell.unclaimedMessage([open(OLD)], true),
   "many that nothing declares": () => {
     const numbers = Array.from({ length: 25 }, (_, n) => n + 1);
@@ -251,6 +258,8 @@ export const operations: Examples = {
       for (const notice of [
         tell.takeOverNotice(ref, made),
         tell.leavingNotice(leaving(ref), false),
+        tell.leavingNotice(leaving(ref), true),
+        tell.formerlyLeftNotice(ref, [{ id: "7", at: AT }]),
         tell.adoptionNotice(ref, UNKNOWN, NO_ABILITIES),
         tell.possibleNamesakeNotice(namesake(ref, open(OLD))),
         tell.replacedNotice(event, ref, { id: "42", isDeleted: false }, "is replaced"),

@@ -260,9 +260,13 @@ export const runs: Examples = {
   },
   "a delete that isn't sent: Pulumi can't be asked": async () => {
     const { purchase, newRun } = await deleted();
-    const run = newRun();
+    const run = newRun({ command: { command: "destroy" } });
     purchase.saved.trouble = "`pulumi stack export` failed: no rights";
     return leaving(purchase, run);
+  },
+  "a delete that isn't sent: the program has nothing more of the package": async () => {
+    const { purchase, newRun } = await deleted();
+    return leaving(purchase, newRun());
   },
   "a delete that isn't sent: another event has it": async () => {
     const { purchase, newRun, event } = await deleted();
