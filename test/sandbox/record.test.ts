@@ -668,6 +668,21 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     expect(sandbox.eventPosts).toBe(2);
   });
 
+  it("the set gets another name, with an alias, and is set back: the same", async () => {
+    const { on, sandbox, declared } = await start(SET_BACK);
+    await on(newFolder()).upAndKill(declared);
+    const renamed = () => {
+      const set = (on(newFolder()) as SetEngine).beside(SetEngine, "renamed");
+      set.declares = { formerKeys: [on(newFolder()).ref.key] };
+      return set;
+    };
+    const sent = sandbox.eventPosts;
+    for (let run = 0; run < 2; run++)
+      expect((await renamed().up(before)).error).toMatch(/pending --created 'renamed\/k=/);
+    expect(sandbox.eventPosts).toBe(sent);
+    expect(Object.keys(renamed().unresolved)).toEqual(["k"]);
+  });
+
   it("what was replaced is as before: it stops, and the state has the create", async () => {
     const { on, sandbox } = await start(SET_BACK, false);
     const sent = sandbox.eventPosts;

@@ -98,10 +98,6 @@ export class Deployment {
     this.#declares = Math.max(this.#declares, run.resources);
   }
 
-  get hasChecked() {
-    return this.#checked.size > 0;
-  }
-
   isChecked(key: string) {
     return this.#checked.has(key);
   }

@@ -344,7 +344,7 @@ export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean): 
 /** The error of a run with targets. @param all what interrupted updates of other sets have sent; at least one. */
 export function leftOutMessage(all: readonly OpenCreate[]): string {
   const names = all.map(({ key }) => parseKey(key).short);
-  return `An interrupted run sent ${count(all.length, "create")} of a set that this run leaves out: ${listed(names)}. After this run, Pulumi's record would no longer show ${agree(all.length, "it", "them")}, so nothing was sent. First run \`${inStack("pulumi up")}\` without --target and --exclude.`;
+  return `An interrupted run sent ${count(all.length, "create")} of a set that this run leaves out: ${listed(names)}. Pulumi would forget ${agree(all.length, "it", "them")}, so nothing was sent. First run \`${inStack("pulumi up")}\` without --target and --exclude.`;
 }
 
 export function warnOfPlatform(

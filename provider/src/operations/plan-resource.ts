@@ -32,6 +32,7 @@ import {
   decideObjects,
   holdsUnknown,
   isMade,
+  isOfInterruptedUpdate,
   OpenCreates,
   type PlannedObject,
   type ResourceChange,
@@ -260,11 +261,16 @@ export function planObjects(
   return { ...plan, objects: namedObjects(plan) };
 }
 
+/** The resource's own key, and those that it had by its aliases. */
+function resourceKeys({ ref, checked }: Pick<Plan, "ref" | "checked">): string[] {
+  const { formerKeys = [], inState = ref } = checked;
+  return [ref.key, ...formerKeys, inState.key];
+}
+
 /** Decides about the objects. Their keys: the own one, then those by the resource's aliases and the `formerKey`. */
 function namedObjects(plan: Omit<Plan, "objects">): NamedObject[] {
-  const { kind, ref, checked, stored, declared } = plan;
-  const { formerKeys = [], inState } = checked;
-  const resources = [ref.key, ...formerKeys, inState?.key ?? ref.key];
+  const { kind, ref, stored, declared } = plan;
+  const resources = resourceKeys(plan);
   return decideObjects(kind, stored, declared, plan).map((object) => {
     const { key } = object;
     const own = objectRef(ref, key);
@@ -285,13 +291,17 @@ function namedObjects(plan: Omit<Plan, "objects">): NamedObject[] {
 export async function withOpenCreates(plan: Plan): Promise<Plan> {
   const { runtime, resource, ref, stored, objects } = plan;
   const isSet = "member" in resource;
-  // Pulumi's next save drops what an interrupted update of a set has sent, so an unchanged set waits for the record too.
-  if (!isSet && objects.every(isQuiet)) return plan;
+  const isUnchanged = objects.every(isQuiet);
+  if (isUnchanged && !isSet) return plan;
   const open = await runtime.record.open();
+  // The update of an unchanged set saves what Pulumi's next save would drop.
+  const atRisk = open.all.filter(isOfInterruptedUpdate);
+  const own = resourceKeys(plan);
+  if (isUnchanged && !atRisk.some(({ key }) => own.includes(resourceKeyIn(key))))
+    return plan;
   // Pulumi's record has it, but perhaps can't be read.
   for (const [key, record] of stored.unresolved)
     open.note({ ...record, key: objectRef(ref, key).key, run: "", isInState: true });
-  if (open.all.length === 0 && stored.unresolved.size === 0) return plan;
   if (isSet && open.of([ref.key]).length > 0)
     throw new BlockedCreateError(hiddenEventsMessage(ref));
   const whole = { ...plan, stored: withUnresolved(plan, open) };
@@ -313,11 +323,13 @@ function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
   const byKey = new Map(objects.flatMap((each) => each.keys.map((key) => [key, each])));
   // A set also has creates of events that it no longer declares.
   const isSet = "member" in resource;
+  const own = resourceKeys(plan);
   for (const create of isSet ? open.all : open.of([...byKey.keys()])) {
     const object = byKey.get(create.key);
-    const isOwn = object || resourceKeyIn(create.key) === ref.key;
+    const isOwn = object || own.includes(resourceKeyIn(create.key));
     if (!isOwn || isMade(create) || create.isInState) continue;
     if (!runtime.isSameAccount(create.account)) continue;
+    if (object && isQuiet(object) && !isOfInterruptedUpdate(create)) continue;
     // A run that knew the object of an earlier create has taken it over, and sent nothing.
     if (object && open.of(object.keys).some(isMade)) continue;
     if (object && unresolved.has(object.key)) continue;
