@@ -52,6 +52,14 @@ export const MISTAKES: Readonly<Record<string, readonly [text: string, told: str
     yamlWith("click_window: 7d"),
     ":5:50 acme/purchase: click_window is not a known argument; did you mean clickWindow?",
   ],
+  "another name for events": [
+    "advertisers: { acme: { advertiserName: A, conversionEvents: {} } }",
+    ":1:43 acme: conversionEvents is not a known argument; expected one of advertiserName, existingId, additionalFields, defaults, events",
+  ],
+  "events in the singular": [
+    "advertisers: { acme: { advertiserName: A, event: {} } }",
+    ":1:43 acme: event is not a known argument; did you mean events?",
+  ],
   "a type that is none": [
     yamlWith('eventTypeId: "1a"'),
     "write its number, or Purchase or LandingPage",

@@ -9,6 +9,7 @@ import {
 } from "../../provider/src/kinds/event-kind.js";
 import { type Declaration, declare } from "../../provider/src/program/declaration.js";
 import { programError } from "../../provider/src/program/program.js";
+import { problemMessages } from "../../provider/src/rules/validate.js";
 import { catalogFindings } from "../support/catalogs.js";
 import { READ, settingsOf } from "../support/settings.js";
 
@@ -40,10 +41,10 @@ it.each([
   [2, " (the same in 2)"],
   [4, " (the same in 2, 3 and 4)"],
   [50, " (the same in 2, 3, 4 and 46 more)"],
-])("a mistake that %i make is said once, whatever the values", (amount, others) => {
+])("a mistake that %i make is said once", (amount, others) => {
   const items = upTo(amount).map((each) => ({
     name: `${each}`,
-    reason: `got "${each}", ${each}`,
+    reason: `events["${each}"] got "x", 5`,
   }));
   const said = (all: typeof items) =>
     saidOnce(
@@ -52,9 +53,9 @@ it.each([
       ({ name }) => name,
       ({ reason }) => reason,
     );
-  expect(said(items)).toEqual([`1 got "1", 1${others}`]);
+  expect(said(items)).toEqual([`1 events["1"] got "x", 5${others}`]);
   expect(said([...items, { name: "x", reason: "is absent" }])).toEqual([
-    `1 got "1", 1${others}`,
+    `1 events["1"] got "x", 5${others}`,
     "x is absent",
   ]);
 });
@@ -77,10 +78,10 @@ it.each([
   },
 );
 
-it("in events of a set it is one line", () => {
+it("in events of a set it is one line, if the value is the same", () => {
   const wrong = upTo(50).map((each): [string, object] => [
     `e${each}`,
-    { eventName: "E", value: `${each},5` },
+    { eventName: "E", value: each === 7 ? "8,5" : "1,5" },
   ]);
   const args = {
     advertiserId: 7,
@@ -94,17 +95,27 @@ it("in events of a set it is one line", () => {
       ),
     ),
   ).toEqual([
-    "2 problems. Nothing was sent.",
+    "3 problems. Nothing was sent.",
     '  ConversionEventSet "funnel":',
-    '    events["e1"].value expected a finite number; got the string "1,5" (the same in events["e2"].value, events["e3"].value, events["e4"].value and 46 more)',
+    '    events["e1"].value expected a finite number; got the string "1,5" (the same in events["e2"].value, events["e3"].value, events["e4"].value and 45 more)',
+    '    events["e7"].value expected a finite number; got the string "8,5"',
     expect.stringMatching(
       /^ {4}events\["other"\]\.eventName expected a string .*; got the string "" \(node_modules.pulumi-advertising.docs/,
     ),
   ]);
 });
 
+it("in thousands of events of a set, each with another value, it has a line for the first", () => {
+  const problems = upTo(3000).map((each) => ({
+    property: `events["e${each}"].value`,
+    reason: `got ${each}`,
+  }));
+  const lines = problemMessages(problems);
+  expect(lines.slice(99)).toEqual(['events["e100"].value got 100', "and 2900 more"]);
+});
+
 it("in rows of a catalog it is one line, with the first places", () => {
-  const rows = upTo(50).map((each) => `e${each};acme;E${each};${each}%`);
+  const rows = upTo(50).map((each) => `e${each};acme;E${each};n/a`);
   const text = ["key;advertiser;eventName;value", ...rows, "x;acme;;1", ""].join("\n");
   expect(describeAlike(catalogFindings("c.csv", text))).toEqual([
     expect.stringMatching(
@@ -114,12 +125,49 @@ it("in rows of a catalog it is one line, with the first places", () => {
   ]);
 });
 
-it("texts that are wrong in different ways have a line each", () => {
-  const keys = ["a/b", "12", "cc/dd", "3456"];
+it("cells with another value, suggestion or first place have a line each", () => {
+  const rows = [
+    "a;x;A;1.000,5;;8001.0",
+    "b;x;B;2.000,5;LandingPgae;8002.0",
+    "c;x;C;1.234;Purchas;9",
+    "d;x;D;2.345;LandingPgae;8001.0",
+    "a;x;E;1;;",
+    "b;x;F;1;;",
+    "a;x;G;1;;",
+  ];
+  const text = ["key;advertiser;eventName;value;eventTypeId;existingId", ...rows].join(
+    "\n",
+  );
+  const lines = describeAlike(catalogFindings("c.csv", text)).map((line) =>
+    line.replace(/ expected .*?; got /, " ").replace(/; keys must .*? details/, ""),
+  );
+  expect(lines).toEqual([
+    'c.csv:2 x/a: value "1.000,5": write 1000,5',
+    'c.csv:2 x/a: existingId the string "8001.0"; write 8001 (the same in "x/d" at c.csv:5)',
+    'c.csv:3 x/b: value "2.000,5": write 2000,5',
+    'c.csv:3 x/b: eventTypeId the string "LandingPgae"; did you mean LandingPage? (the same in "x/d" at c.csv:5)',
+    'c.csv:3 x/b: existingId the string "8002.0"; write 8002',
+    'c.csv:4 x/c: value "1.234", which may mean thousands or decimals: write 1234 or 1.2340',
+    'c.csv:4 x/c: eventTypeId the string "Purchas"; did you mean Purchase?',
+    'c.csv:5 x/d: value "2.345", which may mean thousands or decimals: write 2345 or 2.3450',
+    'c.csv:6 x/a: key "a" is already used at c.csv:2 (the same in "x/a" at c.csv:8)',
+    'c.csv:7 x/b: key "b" is already used at c.csv:3',
+  ]);
+});
+
+it("bad keys are all shown", () => {
+  const keys = ["a/b", "12", "cc/dd"];
   const advertisers = keys.map((key) => `  ${key}: { advertiserName: N${key} }`);
   const text = ["advertisers:", ...advertisers, ""].join("\n");
-  expect(describeAlike(catalogFindings("c.yaml", text))).toEqual([
-    expect.stringMatching(/got the string "a\/b" \(the same in "cc\/dd" at c\.yaml:4:3\)$/),
-    expect.stringMatching(/got the string "12" \(the same in "3456" at c\.yaml:5:3\)$/),
+  expect(describeAlike(catalogFindings("c.yaml", text))).toEqual(
+    keys.map((key) => expect.stringMatching(new RegExp(`got the string "${key}"$`))),
+  );
+});
+
+it("findings that are about no object are named by their places", () => {
+  const names = Array(6).fill("  a: { advertiserName: A }");
+  const findings = catalogFindings("c.yaml", ["advertisers:", ...names].join("\n"));
+  expect(describeAlike(findings)).toEqual([
+    "c.yaml:3:3 can't be read: Map keys must be unique (the same in c.yaml:4:3, c.yaml:5:3, c.yaml:6:3 and 1 more)",
   ]);
 });

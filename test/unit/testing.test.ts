@@ -283,7 +283,7 @@ describe("validate", () => {
     }));
     expect(advertising.validate("ConversionEventSet", set)).toMatchObject(problems);
     expect(() => new advertising.ConversionEventSet("funnel", set)).toThrow(
-      /1 problem\.[\s\S]*is already a key or a formerKey/,
+      /2 problems\.[\s\S]*is already a key or a formerKey/,
     );
     const defaults = { formerKey: "a" } as never;
     expect(

@@ -76,8 +76,9 @@ export function joined(separator: string, ...parts: readonly (string | undefined
 const MAX_OTHERS_NAMED = 3;
 
 /**
- * One sentence for all items with the same reason: the first item's text, then the names of the others.
- * @param nameOf an item's name. @param reasonOf an item's text without the name.
+ * One sentence for all items with the same reason: the first item's text, then the names of the others. Another value,
+ * suggestion or place makes another reason; only the keys in a property's path don't.
+ * @param nameOf an item's name. @param reasonOf an item's property and reason.
  */
 export function saidOnce<T>(
   items: readonly T[],
@@ -85,7 +86,7 @@ export function saidOnce<T>(
   nameOf: (item: T) => string,
   reasonOf: (item: T) => string,
 ) {
-  const groups = Map.groupBy(items, (item) => withoutValues(reasonOf(item)));
+  const groups = Map.groupBy(items, (item) => reasonOf(item).replaceAll(KEYS, ""));
   return [...groups.values()].map((group) => {
     const [text = ""] = group.map(textOf);
     const others = enumerate(group.slice(1).map(nameOf), MAX_OTHERS_NAMED);
@@ -94,17 +95,8 @@ export function saidOnce<T>(
   });
 }
 
-/**
- * A sentence without its values, so that sentences with the same reason are equal. A refused text keeps the characters
- * that may be what is wrong with it.
- */
-function withoutValues(sentence: string) {
-  return sentence
-    .replaceAll(/(?:the string )?"(?:[^"\\]|\\.)*"/g, (text) =>
-      text.startsWith('"') ? '""' : text.replaceAll(/\p{L}/gu, ""),
-    )
-    .replaceAll(/-?\d+(?:[.,]\d+)*/g, "0");
-}
+/** The keys in a path: `["buy"]` in `events["buy"].value`. */
+const KEYS = /\["(?:[^"\\]|\\.)*"\]/g;
 
 /** Ids in numeric order, neighbours together: `3, 7–12`. */
 export function idRanges(ids: readonly string[]) {

@@ -35,6 +35,7 @@ import {
   type CatalogEntry,
   type CatalogFinding,
   eventKey,
+  placeOf,
   type WrittenCatalog,
 } from "./written.js";
 
@@ -74,7 +75,7 @@ export function validateCatalog(
   /** Returns the values that fit, and reports problems and probable mistakes. */
   function check(entry: CatalogEntry, rules: Rules, given = entry.given) {
     const { values, problems } = validate(given, rules, {
-      read: readValue,
+      read: (rule, value) => readValue(rule, value, entry.hasDecimalCommas),
       advice: adviceOn,
     });
     noteAll(entry, [...problems, ...warningsIn(values)]);
@@ -88,8 +89,7 @@ export function validateCatalog(
     if (values[property] === undefined) return;
     const other = claim(`key ${withoutCase(owner)}/${withoutCase(key)}`, entry);
     if (!other) return;
-    const { file, line } = other.sourceOf("key");
-    const reason = `${quoted(key)} is already used at ${file}:${line}; keys must differ in more than case, invisible characters or how accents are encoded`;
+    const reason = `${quoted(key)} is already used at ${placeOf(other.sourceOf("key"))}; keys must differ in more than case and invisible details`;
     addFinding(entry, property, reason);
   }
 
@@ -129,12 +129,15 @@ export function validateCatalog(
   for (const entry of written.defaults)
     defaults.set(entry.key, check(entry, sharedRules(limits)));
   const advertisers = new Map<string, Values | undefined>();
+  // The file's reader takes an advertiser's `defaults` and `events` out: here they are only known names.
+  const rulesOfDeclared = advertiserRules(limits).extend({
+    defaults: z.unknown(),
+    events: z.unknown(),
+  });
   for (const entry of declared) {
     checkKey(entry, advertiserKey, isDeclared ? "key" : "advertiser");
     // The name of one that isn't declared is its key.
-    const args = isDeclared
-      ? argumentsIn(entry, advertiserRules(limits), advertiser)
-      : entry.given;
+    const args = isDeclared ? argumentsIn(entry, rulesOfDeclared, advertiser) : entry.given;
     advertisers.set(entry.key, args);
   }
   const events = written.events.map((entry) => {

@@ -1,7 +1,6 @@
 /** Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading's letters. */
-import { joined, letters, nearest, printable, quoted } from "../base/index.js";
+import { joined, letters, nearest, quoted } from "../base/index.js";
 import { conversionEvent, WINDOWS } from "../kinds/index.js";
-import { withDecimalPoint } from "./field-values.js";
 import type { AddFinding, CatalogEntry, Source } from "./written.js";
 
 /** The columns that every file must have. */
@@ -12,7 +11,6 @@ const COLUMNS = [
   "existingId",
   "formerKey",
 ].filter((name) => name !== conversionEvent.owner);
-const NUMBERS = ["value", "eventTypeId", ...WINDOWS];
 
 /** The columns by the letters of their headings: wire names and spaced names have the same letters as arguments. */
 const BY_LETTERS = new Map([
@@ -42,12 +40,10 @@ export function readCsvEvents(
   );
   const headings = header.cells.map((cell) => (ignored.includes(cell) ? "" : cell));
   const columns = headings.map((heading) => BY_LETTERS.get(letters(heading)));
-  for (const [at, column] of columns.entries()) {
-    if (column === undefined || columns.indexOf(column) === at) continue;
-    const about = { property: printable(headings[at] ?? "") };
-    report(header.source, `is a second ${column} column: remove one`, about);
-  }
-  const unknown = headings.filter((heading, at) => heading !== "" && !columns[at]);
+  const unknown = headings.filter(
+    (heading, at) =>
+      heading !== "" && !(columns[at] && columns.indexOf(columns[at]) === at),
+  );
   if (unknown.length > 0) {
     const listed = unknown.map(describeUnknown).join(", ");
     const reason = `unknown columns: ${listed}. Known: ${COLUMNS.join(", ")}`;
@@ -65,8 +61,9 @@ export function readCsvEvents(
     columns.forEach((column, at) => {
       if (column !== undefined && cells[at]) row[column] ??= cells[at];
     });
-    const key = (row.key ?? "").normalize("NFC");
-    const owner = (row.advertiser ?? "").normalize("NFC");
+    const { key: cell = "", advertiser = "", ...given } = row;
+    const key = cell.normalize("NFC");
+    const owner = advertiser.normalize("NFC");
     const subject = joined("/", owner, key);
     const property = REQUIRED.find((name) => SUMMARY.test(row[name] ?? ""));
     if (property !== undefined) {
@@ -76,21 +73,27 @@ export function readCsvEvents(
     // A cell in a column without a heading, or beyond the last column.
     const stray = cells.find((cell, at) => cell !== "" && !header.cells[at]);
     if (stray !== undefined) {
-      const reason = `the row has more cells than the header: ${quoted(stray)}`;
-      const cure = "put a value that contains the delimiter in quotes";
-      report(source, `${reason}; ${cure}`, { subject });
+      const got = `expected no more cells than the header; got ${quoted(stray)}`;
+      const reason = `${got}; put a value that contains the delimiter in quotes`;
+      report(source, reason, { subject });
     }
-    const { key: _, advertiser: __, ...given } = row as Record<string, unknown>;
     // If commas separate cells, a comma in a number is a mistake.
-    for (const name of delimiter === "," ? [] : NUMBERS)
-      if (row[name] !== undefined) given[name] = withDecimalPoint(row[name]);
-    return { owner, key, subject, given, sourceOf: () => source };
+    return {
+      owner,
+      key,
+      subject,
+      given,
+      hasDecimalCommas: delimiter !== ",",
+      sourceOf: () => source,
+    };
   });
 }
 
 /** An unknown heading, with what to write instead if that is likely. */
 function describeUnknown(heading: string) {
   const shown = quoted(heading);
+  const known = BY_LETTERS.get(letters(heading));
+  if (known !== undefined) return `${shown} (a second ${known})`;
   const window = WINDOWS.find((name) => letters(heading).startsWith(letters(name)));
   if (window !== undefined)
     return `${shown} (write ${window}, and the unit in each cell: 7d, 12h, 90min)`;
@@ -121,7 +124,9 @@ function readRows(text: string, delimiter: string, file: string, report: AddFind
     });
     if (rows.length === 1) report({ file }, "has no events below its header");
   } catch (error) {
-    report({ file, line }, `is not valid CSV: ${(error as Error).message}`);
+    // The library names another line: a quote that isn't closed ends with the file.
+    const reason = (error as Error).message.replace(/ at line \d+/, "");
+    report({ file, line }, `is not valid CSV: ${reason}`);
   }
   return rows;
 }

@@ -6,10 +6,6 @@ import type { z } from "zod";
 import { letters, nearest, quoted } from "../base/index.js";
 import { asAccepted, described, type Form } from "../rules/index.js";
 
-/** In English, German and French. */
-const TRUE_WORDS = /^(yes|ja|wahr|oui|vrai)$/i;
-const FALSE_WORDS = /^(no|nein|falsch|non|faux)$/i;
-
 /** A separator before three digits may mean thousands or decimals, so it is refused: a wrong guess would go live. */
 const UNCLEAR = /^[+-]?[1-9]\d{0,2}[.,]\d{3}(?![\d.,])/;
 
@@ -23,41 +19,49 @@ function ungrouped(text: string) {
   return whole.replaceAll(separator, "") + decimals;
 }
 
-/** A number's text with a decimal point instead of a decimal comma. */
-export function withDecimalPoint(text: string): unknown {
+/** Why a number can't be read where a comma is a decimal one, or undefined. */
+function unclearNumber(text: string) {
   const plain = ungrouped(text);
-  if (plain !== undefined) return Symbol(`${quoted(text)}: write ${plain}`);
-  if (!UNCLEAR.test(text)) return text.replace(/^([+-]?\d*),(\d)/, "$1.$2");
-  const whole = text.replace(/[.,]/, "");
-  return Symbol(
-    `${quoted(text)}, which may mean thousands or decimals: write ${whole} or ${text}0`,
-  );
+  if (plain !== undefined) return `${quoted(text)}: write ${plain}`;
+  if (!UNCLEAR.test(text)) return undefined;
+  const decimal = text.replace(UNCLEAR, "$&0");
+  return `${quoted(text)}, which may mean thousands or decimals: write ${text.replace(/[.,]/, "")} or ${decimal}`;
 }
 
-export function readValue(rule: z.ZodType, value: unknown) {
+/** The forms that a text is read for. */
+const READERS: Partial<Record<Form, (text: string) => unknown>> = {
+  number: String,
+  "named number": String,
+  seconds: secondsIn,
+  // In English, German and French.
+  truth: (text) =>
+    text
+      .replace(/^(yes|ja|wahr|oui|vrai)$/i, "true")
+      .replace(/^(no|nein|falsch|non|faux)$/i, "false"),
+};
+
+export function readValue(rule: z.ZodType, value: unknown, hasDecimalCommas = false) {
   // Larger than the integers that a number holds exactly.
   if (typeof value === "bigint") return String(value);
   if (typeof value !== "string") return value;
-  const mistake = mistakeIn(value);
-  if (mistake !== undefined) return Symbol(mistake);
   const { form, names = {} } = described(rule);
   const word = value.toLowerCase().replaceAll(/[\s_-]/g, "");
   const name = Object.keys(names).find((each) => letters(each) === word);
   if (name !== undefined) return names[name];
-  switch (form) {
-    case "number":
-    case "named number":
-      return asAccepted(rule, value);
-    case "seconds":
-      return asAccepted(rule, secondsIn(value));
-    case "truth":
-      return asAccepted(
-        rule,
-        value.replace(TRUE_WORDS, "true").replace(FALSE_WORDS, "false"),
-      );
-    default:
-      return value;
+  const read = form && READERS[form];
+  let text = value;
+  let mistake: string | undefined;
+  if (NO_VALUE.test(text))
+    mistake = `the formula or spreadsheet error ${quoted(text)}: write the value itself`;
+  if (hasDecimalCommas && read) {
+    mistake ??= unclearNumber(text);
+    text = text.replace(/^([+-]?\d*),(\d)/, "$1.$2");
   }
+  if (mistake !== undefined) return Symbol(mistake);
+  if (!read) return value;
+  const accepted = asAccepted(rule, read(text));
+  // A refused text is shown as it is written.
+  return rule.safeParse(accepted).success ? accepted : value;
 }
 
 const ADVICE: Partial<Record<Form, string>> = {
@@ -84,15 +88,9 @@ export function adviceOn(rule: z.ZodType, value: unknown) {
   return form && ADVICE[form];
 }
 
-/** Recognises a formula or a spreadsheet's error. @returns why it can't be a value, as a clause, or `undefined`. */
-function mistakeIn(text: string) {
-  if (!text.startsWith("=") && !ERROR_VALUE.test(text)) return undefined;
-  return `the formula or spreadsheet error ${quoted(text)}: write the value itself`;
-}
-
-/** Spreadsheet errors in English, German and French (with a space before the sign). Other texts may be names. */
-const ERROR_VALUE =
-  /^#(N\/A|NV|N\/D|##+|(REF|VALUE|NAME|DIV\/0|NULL|NUM|BEZUG|WERT|ZAHL|VALEUR|NOM|NOMBRE)\s?[!?])$/iu;
+/** Formulas, and spreadsheet errors in English, German and French (a space before the sign). Others may be names. */
+const NO_VALUE =
+  /^=|^#(N\/A|NV|N\/D|##+|(REF|VALUE|NAME|DIV\/0|NULL|NUM|BEZUG|WERT|ZAHL|VALEUR|NOM|NOMBRE)\s?[!?])$/iu;
 
 /** Each unit's seconds, and its words in English, German and French. `m` alone could mean minutes or months. */
 const WINDOW_UNITS = [

@@ -12,6 +12,7 @@ import {
   type CatalogContent,
   type CatalogFinding,
   placeOf,
+  type Source,
   type WrittenCatalog,
 } from "./written.js";
 import { readYamlCatalog } from "./yaml-catalog.js";
@@ -40,11 +41,11 @@ export function readCatalog(
   const report: AddFinding = (source, reason, about) => {
     findings.push({ level: "error", subject: "", property: "", reason, source, ...about });
   };
-  const endings = [".yaml", ".yml", ".json", ...CSV];
   const reading = { folder, report, ignoreColumns };
-  const content = validateCatalog(readWritten(file, endings, reading), limits, report);
+  const written = readWritten(file, [".yaml", ".yml", ".json", ...CSV], reading);
+  const content = validateCatalog(written, limits, report);
   if (content.advertisers.length + content.events.length + findings.length === 0)
-    report({ file }, "has no advertisers and no events");
+    report({ file }, "has no advertisers and no events: write them under advertisers");
   const byPlace = findings.toSorted((a, b) =>
     natural(placeOf(a.source), placeOf(b.source)),
   );
@@ -58,11 +59,14 @@ function readWritten(
 ): WrittenCatalog {
   const { folder, report, ignoreColumns } = reading;
   const nothing: WrittenCatalog = { defaults: [], events: [] };
+  const refuse = (reason: string, place?: Partial<Source>) => {
+    report({ file, ...place }, printable(reason));
+    return nothing;
+  };
   const ending = extname(file).toLowerCase();
   if (!endings.includes(ending)) {
-    const known = endings.join(", ");
-    report({ file }, `is not a supported file type: the name must end in ${known}`);
-    return nothing;
+    const reason = "is not a supported file type: the name must end in";
+    return refuse(`${reason} ${endings.join(", ")}`);
   }
   let text: string;
   try {
@@ -70,27 +74,18 @@ function readWritten(
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    const isEncoding = code === "ERR_ENCODING_INVALID_ENCODED_DATA";
-    const cure = 'is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"';
-    report({ file }, isEncoding ? cure : printable(`can't be read: ${message}`));
-    return nothing;
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
+      return refuse('is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"');
+    return refuse(`can't be read: ${message}`);
   }
   // Downloads that need a login, and exports that only spreadsheets read.
-  if (/^\s*<[!?a-z]/i.test(text)) {
-    report(
-      { file },
-      `is an HTML page or XML, in spite of its name: export it as ${ending}`,
-    );
-    return nothing;
-  }
+  if (/^\s*<[!?a-z]/i.test(text))
+    return refuse(`is an HTML page or XML, in spite of its name: export it as ${ending}`);
   if (CSV.includes(ending))
     return { ...nothing, events: readCsvEvents(text, file, report, ignoreColumns) };
   // The YAML library accepts more than JSON.
   const fault = ending === ".json" ? jsonFault(text) : undefined;
-  if (fault) {
-    report({ file, ...fault.place }, printable(`can't be read: ${fault.reason}`));
-    return nothing;
-  }
+  if (fault) return refuse(`can't be read: ${fault.reason}`, fault.place);
   const written = readYamlCatalog(text, file, report) ?? nothing;
   const { eventsFile } = written;
   if (eventsFile === undefined) return written;
@@ -102,28 +97,28 @@ function readWritten(
 /** Why and where a text isn't JSON; `undefined` if it is. The engine's own message often has no place. */
 function jsonFault(text: string) {
   const message = jsonError(text);
-  if (message === undefined) return undefined;
+  if (message === "") return undefined;
   // The fault follows the longest beginning that more text could complete.
   let good = 0;
   let bad = text.length + 1;
   while (bad - good > 1) {
     const middle = Math.floor((good + bad) / 2);
-    const error = jsonError(text.slice(0, middle)) ?? "Unexpected end";
-    if (error.includes("Unexpected end") || error.includes(`position ${middle} `))
+    const error = jsonError(text.slice(0, middle));
+    if (/^$|Unexpected end/.test(error) || error.includes(`position ${middle} `))
       good = middle;
     else bad = middle;
   }
-  const lines = text.slice(0, good).split("\n");
-  const column = (lines.at(-1) ?? "").length + 1;
+  const line = text.slice(0, good).split("\n").length;
+  const column = good - text.lastIndexOf("\n", good - 1);
   const reason = message.replace(/( in JSON)? at position .*/s, "");
-  return { reason, place: { line: lines.length, column } };
+  return { reason, place: { line, column } };
 }
 
-/** @returns the engine's message; `undefined` for JSON. */
-function jsonError(text: string): string | undefined {
+/** @returns the engine's message; empty for JSON. */
+function jsonError(text: string) {
   try {
     JSON.parse(text);
-    return undefined;
+    return "";
   } catch (error) {
     return (error as Error).message;
   }

@@ -21,6 +21,8 @@ export interface CatalogEntry {
   subject: string;
   /** The values that the file gives, by property in camelCase; texts as they are written. */
   given: Values;
+  /** Whether a comma in a number is a decimal one. */
+  hasDecimalCommas?: boolean;
   /** Finds a property's place, or the object's if the property isn't written. `key`: the object's place. */
   sourceOf: (property: string) => Source;
 }
@@ -74,7 +76,7 @@ export function describeAlike(findings: readonly CatalogFinding[]) {
   return saidOnce(
     findings,
     describeFinding,
-    ({ subject, source }) => joined(" at ", quoted(subject), placeOf(source)),
+    ({ subject, source }) => joined(" at ", subject && quoted(subject), placeOf(source)),
     ({ property, reason }) => `${property} ${reason}`,
   );
 }

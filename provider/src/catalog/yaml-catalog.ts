@@ -16,15 +16,20 @@ export function readYamlCatalog(
   file: string,
   report: AddFinding,
 ): WrittenCatalog | undefined {
-  const { LineCounter, parseDocument } = yamlLibrary();
+  const { LineCounter, parseDocument, visit } = yamlLibrary();
+  let isBroken = false;
   const refuse = (offset: number, message: string) => {
     // Advice for programmers follows a semicolon.
     let [reason] = message.split(";", 1);
-    if (message.includes("call stack"))
+    if (/stack/i.test(message))
       reason = "it is nested too deeply, or an alias is inside its own anchor";
     report(placeAt(offset), `can't be read: ${reason}`);
   };
   const lineCounter = new LineCounter();
+  const placeAt = (offset: number): Source => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
   const document = parseDocument(text, {
     lineCounter,
     merge: true,
@@ -33,16 +38,23 @@ export function readYamlCatalog(
     intAsBigInt: true,
     stringKeys: true,
   });
-  const placeAt = (offset: number): Source => {
-    const { line, col } = lineCounter.linePos(offset);
-    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
-  };
-  const problems = [...document.errors, ...document.warnings];
-  for (const { pos, message } of problems) refuse(pos[0], message);
-  const { yaml } = document.directives;
-  if (yaml.explicit && yaml.version === "1.1")
+  for (const { code, pos, message } of [...document.errors, ...document.warnings]) {
+    refuse(pos[0], message);
+    // Below a key that is there twice, the rest is checked too.
+    isBroken ||= code !== "DUPLICATE_KEY";
+  }
+  const anchors = new Set<string | undefined>();
+  visit(document, {
+    Value: (_, { anchor }) => void anchors.add(anchor),
+    Alias: (_, { source, range }) => {
+      if (anchors.has(source)) return;
+      refuse(range?.[0] ?? 0, `*${source} has no anchor before it`);
+      isBroken = true;
+    },
+  });
+  if (/^%YAML 1\.1/m.test(text))
     report(placeAt(0), "is YAML 1.1, in which 010 is 8 and 7:00 is 420: write %YAML 1.2");
-  if (problems.some(({ code }) => code !== "DUPLICATE_KEY")) return undefined;
+  if (isBroken) return undefined;
   try {
     const data: unknown = document.toJS({
       maxAliasCount: MAX_ALIASES,
@@ -82,19 +94,23 @@ function offsetIn(contents: Node | null, path: Path) {
 /** `$schema` is for editors. */
 const TOP = ["$schema", "defaults", "advertisers", "eventsFile"];
 
-/** @param placeOf finds the place of the name at the end of a path, or of the part that would contain it. */
+/** @param sourceAt finds the place of the name at the end of a path, or of the part that would contain it. */
 function partsIn(
   data: unknown,
-  placeOf: (path: Path) => Source,
+  sourceAt: (path: Path) => Source,
   report: AddFinding,
 ): WrittenCatalog {
   const objectAt = (path: Path, subject: string, value: unknown) => {
     if (isContainer(value) && !Array.isArray(value)) return value as Values;
-    report(placeOf(path), `expected an object; got ${show(value)}`, { subject });
+    report(
+      sourceAt(path),
+      `expected an object, ${path.at(-1) ?? "advertisers"}: { key: value }; got ${show(value)}`,
+      { subject },
+    );
   };
   const entryAt = (path: Path, subject: string, given: Values) => {
     const sourceOf = (property: string) =>
-      placeOf(property === "key" ? path : [...path, ...property.split(".")]);
+      sourceAt(property === "key" ? path : [...path, ...property.split(".")]);
     const key = (path.at(-1) ?? "").normalize("NFC");
     return { owner: "", key, subject, given, sourceOf, path };
   };
@@ -115,11 +131,11 @@ function partsIn(
 
   const top = objectAt([], "", data ?? {}) ?? {};
   for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))
-    report(placeOf([name]), `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
+    report(sourceAt([name]), `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
   const { eventsFile } = top;
   if (eventsFile !== undefined && typeof eventsFile !== "string")
     report(
-      placeOf(["eventsFile"]),
+      sourceAt(["eventsFile"]),
       `eventsFile expected the path of a CSV file; got ${show(eventsFile)}`,
     );
   const all = [defaultsAt(["defaults"], "", top.defaults)];

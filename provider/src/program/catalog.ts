@@ -141,7 +141,7 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
   const { values, problems } = validate(props, CATALOG_RULES, {
     read: (_, value) => (holdsOutput(value) ? Symbol("an Output") : value),
   });
-  const { file, ignoreColumns } = values as Partial<CatalogArgs>;
+  const { file, ignoreColumns, sets, deletionPolicy } = values as Partial<CatalogArgs>;
   const content: CatalogContent =
     file === undefined
       ? { advertisers: [], events: [], findings: [] }
@@ -162,8 +162,8 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
   });
   return {
     content,
-    sets: values.sets === true,
-    deletionPolicy: values.deletionPolicy,
+    sets,
+    deletionPolicy,
     validated: awaitLater(added.then(() => [])),
   };
 }

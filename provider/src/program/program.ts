@@ -104,7 +104,7 @@ class Program {
         this.#validated = undefined;
         try {
           for (const { title, warnings = [] } of batch)
-            warn(warnings.map((text) => `${title}: ${text}`));
+            warn(cut(warnings, MAX_LINES).map((text) => `${title}: ${text}`));
           this.#assertGood(batch);
           if (!this.#isUnderTest && !pulumi.runtime.isDryRun())
             this.#consequence = "The program stops, and nothing more is sent.";

@@ -98,6 +98,7 @@ export const catalog: Examples = {
   "a YAML file of an older version": () => found("c.yaml", "%YAML 1.1\n---\ndefaults: {}"),
   "a file with only a header": () => found("e.csv", "key,advertiser,eventName,value\n"),
   "an alias inside its own anchor": () => found("c.yaml", "advertisers: &a { a: *a }"),
+  "an alias without an anchor": () => found("c.yaml", "advertisers: { a: *b }"),
   "an HTML page": () => found("events.csv", "<html><table></table></html>"),
   "wrong cells": () => found("events.csv", CELLS),
   "wrong columns": () =>
