@@ -217,7 +217,7 @@ describe("YAML and JSON", () => {
       const findings = findingsIn("catalog.yaml", text);
       expect(findings).toHaveLength(1);
       expect(findings[0]).toContain(message);
-      expect(findings[0]).toMatch(/^error (catalog\.yaml:\d+:\d+|events\.xlsx:) /);
+      expect(findings[0]).toMatch(/^error catalog\.yaml:\d+:\d+ /);
     },
   );
 
@@ -356,7 +356,7 @@ defaults: &late { clickWindow: 7d }
       'error catalog.json:2:121 a/e: value expected a finite number; got the string "1x"; write a plain number',
     );
     expect(wrong('"value": 1, "value": 1')).toContain(
-      "can't be read: Map keys must be unique",
+      '"value" is already used at catalog.json:2:121',
     );
   });
 });
@@ -807,7 +807,7 @@ describe("events in a CSV file of a YAML catalog", () => {
     for (const rows of ["", ",,,\n,,,\n"])
       expect(
         findingsIn("catalog.yaml", catalog, { "events.csv": `${HEADER}\n${rows}` }),
-      ).toEqual(["error events.csv: has no events below its header"]);
+      ).toEqual(["error catalog.yaml:4:1 eventsFile has no events below its header"]);
   });
 
   it("of an undeclared advertiser are refused, with the nearest declared one; so is a file that is not there", () => {
@@ -820,7 +820,9 @@ describe("events in a CSV file of a YAML catalog", () => {
       'error events.csv:3 acmee/c: advertiser "acmee" is not declared; did you mean acme?',
     ]);
     expect(findingsIn("catalog.yaml", catalog)).toEqual([
-      expect.stringMatching(/^error events\.csv: can't be read: ENOENT: no such file /),
+      expect.stringMatching(
+        /^error catalog\.yaml:4:1 eventsFile can't be read: ENOENT: no such file /,
+      ),
     ]);
   });
 });
@@ -853,10 +855,10 @@ defaults: { viewWindow: 7y }
     const wrong = (at: string) =>
       expect.stringMatching(new RegExp(`^error c\\.yaml:${at}`));
     expect(list(text)).toEqual([
-      wrong("6:7 can't be read: Map keys must be unique"),
-      wrong("6:36 can't be read: Map keys must be unique"),
+      wrong('6:7 "a" is already used at c.yaml:5:7$'),
+      wrong('6:36 "value" is already used at c.yaml:6:26$'),
       wrong('6:36 acme/a: value .*"z"'),
-      wrong("8:1 can't be read: Map keys must be unique"),
+      wrong('8:1 "defaults" is already used at c.yaml:7:1$'),
       wrong("8:13 defaults: viewWindow"),
     ]);
   });
@@ -867,7 +869,7 @@ defaults: { viewWindow: 7y }
         '{ "advertisers": { "a": { "advertiserName": 5 },\n "a": { "advertiserName": "A" } } }',
         "c.json",
       ),
-    ).toEqual(["error c.json:2:2 can't be read: Map keys must be unique"]);
+    ).toEqual(['error c.json:2:2 "a" is already used at c.json:1:20']);
   });
 
   it("names the first row of a CSV file, however many there are, also beside one in another case", () => {

@@ -168,6 +168,6 @@ it("findings that are about no object are named by their places", () => {
   const names = Array(6).fill("  a: { advertiserName: A }");
   const findings = catalogFindings("c.yaml", ["advertisers:", ...names].join("\n"));
   expect(describeAlike(findings)).toEqual([
-    "c.yaml:3:3 can't be read: Map keys must be unique (the same in c.yaml:4:3, c.yaml:5:3, c.yaml:6:3 and 1 more)",
+    'c.yaml:3:3 "a" is already used at c.yaml:2:3 (the same in c.yaml:4:3, c.yaml:5:3, c.yaml:6:3 and 1 more)',
   ]);
 });

@@ -89,8 +89,15 @@ function readWritten(
   const written = readYamlCatalog(text, file, report) ?? nothing;
   const { eventsFile } = written;
   if (eventsFile === undefined) return written;
-  const beside = isAbsolute(eventsFile) ? eventsFile : join(dirname(file), eventsFile);
-  const { events } = readWritten(beside, CSV, reading);
+  const { path, source } = eventsFile;
+  const beside = isAbsolute(path) ? path : join(dirname(file), path);
+  const { events } = readWritten(beside, CSV, {
+    ...reading,
+    report: (place, reason, about) => {
+      if (place.line !== undefined) report(place, reason, about);
+      else report(source, `eventsFile ${reason}`);
+    },
+  });
   return { ...written, events: [...written.events, ...events] };
 }
 

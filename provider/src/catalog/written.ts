@@ -33,8 +33,8 @@ export interface WrittenCatalog {
   /** Undefined if the file declares none: then the events' own texts name them. */
   advertisers?: readonly CatalogEntry[];
   events: readonly CatalogEntry[];
-  /** The path of a CSV file with more events, relative to this file's folder. */
-  eventsFile?: string;
+  /** The path of a CSV file with more events, relative to this file's folder, and where it is named. */
+  eventsFile?: { path: string; source: Source };
 }
 
 export interface CatalogContent {

@@ -5,7 +5,13 @@
 import type { Node, Scalar } from "yaml";
 import { didYouMean, joined, quoted, type Values } from "../base/index.js";
 import { isContainer, show } from "../rules/index.js";
-import type { AddFinding, CatalogEntry, Source, WrittenCatalog } from "./written.js";
+import {
+  type AddFinding,
+  type CatalogEntry,
+  placeOf,
+  type Source,
+  type WrittenCatalog,
+} from "./written.js";
 
 /** The names that lead to a part of the file. */
 type Path = readonly string[];
@@ -37,11 +43,19 @@ export function readYamlCatalog(
     // A number above 2^53 would lose digits. Keys stay as they are written, as in CSV: `007`, `1.10`, `true`.
     intAsBigInt: true,
     stringKeys: true,
+    uniqueKeys: (first, key) => {
+      if (nameIn(first) !== nameIn(key)) return false;
+      const place = placeOf(placeAt(first.range?.[0] ?? 0));
+      const reason = `${quoted(nameIn(key))} is already used at ${place}`;
+      report(placeAt(key.range?.[0] ?? 0), reason);
+      return true;
+    },
   });
   for (const { code, pos, message } of [...document.errors, ...document.warnings]) {
+    // Reported already, and what is below it is checked too.
+    if (code === "DUPLICATE_KEY") continue;
     refuse(pos[0], message);
-    // Below a key that is there twice, the rest is checked too.
-    isBroken ||= code !== "DUPLICATE_KEY";
+    isBroken = true;
   }
   const anchors = new Set<string | undefined>();
   visit(document, {
@@ -76,6 +90,11 @@ function smallIntegers(_: unknown, value: unknown) {
   return Number(value);
 }
 
+/** All keys are scalars. */
+function nameIn(key: unknown) {
+  return String((key as Scalar).value);
+}
+
 /** The offset of the last name on the path that the file has there. For a value from an alias or `<<`: of its use. */
 function offsetIn(contents: Node | null, path: Path) {
   const { isMap } = yamlLibrary();
@@ -83,7 +102,7 @@ function offsetIn(contents: Node | null, path: Path) {
   let offset = contents?.range?.[0] ?? 0;
   for (const name of path) {
     if (!isMap(node)) return offset;
-    const pair = node.items.findLast(({ key }) => String((key as Scalar).value) === name);
+    const pair = node.items.findLast(({ key }) => nameIn(key) === name);
     if (!pair) return offset;
     node = pair.value as Node | null;
     offset = (pair.key as Node).range?.[0] ?? offset;
@@ -132,12 +151,11 @@ function partsIn(
   const top = objectAt([], "", data ?? {}) ?? {};
   for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))
     report(sourceAt([name]), `${quoted(name)} is not known; ${didYouMean(name, TOP)}`);
-  const { eventsFile } = top;
-  if (eventsFile !== undefined && typeof eventsFile !== "string")
-    report(
-      sourceAt(["eventsFile"]),
-      `eventsFile expected the path of a CSV file; got ${show(eventsFile)}`,
-    );
+  const { eventsFile: path } = top;
+  const source = sourceAt(["eventsFile"]);
+  const eventsFile = typeof path === "string" && path !== "" && { path, source };
+  if (path !== undefined && !eventsFile)
+    report(source, `eventsFile expected the path of a CSV file; got ${show(path)}`);
   const all = [defaultsAt(["defaults"], "", top.defaults)];
   const events: CatalogEntry[] = [];
   const advertisers = entriesAt(["advertisers"], "", top.advertisers).map((entry) => {
@@ -151,7 +169,7 @@ function partsIn(
     defaults: all,
     ...(top.advertisers !== undefined && { advertisers }),
     events,
-    ...(typeof eventsFile === "string" && { eventsFile }),
+    ...(eventsFile && { eventsFile }),
   };
 }
 

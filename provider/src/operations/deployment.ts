@@ -98,6 +98,10 @@ export class Deployment {
     this.#declares = Math.max(this.#declares, run.resources);
   }
 
+  get hasChecked() {
+    return this.#checked.size > 0;
+  }
+
   isChecked(key: string) {
     return this.#checked.has(key);
   }

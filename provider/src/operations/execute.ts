@@ -311,7 +311,7 @@ export class ObjectOperations {
     if (others.length > 0) return alsoBelongsTo(others);
     let why = this.#whyKept(id, ref, properties, saved);
     // Only after a check does a preview of the classes have a process, which could tell.
-    const isShown = provider !== undefined || deployment.declared.size > 0;
+    const isShown = provider !== undefined || deployment.hasChecked;
     if (command?.command === "up" && !isShown)
       why ??= "the program has no more of this package's resources, so no preview shows it";
     if (!saved)
