@@ -94,7 +94,7 @@ it("each call of the protocol has an answer: what the package doesn't have is na
   } as const;
   for (const [name, [request, what]] of Object.entries(unsupported)) {
     await expect(call(name as "call", request)).rejects.toThrow(
-      `has no ${what}, only resources. Nothing was sent. (node_modules/pulumi-advertising/docs/messages.md#advertising_unsupported)`,
+      `has no ${what}. Nothing was sent. (node_modules/pulumi-advertising/docs/messages.md#advertising_unsupported)`,
     );
   }
   await call("attach", new PluginAttach().setAddress("127.0.0.1:9"));

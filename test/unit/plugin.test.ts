@@ -56,7 +56,7 @@ it("an empty argument of a provider hides neither the stack's setting nor a vari
     ADVERTISING_EMAIL: "a@b.c",
   });
   const values = { baseUrl: "", email: "" };
-  expect(plugin.checkConfig({ values })).toEqual([]);
+  expect(plugin.checkConfig({ values }, urnOf("second"))).toEqual([]);
 });
 
 it("a detailed diff has a line for each changed argument, and for each changed event of a set", () => {
@@ -115,4 +115,60 @@ it("a plugin that no engine has configured ends without an error", async () => {
   plugin.cancel();
   await expect(plugin.abandon()).resolves.toBeUndefined();
   await expect(plugin.close()).resolves.toBeUndefined();
+});
+
+function urnOf(provider: string) {
+  return `urn:pulumi:dev::shop::pulumi:providers:advertising::${provider}`;
+}
+
+describe("a refused argument of a provider", () => {
+  const complete = { baseUrl: "https://ads.example", email: "a@b.c" };
+  const problemsOf = (values: object, stack: object = {}, name = "second") =>
+    new AdvertisingPlugin({ PULUMI_CONFIG: JSON.stringify(stack) }).checkConfig(
+      { values: { ...complete, ...values } },
+      urnOf(name),
+    );
+
+  it.each([
+    { event: { read: "geheim" } },
+    { event: "geheim" },
+    { event: { geheim: "GET rest/event/{id}" } },
+    { geheim: 1 },
+    "geheim",
+  ])("is named, and neither shown nor called the stack's setting: %j", (operations) => {
+    const problems = problemsOf({ operations });
+    expect(problems).toEqual([expect.stringMatching(/^operations(\.event(\.read)?)? /)]);
+    expect(problems.join()).not.toMatch(/geheim|pulumi config|advertising:/);
+  });
+
+  it("that lacks another one names both as arguments", () => {
+    const operations = { event: { search: "GET rest/event?alternative_id={mark}" } };
+    const [problem = ""] = problemsOf({ operations });
+    expect(problem).toMatch(/^operations has a search, which needs markField/);
+    expect(problem).not.toContain("pulumi config");
+  });
+
+  it("also once it is known, in the `up`", () => {
+    const plugin = new AdvertisingPlugin({});
+    const values = { ...complete, password: "pw", authMode: "geheim" };
+    plugin.configure({ values, secret: new Set() }, urnOf("second"));
+    const { problems } = plugin.runtime.reading;
+    expect(problems).toEqual([
+      { source: "authMode", reason: "expected session or basic; got another value" },
+    ]);
+  });
+
+  it.each([
+    ["where the provider hasn't the argument", "second"],
+    ["for the default provider", "default_0_1_0"],
+  ])("is the stack's setting %s", (_, name) => {
+    const operations = JSON.stringify({ event: { read: "geheim" } });
+    const given = name === "second" ? {} : { operations };
+    const [problem = ""] = problemsOf(given, { operations }, name);
+    expect(problem).toMatch(/^advertising:operations\.event\.read expected/);
+    expect(problem).toContain(
+      "pulumi config rm --path 'advertising:operations.event.read'",
+    );
+    expect(problem).not.toContain("geheim");
+  });
 });

@@ -301,8 +301,11 @@ describe("problems", () => {
 });
 
 describe("operations", () => {
-  const operations = (value: unknown, more: Record<string, string> = {}) =>
-    read({ ...complete, operations: JSON.stringify(value), ...more });
+  const operations = (
+    value: unknown,
+    more: Record<string, string> = {},
+    extra: Partial<Parameters<typeof readSettings>[0]> = {},
+  ) => read({ ...complete, operations: JSON.stringify(value), ...more }, {}, extra);
   const problemsOf = (value: unknown) =>
     operations(value).problems.map(({ source, reason }) => `${source} ${reason}`);
 
@@ -356,8 +359,36 @@ describe("operations", () => {
     ]);
   });
 
+  it.each([true, undefined])(
+    "nothing of a value that may be secret is shown (secret: %s)",
+    (isSecret) => {
+      const secret = "geheim";
+      for (const value of [
+        secret,
+        [secret],
+        { [secret]: {} },
+        { event: secret },
+        { event: { [secret]: 1, read: secret } },
+        { event: { read: `GET https://x.example/{id}?key=${secret}` } },
+        { advertiser: { search: [secret] }, resendAfterSeconds: secret },
+      ]) {
+        const { problems } = operations(value, {}, { isSecret: () => isSecret });
+        expect(problems).not.toEqual([]);
+        expect(JSON.stringify(problems)).not.toContain(secret);
+      }
+      const others = { authMode: secret, markField: "a b", email: "a b", cookieFile: "~x" };
+      const { problems } = read(
+        { ...complete, ...others },
+        {},
+        { isSecret: () => isSecret },
+      );
+      for (const { reason } of problems) expect(reason).toMatch(/; got another value$/);
+      expect(problems).toHaveLength(4);
+    },
+  );
+
   it("all problems are reported at once, each with its path, and the command that removes it", () => {
-    const { problems } = operations({
+    const listed = {
       events: { read: "GET rest/event/{id}" },
       resendAfterSeconds: -1,
       createdVisibleAfterSeconds: "never",
@@ -367,19 +398,20 @@ describe("operations", () => {
         update: ["PUT rest/event"],
       },
       advertiser: "GET",
-    });
+    };
+    const { problems } = operations(listed, {}, { isSecret: () => false });
     expect(
       problems.map(
         ({ source, reason }) =>
           `${source.replace("advertising:operations.", "")} ${reason}`,
       ),
     ).toEqual([
-      'advertiser expected an object of read, update, delete, search; got the string "GET"',
-      'event.read expected GET and a path with {id}; got the string "POST rest/event/{id}"',
-      "event.update expected PUT or PATCH or POST and a path with {id}; got a list",
+      "advertiser expected an object of read, update, delete, search",
+      "event.read expected GET and a path with {id}",
+      "event.update expected PUT or PATCH or POST and a path with {id}",
       "event.reed is not a known argument; did you mean read?",
-      "resendAfterSeconds expected whole seconds from 0 to 86400 (1 day), or never; got -1",
-      'createdVisibleAfterSeconds expected whole seconds from 0 to 86400 (1 day); got the string "never"',
+      "resendAfterSeconds expected whole seconds from 0 to 86400 (1 day), or never",
+      "createdVisibleAfterSeconds expected whole seconds from 0 to 86400 (1 day)",
       "events is not a known argument; did you mean event?",
     ]);
     for (const { source, command } of problems)
@@ -389,15 +421,14 @@ describe("operations", () => {
     ).toEqual([
       {
         source: "advertising:operations",
-        reason:
-          "has a search, which needs advertising:markField, where each create carries its mark",
+        reason: "has a search, which needs markField, where each create carries its mark",
         command: "pulumi config set advertising:markField alternative_id",
       },
     ]);
   });
 
   it.each([
-    ["GET rest/event", "expected GET and a path with {id}; got the string"],
+    ["GET rest/event", "expected GET and a path with {id}"],
     ["GET rest/event/{event_id}", "might point outside the base URL"],
     ["GET rest/event/{id}?{mark}", "might point outside the base URL"],
     ...[

@@ -37,6 +37,8 @@ export interface RuntimeOptions {
   /** The folder of the journals. */
   folder?: string;
   provider?: string;
+  /** Whether `config` has a setting from the provider's arguments. */
+  hasNoCommand?: (key: string) => boolean;
   /** The engine's address, `host:port`. */
   engine?: string | undefined;
   /** Reads Pulumi's record, and what the engine's command line says. @default from the engine's own process */
@@ -80,9 +82,15 @@ export function createRuntime(
   log: TellAt,
   options: RuntimeOptions = {},
 ): Runtime {
-  const { disk = systemDisk, folder = stateFolder(), provider, engine } = options;
+  const {
+    disk = systemDisk,
+    folder = stateFolder(),
+    provider,
+    engine,
+    hasNoCommand,
+  } = options;
   const readAll = (mayLackPassword: boolean) =>
-    readSettings({ config, environment, mayLackPassword });
+    readSettings({ config, hasNoCommand, environment, mayLackPassword });
   // A preview works without a password; `client` below requires it.
   const reading = readAll(true);
   const { settings } = reading;

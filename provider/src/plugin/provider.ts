@@ -7,7 +7,6 @@ import {
   BlockedCreateError,
   COMMAND,
   type Environment,
-  hasValue,
   inStack,
   own,
   SettingsError,
@@ -86,24 +85,18 @@ export class AdvertisingPlugin {
   }
 
   /** @returns the problems of the provider's arguments; none while some arguments are unknown. */
-  checkConfig({ values }: Pick<Properties, "values">): string[] {
+  checkConfig({ values }: Pick<Properties, "values">, urn: string): string[] {
     const keys = Object.keys(argumentsIn(values)).filter((key) => key !== "version");
     if (keys.some((key) => values[key] === UNKNOWN)) return [];
     const { problems } = readSettings({
-      config: this.#settingsIn(values),
+      ...this.#settingsIn(values, urn),
       environment: this.environment,
       keys,
-      // The engine doesn't say which of them are secret.
-      isSecret: () => true,
       mayLackPassword: true,
     });
-    return problems.map((problem) => {
-      const name = problem.source.replace(`${NAMESPACE}:`, "");
-      let text = describeSettingProblem(problem);
-      // Without the command: it sets the stack's setting, which a provider's argument overrides.
-      if (Object.hasOwn(values, name)) text = `${name} ${problem.reason}`;
-      return withPage(text, SettingsError.code);
-    });
+    return problems.map((problem) =>
+      withPage(describeSettingProblem(problem), SettingsError.code),
+    );
   }
 
   /** Begins a run. @param urn the provider resource's. */
@@ -114,12 +107,9 @@ export class AdvertisingPlugin {
     if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${nameInUrn(urn)}": `;
     const { environment, engine } = this;
     const log = logThroughEngine(engine ?? "");
-    const runtime = createRuntime(this.#settingsIn(values), environment, log, {
-      provider,
-      engine,
-    });
-    if (hasValue(values.email) && hasValue(values.password))
-      runtime.reading.credentialsSource = `\`email\` and \`password\` of the provider \`${nameInUrn(urn)}\``;
+    const { config, hasNoCommand } = this.#settingsIn(values, urn);
+    const options = { provider, engine, hasNoCommand };
+    const runtime = createRuntime(config, environment, log, options);
     runtime.deployment.isUp = undefined;
     // Also if the program declares nothing of this provider any more: what leaves the state is named.
     void runtime.record.state();
@@ -127,37 +117,33 @@ export class AdvertisingPlugin {
   }
 
   /** Reads settings: the provider's arguments override the stack's configuration. */
-  #settingsIn(values: Values): (key: string) => string | undefined {
+  #settingsIn(values: Values, urn: string) {
     // The stack's settings for this package, without the namespace in their names.
     const stack = JSON.parse(this.environment.PULUMI_CONFIG || "{}");
-    return (key) => {
-      const value = [own(values, key), own(stack, key)].find((each) => (each ?? "") !== "");
-      if (value === undefined || typeof value === "string") return value;
-      return JSON.stringify(value);
+    // An empty argument hides nothing.
+    const isGiven = (key: string) => (own(values, key) ?? "") !== "";
+    return {
+      config(key: string): string | undefined {
+        const value = own(isGiven(key) ? values : stack, key);
+        return typeof value === "string" ? value : JSON.stringify(value);
+      },
+      // Those of the default provider are the stack's settings.
+      hasNoCommand: (key: string) => providerAt(urn) !== DEFAULT_PROVIDER && isGiven(key),
     };
   }
 
   /** @param olds the inputs in the state; empty for a new resource. */
-  async check(
-    urn: string,
-    olds: Values,
-    { values, secret }: Properties,
-  ): Promise<{ inputs: Values; failures: readonly string[] }> {
+  check(urn: string, olds: Values, { values, secret }: Properties) {
     const { resource, ref } = resourceAt(urn);
     const news = {
       ...values,
       [SECRET_ARGUMENTS]: secret.size === 0 ? undefined : [...secret],
     };
-    const { inputs, failures } = await check(resource, this.runtime, ref, {
+    return check(resource, this.runtime, ref, {
       context: { identity: ref.identity, formerKeys: formerKeysIn(ref, olds) },
       olds,
       news: withoutUndefined(news),
     });
-    const [first, ...others] = failures;
-    if (first === undefined) return { inputs, failures };
-    const more =
-      "Pulumi stops at the first resource with problems. Others may show in the next preview.";
-    return { inputs, failures: [`${first}\n${more}`, ...others] };
   }
 
   /** @param change has the outputs in the state as `olds`. @param oldInputs the inputs in the state. */
@@ -184,15 +170,12 @@ export class AdvertisingPlugin {
 
   async #preview(urn: string, change: Change) {
     const { resource, ref } = resourceAt(urn);
-    try {
-      await previewResource(resource, this.runtime, ref, change);
-      return resource;
-    } catch (error) {
-      if (!(error instanceof BlockedCreateError)) throw error;
-      throw new BlockedCreateError(
-        `${error.message}\nPulumi stops here. To list all unresolved creates:\n  ${inStack(`${COMMAND} pending`)}`,
-      );
-    }
+    await previewResource(resource, this.runtime, ref, change).catch((error: Error) => {
+      if (error instanceof BlockedCreateError)
+        error.message += `\nPulumi stops here. To list all unresolved creates:\n  ${inStack(`${COMMAND} pending`)}`;
+      throw error;
+    });
+    return resource;
   }
 
   async create(urn: string, { values }: Properties): Promise<ResourceProperties> {
@@ -255,7 +238,7 @@ export class AdvertisingPlugin {
     const holder = holders?.find((each) => each.ref.key !== ref.key);
     if (holder)
       throw new ArgumentsError(
-        `${label} can't be imported: ${id} already belongs to ${holder.ref.label}. Nothing was sent. If this is its new name, give ${label} an alias instead.`,
+        `${label} can't be imported: ${id} already belongs to ${holder.ref.label}. Nothing was sent. To move it, set existingId: ${id} in ${label}, and remove it there.`,
       );
     if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) {
       // Without a password nothing is read, which suits a `.get` in a preview.

@@ -81,7 +81,9 @@ function serviceOf(
       const hidden = SETTING_NAMES.filter((name) => SETTINGS[name].secret);
       return new protocol.CheckResponse()
         .setInputs(writeProperties({ values, secret: secret.union(new Set(hidden)) }))
-        .setFailuresList(plugin.checkConfig({ values }).map(checkFailure));
+        .setFailuresList(
+          plugin.checkConfig({ values }, request.getUrn()).map(checkFailure),
+        );
     }),
     // A changed account replaces nothing: each resource compares its account itself.
     diffConfig: call(() => new protocol.DiffResponse()),
@@ -163,9 +165,7 @@ function serviceOf(
 }
 
 export function notInPackage(what: string) {
-  return new UnsupportedError(
-    `The package advertising has no ${what}, only resources. Nothing was sent.`,
-  );
+  return new UnsupportedError(`The package advertising has no ${what}. Nothing was sent.`);
 }
 
 /** Without the property: the engine would print its value, which may be secret. */

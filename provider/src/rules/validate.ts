@@ -124,7 +124,9 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
       ({ code, message }) => code === "custom" && message !== NO_WORDS,
     );
     if (issues.length === 1 && own) return own.message;
-    const shown = isUnknown(value) ? "a value that isn't known yet" : show(value);
+    const shown = isUnknown(value)
+      ? "a value that isn't known yet; give a plain value"
+      : show(value);
     const got = `got ${joined("; ", shown, place)}`;
     if (typeof value === "symbol") return `${expected}; ${got}`;
     return joined("; ", expected, got, advice?.(rule, value));
@@ -166,7 +168,6 @@ export function show(value: unknown) {
   if (!hasValue(value)) return "nothing";
   if (typeof value === "symbol") return value.description ?? "a symbol";
   if (Array.isArray(value)) return "a list";
-  if (Object.is(value, -0)) return "-0";
   if (typeof value === "object") return "an object";
   if (typeof value === "string") {
     const { length } = [...value];

@@ -44,13 +44,15 @@ const rules = z.strictObject({
   createdVisibleAfterSeconds: expecting(EXPECTED_SECONDS, seconds).default(300),
 });
 
-/** Parses the setting; `undefined` if it is not set. Each issue has one path, such as `event.read`. */
+/** Parses the setting; `undefined` if it is not set. No issue shows a value: nobody can tell yet whether it is secret. */
 export const operationsSchema = z
   .looseObject({})
   .transform((setting, context): Operations => {
     const { values, problems } = validate(setting, rules);
-    for (const { property, reason } of problems)
-      context.addIssue({ code: "custom", path: [property], message: reason });
+    for (const { property, reason } of problems) {
+      const message = reason.replace(/; got .*/s, "");
+      context.addIssue({ code: "custom", path: [property], message });
+    }
     const { resendAfterSeconds, ...others } = values as z.output<typeof rules>;
     const { createdVisibleAfterSeconds, ...of } = others;
     const resend = resendAfterSeconds === "never" ? undefined : resendAfterSeconds;

@@ -36,8 +36,7 @@ export function readProxy(
     const url = proxyUrl(environment[variable]?.trim() ?? "");
     return { url: url.href, host: url.host, variable, noProxy, secrets: secretsOf(url) };
   } catch {
-    const reason =
-      "expected [http://][user:password@]host:port, percent-encoded; got another value";
+    const reason = "expected [http://][user:password@]host:port, percent-encoded";
     problems.push({
       source: variable,
       reason,

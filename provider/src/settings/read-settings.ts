@@ -40,12 +40,14 @@ export interface SettingsReading {
 
 /** The raw settings that a process can read. Values are never printed. */
 interface SettingsSource {
-  /** The value of `advertising:<key>` in the stack's configuration. */
+  /** The value of a provider's argument, or of `advertising:<key>` in the stack's configuration. */
   config: (key: string) => string | undefined;
+  /** Whether a command can't change the value: a provider's argument has it, or there is no stack. @default false */
+  hasNoCommand?: ((key: string) => boolean) | undefined;
   environment: Environment;
   /** Every key of the namespace, if the process can list them. */
   keys?: readonly string[];
-  /** Whether a key's value is encrypted; undefined if the process can't know that. */
+  /** Whether a key's value is encrypted; undefined if the process can't know that: then it may be. */
   isSecret?: (key: string) => boolean | undefined;
   /** True in a preview, where a missing password is only a warning: pipelines for pull requests should have none. */
   mayLackPassword?: boolean;
@@ -54,36 +56,46 @@ interface SettingsSource {
 }
 
 export function readSettings(source: SettingsSource): SettingsReading {
-  const { environment, keys = [] } = source;
+  const { environment, keys = [], hasNoCommand } = source;
   const problems: SettingProblem[] = [];
   const warnings: string[] = [];
   // The default replaces an unusable value, so that the other checks still run.
   const settings = mapValues(SETTINGS, ({ schema }, key) => {
     return readSetting(key, source, problems, warnings) ?? defaultOf(schema);
   }) as Settings;
-  problems.push(...searchesWithoutField(settings));
+  problems.push(...searchesWithoutField(settings, source));
   const proxy = readProxy(environment, settings.baseUrl, problems);
-  problems.push(...unknownKeys(keys));
+  problems.push(...unknownKeys(keys, source));
   return {
     settings,
     proxy,
-    problems,
+    problems: problems.map(({ command, ...problem }) => {
+      // The command would set the stack's setting, which an argument overrides.
+      const [name = ""] = problem.source.split(".", 1);
+      return hasNoCommand?.(name) ? problem : { ...problem, command };
+    }),
     warnings,
     inherited: SETTING_NAMES.filter((key) => !givenIn(source, key).belongsInConfig),
     credentialsSource: `${givenIn(source, "email").label} and ${givenIn(source, "password").label}`,
   };
 }
 
+/** The name of the stack's setting, or of the provider's argument that overrides it. */
+function labelOf({ hasNoCommand }: SettingsSource, key: string) {
+  return hasNoCommand?.(key) ? key : `${NAMESPACE}:${key}`;
+}
+
 /**
  * A setting's raw value: the configuration's, or else the environment's; an empty one counts as not set. `label` is the
  * key or variable that has the value; for a missing value, the key.
  */
-function givenIn({ config, environment }: SettingsSource, key: SettingName) {
+function givenIn(source: SettingsSource, key: SettingName) {
+  const { config, environment } = source;
   const variable = environmentNameOf(key);
   const configured = {
     raw: config(key),
     belongsInConfig: true,
-    label: `${NAMESPACE}:${key}`,
+    label: labelOf(source, key),
   };
   const inherited = { raw: environment[variable], belongsInConfig: false, label: variable };
   const given = [configured, inherited].find(({ raw }) => raw?.trim());
@@ -122,15 +134,19 @@ function readSetting(
       `${label} is stored in plain text. To encrypt it:\n  ${inStack(command)}`,
     );
   if (!error) return value;
+  const mayBeSecret = secret || (belongsInConfig && isEncrypted !== false);
   const inside = error.issues.filter(({ path }) => path.length > 0);
   for (const { message: reason, path } of inside) {
+    // An unknown name may be a secret in the wrong place.
+    if (mayBeSecret && reason.startsWith("is not a known"))
+      return refuse(`has an unknown name: expected ${expected}`);
     const entry = printable(`${label}.${path.join(".")}`);
     const removal = `pulumi config rm --path ${shellWord(entry)}`;
     problems.push({ source: entry, reason, command: belongsInConfig ? removal : command });
   }
   if (inside.length > 0) return undefined;
-  // Hides a secret, and a text that may contain user info, a query, a fragment or JSON.
-  const isHidden = secret || isEncrypted || /[@?#[{]/.test(raw);
+  // Hides a text that may contain user info, a query, a fragment or JSON too.
+  const isHidden = mayBeSecret || structured !== undefined || /[@?#[{]/.test(raw);
   return refuse(`expected ${expected}; got ${isHidden ? "another value" : show(raw)}`);
 }
 
@@ -144,17 +160,18 @@ function commandFor(key: SettingName) {
 }
 
 /** A search needs `markField`, because it looks for the mark that each create carries in that field. */
-function searchesWithoutField({ operations, markField }: Settings) {
+function searchesWithoutField({ operations, markField }: Settings, from: SettingsSource) {
   const hasSearch = Object.values(operations?.of ?? {}).some(({ search }) => search);
   if (markField !== undefined || !hasSearch) return [];
-  const reason = `has a search, which needs ${NAMESPACE}:markField, where each create carries its mark`;
-  return [{ source: `${NAMESPACE}:operations`, reason, command: commandFor("markField") }];
+  const reason = "has a search, which needs markField, where each create carries its mark";
+  const source = labelOf(from, "operations");
+  return [{ source, reason, command: commandFor("markField") }];
 }
 
-function unknownKeys(keys: readonly string[]) {
+function unknownKeys(keys: readonly string[], from: SettingsSource) {
   const unknown = keys.filter((key) => !Object.hasOwn(SETTINGS, key));
   return unknown.map((key) => ({
-    source: `${NAMESPACE}:${key}`,
+    source: labelOf(from, key),
     reason: `is not a known setting (${didYouMean(key, SETTING_NAMES)})`,
     command: `pulumi config rm ${NAMESPACE}:${key}`,
   }));
@@ -171,7 +188,7 @@ export function problemsBeside(
     source: `${NAMESPACE}:${key}`,
     reason:
       `is set by the program, as ${environmentNameOf(key)}, but its provider is another process. Set the variable ` +
-      "before Pulumi starts (such as with `set -a; . ./.env`), or the stack's setting",
+      "before Pulumi starts, or the stack's setting",
     command: commandFor(key),
   }));
   const all = [...problems, ...unreached];
@@ -183,6 +200,7 @@ export function describeSettingProblem(
   { source, reason, command }: SettingProblem,
   indent = "",
 ) {
+  if (command === undefined) return `${source} ${reason}`;
   // Completed only now, when the stack is known.
   const typed = command.startsWith("pulumi ") ? inStack(command) : command;
   return `${source} ${reason}; to fix it:\n${indent}  ${typed}`;

@@ -10,10 +10,11 @@ import { MAX_SECONDS, operationsSchema } from "./operations-setting.js";
 export const NAMESPACE = "advertising";
 
 export interface SettingProblem {
-  /** `advertising:baseUrl`, or the environment variable that the value came from. */
+  /** `advertising:baseUrl`, or the provider's argument or environment variable that the value came from. */
   source: string;
   reason: string;
-  command: string;
+  /** Undefined if no command can fix it, such as an argument. */
+  command?: string | undefined;
 }
 
 export interface SettingRule {
@@ -130,8 +131,7 @@ const TABLE = {
     schema: textLike(/^[^\s,]+ [^\s,]+(\s*,\s*[^\s,]+ [^\s,]+)*$/)
       .transform((accounts) => accounts.split(",").map(asAccount))
       .optional(),
-    expected:
-      "'<host> <e-mail>' as in the error about another account, or several separated by commas",
+    expected: "'<host> <e-mail>', or several separated by commas",
     example: "platform.example.com you@example.com",
   },
   operations: {
