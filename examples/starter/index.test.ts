@@ -9,23 +9,23 @@ beforeEach(async () => {
   mocks = await setMocks();
 });
 
+async function events() {
+  return (await mocks.resources()).filter(({ type }) => type === "ConversionEvent");
+}
+
 describe("the program", () => {
   it("exports an id for each event of the catalog", async () => {
     const { eventIds } = await import("./index.js");
-    expect(Object.keys(await outputOf(eventIds)).sort()).toEqual([
-      "hats/purchase",
-      "landing",
-      "shoes/purchase",
-    ]);
+    const ids = Object.values(await outputOf(eventIds));
+    expect(ids.length).toBeGreaterThan(0);
+    expect(ids.sort()).toEqual(
+      (await events()).map(({ outputs }) => outputs.eventId).sort(),
+    );
   });
 
   it("looks back for two weeks at most, and credits selected line items only", async () => {
     await import("./index.js");
-    const events = (await mocks.resources()).filter(
-      ({ type }) => type === "ConversionEvent",
-    );
-    expect(events).toHaveLength(3);
-    for (const { name, outputs } of events) {
+    for (const { name, outputs } of await events()) {
       expect(outputs.clickWindow, name).toBeLessThanOrEqual(days(14));
       expect(outputs.attribution, name).toBe("WHITELIST");
     }

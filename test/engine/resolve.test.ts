@@ -122,7 +122,7 @@ new advertising.ConversionEventSet("funnel", { advertiserId: 1, events });`);
   expect(sandbox.eventPosts).toBe(7);
 
   // The first machine's journal still has what was answered elsewhere: it is asked about, and then sent.
-  await answer(stack, 0, "--not-created", "funnel", "--not-created", "lost");
+  await answer(stack, 1, "--not-created", "funnel", "--not-created", "lost");
   const up = await stack.up();
   expect(up.code, up.output).toBe(0);
   expect(sandbox.eventPosts).toBe(10);

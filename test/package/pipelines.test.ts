@@ -15,6 +15,7 @@ import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Comment, serveComments } from "../support/comments.js";
 import { lifeOf } from "../support/new-project.js";
 import { projectEnvironment, useTemporaryFolder } from "../support/packed.js";
+import { page } from "../support/pages.js";
 import { github, gitlab, type Pipeline } from "../support/pipelines.js";
 import {
   newStack,
@@ -35,16 +36,13 @@ it("`npm run new`: the project previews at once, and applies against the sandbox
   expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 2, eventPosts: 3 });
 });
 
-it("examples/starter: its unit tests and its checks pass", async () => {
-  for (const script of ["test", "check"]) {
-    const { code, output } = await runProcess(
-      "npm",
-      ["run", script],
-      project(),
-      projectEnvironment(),
-    );
-    expect(code, output).toBe(0);
-  }
+it("examples/starter: its unit tests and its checks pass, also with the event that docs/testing.md adds", async () => {
+  const { text } = page("docs/testing.md");
+  const [adding = ""] = /^echo '.*signup: .*catalog\.yaml$/m.exec(text) ?? [];
+  expect(adding).not.toBe("");
+  const scripts = ["npm test", "npm run check", adding, "npm test", "npm run check"];
+  const { code, output } = await runAll(scripts, projectEnvironment());
+  expect(code, output).toBe(0);
 });
 
 async function stackOf(sandbox: Sandbox): Promise<TestStack> {

@@ -275,8 +275,8 @@ describe("commands", () => {
       /isn't a command\n {2}fail TARGET/,
     ]),
     ["edit event three value=1", /there is no event NaN/],
-    ["edit event 4 value=1", /there is no event 4; `list` shows what is there/],
-    ["delete advertiser 3", /there is no advertiser 3; `list` shows what is there/],
+    ["edit event 4 value=1", /there is no event 4$/],
+    ["delete advertiser 3", /there is no advertiser 3$/],
     ["edit event 3 value=much", /event 3 was not changed: value /],
     ["edit event 3 value=null", /event 3 was not changed: value /],
     [
@@ -367,21 +367,12 @@ it("Basic credentials of every account are accepted", async () => {
 });
 
 it.each([
-  [
-    "event:close-after-act:1",
-    "The next event create is carried out, and its response is lost.",
-  ],
-  [
-    "create:status-503:2",
-    "Each of the next 2 creates isn't carried out, and gets status 503.",
-  ],
-  [
-    "any:no-answer:always",
-    "From now on, each request isn't carried out, and gets no response.",
-  ],
-  ["authenticate:reset", "The next login isn't carried out, and gets no response."],
-])("fail %s: %s", async (fault, told) => {
+  "event:close-after-act:1",
+  "create:status-503:2",
+  "any:no-answer:always",
+  "authenticate:reset",
+])("fail %s", async (fault) => {
   const sandbox = await startSandbox();
   onTestFinished(() => sandbox.close());
-  expect(runCommand(sandbox, ["fail", fault])).toBe(told);
+  expect(runCommand(sandbox, ["fail", fault])).toBe(`Faults: ${fault}`);
 });

@@ -227,8 +227,7 @@ describe("T2: certainly not sent: nothing is created, and the server saw nothing
           ...wanting,
           maxVersion,
         });
-        const words =
-          /; if it asks for a client certificate, set advertising:baseUrl to a proxy/;
+        const words = /; if it asks for a client certificate, let a proxy add it/;
         // TLS 1.3 says so after the request was written, which then may have arrived for all that is known (T2).
         const client = new TestClient(url, basic);
         const ending = await client.create();

@@ -100,6 +100,21 @@ it("an `up` reports a take-over once, afterwards", async () => {
   expect([sandbox.eventPosts, journalLines(folder)]).toEqual([1, []]);
 });
 
+it.each(["nonsense", "debug:", "0"])(
+  "ADVERTISING_LOG=%s logs nothing, and says once what is known",
+  async (value) => {
+    const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    onTestFinished(() => written.mockRestore());
+    vi.stubEnv("ADVERTISING_LOG", value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { advertiser, said } = await start();
+    await advertiser.declare(inputs);
+    const lines = written.mock.calls.map(([text]) => String(text));
+    expect(lines.filter((text) => text.includes(" POST "))).toEqual([]);
+    expect(said).toEqual([expect.stringContaining("debug:<file>")]);
+  },
+);
+
 it("ADVERTISING_LOG=debug writes each attempt to standard error: number, status, or why there was no answer", async () => {
   const written = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   onTestFinished(() => written.mockRestore());

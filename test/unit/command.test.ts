@@ -61,12 +61,33 @@ it.each([
   [["--version"], `${manifest.version}\n`],
   [["--help"], "       pulumi-advertising --help | --version\n"],
   [["-h"], "\nvalidate FILE "],
-  [["pending", "-h"], "\npending "],
-  [["report", "--help"], "\nreport ids "],
+  [["pending", "-h"], "pending "],
+  [["report", "--help"], "report ids"],
+  [["pendign", "--help"], "validate FILE"],
 ])("%j says so", async (args, said) => {
   const { code, stdout, stderr } = await runIn(provider, {}, ...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout).toContain(said);
+});
+
+it.each([
+  ["pending --stack dev --help", "pending", "login|leftovers|report|validate"],
+  ["report --help", "report ids|report page|report comment|--out", "pending|leftovers"],
+  ["report page -h", "report page|--stack NAME", "login|pending"],
+  ["validate a.csv --help", "validate FILE|--ignore-column", "report|pending"],
+])("%s prints only the part of %s", async (line, parts, others) => {
+  const { code, stdout } = await runIn(provider, {}, ...line.split(" "));
+  expect(code).toBe(0);
+  for (const part of parts.split("|")) expect(stdout).toContain(part);
+  for (const other of others.split("|"))
+    expect(stdout).not.toMatch(new RegExp(`^${other} `, "m"));
+});
+
+it("login without a stack names variables, and no command that needs a stack", async () => {
+  const { code, stderr } = await runIn(newFolder(), {}, "login");
+  expect(code).toBe(1);
+  expect(stderr).toContain("ADVERTISING_BASE_URL");
+  expect(stderr).not.toContain("pulumi config");
 });
 
 describe("standard output", () => {
@@ -148,6 +169,18 @@ describe("exit code 2, and in words why", () => {
       ["pending", "--state", "one.json", "--search"],
       "--state only lists; to resolve, leave it out",
     ],
+    ...[
+      ["pending", "--stack", ""],
+      ["login", "--stack="],
+      ["report", "page", "--state", "one.json", "--out", ""],
+      ["report", "ids", "--state", "one.json", "--template", ""],
+      ["leftovers", "--before", ""],
+      ["pending", "--state", "one.json", "--not-created", ""],
+    ].map((args): [string[], string] => {
+      const [option = ""] =
+        args.findLast((each) => each.startsWith("--"))?.split("=") ?? [];
+      return [args, `${option} is empty`];
+    }),
     [["report"], 'there is no report ""; expected one of ids, page and comment'],
     [
       ["report", "comment", "--fail-on", "renames"],

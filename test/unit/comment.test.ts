@@ -8,7 +8,7 @@ import { EVENT, urnOf } from "../support/stored.js";
 type Values = Record<string, unknown>;
 
 const side = (urn: string, id: string | undefined, inputs: Values, outputs?: Values) => ({
-  type: urn.split("::")[2],
+  type: urn.split("::")[2]?.split("$").at(-1),
   id,
   inputs,
   outputs,
@@ -290,7 +290,7 @@ describe("the rename guard", () => {
 
   it("names a create with the advertiser and name of a removed resource, and the way to keep that", () => {
     expect(commentOn([create(E("bought"), event("B")), C.gone])).toContain(
-      '<code>bought</code> is new, and seems to be <code>gone</code> (6), which leaves the state: the same kind, advertiser and name, as far as they are known. To keep 6, add the alias <code>{ name: "gone" }</code>, or set <code>existingId: 6</code>.',
+      '<code>bought</code> is new, and seems to be <code>gone</code> (6), which leaves the state. To keep 6, add the alias <code>{ name: "gone" }</code>, or set <code>existingId: 6</code>.',
     );
   });
 
@@ -319,6 +319,20 @@ describe("the rename guard", () => {
   ])("%i: %s", (expected, _, steps) => {
     expect(looksLike(steps)).toBe(expected);
   });
+});
+
+it("a catalog's removed row stays live if the catalog asks for deletes no longer, as in the `up`", () => {
+  const row = (name: string, catalog = "shop") =>
+    `urn:pulumi:dev::shop::advertising:index:Catalog$pulumi-nodejs:dynamic/advertising:ConversionEvent::${catalog}/acme/${name}`;
+  const asking = event("A", { deletionPolicy: "delete" });
+  const removal = deleting(remove(row("gone"), "6", event("Gone")));
+  const keeps = step("update", row("a"), "5", asking, event("A"));
+  const deletes = step("same", row("b"), "7", asking, asking);
+  const elsewhere = step("update", row("a", "other"), "8", asking, event("A"));
+  expect(counted([removal, keeps], KNOWN)).toBe("1 retain");
+  expect(counted([removal, keeps, deletes], KNOWN)).toBe("1 delete");
+  expect(counted([removal, elsewhere], KNOWN)).toBe("1 delete");
+  expect(counted([removal], KNOWN)).toBe("1 delete");
 });
 
 describe("a set", () => {

@@ -91,6 +91,17 @@ describe("a listing", () => {
 });
 
 describe("an answer", () => {
+  it.each([
+    ["--created", "nope=5"],
+    ["--not-created", "typo"],
+    ["--forget", "typo"],
+  ])("%s about nothing that is open is a failure: %s", async (option, value) => {
+    const { code, output, refreshes } = await pending({}, option, value);
+    expect({ code, refreshes }).toEqual({ code: 1, refreshes: [] });
+    expect(output).toMatch(/^(nope|typo) was resolved before, or never sent\./);
+    expect(output).toContain("No create is unresolved.");
+  });
+
   const UNRESOLVED = event("open", "unresolved-m", open("m"));
 
   it("about what the state has as unresolved is the answer of its refresh", async () => {

@@ -231,6 +231,18 @@ describe("left live", () => {
     ]);
   });
 
+  it("what `--replace` has left has no name of its own: the resource's, unless that is secret", () => {
+    const { name: _, ...unnamed } = NOTED;
+    const left = { [LEFT_LIVE]: [unnamed] };
+    expect(inShort(stateOf([storedEvent("buy", 8, left)]), [])).toEqual([
+      `ConversionEvent 7 buy buy: ${LEFT}`,
+    ]);
+    const secret = storedEvent("buy", 8, { ...left, eventName: encrypted });
+    expect(inShort(stateOf([secret]), [])).toEqual([
+      `ConversionEvent 7 (secret) buy: ${LEFT}`,
+    ]);
+  });
+
   it("what the state of now notes is said with its words; what any resource of its kind has again is not listed", () => {
     const again = [
       storedSet("other", { eventIds: { x: 20 } }),

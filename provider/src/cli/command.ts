@@ -38,36 +38,33 @@ import {
 const HELP_TEXT = `Usage: pulumi-advertising <command> [options]
        pulumi-advertising --help | --version
 
-login                    logs in with the settings of the stack, or of the environment, and
-                         keeps the session in the cookie file
-pending                  lists the unresolved creates, and resolves any number of them; X is a
-                         name from a message, a URN, or (not for --created) a set
+login                    logs in, and keeps the session in the cookie file
+pending                  lists the unresolved creates, and resolves them; X is a name from a
+                         message, a URN, or (not for --created) a set
   --created X=ID         X was created, with the id ID
   --not-created X        X was not created: the next up creates it
   --forget X             drops the record of X; nothing changes on the platform
-  --search               resolves what a known search finds or rules out
-  --clear                clears Pulumi's record of interrupted creates, once the saved state
-                         accounts for all of them
+  --search               asks a known search about all
+  --clear                clears Pulumi's record of interrupted creates
 leftovers                lists the stack's unmanaged live objects
-  --before EXPORT        also what left the state since this earlier export, or checkpoint file
-                         of a backend (repeatable)
+  --before EXPORT        also what left the state since this export (repeatable)
   --format FORMAT        text (default), json or csv
-report ids               the ids of advertisers and events, by their names in the program
+report ids               the ids of advertisers and events
   --format FORMAT        json (default) or csv
   --template URL         adds the address of each event's tag; the URL can contain
                          ${PLACEHOLDERS}
-report page              one HTML file of all objects and what was left live
+report page              one HTML file of all objects
 report comment           Markdown for a pull request, from \`pulumi preview --json --show-sames\`
   --preview FILE         instead of standard input
   --fail-on WHAT         exit code 1 on rename, replace or rename,replace
-validate FILE            lists every mistake in a catalog (.yaml, .yml, .json, .csv, .tsv)
-  --ignore-column NAME   as in the Catalog's ignoreColumns (repeatable)
+validate FILE            lists every mistake in a catalog
+  --ignore-column NAME   skips this column (repeatable)
   --format FORMAT        text (default) or json
 
-For what is about a stack:
+For a stack:
   --stack NAME           default: the selected stack
   --cwd FOLDER           the program's folder
-  --state FILE           what \`pulumi stack export\` printed (- for standard input); not for login
+  --state FILE           what \`pulumi stack export\` printed (- for standard input)
 For leftovers and reports:
   --out FILE             writes to FILE`;
 
@@ -134,12 +131,17 @@ async function main(args: readonly string[]): Promise<number> {
   const old = versionProblem(process);
   if (old !== undefined) throw new Error(old);
   const [name = "", ...rest] = args;
-  if (!args.includes("--help") && !args.includes("-h") && name !== "--version")
-    return chosen<Command>(COMMANDS, name, "command")(rest);
-  let text = HELP_TEXT;
-  if (name === "--version") text = packageVersion();
-  console.log(text);
+  if (args.includes("--help") || args.includes("-h")) console.log(helpFor(name));
+  else if (name === "--version") console.log(packageVersion());
+  else return chosen<Command>(COMMANDS, name, "command")(rest);
   return 0;
+}
+
+/** The parts of the help about a command, and about the options of several; everything if it isn't known. */
+function helpFor(name: string) {
+  const parts = HELP_TEXT.split(/\n(?=\S)/);
+  const own = parts.filter((part) => part.startsWith(`${name} `));
+  return own.length === 0 ? HELP_TEXT : [...own, ...parts.slice(-2)].join("\n");
 }
 
 function fail(error: Error & { code?: string }) {

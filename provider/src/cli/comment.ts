@@ -40,6 +40,8 @@ import {
   type Settings,
 } from "../settings/index.js";
 import {
+  catalogIn,
+  keyOfUrn,
   kindOf,
   MAX_LISTED,
   nameInUrn,
@@ -58,7 +60,7 @@ interface Step {
   op: string;
   urn: string;
   oldState?: Resource;
-  newState?: Resource;
+  newState?: Resource | undefined;
 }
 
 interface Diagnostic {
@@ -98,7 +100,13 @@ export function readPreview(text: string) {
   const hidden = steps.filter(({ op, newState: { type = "", inputs = {} } = {} }) => {
     return op !== "same" && resourceOfType(type) && inputs.events === UNKNOWN;
   });
-  const planned = steps.flatMap((step) => plannedIn(step, settings));
+  const declared = Map.groupBy(
+    steps.filter(({ newState }) => newState),
+    catalogOf,
+  );
+  const planned = steps.flatMap((step) => {
+    return plannedIn(step, settings, declared.get(catalogOf(step)));
+  });
   // An object that another resource adopts or keeps is shown with that resource, and not as leaving.
   const holders = planned.filter(({ isDeclared, former, action }) => {
     return action.do === "adopt" || (isDeclared && !former);
@@ -148,11 +156,22 @@ function previewOfEvents(text: string) {
   };
 }
 
-/** The changes to a resource's objects; empty for a resource of another package. */
+/** Names the catalog that declares a step's resource, or else the resource. */
+function catalogOf({ urn, oldState, newState }: Step) {
+  const resource = resourceOfType((newState ?? oldState)?.type ?? "");
+  return (resource && catalogIn(keyOfUrn(resource.name, urn))) ?? urn;
+}
+
+/**
+ * The changes to a resource's objects; empty for a resource of another package.
+ * @param inCatalog what the program still declares of the resource's catalog; by default what it declared before.
+ */
 function plannedIn(
-  { op, urn, oldState, newState }: Step,
+  step: Step,
   settings: Settings,
+  inCatalog: readonly Step[] = [{ ...step, newState: step.oldState }],
 ): ObjectChange[] {
+  const { op, urn, oldState, newState } = step;
   const resource = resourceOfType((newState ?? oldState)?.type ?? "");
   if (!resource) return [];
   const isSet = "member" in resource;
@@ -164,9 +183,10 @@ function plannedIn(
   const objects = decideObjects(kind, readStored(resource, oldState?.id, olds), declared, {
     can: knownOperations(kind, settings),
     deletes: () => {
-      const isAsked =
-        asksToDelete(olds) && (op === "delete" || asksToDelete(newState?.inputs));
-      return retentionReason(isAsked, [oldState, newState]) === undefined;
+      const asking = op === "delete" ? inCatalog : [step];
+      const isAsked = asking.some((each) => asksToDelete(each.newState?.inputs));
+      const states = [oldState, newState];
+      return retentionReason(isAsked && asksToDelete(olds), states) === undefined;
     },
     override: (action, changed) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);
@@ -289,8 +309,7 @@ function renamesAmong(changes: readonly ObjectChange[]) {
     } = from;
     const cure = renameCure(ref, { key, id, isInState: true }, code);
     return [
-      `- ${code(ref.short)} is new, and seems to be ${code(short)} (${id}), which leaves the state: ` +
-        `the same kind, advertiser and name, as far as they are known. To keep ${id}, ${cure}.`,
+      `- ${code(ref.short)} is new, and seems to be ${code(short)} (${id}), which leaves the state. To keep ${id}, ${cure}.`,
     ];
   });
 }

@@ -66,10 +66,14 @@ export function advertiserKeys(objects: readonly ExportedObject[]) {
   return new Map(advertisers.map(({ id = "", key }) => [id, key]));
 }
 
-function notedIn({ urn, type, outputs = {} }: Resource): Leftover[] {
+function notedIn(resource: Resource): Leftover[] {
+  const { urn, type, outputs = {} } = resource;
   const of = resourceOfType(type);
   if (!of) return [];
-  return leftLiveIn(outputs).map(({ id, at, name = "", key: member = "" }) => {
+  return leftLiveIn(outputs).map(({ id, at, name: noted, key: member = "" }) => {
+    // `--replace` keeps a single resource's name, and notes none.
+    const [single] = member === "" ? objectsIn([resource]) : [];
+    const name = noted ?? single?.name ?? "";
     const { kind, short: key } = refIn(of, urn, member);
     return { kind, id, name, key, at, why: `left the state at ${at}; still live` };
   });

@@ -24,6 +24,8 @@ export function command<const O extends ParseArgsOptionsConfig>(
   return async (args) => {
     const call = { args, options, allowPositionals: takesFile };
     const { values, positionals } = parseArgs(call);
+    for (const [name, value] of Object.entries<unknown>(values))
+      if ([value].flat().includes("")) throw new UsageError(`--${name} is empty`);
     setCommandStack(values);
     const [file = "", ...others] = positionals;
     if (takesFile && (file === "" || others.length > 0))

@@ -35,7 +35,7 @@ export function pageOf(state: ExportedStack): string {
       leftoversOf(state, []).map(({ key, kind, name, id, why }) => {
         return { Resource: key, Kind: kind, Name: name, Id: id, Why: why };
       }),
-      "Live, and no longer managed by this stack. Tags with their ids keep firing.",
+      "Live and unmanaged. Tags with their ids keep firing.",
     ),
   ];
   const parts: Readonly<Record<string, string>> = {

@@ -74,7 +74,7 @@ export const pendingCommand = command(
     }
     if (clear) creates = await clearRecord(creates, choice);
     console.log(listing(creates).join("\n"));
-    return Math.min(creates.open.length, 1);
+    return Math.min(creates.open.length + unknown.length, 1);
   },
 );
 
@@ -215,7 +215,7 @@ async function clearRecord(
   const against = unaccounted(creates);
   if (against.length > 0)
     throw new Error(
-      "nothing was cleared. Resolve these, or let a run take them over; Pulumi resolves those of other packages:\n" +
+      "nothing was cleared. Resolve these first; Pulumi resolves those of other packages:\n" +
         `  ${against.join("\n  ")}`,
     );
   await refresh([rootOf(creates.saved.resources)], {}, choice, "clear");
@@ -268,5 +268,5 @@ function whatIsKnown({ ref, record }: Create) {
   if (record.id === undefined)
     return `look in the account for ${describe(ref.kind, record)}`;
   if (record.isDoubtful !== true) return `created as ${record.id}`;
-  return `created as ${record.id} according to this machine's journal, but Pulumi's record doesn't name that run`;
+  return `created as ${record.id} by this machine's journal, but Pulumi's record doesn't name that run`;
 }

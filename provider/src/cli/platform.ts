@@ -48,7 +48,7 @@ export function logInAndReport(choice: StackChoice): Promise<string> {
   return connected(choice, async (dependencies) => {
     const { settings, credentialsSource, cookieFile, secrets } = dependencies;
     if (settings.authMode === "basic")
-      return "No login is needed: advertising:authMode is basic. Only a create checks the credentials.";
+      return "No login is needed: authMode is basic. Only a create checks the credentials.";
     const { cure, endsAtMs } = await logInAnew(dependencies);
     const account = `${settings.email} at ${settings.baseUrl}`;
     const loggedIn = secrets.scrub(`Logged in as ${account}, with ${credentialsSource}.`);

@@ -97,25 +97,22 @@ export async function readingOf(choice: StackChoice) {
   const stack = await stackName(choice);
   let printed = "";
   // `login` needs neither a stack nor Pulumi; but a stack that the options name must exist.
-  if (stack === undefined && stackOptionsIn(choice).length === 0)
+  const needsNone = stack === undefined && stackOptionsIn(choice).length === 0;
+  if (needsNone)
     console.error("No stack is selected: the settings come from the environment.");
   else printed = await pulumi(["config", "--json", "--show-secrets"], choice);
+  const configured = asRecord(jsonIn(printed));
   const prefix = `${NAMESPACE}:`;
-  const configured = Object.entries(asRecord(jsonIn(printed)));
-  const ours = configured.filter(([key]) => key.startsWith(prefix));
-  const settings = new Map(
-    ours.map(([key, setting]) => [key.slice(prefix.length), setting as ConfigValue]),
-  );
+  /** As `pulumi config --json` prints it. */
+  const settingOf = (key: string): { value?: string; secret?: boolean } =>
+    asRecord(configured[`${prefix}${key}`]);
   return readSettings({
-    config: (key) => settings.get(key)?.value,
+    config: (key) => settingOf(key).value,
+    hasNoCommand: () => needsNone,
     environment: process.env,
-    keys: [...settings.keys()],
-    isSecret: (key) => settings.get(key)?.secret ?? false,
+    keys: Object.keys(configured).flatMap((key) =>
+      key.startsWith(prefix) ? key.slice(prefix.length) : [],
+    ),
+    isSecret: (key) => settingOf(key).secret === true,
   });
-}
-
-/** As `pulumi config --json` prints it. */
-interface ConfigValue {
-  value?: string;
-  secret?: boolean;
 }

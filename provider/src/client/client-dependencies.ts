@@ -57,13 +57,17 @@ export function systemDependencies(
 
 /**
  * The debug log: one line for each attempt of a request, never a body, a cookie or a credential. Off unless
- * `ADVERTISING_LOG` is set; `debug:<file>` writes to the file, all else to standard error.
+ * `ADVERTISING_LOG` is set; `debug:<file>` writes to the file, `debug` to standard error.
  * @returns what to call with each attempt.
  */
 function debugLog(secrets: Secrets, say: ClientDependencies["say"]) {
   const { ADVERTISING_LOG: setting = "" } = process.env;
   if (setting === "") return undefined;
-  const file = /^debug:(.+)$/.exec(setting)?.[1];
+  const [known, file] = /^debug(?::(.+))?$/.exec(setting) ?? [];
+  if (known === undefined) {
+    say("ADVERTISING_LOG has no effect: it is neither debug nor debug:<file>.");
+    return undefined;
+  }
   return (words: string) => {
     // An installation's path may hold a secret.
     const line = `${isoNow(systemClock)} ${secrets.scrub(words)}\n`;

@@ -137,21 +137,22 @@ const UNKNOWN_AUTHORITY = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)/;
 function nextStep(detail: string, address: string) {
   if (UNKNOWN_AUTHORITY.test(detail))
     return (
-      "this machine doesn't know the authority that signed the server's certificate: save the authority's " +
-      "certificate in a file, and set NODE_EXTRA_CA_CERTS to its path"
+      "this machine doesn't know the authority that signed the server's certificate: set " +
+      "NODE_EXTRA_CA_CERTS to a file with the authority's certificate"
     );
   if (TLS_FAILURE.test(detail))
     return (
       `check this machine's clock, and the scheme and the port of ${address}: the server needs a valid ` +
-      "certificate, TLS 1.2 or newer, and HTTP/1.1; if it asks for a client certificate, set " +
-      "advertising:baseUrl to a proxy that adds it (http://localhost:…)"
+      "certificate, TLS 1.2 or newer, and HTTP/1.1; if it asks for a client certificate, let a proxy add it"
     );
 }
 
 /** Why a request got no response: one clause, such as `could not connect to x:443 (ECONNREFUSED …); check …`. */
 export function describeFailure(failure: TransportFailure, { host }: URL) {
   const { code, sent, tunnel } = failure;
-  const message = printable(failure.message);
+  // Of OpenSSL's text, `<thread>:error:<number>:<library>:<function>:<reason>:<source>`, only the reason.
+  const text = failure.message.replace(/\w+:error:(?:[^:]*:){3}([^:]*):.*/s, "$1");
+  const message = printable(text);
   if (code === "ADVERTISING_TOO_LATE") return message;
   const isInMessage = code.startsWith("ADVERTISING_") || message.includes(code);
   const detail = isInMessage ? message : `${code}: ${message}`;

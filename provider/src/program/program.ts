@@ -60,7 +60,7 @@ export function expectOneCopy() {
     "The program and its provider load several copies of pulumi-advertising. Only one can check the whole program:",
     ...[...copies].map((folder) => `  ${folder}`),
     "Nothing was sent. Declare the package in the program's dependencies, and in libraries only in peerDependencies. " +
-      "Then run `npm dedupe` (pnpm, yarn dedupe). See `npm ls pulumi-advertising` (pnpm why, yarn why).",
+      "Then run `npm dedupe` (pnpm, yarn dedupe). See `npm ls pulumi-advertising`.",
   ];
   throw runError(withPage(lines.join("\n"), ArgumentsError.code));
 }

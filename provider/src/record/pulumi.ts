@@ -40,7 +40,7 @@ export async function runPulumi(
     if (code === "ABORT_ERR")
       throw new Error(`${what} did not end within ${timeoutMs / 1000} s`);
     throw new Error(
-      `the command \`${executable}\` can't be run (${code}): Pulumi must be installed, and on the PATH: https://www.pulumi.com/docs/install/`,
+      `the command \`${executable}\` can't be run (${code}): Pulumi must be installed, and on the PATH`,
     );
   });
   const [[code, signal], output, errors] = await Promise.all([closing, ...printing]);

@@ -7,11 +7,11 @@ import { type Sandbox, type SandboxOptions, startSandbox } from "./index.js";
 const HELP = `Usage: advertising-sandbox [options]
        advertising-sandbox COMMAND --port N
 
-A local stand-in for the platform. It listens on 127.0.0.1, and prints a line for each request.
+A local stand-in for the platform.
 
   --port N           TCP port (default: a free one)
   --latency-ms N     milliseconds for each response (default: 0)
-  --account E:P      one more account: e-mail and password (repeatable)
+  --account E:P      one more account (repeatable)
   --operations       can also read, update, delete and search
   --help, -h         this text
 

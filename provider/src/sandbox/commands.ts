@@ -50,7 +50,7 @@ export function parseFault(typed: string): TypedFault {
     throw new Error(`${quoted(typed)} isn't TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
   const body = {
     success: Number(status) < 400,
-    message: `status ${status}, as the sandbox was asked`,
+    message: `status ${status}`,
   };
   return {
     on: on as FaultRule["on"],
@@ -58,25 +58,6 @@ export function parseFault(typed: string): TypedFault {
     act: act !== undefined,
     times: times === "always" ? Number.POSITIVE_INFINITY : Number(times),
   };
-}
-
-const NOUN_OF: Readonly<Record<string, string>> = {
-  any: "request",
-  authenticate: "login",
-  advertiser: "advertiser create",
-  event: "event create",
-};
-
-/** A sentence about the requests that a fault hits. */
-function describeFault({ on, with: fault, act, times }: TypedFault) {
-  const noun = NOUN_OF[on] ?? on;
-  let which = `Each of the next ${times} ${noun}s`;
-  if (times === 1) which = `The next ${noun}`;
-  if (times === Number.POSITIVE_INFINITY) which = `From now on, each ${noun}`;
-  let end = "gets no response";
-  if (act) end = "its response is lost";
-  if (fault.kind === "answer") end = `gets status ${fault.status}`;
-  return `${which} ${act ? "is" : "isn't"} carried out, and ${end}.`;
 }
 
 /** Each command returns the text to print, or `undefined` if the words don't fit HELP. @throws Error */
@@ -91,7 +72,7 @@ const COMMANDS: Readonly<
     }
     const rules = words.map(parseFault);
     for (const rule of rules) sandbox.fail(rule);
-    return rules.map(describeFault).join("\n");
+    return `Faults: ${words.join(", ")}`;
   },
 
   list(sandbox, words) {
@@ -100,7 +81,7 @@ const COMMANDS: Readonly<
     const lines = NOUNS.flatMap((noun) =>
       sandbox[`${noun}s`].map((object) => objectLine(noun, object)),
     );
-    return lines.join("\n") || "There are no objects.";
+    return lines.join("\n");
   },
 
   edit(sandbox, [noun, id, ...assignments]) {

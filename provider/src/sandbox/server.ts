@@ -122,7 +122,7 @@ export class Sandbox {
   find(noun: Noun, id: number): SandboxObject {
     const object = this.#platform.objects[noun].get(id);
     if (object) return object;
-    throw new Error(`there is no ${noun} ${id}; \`list\` shows what is there`);
+    throw new Error(`there is no ${noun} ${id}`);
   }
 
   /** Makes requests fail. Of several rules for a request, the first decides. */

@@ -20,7 +20,10 @@ const REFUSED_BY_TLS: readonly (readonly [code: string, message: string])[] = [
   ["CERT_HAS_EXPIRED", "certificate has expired"],
   ["ERR_TLS_CERT_ALTNAME_INVALID", "Host: ads.example. is not in the cert's altnames"],
   ["SELF_SIGNED_CERT_IN_CHAIN", "self-signed certificate in certificate chain"],
-  ["ERR_SSL_WRONG_VERSION_NUMBER", "wrong version number"],
+  [
+    "ERR_SSL_WRONG_VERSION_NUMBER",
+    "409D627BC77F0000:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:../deps/openssl/openssl/ssl/record/methods/tlsany_meth.c:77:\n",
+  ],
   ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", "tlsv1 alert protocol version"],
   ["ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL", "tlsv1 alert no application protocol"],
   ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "tlsv13 alert certificate required"],

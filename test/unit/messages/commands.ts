@@ -159,6 +159,7 @@ export const commands: Examples = {
       "pendign",
       "validate",
       "validate catalog.csv --format jsn",
+      "pending --stack=",
       "pending --state state.json --search",
       "report ids --state state.json --template https://tag.example/{ID}",
       "report comment --preview preview.json --fail-on renames",

@@ -16,7 +16,7 @@ import type { SettingsReading } from "../../../provider/src/settings/index.js";
 import { refOf } from "../../../provider/src/state/index.js";
 import { newFolder } from "../../support/folder.js";
 import { newRun } from "../../support/run.js";
-import { exportOf, storedEvent } from "../../support/stored.js";
+import { exportOf, storedEvent, storedSet } from "../../support/stored.js";
 import { type Examples, record } from "./examples.js";
 
 const PLATFORM = {
@@ -30,6 +30,8 @@ const noSecrets = (values: object) => ({
   values: { ...values },
   secret: new Set<string>(),
 });
+
+const SECOND = "urn:pulumi:dev::shop::pulumi:providers:advertising::second";
 
 /** A plugin whose journal is empty, and which finds no Pulumi: its warning about that is an example elsewhere. */
 function plugin(name = "default_0_1_0", more: Values = {}) {
@@ -91,8 +93,13 @@ export const program: Examples = {
     return event.check({}, {}).then(String, String);
   },
   "the plugin: wrong arguments of a provider": () => {
-    const values = { baseUrl: "platform.example.com", emial: "you@example.com" };
-    return plugin().checkConfig(noSecrets(values)).join("\n");
+    const operations = { event: { reed: "x", search: "GET rest/event" } };
+    const values = {
+      baseUrl: "platform.example.com",
+      emial: "you@example.com",
+      operations,
+    };
+    return plugin().checkConfig(noSecrets(values), SECOND).join("\n");
   },
   "the plugin: a resource that it doesn't have": () => {
     const provider = plugin();
@@ -105,6 +112,13 @@ export const program: Examples = {
   "the plugin: an import of what another event has": () => {
     const provider = plugin();
     const saved = savedStateOf(readExport(exportOf([storedEvent("sale", 42)])));
+    provider.runtime.record.state = async () => saved;
+    return failed(provider, () => provider.read(urnOf("ConversionEvent"), "42", {}, {}));
+  },
+  "the plugin: an import of what an event of a set has": () => {
+    const provider = plugin();
+    const set = storedSet("funnel", { eventIds: { sale: 42 } });
+    const saved = savedStateOf(readExport(exportOf([set])));
     provider.runtime.record.state = async () => saved;
     return failed(provider, () => provider.read(urnOf("ConversionEvent"), "42", {}, {}));
   },

@@ -60,6 +60,17 @@ const limited = (seconds: number) => response(429, "", { "retry-after": `${secon
 const timedOut = new TransportFailure("UND_ERR_CONNECT_TIMEOUT", false, "Connect timeout");
 const OBJECT = { id: 7, event_name: "Purchase" };
 
+/** What is said with this ADVERTISING_LOG. */
+function debugging(value: string) {
+  vi.stubEnv("ADVERTISING_LOG", value);
+  const said: string[] = [];
+  const { secrets } = dependenciesOf();
+  const tell = (message: string) => void said.push(message);
+  systemDependencies(READ, undefined, secrets, tell).onAttempt?.("");
+  vi.unstubAllEnvs();
+  return said.join();
+}
+
 export const responses: Examples = {
   "a create is refused": () =>
     created(406, { errors: { value: ["must be below 1,000"], event_name: "is taken" } }),
@@ -109,13 +120,7 @@ export const responses: Examples = {
     await create([timedOut, response(400)], { onAttempt: (line) => void lines.push(line) });
     return lines.join("\n");
   },
-  "the debug log can't be written": () => {
-    vi.stubEnv("ADVERTISING_LOG", `debug:${join(newFolder(), "missing", "x.log")}`);
-    const said: string[] = [];
-    const { secrets } = dependenciesOf();
-    const tell = (message: string) => void said.push(message);
-    systemDependencies(READ, undefined, secrets, tell).onAttempt?.("");
-    vi.unstubAllEnvs();
-    return said.join();
-  },
+  "the debug log can't be written": () =>
+    debugging(`debug:${join(newFolder(), "missing", "x.log")}`),
+  "the debug log: a wrong value": () => debugging("verbose"),
 };
