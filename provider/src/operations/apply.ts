@@ -145,7 +145,9 @@ export async function deleteResource(
   if (eventIds.size === 0) return;
   runtime.record.notePassed(isResource(resource, id, properties));
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
-  const label = ref ? `${ref.label} (${id})` : `${resource.name} ${id}`;
+  // A set's own id means nothing to people.
+  const named = "member" in resource ? ref?.label : ref && `${ref.label} (${id})`;
+  const label = named ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {

@@ -218,8 +218,7 @@ export const operations: Examples = {
   "a delete that an interrupted run has left": () =>
     tell.leavingNotice(leaving(purchase), true, REPLACED_BEFORE).text,
   "objects were deleted": () =>
-    tell.deletedNotice('ConversionEventSet "funnel" (set-1)', [{ id: "2" }, { id: "3" }])
-      .text,
+    tell.deletedNotice('ConversionEventSet "funnel"', [{ id: "2" }, { id: "3" }]).text,
   "a set deletes what is adopted later": () =>
     tell.adoptedTooLateMessage(purchase, "42", "ConversionEventSet::funnel"),
   "a set deletes what may be adopted later": () =>
