@@ -184,26 +184,25 @@ describe("M4: a file has one run", () => {
     fs.writeFileSync(`${path}.theirs`, THEIRS, { mode: 0o600 });
     fs.renameSync(`${path}.theirs`, path);
   }
-  const expectLeftAlone = (path: string) =>
-    expect([textOf(path), textOf(lockPath(path))]).toEqual([THEIRS, foreignLock]);
 
   const MANY = Object.fromEntries(
     Array.from({ length: 20 }, (_, at) => [`k${at}`, { eventName: `K${at}`, value: 1 }]),
   );
-  it.each<[string, (path: string) => void, RegExp, string[]]>([
+  it.each<[string, (path: string) => void, RegExp, (own: string) => string[]]>([
     [
       "file was removed",
       (path) => fs.rmSync(path),
       /it was removed while this run was/,
-      [],
+      () => [],
     ],
     [
       "file was replaced",
       (path) => replacePrivate(path, "another", systemDisk, () => undefined),
       /it was removed while this run was/,
-      ["another"],
+      () => ["another"],
     ],
-    ["lock was taken over", takeOverJournal, TAKEN, [THEIRS]],
+    ["lock was taken over", (path) => takeOver(lockPath(path)), TAKEN, (own) => [own]],
+    ["lock and file were taken over", takeOverJournal, TAKEN, () => [THEIRS]],
   ])(
     "a run whose %s sends nothing more, and leaves it alone",
     async (_, change, words, left) => {
@@ -211,6 +210,7 @@ describe("M4: a file has one run", () => {
       const run = e.newRun();
       expect(await e.apply(run, E)).toBeUndefined();
       const { path } = run.runtime.journal();
+      const own = textOf(path);
       change(path);
       expect(await f.apply(run, F)).toMatch(words);
       const set = e.beside(SetEngine, "s");
@@ -221,8 +221,8 @@ describe("M4: a file has one run", () => {
         journalFiles(folder)
           .filter((each) => each === path)
           .map(textOf),
-      ).toEqual(left);
-      if (left.includes(THEIRS)) expectLeftAlone(path);
+      ).toEqual(left(own));
+      if (words === TAKEN) expect(textOf(lockPath(path))).toBe(foreignLock);
       else expect(fs.existsSync(lockPath(path))).toBe(false);
     },
   );
@@ -243,7 +243,7 @@ describe("M4: a file has one run", () => {
     expect(await e.apply(run, E)).toMatch(TAKEN);
     await run.close();
     expect(sandbox.eventPosts).toBe(0);
-    expectLeftAlone(path);
+    expect([textOf(path), textOf(lockPath(path))]).toEqual([THEIRS, foreignLock]);
   });
 
   it("one that loses it before its file has its name makes none", async () => {

@@ -46,7 +46,7 @@ const rows: Row[] = [
     "    this.#lock.assertHeld();\n",
     "",
     "sandbox/journal-file",
-    "one that has lost it to another machine",
+    "a run whose lock was taken over",
   ],
   [
     "a damaged journal stops every create",
@@ -218,7 +218,7 @@ const rows: Row[] = [
     "if (this.#isBelieved) return saved;",
     "return saved;",
     "sandbox/record",
-    "without a record that shows the delete itself (it is another backend's)",
+    "without a record that shows the delete itself",
   ],
   // Of single functions
   [

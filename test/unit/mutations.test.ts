@@ -19,3 +19,18 @@ it("the text that each control and violation replaces is in the source exactly o
   });
   expect(wrong).toEqual([]);
 });
+
+/** The texts of a test file, without the places of a table's values, which may be anything. */
+const textsIn = (source: string) =>
+  [...source.matchAll(/"([^"\n]+)"|`([^`]+)`/g)]
+    .flatMap(([, plain, template = ""]) => (plain ?? template).split(/%\w|\$\{[^}]*\}/))
+    .filter((text) => text.trim() !== "");
+
+it("each control names a test that is there; without one, nobody hears of it before all are tried", () => {
+  const missing = controls.filter(({ test, named }) => {
+    const path = resolve(import.meta.dirname, "..", `${test}.test.ts`);
+    const texts = textsIn(readFileSync(path, "utf8"));
+    return !texts.some((text) => text.includes(named) || named.startsWith(text));
+  });
+  expect(missing).toEqual([]);
+});
