@@ -71,7 +71,7 @@ async function installDependencies(forTests) {
   const { exitCode } = await npm(
     isWindows ? "install" : "ci",
     forTests ? "--include=dev" : "--omit=dev",
-    "--loglevel=error",
+    ...["--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"],
   );
   if (exitCode !== 0)
     throw new Problem("npm could not install the dependencies: see its message above.");

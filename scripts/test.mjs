@@ -20,9 +20,7 @@ await runMain(async () => {
         ...options,
       });
     const check = async (title, tool, ...args) => {
-      const { exitCode, output } = await start(tool, args, { capture: true });
-      console.log(`\n${title}\n${output}`);
-      total[exitCode === 0 ? "passed" : "failed"]++;
+      return { title, ...(await start(tool, args, { capture: true })) };
     };
     // What it finds is kept: the next time it checks what has changed.
     const kept = [
@@ -31,7 +29,8 @@ await runMain(async () => {
       join(localFolder, "types.tsbuildinfo"),
     ];
     const tsc = ["--noEmit", "-p", "tsconfig.json", ...kept];
-    await Promise.all([
+    // Beside the first tests, which often wait. What they say comes at the end.
+    const checks = Promise.all([
       check("Lint and format", "@biomejs/biome/bin/biome", "check", "."),
       check("Types", "typescript/bin/tsc", ...tsc),
     ]);
@@ -40,8 +39,15 @@ await runMain(async () => {
     const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${report}`];
     console.log("Tests");
     const args = ["run", ...reporters, ...process.argv.slice(2)];
-    const { exitCode } = await start("vitest/vitest.mjs", args);
+    const [{ exitCode }, checked] = await Promise.all([
+      start("vitest/vitest.mjs", args),
+      checks,
+    ]);
     if (existsSync(report)) countTests(readJson(report));
+    for (const { title, output, ...ended } of checked) {
+      console.log(`\n${title}\n${output}`);
+      total[ended.exitCode === 0 ? "passed" : "failed"]++;
+    }
     // A file that does not load, a hook that throws, an error that nobody caught: vitest fails without a failed test.
     if (exitCode !== 0 && total.failed === 0) total.failed = 1;
   } catch (error) {

@@ -4,48 +4,51 @@ import { struck, upAndKill } from "../support/killing.js";
 import { pendingCommand } from "../support/recovery.js";
 import { failed, newStack, program, useSandbox, well } from "../support/stack.js";
 
-const shop = (events: object, sets: boolean) =>
+/** Two catalogs, with single events and with sets, and a set of the program's own. */
+const shop = (events: object) =>
   program(`
-const shop = new advertising.Catalog("shop", { file: "shop.csv", sets: ${sets} });
+const [shoes, hats] = [["shoes", false], ["hats", true]].map(([name, sets]) =>
+  new advertising.Catalog(name, { file: name + ".csv", sets }));
 const funnel = new advertising.ConversionEventSet("funnel", { advertiserId: 1, events: ${JSON.stringify(events)} });
-exports.ids = funnel.eventIds;
-exports.all = shop.eventIds;`);
+exports.funnel = funnel.eventIds;
+exports.shoes = shoes.eventIds;
+exports.hats = hats.eventIds;`);
 const A = { eventName: "A", value: 1 };
 
-it.each([false, true])("with the catalog's sets %s", async (sets) => {
+type Ids = Readonly<Record<string, number>>;
+
+it("in a set, and in catalogs of single events and of sets: nothing is sent, then or later", async () => {
   const objects = { advertisers: [{ id: 1, active: true }, { id: 10 }], events: [] };
   const sandbox = await useSandbox({ objects });
-  const stack = await newStack(shop({ a: A, b: A }, sets), { sandbox });
-  stack.write(
-    "shop.csv",
-    "key,advertiser,eventName,value\nbuy,Acme,Buy,5\nlook,Acme,Look,0\n",
-  );
-  await well(stack.up());
-  const before = (await stack.outputs()) as {
-    ids: Record<string, number>;
-    all: Record<string, number>;
+  const stack = await newStack(shop({ a: A, b: A }), { sandbox });
+  const write = (...rows: readonly string[]) => {
+    for (const name of ["shoes", "hats"])
+      stack.write(`${name}.csv`, rows.join("\n").replaceAll("ADVERTISER", name));
   };
-  const { ids, all } = before;
-  const posts = { advertiserPosts: 1, eventPosts: 4 };
+  const buy = "ADVERTISER,Buy,5";
+  const look = "ADVERTISER,Look,0";
+  write("key,advertiser,eventName,value", `buy,${buy}`, `look,${look}`);
+  await well(stack.up());
+  const before = (await stack.outputs()) as Record<"funnel" | "shoes" | "hats", Ids>;
+  const posts = { advertiserPosts: 2, eventPosts: 6 };
   expect(sandbox).toMatchObject(posts);
 
-  stack.program(shop({ a: A, c: { ...A, formerKey: "b" } }, sets));
-  stack.write(
-    "shop.csv",
-    "key,formerKey,advertiser,eventName,value\npurchase,buy,Acme,Buy,5\nlook,,Acme,Look,0\n",
-  );
+  stack.program(shop({ a: A, c: { ...A, formerKey: "b" } }));
+  write("key,formerKey,advertiser,eventName,value", `purchase,buy,${buy}`, `look,,${look}`);
   const renamed = await well(stack.previewAndUp());
-  expect(renamed).toContain(`events: 1 to rename, 1 unchanged\n`);
-  expect(renamed).toContain(`to rename: b → c (${ids.b})`);
+  expect(renamed).toContain("events: 1 to rename, 1 unchanged\n");
+  for (const each of [`b → c (${before.funnel.b})`, `buy → purchase (${before.hats.buy})`])
+    expect(renamed).toContain(`to rename: ${each}`);
   expect(renamed).not.toMatch(/to create|stays live|No longer|adopt/);
-  const after = { ids: { a: ids.a, c: ids.b }, all: { purchase: all.buy, look: all.look } };
+  const after = {
+    funnel: { a: before.funnel.a, c: before.funnel.b },
+    shoes: { purchase: before.shoes.buy, look: before.shoes.look },
+    hats: { purchase: before.hats.buy, look: before.hats.look },
+  };
   expect([await stack.outputs(), sandbox]).toMatchObject([after, posts]);
 
-  stack.program(shop({ a: A, c: A }, sets));
-  stack.write(
-    "shop.csv",
-    "key,advertiser,eventName,value\npurchase,Acme,Buy,5\nlook,Acme,Look,0\n",
-  );
+  stack.program(shop({ a: A, c: A }));
+  write("key,advertiser,eventName,value", `purchase,${buy}`, `look,${look}`);
   const last = await well(stack.previewAndUp());
   expect(last).not.toMatch(/to (create|update|replace|delete)|[+~-] \d/);
   expect([await stack.outputs(), sandbox]).toMatchObject([after, posts]);

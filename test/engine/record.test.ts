@@ -12,6 +12,7 @@ import { commandsIn, typed } from "../support/printed-commands.js";
 import { seededRandom } from "../support/random.js";
 import {
   answer,
+  bothShopOf,
   expectEachOnce,
   idOf,
   pendingCommand,
@@ -41,7 +42,11 @@ const SCENES: Scene[] = [
     kills: 2,
   },
   { what: "a set, created and then updated", events: [12, 24], shop: setShopOf },
-  { what: "the plugin", events: [24], shop: (events) => throughPlugin(shopOf(events)) },
+  {
+    what: "single events and a set, through the plugin",
+    events: [24],
+    shop: (events) => throughPlugin(bothShopOf(events)),
+  },
 ];
 
 /** Kills an `up` at a random moment. */
@@ -142,9 +147,9 @@ it.each(SCENES)(
             for (const name of names) expect(open).toContain(name.split("/")[0]);
           }
           await answerElsewhere(stack, sandbox, commandsIn(up.output));
+          await well((await stack.onAnotherMachine()).up());
         }
         stack = await stack.onAnotherMachine();
-        await well(stack.up());
         console.log(`${how}: ${posts} POSTs before the kill, begun: ${open}`);
         await expectEachOnce(stack, sandbox, amount, how);
       }

@@ -195,12 +195,10 @@ it("stacks of one project in one account are made in one up each; printed comman
 const a = new advertising.Advertiser("acme", { advertiserName: "Acme" });
 new advertising.ConversionEvent("${name}", { eventName: "Purchase", advertiserId: a.advertiserId, value: 1 });`);
   const stack = await newStack(shop("purchase"), { sandbox });
-  for (const name of ["prod", "pr-7"])
-    await well(stack.run(["stack", "init", name, "--no-select"]));
-  for (const name of ["dev", "prod"]) await well(stack.previewAndUp("--stack", name));
-  await well(stack.run(["destroy", "--yes", "--skip-preview", "--stack", "prod"]));
-  await well(stack.run(["stack", "rm", "--yes", "prod"]));
-  await well(stack.previewAndUp("--stack", "pr-7"));
+  await well(stack.run(["stack", "init", "pr-7", "--no-select"]));
+  await well(stack.up());
+  await well(stack.destroy());
+  for (const name of ["pr-7", "dev"]) await well(stack.up("--stack", name));
   expect(sandbox).toMatchObject({ advertiserPosts: 3, eventPosts: 3 });
 
   // Killed, and renamed without an alias, while another stack is selected.
@@ -212,23 +210,19 @@ new advertising.ConversionEvent("${name}", { eventName: "Lead", advertiserId: a.
   await stack.cancel();
   await well(stack.run(["stack", "select", "pr-7"]));
   stack.program(more("lead-eu"));
-  const stopped = await stack.run(["preview", "--stack", "dev"]);
-  expect(stopped.code).not.toBe(0);
+  const stopped = await failed(stack.preview("--stack", "dev"));
   const id = String(sandbox.events.find(({ event_name }) => event_name === "Lead")?.id);
-  const [created = ""] = commandsIn(stopped.output).filter((each) =>
-    each.includes("--created"),
-  );
+  const [created = ""] = commandsIn(stopped).filter((each) => each.includes("--created"));
   expect(created).toContain("--stack dev");
   await well(typed(stack, created.replace("<its id>", id)));
-  const known = await stack.run(["up", "--yes", "--stack", "dev"]);
-  expect(known.output).toContain(`existingId: ${id}`);
+  expect((await stack.up("--stack", "dev")).output).toContain(`existingId: ${id}`);
   stack.program(
     more("lead-eu").replace(
       '{ eventName: "Lead"',
       `{ existingId: ${id}, eventName: "Lead"`,
     ),
   );
-  const adopted = await well(stack.run(["up", "--yes", "--stack", "dev"]));
+  const adopted = await well(stack.previewAndUp("--stack", "dev"));
   expect(adopted).toContain(`adopts ${id}; nothing is sent`);
   expect(sandbox).toMatchObject({ advertiserPosts: 3, eventPosts: 4 });
 });

@@ -38,10 +38,11 @@ export async function lifeOf(
     expect(readFileSync(join(folder, file), "utf8")).not.toMatch(
       /advertising-template|\{PROJECT\}/,
     );
-  const pulumi = (command: string, more = {}) =>
+  // Its types are checked by its own command for that (pipelines.test.ts).
+  const pulumi = (command: string) =>
     runProcess("sh", ["-c", `export ${line}; pulumi ${command}`], folder, {
       ...environment,
-      ...more,
+      ...UNCHECKED,
     });
   const preview = await well(pulumi("preview --non-interactive"));
   expect(sandbox.requests).toEqual([]);
@@ -49,6 +50,6 @@ export async function lifeOf(
   const written = readFileSync(settings, "utf8");
   expect(written).toMatch(/advertising:password:\n +secure: /);
   writeFileSync(settings, written.replace("http://127.0.0.1:8787", sandbox.url));
-  await well(pulumi("up --yes --skip-preview", UNCHECKED)); // the preview has checked its types
+  await well(pulumi("up --yes --skip-preview"));
   return preview;
 }

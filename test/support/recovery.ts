@@ -17,6 +17,15 @@ const a = new advertising.Advertiser("a", { advertiserName: "A" });
 const events = Object.fromEntries(Array.from({ length: ${events} }, (_, i) => ["e" + i, { eventName: "E" + i, value: 1 }]));
 new advertising.ConversionEventSet("s", { advertiserId: a.advertiserId, events });`);
 
+/** One advertiser `a`, and the same events: the first half alone, the others as a set `s`. */
+export const bothShopOf = (events: number) =>
+  program(`
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+const { advertiserId } = a;
+const all = Array.from({ length: ${events} }, (_, i) => ["e" + i, { eventName: "E" + i, value: 1 }]);
+for (const [name, args] of all.slice(0, ${events} / 2)) new advertising.ConversionEvent(name, { ...args, advertiserId });
+new advertising.ConversionEventSet("s", { advertiserId, events: Object.fromEntries(all.slice(${events} / 2)) });`);
+
 /** Runs the command `pending` for this stack. */
 export const pendingCommand = (
   stack: TestStack,
