@@ -107,8 +107,12 @@ async function answerElsewhere(
     /'([^=']+)=<its id>'/g,
     (_, each) => `'${each}=${idOf(sandbox, each) ?? "none"}'`,
   );
-  // Not each create of a set that the record has as begun has made an object.
-  const isTrue = !filledIn.includes("none");
+  // Not each create of a set that the record has as begun has made an object, and some have.
+  const denied = Array.from(
+    filledIn.matchAll(/--not-created '([^']+)'/g),
+    ([, each = ""]) => idOf(sandbox, each),
+  );
+  const isTrue = !filledIn.includes("none") && denied.every((each) => each === undefined);
   const typing = isTrue ? typed(other, filledIn) : pendingCommand(other);
   const { output } = await typing;
   if (isTrue) expect(output).toMatch(/^Resolved as /);

@@ -27,7 +27,7 @@ export const PASSPHRASE = "a passphrase for tests";
 export const PROJECT = "tiny";
 export const STACK = "dev";
 /** Processes of Pulumi that the tests of a project may start. */
-const LIMITS: Readonly<Record<string, number>> = { engine: 300, package: 34 };
+const LIMITS: Readonly<Record<string, number>> = { engine: 290, package: 22 };
 
 /** Files the command writes, as texts: the backend's file of the stack, the backend's own, the stack's settings. */
 export interface InitialisedStack {
