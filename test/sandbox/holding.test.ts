@@ -330,6 +330,32 @@ it.each([undefined, "default"])(
   },
 );
 
+it("`up --replace` of a set that loses an event deletes nothing, since no preview shows that, and names what it leaves", async () => {
+  const { sandbox, fixture } = await start();
+  const { engine } = fixture("a set's event", "s", { deletes: true });
+  const events = { k: { eventName: "E", value: 1 }, gone: { eventName: "G", value: 1 } };
+  await engine.up({ advertiserId: 1, events });
+  const { id = "", inputs = {}, outputs = {} } = engine.state ?? {};
+  const settings = operatedSettings({ delete: eventOperations.delete });
+  const begin = async (isUp: boolean) => {
+    const run = engine.newRun({ settings });
+    const context = { identity: inputs.__identity, run: { isUp, resources: 1 } };
+    const news = { ...inputs, events: { k: events.k }, __identity: context };
+    return { run, checked: await run.set.check({}, news) };
+  };
+  const preview = await begin(false);
+  await preview.run.close();
+  expect(wordsOf(preview.run)).not.toContain("to create");
+  const { run, checked } = await begin(true);
+  await run.set.create(checked.inputs ?? {});
+  await run.set.delete(id, outputs);
+  await run.close();
+  expect(wordsOf(run)).toMatch(
+    /No longer managed after this run: 1 live event, 3\.\n {2}gone \(3\)/,
+  );
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+});
+
 it("an alias that would change a resource's type is an error, and nothing is sent", async () => {
   const { sandbox, fixture, run } = await start();
   const [single, many] = [

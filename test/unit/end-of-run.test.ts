@@ -247,7 +247,7 @@ describe("what leaves the state", () => {
     const gone = { ...GONE, outputs: { ...GONE.outputs, __left } };
     expect(await endOf({ resources: [KEPT, gone], checks: ["kept"] })).toEqual([
       leaves("gone", 2),
-      `info: \`gone\` is no longer in the program. Before that, it left 2 objects live: 7 ("Old"), 8.`,
+      `info: \`gone\` left 2 objects live before: 7 ("Old"), 8.`,
     ]);
   });
 
@@ -368,6 +368,25 @@ describe("open creates that nothing has declared", () => {
     expect(await endOf({ resources: [KEPT], checks: ["kept"], folder })).toEqual([
       expect.stringContaining("sent 2 creates that this run doesn't declare"),
     ]);
+  });
+
+  it("of an interrupted update are kept by a plugin's `up` too whose first check is refused", async () => {
+    const folder = newFolder();
+    const kept = ofPlugin("kept", 1, "default");
+    const interrupted = updating("a");
+    const set = {
+      ...interrupted.resource,
+      type: "advertising:index:ConversionEventSet",
+      provider: kept.provider,
+    };
+    await endOf({
+      resources: [kept],
+      pending: [{ ...interrupted, resource: set }],
+      checks: ["kept"],
+      folder,
+      options: { provider: "default", command: { command: "up", targets: [kept.urn] } },
+    });
+    expect(journalLines(folder, STACK)).toEqual(['funnel["a"] sent']);
   });
 
   it("an object beside the state's is named, and its journal goes with an `up`", async () => {

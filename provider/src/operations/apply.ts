@@ -45,6 +45,7 @@ import { planOfCreate } from "./create.js";
 import { createdAt, ObjectOperations, type Target } from "./execute.js";
 import {
   deletedNotice,
+  formerlyLeftNotice,
   leftMessage,
   replacedNotice,
   savedAsSentMessage,
@@ -140,19 +141,31 @@ export async function deleteResource(
   leaving: { id: string; properties: Values; ref?: ResourceRef },
 ): Promise<void> {
   const { id, properties } = leaving;
-  const { eventIds } = readStored(resource, id, properties);
+  const { eventIds, left } = readStored(resource, id, properties);
   // The create is unresolved: the object to delete is not known.
   if (eventIds.size === 0) return;
   runtime.record.notePassed(isResource(resource, id, properties));
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
   // A set's own id means nothing to people.
-  const named = "member" in resource ? ref?.label : ref && `${ref.label} (${id})`;
+  const isSet = "member" in resource;
+  const named = isSet ? ref?.label : ref && `${ref.label} (${id})`;
   const label = named ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
+  const { deployment, messages } = runtime;
+  if (ref && left.length > 0) messages.informEach(formerlyLeftNotice(ref, left));
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(ref, key) };
   });
+  // Only the engine's own options replace a set, and no preview shows which of its events would be deleted.
+  if (isSet && ref && deployment.isInProgram(ref.key)) {
+    const { kind } = operations;
+    const at = runtime.now();
+    const all = wanted.filter((each) => !deployment.isClaimedOrAdopted(kind, each.id));
+    const unmanaged = all.map((each) => ({ id: each.id, key: each.key, at }));
+    messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, unmanaged));
+    return;
+  }
   // After an error the state keeps the whole set, so the next run deletes the other objects too.
   const [first] = await deleteObjects(operations, label, wanted, properties);
   if (first) throw first.error;

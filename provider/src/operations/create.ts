@@ -120,9 +120,9 @@ export async function createOnce(
  * The object that Pulumi's record has of a resource without the engine knowing it: after `pulumi cancel`, another run may
  * have gone on, and have saved it since this one began.
  */
-function savedMeanwhile(
+export function savedMeanwhile(
   { deployment, record, isSameAccount }: Runtime,
-  { kind, ref, replaces }: ObjectTask,
+  { kind, ref, replaces }: Pick<ObjectTask, "kind" | "ref" | "replaces">,
 ): (CreateRecord & { id: string }) | undefined {
   const { id, resource, values } = record.arrived?.byKey.get(ref.key) ?? {};
   if (!resource || id === undefined || id === replaces) return undefined;

@@ -157,7 +157,8 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
     if (deployment.isDeclared(key)) return !deployment.reached.has(key);
     return !isKnown(create);
   });
-  if (deployment.isUp)
+  // A plugin whose first check fails doesn't know an `up`.
+  if (deployment.isUp !== false && command?.command !== "preview")
     await journal().keep(unclaimed.filter(({ isOfUpdate }) => isOfUpdate));
   const isSecond = (create: OpenCreate) => create.id !== undefined && isUndone(create);
   const others = unclaimed.filter((create) => !isSecond(create));

@@ -312,14 +312,14 @@ export function leavingNotice(
   return notice(sort, { label }, text, id);
 }
 
-/** At the end of a preview or an `up`: what a resource had left live, which only its state lists. */
+/** About a resource that leaves the state: what it had left live, which only its state lists. */
 export function formerlyLeftNotice(
   { label, short }: Pick<ResourceRef, "label" | "short">,
   left: readonly LeftLive[],
 ): Notice {
   const those = left.map(({ id, name }) => (name === undefined ? id : `${id} ("${name}")`));
   const objects = count(left.length, "object");
-  const text = `\`${printable(short)}\` is no longer in the program. Before that, it left ${objects} live: ${listed(those)}.`;
+  const text = `\`${printable(short)}\` left ${objects} live before: ${listed(those)}.`;
   return notice("that left objects live before", { label }, text);
 }
 

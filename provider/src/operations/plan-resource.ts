@@ -64,7 +64,12 @@ import {
   secretArgumentsIn,
   UNKNOWN,
 } from "../state/index.js";
-import { assertAccountOfOpen, planOfCreate, wasSentWithOtherArguments } from "./create.js";
+import {
+  assertAccountOfOpen,
+  planOfCreate,
+  savedMeanwhile,
+  wasSentWithOtherArguments,
+} from "./create.js";
 import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
 import { ObjectOperations } from "./execute.js";
@@ -513,7 +518,7 @@ async function tellReplaced({ runtime, resource, kind, ref, checked, stored }: P
 
 /** Shows the creates and the set, by the decisions of an `up`. */
 async function tellCreates(plan: Plan, mayChange: boolean) {
-  const { runtime, kind, checked, objects } = plan;
+  const { runtime, resource, kind, checked, objects } = plan;
   const { journal, record } = runtime;
   noteReached(plan);
   const notices: Notice[] = [];
@@ -541,6 +546,11 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
     const replaces = id ?? before?.id;
     const unresolved = object.unresolved ?? before?.unresolved;
     const task = { ...object, kind, replaces, unresolved };
+    // Under `up --replace`, a set keeps its events.
+    if (resource !== kind && savedMeanwhile(runtime, task)) {
+      takenOver.add(object);
+      continue;
+    }
     const decided = planOfCreate(runtime, task, open);
     switch (decided.do) {
       case "take over": {
