@@ -6,13 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BlockedCreateError } from "../base/index.js";
 import { kindsByName, resourceOfType } from "../kinds/index.js";
-import {
-  asUnresolved,
-  isMade,
-  isOfInterruptedUpdate,
-  type OpenCreate,
-  type OpenCreates,
-} from "../plan/index.js";
+import { asUnresolved, isMade, type OpenCreate, type OpenCreates } from "../plan/index.js";
 import {
   type EngineRun,
   isInRun,
@@ -55,9 +49,7 @@ export async function awaitRecord(runtime: Runtime): Promise<void> {
   const partial = command && isPartial(command) ? command : undefined;
   if (!partial && !deployment.isWhole) return;
   const { all } = await record.open();
-  const updates = all.filter(
-    (each) => isOfInterruptedUpdate(each) && !record.hasSeen(each),
-  );
+  const updates = all.filter((each) => record.willForget(each) && !record.hasSeen(each));
   if (partial) {
     const urns = new Map(record.arrived?.sent.map(({ mark, urn }) => [mark, urn]));
     const others = updates.filter(({ mark }) => !isInRun(urns.get(mark) ?? "", partial));

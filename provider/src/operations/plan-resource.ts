@@ -32,7 +32,6 @@ import {
   decideObjects,
   holdsUnknown,
   isMade,
-  isOfInterruptedUpdate,
   OpenCreates,
   type PlannedObject,
   type ResourceChange,
@@ -300,7 +299,7 @@ export async function withOpenCreates(plan: Plan): Promise<Plan> {
   if (isUnchanged && !isSet) return plan;
   const open = await runtime.record.open();
   // The update of an unchanged set saves what Pulumi's next save would drop.
-  const atRisk = open.all.filter(isOfInterruptedUpdate);
+  const atRisk = open.all.filter((each) => runtime.record.willForget(each));
   const own = resourceKeys(plan);
   if (isUnchanged && !atRisk.some(({ key }) => own.includes(resourceKeyIn(key))))
     return plan;
@@ -334,7 +333,7 @@ function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
     const isOwn = object || own.includes(resourceKeyIn(create.key));
     if (!isOwn || isMade(create) || create.isInState) continue;
     if (!runtime.isSameAccount(create.account)) continue;
-    if (object && isQuiet(object) && !isOfInterruptedUpdate(create)) continue;
+    if (object && isQuiet(object) && !runtime.record.willForget(create)) continue;
     // A run that knew the object of an earlier create has taken it over, and sent nothing.
     if (object && open.of(object.keys).some(isMade)) continue;
     if (object && unresolved.has(object.key)) continue;

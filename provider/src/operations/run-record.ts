@@ -203,6 +203,11 @@ export class RunRecord {
     return this.#seen.has(create.mark) || this.#seen.has(objectOf(create));
   }
 
+  /** Whether Pulumi's next save drops the create from its record: an interrupted update of a set has sent it. */
+  willForget({ isOfUpdate, mark }: OpenCreate): boolean {
+    return isOfUpdate === true && this.arrived?.lists(mark) === true;
+  }
+
   /** Whether an interrupted run has sent a create again that the state lists as unresolved. */
   hasSentAgain({ mark, at }: Pick<OpenCreate, "mark" | "at">): boolean {
     const last = this.#sentAt.get(mark) || at;

@@ -321,11 +321,6 @@ function kindAndNameOf({ key, name = UNNAMED }: OpenCreate): string {
 /** Stands for an unknown or secret name: no name on the platform is empty. */
 const UNNAMED = "";
 
-/** Whether Pulumi's next save drops the create from its record: an interrupted update of a set has sent it. */
-export function isOfInterruptedUpdate({ isOfUpdate, isDoubtful }: OpenCreate): boolean {
-  return isOfUpdate === true && isDoubtful !== true;
-}
-
 /** Whether the create's object is known, so that it can be taken over. */
 export function isMade<C extends Pick<OpenCreate, "id" | "isDoubtful">>(
   create: C,
