@@ -19,7 +19,7 @@ const FORMS = [
   'config.requireNumber("advertiser")',
   'advertising.Advertiser.get("got", 1)',
 ];
-const MORE = 15;
+const MORE = 40;
 /** With the stack, an advertiser and an event that is adopted; without what is only read. */
 const RESOURCES = FORMS.length + MORE + 3;
 

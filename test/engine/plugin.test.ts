@@ -5,7 +5,8 @@ import { expect, it } from "vitest";
 import { struck, upAndKill } from "../support/killing.js";
 import { eventOperations } from "../support/operated.js";
 import { throughPlugin } from "../support/plugin.js";
-import { pendingCommand } from "../support/recovery.js";
+import { commandsIn } from "../support/printed-commands.js";
+import { objectsOf, pendingCommand, setShopOf } from "../support/recovery.js";
 import { failed, newStack, program, useSandbox, well } from "../support/stack.js";
 
 const PACKAGE = resolve(import.meta.dirname, "../../provider");
@@ -51,6 +52,28 @@ it("a stack's life through the plugin: each request once, each changed value sho
   );
   expect(gone).toContain("left the state but was not deleted");
   expect(sandbox).toMatchObject({ creates: 5, deletes: 0 });
+});
+
+it("killed, a set through the plugin is taken over: nothing is sent twice", async () => {
+  const sandbox = await useSandbox({ latencyMs: 60 });
+  const stack = await newStack(throughPlugin(setShopOf(40)), { sandbox });
+  const sent = async () => {
+    while (sandbox.creates < 15) await new Promise((resolve) => setTimeout(resolve, 2));
+  };
+  await upAndKill(stack, sent(), "tree");
+  await stack.cancel();
+  const preview = await stack.preview();
+  expect(preview.output).toMatch(/takes it over|outcome of \d+ creates? is unknown/);
+  const { code, output } = await stack.up();
+  expect(preview.code, "what stops the up fails the preview").toBe(code);
+  if (code !== 0) {
+    expect(output).toContain("ADVERTISING_OUTCOME_UNKNOWN");
+    const [deny = ""] = commandsIn(output).filter((line) => line.includes("--not-created"));
+    expect(deny).toContain("--stack dev");
+  }
+  expect(new Set(objectsOf(sandbox).map(({ event_name }) => event_name)).size).toBe(
+    objectsOf(sandbox).length,
+  );
 });
 
 it("an open create is resolved first: in a slow program, with --target, for what depends on it, with two providers", async () => {

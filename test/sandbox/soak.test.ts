@@ -14,7 +14,7 @@ import { newFolder } from "../support/folder.js";
 import { newRun } from "../support/run.js";
 import { journalLines } from "../support/set-engine.js";
 
-const CREATES = 3000;
+const CREATES = 5000;
 const AT_ONCE = 16;
 /** Anything that the client kept for each create would be far more than this. */
 const MAX_GROWTH_BYTES_PER_CREATE = 500;
