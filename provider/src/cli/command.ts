@@ -44,7 +44,7 @@ pending                  lists the unresolved creates, and resolves them; X is a
   --created X=ID         X was created, with the id ID
   --not-created X        X was not created: the next up creates it
   --forget X             drops the record of X; nothing changes on the platform
-  --search               asks a known search about all
+  --search               resolves what a known search finds or rules out
   --clear                clears Pulumi's record of interrupted creates
 leftovers                lists the stack's unmanaged live objects
   --before EXPORT        also what left the state since this export (repeatable)
@@ -64,7 +64,7 @@ validate FILE            lists every mistake in a catalog
 For a stack:
   --stack NAME           default: the selected stack
   --cwd FOLDER           the program's folder
-  --state FILE           what \`pulumi stack export\` printed (- for standard input)
+  --state FILE           what \`pulumi stack export\` printed (- for standard input); not for login
 For leftovers and reports:
   --out FILE             writes to FILE`;
 

@@ -55,12 +55,11 @@ export function stackCreatesIn(
   const inState = saved.objects.flatMap(({ ref, record }) => {
     return record ? [{ ref, record, knownBy: "state" as const }] : [];
   });
-  const urns = new Map(saved.sent.map(({ mark, urn }) => [mark, urn]));
   const { open } = openCreates(saved, journals);
   const openMarks = new Set(open.map(({ mark }) => mark));
   const creates = open.map((record) => {
     const { key, mark } = record;
-    const urn = urns.get(mark);
+    const urn = saved.urnOf(mark);
     if (urn === undefined)
       return { ref: refOfKey(key, stack), record, knownBy: "journal" as const };
     return { ref: refAt(key, urn), record, knownBy: "record" as const };

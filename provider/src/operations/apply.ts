@@ -146,10 +146,10 @@ export async function deleteResource(
   if (eventIds.size === 0) return;
   runtime.record.notePassed(isResource(resource, id, properties));
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
-  // A set's own id means nothing to people.
   const isSet = "member" in resource;
-  const named = isSet ? ref?.label : ref && `${ref.label} (${id})`;
-  const label = named ?? `${resource.name} ${id}`;
+  let label = ref?.label ?? `${resource.name} ${id}`;
+  // A set's own id means nothing to people.
+  if (ref && !isSet) label += ` (${id})`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const { deployment, messages } = runtime;
   if (ref && left.length > 0) messages.informEach(formerlyLeftNotice(ref, left));

@@ -51,8 +51,8 @@ export async function awaitRecord(runtime: Runtime): Promise<void> {
   const { all } = await record.open();
   const updates = all.filter((each) => record.willForget(each) && !record.hasSeen(each));
   if (partial) {
-    const urns = new Map(record.arrived?.sent.map(({ mark, urn }) => [mark, urn]));
-    const others = updates.filter(({ mark }) => !isInRun(urns.get(mark) ?? "", partial));
+    const urnOf = ({ mark }: OpenCreate) => record.arrived?.urnOf(mark) ?? "";
+    const others = updates.filter((each) => !isInRun(urnOf(each), partial));
     if (others.length > 0) throw new BlockedCreateError(leftOutMessage(others));
     return;
   }

@@ -60,6 +60,8 @@ export interface SavedState extends ExportedStack, SavedCreates {
   /** The creates of all pending operations, the earliest operation's first. */
   sent: readonly ListedCreate[];
   sentByKey: ReadonlyMap<string, readonly ListedCreate[]>;
+  /** The resource whose pending operation has the create with this mark. */
+  urnOf(mark: string): string | undefined;
   /** The marks of the creates that an earlier run had sent, and an interrupted one may have sent again. */
   sentAgain: ReadonlySet<string>;
 }
@@ -69,7 +71,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
   const current = resources.filter((each) => each.delete !== true);
   const byUrn = new Map(current.map((each) => [each.urn, each]));
   const sent = pending.toReversed().flatMap((each) => sentCreates(each, byUrn));
-  const listed = new Set(sent.map(({ mark }) => mark));
+  const listed = new Map(sent.map(({ mark, urn }) => [mark, urn]));
   const everyone = [...resources, ...pending.map(({ resource }) => resource)];
   const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
   const all = objectsIn(resources);
@@ -101,6 +103,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
       ...unresolvedWhile(pending, objects),
     ]),
     lists: (mark) => listed.has(mark),
+    urnOf: (mark) => listed.get(mark),
   };
 }
 

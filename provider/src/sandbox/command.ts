@@ -11,7 +11,7 @@ A local stand-in for the platform.
 
   --port N           TCP port (default: a free one)
   --latency-ms N     milliseconds for each response (default: 0)
-  --account E:P      one more account (repeatable)
+  --account E:P      one more account: e-mail and password (repeatable)
   --operations       can also read, update, delete and search
   --help, -h         this text
 

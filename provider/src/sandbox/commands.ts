@@ -81,7 +81,7 @@ const COMMANDS: Readonly<
     const lines = NOUNS.flatMap((noun) =>
       sandbox[`${noun}s`].map((object) => objectLine(noun, object)),
     );
-    return lines.join("\n");
+    return lines.join("\n") || "There are no objects.";
   },
 
   edit(sandbox, [noun, id, ...assignments]) {
