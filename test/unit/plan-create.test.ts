@@ -10,11 +10,14 @@ const open = (more: Partial<OpenCreate> = {}): OpenCreate => ({
 const record = { at: "", mark: "m", body: "b", what: "It was sent." };
 const marked = { ...record, field: "alternative_id" };
 const made = open({ id: "5" });
+const saved = { id: "4", at: "", mark: "s", body: "b" };
 const namesake = open({ key: "ConversionEvent::old", mark: "n" });
 const can = { search: true, markField: "alternative_id" };
 
 it.each<[string, Partial<CreateFacts>, object]>([
   ["nothing is known", {}, { do: "send" }],
+  ["the saved state has an object of it", { saved }, { do: "keep", create: saved }],
+  ["it has the object that is replaced", { saved, replaces: "4" }, { do: "send" }],
   ["an earlier run made its object", { own: [made] }, { do: "take over", create: made }],
   ["the second one made it", { own: [open(), made] }, { do: "take over", create: made }],
   ["it made the object that is replaced", { own: [made], replaces: "5" }, { do: "send" }],
@@ -39,6 +42,11 @@ it.each<[string, Partial<CreateFacts>, object]>([
   ["another resource's may be it", { namesake }, { do: "refused", namesake }],
   ["another one was refused", { firstRefused: "x" }, { do: "not sent", refused: "x" }],
   [
+    "a saved object comes before an earlier run's, and before all others",
+    { saved, own: [made], unresolved: record, namesake, firstRefused: "x" },
+    { do: "keep", create: saved },
+  ],
+  [
     "an id comes before an unknown outcome, a namesake and a refusal",
     { own: [made], unresolved: record, namesake, firstRefused: "x" },
     { do: "take over", create: made },
@@ -54,7 +62,12 @@ it.each<[string, Partial<CreateFacts>, object]>([
     { do: "refused", namesake },
   ],
 ])("%s", (_, facts, plan) => {
-  const none = { unresolved: undefined, replaces: undefined, namesake: undefined };
+  const none = {
+    saved: undefined,
+    unresolved: undefined,
+    replaces: undefined,
+    namesake: undefined,
+  };
   const given = { own: [], can: {}, firstRefused: undefined, ...none, ...facts };
   expect(planCreate(given)).toEqual(plan);
 });

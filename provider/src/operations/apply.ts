@@ -61,6 +61,7 @@ import {
   type Outcome,
   type Outcomes,
   ResourceFailure,
+  replacedBy,
   type SavedResource,
   toAdvertisingError,
 } from "./outcome.js";
@@ -68,7 +69,7 @@ import {
   noteReached,
   type Plan,
   planObjects,
-  replacedObject,
+  withFormer,
   withOpenCreates,
 } from "./plan-resource.js";
 import type { Change, Runtime } from "./runtime.js";
@@ -93,26 +94,17 @@ export async function createResource(
   inputs: Values,
 ): Promise<{ id: string; outs: Values }> {
   const change = { id: "", olds: {}, news: inputs };
-  const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
+  const plan = await withFormer(
+    await withOpenCreates(planObjects(resource, runtime, ref, change)),
+  );
+  const done = await applyPlan(plan);
   if ("member" in resource) {
     // The set's own id means nothing to the platform.
     const id = `set-${randomUUID()}`;
-    return { id, outs: setOutputs(plan, await applyPlan(plan), id) };
+    return { id, outs: setOutputs(plan, done, id) };
   }
-  // The engine gives `create` no old state, so that comes from `check`, `diff` and the record.
-  const { planned: before } = runtime.deployment.checked(ref.key);
-  const former = await replacedObject(resource, runtime, ref);
-  const objects = plan.objects.map((object) => {
-    return {
-      ...object,
-      unresolved: before?.object.unresolved ?? object.unresolved,
-      former,
-    };
-  });
-  const whole = { ...plan, objects, stored: before?.stored ?? plan.stored };
-  const done = await applyPlan(whole);
-  tellCreated(whole, done);
-  return singleOutputs(whole, done);
+  tellCreated(plan, done);
+  return singleOutputs(plan, done);
 }
 
 /**
@@ -312,12 +304,12 @@ function tasksOf(plan: Plan): ObjectTask[] {
   const rest = ["same", "retain", "delete"];
   const work = objects.filter(({ action }) => !rest.includes(action.do));
   return work.map((object) => {
-    const replaces = object.id ?? object.former?.id;
+    const replaces = replacedBy(object);
     const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
     const mark = markIn(inputs, runtime.runName, object.ref.key, object.key);
-    return { ...object, kind, secret, replaces, formerIds, mark };
+    return { ...object, kind, secret, formerIds, mark };
   });
 }
 

@@ -31,6 +31,7 @@ import {
 } from "../base/index.js";
 import { bodyOf, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
 import {
+  type CreateFacts,
   type CreatePlan,
   canSearch,
   contradictingArguments,
@@ -58,13 +59,15 @@ import { namesakesMessage, refusedBeforeMessage, warnOfPlatform } from "./messag
 import {
   assertSameAccount,
   describeDefect,
+  type NamedObject,
   type ObjectTask,
   type Outcome,
+  replacedBy,
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
 /** An object that may have to be created. */
-export type NewObject = Pick<ObjectTask, "kind" | "ref" | "values" | "keys">;
+type NewObject = NamedObject & Pick<ObjectTask, "kind">;
 
 /**
  * @param assertMaySend throws once nothing more may be sent. @param ifNotMade what to do instead of sending a create
@@ -84,14 +87,12 @@ export async function createOnce(
   assertAccountOfOpen(runtime, open, task.keys);
   const asked = runtime.deployment.failed.get(ref.key);
   if (asked) return asked;
-  const saved = savedMeanwhile(runtime, task);
-  if (saved) {
-    // Under `up --replace`, the engine deletes the resource's former state.
-    runtime.deployment.noteStaying(task.kind, saved.id);
-    return takeOver(runtime, task, saved);
-  }
   const plan = planOfCreate(runtime, task, open);
   switch (plan.do) {
+    case "keep":
+      // Under `up --replace`, the engine deletes the resource's former state.
+      runtime.deployment.noteStaying(task.kind, plan.create.id);
+      return takeOver(runtime, task, plan.create);
     case "take over":
       return takeOver(runtime, task, plan.create);
     case "search":
@@ -120,12 +121,12 @@ export async function createOnce(
  * The object that Pulumi's record has of a resource without the engine knowing it: after `pulumi cancel`, another run may
  * have gone on, and have saved it since this one began.
  */
-export function savedMeanwhile(
+function savedMeanwhile(
   { deployment, record, isSameAccount }: Runtime,
-  { kind, ref, replaces }: Pick<ObjectTask, "kind" | "ref" | "replaces">,
-): (CreateRecord & { id: string }) | undefined {
+  { kind, ref }: NewObject,
+): CreateFacts["saved"] {
   const { id, resource, values } = record.arrived?.byKey.get(ref.key) ?? {};
-  if (!resource || id === undefined || id === replaces) return undefined;
+  if (!resource || id === undefined) return undefined;
   const { urn, inputs = {}, outputs = {}, pendingReplacement } = resource;
   if (urn !== ref.resourceUrn || pendingReplacement === true) return undefined;
   const other = deployment.holderOf(kind, id);
@@ -140,18 +141,19 @@ export function savedMeanwhile(
 /** The decision about a create, from what this run knows. */
 export function planOfCreate(
   runtime: Runtime,
-  object: NewObject & Pick<ObjectTask, "unresolved" | "replaces">,
+  object: NewObject,
   open: OpenCreates,
 ): CreatePlan {
-  const { kind, keys, unresolved, replaces } = object;
+  const { kind, keys, unresolved } = object;
   const { deployment, record } = runtime;
   const own = open.of(keys).filter((each) => {
     return runtime.isSameAccount(each.account) && !record.hasSeen(each);
   });
   return planCreate({
+    saved: savedMeanwhile(runtime, object),
     own,
     unresolved,
-    replaces,
+    replaces: replacedBy(object),
     can: knownOperations(kind, runtime.settings),
     namesake: namesakeOf(runtime, object, open),
     firstRefused: deployment.firstRefused,
@@ -257,7 +259,7 @@ async function sendCreate(
   task: ObjectTask,
   assertMaySend: () => void,
 ): Promise<Outcome> {
-  const { kind, ref, values, secret, mark, replaces } = task;
+  const { kind, ref, values, secret, mark } = task;
   const { key, label } = ref;
   const { account, deployment, settings, messages, runName: run } = runtime;
   const { markField: field } = settings;
@@ -265,7 +267,7 @@ async function sendCreate(
     mark,
     body: fingerprintOfBody(kind, values, secret),
     field,
-    replaces,
+    replaces: replacedBy(task),
     ...identifyingIn(kind, values, secret),
   };
   const fields = bodyOf(kind, values);

@@ -24,13 +24,16 @@ export interface NamedObject extends PlannedObject {
   keys: readonly string[];
 }
 
+/** The id of the object that a create of this one replaces. */
+export function replacedBy({ id, former }: PlannedObject): string | undefined {
+  return id ?? former?.id;
+}
+
 /** An object with work to do. */
 export interface ObjectTask extends NamedObject {
   kind: Kind;
   secret: ReadonlySet<string>;
-  /** The id of the object that the create replaces. */
-  replaces: string | undefined;
-  /** Ids that the resource had before, `replaces` included. */
+  /** Ids that the resource had before, with the one that a create replaces. */
   formerIds: readonly string[];
   mark: string;
 }

@@ -63,12 +63,7 @@ import {
   secretArgumentsIn,
   UNKNOWN,
 } from "../state/index.js";
-import {
-  assertAccountOfOpen,
-  planOfCreate,
-  savedMeanwhile,
-  wasSentWithOtherArguments,
-} from "./create.js";
+import { assertAccountOfOpen, planOfCreate, wasSentWithOtherArguments } from "./create.js";
 import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
 import { ObjectOperations } from "./execute.js";
@@ -419,7 +414,7 @@ function causesIn(kind: Kind, { action, changed }: PlannedObject, news: Values) 
  * The object that a single resource's create replaces. Under `up --replace` the engine calls no `diff`, and only the
  * record knows the object.
  */
-export async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
+async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
   const { deployment, record } = runtime;
   const { planned, inState } = deployment.checked(ref.key);
   const { byKey } = (await record.state()) ?? {};
@@ -434,6 +429,22 @@ export async function replacedObject(kind: Kind, runtime: Runtime, ref: Resource
   if (id === undefined || resource?.urn !== ref.urn) return undefined;
   const operations = new ObjectOperations(kind, runtime);
   return { id, isDeleted: operations.deletes(id, ref, resource.outputs) };
+}
+
+/**
+ * The plan of a create, with what it replaces: the engine gives a single resource's create no old state, so that comes
+ * from `check`, `diff` and the record. A set has it already.
+ */
+export async function withFormer(plan: Plan): Promise<Plan> {
+  const { runtime, resource, kind, ref, checked, stored } = plan;
+  if (resource !== kind || stored.eventIds.size > 0) return plan;
+  const { planned } = checked;
+  const former = await replacedObject(kind, runtime, ref);
+  const objects = plan.objects.map((object) => {
+    const unresolved = planned?.object.unresolved ?? object.unresolved;
+    return { ...object, unresolved, former };
+  });
+  return { ...plan, objects, stored: planned?.stored ?? stored };
 }
 
 /**
@@ -479,9 +490,10 @@ export async function previewResource(
  * Shows what an `up` would create, and all that it would do with a set. An `up` decides the same way right before it
  * sends. @param mayChange whether the arguments may still change. @throws AdvertisingError the error of the `up`.
  */
-async function tellPreview(plan: Plan, mayChange = false): Promise<void> {
+async function tellPreview(known: Plan, mayChange = false): Promise<void> {
+  const plan = await withFormer(known);
   // What leaves now comes before what earlier runs have made.
-  await tellReplaced(plan);
+  tellReplaced(plan);
   await tellCreates(plan, mayChange);
   for (const { action, keys } of plan.objects)
     if (action.do === "adopt" && action.id !== undefined)
@@ -502,9 +514,8 @@ function tellSet(plan: Plan, takenOver: ReadonlySet<PlannedObject>) {
 }
 
 /** Shows the object that a single resource's create replaces. */
-async function tellReplaced({ runtime, resource, kind, ref, checked, stored }: Plan) {
-  if (resource !== kind || stored.eventIds.size > 0) return;
-  const former = await replacedObject(kind, runtime, ref);
+function tellReplaced({ runtime, kind, ref, checked, objects }: Plan) {
+  const former = objects.find(({ id }) => id === undefined)?.former;
   if (!former || runtime.deployment.isClaimedOrAdopted(kind, former.id)) return;
   const { action } = checked.planned?.object ?? {};
   const isPerhaps = action?.do === "replace" && action.perhaps;
@@ -517,7 +528,7 @@ async function tellReplaced({ runtime, resource, kind, ref, checked, stored }: P
 
 /** Shows the creates and the set, by the decisions of an `up`. */
 async function tellCreates(plan: Plan, mayChange: boolean) {
-  const { runtime, resource, kind, checked, objects } = plan;
+  const { runtime, kind, objects } = plan;
   const { journal, record } = runtime;
   noteReached(plan);
   const notices: Notice[] = [];
@@ -538,20 +549,14 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
     const keys = sent.flatMap((object) => object.keys);
     assertAccountOfOpen(runtime, open, keys);
   }
-  // The second check of a replacement doesn't know the state.
-  const before = checked.planned?.object;
   for (const object of sent) {
     const { ref, id, values } = object;
-    const replaces = id ?? before?.id;
-    const unresolved = object.unresolved ?? before?.unresolved;
-    const task = { ...object, kind, replaces, unresolved };
-    // Under `up --replace`, a set keeps its events.
-    if (resource !== kind && savedMeanwhile(runtime, task)) {
-      takenOver.add(object);
-      continue;
-    }
-    const decided = planOfCreate(runtime, task, open);
+    const decided = planOfCreate(runtime, { ...object, kind }, open);
     switch (decided.do) {
+      case "keep":
+        // Under `up --replace`, a set keeps its events.
+        takenOver.add(object);
+        break;
       case "take over": {
         const { create } = decided;
         if (id === undefined) takenOver.add(object);

@@ -4,6 +4,7 @@
  *
  * | facts | decision |
  * |---|---|
+ * | the saved state has an object of this resource, which the engine doesn't know | keep |
  * | an earlier run's create of this resource made an object | take over |
  * | its outcome is unknown, it is the only one, and the platform can be searched | search |
  * | its outcome is unknown otherwise | blocked |
@@ -11,11 +12,15 @@
  * | another object of this run was refused | not sent |
  * | none of these | send |
  */
-import type { Unresolved } from "../state/index.js";
+import type { CreateRecord, Unresolved } from "../state/index.js";
 import { type Abilities, canSearch } from "./decide.js";
 import { isMade, type OpenCreate } from "./open-creates.js";
 
+type MadeCreate = CreateRecord & { id: string };
+
 export interface CreateFacts {
+  /** The object that the saved state has of this resource. */
+  saved: MadeCreate | undefined;
   /** This resource's open creates. */
   own: readonly OpenCreate[];
   /** This resource's create of unknown outcome, from the state or the open creates. */
@@ -30,7 +35,7 @@ export interface CreateFacts {
 }
 
 export type CreatePlan =
-  | { do: "take over"; create: OpenCreate & { id: string } }
+  | { do: "keep" | "take over"; create: MadeCreate }
   | { do: "search"; record: Unresolved }
   | { do: "blocked"; record: Unresolved }
   | { do: "refused"; namesake: OpenCreate }
@@ -38,7 +43,8 @@ export type CreatePlan =
   | { do: "send" };
 
 export function planCreate(facts: CreateFacts): CreatePlan {
-  const { own, unresolved, replaces, can, namesake, firstRefused } = facts;
+  const { saved, own, unresolved, replaces, can, namesake, firstRefused } = facts;
+  if (saved && saved.id !== replaces) return { do: "keep", create: saved };
   const made = own.filter(isMade).find(({ id }) => id !== replaces);
   if (made) return { do: "take over", create: made };
   if (unresolved) {
