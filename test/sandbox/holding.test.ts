@@ -351,7 +351,7 @@ it("`up --replace` of a set that loses an event deletes nothing, since no previe
   await run.set.delete(id, outputs);
   await run.close();
   expect(wordsOf(run)).toMatch(
-    /No longer managed after this run: 1 live event, 3\.\n {2}gone \(3\)/,
+    /events\["gone"\] of .* \(3\) left .* its set is replaced, .*\. Object 3 stays live/,
   );
   expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
 });

@@ -49,6 +49,8 @@ interface Situation {
   pending?: object[];
   /** The events that the run checks. */
   checks?: string[];
+  /** A set that the run checks after these. */
+  set?: string;
   /** How many resources the program declares. @default as many */
   declares?: number;
   isUp?: boolean;
@@ -94,6 +96,11 @@ async function endOf(given: Situation): Promise<string[]> {
       __identity: context,
       ...more,
     });
+  }
+  if (given.set !== undefined) {
+    const identity = `${STACK}::${given.set}`;
+    const __identity = { identity, run: { isUp, resources: declares } };
+    await run.set.check({}, { advertiserId: 1, events: {}, __identity, ...DELETING });
   }
   if (given.later) {
     run.runtime.record.notePassed(({ urn }) => urn === KEPT.urn);
@@ -261,6 +268,19 @@ describe("what leaves the state", () => {
     );
     // The program keeps it.
     expect((await endWith("kept")).join()).not.toContain("3");
+  });
+
+  it.each([
+    ["again", true],
+    ["funnel", false],
+  ])("and isn't deleted if its set is replaced: %s", async (name, isDeleted) => {
+    const outputs = { eventIds: { a: 20 }, events: { a: { eventName: "A" } }, ...DELETING };
+    const old = storedSet(name, outputs, { delete: true, retainOnDelete: false });
+    const resources = [KEPT, old];
+    const options = DELETES;
+    const set = "funnel";
+    const told = await endOf({ resources, options, checks: ["kept"], set, declares: 2 });
+    expect(told.join().includes("deletes event 20")).toBe(isDeleted);
   });
 
   it("is named by the provider that has it: the dynamic one, or one of the plugin's", async () => {

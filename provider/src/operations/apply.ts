@@ -138,26 +138,15 @@ export async function deleteResource(
   if (eventIds.size === 0) return;
   runtime.record.notePassed(isResource(resource, id, properties));
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
-  const isSet = "member" in resource;
   let label = ref?.label ?? `${resource.name} ${id}`;
   // A set's own id means nothing to people.
-  if (ref && !isSet) label += ` (${id})`;
+  if (ref && !("member" in resource)) label += ` (${id})`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
-  const { deployment, messages } = runtime;
-  if (ref && left.length > 0) messages.informEach(formerlyLeftNotice(ref, left));
+  if (ref && left.length > 0) runtime.messages.informEach(formerlyLeftNotice(ref, left));
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {
-    return { key, id: object, ref: ref && objectRef(ref, key) };
+    return { key, id: object, ref: ref && objectRef(ref, key), isOfWhole: true };
   });
-  // Only the engine's own options replace a set, and no preview shows which of its events would be deleted.
-  if (isSet && ref && deployment.isInProgram(ref.key)) {
-    const { kind } = operations;
-    const at = runtime.now();
-    const all = wanted.filter((each) => !deployment.isClaimedOrAdopted(kind, each.id));
-    const unmanaged = all.map((each) => ({ id: each.id, key: each.key, at }));
-    messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, unmanaged));
-    return;
-  }
   // After an error the state keeps the whole set, so the next run deletes the other objects too.
   const [first] = await deleteObjects(operations, label, wanted, properties);
   if (first) throw first.error;
@@ -320,7 +309,7 @@ function tasksOf(plan: Plan): ObjectTask[] {
 async function deleteObjects(
   operations: ObjectOperations,
   label: string,
-  wanted: readonly (Pick<LeftLive, "id" | "key"> & Pick<Target, "ref">)[],
+  wanted: readonly (Pick<LeftLive, "key"> & Omit<Target, "label">)[],
   properties: Values,
 ): Promise<FailedDelete[]> {
   const created = properties[CREATED];
@@ -332,15 +321,16 @@ async function deleteObjects(
     // The workers share one iterator, so each object is deleted by one of them.
     const next = objects.values();
     const worker = async () => {
-      for (const { id, key = SINGLE, ref } of next) {
+      for (const target of next) {
+        const { id, key = SINGLE } = target;
         try {
           if (trouble) throw trouble;
           const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-          await operations.delete({ id, label: own, ref, created }, properties);
+          await operations.delete({ ...target, label: own, created }, properties);
         } catch (error) {
           const failure = toAdvertisingError(error);
           if (!(failure instanceof RefusedError)) trouble ??= failure;
-          failed.push({ id, key, ref, error: failure });
+          failed.push({ ...target, key, error: failure });
         }
       }
     };

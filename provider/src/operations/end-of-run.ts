@@ -111,7 +111,7 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     const holders = now?.holdersOf(kind.name, id) ?? [];
     if (holders.some((other) => other.resource.urn !== resource.urn)) continue;
     const operations = new ObjectOperations(kind, runtime);
-    const isDeleted = operations.deletes(id, ref, resource.outputs);
+    const isDeleted = operations.deletes({ id, ref, isOfWhole: true }, resource.outputs);
     if (resource.delete !== true) messages.informEach(leavingNotice(each, isDeleted));
     else if (isDeleted) messages.warnEach(leavingNotice(each, true, REPLACED_BEFORE));
   }

@@ -67,11 +67,16 @@ export interface Target {
   label: string;
   /** The resource or member that has the object in the state, if that is known. */
   ref?: Omit<ResourceRef, "identity"> | undefined;
+  /** Whether the engine deletes the object's whole resource. */
+  isOfWhole?: boolean;
   /** The `__created` of the object's resource, if the state has it. */
   created?: unknown;
   /** What to do if there is no such object, if its id is a person's. */
   ifAbsent?: string;
 }
+
+/** An object that leaves its resource. */
+type Leaving = Pick<Target, "id" | "ref" | "isOfWhole">;
 
 /** The operations on objects of a kind in this deployment. */
 export class ObjectOperations {
@@ -300,8 +305,9 @@ export class ObjectOperations {
    * Why an object must not be deleted; undefined if it may be deleted. A wrong `undefined` deletes an object that
    * another resource manages.
    */
-  async #deleteBlocker({ id, ref }: Target, properties: Values) {
+  async #deleteBlocker(target: Target, properties: Values) {
     const { kind, runtime } = this;
+    const { id, ref } = target;
     const { command, deployment, provider } = runtime;
     const saved = await runtime.record.stateNow();
     const claimer = deployment.holderOf(kind, id) ?? [];
@@ -309,7 +315,7 @@ export class ObjectOperations {
     const all = new Set([claimer, holders].flat());
     const others = [...all].filter((key) => key !== ref?.key);
     if (others.length > 0) return alsoBelongsTo(others);
-    let why = this.#whyKept(id, ref, properties, saved);
+    let why = this.#whyKept(target, properties, saved);
     // Only after a check does a preview of the classes have a process, which could tell.
     const isShown = provider !== undefined || deployment.hasChecked;
     if (command?.command === "up" && !isShown)
@@ -320,8 +326,8 @@ export class ObjectOperations {
   }
 
   /** Whether an object that leaves its resource is deleted, as far as that is known before the delete. */
-  deletes(id: string, ref: Target["ref"], properties: Values = {}): boolean {
-    return this.#whyKept(id, ref, properties) === undefined;
+  deletes(target: Leaving, properties: Values = {}): boolean {
+    return this.#whyKept(target, properties) === undefined;
   }
 
   /**
@@ -329,8 +335,7 @@ export class ObjectOperations {
    * with what Pulumi has `saved` by then: also the options with which this run saves the resource.
    */
   #whyKept(
-    id: string,
-    ref: Target["ref"],
+    { id, ref, isOfWhole = false }: Leaving,
     properties: Values,
     saved: SavedState | undefined = this.runtime.record.arrived,
   ): string | undefined {
@@ -341,8 +346,13 @@ export class ObjectOperations {
     const mayBeAdopted = deployment.mayBeClaimed(kind, id);
     if (mayBeAdopted || (command && isPartial(command)))
       return "another resource may adopt it";
+    const { key = "", member } = ref ?? {};
+    const isReplaced = isOfWhole && deployment.isInProgram(resourceKeyIn(key));
+    // Only the engine's own options replace a set.
+    if (isReplaced && member !== undefined)
+      return "its set is replaced, and no preview shows which events that would delete";
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
-    const mayDelete = !ref || deployment.mayDelete(resourceKeyIn(ref.key));
+    const mayDelete = !ref || deployment.mayDelete(resourceKeyIn(key));
     return retentionReason(mayDelete && asksToDelete(properties), states);
   }
 }

@@ -255,7 +255,7 @@ export function planObjects(
     declared: readDeclared(resource, inputs),
     secret: secretOfObjects(kind, secret.union(wasSecret)),
     can: operations.can,
-    deletes: (object: string) => operations.deletes(object, ref, olds),
+    deletes: (object: string) => operations.deletes({ id: object, ref }, olds),
   };
   return { ...plan, objects: namedObjects(plan) };
 }
@@ -428,7 +428,7 @@ async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
   const { id, resource } = byKey?.get(inState?.key ?? ref.key) ?? {};
   if (id === undefined || resource?.urn !== ref.urn) return undefined;
   const operations = new ObjectOperations(kind, runtime);
-  return { id, isDeleted: operations.deletes(id, ref, resource.outputs) };
+  return { id, isDeleted: operations.deletes({ id, ref }, resource.outputs) };
 }
 
 /**
