@@ -171,9 +171,10 @@ export class AdvertisingPlugin {
   async #preview(urn: string, change: Change) {
     const { resource, ref } = resourceAt(urn);
     await previewResource(resource, this.runtime, ref, change).catch((error: Error) => {
-      if (error instanceof BlockedCreateError)
-        error.message += `\nPulumi stops here. To list all unresolved creates:\n  ${inStack(`${COMMAND} pending`)}`;
-      throw error;
+      if (!(error instanceof BlockedCreateError)) throw error;
+      throw new BlockedCreateError(
+        `${error.message}\nPulumi stops here. To list all unresolved creates:\n  ${inStack(`${COMMAND} pending`)}`,
+      );
     });
     return resource;
   }
