@@ -1,4 +1,4 @@
-/** What the client takes from its caller. All of its parts share one such object. */
+/** The client's dependencies: settings, transport, clock, and more. All parts of a client share them. */
 import { type Clock, isoNow, Secrets, systemClock } from "../base/index.js";
 import { appendPrivate } from "../files/index.js";
 import type { Settings, SettingsReading } from "../settings/index.js";

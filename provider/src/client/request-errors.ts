@@ -25,7 +25,7 @@ export interface RequestOrigin {
   operation: Operation;
   /** The URN of a single resource in the state, if it is known. */
   urn?: string | undefined;
-  /** What to do if there is no such object; set if somebody has typed its id. */
+  /** The next step if the object doesn't exist, as a clause. Set only if a person gave its id. */
   ifAbsent?: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export function refusalError(answered: Answered) {
   return new RefusedError(joined(" ", how, effectOf(answered), adviceOn(answered, words)));
 }
 
-/** What the account has after a request that certainly wasn't carried out. */
+/** For a request that certainly wasn't carried out: only a create needs to say so. */
 function effectOf({ operation }: Pick<Answered, "operation">) {
   if (!operation.idempotent) return NOTHING_CREATED;
 }

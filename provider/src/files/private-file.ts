@@ -20,7 +20,7 @@ const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 export class UnusableFile extends Error {
   constructor(
     message: string,
-    /** What to do about it, as a clause. */
+    /** The user's next step, as a clause. */
     readonly cure?: string,
   ) {
     super(message);

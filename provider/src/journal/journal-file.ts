@@ -1,5 +1,5 @@
 /**
- * What a run has to know about other runs' journal files: whether their process still writes, and why they can't be used.
+ * Other runs' journal files: waits until the process that writes one has ended, and explains why one can't be used.
  */
 import { JournalError, joined, shellWord } from "../base/index.js";
 import { acquireLock, cureFor, type LockOptions, systemDisk } from "../files/index.js";

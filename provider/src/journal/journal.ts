@@ -15,7 +15,7 @@
  * | from | event | to |
  * |---|---|---|
  * | none, closed, sent (again) | a POST begins ({@link Journal.recordSending}) | sent |
- * | sent; none if only Pulumi's record had it | a response or search has the id ({@link Journal.recordCreated}) | created |
+ * | sent, or none (if only Pulumi's record had the create) | a response or search has the id ({@link Journal.recordCreated}) | created |
  * | sent | certainly not carried out ({@link Journal.recordNotCarriedOut}) | closed |
  * | any | all that the file has was returned to the engine, and the run ends cleanly | no file |
  */

@@ -99,7 +99,7 @@ export const entryRules = memoized((limits) =>
   eventRules(limits).omit({ advertiserId: true }).extend({ formerKey: key.optional() }),
 );
 
-/** What each event has for itself. */
+/** The arguments that events of a set or catalog don't share. */
 const OWN = { eventName: true, advertiserId: true, value: true, existingId: true } as const;
 
 /** The rules of the arguments that a catalog's events share. */

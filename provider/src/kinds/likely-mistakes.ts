@@ -65,7 +65,7 @@ export function differInBrokenLetters(one: string, other: string) {
   return brokenFormsOf(one).includes(other) || brokenFormsOf(other).includes(one);
 }
 
-/** What {@link BROKEN} recognises, of a whole text. */
+/** The forms that a text may have with broken letters, as {@link BROKEN} recognises them. */
 function brokenFormsOf(text: string) {
   return [
     ...["windows-1252", "macintosh"].map((name) =>
@@ -89,7 +89,7 @@ function oddName(name: unknown) {
   return NO_NAME.test(name) ? `is "${name}": is that a name?` : oddText(name);
 }
 
-/** What is as wrong in a key as in a name. */
+/** Mistakes that a key may have, as well as a name. */
 function oddText(text: unknown) {
   if (typeof text !== "string") return undefined;
   const [broken] = BROKEN.exec(text) ?? [];

@@ -346,7 +346,7 @@ async function deleteObjects(
   return last;
 }
 
-/** What an outcome makes of an object in the state. */
+/** An object after this outcome, for the next state. */
 function afterOutcome(outcome: Outcome): ObjectAfter {
   if (outcome.kind === "unresolved") return { unresolved: outcome.record };
   if (outcome.kind === "created") return { id: outcome.id, sentAs: outcome.sentAs };

@@ -418,7 +418,7 @@ type SearchResult =
   | {
       /** Not known yet. */
       kind: "open";
-      /** What was searched for and found, and what follows. */
+      /** Sentences: the search, its result, and what follows. */
       searched: string;
       /** The create's `latest`, to be saved: a later search counts from it. */
       latest?: string | undefined;

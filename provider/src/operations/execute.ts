@@ -71,7 +71,7 @@ export interface Target {
   isOfWhole?: boolean;
   /** The `__created` of the object's resource, if the state has it. */
   created?: unknown;
-  /** What to do if there is no such object, if its id is a person's. */
+  /** The next step if the object doesn't exist, as a clause. Set only if a person gave its id. */
   ifAbsent?: string;
 }
 

@@ -28,7 +28,7 @@ import {
   whatHappened,
 } from "../state/index.js";
 
-/** What the saved state knows about creates and their objects. */
+/** The saved state's facts about creates and their objects. */
 export interface SavedCreates {
   /** When the state was saved; empty for a stack that was never saved. */
   time: string;
@@ -111,7 +111,7 @@ export function isOfState(journal: NotedRun, saved: SavedCreates): boolean {
 /** A few are enough: some of them stay in the state. */
 const MAX_STATE_RUNS = 10;
 
-/** What a journal notes of its state. */
+/** The part of a journal's header that describes the state at its run's start. */
 export function startOf(saved: SavedCreates | undefined) {
   const stateRuns = [...(saved?.runs ?? [])].slice(0, MAX_STATE_RUNS);
   return { from: saved?.time ?? "", stateRuns };

@@ -1,4 +1,4 @@
-/** What the engine's command line says about the run. Pure. */
+/** Reads the engine's command line: the command, the stack, and the resources that it targets. Pure. */
 import { parseArgs } from "node:util";
 import { listIn } from "../base/index.js";
 

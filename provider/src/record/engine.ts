@@ -17,7 +17,7 @@ export interface Engine {
   id: string;
 }
 
-/** What is asked of the operating system. */
+/** The operating system's answers, as a type, so that tests can replace them. */
 export interface System {
   platform: NodeJS.Platform;
   /** The process from which the search begins: this process's parent. */

@@ -179,7 +179,7 @@ function sentCreate(
   };
 }
 
-/** What is known of an object, without secrets. */
+/** An object's fingerprint, name and facts, without secrets. */
 function contentsOf(kind: Kind, object: PlannedObject | undefined) {
   const { entry, values = {} } = object ?? {};
   const names = Object.keys(values);
