@@ -48,8 +48,8 @@ export interface LockOptions {
   /** @default 30 seconds, because an interrupted run may still be ending */
   maxWaitMs?: number;
   /** Called once, before a wait. @param holder such as `process 42 of build-7` @param leftMs the rest of `maxWaitMs` */
-  onWait?: ((holder: string, leftMs: number) => void) | undefined;
-  disk?: Disk | undefined;
+  onWait?: (holder: string, leftMs: number) => void;
+  disk?: Disk;
 }
 
 export interface Lock {

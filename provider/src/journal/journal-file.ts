@@ -8,7 +8,7 @@ import { DamagedJournal } from "./journal-entry.js";
 export interface JournalOptions extends LockOptions {
   /** The folder of all journals. */
   folder: string;
-  say?: ((message: string) => void) | undefined;
+  say?: (message: string) => void;
 }
 
 /** The lock of the process that writes a journal file. */

@@ -60,7 +60,7 @@ export function journalPath(
  * right, and those of the runs that Pulumi's record names.
  */
 export function journalPaths(
-  { folder, disk = systemDisk }: { folder: string; disk?: Disk | undefined },
+  { folder, disk = systemDisk }: { folder: string; disk?: Disk },
   { stack, backend }: StackPlace,
   runs: ReadonlySet<string>,
 ) {

@@ -19,7 +19,7 @@ export interface ObjectAfter {
   unresolved?: Unresolved | undefined;
   sentAs?: SentAs | undefined;
   /** An update has failed that may have been carried out. */
-  isUnsure?: boolean | undefined;
+  isUnsure?: boolean;
 }
 
 /** A resource, before and after the `up`. */

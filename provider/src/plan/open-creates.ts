@@ -81,7 +81,7 @@ export interface OpenCreate extends SentCreate {
   account?: string | undefined;
   /** The plugin's provider that sent it, if a journal has it. */
   provider?: string | undefined;
-  isDoubtful?: boolean | undefined;
+  isDoubtful?: boolean;
   /** The state lists it as unresolved. */
   isInState?: boolean | undefined;
 }

@@ -32,7 +32,7 @@ export interface Resource {
    */
   pendingReplacement?: boolean;
   /** Whether the object stays live when the resource is removed; by default true for this package's resources. */
-  retainOnDelete?: boolean | undefined;
+  retainOnDelete?: boolean;
   /** `<URN>::<id>` of the provider resource. */
   provider?: string;
   /** It is only read (`.get`). */

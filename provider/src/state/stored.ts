@@ -34,7 +34,7 @@ export interface Unresolved extends CreateRecord {
   /** A sentence about what was sent and what came back, scrubbed. */
   what: string;
   /** A sentence about the last search for the create, scrubbed. */
-  searched?: string | undefined;
+  searched?: string;
 }
 
 /** The name and the arguments that tell an object of this kind from others, without secret and unknown ones. */
@@ -175,9 +175,9 @@ export interface ProgramContext {
   /** The resource's former keys, by its aliases. */
   formerKeys?: readonly string[] | undefined;
   /** Keys of other objects that the program declares with the platform name of this one, or of one of its members. */
-  sameNamed?: readonly string[] | undefined;
+  sameNamed?: readonly string[];
   /** How many objects the program adopts. */
-  adopts?: number | undefined;
+  adopts?: number;
   /** These objects, each as {@link objectKey} names it, separated by commas; a long list only on the first resources. */
   adopted?: string | undefined;
 }
@@ -210,7 +210,7 @@ export interface SentAs {
    */
   body?: string | undefined;
   /** The advertiser's id, in digits, if it may be shown. */
-  owner?: string | undefined;
+  owner?: string;
   /** Whether a failed update may have changed the object since. */
-  isUnsure?: boolean | undefined;
+  isUnsure?: boolean;
 }
