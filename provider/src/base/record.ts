@@ -35,7 +35,7 @@ type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } &
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-export function withoutUndefined<T extends object>(properties: T): Given<T> {
+export function withoutUndefined<T extends object>(properties: T) {
   return Object.fromEntries(
     Object.entries(properties).filter(([, value]) => value !== undefined),
   ) as Given<T>;

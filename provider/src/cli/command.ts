@@ -127,7 +127,7 @@ const validateCommand = command(
 
 const COMMANDS = { leftovers, login, pending, report, validate: validateCommand };
 
-async function main(args: readonly string[]): Promise<number> {
+async function main(args: readonly string[]) {
   const old = versionProblem(process);
   if (old !== undefined) throw new Error(old);
   const [name = "", ...rest] = args;

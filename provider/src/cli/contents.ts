@@ -56,7 +56,7 @@ function isReplaced({ resource }: ExportedObject) {
 }
 
 /** The objects that a report lists: all that aren't being replaced. */
-export function currentObjectsIn(resources: readonly Resource[]): ExportedObject[] {
+export function currentObjectsIn(resources: readonly Resource[]) {
   return objectsIn(resources).filter((each) => !isReplaced(each));
 }
 

@@ -48,12 +48,12 @@ export function stackOptionsIn({ stack, cwd }: StackChoice): string[] {
 }
 
 /** From now on, the commands in messages name this stack. */
-export function setCommandStack(choice: StackChoice): void {
+export function setCommandStack(choice: StackChoice) {
   setCommandTarget(() => ({ options: stackOptionsIn(choice), isInline: isInline(choice) }));
 }
 
 /** Whether the stack is named in full, and the folder has no project file for it, as with the Automation API. */
-export function isInline({ stack = "", cwd = "." }: StackChoice): boolean {
+export function isInline({ stack = "", cwd = "." }: StackChoice) {
   return stack.split("/").length === 3 && !isProjectOf(stack, cwd);
 }
 
@@ -85,6 +85,6 @@ export type Formats<T, More extends unknown[] = []> = Readonly<
   Record<string, (report: T, ...more: More) => string>
 >;
 
-export function jsonOf(value: unknown): string {
+export function jsonOf(value: unknown) {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }

@@ -79,7 +79,7 @@ export const pendingCommand = command(
 );
 
 /** Only reads, so it never waits for a run that is going on. @throws JournalError if the journal can't be read. */
-async function readStackCreates(choice: StateChoice): Promise<StackCreates> {
+async function readStackCreates(choice: StateChoice) {
   const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
@@ -107,11 +107,7 @@ function isAsBefore(...creates: StackCreates[]) {
 }
 
 /** Applies the answers, and reports them. @returns the creates afterwards. @throws Error with Pulumi's message. */
-async function execute(
-  all: readonly Answer[],
-  before: StackCreates,
-  choice: StackChoice,
-): Promise<StackCreates> {
+async function execute(all: readonly Answer[], before: StackCreates, choice: StackChoice) {
   if (all.length === 0) return before;
   const { resources } = before.saved;
   const carrier = carrierIn(resources, all);
@@ -203,10 +199,7 @@ function unaccounted(creates: StackCreates) {
  * Takes the pending creates out of Pulumi's record. @returns the creates afterwards.
  * @throws Error with what stands against it; then nothing has changed.
  */
-async function clearRecord(
-  creates: StackCreates,
-  choice: StackChoice,
-): Promise<StackCreates> {
+async function clearRecord(creates: StackCreates, choice: StackChoice) {
   const { length } = interruptedCreates(creates);
   if (length === 0) {
     console.log("Pulumi's record has no interrupted creates.");
@@ -225,7 +218,7 @@ async function clearRecord(
   return readStackCreates(choice);
 }
 
-function resolvedMessage(answer: Answer, before: StackCreates): string {
+function resolvedMessage(answer: Answer, before: StackCreates) {
   const { create, id, isForgotten } = answer;
   const { short } = create.ref;
   if (isForgotten)
@@ -236,7 +229,7 @@ function resolvedMessage(answer: Answer, before: StackCreates): string {
   return manager ? `${text}. It is managed as ${manager.ref.short}` : text;
 }
 
-function listing(creates: StackCreates): string[] {
+function listing(creates: StackCreates) {
   const { open, created } = creates;
   const byShort = Map.groupBy(open, ({ ref }) => ref.short);
   const nameOf = ({ ref: { short, urn } }: Create) =>

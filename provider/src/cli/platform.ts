@@ -21,7 +21,7 @@ import type { Create, StackCreates } from "./stack-creates.js";
 async function connected<T>(
   choice: StackChoice,
   work: (dependencies: ClientDependencies) => Promise<T>,
-): Promise<T> {
+) {
   const reading = await readingOf(choice);
   const secrets = secretsIn(reading);
   for (const warning of reading.warnings)
@@ -44,7 +44,7 @@ async function connected<T>(
 }
 
 /** @returns a message. @throws LoginError */
-export function logInAndReport(choice: StackChoice): Promise<string> {
+export function logInAndReport(choice: StackChoice) {
   return connected(choice, async (dependencies) => {
     const { settings, credentialsSource, cookieFile, secrets } = dependencies;
     if (settings.authMode === "basic")

@@ -31,7 +31,7 @@ export function programFolder(choice: StackChoice): string {
 }
 
 /** The folder in which Pulumi works for the chosen stack, where its project file is looked for. */
-export function projectFolder({ cwd = "." }: StackChoice): string {
+export function projectFolder({ cwd = "." }: StackChoice) {
   return resolve(cwd);
 }
 
@@ -78,7 +78,7 @@ export async function refresh(
   environment: Environment,
   choice: StackChoice,
   creates: "skip" | "clear" = "skip",
-): Promise<void> {
+) {
   const how = ["--yes", "--skip-preview", `--${creates}-pending-creates`];
   const targets = urns.map((urn) => `--target=${urn}`);
   const options = { environment, timeoutMs: 0, isOutputShown: true };

@@ -35,7 +35,7 @@ export function createProvider(
   const guarded = <Given extends unknown[], T>(
     work: (...given: Given) => T | Promise<T>,
   ) => {
-    return async (...given: Given): Promise<T> => {
+    return async (...given: Given) => {
       try {
         return await work(...given);
       } catch (error) {
@@ -55,7 +55,7 @@ export function createProvider(
 
   return {
     // Synchronous on purpose: the engine awaits it only for the first of several concurrent calls.
-    async configure(request: dynamic.ConfigureRequest): Promise<void> {
+    async configure(request: dynamic.ConfigureRequest) {
       configure(request.config);
     },
 
@@ -112,7 +112,7 @@ function shownError(error: unknown, { secrets }: Runtime) {
 const SHOWN_AT_RESOURCE = "[Pulumi shows this error at the resource]";
 
 /** Drops the line that Pulumi's provider process prints for {@link shownError}: the engine shows the error itself. */
-export function silenceShown(): void {
+export function silenceShown() {
   const print = console.error;
   console.error = (...values: unknown[]) => {
     if (values[0] !== `${SHOWN_AT_RESOURCE}: ${SHOWN_AT_RESOURCE}`) print(...values);

@@ -92,7 +92,7 @@ export async function createResource(
   runtime: Runtime,
   ref: ResourceRef,
   inputs: Values,
-): Promise<{ id: string; outs: Values }> {
+) {
   const change = { id: "", olds: {}, news: inputs };
   const plan = await withFormer(
     await withOpenCreates(planObjects(resource, runtime, ref, change)),
@@ -131,7 +131,7 @@ export async function deleteResource(
   resource: Kind | SetKind,
   runtime: Runtime,
   leaving: { id: string; properties: Values; ref?: ResourceRef },
-): Promise<void> {
+) {
   const { id, properties } = leaving;
   const { eventIds, left } = readStored(resource, id, properties);
   // The create is unresolved: the object to delete is not known.
@@ -361,7 +361,7 @@ function afterOutcome(outcome: Outcome): ObjectAfter {
 function singleOutputs(
   { ref, objects }: Plan,
   { outcomes, outs, saved, after }: ApplyResult,
-): { id: string; outs: Values } {
+) {
   const outcome = outcomes.get(SINGLE);
   const id = after.eventIds.get(SINGLE) ?? "";
   if (outcome?.kind === "failed") {
@@ -404,7 +404,7 @@ function setOutputs(
   { runtime, kind, ref, stored, objects }: Plan,
   done: ApplyResult,
   id: string,
-): Values {
+) {
   const { outcomes, unmanaged, failedDeletes, after } = done;
   const { messages } = runtime;
   messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, unmanaged));

@@ -204,7 +204,7 @@ function ownershipConflict(
   runtime: Runtime,
   { kind, ref, formerIds }: ObjectTask,
   id: string,
-): string | undefined {
+) {
   if (formerIds.includes(id)) return "this resource had before";
   const inRun = runtime.deployment.holderOf(kind, id);
   const saved = runtime.record.arrived?.allWith(kind.name, id).find((each) => {
@@ -354,7 +354,7 @@ async function search(
 }
 
 /** A sentence about the unknown outcome of a create that failed; undefined if certainly nothing was created. */
-function doubtFrom(error: unknown, label: string, sentAt?: string): string | undefined {
+function doubtFrom(error: unknown, label: string, sentAt?: string) {
   if (error instanceof OutcomeUnknownError) return error.message;
   if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
   // A defect in reading the response: sending the create again could make a second object.
@@ -366,7 +366,7 @@ export function assertAccountOfOpen(
   runtime: Runtime,
   open: OpenCreates,
   keys: readonly string[],
-): void {
+) {
   for (const { account, key, isDoubtful, isInState } of open.of(keys))
     if (isDoubtful !== true && isInState !== true)
       assertSameAccount(
@@ -384,7 +384,7 @@ function namesakeOf(
   runtime: Runtime,
   { kind, keys, values }: NewObject,
   open: OpenCreates,
-): OpenCreate | undefined {
+) {
   const { deployment, record } = runtime;
   const name = values[kind.nameProperty];
   const owner = ownerIn(kind, values);
@@ -481,6 +481,6 @@ export async function searchByMark(
 }
 
 /** Certainly after the responses so far: a `Date` has whole seconds, rounded down. @param now of the platform's clock */
-export function momentAfter(now: string | undefined): string | undefined {
+export function momentAfter(now: string | undefined) {
   return now && new Date(Date.parse(now) + 1000).toISOString();
 }

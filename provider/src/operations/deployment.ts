@@ -107,7 +107,7 @@ export class Deployment {
   }
 
   /** Whether a resource was checked that the state has under this key. It may have another key in the program. */
-  isInProgram(key: string): boolean {
+  isInProgram(key: string) {
     return this.#checked.has(key) || this.#renamed.has(key);
   }
 
@@ -121,7 +121,7 @@ export class Deployment {
   }
 
   /** Whether all declared resources were checked. False in a `--target` run and in a `destroy`. */
-  get isWhole(): boolean {
+  get isWhole() {
     return this.#declares > 0 && this.#checked.size >= this.#declares;
   }
 
@@ -146,7 +146,7 @@ export class Deployment {
     if (this.#after.get(object) === key) this.#after.delete(object);
   }
 
-  holderOf(kind: Kind, id: string): string | undefined {
+  holderOf(kind: Kind, id: string) {
     return this.#after.get(objectKey(kind.name, id));
   }
 
@@ -180,7 +180,7 @@ export class Deployment {
     this.#deleted.add(objectKey(kind.name, id));
   }
 
-  hasDeleted(kind: Kind, id: string): boolean {
+  hasDeleted(kind: Kind, id: string) {
     return this.#deleted.has(objectKey(kind.name, id));
   }
 

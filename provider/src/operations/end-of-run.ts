@@ -43,7 +43,7 @@ const MAX_WAIT_MS = 2000;
  * and forgets what an interrupted update of a set has sent.
  * @throws BlockedCreateError if this run leaves that set out, or the program no longer declares it.
  */
-export async function awaitRecord(runtime: Runtime): Promise<void> {
+export async function awaitRecord(runtime: Runtime) {
   const { deployment, record, command, provider } = runtime;
   // With --target nobody knows which resource is the last.
   const partial = command && isPartial(command) ? command : undefined;
@@ -67,7 +67,7 @@ export async function awaitRecord(runtime: Runtime): Promise<void> {
   if (open.length > 0) throw new BlockedCreateError(unresolvedMessage(open));
 }
 
-export async function tellEnd(runtime: Runtime): Promise<void> {
+export async function tellEnd(runtime: Runtime) {
   const { record, command } = runtime;
   if ((command && !isOfProgram(command)) || !record.hasBegun) return;
   const late = sleep(MAX_WAIT_MS, undefined, { ref: false });

@@ -152,7 +152,7 @@ export class ObjectOperations {
   }
 
   /** @param task its action is the one that follows if the create certainly wasn't carried out. */
-  #recover(task: ObjectTask, assertMaySend: () => void): Promise<Outcome> {
+  #recover(task: ObjectTask, assertMaySend: () => void) {
     // A single object's replacement has begun already.
     const isSent = task.ref.member === undefined || isToCreate(task);
     const ifNotMade = () => this.#execute(task, assertMaySend);
@@ -249,10 +249,7 @@ export class ObjectOperations {
   /**
    * @returns how the object differs. @throws ArgumentsError if it is absent, or differs where no update is possible.
    */
-  async #compare(
-    { ref: { label }, values, secret }: ObjectTask,
-    id: string,
-  ): Promise<Differences> {
+  async #compare({ ref: { label }, values, secret }: ObjectTask, id: string) {
     const { kind } = this;
     const record = await this.read({ id, label, ifAbsent: CORRECT_ID });
     if (!record)
@@ -279,7 +276,7 @@ export class ObjectOperations {
    * @param properties the resource's, in the state.
    * @throws AdvertisingError if the object was not deleted, or that is not known. The delete may be sent again.
    */
-  async delete(target: Target, properties: Values): Promise<void> {
+  async delete(target: Target, properties: Values) {
     const { kind, runtime } = this;
     const { deployment } = runtime;
     const { id, created } = target;
@@ -326,7 +323,7 @@ export class ObjectOperations {
   }
 
   /** Whether an object that leaves its resource is deleted, as far as that is known before the delete. */
-  deletes(target: Leaving, properties: Values = {}): boolean {
+  deletes(target: Leaving, properties: Values = {}) {
     return this.#whyKept(target, properties) === undefined;
   }
 
@@ -372,12 +369,7 @@ export function createdAt({ settings, work, platformNow }: Runtime): string | un
 }
 
 /** The changed fields by wire name; `null` for an argument that has neither a value nor a default any more. */
-function changedFields(
-  kind: Kind,
-  olds: Values,
-  news: Values,
-  changed: readonly string[],
-): Record<string, unknown> {
+function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly string[]) {
   const body = bodyOf(kind, news);
   const fields: Record<string, unknown> = {};
   for (const [property, field] of Object.entries(kind.wireNames))

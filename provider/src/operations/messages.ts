@@ -100,12 +100,12 @@ export interface MadeObject {
 }
 
 /** The error of an `up` that has saved objects as they were sent, with other arguments; the next run changes them. */
-export function savedAsSentMessage(all: readonly MadeObject[]): string {
+export function savedAsSentMessage(all: readonly MadeObject[]) {
   return `${madeOtherwise(all)} The state now has what was created. Run \`pulumi preview\` to see what follows.`;
 }
 
 /** The error of a preview for objects that were sent with other arguments. */
-export function madeOtherwiseMessage(all: readonly MadeObject[]): string {
+export function madeOtherwiseMessage(all: readonly MadeObject[]) {
   return [
     `${madeOtherwise(all)} To take over what was created, undo the change and run \`pulumi up\`.`,
     "To keep the change, run the command below. It saves what was created, and ends with an error.",
@@ -241,7 +241,7 @@ export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
 }
 
 /** @param refused the first object that was not created. */
-export function refusedBeforeMessage({ label }: ResourceRef, refused: string): string {
+export function refusedBeforeMessage({ label }: ResourceRef, refused: string) {
   return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${inStack(`${COMMAND} pending`)}\`. Then run \`${inStack("pulumi up")}\`.`;
 }
 
@@ -351,7 +351,7 @@ export function warnOfPlatform(
   { messages }: Pick<Runtime, "messages">,
   label: string,
   warnings: readonly string[],
-): void {
+) {
   for (const warning of warnings)
     messages.say(`Platform warning (first seen for ${label}): ${warning}`, warning);
 }
@@ -366,7 +366,7 @@ export function notDeletedNotice(
 }
 
 /** Why an object isn't deleted. @param holders the keys of other resources that have it. */
-export function alsoBelongsTo(holders: readonly string[]): string {
+export function alsoBelongsTo(holders: readonly string[]) {
   return `it also belongs to ${enumerate(holders.map((key) => parseKey(key).short))}`;
 }
 
@@ -525,7 +525,7 @@ export function setFailureMessage(
   set: ResourceRef,
   outcomes: Outcomes,
   failedDeletes: readonly FailedDelete[],
-): { text: string; code: string } {
+) {
   const failed: Pick<FailedDelete, "key" | "error">[] = [];
   const open: OpenObject[] = [];
   const asSent: MadeObject[] = [];
@@ -559,7 +559,7 @@ export function setFailureMessage(
 }
 
 /** The error for a set whose interrupted run sent events that Pulumi's record has as secret. */
-export function hiddenEventsMessage({ label, short }: ResourceRef): string {
+export function hiddenEventsMessage({ label, short }: ResourceRef) {
   return [
     `${label}: an interrupted run sent events of this set, which are secret. Nothing was sent.`,
     "Look in the account, and set existingId for each event that is there. Then run:",

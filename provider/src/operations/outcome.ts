@@ -25,7 +25,7 @@ export interface NamedObject extends PlannedObject {
 }
 
 /** The id of the object that a create of this one replaces. */
-export function replacedBy({ id, former }: PlannedObject): string | undefined {
+export function replacedBy({ id, former }: PlannedObject) {
   return id ?? former?.id;
 }
 
@@ -116,7 +116,7 @@ export function describeError(error: unknown): string {
 /**
  * Turns an unexpected error into one for users, which must not prevent the report of the other objects' outcomes.
  */
-export function toAdvertisingError(error: unknown): AdvertisingError {
+export function toAdvertisingError(error: unknown) {
   return error instanceof AdvertisingError
     ? error
     : new InternalError(describeDefect(error));
@@ -127,7 +127,7 @@ export function assertSameAccount(
   { account, isSameAccount }: { account: string; isSameAccount: IsSameAccount },
   recorded: unknown,
   has: string,
-): void {
+) {
   if (isSameAccount(recorded)) return;
   const given = String(recorded);
   throw new AccountMismatchError(

@@ -261,7 +261,7 @@ export function planObjects(
 }
 
 /** The resource's own key, and those that it had by its aliases. */
-function resourceKeys({ ref, checked }: Pick<Plan, "ref" | "checked">): string[] {
+function resourceKeys({ ref, checked }: Pick<Plan, "ref" | "checked">) {
   const { formerKeys = [], inState = ref } = checked;
   return [ref.key, ...formerKeys, inState.key];
 }
@@ -346,7 +346,7 @@ export async function diffResource(
   runtime: Runtime,
   ref: ResourceRef,
   change: Change,
-): Promise<{ changes: boolean; replaces: string[] }> {
+) {
   const { deployment, record } = runtime;
   const { id, olds, news } = change;
   runtime.begin(ref);
@@ -480,7 +480,7 @@ export async function previewResource(
   runtime: Runtime,
   ref: ResourceRef,
   change: Change,
-): Promise<void> {
+) {
   const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
   noteDeletes(plan);
   await tellPreview(plan);
@@ -490,7 +490,7 @@ export async function previewResource(
  * Shows what an `up` would create, and all that it would do with a set. An `up` decides the same way right before it
  * sends. @param mayChange whether the arguments may still change. @throws AdvertisingError the error of the `up`.
  */
-async function tellPreview(known: Plan, mayChange = false): Promise<void> {
+async function tellPreview(known: Plan, mayChange = false) {
   const plan = await withFormer(known);
   // What leaves now comes before what earlier runs have made.
   tellReplaced(plan);

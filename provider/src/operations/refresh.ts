@@ -205,7 +205,7 @@ async function refreshObjects(
   ref: ResourceRef | undefined,
   stored: StoredSet,
   inputs: Values | undefined,
-): Promise<boolean> {
+) {
   const { kind, runtime } = operations;
   const { events, eventIds, sentAs, created, resolved } = stored;
   // Undefined if the state does not say which values are secret.

@@ -77,7 +77,7 @@ export class RunRecord {
 
   constructor(private readonly options: RecordOptions) {}
 
-  get hasBegun(): boolean {
+  get hasBegun() {
     return this.#reading !== undefined;
   }
 
@@ -178,33 +178,33 @@ export class RunRecord {
   }
 
   /** Notes a resource as the engine has passed it. @param isSame whether a resource of the record is that one. */
-  notePassed(isSame: (resource: Resource) => boolean): void {
+  notePassed(isSame: (resource: Resource) => boolean) {
     // A few are proof enough.
     if (this.#passed.length < 10) this.#passed.push(isSame);
   }
 
   /** @param name an object (`objectKey`) or a create (its mark) that the state has, or that this run has resolved. */
-  noteSeen(name: string): void {
+  noteSeen(name: string) {
     this.#seen.add(name);
   }
 
   /** Notes a create that the state lists as unresolved after this run, so that no journal has to. */
-  noteListed(mark: string): void {
+  noteListed(mark: string) {
     this.#listedAfter.add(mark);
   }
 
   /** Notes an adoption: what earlier runs have made for the resource or member is another object. */
-  async noteAdopted(keys: readonly string[], id: string): Promise<void> {
+  async noteAdopted(keys: readonly string[], id: string) {
     const made = (await this.open()).of(keys).filter(isMade);
     this.superseded.push(...made.filter((each) => each.id !== id));
   }
 
-  hasSeen(create: OpenCreate): boolean {
+  hasSeen(create: OpenCreate) {
     return this.#seen.has(create.mark) || this.#seen.has(objectOf(create));
   }
 
   /** Whether Pulumi's next save drops the create from its record: an interrupted update of a set has sent it. */
-  willForget({ isOfUpdate, mark }: OpenCreate): boolean {
+  willForget({ isOfUpdate, mark }: OpenCreate) {
     return isOfUpdate === true && this.arrived?.lists(mark) === true;
   }
 
@@ -234,7 +234,7 @@ export class RunRecord {
    * At a clean end: removes the earlier runs' journals that nobody needs any more, and closes in the others what the
    * state accounts for.
    */
-  closeJournals(disk: Disk): void {
+  closeJournals(disk: Disk) {
     const saved = this.arrived;
     const isOpen = (mark: string) => {
       const isSettled = this.#seen.has(mark) || this.#listedAfter.has(mark);

@@ -82,10 +82,10 @@ export class Work {
   };
 
   /** @throws NotSentError once nothing new may begin. */
-  readonly assertGoesOn = (): void => this.#stopped.signal.throwIfAborted();
+  readonly assertGoesOn = () => this.#stopped.signal.throwIfAborted();
 
   /** Begins nothing more; what is in flight goes on. @param why a clause. */
-  stop(why: string): void {
+  stop(why: string) {
     this.#stopped.abort(new NotSentError(`Not sent: ${why}. Run this again.`));
   }
 
@@ -97,7 +97,7 @@ export class Work {
   }
 
   /** The engine is gone: nothing would receive a result. Resolves when work in progress has ended. */
-  async end(): Promise<void> {
+  async end() {
     this.stop("Pulumi's engine has ended");
     await Promise.allSettled(this.#running);
   }
@@ -134,28 +134,28 @@ export class Messages {
     private readonly log: TellAt,
   ) {}
 
-  tellAt(severity: Severity, urn: string, message: string | undefined): void {
+  tellAt(severity: Severity, urn: string, message: string | undefined) {
     if (message !== undefined && this.#isNew(severity, urn, message))
       this.#show(severity, urn, message);
   }
 
   /** Shows a message about the whole run, once for each `topic`. */
-  readonly say = (message: string, topic = message): void => {
+  readonly say = (message: string, topic = message) => {
     if (this.#isNew(topic)) console.warn(this.secrets.scrub(message));
   };
 
   /** A notice that thousands of resources may have. */
-  informEach(notice: Notice): void {
+  informEach(notice: Notice) {
     this.#tellEach("info", notice);
   }
 
   /** Like {@link informEach}. */
-  warnEach(notice: Notice): void {
+  warnEach(notice: Notice) {
     this.#tellEach("warn", notice);
   }
 
   /** Shows collected notices at once, for callers that know which one is the last. */
-  tellCollected(): void {
+  tellCollected() {
     clearTimeout(this.#timer);
     for (const [sort, { severity, collected }] of this.#sorts) {
       if (collected.length === 0) continue;
@@ -165,7 +165,7 @@ export class Messages {
   }
 
   /** Resolves once the engine has all messages. */
-  async settled(): Promise<void> {
+  async settled() {
     await Promise.all(this.#logging);
   }
 

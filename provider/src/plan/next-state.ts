@@ -32,7 +32,7 @@ export interface ResourceChange {
   secret: ReadonlySet<string>;
 }
 
-export function isRemoved({ action }: PlannedObject): boolean {
+export function isRemoved({ action }: PlannedObject) {
   return action.do === "retain" || action.do === "delete";
 }
 

@@ -165,7 +165,7 @@ export function openCreates(
 }
 
 /** Whether the run that names a create is the one that has sent it first. Any other keeps its mark. */
-export function isFirstSending({ run, key, mark }: SentCreate): boolean {
+export function isFirstSending({ run, key, mark }: SentCreate) {
   return mark === markOf(run, key);
 }
 
@@ -242,7 +242,7 @@ export function finishedJournals<J extends NotedRun>(
 }
 
 /** The marks of the creates that journals have as sent or created. */
-function marksIn(journals: readonly NotedRun[]): Set<string> {
+function marksIn(journals: readonly NotedRun[]) {
   const entries = journals.flatMap((journal) => [...journal.entries.values()]);
   return new Set(entries.filter(({ state }) => state !== "closed").map(({ mark }) => mark));
 }
@@ -276,7 +276,7 @@ export class OpenCreates {
   }
 
   /** Adds a create that the engine has shown in the state. */
-  note(create: OpenCreate): void {
+  note(create: OpenCreate) {
     const { key, mark } = create;
     if (this.of([key]).some((each) => each.mark === mark)) return;
     addFirst(this.#byKey, key, create);
@@ -314,7 +314,7 @@ function addFirst(index: Map<string, OpenCreate[]>, key: string, create: OpenCre
   index.set(key, all);
 }
 
-function kindAndNameOf({ key, name = UNNAMED }: OpenCreate): string {
+function kindAndNameOf({ key, name = UNNAMED }: OpenCreate) {
   return `${parseKey(key).kind} ${name}`;
 }
 
@@ -342,6 +342,6 @@ export function asUnresolved(
   return withoutUndefined({ at, latest, mark, body, name, facts, field, replaces, what });
 }
 
-export function objectOf({ key, id = "" }: OpenCreate): string {
+export function objectOf({ key, id = "" }: OpenCreate) {
   return objectKey(parseKey(key).kind, id);
 }

@@ -100,7 +100,7 @@ export class AdvertisingPlugin {
   }
 
   /** Begins a run. @param urn the provider resource's. */
-  configure({ values }: Properties, urn: string): void {
+  configure({ values }: Properties, urn: string) {
     // An engine that has attached to this process begins another run in it.
     void this.abandon();
     const provider = providerAt(urn);
@@ -203,7 +203,7 @@ export class AdvertisingPlugin {
     return { id: change.id, values, secret: secretArgumentsIn(change.news) };
   }
 
-  async delete(urn: string, id: string, properties: Values): Promise<void> {
+  async delete(urn: string, id: string, properties: Values) {
     const { resource, ref } = await this.#beginUp(urn);
     await deleteResource(resource, this.runtime, { id, properties, ref });
   }

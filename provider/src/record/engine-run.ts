@@ -65,12 +65,12 @@ export function runOf(args: readonly string[]): EngineRun {
 }
 
 /** Whether it runs a whole program, which may adopt what leaves the state. */
-export function isOfProgram({ command }: Pick<EngineRun, "command">): boolean {
+export function isOfProgram({ command }: Pick<EngineRun, "command">) {
   return command === "up" || command === "preview";
 }
 
 /** Whether a run of the program leaves some of its resources out. */
-export function isPartial(run: EngineRun): boolean {
+export function isPartial(run: EngineRun) {
   return isOfProgram(run) && run.targets.length + run.excludes.length > 0;
 }
 
@@ -84,7 +84,7 @@ export function isInRun(
 }
 
 /** Whether one of the patterns matches: `*` stands for text without a colon, `**` for any text. */
-export function matchesTarget(urn: string, patterns: readonly string[]): boolean {
+export function matchesTarget(urn: string, patterns: readonly string[]) {
   return patterns.some((pattern) => {
     if (!pattern.includes("*")) return pattern === urn;
     const literal = pattern.replace(/[\\^$.+?()[\]{}|/-]/g, "\\$&");

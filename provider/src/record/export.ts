@@ -180,18 +180,18 @@ export function refIn(
 /** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */
 export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
 
-export function isSecret(value: unknown): boolean {
+export function isSecret(value: unknown) {
   return own(value, SECRET_SIGNATURE) !== undefined;
 }
 
-export function holdsSecret(value: unknown): boolean {
+export function holdsSecret(value: unknown) {
   return JSON.stringify(value ?? null).includes(`"${SECRET_SIGNATURE}":`);
 }
 
-export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string): T[] {
+export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string) {
   return [...items].sort((one, other) => natural(textOf(one), textOf(other)));
 }
 
-export function shown(value: unknown): string {
+export function shown(value: unknown) {
   return String(value ?? "");
 }

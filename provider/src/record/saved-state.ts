@@ -111,7 +111,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
 function unresolvedWhile(
   pending: ExportedStack["pending"],
   objects: readonly ExportedObject[],
-): string[] {
+) {
   const updating = pending.filter(({ type }) => type === "updating");
   const urns = updating.flatMap(({ resource: { urn, aliases = [] } }) => [urn, ...aliases]);
   const updated = new Set(urns);

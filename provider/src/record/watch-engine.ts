@@ -4,7 +4,7 @@ import { connect } from "node:net";
 const CHECK_EVERY_MS = 1000;
 
 /** Calls `onGone` once nothing listens at the engine's address, `host:port`. Doesn't keep the process alive. */
-export function watchEngine(address: string | undefined, onGone: () => void): void {
+export function watchEngine(address: string | undefined, onGone: () => void) {
   const [, host, port] = /^([\w.[\]:-]+):(\d+)$/.exec(address ?? "") ?? [];
   if (host === undefined) return;
   const timer = setInterval(() => {

@@ -77,7 +77,7 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
   }
 
   /** @returns the value as the rule normalises it; undefined if it doesn't fit or is absent. */
-  function readValue(path: string, given: unknown, rule: z.ZodType): unknown {
+  function readValue(path: string, given: unknown, rule: z.ZodType) {
     // An object whose parts have defaults.
     const absent = rule.type === "prefault" ? {} : undefined;
     const value = read(rule, given) ?? absent;

@@ -35,7 +35,7 @@ export function howToKeep(id: string, isPerhaps = false): string {
 }
 
 /** The error for a resource without hidden inputs. @param input one of them. */
-export function takenAwayMessage(label: string, input: string): string {
+export function takenAwayMessage(label: string, input: string) {
   return `${label} lacks inputs of pulumi-advertising's class (${input}). Nothing was sent. A transformation or a policy's remediation must keep all properties that begin with "__".`;
 }
 
@@ -70,7 +70,7 @@ export function answerCommands(shorts: readonly string[]): string[] {
 }
 
 /** The same commands, and what to run after them. */
-export function resolveCommands(shorts: readonly string[]): string[] {
+export function resolveCommands(shorts: readonly string[]) {
   return [
     ...answerCommands(shorts),
     `Then run \`${inStack("pulumi up")}\`. Instead of --created, you can set existingId: <its id> in the program (not beside protect or ignoreChanges).`,
@@ -91,7 +91,7 @@ export function whatHappened(
 export function staysLive(
   { unmanagedNotice }: Pick<Kind, "unmanagedNotice">,
   subject: string,
-): string {
+) {
   return `${subject} ${unmanagedNotice}; once nothing uses it, deactivate it by hand`;
 }
 

@@ -35,7 +35,7 @@ export function identityText(stackPath: string, place: Place): string {
 const END_OF_TYPES = "$::";
 
 /** A name that contains {@link END_OF_TYPES} gets one before it, so that no part of a name counts as a type. */
-function placeText({ parentTypes = "", name }: Place): string {
+function placeText({ parentTypes = "", name }: Place) {
   // A JavaScript program may give no name: Pulumi itself reports that.
   const isPlain = parentTypes === "" && !String(name).includes(END_OF_TYPES);
   if (isPlain) return name;
@@ -70,7 +70,7 @@ export function providerAt(urn: string): string {
   return name.replace(/^default_\d+_\d+_\d+.*/s, DEFAULT_PROVIDER);
 }
 
-export function nameInUrn(urn: string): string {
+export function nameInUrn(urn: string) {
   return urn.split("::").slice(3).join("::");
 }
 
@@ -90,17 +90,17 @@ export function keyOfUrn(resource: ResourceName, urn: string): string {
 /**
  * The journal's key of a resource, without the stack but with the type: an advertiser and an event may share a name.
  */
-export function keyOf(resource: ResourceName, place: Place): string {
+export function keyOf(resource: ResourceName, place: Place) {
   return `${resource}::${placeText(place)}`;
 }
 
 /** `of["key"]`: one member of a set, by the set's key, URN, or path. */
-export function memberOf(of: string, key: string): string {
+export function memberOf(of: string, key: string) {
   return `${of}[${JSON.stringify(key)}]`;
 }
 
 /** Names one object of the platform, with its kind: objects of two kinds may share an id. */
-export function objectKey(kind: Kind["name"], id: string): string {
+export function objectKey(kind: Kind["name"], id: string) {
   return `${kind} ${id}`;
 }
 
@@ -139,12 +139,12 @@ export function refOf(resource: ResourceName, identity: string): ResourceRef {
 export function isOfPlugin({
   resource,
   resourceUrn,
-}: Pick<ResourceRef, "resource" | "resourceUrn">): boolean {
+}: Pick<ResourceRef, "resource" | "resourceUrn">) {
   return !resourceUrn.split("::").at(2)?.endsWith(typeTokenOf(resource));
 }
 
 /** The URN that the plugin's resource of this name has. */
-export function pluginUrn({ resource, resourceUrn }: ResourceRef): string {
+export function pluginUrn({ resource, resourceUrn }: ResourceRef) {
   return resourceUrn.replace(typeTokenOf(resource), pluginTokenOf(resource));
 }
 
@@ -153,7 +153,7 @@ export function memberRef(set: ResourceRef, member: string): ResourceRef {
 }
 
 /** The ref of one of a resource's objects. @param key as in `PlannedObject`. */
-export function objectRef(ref: ResourceRef, key: string): ResourceRef {
+export function objectRef(ref: ResourceRef, key: string) {
   return setNamed(ref.resource) === undefined ? ref : memberRef(ref, key);
 }
 
@@ -225,11 +225,11 @@ function parsed(resource: ResourceName, place: Place, member?: string): ParsedKe
 }
 
 /** `events["purchase"] of ConversionEventSet "funnel"` */
-export function memberLabel(setLabel: string, key: string): string {
+export function memberLabel(setLabel: string, key: string) {
   return `${memberOf("events", key)} of ${setLabel}`;
 }
 
 /** `ConversionEvent "purchase"` */
-export function labelOf(kind: string, name: string): string {
+export function labelOf(kind: string, name: string) {
   return `${kind} "${name}"`;
 }

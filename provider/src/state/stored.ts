@@ -113,7 +113,7 @@ export interface SendingRun {
   canUpdate: boolean;
 }
 
-export function runText({ run, field = "", canUpdate }: SendingRun): string {
+export function runText({ run, field = "", canUpdate }: SendingRun) {
   return [run, field, canUpdate ? "update" : ""].join(" ").trimEnd();
 }
 
@@ -150,12 +150,12 @@ export function secretArgumentsIn({
 }
 
 /** Whether the state names its objects' account. If not, nothing is deleted, since an id may be another account's. */
-export function isOfKnownAccount(outputs: Values | undefined): boolean {
+export function isOfKnownAccount(outputs: Values | undefined) {
   return typeof outputs?.[ACCOUNT] === "string";
 }
 
 /** The outcomes in {@link RESOLVED}. */
-export function resolvedIn({ [RESOLVED]: outcomes }: Values): Map<string, string> {
+export function resolvedIn({ [RESOLVED]: outcomes }: Values) {
   return new Map(
     Object.entries(asRecord(outcomes)).map(([mark, id]) => [mark, String(id)]),
   );
