@@ -5,10 +5,9 @@
 import type { Config } from "@pulumi/pulumi/dynamic";
 import { createProvider, engineLog, silenceShown } from "./dynamic/index.js";
 import {
+  type AnyKind,
   conversionEventSet as conversionEventSetKind,
-  type Kind,
   kindsByName,
-  type SetKind,
 } from "./kinds/index.js";
 import { createRuntime, type Runtime } from "./operations/index.js";
 import { watchEngine } from "./record/index.js";
@@ -40,7 +39,7 @@ function configured(): Runtime {
   return runtime;
 }
 
-function provide(kind: Kind | SetKind) {
+function provide(kind: AnyKind) {
   return createProvider(kind, configured, configure);
 }
 

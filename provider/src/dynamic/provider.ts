@@ -5,7 +5,7 @@
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { ArgumentsError, hasValue, own, type Values } from "../base/index.js";
-import type { Kind, SetKind } from "../kinds/index.js";
+import type { AnyKind } from "../kinds/index.js";
 import {
   check,
   createResource,
@@ -27,7 +27,7 @@ import {
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createProvider(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   runtime: () => Runtime,
   configure: (config: dynamic.Config) => void,
 ) {

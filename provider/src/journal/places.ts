@@ -1,5 +1,5 @@
 /** The paths of session and journal files, Pulumi's project file, and the stack that printed commands name. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -74,7 +74,7 @@ export function journalPaths(
 }
 
 function digestOf(...parts: string[]) {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+  return hash("sha256", JSON.stringify(parts)).slice(0, 16);
 }
 
 /**

@@ -7,7 +7,13 @@
  */
 import { advertiser } from "./advertiser-kind.js";
 import { conversionEvent, conversionEventSet } from "./event-kind.js";
-import { type Kind, pluginTokenOf, type SetKind, typeTokenOf } from "./kind.js";
+import {
+  type AnyKind,
+  type Kind,
+  pluginTokenOf,
+  type SetKind,
+  typeTokenOf,
+} from "./kind.js";
 import type { KindName } from "./vocabulary.js";
 
 export { advertiserRules } from "./advertiser-kind.js";
@@ -27,7 +33,7 @@ export const KINDS: readonly Kind[] = Object.values(kindsByName);
 
 export const SETS: readonly SetKind[] = [conversionEventSet];
 
-export const RESOURCES: readonly (Kind | SetKind)[] = [...KINDS, ...SETS];
+export const RESOURCES: readonly AnyKind[] = [...KINDS, ...SETS];
 
 /** @param token a resource's type token, of either provider. @returns undefined for another package's resource. */
 export function resourceOfType(token: string) {

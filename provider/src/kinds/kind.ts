@@ -4,7 +4,7 @@
  * state keep fingerprints, so the way they are computed is a contract. Pure.
  */
 
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import {
   asRecord,
@@ -74,7 +74,7 @@ export function memoized<T>(
 
 /** Like {@link validate}, plus the check of a set's former keys. */
 export function checkArguments(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   given: Values,
   limits: RuleSettings,
   reading: ValidationOptions,
@@ -84,7 +84,7 @@ export function checkArguments(
   const events = Object.entries(asRecord(values.events));
   const members = events.map(([key, args]) => ({ key, args }));
   for (const { key, reason } of formerKeyConflicts(members))
-    problems.push({ property: `${memberPath(key)}.formerKey`, reason });
+    problems.push({ property: `${memberOf("events", key)}.formerKey`, reason });
   return { values, problems };
 }
 
@@ -103,9 +103,9 @@ export function formerKeyConflicts<Event extends { key: string; args: unknown }>
   });
 }
 
-/** The path of a set's member among its arguments. */
-export function memberPath(key: string) {
-  return `events[${JSON.stringify(key)}]`;
+/** `of["key"]`: one member of a set, by the set's key, URN, or path. */
+export function memberOf(of: string, key: string) {
+  return `${of}[${JSON.stringify(key)}]`;
 }
 
 interface ResourceKind {
@@ -155,6 +155,9 @@ export interface SetKind extends ResourceKind {
   name: SetName;
   member: Kind;
 }
+
+/** The kind of a resource: of one object, or of a set. */
+export type AnyKind = Kind | SetKind;
 
 /** The id of an object's owner, from its arguments or from recorded ones. */
 export function ownerIn({ owner }: Kind, values: Values) {
@@ -239,5 +242,5 @@ export function fingerprintOfBody(
 ) {
   if (Object.keys(values).some((name) => secret.has(name))) return "";
   const text = canonicalJson(bodyOf(kind, values));
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+  return hash("sha256", text).slice(0, 32);
 }

@@ -1,7 +1,7 @@
 /** Warnings about values that fit the rules but are probably mistakes. Pure. */
 import { asRecord, count, hasStray, isPlain, quoted, type Values } from "../base/index.js";
 import { type Problem, withUnit } from "../rules/index.js";
-import { memberPath } from "./kind.js";
+import { memberOf } from "./kind.js";
 import { days, hours } from "./vocabulary.js";
 
 /** The check of each argument that has one. */
@@ -24,7 +24,7 @@ export function warningsIn(values: Values): Problem[] {
     ...mistakesIn(values, ""),
     ...mistakesIn(asRecord(values.defaults), "defaults."),
     ...Object.entries(asRecord(values.events)).flatMap(([key, event]) =>
-      mistakesIn({ key, ...asRecord(event) }, `${memberPath(key)}.`),
+      mistakesIn({ key, ...asRecord(event) }, `${memberOf("events", key)}.`),
     ),
   ];
 }

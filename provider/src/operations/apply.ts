@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import {
   type AdvertisingError,
+  isoNow,
   isPlain,
   LoginError,
   RefusedError,
@@ -12,7 +13,7 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
+import { type AnyKind, resourceOfType } from "../kinds/index.js";
 import {
   departuresOf,
   isRemoved,
@@ -88,7 +89,7 @@ interface ApplyResult {
 
 /** @throws AdvertisingError, ResourceFailure if anything failed. */
 export async function createResource(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   runtime: Runtime,
   ref: ResourceRef,
   inputs: Values,
@@ -112,7 +113,7 @@ export async function createResource(
  * the next outputs, which the engine saves.
  */
 export async function updateResource(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   runtime: Runtime,
   ref: ResourceRef,
   change: Change,
@@ -128,7 +129,7 @@ export async function updateResource(
  * @param leaving `ref` only from a plugin: a dynamic provider isn't told which resource it is. @throws AdvertisingError
  */
 export async function deleteResource(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   runtime: Runtime,
   leaving: { id: string; properties: Values; ref?: ResourceRef },
 ) {
@@ -153,7 +154,7 @@ export async function deleteResource(
 }
 
 /** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */
-export function isResource(of: Kind | SetKind, id: string, properties: Values) {
+export function isResource(of: AnyKind, id: string, properties: Values) {
   return ({ type, id: other, outputs = {} }: Resource) =>
     resourceOfType(type) === of &&
     other === id &&
@@ -164,7 +165,7 @@ export function isResource(of: Kind | SetKind, id: string, properties: Values) {
 }
 
 /** The resource that the engine deletes, by Pulumi's record; undefined if that isn't sure. */
-async function deletedRef(resource: Kind | SetKind, runtime: Runtime, id: string) {
+async function deletedRef(resource: AnyKind, runtime: Runtime, id: string) {
   const saved = await runtime.record.state();
   const isMeant = (each: Resource) =>
     resourceOfType(each.type) === resource && each.id === id;
@@ -191,7 +192,7 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
     if (outcome.kind === "unresolved") runtime.journal().markReturned(outcome.record.mark);
   }
   const made = new Map(Array.from(outcomes, ([key, each]) => [key, afterOutcome(each)]));
-  const leaving = departuresOf(plan, made, runtime.now());
+  const leaving = departuresOf(plan, made, isoNow(runtime.work.clock));
   for (const { id, key = SINGLE } of leaving)
     deployment.unclaim(kind, id, objectRef(ref, key).key);
   const isWell = ![...outcomes.values()].some(isTrouble);

@@ -1,14 +1,7 @@
 /** Begins a deployment's {@link Runtime} in the provider process. */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import {
-  asRecord,
-  type Environment,
-  isoNow,
-  jsonIn,
-  SettingsError,
-  systemClock,
-} from "../base/index.js";
+import { asRecord, type Environment, jsonIn, SettingsError } from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
 import { type Disk, stateFolder, systemDisk } from "../files/index.js";
 import { cookieFileFor, Journal, setPrintedStack, stackPlace } from "../journal/index.js";
@@ -73,7 +66,7 @@ const TEXT_FORM = "base64url";
 function nameOfEngine(id: string | undefined, address = "") {
   if (id === undefined) return randomBytes(6).toString(TEXT_FORM);
   const parts = JSON.stringify([hostname(), id, address]);
-  return createHash("sha256").update(parts).digest(TEXT_FORM).slice(0, 8);
+  return hash("sha256", parts, TEXT_FORM).slice(0, 8);
 }
 
 export function createRuntime(
@@ -129,8 +122,6 @@ export function createRuntime(
     work,
     record,
     command: pulumi.command,
-    // Pulumi Cloud has policies of its own, which nobody here sees.
-    mayRemediate: pulumi.command?.hasPolicies === true,
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)),
     begin({ identity }) {
       if (stack !== undefined) return;
@@ -159,7 +150,6 @@ export function createRuntime(
       return client;
     },
     platformNow: () => client?.platformNow(),
-    now: () => isoNow(systemClock),
     async close() {
       await tellEnd(this);
       messages.tellCollected();

@@ -16,13 +16,13 @@ import {
   withPage,
 } from "../base/index.js";
 import {
+  type AnyKind,
   adoptionClash,
   asksToDelete,
   checkArguments,
   differInBrokenLetters,
   type Kind,
   ownerIn,
-  type SetKind,
 } from "../kinds/index.js";
 import {
   adoptedBy,
@@ -95,7 +95,7 @@ import type { Change, Notice, Runtime } from "./runtime.js";
 /** The planned actions of a resource's objects, with the facts that they follow from. */
 export interface Plan extends Circumstances, ResourceChange {
   runtime: Runtime;
-  resource: Kind | SetKind;
+  resource: AnyKind;
   ref: ResourceRef;
   checked: Partial<Checked>;
   /** The resource's outputs in the state. */
@@ -109,7 +109,7 @@ export interface Plan extends Circumstances, ResourceChange {
  * @param request `olds` are the inputs in the state, empty for a new resource.
  */
 export async function check(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   runtime: Runtime,
   ref: ResourceRef,
   request: { context: ProgramContext; olds: Values; news: Values },
@@ -166,7 +166,9 @@ export async function check(
     const adopts = adoptedBy(inputs);
     if (adopts !== undefined) messages.informEach(adoptionNotice(ref, adopts, can));
     if (deployment.isUp === false)
-      await tellPreview(await withOpenCreates(plan), runtime.mayRemediate).catch(fail);
+      await tellPreview(await withOpenCreates(plan), runtime.command?.hasPolicies).catch(
+        fail,
+      );
   }
   // In a plugin after each check, since it can't know which resource is the last.
   if (deployment.isWhole || !context.run) messages.tellCollected();
@@ -223,7 +225,7 @@ function claimConflicts({ runtime: { deployment }, kind, objects }: Plan) {
 
 /** Plans by the state and the program. @throws ArgumentsError if an alias gives the resource another type's state. */
 export function planObjects(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   runtime: Runtime,
   ref: ResourceRef,
   change: Change,
@@ -342,7 +344,7 @@ function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
 
 /** @throws AdvertisingError if nothing may be done, for example because a single resource's create is unresolved. */
 export async function diffResource(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   runtime: Runtime,
   ref: ResourceRef,
   change: Change,
@@ -476,7 +478,7 @@ function noteState({ runtime, kind, stored, objects, secret }: Plan) {
  * preview. @param change without an id and old state for a create. @throws AdvertisingError the error of the `up`.
  */
 export async function previewResource(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   runtime: Runtime,
   ref: ResourceRef,
   change: Change,

@@ -6,17 +6,18 @@ import {
   ArgumentsError,
   COMMAND,
   inStack,
+  isoNow,
   printable,
   UnsupportedError,
   type Values,
   withoutUndefined,
 } from "../base/index.js";
 import {
+  type AnyKind,
   argumentsFrom,
   differencesIn,
   fingerprintOfBody,
   type Kind,
-  type SetKind,
   withDifferences,
 } from "../kinds/index.js";
 import { changeMessages, sentAsOf } from "../plan/index.js";
@@ -54,7 +55,7 @@ export interface ReadResult {
 
 /** @param properties the state's; for `.get` hardly any. @returns undefined if the object is gone. */
 export async function readResource(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   runtime: Runtime,
   id: string,
   properties: Values,
@@ -104,7 +105,7 @@ export async function readResource(
 
 /** The hidden inputs of a resource; undefined if the record doesn't show which resource it is. */
 async function inputsInRecord(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   runtime: Runtime,
   id: string,
   properties: Values,
@@ -185,7 +186,7 @@ function resolveAs(
   stored.created = createdAt(runtime) ?? stored.created;
   const former = stored.eventIds.get(key);
   if (former !== undefined && former !== id)
-    stored.left = [...stored.left, { id: former, key, at: runtime.now() }];
+    stored.left = [...stored.left, { id: former, key, at: isoNow(runtime.work.clock) }];
   stored.eventIds.set(key, id);
   // A single resource in the state has the arguments of the run that saved it, which may not be the one that sent it.
   const { body, name, facts = {} } = record;

@@ -37,8 +37,6 @@ export interface Runtime {
   record: RunRecord;
   /** What the engine's command line says; undefined if that isn't known. */
   command: EngineRun | undefined;
-  /** Whether the command line names policies, which may change a resource's arguments after its `check`. */
-  mayRemediate: boolean;
   /** The answers that `pending` passes to a refresh. */
   answers: Values;
   /** Names the stack. There is one, since a process serves one stack. */
@@ -48,8 +46,6 @@ export interface Runtime {
   client(): Client;
   /** The platform's time, as `Client.platformNow` has it. */
   platformNow(): string | undefined;
-  /** The present moment by this machine's clock, ISO 8601, for people. */
-  now(): string;
   /** Ends the run when the engine ends the process cleanly, after it has saved the state. */
   close(): Promise<void>;
   /** After the engine is gone: begins nothing more, and resolves when work in progress has ended and is noted. */

@@ -15,7 +15,7 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { type Kind, resourceOfType, type SetKind } from "../kinds/index.js";
+import { type AnyKind, type Kind, resourceOfType } from "../kinds/index.js";
 import {
   type Change,
   check,
@@ -230,7 +230,7 @@ export class AdvertisingPlugin {
    * @throws UnsupportedError if no read is known: without one, an imported object's arguments are unknown.
    * ArgumentsError if another resource has the object.
    */
-  async #assertCanImport(resource: Kind | SetKind, ref: ResourceRef, id: string) {
+  async #assertCanImport(resource: AnyKind, ref: ResourceRef, id: string) {
     const { label } = ref;
     const isSet = "member" in resource;
     this.runtime.begin(ref);

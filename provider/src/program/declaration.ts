@@ -5,11 +5,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { asRecord, hasValue, isPlain, listIn, type Values } from "../base/index.js";
 import {
+  type AnyKind,
   asksToDelete,
   checkArguments,
   displayName,
   type Kind,
-  type SetKind,
   typeTokenOf,
 } from "../kinds/index.js";
 import {
@@ -62,7 +62,7 @@ export interface ResourceDeclaration extends Pick<DeclaredObject, "key" | "forme
 }
 
 export interface Call {
-  kind: Kind | SetKind;
+  kind: AnyKind;
   name: string;
   /** The arguments, with ids in place of resources. */
   args: Values;
@@ -205,7 +205,7 @@ export function isOfType(value: unknown, typeToken: string) {
  * resource of a wrong type becomes a text that no rule accepts. A resource inside an Output is left to Pulumi, which
  * passes its id to the provider.
  */
-export function withIds(of: Kind | SetKind, args: Values) {
+export function withIds(of: AnyKind, args: Values) {
   const ids: Record<string, unknown> = { ...args };
   const { idArguments, owner, ownerKind } = kindOf(of);
   for (const name of [...idArguments, "existingId"]) {

@@ -18,7 +18,7 @@ import {
   withPage,
 } from "../base/index.js";
 import { setPrintedStack } from "../journal/index.js";
-import { handlerOf, type Kind, type SetKind, typeTokenOf } from "../kinds/index.js";
+import { type AnyKind, handlerOf, typeTokenOf } from "../kinds/index.js";
 import { isContainer } from "../rules/index.js";
 import {
   describeSettingProblems,
@@ -236,7 +236,7 @@ const { isConfigSecret } = pulumi.runtime as unknown as {
  * make this throw: one error at the end of the turn lists all problems. @param args ignored for `get`.
  */
 export function registrationOf(
-  kind: Kind | SetKind,
+  kind: AnyKind,
   name: string,
   args: object | undefined,
   options: pulumi.CustomResourceOptions = {},
@@ -280,7 +280,7 @@ export function registrationOf(
  * @throws pulumi.RunError if Pulumi could not find the provider.
  */
 export function afterTransformations(
-  kind: Kind | SetKind,
+  kind: AnyKind,
   { resource, name, props, opts }: pulumi.ResourceTransformationArgs,
 ): pulumi.ResourceTransformationResult {
   const text = takenAwayMessage(labelOf(kind.name, name), PROVIDER);

@@ -12,7 +12,10 @@ export interface EngineRun {
   excludes: readonly string[];
   /** Whether the targets or excludes extend to their dependents. */
   hasDependents: boolean;
-  /** Whether it names policy packs. */
+  /**
+   * Whether it names policy packs, which may change a resource's arguments after its `check`. Pulumi Cloud has policies of
+   * its own, which nobody here sees.
+   */
   hasPolicies: boolean;
 }
 

@@ -3,7 +3,7 @@
  * every decision and report uses. Never shows secret values. Pure.
  */
 import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
-import { type Kind, pluginTokenOf, resourceOfType, type SetKind } from "../kinds/index.js";
+import { type AnyKind, type Kind, pluginTokenOf, resourceOfType } from "../kinds/index.js";
 import { decideObjects } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
@@ -168,7 +168,7 @@ function storedIn(resource: Resource): ExportedObject[] {
  * @param urn the resource's. @param key the object's, as in `PlannedObject`; undefined for a set itself.
  */
 export function refIn(
-  of: Kind | SetKind,
+  of: AnyKind,
   urn: string,
   key: string | undefined,
 ): ExportedObject["ref"] {

@@ -1,10 +1,10 @@
 /** A stack's saved state as an index, which is built once, and the creates that it has as in flight. Pure. */
 import type { Values } from "../base/index.js";
 import {
+  type AnyKind,
   fingerprintOfBody,
   type Kind,
   resourceOfType,
-  type SetKind,
 } from "../kinds/index.js";
 import {
   decideObjects,
@@ -135,14 +135,14 @@ function sentCreates(
 }
 
 /** A set that the state has isn't being created. While it is updated, the state has it as it was before. */
-function mayCreate(type: string, of: Kind | SetKind, inState: Resource | undefined) {
+function mayCreate(type: string, of: AnyKind, inState: Resource | undefined) {
   const isSet = "member" in of;
   if (type === "updating") return isSet;
   return type === "creating" && !(isSet && inState);
 }
 
 /** The objects that an operation creates: only those that a plan would create can have been sent. */
-function createdIn(of: Kind | SetKind, inputs: Values, inState?: Resource) {
+function createdIn(of: AnyKind, inputs: Values, inState?: Resource) {
   const { id, outputs = {} } = inState ?? {};
   const isSet = "member" in of;
   // The engine has decided already that a single object is created: a forced replacement has no changed argument.
@@ -159,7 +159,7 @@ function createdIn(of: Kind | SetKind, inputs: Values, inState?: Resource) {
 
 /** @param object undefined if nothing is known of a set's events. */
 function sentCreate(
-  of: Kind | SetKind,
+  of: AnyKind,
   resource: Resource,
   object: PlannedObject | undefined,
 ): ListedCreate {

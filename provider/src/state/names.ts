@@ -7,11 +7,14 @@ import {
   CATALOG_SEPARATOR,
   CATALOG_TYPE,
   type Kind,
+  memberOf,
   pluginTokenOf,
   type ResourceName,
   setNamed,
   typeTokenOf,
 } from "../kinds/index.js";
+
+export { memberOf };
 
 export interface Place {
   /** The types of the parents as in a URN, joined by `$`; undefined for a resource directly in the stack. */
@@ -92,11 +95,6 @@ export function keyOfUrn(resource: ResourceName, urn: string): string {
  */
 export function keyOf(resource: ResourceName, place: Place) {
   return `${resource}::${placeText(place)}`;
-}
-
-/** `of["key"]`: one member of a set, by the set's key, URN, or path. */
-export function memberOf(of: string, key: string) {
-  return `${of}[${JSON.stringify(key)}]`;
 }
 
 /** Names one object of the platform, with its kind: objects of two kinds may share an id. */

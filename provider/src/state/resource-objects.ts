@@ -3,7 +3,7 @@
  * under the empty key, so that everything between reading and writing exists once. Pure.
  */
 import { asRecord, type Values } from "../base/index.js";
-import type { Kind, SetKind } from "../kinds/index.js";
+import type { AnyKind, Kind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   ACCOUNT,
@@ -24,7 +24,7 @@ import {
 export const SINGLE = "";
 
 /** The kind of a resource's objects. */
-export function kindOf(resource: Kind | SetKind): Kind {
+export function kindOf(resource: AnyKind): Kind {
   if ("member" in resource) return resource.member;
   return resource;
 }
@@ -47,10 +47,7 @@ export interface DeclaredSet {
 }
 
 /** @param inputs undefined if the program does not declare the resource any more. */
-export function readDeclared(
-  resource: Kind | SetKind,
-  inputs: Values | undefined,
-): DeclaredSet {
+export function readDeclared(resource: AnyKind, inputs: Values | undefined): DeclaredSet {
   if ("member" in resource) return readDeclaredSet(inputs ?? {});
   const events = inputs && { [SINGLE]: argumentsIn(inputs) };
   return { ...readDeclaredSet({ events }), defaults: undefined };
@@ -91,7 +88,7 @@ export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"
 
 /** @param id the resource's; a set's objects have ids of their own. @param outputs empty for a new resource. */
 export function readStored(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   id: string | undefined,
   outputs: Values,
 ): StoredSet {
@@ -134,7 +131,7 @@ function mapOf<T>(stored: unknown, read: (value: unknown) => T) {
  * @param asId makes an output of an id. @param account empty if it is not known.
  */
 export function writeStored(
-  resource: Kind | SetKind,
+  resource: AnyKind,
   stored: StoredSet,
   asId: (digits: string) => number | string,
   account: string,

@@ -2,7 +2,7 @@
  * The properties that are stored beside arguments, or passed between the program process and the provider process.
  * Those whose names begin with two underscores are hidden from previews by the engine. Pure.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { asRecord, isPlain, listIn, own, type Values } from "../base/index.js";
 import { displayName, type Kind, type ResourceName } from "../kinds/index.js";
 import { type objectKey, type ResourceRef, refOf } from "./names.js";
@@ -63,10 +63,8 @@ export interface SentCreate extends CreateRecord {
  * @returns in the form of a UUID.
  */
 export function markOf(run: string, key: string): string {
-  const hash = createHash("sha256")
-    .update(JSON.stringify([run, key]))
-    .digest("hex");
-  return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
+  const digest = hash("sha256", JSON.stringify([run, key]));
+  return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
 }
 
 /** The reference that the engine's dynamic-provider process loads; written by `program/program.ts`. */
