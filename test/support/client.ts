@@ -4,7 +4,7 @@
 import { inspect } from "node:util";
 import { AdvertisingError } from "../../provider/src/base/errors.js";
 import type { Secrets } from "../../provider/src/base/secrets.js";
-import { Client, type Created } from "../../provider/src/client/client.js";
+import { Client } from "../../provider/src/client/client.js";
 import { secretsIn } from "../../provider/src/client/client-dependencies.js";
 import { createTransport } from "../../provider/src/client/transport.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
@@ -28,7 +28,7 @@ export interface TestClientOptions {
 
 /** How one create ended. */
 export type Ending =
-  | ({ readonly kind: "created" } & Created)
+  | ({ readonly kind: "created" } & Awaited<ReturnType<Client["create"]>>)
   | {
       readonly kind: string;
       /** The error's message, scrubbed as it would leave the process. */

@@ -1,11 +1,11 @@
 /** Resources as in an exported stack, in the form that `pulumi stack export` of engine 3.259 printed. */
 
-import { type Resource, SECRET_SIGNATURE } from "../../provider/src/record/export.js";
+import { type Resource, SIGNATURE_KEY } from "../../provider/src/record/export.js";
 
 /** A text that must never be shown. */
 export const CIPHERTEXT = "v1:c2VjcmV0:never-shown";
 export const encrypted = {
-  [SECRET_SIGNATURE]: "1b47061264138c4ac30d75fd1eb44270",
+  [SIGNATURE_KEY]: "1b47061264138c4ac30d75fd1eb44270",
   ciphertext: CIPHERTEXT,
 };
 

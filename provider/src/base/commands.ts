@@ -12,7 +12,7 @@ export function plainShellWord(text: string) {
 }
 
 /** The stack that a printed command is about. */
-export interface CommandTarget {
+interface CommandTarget {
   /** Options that select the stack, as shell words. */
   options: readonly string[];
   /** Whether it is an inline program of the Automation API, which Pulumi's command line can't run. */

@@ -45,12 +45,6 @@ interface CreateRequest extends Target {
   onCreated: (id: string) => Promise<void>;
 }
 
-export interface Created {
-  /** The platform's id, exact, as decimal digits. */
-  id: string;
-  warnings: readonly string[];
-}
-
 type ObjectRequest = LiveObject & Target;
 
 /** Searches for the object whose `field` contains `mark`. */
@@ -84,10 +78,11 @@ export class Client {
   }
 
   /**
+   * @returns the platform's id, exact, as decimal digits.
    * @throws {OutcomeUnknownError} if the create was sent and its outcome is unknown.
    * @throws {AdvertisingError} Any other error means that nothing was created.
    */
-  async create({ onCreated, ...request }: CreateRequest): Promise<Created> {
+  async create({ onCreated, ...request }: CreateRequest) {
     const response = await this.#request(request);
     const { answer, session, cookiesStored, what, sentAt } = response;
     const verdict = classifyCreate(answer, request.operation, request.fields);
@@ -106,9 +101,7 @@ export class Client {
 
   /** @returns `undefined` if the object certainly doesn't exist. @throws {AdvertisingError} if that is unknown. */
   async read(target: ObjectRequest) {
-    const verdict = await this.#sendWithProof(target, (answer) =>
-      classifyRead(answer, target),
-    );
+    const verdict = await this.#sendWithProof(target, classifyRead);
     return verdict.kind === "done" ? verdict.record : undefined;
   }
 
@@ -127,9 +120,7 @@ export class Client {
 
   /** @returns whether the object existed. @throws {AdvertisingError} if it was not deleted, or that is unknown. */
   async delete(target: ObjectRequest) {
-    const verdict = await this.#sendWithProof(target, (answer) =>
-      classifyChange(answer, target),
-    );
+    const verdict = await this.#sendWithProof(target, classifyChange);
     return verdict.kind === "done";
   }
 
@@ -147,7 +138,7 @@ export class Client {
   /** @returns `gone` only if this operation has found another object in this run. @throws {AdvertisingError} */
   async #sendWithProof(
     target: ObjectRequest,
-    classify: (answer: ParsedResponse) => Verdict,
+    classify: (answer: ParsedResponse, object: LiveObject) => Verdict,
   ) {
     const { operation, id } = target;
     const key = `${operation.method} ${operation.path}`;
@@ -162,7 +153,7 @@ export class Client {
     const { verdict, response } = await this.#sendAndClassify(
       { ...target, values: { id } },
       (answer) => {
-        const found = classify(answer);
+        const found = classify(answer, target);
         proof.hasWorked ||= found.kind === "done";
         return found;
       },

@@ -14,7 +14,7 @@ import {
 /** The platform asks for a longer wait than the request's budget. Nothing was carried out. The message is a clause. */
 export class WaitBudgetExceeded extends Error {}
 
-export interface WaitBudget {
+interface WaitBudget {
   leftMs: number;
 }
 

@@ -53,7 +53,7 @@ import {
 import { journalPath, journalPaths, type StackPlace } from "./places.js";
 
 /** Whose journal it is. */
-export interface RunOfJournal extends Omit<RunHeader, "stack"> {
+interface RunOfJournal extends Omit<RunHeader, "stack"> {
   place: StackPlace;
 }
 

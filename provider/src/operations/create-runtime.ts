@@ -25,7 +25,7 @@ import { tellEnd } from "./end-of-run.js";
 import { RunRecord } from "./run-record.js";
 import { Messages, type Runtime, type TellAt, Work } from "./runtime.js";
 
-export interface RuntimeOptions {
+interface RuntimeOptions {
   disk?: Disk;
   /** The folder of the journals. */
   folder?: string;

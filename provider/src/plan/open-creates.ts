@@ -39,7 +39,7 @@ export interface SavedCreates {
   sent: readonly SentCreate[];
   /** The outcomes of creates, by mark: an id, or an empty text. */
   resolved: ReadonlyMap<string, string>;
-  byKey: ReadonlyMap<string, { id: string | undefined; record: Unresolved | undefined }>;
+  byKey: ReadonlyMap<string, { id: string | undefined }>;
   /** The marks of the creates that the state lists as unresolved. */
   unresolved: ReadonlySet<string>;
   /** Whether a pending operation has a create with this mark. */
@@ -86,14 +86,6 @@ export interface OpenCreate extends SentCreate {
   isInState?: boolean | undefined;
 }
 
-export interface CreatesAtStart {
-  open: readonly OpenCreate[];
-  /** The journal's creates with an id for whose resource the state has another object. */
-  superseded: readonly OpenCreate[];
-  /** The creates that the state lists as unresolved. */
-  unresolved: readonly OpenCreate[];
-}
-
 /** Whether the record proves that a journal is this state's. */
 export function isOfState(journal: NotedRun, saved: SavedCreates): boolean {
   const { run, from, stateRuns = [], hasCheckpoints, entries } = journal;
@@ -125,7 +117,7 @@ export function openCreates(
   saved: SavedCreates | undefined,
   journals: readonly NotedRun[],
   isThisRun = (_run: string) => false,
-): CreatesAtStart {
+) {
   const noted = journals.flatMap((journal) => {
     const isDoubtful = saved !== undefined && !isOfState(journal, saved);
     const { provider } = journal;
@@ -147,7 +139,9 @@ export function openCreates(
     ({ mark }) => mark,
   );
   const open: OpenCreate[] = [];
+  /** The journals' creates with an id for whose resource the state has another object. */
   const superseded: OpenCreate[] = [];
+  /** The creates that the state lists as unresolved. */
   const unresolved: OpenCreate[] = [];
   for (const [mark, reports] of all) {
     const { state, ...create } = joinReports(reports);

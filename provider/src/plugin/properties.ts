@@ -1,9 +1,9 @@
 /** Properties as Pulumi's protocol carries them: structures in which secrets are marked. */
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { mapValues, own, type Values } from "../base/index.js";
+import { SIGNATURE_KEY } from "../record/index.js";
 
-/** Pulumi's signature key for values that aren't plain data, and its signature for a secret. */
-const SIGNATURE = "4dabf18193072939515e22adb298388d";
+/** Pulumi's signature for a secret. */
 const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 
 export interface Properties {
@@ -27,12 +27,12 @@ export function readProperties(struct: Struct | undefined): Properties {
 function unmarked(name: string, value: unknown, onSecret: (name: string) => void): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => unmarked(name, each, onSecret));
-  if (own(value, SIGNATURE) === SECRET) {
+  if (own(value, SIGNATURE_KEY) === SECRET) {
     onSecret(name);
     return unmarked(name, own(value, "value"), onSecret);
   }
   // No rule accepts a symbol.
-  if (Object.hasOwn(value, SIGNATURE)) return Symbol("an asset or archive");
+  if (Object.hasOwn(value, SIGNATURE_KEY)) return Symbol("an asset or archive");
   return mapValues({ ...value }, (part, inner) => unmarked(inner, part, onSecret));
 }
 
@@ -40,7 +40,7 @@ function unmarked(name: string, value: unknown, onSecret: (name: string) => void
 export function writeProperties({ values, secret }: Properties) {
   const marked = mapValues(values, (value, name) => {
     if (value === undefined || !secret.has(name)) return value;
-    return { [SIGNATURE]: SECRET, value };
+    return { [SIGNATURE_KEY]: SECRET, value };
   });
   return Struct.fromJavaScript(JSON.parse(JSON.stringify(marked)));
 }

@@ -58,7 +58,7 @@ import { logThroughEngine } from "./engine-log.js";
 import type { Properties } from "./properties.js";
 
 /** A resource's outputs or inputs, and which of them are secret. */
-export interface ResourceProperties extends Properties {
+interface ResourceProperties extends Properties {
   id: string;
 }
 

@@ -102,11 +102,7 @@ function serviceOf(
         .setFailuresList(failures.map(checkFailure));
     }),
     diff: call(async (request) => {
-      const change = {
-        id: request.getId(),
-        olds: readProperties(request.getOlds()).values,
-        news: readProperties(request.getNews()).values,
-      };
+      const { change } = changeIn(request);
       const { values } = readProperties(request.getOldInputs());
       return diffResponse(await plugin.diff(request.getUrn(), change, values));
     }),
@@ -121,15 +117,10 @@ function serviceOf(
         .setProperties(writeProperties(saved));
     }),
     update: call(async (request) => {
-      const news = readProperties(request.getNews());
-      const change = {
-        id: request.getId(),
-        olds: readProperties(request.getOlds()).values,
-        news: news.values,
-      };
+      const { change, secret } = changeIn(request);
       plugin.noteTimeout(request.getUrn(), request.getTimeout());
       const saved = request.getPreview()
-        ? await plugin.previewUpdate(request.getUrn(), change, news.secret)
+        ? await plugin.previewUpdate(request.getUrn(), change, secret)
         : await plugin.update(request.getUrn(), change);
       return new protocol.UpdateResponse().setProperties(writeProperties(saved));
     }),
@@ -162,6 +153,13 @@ function serviceOf(
     construct: unsupported("components"),
     parameterize: unsupported("parameters"),
   };
+}
+
+/** A resource's change, and its secret arguments. */
+function changeIn(request: protocol.DiffRequest | protocol.UpdateRequest) {
+  const { values: news, secret } = readProperties(request.getNews());
+  const { values: olds } = readProperties(request.getOlds());
+  return { change: { id: request.getId(), olds, news }, secret };
 }
 
 export function notInPackage(what: string) {

@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 
-export interface Engine {
+interface Engine {
   /** Its path; on some systems only its name. */
   executable: string;
   /** The folder in which it works, after its own `--cwd`. */

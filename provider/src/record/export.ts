@@ -177,15 +177,15 @@ export function refIn(
   return refAt(memberOf(resourceKey, key), urn);
 }
 
-/** The key with which Pulumi marks secret values in an exported stack: Pulumi's own contract. */
-export const SECRET_SIGNATURE = "4dabf18193072939515e22adb298388d";
+/** The key with which Pulumi marks values that aren't plain data; in an exported stack, secrets. Pulumi's own contract. */
+export const SIGNATURE_KEY = "4dabf18193072939515e22adb298388d";
 
 export function isSecret(value: unknown) {
-  return own(value, SECRET_SIGNATURE) !== undefined;
+  return own(value, SIGNATURE_KEY) !== undefined;
 }
 
 export function holdsSecret(value: unknown) {
-  return JSON.stringify(value ?? null).includes(`"${SECRET_SIGNATURE}":`);
+  return JSON.stringify(value ?? null).includes(`"${SIGNATURE_KEY}":`);
 }
 
 export function inNaturalOrder<T>(items: Iterable<T>, textOf: (item: T) => string) {

@@ -39,7 +39,7 @@ import {
 } from "./export.js";
 
 /** A create in one of Pulumi's pending operations: it was sent, or was about to be. */
-export interface ListedCreate extends SentCreate {
+interface ListedCreate extends SentCreate {
   /** The resource's. */
   urn: string;
   /** The plugin's provider that has the resource; undefined for the dynamic provider. */

@@ -16,7 +16,7 @@ import {
 import type { Sessions } from "./sessions.js";
 
 /** The operation that a request asks for, and its object. */
-export interface Route {
+interface Route {
   /** `undefined` for anything that the platform doesn't serve. */
   operation: SandboxOperation | undefined;
   /** The object's kind; undefined for a login. */

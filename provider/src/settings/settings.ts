@@ -17,7 +17,7 @@ export interface SettingProblem {
   command?: string | undefined;
 }
 
-export interface SettingRule {
+interface SettingRule {
   /** Parses the text that was set, or a structured setting's data. An unset setting has the schema's default, if any. */
   schema: z.ZodType;
   expected: string;

@@ -16,7 +16,7 @@ import {
 
 export { memberOf };
 
-export interface Place {
+interface Place {
   /** The types of the parents as in a URN, joined by `$`; undefined for a resource directly in the stack. */
   parentTypes: string | undefined;
   name: string;
@@ -103,7 +103,7 @@ export function objectKey(kind: Kind["name"], id: string) {
 }
 
 /** A resource, or one member of a set. */
-export interface ParsedKey extends Place {
+interface ParsedKey extends Place {
   resource: ResourceName;
   /** The object's kind. */
   kind: Kind["name"];

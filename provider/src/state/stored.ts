@@ -103,7 +103,7 @@ export const RESOLVED = "__resolved";
 export const RUN = "__run";
 
 /** The run that sends a resource's objects. */
-export interface SendingRun {
+interface SendingRun {
   run: string;
   /** The request field that its marks are sent in. */
   field?: string | undefined;
