@@ -102,11 +102,11 @@ it("an advertiser and an event with the same id are two objects", () => {
   expect(run.claim(event, "5", "b")).toBeUndefined();
   check(run, "c", { adopted: "Advertiser 7,Advertiser 8" });
   check(run, "d", { adopted: `ConversionEvent 7,ConversionEvent 8,Advertiser ${UNKNOWN}` });
-  run.noteStaying(advertiser, "9");
+  run.staying.add(advertiser, "9");
   const kinds = [advertiser, event];
   expect(kinds.map((kind) => run.isClaimedOrAdopted(kind, "8"))).toEqual([true, true]);
   expect(kinds.map((kind) => run.mayBeClaimed(kind, "1"))).toEqual([true, false]);
-  expect(kinds.map((kind) => run.isStaying(kind, "9"))).toEqual([true, false]);
+  expect(kinds.map((kind) => run.staying.has(kind, "9"))).toEqual([true, false]);
 });
 
 it("an object may be adopted as long as a long list of adopted ones, or a resource that may adopt it, is still to come", () => {

@@ -36,9 +36,17 @@ type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } &
 };
 
 export function withoutUndefined<T extends object>(properties: T) {
+  return pick(properties as Values, (_, value) => value !== undefined) as Given<T>;
+}
+
+/** The properties of which `keeps` is true. */
+export function pick(
+  values: Values,
+  keeps: (name: string, value: unknown) => boolean,
+): Values {
   return Object.fromEntries(
-    Object.entries(properties).filter(([, value]) => value !== undefined),
-  ) as Given<T>;
+    Object.entries(values).filter(([name, value]) => keeps(name, value)),
+  );
 }
 
 /** An object with the same names, and each value changed. */

@@ -40,7 +40,7 @@ export interface StackChoice {
 }
 
 /** The given ones of these options, as arguments for `pulumi`, which has them too. */
-export function stackOptionsIn({ stack, cwd }: StackChoice): string[] {
+export function stackOptionsIn({ stack, cwd }: StackChoice) {
   const options = Object.entries({ stack, cwd });
   return options.flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, value],
@@ -75,7 +75,7 @@ export function chosen<T>(
  * such as npx, it doesn't block, and reading it at once would fail while the writer has nothing ready.
  * @throws the system's errors.
  */
-export async function textOf(file: string): Promise<string> {
+export async function textOf(file: string) {
   if (file === "-") return process.stdin.readableEnded ? "" : text(process.stdin);
   return readFile(file, "utf8");
 }

@@ -10,7 +10,7 @@ import {
 import { withUnit } from "../rules/index.js";
 import { advertiserKeys, currentObjectsIn, leftoversOf } from "./contents.js";
 
-export function pageOf(state: ExportedStack): string {
+export function pageOf(state: ExportedStack) {
   const objects = currentObjectsIn(state.resources);
   const byKind = Map.groupBy(objects, ({ kind }) => kind.create.noun);
   const unresolved = objects.filter(({ record }) => record !== undefined);

@@ -64,10 +64,7 @@ export function logInAndReport(choice: StackChoice) {
 }
 
 /** Searches for the open creates. @returns the answers; for each create without one it prints why. */
-export async function searchOpen(
-  creates: StackCreates,
-  choice: StackChoice,
-): Promise<Answer[]> {
+export async function searchOpen(creates: StackCreates, choice: StackChoice) {
   if (creates.open.length === 0) return [];
   return connected(choice, async (dependencies) => {
     const client = new Client(dependencies);

@@ -21,7 +21,7 @@ export const STATE_OPTIONS = { state: TEXT, out: TEXT, ...STACK_OPTIONS };
  * The folder of the chosen project's program, where a relative `cookieFile` begins: the one that `main` in the project
  * file names, as Pulumi's engine finds it. Without a project, the chosen folder.
  */
-export function programFolder(choice: StackChoice): string {
+export function programFolder(choice: StackChoice) {
   const folder = projectFolder(choice);
   const project = projectFileOf(folder);
   if (project === undefined || isInline(choice)) return folder;

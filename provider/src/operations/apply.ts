@@ -117,7 +117,7 @@ export async function updateResource(
   runtime: Runtime,
   ref: ResourceRef,
   change: Change,
-): Promise<Values> {
+) {
   const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
   const done = await applyPlan(plan);
   if ("member" in resource) return setOutputs(plan, done, change.id);
@@ -195,7 +195,7 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
   const leaving = departuresOf(plan, made, isoNow(runtime.work.clock));
   for (const { id, key = SINGLE } of leaving)
     deployment.unclaim(kind, id, objectRef(ref, key).key);
-  const isWell = ![...outcomes.values()].some(isTrouble);
+  const isWell = !outcomes.values().some(isTrouble);
   // The engine itself calls `delete` for a single resource's former object.
   const isSingle = resource === kind;
   const wanted = isSingle || !isWell ? [] : leaving.filter(({ id }) => plan.deletes(id));
@@ -205,7 +205,7 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
     wanted.map((each) => ({ ...each, ref: objectRef(ref, each.key ?? SINGLE) })),
     plan.olds,
   );
-  const isDeleted = ({ id }: LeftLive) => deployment.hasDeleted(kind, id);
+  const isDeleted = ({ id }: LeftLive) => deployment.deleted.has(kind, id);
   // A removed object that could not be deleted stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
     action.do === "delete" && (!isWell || failedDeletes.some((each) => each.id === id));
@@ -225,7 +225,7 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
         isUnmanaged(each) &&
         !deployment.isClaimedOrAdopted(kind, each.id) &&
         // A delete that wasn't sent has said so.
-        !deployment.isStaying(kind, each.id),
+        !deployment.staying.has(kind, each.id),
     ),
     after,
     ...nextOutputs(plan, after, outcomes),
@@ -342,7 +342,7 @@ async function deleteObjects(
   // What an earlier run has deleted is missing, which counts once a delete has worked in this run.
   const mayBeMissing = failed.length > 0 && failed.length < wanted.length && !trouble;
   const last = mayBeMissing ? await deleteAll(failed) : failed;
-  const deleted = wanted.filter(({ id }) => runtime.deployment.hasDeleted(kind, id));
+  const deleted = wanted.filter(({ id }) => runtime.deployment.deleted.has(kind, id));
   if (deleted.length > 0) runtime.messages.informEach(deletedNotice(label, deleted));
   return last;
 }
@@ -393,7 +393,7 @@ function tellCreated(
   if (!outcome || !("id" in outcome)) return;
   for (const former of unmanaged) {
     // The engine may still call `delete` for this object, by the option in the state.
-    deployment.noteStaying(kind, former.id);
+    deployment.staying.add(kind, former.id);
     const then = `is ${outcome.id} now`;
     messages.warnEach(replacedNotice(kind, ref, { ...former, isDeleted: false }, then));
   }
@@ -410,7 +410,7 @@ function setOutputs(
   const { messages } = runtime;
   messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, unmanaged));
   messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
-  if (failedDeletes.length === 0 && ![...outcomes.values()].some(isTrouble))
+  if (failedDeletes.length === 0 && !outcomes.values().some(isTrouble))
     return done.outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);
   // A set without a member is not saved: the next run creates it.

@@ -62,6 +62,7 @@ import {
   type NamedObject,
   type ObjectTask,
   type Outcome,
+  type RunningTask,
   replacedBy,
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
@@ -70,13 +71,12 @@ import type { Runtime } from "./runtime.js";
 type NewObject = NamedObject & Pick<ObjectTask, "kind">;
 
 /**
- * @param assertMaySend throws once nothing more may be sent. @param ifNotMade what to do instead of sending a create
+ * @param ifNotMade what to do instead of sending a create
  * again that a search has ruled out. @throws AdvertisingError if nothing was created.
  */
 export async function createOnce(
   runtime: Runtime,
-  task: ObjectTask,
-  assertMaySend: () => void,
+  task: RunningTask,
   ifNotMade?: () => Promise<Outcome>,
 ): Promise<Outcome> {
   const { ref } = task;
@@ -91,13 +91,13 @@ export async function createOnce(
   switch (plan.do) {
     case "keep":
       // Under `up --replace`, the engine deletes the resource's former state.
-      runtime.deployment.noteStaying(task.kind, plan.create.id);
+      runtime.deployment.staying.add(task.kind, plan.create.id);
       return takeOver(runtime, task, plan.create);
     case "take over":
       return takeOver(runtime, task, plan.create);
     case "search":
       return recover(runtime, task, plan.record, () => {
-        return ifNotMade?.() ?? sendAgain(runtime, task, plan.record, assertMaySend);
+        return ifNotMade?.() ?? sendAgain(runtime, task, plan.record);
       });
     case "blocked":
       return { kind: "unresolved", record: plan.record };
@@ -113,7 +113,7 @@ export async function createOnce(
         throw new NotSentError(
           `${ref.label} was not sent: this run has resolved an earlier create of it. Run this again.`,
         );
-      return sendCreate(runtime, task, assertMaySend);
+      return sendCreate(runtime, task);
   }
 }
 
@@ -131,7 +131,7 @@ function savedMeanwhile(
   if (urn !== ref.resourceUrn || pendingReplacement === true) return undefined;
   const other = deployment.holderOf(kind, id);
   const isElsewhere = other !== undefined && other !== ref.key;
-  if (isElsewhere || deployment.hasDeleted(kind, id) || !isSameAccount(outputs[ACCOUNT]))
+  if (isElsewhere || deployment.deleted.has(kind, id) || !isSameAccount(outputs[ACCOUNT]))
     return undefined;
   const isKnown = !holdsSecret(outputs) && outputs[SENT_AS] === undefined;
   const body = isKnown && values ? fingerprintOfBody(kind, values) : "";
@@ -187,14 +187,13 @@ async function recover(
 
 function sendAgain(
   runtime: Runtime,
-  task: ObjectTask,
+  task: RunningTask,
   { mark }: Unresolved,
-  assertMaySend: () => void,
 ): Promise<Outcome> {
   runtime.messages.say(
     `${task.ref.label}: a search finds no object of the create that an earlier run sent. This run sends it again.`,
   );
-  return sendCreate(runtime, { ...task, mark }, assertMaySend);
+  return sendCreate(runtime, { ...task, mark });
 }
 
 /**
@@ -213,7 +212,7 @@ function ownershipConflict(
   const holder = inRun ?? saved?.ref.key;
   if (holder !== undefined && inRun !== ref.key)
     return `already belongs to ${parseKey(holder).label}`;
-  return runtime.deployment.hasDeleted(kind, id) ? "was deleted before" : undefined;
+  return runtime.deployment.deleted.has(kind, id) ? "was deleted before" : undefined;
 }
 
 /**
@@ -254,11 +253,7 @@ export function wasSentWithOtherArguments(
   return made.body !== fingerprintOfBody(kind, values);
 }
 
-async function sendCreate(
-  runtime: Runtime,
-  task: ObjectTask,
-  assertMaySend: () => void,
-): Promise<Outcome> {
+async function sendCreate(runtime: Runtime, task: RunningTask): Promise<Outcome> {
   const { kind, ref, values, secret, mark } = task;
   const { key, label } = ref;
   const { account, deployment, settings, messages, runName: run } = runtime;
@@ -290,7 +285,7 @@ async function sendCreate(
       fields: field === undefined ? fields : { ...fields, [field]: mark },
       label,
       beforeSend: async (at) => {
-        assertMaySend();
+        task.assertMaySend();
         await journal.recordSending({ ...record, key, run, account, at });
         sentAt = at;
       },

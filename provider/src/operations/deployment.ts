@@ -38,6 +38,19 @@ export interface Checked {
   planned?: { stored: StoredSet; object: PlannedObject; deletes(id: string): boolean };
 }
 
+/** Objects of any kind, by {@link objectKey}. */
+class ObjectSet {
+  readonly #keys = new Set<string>();
+
+  add(kind: Kind, id: string) {
+    this.#keys.add(objectKey(kind.name, id));
+  }
+
+  has(kind: Kind, id: string) {
+    return this.#keys.has(objectKey(kind.name, id));
+  }
+}
+
 export class Deployment {
   /**
    * True in an `up`, false in a preview, in a `destroy`, and before the first check; undefined if a plugin can't know.
@@ -49,12 +62,12 @@ export class Deployment {
   /** The outcomes of this run's creates with which the engine's call fails, by key: the engine may ask again. */
   readonly failed = new Map<string, Outcome>();
   /**
-   * Objects that this run has announced as staying live, by {@link objectKey}. The engine may call `delete` for one
+   * Objects that this run has announced as staying live. The engine may call `delete` for one
    * nevertheless, as a transformation may have changed the option: then it is refused.
    */
-  readonly #staying = new Set<string>();
-  /** Objects that this run has deleted, or found to be gone, by {@link objectKey}. */
-  readonly #deleted = new Set<string>();
+  readonly staying = new ObjectSet();
+  /** Objects that this run has deleted, or found to be gone. */
+  readonly deleted = new ObjectSet();
   /** By {@link objectKey}, the key of the set that deletes the object. */
   readonly #toDelete = new Map<string, string>();
   /** By {@link objectKey}, the key of the resource or member that has the object after this run. */
@@ -174,21 +187,5 @@ export class Deployment {
   deleterOf(kind: Kind, id: string): string | undefined {
     if (id === UNKNOWN) return this.#toDelete.values().next().value;
     return this.#toDelete.get(objectKey(kind.name, id));
-  }
-
-  noteDeleted(kind: Kind, id: string) {
-    this.#deleted.add(objectKey(kind.name, id));
-  }
-
-  hasDeleted(kind: Kind, id: string) {
-    return this.#deleted.has(objectKey(kind.name, id));
-  }
-
-  noteStaying(kind: Kind, id: string) {
-    this.#staying.add(objectKey(kind.name, id));
-  }
-
-  isStaying(kind: Kind, id: string) {
-    return this.#staying.has(objectKey(kind.name, id));
   }
 }

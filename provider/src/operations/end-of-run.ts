@@ -37,6 +37,7 @@ import type { Runtime } from "./runtime.js";
 
 /** The longest wait for the record at the end of a run. The engine waits for seconds before it kills the process. */
 const MAX_WAIT_MS = 2000;
+const late = () => sleep(MAX_WAIT_MS, undefined, { ref: false });
 
 /**
  * Waits for the record before the last resource is done: after that, Pulumi takes out of the state what is to be named,
@@ -70,8 +71,7 @@ export async function awaitRecord(runtime: Runtime) {
 export async function tellEnd(runtime: Runtime) {
   const { record, command } = runtime;
   if ((command && !isOfProgram(command)) || !record.hasBegun) return;
-  const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
-  const open = await Promise.race([record.open(), late]);
+  const open = await Promise.race([record.open(), late()]);
   if (!open || !record.arrived) return;
   // Without the command line, what a program doesn't declare may not be meant.
   if (command) await tellLeaving(runtime, command, record.arrived);
@@ -100,10 +100,7 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
   });
   let now: SavedState | undefined;
   if (deployment.isUp && leaving.length > 0)
-    now = await Promise.race([
-      record.stateNow(),
-      sleep(MAX_WAIT_MS, undefined, { ref: false }),
-    ]);
+    now = await Promise.race([record.stateNow(), late()]);
   for (const each of objectsIn(leaving)) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;

@@ -47,6 +47,7 @@ import {
   type ObjectTask,
   type Outcome,
   type Outcomes,
+  type RunningTask,
   toAdvertisingError,
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
@@ -103,7 +104,7 @@ export class ObjectOperations {
       };
       const isUpdate = task.action.do === "update";
       const outcome = await runtime.work
-        .track(() => this.#execute(task, assertMaySend))
+        .track(() => this.#execute({ ...task, assertMaySend }))
         .catch((error): Outcome => {
           return { kind: "failed", error: toAdvertisingError(error), isUpdate };
         });
@@ -121,15 +122,14 @@ export class ObjectOperations {
     return outcomes;
   }
 
-  /** @param assertMaySend throws once nothing more may be sent. */
-  async #execute(task: ObjectTask, assertMaySend: () => void): Promise<Outcome> {
+  async #execute(task: RunningTask): Promise<Outcome> {
     const { action, values, id = "", olds, ref, sentAs } = task;
     switch (action.do) {
       case "create":
       case "replace":
-        return createOnce(this.runtime, task, assertMaySend);
+        return createOnce(this.runtime, task);
       case "recover":
-        return this.#recover({ ...task, action: action.else }, assertMaySend);
+        return this.#recover({ ...task, action: action.else });
       case "same":
         return { kind: "managed", id };
       case "update":
@@ -152,11 +152,11 @@ export class ObjectOperations {
   }
 
   /** @param task its action is the one that follows if the create certainly wasn't carried out. */
-  #recover(task: ObjectTask, assertMaySend: () => void) {
+  #recover(task: RunningTask) {
     // A single object's replacement has begun already.
     const isSent = task.ref.member === undefined || isToCreate(task);
-    const ifNotMade = () => this.#execute(task, assertMaySend);
-    return createOnce(this.runtime, task, assertMaySend, isSent ? undefined : ifNotMade);
+    const ifNotMade = () => this.#execute(task);
+    return createOnce(this.runtime, task, isSent ? undefined : ifNotMade);
   }
 
   /** @returns undefined if the object certainly doesn't exist. @throws AdvertisingError if that isn't known. */
@@ -281,21 +281,21 @@ export class ObjectOperations {
     const { deployment } = runtime;
     const { id, created } = target;
     // The engine calls `delete` by the option in its state. A message says that the object stays live.
-    if (deployment.isStaying(kind, id)) return;
+    if (deployment.staying.has(kind, id)) return;
     const blocker = await this.#deleteBlocker(target, properties);
     if (blocker) {
-      deployment.noteStaying(kind, id);
+      deployment.staying.add(kind, id);
       runtime.messages.warnEach(notDeletedNotice(target, blocker));
       return;
     }
-    if (!deployment.hasDeleted(kind, id)) {
+    if (!deployment.deleted.has(kind, id)) {
       const wasThere = await runtime.work.track(() =>
         runtime.client().delete(this.#request("delete", target)),
       );
       const until = wasThere ? undefined : this.unprovenUntil(created);
       if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
     }
-    deployment.noteDeleted(kind, id);
+    deployment.deleted.add(kind, id);
   }
 
   /**

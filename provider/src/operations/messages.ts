@@ -14,6 +14,7 @@ import {
   joined,
   natural,
   OutcomeUnknownError,
+  pick,
   printable,
   shellWord,
   type Values,
@@ -125,8 +126,8 @@ export function mistakeNotices(
   secret: ReadonlySet<string>,
 ): Notice[] {
   if (catalogIn(ref.key) !== undefined) return [];
-  const plain = Object.entries(values).filter(([name]) => !secret.has(name));
-  return problemMessages(warningsIn(Object.fromEntries(plain))).map((text) =>
+  const plain = pick(values, (name) => !secret.has(name));
+  return problemMessages(warningsIn(plain)).map((text) =>
     notice("with likely mistakes", ref, text),
   );
 }
@@ -144,11 +145,7 @@ export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilitie
 }
 
 /** The problem of a preview: a set deletes the object before its adopter is declared. @param deleter the set's key. */
-export function adoptedTooLateMessage(
-  { label }: ResourceRef,
-  id: string,
-  deleter: string,
-): string {
+export function adoptedTooLateMessage({ label }: ResourceRef, id: string, deleter: string) {
   let what = `existingId ${id} is deleted`;
   if (id === UNKNOWN) what = "existingId isn't known yet: it may be deleted";
   const set = parseKey(deleter).label;
@@ -165,7 +162,7 @@ function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
 export function namesakesMessage(
   { deployment }: Pick<Runtime, "deployment">,
   all: readonly Namesake[],
-): string {
+) {
   const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   return [
@@ -327,7 +324,7 @@ export function formerlyLeftNotice(
  * At the end of a preview or an `up`: open creates that this run has not come to. @param all at least one.
  * @param isWhole whether the run has come to all that the program declares.
  */
-export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean): string {
+export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean) {
   const names = all.map(
     ({ key, id = "outcome unknown" }) => `${parseKey(key).short} (${id})`,
   );
@@ -342,7 +339,7 @@ export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean): 
 }
 
 /** The error of a run with targets. @param all what interrupted updates of other sets have sent; at least one. */
-export function leftOutMessage(all: readonly OpenCreate[]): string {
+export function leftOutMessage(all: readonly OpenCreate[]) {
   const names = all.map(({ key }) => parseKey(key).short);
   return `An interrupted run sent ${count(all.length, "create")} of a set that this run leaves out: ${listed(names)}. Pulumi would forget ${agree(all.length, "it", "them")}, so nothing was sent. First run \`${inStack("pulumi up")}\` without --target and --exclude.`;
 }
@@ -568,7 +565,7 @@ export function hiddenEventsMessage({ label, short }: ResourceRef) {
 }
 
 /** The error of an `up` or a preview while creates are unresolved. @param open at least one. */
-export function unresolvedMessage(open: readonly OpenObject[]): string {
+export function unresolvedMessage(open: readonly OpenObject[]) {
   const sorted = open.toSorted((a, b) => natural(a.ref.short, b.ref.short));
   const entries = sorted.map(({ ref, record, why }) => {
     const name = `  ${printable(ref.short)}: ${describe(ref.kind, record)}`;

@@ -38,6 +38,12 @@ export interface ObjectTask extends NamedObject {
   mark: string;
 }
 
+/** A task that has begun. */
+export interface RunningTask extends ObjectTask {
+  /** Throws once nothing more may be sent. */
+  assertMaySend(): void;
+}
+
 export type Outcome =
   /** The live object has the program's arguments: it was updated or adopted. */
   | { kind: "managed"; id: string }
@@ -77,7 +83,7 @@ export interface FailedDelete {
 }
 
 /** Whether the outcome makes the call fail. A failed set deletes nothing, like the engine after an error. */
-export function isTrouble(outcome: Outcome): boolean {
+export function isTrouble(outcome: Outcome) {
   if (outcome.kind === "created") return outcome.sentAs !== undefined;
   return outcome.kind !== "managed";
 }
@@ -102,13 +108,13 @@ export class ResourceFailure extends Error {
 }
 
 /** Describes an unexpected error. Its stack is needed for a report, and contains no values. */
-export function describeDefect(error: unknown): string {
+export function describeDefect(error: unknown) {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `A defect in pulumi-advertising; please report it with this text: ${stack}`;
 }
 
 /** A failure's message for users, with its page. */
-export function describeError(error: unknown): string {
+export function describeError(error: unknown) {
   const ours = error instanceof ResourceFailure ? error : toAdvertisingError(error);
   return withPage(ours.message, ours.code);
 }

@@ -289,7 +289,7 @@ function namedObjects(plan: Omit<Plan, "objects">): NamedObject[] {
  * send something, or where the set no longer declares them.
  * @throws BlockedCreateError if an interrupted run sent events of the set that nobody can tell, since they are secret.
  */
-export async function withOpenCreates(plan: Plan): Promise<Plan> {
+export async function withOpenCreates(plan: Plan) {
   const { runtime, resource, ref, stored, objects } = plan;
   const isSet = "member" in resource;
   const isUnchanged = objects.every(isQuiet);

@@ -7,6 +7,7 @@ import {
   COMMAND,
   inStack,
   isoNow,
+  pick,
   printable,
   UnsupportedError,
   type Values,
@@ -92,14 +93,12 @@ export async function readResource(
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
   const props = withoutUndefined({ ...properties, ...written });
   const outputs = ["eventIds", kind.idProperty, "sentAs", UNRESOLVED];
-  const args = Object.entries(argumentsIn(props)).filter(
-    ([name]) => !outputs.includes(name),
-  );
+  const args = pick(argumentsIn(props), (name) => !outputs.includes(name));
   return {
     id: stored.eventIds.get(SINGLE) ?? id,
     props,
     // Also after answers: the next run then sees a change, and sends under its own name.
-    inputs: inputs && { ...inputs, ...Object.fromEntries(args) },
+    inputs: inputs && { ...inputs, ...args },
   };
 }
 
@@ -113,8 +112,7 @@ async function inputsInRecord(
   const saved = await runtime.record.state();
   const found = saved?.withId(id).filter(isResource(resource, id, properties)) ?? [];
   if (found.length !== 1) return undefined;
-  const inputs = Object.entries(found[0]?.inputs ?? {});
-  return Object.fromEntries(inputs.filter(([name]) => name.startsWith("__")));
+  return pick(found[0]?.inputs ?? {}, (name) => name.startsWith("__"));
 }
 
 /**
@@ -211,7 +209,7 @@ async function refreshObjects(
   const { events, eventIds, sentAs, created, resolved } = stored;
   // Undefined if the state does not say which values are secret.
   const secret = ref && secretOfObjects(kind, secretArgumentsIn(inputs ?? {}));
-  const refreshOne = async (key: string, id: string): Promise<boolean> => {
+  const refreshOne = async (key: string, id: string) => {
     const own = ref && objectRef(ref, key);
     const label = own ? `${own.label} (${id})` : `${kind.name} ${id}`;
     const target = { id, created, label, ref: own };
@@ -222,7 +220,7 @@ async function refreshObjects(
         runtime.messages.warnEach(tooEarlyNotice(target, until));
         return false;
       }
-      runtime.deployment.noteDeleted(kind, id);
+      runtime.deployment.deleted.add(kind, id);
       runtime.messages.warnEach(goneNotice(target));
       for (const map of [events, eventIds, sentAs]) map.delete(key);
       // Its create has nothing to be taken over any more.

@@ -134,7 +134,7 @@ export class RunRecord {
   }
 
   /** The creates of earlier runs that are still open. */
-  open(): Promise<OpenCreates> {
+  open() {
     const isUp = this.options.isUp();
     const opening = this.#opening.get(isUp) ?? this.#open(isUp);
     this.#opening.set(isUp, opening);
@@ -209,13 +209,13 @@ export class RunRecord {
   }
 
   /** Whether an interrupted run has sent a create again that the state lists as unresolved. */
-  hasSentAgain({ mark, at }: Pick<OpenCreate, "mark" | "at">): boolean {
+  hasSentAgain({ mark, at }: Pick<OpenCreate, "mark" | "at">) {
     const last = this.#sentAt.get(mark) || at;
     return last !== at || this.arrived?.sentAgain.has(mark) === true;
   }
 
   /** The marks that the record lists for these keys, of creates that are not open, or no longer. */
-  overOf(keys: readonly string[]): string[] {
+  overOf(keys: readonly string[]) {
     const listed = keys.flatMap((key) => this.arrived?.sentByKey.get(key) ?? []);
     const over = listed.filter(({ run, mark }) => {
       const isOver = !this.#openMarks.has(mark) || this.#seen.has(mark);

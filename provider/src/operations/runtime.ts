@@ -85,7 +85,7 @@ export class Work {
     this.#stopped.abort(new NotSentError(`Not sent: ${why}. Run this again.`));
   }
 
-  async track<T>(work: () => Promise<T>): Promise<T> {
+  async track<T>(work: () => Promise<T>) {
     this.assertGoesOn();
     const promise = work();
     this.#running.add(promise);

@@ -54,10 +54,7 @@ export function departuresOf(
 }
 
 /** The next state, but for the objects that are left live. @param objects the ones that stay in the state. */
-export function nextState(
-  change: ResourceChange,
-  after: ReadonlyMap<string, ObjectAfter>,
-): StoredSet {
+export function nextState(change: ResourceChange, after: ReadonlyMap<string, ObjectAfter>) {
   const { stored, declared, objects } = change;
   const next: StoredSet = {
     ...stored,

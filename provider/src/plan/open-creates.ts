@@ -87,7 +87,7 @@ export interface OpenCreate extends SentCreate {
 }
 
 /** Whether the record proves that a journal is this state's. */
-export function isOfState(journal: NotedRun, saved: SavedCreates): boolean {
+export function isOfState(journal: NotedRun, saved: SavedCreates) {
   const { run, from, stateRuns = [], hasCheckpoints, entries } = journal;
   if ([run, ...stateRuns].some((each) => saved.runs.has(each))) return true;
   // Otherwise the record would name the run.
@@ -95,7 +95,7 @@ export function isOfState(journal: NotedRun, saved: SavedCreates): boolean {
   // Neither an empty state nor its pending operations have named a run, then and now.
   const isOfEmpty = saved.isEmpty && saved.runs.size === 0 && stateRuns.length === 0;
   if (isOfEmpty || (saved.time !== "" && from === saved.time)) return true;
-  return [...entries.values()].some(({ key, id, account }) => {
+  return entries.values().some(({ key, id, account }) => {
     return id !== undefined && saved.hasObject(parseKey(key).kind, id, account);
   });
 }
@@ -219,7 +219,7 @@ export function finishedJournals<J extends NotedRun>(
   journals: readonly J[],
   saved: SavedCreates | undefined,
   isOpen: (mark: string) => boolean,
-): J[] {
+) {
   const asked = marksIn(journals);
   const staying = journals.filter((journal) => marksIn([journal]).values().some(isOpen));
   const askedLater = marksIn(staying);
@@ -231,7 +231,7 @@ export function finishedJournals<J extends NotedRun>(
   return journals.filter((journal) => {
     // Another state may need it.
     if (saved && !isOfState(journal, saved)) return false;
-    return ![...journal.entries.values()].some(isNeeded);
+    return !journal.entries.values().some(isNeeded);
   });
 }
 

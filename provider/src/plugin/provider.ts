@@ -51,6 +51,7 @@ import {
   SECRET_ARGUMENTS,
   secretArgumentsIn,
   TIMEOUTS_IGNORED,
+  typesIn,
   UNKNOWN,
 } from "../state/index.js";
 import { detailedDiff, type PropertyDiff } from "./detailed-diff.js";
@@ -85,7 +86,7 @@ export class AdvertisingPlugin {
   }
 
   /** @returns the problems of the provider's arguments; none while some arguments are unknown. */
-  checkConfig({ values }: Pick<Properties, "values">, urn: string): string[] {
+  checkConfig({ values }: Pick<Properties, "values">, urn: string) {
     const keys = Object.keys(argumentsIn(values)).filter((key) => key !== "version");
     if (keys.some((key) => values[key] === UNKNOWN)) return [];
     const { problems } = readSettings({
@@ -304,7 +305,7 @@ export class AdvertisingPlugin {
 
 /** The resource of a URN, `urn:pulumi:<stack>::<project>::<types>::<name>`. */
 function resourceAt(urn: string) {
-  const [, , types = ""] = urn.split("::", 3);
+  const types = typesIn(urn);
   const resource = resourceOfType(types.split("$").at(-1) ?? "");
   if (!resource)
     throw new ArgumentsError(`The plugin has no resource ${types}. Nothing was sent.`);

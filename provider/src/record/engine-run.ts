@@ -81,7 +81,7 @@ export function isPartial(run: EngineRun) {
 export function isInRun(
   urn: string,
   { targets, excludes }: Pick<EngineRun, "targets" | "excludes">,
-): boolean {
+) {
   if (matchesTarget(urn, excludes)) return false;
   return targets.length === 0 || matchesTarget(urn, targets);
 }

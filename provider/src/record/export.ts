@@ -74,7 +74,7 @@ export function readExport(text: string, what = "this"): ExportedStack {
 }
 
 /** The stacks that the state's resources name. After a rename, that is the former name until the next run. */
-export function stackNamesIn({ resources, pending }: ExportedStack): string[] {
+export function stackNamesIn({ resources, pending }: ExportedStack) {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
   const names = all.flatMap(({ inputs }) => {
     const context = readProgramContext(inputs?.[IDENTITY]);

@@ -18,10 +18,7 @@ export interface PulumiOptions {
 export type RunPulumi = typeof runPulumi;
 
 /** @returns what Pulumi printed on standard output. @throws Error that names the reason. */
-export async function runPulumi(
-  args: readonly string[],
-  options: PulumiOptions = {},
-): Promise<string> {
+export async function runPulumi(args: readonly string[], options: PulumiOptions = {}) {
   const { executable = "pulumi", cwd, environment, timeoutMs = 30_000 } = options;
   const folder = cwd === undefined ? [] : ["--cwd", cwd];
   const what = `\`pulumi ${args.slice(0, 2).join(" ")}\``;

@@ -14,7 +14,7 @@ import type { CreateRecord } from "./stored.js";
 export const MAX_LISTED = 20;
 
 /** Describes an object to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1), sent at …`. */
-export function describe(kind: Kind["name"], create: CreateRecord): string {
+export function describe(kind: Kind["name"], create: CreateRecord) {
   const { name, facts = {}, field, mark, replaces, at } = create;
   const details = Object.entries(facts).map(
     ([property, value]) => `${property} ${printable(String(value))}`,
@@ -29,7 +29,7 @@ export function describe(kind: Kind["name"], create: CreateRecord): string {
 }
 
 /** Advice on how to avoid a replacement. @param id of the object, or "one". @param isPerhaps if nothing may change. */
-export function howToKeep(id: string, isPerhaps = false): string {
+export function howToKeep(id: string, isPerhaps = false) {
   const undo = isPerhaps ? "" : "undo the change; or ";
   return `To keep ${id}, ${undo}set existingId, and make the change on the platform by hand.`;
 }
@@ -46,7 +46,7 @@ export const TIMEOUTS_IGNORED =
 export function pendingCommandLine(
   option: "created" | "not-created" | "forget",
   names: readonly string[],
-): string {
+) {
   const options = names
     .slice(0, MAX_LISTED)
     .map((name) => `--${option} ${shellWord(name)}`);
@@ -54,7 +54,7 @@ export function pendingCommandLine(
 }
 
 /** The commands that resolve creates, one for each answer. @param shorts the creates' names in commands. */
-export function answerCommands(shorts: readonly string[]): string[] {
+export function answerCommands(shorts: readonly string[]) {
   const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((short) => `${short}=<its id>`);
   const others = shorts.length - MAX_LISTED;
@@ -81,7 +81,7 @@ export function resolveCommands(shorts: readonly string[]) {
 export function whatHappened(
   label: string,
   { id, at }: Pick<CreateRecord, "at"> & { id?: string | undefined },
-): string {
+) {
   if (id !== undefined) return `${label}: an earlier run created it as ${id}.`;
   const when = at === "" ? "" : ` at ${at}`;
   return `${label}: an earlier run sent it${when}, and its outcome is unknown.`;
@@ -105,7 +105,7 @@ export function renameCure(
   ref: Omit<ResourceRef, "identity">,
   former: { key: string; id?: string | undefined; isInState?: boolean | undefined },
   code = (text: string) => text,
-): string {
+) {
   const { key, id = "<its id>", isInState } = former;
   const adopt = `set ${code(`existingId: ${id}`)}`;
   // A plugin learns of an alias only from the state.

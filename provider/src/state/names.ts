@@ -29,7 +29,7 @@ const DEFAULT_ORGANIZATION = "organization";
  * `<project>/<stack>[@<organization>]::[<types of parents>$::]<name>`
  * @param stackPath `<organization>/<project>/<stack>`
  */
-export function identityText(stackPath: string, place: Place): string {
+export function identityText(stackPath: string, place: Place) {
   const [organization, project, stack] = stackPath.split("/");
   const owner = organization === DEFAULT_ORGANIZATION ? "" : `@${organization}`;
   return `${project}/${stack}${owner}::${placeText(place)}`;
@@ -53,7 +53,7 @@ function parsePlace(text: string): Place {
 }
 
 /** The stack in an identity: `<organization>/<project>/<stack>`. */
-export function stackOf(identity: string): string {
+export function stackOf(identity: string) {
   const [, project, stack, organization = DEFAULT_ORGANIZATION] =
     /^(.*?)\/(.*?)(?:@(.*?))?::/s.exec(identity) ?? [];
   return `${organization}/${project}/${stack}`;
@@ -66,11 +66,16 @@ export const DEFAULT_PROVIDER = "default";
  * Names a provider resource of the plugin within its stack: by its name, and below a component by its parents too. A
  * default provider has the package's version in its name.
  */
-export function providerAt(urn: string): string {
-  const [, , types = ""] = urn.split("::", 3);
+export function providerAt(urn: string) {
+  const types = typesIn(urn);
   const name = nameInUrn(urn);
   if (types.includes("$")) return `${types}::${name}`;
   return name.replace(/^default_\d+_\d+_\d+.*/s, DEFAULT_PROVIDER);
+}
+
+/** A resource's type after those of its parents, `urn:pulumi:<stack>::<project>::<types>::<name>`. */
+export function typesIn(urn: string) {
+  return urn.split("::").at(2) ?? "";
 }
 
 export function nameInUrn(urn: string) {
@@ -78,15 +83,14 @@ export function nameInUrn(urn: string) {
 }
 
 /** The value for a command's `--stack`. A default organization is left out. */
-export function stackOption(stack: string): string {
+export function stackOption(stack: string) {
   const [organization = "", , name = ""] = stack.split("/");
   return organization === DEFAULT_ORGANIZATION ? name : `${organization}/${name}`;
 }
 
 /** The key that a resource has in the journal; its URN is `urn:pulumi:<stack>::<project>::<types>::<name>`. */
-export function keyOfUrn(resource: ResourceName, urn: string): string {
-  const [, , types = ""] = urn.split("::", 3);
-  const parentTypes = types.split("$").slice(0, -1).join("$") || undefined;
+export function keyOfUrn(resource: ResourceName, urn: string) {
+  const parentTypes = typesIn(urn).split("$").slice(0, -1).join("$") || undefined;
   return keyOf(resource, { parentTypes, name: nameInUrn(urn) });
 }
 
@@ -138,7 +142,7 @@ export function isOfPlugin({
   resource,
   resourceUrn,
 }: Pick<ResourceRef, "resource" | "resourceUrn">) {
-  return !resourceUrn.split("::").at(2)?.endsWith(typeTokenOf(resource));
+  return !typesIn(resourceUrn).endsWith(typeTokenOf(resource));
 }
 
 /** The URN that the plugin's resource of this name has. */
@@ -201,7 +205,7 @@ export function parseKey(key: string): ParsedKey {
 const MEMBER = /\["(?:[^"\\]|\\.)*"\]$/s;
 
 /** The key of the resource that an object belongs to: a member's set, or the single resource itself. */
-export function resourceKeyIn(key: string): string {
+export function resourceKeyIn(key: string) {
   const [resource = ""] = key.split("::", 1);
   if (setNamed(resource) === undefined) return key;
   return key.replace(MEMBER, "");

@@ -2,8 +2,8 @@
  * A resource's objects by key, as the engine's state and inputs have them. A single resource is read as a set of one
  * under the empty key, so that everything between reading and writing exists once. Pure.
  */
-import { asRecord, type Values } from "../base/index.js";
-import type { AnyKind, Kind } from "../kinds/index.js";
+import { asRecord, pick, type Values } from "../base/index.js";
+import type { AnyKind } from "../kinds/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
   ACCOUNT,
@@ -11,6 +11,7 @@ import {
   LEFT_LIVE,
   type LeftLive,
   leftLiveIn,
+  mapOf,
   RESOLVED,
   resolvedIn,
   SENT_AS,
@@ -24,16 +25,14 @@ import {
 export const SINGLE = "";
 
 /** The kind of a resource's objects. */
-export function kindOf(resource: AnyKind): Kind {
+export function kindOf(resource: AnyKind) {
   if ("member" in resource) return resource.member;
   return resource;
 }
 
 /** The inputs without hidden properties, whose names begin with two underscores. */
 export function argumentsIn(inputs: Values): Values {
-  return Object.fromEntries(
-    Object.entries(inputs).filter(([name]) => !name.startsWith("__")),
-  );
+  return pick(inputs, (name) => !name.startsWith("__"));
 }
 
 /** A set as declared, from checked inputs. In a preview, any value may not be known yet. */
@@ -118,12 +117,6 @@ export function readStoredSet(outputs: Values): StoredSet {
     left: leftLiveIn(outputs),
     resolved: resolvedIn(outputs),
   };
-}
-
-function mapOf<T>(stored: unknown, read: (value: unknown) => T) {
-  return new Map(
-    Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)]),
-  );
 }
 
 /**
@@ -216,7 +209,7 @@ export function completeArguments(
     advertiserId,
     additionalFields,
   };
-  return Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));
+  return pick(event, (_, value) => value !== null);
 }
 
 function mergedFields(shared: unknown, ofEntry: unknown): unknown {

@@ -62,7 +62,7 @@ export interface SentCreate extends CreateRecord {
  * @param run as {@link runIn} returns it. @param key the resource's or member's, as in the journal.
  * @returns in the form of a UUID.
  */
-export function markOf(run: string, key: string): string {
+export function markOf(run: string, key: string) {
   const digest = hash("sha256", JSON.stringify([run, key]));
   return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, "$1-$2-$3-$4-$5");
 }
@@ -124,7 +124,7 @@ export function runIn({ [RUN]: text }: Values): SendingRun {
  * The mark of a create by its resource's inputs: the one that it keeps from an earlier sending, or else the run's own.
  * @param run the run that sends. @param key the object's, as in the journal. @param member its key in a set.
  */
-export function markIn(inputs: Values, run: string, key: string, member = ""): string {
+export function markIn(inputs: Values, run: string, key: string, member = "") {
   const kept = own(inputs[MARKS], member);
   return typeof kept === "string" ? kept : markOf(run, key);
 }
@@ -154,8 +154,13 @@ export function isOfKnownAccount(outputs: Values | undefined) {
 
 /** The outcomes in {@link RESOLVED}. */
 export function resolvedIn({ [RESOLVED]: outcomes }: Values) {
+  return mapOf(outcomes, String);
+}
+
+/** A stored object as a map. */
+export function mapOf<T>(stored: unknown, read: (value: unknown) => T) {
   return new Map(
-    Object.entries(asRecord(outcomes)).map(([mark, id]) => [mark, String(id)]),
+    Object.entries(asRecord(stored)).map(([key, value]) => [key, read(value)]),
   );
 }
 

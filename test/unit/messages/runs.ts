@@ -142,7 +142,7 @@ export const runs: Examples = {
   "the response names an id that was deleted before": async () => {
     const { sandbox, newRun } = await startShop();
     const { event, runtime } = newRun();
-    runtime.deployment.noteDeleted(conversionEvent, "2");
+    runtime.deployment.deleted.add(conversionEvent, "2");
     sandbox.fail({
       on: "event",
       with: () => jsonAnswer({ success: true, payload: { id: 2 } }),
