@@ -107,7 +107,7 @@ export function idConflict(
 export function managerOf(
   { create, id }: Pick<Answer, "create" | "id">,
   { saved }: Pick<StackCreates, "saved">,
-): ExportedObject | undefined {
+) {
   if (id === "") return undefined;
   return saved.holdersOf(create.ref.kind, id).find((each) => isSameObject(create, each));
 }

@@ -4,13 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { asRecord, type Environment, jsonIn } from "../base/index.js";
 import { backendIn, inProject, projectFileOf } from "../journal/index.js";
-import {
-  EXPORT,
-  type ExportedStack,
-  type PulumiOptions,
-  readExport,
-  runPulumi,
-} from "../record/index.js";
+import { EXPORT, type PulumiOptions, readExport, runPulumi } from "../record/index.js";
 import { NAMESPACE, readSettings } from "../settings/index.js";
 import { isInline, type StackChoice, stackOptionsIn, TEXT, textOf } from "./harness.js";
 
@@ -64,7 +58,7 @@ async function pulumi(
 export type StateChoice = StackChoice & { state?: string | undefined };
 
 /** A file's state (`-`: standard input), or the chosen stack's, whose secrets stay encrypted. @throws Error */
-export async function stateOf({ state, ...choice }: StateChoice): Promise<ExportedStack> {
+export async function stateOf({ state, ...choice }: StateChoice) {
   if (state === undefined) return readExport(await pulumi(EXPORT, choice));
   return readExport(await textOf(state), state);
 }
@@ -86,7 +80,7 @@ export async function refresh(
 }
 
 /** The chosen stack, `<organization>/<project>/<stack>`; undefined if none is selected, or Pulumi fails. */
-export async function stackName(choice: StackChoice): Promise<string | undefined> {
+export async function stackName(choice: StackChoice) {
   const options = ["--show-name", "--fully-qualify-stack-names"];
   const name = await pulumi(["stack", ...options], choice).catch(() => undefined);
   return name?.trim();

@@ -108,7 +108,7 @@ export function createTransport(
     headersTimeout: 0,
     bodyTimeout: 0,
   };
-  const agentOf = (pipelining: number): Dispatcher => {
+  const agentOf = (pipelining: number) => {
     if (!proxy) return new Agent({ ...options, pipelining });
     return createProxyAgent(proxy, { ...options, pipelining }, timeoutMs, disableKeepAlive);
   };

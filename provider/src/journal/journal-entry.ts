@@ -45,7 +45,7 @@ export class DamagedJournal extends Error {}
  * @returns undefined if there is no file. @throws DamagedJournal if any other line can't be read; Error if a later
  * version wrote the file, and as {@link readPrivate}.
  */
-export function readJournal(path: string, disk: Disk = systemDisk): RunJournal | undefined {
+export function readJournal(path: string, disk: Disk = systemDisk) {
   const text = readPrivate(path, disk);
   return text === undefined ? undefined : parseJournal(text, path);
 }

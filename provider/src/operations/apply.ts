@@ -410,8 +410,7 @@ function setOutputs(
   const { messages } = runtime;
   messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, unmanaged));
   messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
-  if (failedDeletes.length === 0 && !outcomes.values().some(isTrouble))
-    return done.outs;
+  if (failedDeletes.length === 0 && !outcomes.values().some(isTrouble)) return done.outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);
   // A set without a member is not saved: the next run creates it.
   const hasMembers = [stored, after].some(

@@ -185,11 +185,7 @@ async function recover(
   return ifNotMade();
 }
 
-function sendAgain(
-  runtime: Runtime,
-  task: RunningTask,
-  { mark }: Unresolved,
-): Promise<Outcome> {
+function sendAgain(runtime: Runtime, task: RunningTask, { mark }: Unresolved) {
   runtime.messages.say(
     `${task.ref.label}: a search finds no object of the create that an earlier run sent. This run sends it again.`,
   );

@@ -146,7 +146,7 @@ export class Deployment {
    * Notes that a resource or member has this object after the run. One that gives an object up doesn't claim it, so
    * objects can be moved or swapped in any order. @returns the key of another that has claimed the object.
    */
-  claim(kind: Kind, id: string, key: string): string | undefined {
+  claim(kind: Kind, id: string, key: string) {
     const object = objectKey(kind.name, id);
     const other = this.#after.get(object) ?? key;
     this.#after.set(object, other);
@@ -184,7 +184,7 @@ export class Deployment {
   }
 
   /** The key of the set that deletes the object in the `up`. With an id that isn't known, of any set that deletes. */
-  deleterOf(kind: Kind, id: string): string | undefined {
+  deleterOf(kind: Kind, id: string) {
     if (id === UNKNOWN) return this.#toDelete.values().next().value;
     return this.#toDelete.get(objectKey(kind.name, id));
   }

@@ -160,7 +160,7 @@ export class ObjectOperations {
   }
 
   /** @returns undefined if the object certainly doesn't exist. @throws AdvertisingError if that isn't known. */
-  async read(target: Target): Promise<Values | undefined> {
+  async read(target: Target) {
     const { runtime } = this;
     return runtime.work.track(() => runtime.client().read(this.#request("read", target)));
   }
@@ -363,7 +363,7 @@ const DAY_MS = 24 * 3600 * 1000;
  * clock, because the clock that it is compared with may be ahead by hours. Undefined if no operation beside create is
  * known: then no call can come too early.
  */
-export function createdAt({ settings, work, platformNow }: Runtime): string | undefined {
+export function createdAt({ settings, work, platformNow }: Runtime) {
   if (!settings.operations) return undefined;
   return momentAfter(platformNow()) ?? new Date(work.clock.wallMs() + DAY_MS).toISOString();
 }

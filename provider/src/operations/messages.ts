@@ -85,7 +85,7 @@ export function takeOverNotice(
   ref: ResourceRef,
   entry: Pick<CreateRecord, "at"> & { id?: string | undefined },
   isPerhapsOther = false,
-): Notice {
+) {
   const { id } = entry;
   let next = id === undefined ? "searches the platform for it" : "takes it over";
   if (isPerhapsOther)
@@ -124,7 +124,7 @@ export function mistakeNotices(
   ref: ResourceRef,
   values: Values,
   secret: ReadonlySet<string>,
-): Notice[] {
+) {
   if (catalogIn(ref.key) !== undefined) return [];
   const plain = pick(values, (name) => !secret.has(name));
   return problemMessages(warningsIn(plain)).map((text) =>
@@ -133,12 +133,12 @@ export function mistakeNotices(
 }
 
 /** About a name that differs from the saved one only in letters that were broken. @param changes from `changeMessages` */
-export function brokenNameNotice(ref: ResourceRef, changes: readonly string[]): Notice {
+export function brokenNameNotice(ref: ResourceRef, changes: readonly string[]) {
   const text = `${ref.label}: ${changes} differs only in broken letters: check the encoding of its file`;
   return notice("with broken letters", ref, text);
 }
 
-export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilities): Notice {
+export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilities) {
   const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
   const sends = sentForAdoption(abilities);
   return notice(`adopted; ${sends}`, ref, `adopts ${object}; ${sends}`, object);
@@ -232,7 +232,7 @@ function refLike({ identity, resource, resourceUrn }: ResourceRef, key: string) 
 }
 
 /** For a preview in which the advertiser is not known yet. */
-export function possibleNamesakeNotice({ ref, open }: Namesake): Notice {
+export function possibleNamesakeNotice({ ref, open }: Namesake) {
   const text = `${ref.label} may exist already: ${whatIsOpen(open)}. \`pulumi up\` checks that once the advertiser is known.`;
   return notice("that may exist already", ref, text);
 }
@@ -245,10 +245,7 @@ export function refusedBeforeMessage({ label }: ResourceRef, refused: string) {
 const ASKED = 'deletionPolicy: "delete"';
 
 /** In an `up` or a `destroy`: a resource's objects were deleted. @param label the resource's, with its id. */
-export function deletedNotice(
-  label: string,
-  deleted: readonly Pick<LeftLive, "id">[],
-): Notice {
+export function deletedNotice(label: string, deleted: readonly Pick<LeftLive, "id">[]) {
   const ids = idRanges(deleted.map(({ id }) => id));
   return notice("deleted", { label }, `${label}: deleted ${ids} on the platform.`);
 }
@@ -262,7 +259,7 @@ export function replacedNotice(
   ref: ResourceRef,
   { id, isDeleted }: NonNullable<PlannedObject["former"]>,
   then: string,
-): Notice {
+) {
   const old = `The old object ${id}`;
   let fate = staysLive(kind, old);
   if (isDeleted) fate = `${old} will be deleted on the platform (${ASKED})`;
@@ -273,18 +270,14 @@ export function replacedNotice(
  * About an object with `existingId` whose arguments change, without a known update. @param changes from
  * `changeMessages`.
  */
-export function stateOnlyNotice(
-  ref: ResourceRef,
-  id: string,
-  changes: readonly string[],
-): Notice {
+export function stateOnlyNotice(ref: ResourceRef, id: string, changes: readonly string[]) {
   const told = enumerate(changes);
   const text = `${ref.label} has existingId: ${id}, and no update is known: only the state changes (${told}). Make the change on the platform by hand, or undo it.`;
   return notice("changed in the state only", ref, text, `${id}: ${told}`);
 }
 
 /** In a preview and an `up`: the journal has another create of a resource than the state's object. */
-export function secondObjectNotice({ label }: Shown, kind: Kind, id: string): Notice {
+export function secondObjectNotice({ label }: Shown, kind: Kind, id: string) {
   const text = `${label}: an earlier run also created ${id}. ${staysLive(kind, `Object ${id}`)}.`;
   return notice("also made by earlier runs", { label }, text, id);
 }
@@ -297,7 +290,7 @@ export function leavingNotice(
   { kind, ref, id = "", name }: Pick<ExportedObject, "kind" | "ref" | "id" | "name">,
   isDeleted: boolean,
   why = "is no longer in the program",
-): Notice {
+) {
   const { label, short } = ref;
   const object = `${kind.create.noun} ${id} ("${printable(name)}")`;
   let fate = staysLive(kind, `Its ${object}`);
@@ -313,7 +306,7 @@ export function leavingNotice(
 export function formerlyLeftNotice(
   { label, short }: Pick<ResourceRef, "label" | "short">,
   left: readonly LeftLive[],
-): Notice {
+) {
   const those = left.map(({ id, name }) => (name === undefined ? id : `${id} ("${name}")`));
   const objects = count(left.length, "object");
   const text = `\`${printable(short)}\` left ${objects} live before: ${listed(those)}.`;
@@ -354,10 +347,7 @@ export function warnOfPlatform(
 }
 
 /** About an object whose resource has left the state, and that isn't deleted. @param why a clause, perhaps more. */
-export function notDeletedNotice(
-  { label, id }: Shown & { id: string },
-  why: string,
-): Notice {
+export function notDeletedNotice({ label, id }: Shown & { id: string }, why: string) {
   const text = `${label} left the state but was not deleted, because ${why}.`;
   return notice("not deleted", { label }, text, id);
 }
@@ -367,19 +357,19 @@ export function alsoBelongsTo(holders: readonly string[]) {
   return `it also belongs to ${enumerate(holders.map((key) => parseKey(key).short))}`;
 }
 
-export function goneNotice(ref: Shown): Notice {
+export function goneNotice(ref: Shown) {
   const text = `${ref.label} is no longer on the platform, so it leaves the state. If it's declared, \`pulumi up\` creates another one.`;
   return notice("no longer on the platform", ref, text);
 }
 
 /** @param until when the object's absence begins to count, ISO 8601. */
-export function tooEarlyNotice(target: Shown & { id: string }, until: string): Notice {
+export function tooEarlyNotice(target: Shown & { id: string }, until: string) {
   const text = `${target.label}: the platform doesn't find ${target.id}, but it was just created. Run this again after ${until}.`;
   return notice("just created, and not found yet", target, text);
 }
 
 /** @param changes from `changeMessages`, or just the names of the arguments. */
-export function driftNotice(ref: Shown, changes: readonly string[]): Notice {
+export function driftNotice(ref: Shown, changes: readonly string[]) {
   const told = enumerate(changes);
   const text = `${ref.label} was changed on the platform: ${told}. To keep that, copy it into your program. Otherwise \`pulumi up\` sets it back, or replaces the object if no update is known.`;
   return notice("changed on the platform", ref, text, told);

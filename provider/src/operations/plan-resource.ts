@@ -606,10 +606,7 @@ function registerSecrets(value: unknown, secrets: Secrets) {
 }
 
 /** With any secret in a set's `events` or `defaults`, no argument of its members is shown. */
-export function secretOfObjects(
-  kind: Kind,
-  secret: ReadonlySet<string>,
-): ReadonlySet<string> {
+export function secretOfObjects(kind: Kind, secret: ReadonlySet<string>) {
   if (!secret.has("events") && !secret.has("defaults")) return secret;
   // The owner is shown: without it, an object could not be updated but only replaced.
   return new Set([...secret, ...kind.outputs.filter((name) => name !== kind.owner)]);

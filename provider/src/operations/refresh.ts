@@ -108,7 +108,7 @@ async function inputsInRecord(
   runtime: Runtime,
   id: string,
   properties: Values,
-): Promise<Values | undefined> {
+) {
   const saved = await runtime.record.state();
   const found = saved?.withId(id).filter(isResource(resource, id, properties)) ?? [];
   if (found.length !== 1) return undefined;

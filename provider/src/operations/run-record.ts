@@ -225,7 +225,7 @@ export class RunRecord {
   }
 
   /** Only the outcomes that a pending operation still asks for. */
-  stillListed(outcomes: ReadonlyMap<string, string>): Map<string, string> {
+  stillListed(outcomes: ReadonlyMap<string, string>) {
     const { arrived } = this;
     return new Map([...outcomes].filter(([mark]) => arrived?.lists(mark) !== false));
   }

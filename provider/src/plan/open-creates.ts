@@ -186,7 +186,7 @@ const RANK = { sent: 0, created: 1, closed: 2 };
  * Joins the reports of one mark: who knows most about the outcome wins, then the last sending. What was sent is known
  * only if all agree.
  */
-function joinReports(all: readonly Report[]): Report {
+function joinReports(all: readonly Report[]) {
   // Another state's answers say nothing about this state's create.
   const sure = all.filter(({ isDoubtful }) => isDoubtful !== true);
   if (sure.length > 0) return join(sure);

@@ -58,11 +58,6 @@ import { detailedDiff, type PropertyDiff } from "./detailed-diff.js";
 import { logThroughEngine } from "./engine-log.js";
 import type { Properties } from "./properties.js";
 
-/** A resource's outputs or inputs, and which of them are secret. */
-interface ResourceProperties extends Properties {
-  id: string;
-}
-
 export interface Diff {
   changes: boolean;
   replaces: readonly string[];
@@ -148,7 +143,7 @@ export class AdvertisingPlugin {
   }
 
   /** @param change has the outputs in the state as `olds`. @param oldInputs the inputs in the state. */
-  async diff(urn: string, change: Change, oldInputs: Values): Promise<Diff> {
+  async diff(urn: string, change: Change, oldInputs: Values) {
     const { resource, ref } = resourceAt(urn);
     const plan = await diffResource(resource, this.runtime, ref, change);
     const detailed = plan.changes
@@ -158,10 +153,7 @@ export class AdvertisingPlugin {
   }
 
   /** What a create will return, as far as that is known in a preview. @throws AdvertisingError if it would fail. */
-  async previewCreate(
-    urn: string,
-    { values, secret }: Properties,
-  ): Promise<ResourceProperties> {
+  async previewCreate(urn: string, { values, secret }: Properties) {
     const resource = await this.#preview(urn, { id: "", olds: {}, news: values });
     const id = adoptedBy(values);
     if ("member" in resource || id === undefined || id === UNKNOWN)
@@ -180,25 +172,21 @@ export class AdvertisingPlugin {
     return resource;
   }
 
-  async create(urn: string, { values }: Properties): Promise<ResourceProperties> {
+  async create(urn: string, { values }: Properties) {
     const { resource, ref } = await this.#beginUp(urn);
     const { id, outs } = await createResource(resource, this.runtime, ref, values);
     return { id, values: outs, secret: secretArgumentsIn(values) };
   }
 
   /** Like {@link previewCreate}, for an update. */
-  async previewUpdate(
-    urn: string,
-    change: Change,
-    secret: Properties["secret"],
-  ): Promise<ResourceProperties> {
+  async previewUpdate(urn: string, change: Change, secret: Properties["secret"]) {
     const resource = await this.#preview(urn, change);
     const { idProperty } = resource;
     const id = "member" in resource ? UNKNOWN : change.olds[idProperty];
     return { id: "", values: { ...change.news, [idProperty]: id }, secret };
   }
 
-  async update(urn: string, change: Change): Promise<ResourceProperties> {
+  async update(urn: string, change: Change) {
     const { resource, ref } = await this.#beginUp(urn);
     const values = await updateResource(resource, this.runtime, ref, change);
     return { id: change.id, values, secret: secretArgumentsIn(change.news) };
@@ -210,12 +198,7 @@ export class AdvertisingPlugin {
   }
 
   /** Reads an object for a refresh, an import or a `.get()`. @returns undefined if the object is gone. */
-  async read(
-    urn: string,
-    id: string,
-    properties: Values,
-    inputs: Values,
-  ): Promise<(ResourceProperties & { inputs: Values }) | undefined> {
+  async read(urn: string, id: string, properties: Values, inputs: Values) {
     const { resource, ref } = resourceAt(urn);
     const isInState = Object.keys(properties).length > 0;
     if (!isInState) await this.#assertCanImport(resource, ref, id);

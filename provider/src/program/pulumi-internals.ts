@@ -91,7 +91,7 @@ export function pauseStackTraces(from: new (...args: never) => unknown) {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 0;
   /** Gives an error that was thrown in between the stack trace that it would have had, up to the caller of `from`. */
-  return function resume<T>(error?: T): T | undefined {
+  return function resume<T>(error?: T) {
     Error.stackTraceLimit = limit;
     if (error instanceof Error) Error.captureStackTrace(error, from);
     return error;

@@ -115,7 +115,7 @@ export function retentionReason(
 }
 
 /** The plugin's provider that has a resource; undefined for the dynamic provider. */
-export function providerIn({ type, provider = "" }: Resource): string | undefined {
+export function providerIn({ type, provider = "" }: Resource) {
   const of = resourceOfType(type);
   if (!of || type !== pluginTokenOf(of.name)) return undefined;
   // The reference has the provider's id after its URN.

@@ -135,7 +135,7 @@ export class Platform {
   }
 
   /** @returns the errors, in which case nothing was changed. */
-  change(noun: Noun, { id, ...before }: SandboxObject, changes: Values): readonly string[] {
+  change(noun: Noun, { id, ...before }: SandboxObject, changes: Values) {
     const body = { ...before, ...changes };
     const { errors, fields } = checkFields(noun, body, this.objects.advertiser);
     if (errors.length === 0) this.#keep(noun, { ...fields, id });
@@ -210,7 +210,7 @@ export function json(status: number, body: unknown, headers: Headers = {}): Sand
 }
 
 /** A successful answer. @param more members beside `success`. */
-export function success(more: object, headers?: Headers): SandboxAnswer {
+export function success(more: object, headers?: Headers) {
   return json(200, { success: true, ...more }, headers);
 }
 

@@ -160,7 +160,7 @@ export function objectRef(ref: ResourceRef, key: string) {
 }
 
 /** @param stackPath `<organization>/<project>/<stack>` */
-export function refOfKey(key: string, stackPath: string): ResourceRef {
+export function refOfKey(key: string, stackPath: string) {
   const { resource, member, ...place } = parseKey(key);
   const ref = refOf(resource, identityText(stackPath, place));
   if (member === undefined) return ref;
@@ -177,7 +177,7 @@ export function refOfUrn(resource: ResourceName, urn: string): ResourceRef {
 }
 
 /** @returns a ref without an identity, since a URN does not name the organization. */
-export function refAt(key: string, resourceUrn: string): Omit<ResourceRef, "identity"> {
+export function refAt(key: string, resourceUrn: string) {
   const ref = parseKey(key);
   const urn = ref.member === undefined ? resourceUrn : memberOf(resourceUrn, ref.member);
   return { ...ref, urn, resourceUrn };

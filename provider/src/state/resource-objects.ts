@@ -31,7 +31,7 @@ export function kindOf(resource: AnyKind) {
 }
 
 /** The inputs without hidden properties, whose names begin with two underscores. */
-export function argumentsIn(inputs: Values): Values {
+export function argumentsIn(inputs: Values) {
   return pick(inputs, (name) => !name.startsWith("__"));
 }
 
@@ -46,7 +46,7 @@ export interface DeclaredSet {
 }
 
 /** @param inputs undefined if the program does not declare the resource any more. */
-export function readDeclared(resource: AnyKind, inputs: Values | undefined): DeclaredSet {
+export function readDeclared(resource: AnyKind, inputs: Values | undefined) {
   if ("member" in resource) return readDeclaredSet(inputs ?? {});
   const events = inputs && { [SINGLE]: argumentsIn(inputs) };
   return { ...readDeclaredSet({ events }), defaults: undefined };

@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { asRecord, isPlain, listIn, own, type Values } from "../base/index.js";
 import { displayName, type Kind, type ResourceName } from "../kinds/index.js";
-import { type objectKey, type ResourceRef, refOf } from "./names.js";
+import { type objectKey, refOf } from "./names.js";
 
 /**
  * A create that was sent, in one form for the journal, Pulumi's pending operations, the state (`unresolved`) and
@@ -133,10 +133,7 @@ export function markIn(inputs: Values, run: string, key: string, member = "") {
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** The resource that the inputs belong to; undefined if they don't name it. */
-export function refOfInputs(
-  resource: ResourceName,
-  inputs: Values | undefined,
-): ResourceRef | undefined {
+export function refOfInputs(resource: ResourceName, inputs: Values | undefined) {
   const identity = own(inputs, IDENTITY);
   return typeof identity === "string" ? refOf(resource, identity) : undefined;
 }
@@ -186,7 +183,7 @@ export interface ProgramContext {
 }
 
 /** @returns undefined for a resource that was not declared with this package's classes. */
-export function readProgramContext(value: unknown): ProgramContext | undefined {
+export function readProgramContext(value: unknown) {
   const context = typeof value === "string" ? { identity: value } : asRecord(value);
   if (typeof context.identity === "string") return context as unknown as ProgramContext;
   return undefined;

@@ -268,6 +268,19 @@ export const runs: Examples = {
     const { purchase, newRun } = await deleted();
     return leaving(purchase, newRun());
   },
+  "a delete that isn't sent: its set is replaced": async () => {
+    const { set, known } = await startShop(knowing(["delete"]));
+    const funnel = set();
+    funnel.declares = { deletes: true };
+    await funnel.up(events("buy", "lead"), known);
+    const { id = "", inputs = {}, outputs = {} } = funnel.state ?? {};
+    const run = funnel.newRun(known);
+    const context = { identity: inputs.__identity, run: { isUp: true, resources: 1 } };
+    const news = { ...inputs, ...events("buy"), __identity: context };
+    await run.set.create((await run.set.check({}, news)).inputs ?? {});
+    await run.set.delete(id, outputs);
+    return wordsOf(run);
+  },
   "a delete that isn't sent: another event has it": async () => {
     const { purchase, newRun, event } = await deleted();
     event("other").state = purchase.state;
