@@ -139,5 +139,5 @@ export function versionProblem({
   execPath: string;
 }) {
   if (natural(running, NEEDED_NODE) >= 0) return undefined;
-  return `Node.js ${NEEDED_NODE} or later is needed; this is ${running} (${execPath}). Nothing was sent.`;
+  return `Node.js ${NEEDED_NODE} or later is needed; this is ${running} (${execPath}). Nothing was sent. Install it from https://nodejs.org/`;
 }

@@ -129,17 +129,22 @@ export class AdvertisingPlugin {
   }
 
   /** @param olds the inputs in the state; empty for a new resource. */
-  check(urn: string, olds: Values, { values, secret }: Properties) {
+  async check(urn: string, olds: Values, { values, secret }: Properties) {
     const { resource, ref } = resourceAt(urn);
     const news = {
       ...values,
       [SECRET_ARGUMENTS]: secret.size === 0 ? undefined : [...secret],
     };
-    return check(resource, this.runtime, ref, {
+    const { inputs, failures } = await check(resource, this.runtime, ref, {
       context: { identity: ref.identity, formerKeys: formerKeysIn(ref, olds) },
       olds,
       news: withoutUndefined(news),
     });
+    const [first, ...others] = failures;
+    if (first === undefined) return { inputs, failures };
+    const more =
+      "Pulumi stops at the first resource with problems. Others may show in the next preview.";
+    return { inputs, failures: [`${first}\n${more}`, ...others] };
   }
 
   /** @param change has the outputs in the state as `olds`. @param oldInputs the inputs in the state. */

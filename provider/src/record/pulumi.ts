@@ -37,7 +37,7 @@ export async function runPulumi(args: readonly string[], options: PulumiOptions 
     if (code === "ABORT_ERR")
       throw new Error(`${what} did not end within ${timeoutMs / 1000} s`);
     throw new Error(
-      `the command \`${executable}\` can't be run (${code}): Pulumi must be installed, and on the PATH`,
+      `the command \`${executable}\` can't be run (${code}): Pulumi must be installed, and on the PATH: https://www.pulumi.com/docs/install/`,
     );
   });
   const [[code, signal], output, errors] = await Promise.all([closing, ...printing]);

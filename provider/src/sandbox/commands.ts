@@ -37,8 +37,12 @@ const TYPED = new RegExp(
 );
 
 export const FAULT_HELP = `TARGET: ${TARGETS.join(", ")}
-FAULT: ${NAMES.join(", ")}, status-<200 to 599>;
-  with -after-act at the end, the request is carried out first
+FAULT:
+  close        The connection ends without a response.
+  reset        The connection is reset.
+  no-answer    The connection stays open, and no response comes.
+  status-N     The response has the status N, from 200 to 599.
+  With -after-act at the end, the request is carried out first.
 TIMES: a whole number from 1 up, or always; once by default`;
 
 type TypedFault = FaultRule & { with: Fault };
