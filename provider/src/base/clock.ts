@@ -11,7 +11,7 @@ export interface Clock {
   alarm(ms: number, ring: () => void): () => void;
 }
 
-export function isoNow(clock: Pick<Clock, "wallMs">) {
+export function isoNow(clock: Clock) {
   return new Date(clock.wallMs()).toISOString();
 }
 

@@ -104,10 +104,7 @@ export function idConflict(
 /**
  * The resource that manages the object of an answer under another name: its kind, advertiser and name are the create's.
  */
-export function managerOf(
-  { create, id }: Pick<Answer, "create" | "id">,
-  { saved }: Pick<StackCreates, "saved">,
-) {
+export function managerOf({ create, id }: Answer, { saved }: StackCreates) {
   if (id === "") return undefined;
   return saved.holdersOf(create.ref.kind, id).find((each) => isSameObject(create, each));
 }

@@ -72,7 +72,7 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
 
     /** @returns a sentence if the search gives no answer. */
     const look = async (create: Create): Promise<Answer | string> => {
-      const { ref, record: sent, formerIds = [] } = create;
+      const { ref, record: sent, formerIds } = create;
       const label = ref.short;
       const kind = kindsByName[ref.kind];
       if (!canSearch(knownOperations(kind, dependencies.settings), sent)) {

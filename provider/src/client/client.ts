@@ -125,7 +125,7 @@ export class Client {
   }
 
   /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if the response proves nothing. */
-  async search(request: SearchRequest): Promise<readonly string[]> {
+  async search(request: SearchRequest) {
     const { kind, field, mark } = request;
     const { verdict, response } = await this.#sendAndClassify(
       { ...request, values: { mark } },

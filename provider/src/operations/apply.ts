@@ -167,11 +167,12 @@ export function isResource(of: AnyKind, id: string, properties: Values) {
 /** The resource that the engine deletes, by Pulumi's record; undefined if that isn't sure. */
 async function deletedRef(resource: AnyKind, runtime: Runtime, id: string) {
   const saved = await runtime.record.state();
+  if (!saved) return undefined;
   const isMeant = (each: Resource) =>
     resourceOfType(each.type) === resource && each.id === id;
-  const underWay = saved?.pending.filter(({ type }) => type === "deleting") ?? [];
+  const underWay = saved.pending.filter(({ type }) => type === "deleting");
   let meant = underWay.map((each) => each.resource).filter(isMeant);
-  if (meant.length === 0) meant = saved?.withId(id).filter(isMeant) ?? [];
+  if (meant.length === 0) meant = saved.withId(id).filter(isMeant);
   const urns = new Set(meant.map(({ urn }) => urn));
   const [urn] = urns;
   return urns.size === 1 && urn !== undefined ? refOfUrn(resource.name, urn) : undefined;

@@ -95,10 +95,15 @@ export async function createOnce(
       return takeOver(runtime, task, plan.create);
     case "take over":
       return takeOver(runtime, task, plan.create);
-    case "search":
-      return recover(runtime, task, plan.record, () => {
-        return ifNotMade?.() ?? sendAgain(runtime, task, plan.record);
-      });
+    case "search": {
+      const { record } = plan;
+      const outcome = (await recover(runtime, task, record)) ?? (await ifNotMade?.());
+      if (outcome) return outcome;
+      runtime.messages.say(
+        `${ref.label}: a search finds no object of the create that an earlier run sent. This run sends it again.`,
+      );
+      return sendCreate(runtime, { ...task, mark: record.mark });
+    }
     case "blocked":
       return { kind: "unresolved", record: plan.record };
     case "refused":
@@ -160,13 +165,12 @@ export function planOfCreate(
   });
 }
 
-/** Searches for a create of unknown outcome. @param ifNotMade what to do if it certainly wasn't carried out. */
+/** Searches for a create of unknown outcome. @returns undefined if it certainly wasn't carried out. */
 async function recover(
   runtime: Runtime,
   task: ObjectTask,
   open: Unresolved,
-  ifNotMade: () => Promise<Outcome>,
-): Promise<Outcome> {
+): Promise<Outcome | undefined> {
   const { key } = task.ref;
   const finding = await search(runtime, task, open);
   if (finding.kind === "unresolved") return finding;
@@ -182,14 +186,6 @@ async function recover(
     await runtime.journal().recordCreated(open.mark, finding.id, made);
     return takeOver(runtime, task, made);
   }
-  return ifNotMade();
-}
-
-function sendAgain(runtime: Runtime, task: RunningTask, { mark }: Unresolved) {
-  runtime.messages.say(
-    `${task.ref.label}: a search finds no object of the create that an earlier run sent. This run sends it again.`,
-  );
-  return sendCreate(runtime, { ...task, mark });
 }
 
 /**

@@ -104,7 +104,7 @@ export class RunRecord {
    * The saved state as it is before a delete: another provider's process may have adopted the object since this run has
    * read it. Deletes that come together share one read. Undefined if the state can't be read, or isn't believed.
    */
-  stateNow(): Promise<SavedState | undefined> {
+  stateNow() {
     this.#now ??= this.#readNow().finally(() => {
       this.options.clock.alarm(SHARED_MS, () => {
         this.#now = undefined;

@@ -68,7 +68,7 @@ export function runOf(args: readonly string[]): EngineRun {
 }
 
 /** Whether it runs a whole program, which may adopt what leaves the state. */
-export function isOfProgram({ command }: Pick<EngineRun, "command">) {
+export function isOfProgram({ command }: EngineRun) {
   return command === "up" || command === "preview";
 }
 
@@ -78,10 +78,7 @@ export function isPartial(run: EngineRun) {
 }
 
 /** Whether the run's targets include a resource. */
-export function isInRun(
-  urn: string,
-  { targets, excludes }: Pick<EngineRun, "targets" | "excludes">,
-) {
+export function isInRun(urn: string, { targets, excludes }: EngineRun) {
   if (matchesTarget(urn, excludes)) return false;
   return targets.length === 0 || matchesTarget(urn, targets);
 }

@@ -14,7 +14,7 @@ export const EXPORT = ["stack", "export", "--show-secrets=false", "--file=", "--
  */
 export async function readRecord(
   stack: string | undefined,
-  where: Pick<PulumiOptions, "executable" | "cwd">,
+  where: PulumiOptions,
   run: RunPulumi = runPulumi,
 ): Promise<ExportedStack> {
   const options = stack === undefined ? [] : ["--stack", stack];

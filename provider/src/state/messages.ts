@@ -88,10 +88,7 @@ export function whatHappened(
 }
 
 /** A clause about objects that are no longer managed, without a full stop. @param subject the object or objects. */
-export function staysLive(
-  { unmanagedNotice }: Pick<Kind, "unmanagedNotice">,
-  subject: string,
-) {
+export function staysLive({ unmanagedNotice }: Kind, subject: string) {
   return `${subject} ${unmanagedNotice}; once nothing uses it, deactivate it by hand`;
 }
 
