@@ -72,7 +72,7 @@ describe("running Pulumi", () => {
   it("not on the PATH", async () => {
     const environment = { PATH: newFolder() };
     await expect(runPulumi([], { environment })).rejects.toThrow(
-      /^the command `pulumi` can't be run \(ENOENT\): .* on the PATH$/,
+      /^the command `pulumi` can't be run \(ENOENT\): .* on the PATH: https:\/\/www\.pulumi\.com\/docs\/install\/$/,
     );
   });
 });
