@@ -796,6 +796,33 @@ it("an unresolved event of a set that gets another key is not sent under it wher
   }
 });
 
+it.each([true, false])(
+  "an answer that the state has (created: %s) counts where Pulumi can't be asked, whatever this machine's journal has",
+  async (isCreated) => {
+    vi.spyOn(console, "warn").mockReturnValue();
+    onTestFinished(() => void vi.restoreAllMocks());
+    const sandbox = await operatedSandbox();
+    const set = new SetEngine(sandbox, newFolder(), "s");
+    // The run's journal stays, as nothing proves that its state was saved.
+    const options = { environment: { PULUMI_SKIP_CHECKPOINTS: "1" } };
+    const a = { eventName: "A", value: 1 };
+    await set.up({ advertiserId: 1, events: { a } }, options);
+    sandbox.fail(isCreated ? LOST : NOT_MADE);
+    set.saved.trouble = "no rights";
+    const declared = { advertiserId: 1, events: { a, k: E } };
+    expect((await set.up(declared, options)).error).toMatch(
+      /outcome of 1 create is unknown/,
+    );
+    const other = { advertiserId: 1, events: { a, p: E } };
+    expect((await set.up(other, options)).error).toMatch(/p: 1 object isn't created/);
+    set.saved.trouble = undefined;
+    await pending(set, ...(isCreated ? ["--created", "s/k=3"] : ["--not-created", "s/k"]));
+    set.saved.trouble = "no rights";
+    expect((await set.up(other, options)).error).toBeUndefined();
+    expect([Object.keys(set.eventIds), sandbox.eventPosts]).toEqual([["a", "p"], 3]);
+  },
+);
+
 it("an unresolved event of the state, which the program gives another name, or drops: not sent again, and named", async () => {
   const sandbox = await operatedSandbox();
   const declared = { advertiserId: 1, ...E };

@@ -325,11 +325,14 @@ function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
   // A set also has creates of events that it no longer declares.
   const isSet = "member" in resource;
   const own = resourceKeys(plan);
+  const ended = endedMarks(stored);
   for (const create of isSet ? open.all : open.of([...byKey.keys()])) {
     const object = byKey.get(create.key);
     const isOwn = object || own.includes(resourceKeyIn(create.key));
     if (!isOwn || isMade(create) || create.isInState) continue;
     if (!runtime.isSameAccount(create.account)) continue;
+    // Pulumi's record says so too, but perhaps can't be read.
+    if (ended.has(create.mark)) continue;
     if (object && isQuiet(object) && !runtime.record.willForget(create)) continue;
     // A run that knew the object of an earlier create has taken it over, and sent nothing.
     if (object && open.of(object.keys).some(isMade)) continue;
@@ -340,6 +343,13 @@ function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
       unresolved.set(member, asUnresolved(objectRef(ref, member), create));
   }
   return { ...stored, unresolved };
+}
+
+/** The marks of the creates that have made no object, or one that the resource has, by its own state. */
+function endedMarks({ resolved, eventIds }: StoredSet): Set<string> {
+  const known = new Set(eventIds.values()).add("");
+  const ended = [...resolved].filter(([, id]) => known.has(id));
+  return new Set(ended.map(([mark]) => mark));
 }
 
 /** @throws AdvertisingError if nothing may be done, for example because a single resource's create is unresolved. */
@@ -455,7 +465,7 @@ export async function withFormer(plan: Plan): Promise<Plan> {
  */
 function noteState({ runtime, kind, stored, objects, secret }: Plan) {
   const { deployment, messages, record } = runtime;
-  for (const [mark, id] of stored.resolved) if (id === "") record.noteSeen(mark);
+  for (const mark of endedMarks(stored)) record.noteSeen(mark);
   for (const { ref, action, changed, former, id, olds, values } of objects) {
     if (id === undefined) continue;
     record.noteSeen(objectKey(kind.name, id));
