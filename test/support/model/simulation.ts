@@ -394,7 +394,9 @@ export class Simulation {
     console.warn = warn;
     this.assertGood();
     const isWell = how === "up" && !isKilled && errors.length === 0;
-    if (!isWell && saves > 0) this.#noteForgotten(stack, before);
+    // A program without a resource of this package starts no provider before Pulumi's first save.
+    const isBlind = how === "up" && program.length === 0;
+    if ((!isWell || isBlind) && saves > 0) this.#noteForgotten(stack, before);
     if (isWell) {
       this.#releaseSaid(machine);
       // A program without a resource of this package starts no provider.
