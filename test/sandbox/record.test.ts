@@ -709,6 +709,22 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     await expectKept(made);
   });
 
+  it.each([false, true])(
+    "a refresh: the state has the create (a read is known: %s)",
+    async (isRead) => {
+      const made = await killed();
+      const { on, posts, declared, ASKS } = made;
+      const { read } = eventOperations;
+      const options = isRead ? { settings: operatedSettings({ read }) } : {};
+      expect((await on(newFolder()).refresh(options)).error).toBeUndefined();
+      expect(on(newFolder()).saved.operations).toEqual([]);
+      for (const each of [before, declared])
+        expect((await on(newFolder()).up(each, options)).error).toMatch(ASKS);
+      expect(posts()).toBe(1);
+      await expectKept(made);
+    },
+  );
+
   it("the set is no longer declared: it stops with the commands", async () => {
     const made = await killed();
     const { on, other, ASKS } = made;

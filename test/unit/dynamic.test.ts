@@ -248,7 +248,7 @@ describe("what leaves otherwise", () => {
       outcomes: Record<string, string>,
       state: Record<string, unknown> = unresolved,
     ) => {
-      const answers: RefreshAnswers = { outcomes, carrier: "", open: {} };
+      const answers: RefreshAnswers = { outcomes, carrier: "" };
       const { event } = runWith(undefined, {
         environment: { ADVERTISING_ANSWERS: JSON.stringify(answers) },
       });

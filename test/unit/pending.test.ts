@@ -5,7 +5,7 @@ import {
   managerOf,
   readAnswers,
 } from "../../provider/src/cli/pending-answers.js";
-import { openUpdates, stackCreatesIn } from "../../provider/src/cli/stack-creates.js";
+import { stackCreatesIn } from "../../provider/src/cli/stack-creates.js";
 import type { JournalEntry } from "../../provider/src/journal/journal-entry.js";
 import { type Resource, readExport } from "../../provider/src/record/export.js";
 import { savedStateOf } from "../../provider/src/record/saved-state.js";
@@ -181,30 +181,6 @@ describe("what is pending", () => {
     const { open } = facts([], [creating("shh", { value: encrypted })]);
     expect(open).toMatchObject([{ record: { body: "", name: "shh" } }]);
     expect(JSON.stringify(open)).not.toContain("ciphertext");
-  });
-});
-
-describe("what an answer keeps for other machines", () => {
-  it("are the open creates of an interrupted update, which Pulumi's next save drops", () => {
-    const update = updating({ a: { ...entry("A"), value: 2 }, c: entry("C") });
-    const known = facts([FUNNEL], [update, creating("buy")]);
-    expect(openUpdates(known)).toEqual({
-      "set-x": {
-        a: expect.objectContaining({ mark: markOf(RUN, `${FUNNEL_KEY}["a"]`), name: "A" }),
-        c: expect.objectContaining({
-          what: 'events["c"] of ConversionEventSet "funnel": an earlier run sent it, and its outcome is unknown.',
-        }),
-      },
-    });
-    // The journal knows one of them, but only on this machine.
-    const sent = noted(`${FUNNEL_KEY}["c"]`, "sent");
-    const here = facts([FUNNEL], [update], [RUN, [sent]]);
-    expect(Object.keys(openUpdates(here)["set-x"] ?? {})).toEqual(["c"]);
-  });
-
-  it("is nothing of a set that the state doesn't have", () => {
-    expect(openUpdates(facts([], [updating(events)]))).toEqual({});
-    expect(openUpdates(facts([FUNNEL], []))).toEqual({});
   });
 });
 

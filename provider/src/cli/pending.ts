@@ -35,12 +35,7 @@ import {
   stackName,
   stateOf,
 } from "./pulumi.js";
-import {
-  type Create,
-  openUpdates,
-  type StackCreates,
-  stackCreatesIn,
-} from "./stack-creates.js";
+import { type Create, type StackCreates, stackCreatesIn } from "./stack-creates.js";
 
 export const pendingCommand = command(
   {
@@ -116,13 +111,13 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   const answers: RefreshAnswers = {
     outcomes: Object.fromEntries(outcomes),
     carrier: carrier?.id ?? "",
-    open: openUpdates(before),
   };
   const unresolved = all.filter(({ create }) => create.knownBy === "state");
   const owners = new Set(unresolved.map(({ create }) => create.ref.resourceUrn));
-  const targets = resources.filter(({ urn, id = "" }) => {
-    return owners.has(urn) || answers.open[id] || urn === carrier?.urn;
-  });
+  // Pulumi's save drops interrupted updates: their sets keep in the refresh what they have sent.
+  const updates = before.open.filter(({ record }) => record.isOfUpdate);
+  for (const { ref } of updates) owners.add(ref.resourceUrn);
+  const targets = resources.filter(({ urn }) => owners.has(urn) || urn === carrier?.urn);
   const urns = new Set(targets.map(({ urn }) => urn));
   // Also if no resource has to be changed: Pulumi refuses it while a run is going on.
   if (urns.size === 0) urns.add(rootOf(resources));

@@ -3,9 +3,7 @@
  * this machine's journals. Pure.
  */
 import type { RunJournal } from "../journal/index.js";
-import type { RefreshAnswers } from "../operations/index.js";
 import {
-  asUnresolved,
   finishedJournals,
   isMade,
   isOfState,
@@ -13,14 +11,7 @@ import {
   openCreates,
 } from "../plan/index.js";
 import { type ExportedObject, inNaturalOrder, type SavedState } from "../record/index.js";
-import {
-  type CreateRecord,
-  leftLiveIn,
-  refAt,
-  refOfKey,
-  SINGLE,
-  type Unresolved,
-} from "../state/index.js";
+import { type CreateRecord, leftLiveIn, refAt, refOfKey, SINGLE } from "../state/index.js";
 
 export interface Create {
   ref: ExportedObject["ref"];
@@ -88,16 +79,4 @@ function formerIdsOf(
   return [current?.id, record.replaces, ...ofObject.map(({ id }) => id)].filter(
     (id) => id !== undefined,
   );
-}
-
-/** The creates of interrupted updates, by the set's id and by member: Pulumi's next save drops such operations. */
-export function openUpdates({ open, saved }: StackCreates): RefreshAnswers["open"] {
-  const byId: Record<string, Record<string, Unresolved>> = {};
-  for (const { ref, record } of open) {
-    const { id } = saved.resources.find(({ urn }) => urn === ref.resourceUrn) ?? {};
-    if (record.isOfUpdate !== true || id === undefined || ref.member === undefined)
-      continue;
-    byId[id] = { ...byId[id], [ref.member]: asUnresolved(ref, record) };
-  }
-  return byId;
 }

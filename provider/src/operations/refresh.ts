@@ -21,7 +21,7 @@ import {
   type Kind,
   withDifferences,
 } from "../kinds/index.js";
-import { changeMessages, sentAsOf } from "../plan/index.js";
+import { asUnresolved, changeMessages, isMade, sentAsOf } from "../plan/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -30,9 +30,11 @@ import {
   completeArguments,
   kindOf,
   objectRef,
+  parseKey,
   type ResourceRef,
   readStored,
   refOfInputs,
+  resourceKeyIn,
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
@@ -68,13 +70,13 @@ export async function readResource(
   const operations = new ObjectOperations(kind, runtime);
   const { read } = operations.can;
   const isWanted = read !== undefined || Object.keys(runtime.answers).length > 0;
-  const inputs = isWanted
-    ? await inputsInRecord(resource, runtime, id, properties)
-    : undefined;
+  const inputs =
+    isWanted || isSet ? await inputsInRecord(resource, runtime, id, properties) : undefined;
   const ref = refOfInputs(resource.name, inputs);
   const label = ref?.label ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const stored = readStored(resource, id, properties);
+  const isKept = isSet && ref !== undefined && (await keepUpdate(runtime, ref, stored));
   const isAnswered = resolve(kind, runtime, id, stored);
   if (!isAnswered) {
     if (stored.unresolved.size > 0)
@@ -87,7 +89,7 @@ export async function readResource(
       );
     // An object that was just answered may be too new for a read to find it.
     const isChanged = read && (await refreshObjects(operations, ref, stored, inputs));
-    if (!isChanged) return { id, props: properties };
+    if (!isChanged && !isKept) return { id, props: properties };
   }
   if (!isSet && stored.eventIds.size === 0) return undefined;
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
@@ -150,16 +152,31 @@ async function get(
 export interface RefreshAnswers {
   outcomes: Readonly<Record<string, string>>;
   carrier: string;
-  /** By a set's id and by member, the creates of an interrupted update that are still open: Pulumi forgets the update. */
-  open: Readonly<Record<string, Readonly<Record<string, Unresolved>>>>;
+}
+
+/**
+ * Saves as unresolved what an interrupted update of a set has sent: Pulumi's next save drops the update from its record.
+ * @returns whether there was any.
+ */
+async function keepUpdate(runtime: Runtime, ref: ResourceRef, stored: StoredSet) {
+  const { record } = runtime;
+  runtime.begin(ref);
+  const { all } = await record.open();
+  const sent = all.filter((each) => {
+    const isOwn = resourceKeyIn(each.key) === ref.key;
+    return isOwn && record.willForget(each) && !isMade(each);
+  });
+  for (const create of sent) {
+    const { member = SINGLE } = parseKey(create.key);
+    stored.unresolved.set(member, asUnresolved(objectRef(ref, member), create));
+  }
+  return sent.length > 0;
 }
 
 /** Applies the answers about unresolved creates to the state. @returns whether there was any. */
 function resolve(kind: Kind, runtime: Runtime, id: string, stored: StoredSet) {
-  const { outcomes = {}, carrier, open = {} } = runtime.answers as Partial<RefreshAnswers>;
+  const { outcomes = {}, carrier } = runtime.answers as Partial<RefreshAnswers>;
   let isAnswered = false;
-  for (const [key, record] of Object.entries(open[id] ?? {}))
-    if (stored.eventIds.get(key) === record.replaces) stored.unresolved.set(key, record);
   for (const [key, record] of stored.unresolved) {
     const made = outcomes[record.mark];
     if (made === undefined) continue;
@@ -171,7 +188,7 @@ function resolve(kind: Kind, runtime: Runtime, id: string, stored: StoredSet) {
   }
   if (carrier === id)
     for (const [mark, made] of Object.entries(outcomes)) stored.resolved.set(mark, made);
-  return isAnswered || carrier === id || open[id] !== undefined;
+  return isAnswered || carrier === id;
 }
 
 function resolveAs(
