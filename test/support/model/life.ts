@@ -40,6 +40,7 @@ export function configOf(seed: number, random: () => number): Config {
     ...operations,
     checkpoints,
     stacks: isAlike || random() < 0.3 ? 2 : 1,
+    isOfSets: random() < 0.3,
     batches: 1 + Math.floor(random() * 3),
     isDiskless,
     guesses: isAlike ? "alike" : guess < 0.45 ? "varying" : "right",
@@ -163,6 +164,10 @@ export class Life {
       edits--
     )
       this.#edit();
+    if (simulation.stack.doubts > 0 && this.#chance(0.4)) {
+      simulation.stack.doubts--;
+      this.#undo();
+    }
     const machine = this.#machine();
     simulation.renew(machine);
     simulation.check();
@@ -184,6 +189,7 @@ export class Life {
       }
     }
     const done = await simulation.run(how, machine, wish);
+    if (!done) simulation.stack.doubts = 2;
     const isQuiet = wish.faults.length === 0 && wish.saves === undefined;
     if (done && previewed && isQuiet) this.#expectAlike(previewed, done.errors);
     if (how === "refresh" || done?.errors.length !== 0) return;
@@ -282,10 +288,22 @@ export class Life {
         () => this.#copy(),
         () => this.#rekey(),
         () => this.#namesake(),
+        () => this.#undo(),
+        () => this.#undo(),
         () => this.#add("Advertiser", undefined, { platformName: this.#name() }),
       ],
     ];
-    this.#pick(edits)?.();
+    const ofSets = [addMember, addMember, addMember, change, () => this.#undo()];
+    const { config, stack } = this.simulation;
+    const { program, former } = stack;
+    this.#pick(config.isOfSets && this.#chance(0.8) ? ofSets : edits)?.();
+    if (stack.program !== program && stack.former === former) stack.former = program;
+  }
+
+  /** Somebody takes the last edit back, or makes it again. */
+  #undo(): void {
+    const { stack } = this.simulation;
+    [stack.program, stack.former] = [stack.former, stack.program];
   }
 
   #set(former: Declared | undefined, now: Declared | undefined): void {

@@ -66,6 +66,8 @@ export interface Config {
   readonly checkpoints: boolean;
   /** The number of stacks, which share machines and account. */
   readonly stacks: number;
+  /** Whether people mostly change a set, which interrupted updates are about. */
+  readonly isOfSets: boolean;
   /** The number of turns of the event loop in which a program declares its resources. */
   readonly batches: number;
   /** Whether each run and each person has a new machine, with nothing on its disk. */
@@ -120,12 +122,18 @@ function putBack<T>(set: Set<T>, items: readonly T[]): void {
 class Stack {
   state: Deployment = { manifest: { time: "" }, resources: [] };
   program: readonly Declared[] = [];
+  /** The program before its last edit. */
+  former: readonly Declared[] = [];
+  /** After a kill, how often people are still likely to take the last edit back, or to make it again. */
+  doubts = 0;
   /** The runs, and the answers, whose journals are about this stack. */
   readonly runs = new Set<string>();
   /** The keys of creates of unknown outcome that left the state with their resources, as Pulumi showed. */
   readonly letGo = new Set<string>();
   /** The output on each machine since the last answer. */
   readonly printed: [string, string] = ["", ""];
+  /** Whether journals lie under its former name: only Pulumi's record leads to them. */
+  isRenamed = false;
 
   constructor(
     readonly id: string,
@@ -145,15 +153,16 @@ class Stack {
     );
     this.state = JSON.parse(text) as Deployment;
     this.name = name;
+    this.isRenamed = true;
   }
 
   /** @returns what puts everything back as it is now. */
   keep(): () => void {
-    const { name, state, program } = this;
+    const { name, state, program, former } = this;
     const letGo = [...this.letGo];
     const printed = [...this.printed];
     return () => {
-      Object.assign(this, { name, state, program });
+      Object.assign(this, { name, state, program, former });
       Object.assign(this.printed, printed);
       putBack(this.letGo, letGo);
     };
@@ -396,7 +405,11 @@ export class Simulation {
     const isWell = how === "up" && !isKilled && errors.length === 0;
     // A program without a resource of this package starts no provider before Pulumi's first save.
     const isBlind = how === "up" && program.length === 0;
-    if ((!isWell || isBlind) && saves > 0) this.#noteForgotten(stack, before);
+    // A whole refresh comes to each set, and saves what an interrupted update has sent.
+    const isRefreshed = how === "refresh" && !isKilled && errors.length === 0;
+    const isWhole = !options.targets && !stack.isRenamed;
+    const isSeen = isRefreshed ? isWhole : isWell && !isBlind;
+    if (!isSeen && saves > 0) this.#noteForgotten(stack, before);
     if (isWell) {
       this.#releaseSaid(machine);
       // A program without a resource of this package starts no provider.
@@ -641,7 +654,7 @@ export class Simulation {
     for (const made of this.platform.madeFor(stack.id)) {
       if (made.kind !== kind || adopted.has(made.id) || this.released.has(made)) continue;
       // The journal of a run that the record has forgotten is only found by its place.
-      const isFound = this.config.guesses !== "varying";
+      const isFound = this.config.guesses !== "varying" && !stack.isRenamed;
       const isKnown = isFound && run.known.some(({ key: other }) => other === made.key);
       if (this.#forgotten.has(made) && !isKnown) {
         limits.forgottenUpdates++;

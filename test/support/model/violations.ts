@@ -22,6 +22,18 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
     'if (type === "updating") return false;',
   ],
   [
+    "an unchanged set forgets its interrupted update",
+    "operations/plan-resource.ts",
+    "if (isUnchanged && !isSet) return plan;",
+    "if (isUnchanged) return plan;",
+  ],
+  [
+    "a refresh forgets a set's interrupted update",
+    "operations/refresh.ts",
+    "return sent.length > 0;",
+    "return false;",
+  ],
+  [
     "one backend's stack takes over what another's has made",
     "plan/open-creates.ts",
     "if (hasCheckpoints) return false;",
