@@ -651,22 +651,26 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     await expectKept(made);
   });
 
-  it("through the plugin, whose check and diff don't know a preview: the same", async () => {
-    const sandbox = await operatedSandbox();
-    const on = () => {
-      const engine = new SetEngine(sandbox, newFolder(), "e");
-      engine.plugin = "default";
-      return engine;
-    };
-    await on().up(before);
-    const declared = { advertiserId: 1, events: { ...before.events, k: E } };
-    await on().upAndKill(declared);
-    const ASKS = /Look in the account for.*pending --created 'e\/k=/s;
-    expect(await on().preview(before)).toMatch(ASKS);
-    for (const each of [before, declared, declared])
-      expect((await on().up(each)).error).toMatch(ASKS);
-    expect(sandbox.eventPosts).toBe(2);
-  });
+  it.each([false, true])(
+    "through the plugin, whose check and diff don't know a preview: the same (refreshed: %s)",
+    async (isRefreshed) => {
+      const sandbox = await operatedSandbox();
+      const on = () => {
+        const engine = new SetEngine(sandbox, newFolder(), "e");
+        engine.plugin = "default";
+        return engine;
+      };
+      await on().up(before);
+      const declared = { advertiserId: 1, events: { ...before.events, k: E } };
+      await on().upAndKill(declared);
+      if (isRefreshed) expect((await on().refresh()).error).toBeUndefined();
+      const ASKS = /Look in the account for.*pending --created 'e\/k=/s;
+      expect(await on().preview(before)).toMatch(ASKS);
+      for (const each of [before, declared, declared])
+        expect((await on().up(each)).error).toMatch(ASKS);
+      expect(sandbox.eventPosts).toBe(2);
+    },
+  );
 
   it("the set gets another name, with an alias, and is set back: the same", async () => {
     const { on, sandbox, declared } = await start(SET_BACK);
