@@ -167,6 +167,18 @@ describe("what was sent", () => {
     ],
     ["a new set", ["funnel/a", "funnel/b"], [], [ofSet("creating", events)]],
     ["a set that the state has isn't created", [], [FUNNEL], [ofSet("creating", changed)]],
+    [
+      "a set whose former name another set has by now",
+      ["new/a", "new/b"],
+      [FUNNEL],
+      [
+        operation("creating", {
+          ...ofSet("creating", events).resource,
+          urn: urnOf("ConversionEventSet", "new"),
+          aliases: [FUNNEL.urn],
+        }),
+      ],
+    ],
     ["a set as it was", [], [FUNNEL], [ofSet("updating", events)]],
     [
       "a set with new and changed events",

@@ -126,9 +126,13 @@ function sentCreates(
   byUrn: ReadonlyMap<string, Resource>,
 ): ListedCreate[] {
   const of = resourceOfType(resource.type);
+  if (!of) return [];
   const { urn, aliases = [], inputs = {} } = resource;
-  const inState = [urn, ...aliases].map((each) => byUrn.get(each)).find(Boolean);
-  if (!of || !mayCreate(type, of, inState)) return [];
+  // Another set may have the former name of one that is created.
+  const isNewSet = type === "creating" && "member" in of;
+  const urns = isNewSet ? [urn] : [urn, ...aliases];
+  const inState = urns.map((each) => byUrn.get(each)).find(Boolean);
+  if (!mayCreate(type, of, inState)) return [];
   const isOfUpdate = type === "updating" || undefined;
   const objects = isSecret(inputs.events) ? [undefined] : createdIn(of, inputs, inState);
   return objects.map((object) => ({ ...sentCreate(of, resource, object), isOfUpdate }));
