@@ -581,7 +581,10 @@ export class Simulation {
 
   /** The creates of earlier runs that a run knows to be open. @param state what Pulumi shows. */
   #knownOpen(stack: Stack, state: Deployment | undefined, machine: Machine): KnownCreate[] {
-    const entries = this.#entriesOn(machine, stack);
+    const runs = stack.isRenamed && state ? savedStateOf(exportOf(state)).runs : undefined;
+    const entries = this.#entriesOn(machine, stack).filter(
+      ({ run }) => runs?.has(run) !== false,
+    );
     const closed = new Set(
       entries.flatMap(({ state: each, mark }) => (each === "closed" ? [mark] : [])),
     );
@@ -654,7 +657,7 @@ export class Simulation {
     for (const made of this.platform.madeFor(stack.id)) {
       if (made.kind !== kind || adopted.has(made.id) || this.released.has(made)) continue;
       // The journal of a run that the record has forgotten is only found by its place.
-      const isFound = this.config.guesses !== "varying" && !stack.isRenamed;
+      const isFound = this.config.guesses !== "varying";
       const isKnown = isFound && run.known.some(({ key: other }) => other === made.key);
       if (this.#forgotten.has(made) && !isKnown) {
         limits.forgottenUpdates++;
@@ -741,13 +744,14 @@ export class Simulation {
 
   /** An update's creates that no run has come to before Pulumi's record dropped it. */
   #noteForgotten(stack: Stack, before: Deployment): void {
-    const left = new Set(
-      (stack.state.pending_operations ?? []).map(({ resource }) => resource.urn),
-    );
-    const dropped = (before.pending_operations ?? []).filter(
-      ({ type, resource: { urn } }) => type === "updating" && !left.has(urn),
-    );
-    const keys = new Set(dropped.flatMap(({ resource }) => keysOfOperation(resource)));
+    const updatesIn = ({ pending_operations = [] }: Deployment) =>
+      pending_operations.flatMap(({ type, resource }) =>
+        type === "updating" ? [resource] : [],
+      );
+    // The set's interrupted creation stays in the record.
+    const left = new Set(updatesIn(stack.state).map(({ urn }) => urn));
+    const dropped = updatesIn(before).filter(({ urn }) => !left.has(urn));
+    const keys = new Set(dropped.flatMap(keysOfOperation));
     const held = new Set(heldIn(stack.state).map(({ object }) => object));
     const open = unresolvedKeys(stack.state);
     for (const made of this.platform.madeFor(stack.id)) {
@@ -891,22 +895,26 @@ export class Simulation {
     const isListed = ({ fields }: Made) =>
       sent.some((each) => each.at === "" && isLike(each, fields));
     // What only Pulumi's record of an interrupted run has, a message describes by that.
-    const recorded = (stack.state.pending_operations ?? []).map(({ resource }) => resource);
+    const recorded = (stack.state.pending_operations ?? []).flatMap(({ resource }) => {
+      const { type, urn, inputs = {} } = resource;
+      const key = keyOf(type, urn);
+      if (inputs.events === undefined) return [{ key, sent: inputs }];
+      return Object.entries(inputs.events as Record<string, Values>).map(
+        ([member, sent]) => {
+          return { key: `${key}["${member}"]`, sent };
+        },
+      );
+    });
     const isOneOf =
-      (resources: typeof recorded) =>
+      (creates: typeof recorded) =>
       ({ fields }: Made) =>
-        resources.some(
-          ({ inputs }) =>
-            (inputs?.eventName ?? inputs?.advertiserName) === nameIn(fields) &&
-            inputs?.value === fields.value,
+        creates.some(
+          ({ sent: { eventName, advertiserName, value } }) =>
+            (eventName ?? advertiserName) === nameIn(fields) && value === fields.value,
         );
     const isRecorded = isOneOf(recorded);
     // Sent again under a new name.
-    const isRecordedSo = isOneOf(
-      recorded.filter(({ urn, type }) => {
-        return isCalled(keyOfUrn(type.split(":").at(-1) as Declared["type"], urn));
-      }),
-    );
+    const isRecordedSo = isOneOf(recorded.filter(({ key }) => isCalled(key)));
     // Another event may have its key by now, while a message describes the one that was sent.
     const described = there.filter(isSent);
     const isWanted = (made: Made) => stack.wanted.some(({ key }) => key === made.key);
