@@ -843,6 +843,18 @@ it.each([true, false])(
   },
 );
 
+it("a single event that another run has saved after this one began: kept, and not sent", async () => {
+  const sandbox = await operatedSandbox();
+  const declared = { advertiserId: 1, ...E };
+  const event = new EventEngine(sandbox, newFolder(), "e");
+  await event.up(declared);
+  // The engine has read the state before, so it gives no old inputs, and no `diff` follows.
+  const run = new EventEngine(sandbox, newFolder(), "e").newRun();
+  const made = await run.event.declare({ ...declared, __identity: event.ref.identity });
+  await run.close();
+  expect([made.id, sandbox.eventPosts]).toEqual([event.state?.id, 1]);
+});
+
 it("an unresolved event of the state, which the program gives another name, or drops: not sent again, and named", async () => {
   const sandbox = await operatedSandbox();
   const declared = { advertiserId: 1, ...E };
