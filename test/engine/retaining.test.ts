@@ -13,6 +13,12 @@ const WAYS: readonly (readonly [string, boolean, string])[] = [
     `pulumi.runtime.registerStackTransformation(({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: true } }));`,
   ],
   [
+    "ignoreChanges beside a program that asks no longer",
+    true,
+    `pulumi.runtime.registerStackTransformation(({ props, opts }) => ({
+  props: { ...props, deletionPolicy: undefined }, opts: { ...opts, ignoreChanges: ["deletionPolicy"] } }));`,
+  ],
+  [
     "a parent component, and its transform",
     false,
     `options.transforms = [({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: true } })];

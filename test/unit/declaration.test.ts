@@ -138,9 +138,14 @@ describe("a single resource", () => {
     ["delete", { retainOnDelete: false }, undefined, "delete"],
     ["delete", { retainOnDelete: true }, true, undefined],
     ["delete", { retainOnDelete: undefined }, true, undefined],
+    ["delete", { ignoreChanges: ["deletionPolicy"] }, true, undefined],
+    ["retain", { ignoreChanges: ["value", '["deletionPolicy"]'] }, true, undefined],
+    ["delete", { ignoreChanges: ["value"] }, undefined, "delete"],
   ])("deletionPolicy %s with %j: retainOnDelete %s", (policy, options, retains, stored) => {
     const { props, opts } = withDeletionPolicy({ deletionPolicy: policy }, options);
     expect([opts.retainOnDelete, props.deletionPolicy]).toEqual([retains, stored]);
+    // The engine would give the provider the state's argument, which may be another than the option follows from.
+    expect(String(opts.ignoreChanges)).not.toContain("deletionPolicy");
   });
 
   it("has a deletionPolicy that the program knows, and no deletedWith where a delete is known", () => {

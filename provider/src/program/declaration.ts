@@ -133,11 +133,14 @@ function formerKeysOf({ kind, name, options }: Call) {
 /**
  * The arguments and options of a resource or catalog by which the engine and the provider delete alike. An option that
  * keeps objects wins over the argument, also if its value is undefined. Without one, the engine takes the parent's.
+ * `ignoreChanges` would give the provider the state's argument, and the option follows from the program's: so it keeps.
  */
-export function withDeletionPolicy(args: Values, options: pulumi.ResourceOptions) {
-  const { retainOnDelete, ...others } = options;
-  const opts: pulumi.ResourceOptions = others;
-  const keeps = Object.hasOwn(options, "retainOnDelete") && retainOnDelete !== false;
+export function withDeletionPolicy(args: Values, options: pulumi.CustomResourceOptions) {
+  const { retainOnDelete, ignoreChanges: ignored = [], ...others } = options;
+  const ignoreChanges = ignored.filter((path) => !path.includes("deletionPolicy"));
+  const opts: pulumi.CustomResourceOptions = { ...others, ignoreChanges };
+  const retains = Object.hasOwn(options, "retainOnDelete") && retainOnDelete !== false;
+  const keeps = retains || ignoreChanges.length < ignored.length;
   const props = keeps ? { ...args, deletionPolicy: undefined } : args;
   // By default nothing is deleted on the platform: previews then show Pulumi's own [retain].
   if (!asksToDelete(props)) opts.retainOnDelete = true;
