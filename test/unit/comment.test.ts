@@ -383,6 +383,12 @@ describe("a set", () => {
       [update({ a: entry("[secret]") })],
     ],
     [
+      "of an advertiser that is replaced",
+      "1 create, 1 replace, 1 retain, 2 perhaps replace",
+      [update(EVENTS, { advertiserId: UNKNOWN })],
+      KNOWN,
+    ],
+    [
       "secret fields that all share",
       "4 perhaps replace",
       [update(olds.events, { defaults: { ...defaults, additionalFields: "[secret]" } })],
@@ -411,6 +417,11 @@ describe("a set", () => {
     ],
   ])("%s: %s", (_, expected, ...given) => {
     expect(counted(...given)).toBe(expected);
+  });
+
+  it("of an advertiser that is replaced: its old events are counted as deleted, as far as they may be", () => {
+    const step = deleting(update(EVENTS, { ...DELETES, advertiserId: UNKNOWN }));
+    expect(commentOn([step], KNOWN)).toContain("Up to 4 objects would be deleted");
   });
 
   it("a member's change has both values", () => {

@@ -60,6 +60,8 @@ describe("a preview says what becomes of each key", () => {
     events: { a: A, b: A, c: A, gone: A },
     eventIds: { a: 1, b: 2, c: 3, gone: 4 },
   };
+  const PERHAPS =
+    "What is perhaps to replace stays as it is if no value turns out to have changed.";
   it.each<[string, Abilities, object, object, string[], string[]]>([
     [
       "and which objects stay live",
@@ -111,7 +113,21 @@ describe("a preview says what becomes of each key", () => {
         "  to look for on the platform: d",
         "  perhaps to replace: c (3)",
         "  to delete on the platform: gone (4)",
-        'At the end, if all goes well, `pulumi up` deletes 4 on the platform (deletionPolicy: "delete").',
+        'At the end, if all goes well, `pulumi up` deletes 3–4 on the platform (deletionPolicy: "delete").',
+        PERHAPS,
+      ],
+    ],
+    [
+      "and that perhaps the old one stays live, where a value is not known yet",
+      NO_ABILITIES,
+      {},
+      { a: { ...A, value: UNKNOWN }, b: A, c: A, gone: A },
+      [],
+      [
+        "events: 1 perhaps to replace, 3 unchanged",
+        "  perhaps to replace: a (1)",
+        `Each old object (1) ${END}`,
+        PERHAPS,
       ],
     ],
     [
@@ -130,6 +146,15 @@ describe("a preview says what becomes of each key", () => {
     expect(planMessage(conversionEvent, those, can, (id) => kept.includes(id))).toBe(
       lines.join("\n"),
     );
+  });
+
+  it("and that perhaps the old ones are deleted, where the advertiser is replaced", () => {
+    const { events } = HELD;
+    const those = members(HELD, { events, advertiserId: UNKNOWN }, ALL);
+    expect(planMessage(conversionEvent, those, ALL)?.split("\n").slice(2)).toEqual([
+      'At the end, if all goes well, `pulumi up` deletes 1–4 on the platform (deletionPolicy: "delete").',
+      PERHAPS,
+    ]);
   });
 
   it.each<[string, object, string[]]>([

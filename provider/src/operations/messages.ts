@@ -410,12 +410,10 @@ export function planMessage(
     lines.push(`  ${title}${sends}: ${listed(those.map(shownMember))}`);
   }
   if (counts.length === 0) return undefined;
-  const former = members
-    .filter((member) => shownAction(member) !== "perhaps replace")
-    .flatMap((member) => member.former ?? [])
-    .filter(({ id }) => !isKept(id));
-  const gone = former.filter(({ isDeleted }) => isDeleted).map(({ id }) => id);
-  const live = former.filter(({ isDeleted }) => !isDeleted).map(({ id }) => id);
+  const former = members.flatMap((member) => member.former ?? []);
+  const leaving = former.filter(({ id }) => !isKept(id));
+  const gone = leaving.filter(({ isDeleted }) => isDeleted).map(({ id }) => id);
+  const live = leaving.filter(({ isDeleted }) => !isDeleted).map(({ id }) => id);
   counts.push(`${byAction.get("same")?.length ?? 0} unchanged`);
   lines.push(...renameHints(kind, members, isKept));
   if (live.length > 0)
@@ -423,6 +421,10 @@ export function planMessage(
   if (gone.length > 0)
     lines.push(
       `At the end, if all goes well, \`pulumi up\` deletes ${idRanges(gone)} on the platform (${ASKED}).`,
+    );
+  if (byAction.has("perhaps replace"))
+    lines.push(
+      "What is perhaps to replace stays as it is if no value turns out to have changed.",
     );
   if (byAction.has("replace")) lines.push(howToKeep("one"));
   return [`events: ${counts.join(", ")}`, ...lines].join("\n");

@@ -522,7 +522,7 @@ function tellSet(plan: Plan, takenOver: ReadonlySet<PlannedObject>) {
   const others = objects.filter((object) => !takenOver.has(object));
   const isKept = (id: string) => deployment.isClaimedOrAdopted(kind, id);
   // As for a single resource that is replaced.
-  const isReplaced = others.some((object) => shownAction(object) === "replace");
+  const isReplaced = others.some(({ action }) => action.do === "replace");
   const severity = isReplaced ? "warn" : "info";
   messages.tellAt(severity, ref.resourceUrn, planMessage(kind, others, can, isKept));
 }
