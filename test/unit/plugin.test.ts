@@ -141,6 +141,17 @@ describe("a refused argument of a provider", () => {
     expect(problems.join()).not.toMatch(/geheim|pulumi config|advertising:/);
   });
 
+  it.each([[{ geheim: 1 }], [["geheim"]], [4711], [true]])(
+    "is a password that is no text, which isn't shown: %j",
+    (password) => {
+      const [problem = "", ...others] = problemsOf({ password });
+      expect(others).toEqual([]);
+      expect(problem).toMatch(/^password expected .*; got another value/);
+      expect(problem).not.toMatch(/geheim|4711|true/);
+      expect(problemsOf({ password: "4711" })).toEqual([]);
+    },
+  );
+
   it("that lacks another one names both as arguments", () => {
     const operations = { event: { search: "GET rest/event?alternative_id={mark}" } };
     const [problem = ""] = problemsOf({ operations });

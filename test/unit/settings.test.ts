@@ -207,6 +207,22 @@ describe("a value", () => {
     },
   );
 
+  it.each([
+    ["password", '{"geheim":1}'],
+    ["password", '["geheim"]'],
+    ["email", '["geheim@x.example"]'],
+    ["cookieFile", '{"geheim":"x"}'],
+  ])("of %s can't be a structured one, whose content is not shown: %s", (key, value) => {
+    const { problems, settings } = read({ ...complete, [key]: value });
+    expect(problems).toMatchObject([
+      {
+        source: `advertising:${key}`,
+        reason: expect.stringMatching(/; got another value$/),
+      },
+    ]);
+    expect(JSON.stringify([problems, settings])).not.toContain("geheim");
+  });
+
   it("of baseUrl can't be a structured one, whose content is not shown", () => {
     const { problems } = read({ ...complete, baseUrl: '{"x":"geheim"}' });
     expect(problems).toMatchObject([

@@ -125,7 +125,9 @@ function readSetting(
     return undefined;
   }
   // A value that was set with `pulumi config set --path` arrives as JSON text.
-  const data = structured === undefined ? raw : (jsonIn(raw) ?? raw);
+  const json = jsonIn(raw) ?? raw;
+  const isParsed = structured || (belongsInConfig && typeof json === "object");
+  const data = isParsed ? json : raw;
   const { data: value, error } = schema.safeParse(data);
   const isEncrypted = belongsInConfig ? source.isSecret?.(key) : undefined;
   // Only a warning: such a password works.
