@@ -281,8 +281,16 @@ describe("--clear", () => {
   it("is nothing without interrupted creates", async () => {
     const { code, output, refreshes } = await cleared({});
     expect([code, refreshes]).toEqual([0, []]);
-    expect(output).toBe(
-      "Pulumi's record has no interrupted creates.\nNo create is unresolved.",
+    expect(output).toBe("Pulumi's record has nothing to clear.\nNo create is unresolved.");
+  });
+
+  it("doesn't deny the creates that it then lists, which only the state has", async () => {
+    const { code, output, refreshes } = await cleared({
+      resources: [ROOT, event("open", "unresolved-m", open("m"))],
+    });
+    expect([code, refreshes]).toEqual([1, []]);
+    expect(output).toMatch(
+      /^Pulumi's record has nothing to clear\.\n1 create is unresolved/,
     );
   });
 });

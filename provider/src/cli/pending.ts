@@ -197,7 +197,7 @@ function unaccounted(creates: StackCreates) {
 async function clearRecord(creates: StackCreates, choice: StackChoice) {
   const { length } = interruptedCreates(creates);
   if (length === 0) {
-    console.log("Pulumi's record has no interrupted creates.");
+    console.log("Pulumi's record has nothing to clear.");
     return creates;
   }
   const against = unaccounted(creates);
