@@ -296,7 +296,10 @@ describe("the error of the whole set", () => {
   });
 
   it("has deletes that failed, and what was made with other arguments", () => {
-    const kept = [{ key: "k9", id: "9", error: errorOf("k9", "in use") }];
+    // As `apply.ts` names what it deletes.
+    const label = `${memberRef(set, "k9").label} (9)`;
+    const error = new RefusedError(`${label}: DELETE https://x was refused: in use`);
+    const kept = [{ key: "k9", id: "9", error }];
     const asSent = ["k10", "k2"].map((key) => {
       return [
         key,
@@ -305,7 +308,7 @@ describe("the error of the whole set", () => {
     });
     expect(trouble(asSent, kept).text.split("\n")).toEqual([
       'ConversionEventSet "funnel" is incomplete.',
-      "  k9: POST https://x was refused: in use [ADVERTISING_REFUSED]",
+      "  k9 (9): DELETE https://x was refused: in use [ADVERTISING_REFUSED]",
       "The next `pulumi up` sends only what is missing or failed.",
       expect.stringMatching(
         /^Earlier runs created .*: funnel\/k2 \(2\), funnel\/k10 \(10\)\. The state now has/,

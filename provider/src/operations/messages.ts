@@ -515,7 +515,7 @@ export function setFailureMessage(
   outcomes: Outcomes,
   failedDeletes: readonly FailedDelete[],
 ) {
-  const failed: Pick<FailedDelete, "key" | "error">[] = [];
+  const failed: (Pick<FailedDelete, "key" | "error"> & { id?: string })[] = [];
   const open: OpenObject[] = [];
   const asSent: MadeObject[] = [];
   for (const [key, outcome] of outcomes) {
@@ -529,11 +529,13 @@ export function setFailureMessage(
   const byReason = Map.groupBy(failed, ({ key, error }) => {
     const { label } = memberRef(set, key);
     const text = withCode(error.message, error.code);
-    return text.startsWith(label) ? text.slice(label.length).replace(/^[:\s]+/, "") : text;
+    if (!text.startsWith(label)) return text;
+    return text.slice(label.length).replace(/^(?: \(\d+\))?[:\s]+/, "");
   });
   const reasons = [...byReason].map(([reason, those]) => {
     const text = reason.replaceAll("\n", "\n    ");
-    return `  ${listed(those.map(({ key }) => key))}: ${text}`;
+    const names = those.map(({ key, id }) => joined(" ", key, id && `(${id})`));
+    return `  ${listed(names)}: ${text}`;
   });
   const lines = [`${set.label} is incomplete.`, ...cut(reasons, MAX_LISTED)];
   if (failed.length > 0 && open.length === 0)
