@@ -225,8 +225,9 @@ describe("YAML and JSON", () => {
     { length: 12 },
     (_, i) => `l${i + 1}: &l${i + 1} [${`*l${i}, `.repeat(9)}]`,
   );
-  const ENDLESS =
-    "can't be read: it is nested too deeply, or an alias is inside its own anchor";
+  const ENDLESS = "can't be read: it is nested too deeply";
+  const ITSELF = "can't be read: *a is inside its own anchor";
+  const UNMERGED = "can't be read: Merge sources must be maps";
   const NESTED = "[".repeat(3000) + "]".repeat(3000);
   it.each([
     [
@@ -249,18 +250,20 @@ describe("YAML and JSON", () => {
     [
       "an alias within itself",
       "advertisers: { a: { advertiserName: A, additionalFields: &a { b: *a } } }",
-      `1:1 ${ENDLESS}`,
+      `1:66 ${ITSELF}`,
     ],
     [
       "an alias that << takes within itself",
       "advertisers: &a { <<: *a }",
-      `1:1 ${ENDLESS}`,
+      `1:23 ${ITSELF}`,
     ],
     [
       "an advertiser within itself",
       "advertisers:\n  a: &a\n    events: *a\n",
-      `1:1 ${ENDLESS}`,
+      `3:13 ${ITSELF}`,
     ],
+    ["a list within itself", "advertisers: &a\n  - *a\n", `2:5 ${ITSELF}`],
+    ["<< of a number", "advertisers:\n  a: { <<: 5 }\n", `2:8 ${UNMERGED}`],
     ["a value nested too deeply", `advertisers: ${NESTED}`, "1:"],
     [
       "aliases that grow without end",
@@ -510,6 +513,15 @@ describe("CSV", () => {
     expect(finding?.match(/:\d+|line \d+/g)).toHaveLength(1);
   });
 
+  it.each([`"${HEADER}`, HEADER.replace("value", 'v"alue'), `"key"x,value`])(
+    "a wrong quote in the headings is the only message: %s",
+    (headings) => {
+      expect(findingsIn("c.csv", `${headings}\na,x,A,1\n`)).toEqual([
+        expect.stringContaining("error c.csv:1 is not valid CSV: "),
+      ]);
+    },
+  );
+
   const KNOWN =
     "Known: key, advertiser, eventName, value, eventTypeId, segmentId, countUnique, clickWindow, viewWindow, attribution, existingId, formerKey. Rename them, or list them in ignoreColumns";
 
@@ -625,12 +637,7 @@ describe("CSV", () => {
   });
 
   it.each<[string, string[]]>([
-    [
-      "",
-      [
-        "c.csv:1 has no column key, advertiser, eventName, value: the first row must name the columns",
-      ],
-    ],
+    ["", ["c.csv: has no events below its header"]],
     [`${HEADER}\n`, ["c.csv: has no events below its header"]],
     [`${HEADER}\n,,,\n,,,\n`, ["c.csv: has no events below its header"]],
     [

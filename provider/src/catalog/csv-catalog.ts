@@ -32,12 +32,8 @@ export function readCsvEvents(
   // Within quotes, the library counts CRLF as two lines. Excel's line about the delimiter becomes a blank one.
   const text = content.replace(/\r\n?/g, "\n").replace(/^"?sep=."?(?=\n)/i, "");
   const delimiter = delimiterOf(text);
-  const [header = { cells: [], source: { file, line: 1 } }, ...body] = readRows(
-    text,
-    delimiter,
-    file,
-    report,
-  );
+  const [header, ...body] = readRows(text, delimiter, file, report);
+  if (!header) return [];
   const headings = header.cells.map((cell) => (ignored.includes(cell) ? "" : cell));
   const columns = headings.map((heading) => BY_LETTERS.get(letters(heading)));
   const unknown = headings.filter(
@@ -122,7 +118,7 @@ function readRows(text: string, delimiter: string, file: string, report: AddFind
         line = 1 + lines;
       },
     });
-    if (rows.length === 1) report({ file }, "has no events below its header");
+    if (rows.length < 2) report({ file }, "has no events below its header");
   } catch (error) {
     // The library names another line: a quote that isn't closed ends with the file.
     const reason = (error as Error).message.replace(/ at line \d+/, "");

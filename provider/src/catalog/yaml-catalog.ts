@@ -27,8 +27,7 @@ export function readYamlCatalog(
   const refuse = (offset: number, message: string) => {
     // Advice for programmers follows a semicolon.
     let [reason] = message.split(";", 1);
-    if (/stack/i.test(message))
-      reason = "it is nested too deeply, or an alias is inside its own anchor";
+    if (/stack/i.test(message)) reason = "it is nested too deeply";
     report(placeAt(offset), `can't be read: ${reason}`);
   };
   const lineCounter = new LineCounter();
@@ -57,12 +56,15 @@ export function readYamlCatalog(
     refuse(pos[0], message);
     isBroken = true;
   }
-  const anchors = new Set<string | undefined>();
+  const anchors = new Map<string | undefined, unknown>();
   visit(document, {
-    Value: (_, { anchor }) => void anchors.add(anchor),
-    Alias: (_, { source, range }) => {
-      if (anchors.has(source)) return;
-      refuse(range?.[0] ?? 0, `*${source} has no anchor before it`);
+    Value: (_, node) => void anchors.set(node.anchor, node),
+    Alias: (_, { source, range }, parents) => {
+      const node = anchors.get(source);
+      const isInside = parents.includes(node as Node);
+      if (node && !isInside) return;
+      const fault = isInside ? "is inside its own anchor" : "has no anchor before it";
+      refuse(range?.[0] ?? 0, `*${source} ${fault}`);
       isBroken = true;
     },
   });
@@ -76,7 +78,8 @@ export function readYamlCatalog(
     });
     return partsIn(data, (path) => placeAt(offsetIn(document.contents, path)), report);
   } catch (error) {
-    refuse(0, (error as Error).message);
+    // What << can't merge, or else the whole file.
+    refuse(Math.max(text.search(/<<: *[^\s*{[]/), 0), (error as Error).message);
     return undefined;
   }
 }

@@ -97,6 +97,10 @@ export const catalog: Examples = {
   "an empty file": () => found("catalog.yaml", ""),
   "a YAML file of an older version": () => found("c.yaml", "%YAML 1.1\n---\ndefaults: {}"),
   "a file with only a header": () => found("e.csv", "key,advertiser,eventName,value\n"),
+  "<< of a number": () => found("c.yaml", "advertisers: { <<: 5 }"),
+  // How deep that is depends on the machine.
+  "too deep": () =>
+    found("c.json", `${"[".repeat(3000)}${"]".repeat(3000)}`).replace(/:1:\d+| \(.*/g, ""),
   "an alias inside its own anchor": () => found("c.yaml", "advertisers: &a { a: *a }"),
   "an alias without an anchor": () => found("c.yaml", "advertisers: { a: *b }"),
   "an HTML page": () => found("events.csv", "<html><table></table></html>"),
