@@ -157,7 +157,7 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
     ]);
     expect([errors, words]).toEqual([
       [],
-      expect.stringMatching(/(?:2 stays live|k \(2\))/),
+      expect.stringMatching(/(?:2 stays live|2\) leaves .*isn't deleted|k \(2\))/),
     ]);
     expect(sandbox).toMatchObject({ deletes: 0, eventPosts: next === undefined ? 2 : 3 });
   });
@@ -175,7 +175,7 @@ describe.each(RESOURCE_FORMS)("%s that leaves the state with its object", (shape
       await run([b.is({ existingId: 2 })]); // a run of this target alone
       const { words } = await run([which === "the mover" ? b.gone() : a.gone()]);
       expect(words).toMatch(
-        /\(2\) left the state but was not deleted, because it also belongs to [ab](?:\/k)?\.$/,
+        /\(2\) leaves the state and isn't deleted, because it also belongs to [ab](?:\/k)?\.$/,
       );
       expect([sandbox.deletes, sandbox.eventPosts]).toEqual([0, 1]);
     },
@@ -256,7 +256,7 @@ describe.each(RESOURCE_FORMS)("an `up` deletes nothing of %s", (shape) => {
       ]);
       await run.close();
       expect(wordsOf(run)).toMatch(
-        /another resource may adopt it. Object 2 stays live|2 .*stays live/,
+        /\(2\) leaves .*isn't deleted, because this run leaves out resources that may adopt it\./,
       );
     }
     expect([a.id, sandbox.deletes]).toEqual([undefined, 0]);
@@ -268,7 +268,7 @@ describe.each(RESOURCE_FORMS)("an `up` deletes nothing of %s", (shape) => {
     await a.up();
     const { errors, words } = await run([a.gone()]);
     expect([errors, a.id, sandbox.deletes]).toEqual([[], undefined, 0]);
-    expect(words).toMatch(/no preview shows it\. Object 2 stays live/);
+    expect(words).toMatch(/\(2\) leaves .*isn't deleted, because .* no preview shows it\./);
   });
 });
 
@@ -330,31 +330,41 @@ it.each([undefined, "default"])(
   },
 );
 
-it("`up --replace` of a set that loses an event deletes nothing, since no preview shows that, and names what it leaves", async () => {
-  const { sandbox, fixture } = await start();
-  const { engine } = fixture("a set's event", "s", { deletes: true });
-  const events = { k: { eventName: "E", value: 1 }, gone: { eventName: "G", value: 1 } };
-  await engine.up({ advertiserId: 1, events });
-  const { id = "", inputs = {}, outputs = {} } = engine.state ?? {};
-  const settings = operatedSettings({ delete: eventOperations.delete });
-  const begin = async (isUp: boolean) => {
-    const run = engine.newRun({ settings });
-    const context = { identity: inputs.__identity, run: { isUp, resources: 1 } };
-    const news = { ...inputs, events: { k: events.k }, __identity: context };
-    return { run, checked: await run.set.check({}, news) };
-  };
-  const preview = await begin(false);
-  await preview.run.close();
-  expect(wordsOf(preview.run)).not.toContain("to create");
-  const { run, checked } = await begin(true);
-  await run.set.create(checked.inputs ?? {});
-  await run.set.delete(id, outputs);
-  await run.close();
-  expect(wordsOf(run)).toMatch(
-    /events\["gone"\] of .* \(3\) left .* its set is replaced, .*\. Object 3 stays live/,
-  );
-  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
-});
+it.each([
+  ["after its create", false],
+  ["before its create", true],
+])(
+  "`up --replace` of a set that loses an event deletes nothing (%s), and names what it leaves, as its preview does",
+  async (_, isBefore) => {
+    const { sandbox, fixture } = await start();
+    const { engine } = fixture("a set's event", "s", { deletes: true });
+    const events = { k: { eventName: "E", value: 1 }, gone: { eventName: "G", value: 1 } };
+    await engine.up({ advertiserId: 1, events });
+    const { id = "", inputs = {}, outputs = {} } = engine.state ?? {};
+    const settings = operatedSettings({ delete: eventOperations.delete });
+    const begin = async (isUp: boolean) => {
+      const run = engine.newRun({ settings });
+      const context = { identity: inputs.__identity, run: { isUp, resources: 1 } };
+      const news = { ...inputs, events: { k: events.k }, __identity: context };
+      return { run, checked: await run.set.check({}, news) };
+    };
+    const left =
+      /^events\["gone"\] of ConversionEventSet "s" \(3\) leaves .*isn't deleted, because its set is replaced/;
+    const preview = await begin(false);
+    await preview.run.close();
+    expect(wordsOf(preview.run)).not.toContain("to create");
+    expect(wordsOf(preview.run)).toMatch(left);
+    const { run, checked } = await begin(true);
+    if (isBefore) await run.set.delete(id, outputs);
+    await run.set.create(checked.inputs ?? {});
+    if (!isBefore) await run.set.delete(id, outputs);
+    await run.close();
+    // It still has the other event.
+    expect(wordsOf(run)).toMatch(new RegExp(left, "m"));
+    expect(wordsOf(run)).not.toMatch(/managed after this run|\(2\) leaves/);
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+  },
+);
 
 it("an alias that would change a resource's type is an error, and nothing is sent", async () => {
   const { sandbox, fixture, run } = await start();

@@ -666,7 +666,9 @@ describe("delete", () => {
       const { error, run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
       expect([error, sandbox.deletes]).toEqual([undefined, deletes]);
       expect(wordsOf(run)).toMatch(
-        new RegExp(`\\(${id}\\) left .* has the option retainOnDelete\\. .* stays live`),
+        new RegExp(
+          `\\(${id}\\) leaves .*isn't deleted, because .* has the option retainOnDelete\\.`,
+        ),
       );
     },
   );

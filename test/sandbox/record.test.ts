@@ -463,7 +463,7 @@ describe("who has an object", () => {
     const declared = { advertiserId: 1, ...E };
     await a.up(declared, DELETES);
     const adopt = async () => (await b.up({ ...declared, existingId: 2 }, DELETES)).error;
-    expect(await adopt()).toContain('existingId 2 already belongs to ConversionEvent "a"');
+    expect(await adopt()).toContain('existingId 2 belongs to ConversionEvent "a"');
     // Where Pulumi can't be asked, a run of `b` alone doesn't know that.
     vi.spyOn(console, "warn").mockReturnValue();
     onTestFinished(() => void vi.restoreAllMocks());
@@ -486,7 +486,7 @@ describe("who has an object", () => {
       await run.close();
       expect(wordsOf(run)).toMatch(
         new RegExp(
-          `2\\) left the state but was not deleted, because it also belongs to ${staying.name}\\.$`,
+          `2\\) leaves the state and isn't deleted, because it also belongs to ${staying.name}\\.$`,
         ),
       );
       expect([sandbox.deletes, sandbox.events.length, leaving.state]).toEqual([
@@ -543,7 +543,7 @@ describe("who has an object", () => {
       await run.event.delete(id, outputs);
       await run.close();
       expect(wordsOf(run)).toMatch(
-        /2\)? left the state but was not deleted, because Pulumi's record doesn't show whether it also belongs to another resource\./,
+        /2\)? leaves the state and isn't deleted, because Pulumi's record doesn't show whether it also belongs to another resource\./,
       );
       expect(sandbox.deletes).toBe(0);
     },

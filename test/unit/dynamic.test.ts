@@ -290,7 +290,7 @@ it("a delete says what stays live, without its name, and does not fail: a replac
   const said = told.map(({ message }) => message);
   expect(said).toEqual([
     expect.stringMatching(
-      /^ConversionEvent 6 left the state but was not deleted, .* 6 stays live /,
+      /^ConversionEvent 6 leaves the state and isn't deleted, because /,
     ),
   ]);
   expect(said.join()).not.toMatch(/signup/i);

@@ -6,7 +6,7 @@ import { type Resource, readExport } from "../../provider/src/record/export.js";
 import { markOf, pluginUrn, refOf } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations } from "../support/operated.js";
-import { journalsOf, newRun, type RunOptions } from "../support/run.js";
+import { failureOf, journalsOf, newRun, type RunOptions } from "../support/run.js";
 import { SavedStack } from "../support/saved-stack.js";
 import { journalLines } from "../support/set-engine.js";
 import { EVENT, encrypted, storedEvent, storedSet } from "../support/stored.js";
@@ -244,9 +244,82 @@ describe("what leaves the state", () => {
   it("stays live under --target: what the run leaves out may adopt it", async () => {
     const resources = [KEPT, event("gone", 2, true)];
     const targeted = { ...DELETES, ...targeting(urn("gone"), urn("kept")) };
+    const kept =
+      'warn: ConversionEvent "gone" (2) leaves the state and isn\'t deleted, because this run leaves out resources that may adopt it. Object 2 stays live';
     expect(await endOf({ resources, checks: ["kept"], options: targeted })).toEqual([
       leaves("gone", 2),
+      expect.stringContaining(kept),
     ]);
+  });
+
+  const leftOut = (what: string, id: number) =>
+    `warn: ${what} (${id}) leaves the state and isn't deleted, because this run leaves out resources that may adopt it. Object ${id} ${STAYS}.`;
+
+  it.each([false, true])(
+    "is named if this run leaves out the resource that adopts it (up: %s)",
+    async (isUp) => {
+      const context = { run: { isUp, resources: 2 }, adopted: "ConversionEvent 2" };
+      const news = { __identity: { identity: `${STACK}::kept`, ...context } };
+      const options = excluding(urn("adopter"));
+      const given = { ...both, isUp, news, declares: 2, options };
+      expect(await endOf(given)).toEqual([leftOut('ConversionEvent "gone"', 2)]);
+    },
+  );
+
+  it.each([
+    [
+      "left out",
+      excluding(urn("adopter")),
+      {},
+      [leftOut('events["b"] of ConversionEventSet "funnel"', 21)],
+    ],
+    ["checked", excluding(urn("other")), { existingId: 21 }, []],
+    ["in the run, since it's whole", {}, {}, []],
+  ])(
+    "is an event of a set, named if its adopter is %s",
+    async (_, { command = {} }: RunOptions, more, expected) => {
+      const saved = new SavedStack(STACK);
+      saved.read = async () =>
+        readExport(JSON.stringify({ deployment: { resources: [set] } }));
+      const run = newRun(PLATFORM, newFolder(), { saved, command });
+      const context = { run: { isUp: true, resources: 3 }, adopted: "ConversionEvent 21" };
+      const identified = (name: string) => ({
+        __identity: { identity: `${STACK}::${name}`, ...context },
+      });
+      const news = { advertiserId: 1, events: { a: { eventName: "A", value: 1 } } };
+      const { inputs = {} } = await run.set.check(
+        { advertiserId: 1, events: {} },
+        { ...news, ...identified("funnel") },
+      );
+      await run.set.diff(set.id ?? "", set.outputs ?? {}, inputs);
+      await run.event.check({}, { ...inputsOf("other"), ...identified("other"), ...more });
+      await run.close();
+      const told = run.told.map(({ severity, message }) => `${severity}: ${message}`);
+      expect(told.filter((each) => each.includes("leaves out"))).toEqual(expected);
+    },
+  );
+
+  it("can't be adopted by a target alone: the preview fails like the `up`", async () => {
+    const saved = new SavedStack(STACK);
+    saved.read = async () =>
+      readExport(JSON.stringify({ deployment: { resources: [KEPT, GONE] } }));
+    const { command } = targeting(urn("new"));
+    const run = newRun(PLATFORM, newFolder(), { saved, command });
+    const checkOf = (isUp: boolean) => {
+      const context = { identity: `${STACK}::new`, run: { isUp, resources: 1 } };
+      return run.event.check(
+        {},
+        { ...inputsOf("new"), existingId: 2, __identity: context },
+      );
+    };
+    const { failures = [] } = await checkOf(false);
+    const { inputs = {} } = await checkOf(true);
+    const { message } = await failureOf(run.event.create(inputs));
+    const [{ reason } = { reason: "" }] = failures;
+    expect(reason).toMatch(
+      /existingId 2 belongs to ConversionEvent "gone", which this run leaves out/,
+    );
+    expect(message).toBe(reason);
   });
 
   it("is named with what it has left live before", async () => {
@@ -281,6 +354,38 @@ describe("what leaves the state", () => {
     const set = "funnel";
     const told = await endOf({ resources, options, checks: ["kept"], set, declares: 2 });
     expect(told.join().includes("deletes event 20")).toBe(isDeleted);
+  });
+
+  it("is what a failed `--replace` of a set has left: a preview says that it stays live, as the `up` keeps it", async () => {
+    const { outputs = {}, ...rest } = storedSet(
+      "funnel",
+      {
+        events: { a: { eventName: "A", value: 1 }, b: { eventName: "B", value: 1 } },
+        ...DELETING,
+      },
+      { delete: true, retainOnDelete: false },
+    );
+    const old = { ...rest, outputs: { ...outputs, eventIds: { a: 20, b: 21 } } };
+    const kept = { a: { eventName: "A", value: 1 } };
+    const now = storedSet("funnel", { events: kept, eventIds: { a: 20 }, ...DELETING });
+    const saved = new SavedStack(STACK);
+    saved.read = async () =>
+      readExport(JSON.stringify({ deployment: { resources: [now, old] } }));
+    const run = newRun(PLATFORM, newFolder(), {
+      ...DELETES,
+      saved,
+      command: { command: "preview" },
+    });
+    const context = { identity: `${STACK}::funnel`, run: { isUp: false, resources: 1 } };
+    const news = { advertiserId: 1, events: kept, ...DELETING, __identity: context };
+    const { inputs = {} } = await run.set.check({ advertiserId: 1, events: {} }, news);
+    await run.set.diff(now.id ?? "", now.outputs ?? {}, inputs);
+    await run.close();
+    const told = run.told.map(({ message }) => message).join("\n");
+    expect(told).toMatch(
+      /events\["b"\].*\(21\) leaves .*isn't deleted, because its set is replaced/,
+    );
+    expect(told).not.toMatch(/\b20\b|deletes event/);
   });
 
   it("is named by the provider that has it: the dynamic one, or one of the plugin's", async () => {

@@ -148,6 +148,13 @@ export async function deleteResource(
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(ref, key), isOfWhole: true };
   });
+  const { deployment, record } = runtime;
+  const isSet = "member" in resource;
+  // Only the engine's own options replace a set. The end of the run shows which of its events nothing has then.
+  if (isSet && ref && record.arrived && deployment.isInProgram(ref.key)) {
+    for (const each of wanted) deployment.staying.add(operations.kind, each.id);
+    return;
+  }
   // After an error the state keeps the whole set, so the next run deletes the other objects too.
   const [first] = await deleteObjects(operations, label, wanted, properties);
   if (first) throw first.error;

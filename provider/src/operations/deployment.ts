@@ -121,9 +121,10 @@ export class Deployment {
     return this.#checked.has(key);
   }
 
-  /** Whether a resource was checked that the state has under this key. It may have another key in the program. */
+  /** Whether a resource was checked that the state has under this key, or a member's. The program's may be another. */
   isInProgram(key: string) {
-    return this.#checked.has(key) || this.#renamed.has(key);
+    const resource = resourceKeyIn(key);
+    return this.#checked.has(resource) || this.#renamed.has(resource);
   }
 
   checked(key: string): Partial<Checked> {

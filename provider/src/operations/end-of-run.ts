@@ -9,6 +9,7 @@ import { kindsByName, resourceOfType } from "../kinds/index.js";
 import { asUnresolved, isMade, type OpenCreate, type OpenCreates } from "../plan/index.js";
 import {
   type EngineRun,
+  type ExportedObject,
   isInRun,
   isOfProgram,
   isPartial,
@@ -24,11 +25,12 @@ import {
   REPLACED_BEFORE,
   resourceKeyIn,
 } from "../state/index.js";
-import { ObjectOperations } from "./execute.js";
+import { LEFT_OUT, ObjectOperations, SET_REPLACED, withFate } from "./execute.js";
 import {
   formerlyLeftNotice,
   leavingNotice,
   leftOutMessage,
+  notDeletedNotice,
   secondObjectNotice,
   unclaimedMessage,
   unresolvedMessage,
@@ -47,7 +49,7 @@ const late = () => sleep(MAX_WAIT_MS, undefined, { ref: false });
 export async function awaitRecord(runtime: Runtime) {
   const { deployment, record, command, provider } = runtime;
   // With --target nobody knows which resource is the last.
-  const partial = command && isPartial(command) ? command : undefined;
+  const partial = isPartial(command) ? command : undefined;
   if (!partial && !deployment.isWhole) return;
   const { all } = await record.open();
   const updates = all.filter((each) => record.willForget(each) && !record.hasSeen(each));
@@ -81,42 +83,71 @@ export async function tellEnd(runtime: Runtime) {
 /** Names the objects whose resources leave the state because the program doesn't declare them. */
 async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedState) {
   const { deployment, messages, record } = runtime;
+  const inRun = saved.resources.filter((resource) => {
+    // Another provider has a process of its own.
+    const isOwn = providerIn(resource) === runtime.provider;
+    return isOwn && resourceOfType(resource.type) && isInRun(resource.urn, command);
+  });
+  const own = new Set(inRun);
+  const checked = saved.all.filter(({ ref, resource }) => {
+    return own.has(resource) && deployment.isInProgram(ref.key);
+  });
+  tellKept(runtime, checked);
   // After a failure Pulumi removes nothing; and a resource that wasn't checked may still be declared.
   const isComplete = deployment.isWhole || runtime.provider !== undefined;
   if (deployment.hasFailed || command.hasDependents) return;
   if (!isComplete && !isPartial(command)) return;
-  const leaving = saved.resources.filter((resource) => {
+  const leaving = inRun.filter((resource) => {
     const of = resourceOfType(resource.type);
-    if (!of || !isInRun(resource.urn, command)) return false;
-    // Another provider has a process of its own.
-    if (providerIn(resource) !== runtime.provider) return false;
     // Without this option the engine calls `delete`, which says what it does.
     const isCalled = resource.retainOnDelete !== true;
-    if (isCalled && deployment.isUp === true) return false;
+    if (!of || (isCalled && deployment.isUp === true)) return false;
     // An earlier run has not come to its delete, of which Pulumi's JSON doesn't show a step.
-    if (resource.delete === true)
-      return isCalled && deployment.isUp !== true && !isPartial(command);
+    if (resource.delete === true) return isCalled;
     return !deployment.isInProgram(keyOfUrn(of.name, resource.urn));
   });
   let now: SavedState | undefined;
   if (deployment.isUp && leaving.length > 0)
     now = await Promise.race([record.stateNow(), late()]);
-  for (const each of objectsIn(leaving)) {
+  const objects = objectsIn(leaving);
+  for (const each of objects) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
     // Another provider's process may have adopted it in this run.
     const holders = now?.holdersOf(kind.name, id) ?? [];
     if (holders.some((other) => other.resource.urn !== resource.urn)) continue;
     const operations = new ObjectOperations(kind, runtime);
-    const isDeleted = operations.deletes({ id, ref, isOfWhole: true }, resource.outputs);
-    if (resource.delete !== true) messages.informEach(leavingNotice(each, isDeleted));
-    else if (isDeleted) messages.warnEach(leavingNotice(each, true, REPLACED_BEFORE));
+    const why = operations.whyKept({ id, ref, isOfWhole: true }, resource.outputs);
+    if (resource.delete !== true) messages.informEach(leavingNotice(each, !why));
+    else if (!why) messages.warnEach(leavingNotice(each, true, REPLACED_BEFORE));
   }
+  tellKept(runtime, objects);
   for (const { type, urn, outputs = {} } of leaving) {
     const of = resourceOfType(type);
     const left = leftLiveIn(outputs);
     if (of && left.length > 0)
       messages.informEach(formerlyLeftNotice(refIn(of, urn, undefined), left));
+  }
+}
+
+/** Names the objects of which only the end of a run shows that they stay live. */
+function tellKept(runtime: Runtime, objects: readonly ExportedObject[]) {
+  const { deployment, record, messages } = runtime;
+  for (const { kind, ref, id = "", resource } of objects) {
+    const { key, label, member } = ref;
+    if (id === "" || deployment.holderOf(kind, id) !== undefined) continue;
+    let why = new ObjectOperations(kind, runtime).whyKept({ id, ref }, resource.outputs);
+    if (deployment.isInProgram(key) && !record.hasSeen({ key, id, mark: "" })) {
+      // The engine calls no `diff` for a set that its own options replace, and whose create takes over what it declares.
+      const isLeft = resource.delete === true || !deployment.isDeclared(key);
+      const isSure = !deployment.hasFailed || deployment.staying.has(kind, id);
+      if (member === undefined || !isLeft || !isSure) continue;
+      why = SET_REPLACED;
+    }
+    if (why === SET_REPLACED || why === LEFT_OUT)
+      messages.warnEach(
+        notDeletedNotice({ label: `${label} (${id})`, id }, withFate(kind, id, why)),
+      );
   }
 }
 

@@ -44,6 +44,7 @@ import {
   warnOfPlatform,
 } from "./messages.js";
 import {
+  type NamedObject,
   type ObjectTask,
   type Outcome,
   type Outcomes,
@@ -211,17 +212,16 @@ export class ObjectOperations {
     const { kind, runtime } = this;
     const { ref, values, unresolved, keys } = task;
     const { label, key } = ref;
-    const assertFree = (holder: string | undefined) => {
-      if (holder === undefined) return;
-      const clash = adoptionClash(id, parseKey(holder).label);
-      throw new ArgumentsError(`${label}: existingId ${clash}`);
-    };
-    assertFree(await this.#keptHolder(id, keys));
+    await this.assertNotLeftOut(task, id);
     const differences: Differences = this.can.read
       ? await this.#compare(task, id)
       : new Map();
     const theirs = withDifferences({ ...values }, differences);
-    assertFree(runtime.deployment.claim(kind, id, key));
+    const other = runtime.deployment.claim(kind, id, key);
+    if (other !== undefined) {
+      const clash = adoptionClash(id, parseKey(other).label);
+      throw new ArgumentsError(`${label}: existingId ${clash}`);
+    }
     const why = unresolved && resolutionConflict(kind, id, theirs, unresolved);
     if (unresolved && why !== undefined)
       return { kind: "unresolved", record: unresolved, why };
@@ -233,17 +233,18 @@ export class ObjectOperations {
   }
 
   /**
-   * The key of another resource that has the object in the state, and keeps it in this run because the run's targets
-   * leave it out; undefined if there is none. @param own keys whose resource may have the object.
+   * @throws ArgumentsError if another resource than the adopter has the object in the state, and keeps it because the
+   * run's targets leave it out.
    */
-  async #keptHolder(id: string, own: readonly string[]) {
+  async assertNotLeftOut({ ref, keys }: NamedObject, id: string) {
     const { record, command } = this.runtime;
-    if (!command) return undefined;
+    if (!isPartial(command)) return;
     const saved = await record.state();
-    const holders = saved?.holdersOf(this.kind.name, id) ?? [];
-    return holders.find(({ ref, resource }) => {
-      return !own.includes(ref.key) && !isInRun(resource.urn, command);
-    })?.ref.key;
+    for (const { ref: other, resource } of saved?.holdersOf(this.kind.name, id) ?? [])
+      if (!keys.includes(other.key) && !isInRun(resource.urn, command))
+        throw new ArgumentsError(
+          `${ref.label}: existingId ${id} belongs to ${other.label}, which this run leaves out. Run it without --target and --exclude.`,
+        );
   }
 
   /**
@@ -312,47 +313,52 @@ export class ObjectOperations {
     const all = new Set([claimer, holders].flat());
     const others = [...all].filter((key) => key !== ref?.key);
     if (others.length > 0) return alsoBelongsTo(others);
-    let why = this.#whyKept(target, properties, saved);
+    let why = this.whyKept(target, properties, saved);
     // Only after a check does a preview of the classes have a process, which could tell.
     const isShown = provider !== undefined || deployment.hasChecked;
     if (command?.command === "up" && !isShown)
       why ??= "the program has no more of this package's resources, so no preview shows it";
     if (!saved)
       why ??= "Pulumi's record doesn't show whether it also belongs to another resource";
-    return why && `${why}. ${staysLive(kind, `Object ${id}`)}`;
-  }
-
-  /** Whether an object that leaves its resource is deleted, as far as that is known before the delete. */
-  deletes(target: Leaving, properties: Values = {}) {
-    return this.#whyKept(target, properties) === undefined;
+    return why && withFate(kind, id, why);
   }
 
   /**
    * Why an object that leaves its resource stays live; undefined if nothing keeps it. Plans ask, and the delete itself,
    * with what Pulumi has `saved` by then: also the options with which this run saves the resource.
    */
-  #whyKept(
+  whyKept(
     { id, ref, isOfWhole = false }: Leaving,
-    properties: Values,
+    properties: Values = {},
     saved: SavedState | undefined = this.runtime.record.arrived,
   ): string | undefined {
     const { kind, can, runtime } = this;
     const { deployment, record, command } = runtime;
+    const isLeftOut = isPartial(command);
+    if (isLeftOut && deployment.isClaimedOrAdopted(kind, id)) return LEFT_OUT;
     if (!can.delete) return "advertising:operations has no delete";
     if (!isOfKnownAccount(properties)) return "the state doesn't name its account";
-    const mayBeAdopted = deployment.mayBeClaimed(kind, id);
-    if (mayBeAdopted || (command && isPartial(command)))
-      return "another resource may adopt it";
     const { key = "", member } = ref ?? {};
-    const isReplaced = isOfWhole && deployment.isInProgram(resourceKeyIn(key));
     // Only the engine's own options replace a set.
-    if (isReplaced && member !== undefined)
-      return "its set is replaced, and no preview shows which events that would delete";
+    if (isOfWhole && member !== undefined && deployment.isInProgram(key))
+      return SET_REPLACED;
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
     const mayDelete = !ref || deployment.mayDelete(resourceKeyIn(key));
-    return retentionReason(mayDelete && asksToDelete(properties), states);
+    const retained = retentionReason(mayDelete && asksToDelete(properties), states);
+    if (retained !== undefined) return retained;
+    if (isLeftOut) return LEFT_OUT;
+    return deployment.mayBeClaimed(kind, id) ? "another resource may adopt it" : undefined;
   }
 }
+
+/** A reason why an object stays live, and what follows. */
+export function withFate(kind: Kind, id: string, why: string) {
+  return `${why}. ${staysLive(kind, `Object ${id}`)}`;
+}
+
+/** Reasons that a run gives at its end. */
+export const SET_REPLACED = "its set is replaced, which deletes nothing";
+export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
 const CORRECT_ID = "correct existingId";
 

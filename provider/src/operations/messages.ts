@@ -346,9 +346,9 @@ export function warnOfPlatform(
     messages.say(`Platform warning (first seen for ${label}): ${warning}`, warning);
 }
 
-/** About an object whose resource has left the state, and that isn't deleted. @param why a clause, perhaps more. */
+/** About an object that leaves the state, and that isn't deleted. @param why a clause, perhaps more. */
 export function notDeletedNotice({ label, id }: Shown & { id: string }, why: string) {
-  const text = `${label} left the state but was not deleted, because ${why}.`;
+  const text = `${label} leaves the state and isn't deleted, because ${why}.`;
   return notice("not deleted", { label }, text, id);
 }
 

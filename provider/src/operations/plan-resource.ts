@@ -258,7 +258,7 @@ export function planObjects(
     declared: readDeclared(resource, inputs),
     secret: secretOfObjects(kind, secret.union(wasSecret)),
     can: operations.can,
-    deletes: (object: string) => operations.deletes({ id: object, ref }, olds),
+    deletes: (object: string) => !operations.whyKept({ id: object, ref }, olds),
   };
   return { ...plan, objects: namedObjects(plan) };
 }
@@ -442,7 +442,7 @@ async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
   // What the engine doesn't know, another run has saved since: it isn't replaced.
   if (isNew || id === undefined || resource?.urn !== ref.urn) return undefined;
   const operations = new ObjectOperations(kind, runtime);
-  return { id, isDeleted: operations.deletes({ id, ref }, resource.outputs) };
+  return { id, isDeleted: !operations.whyKept({ id, ref }, resource.outputs) };
 }
 
 /**
@@ -509,9 +509,13 @@ async function tellPreview(known: Plan, mayChange = false) {
   // What leaves now comes before what earlier runs have made.
   tellReplaced(plan);
   await tellCreates(plan, mayChange);
-  for (const { action, keys } of plan.objects)
-    if (action.do === "adopt" && action.id !== undefined)
-      await plan.runtime.record.noteAdopted(keys, action.id);
+  const { runtime, kind, objects } = plan;
+  for (const object of objects) {
+    const { action, keys } = object;
+    if (action.do !== "adopt" || action.id === undefined) continue;
+    await new ObjectOperations(kind, runtime).assertNotLeftOut(object, action.id);
+    await runtime.record.noteAdopted(keys, action.id);
+  }
 }
 
 /** Shows what an `up` would do with a set. @param takenOver the new events that are taken over. */

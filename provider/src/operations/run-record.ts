@@ -199,7 +199,7 @@ export class RunRecord {
     this.superseded.push(...made.filter((each) => each.id !== id));
   }
 
-  hasSeen(create: OpenCreate) {
+  hasSeen(create: Pick<OpenCreate, "key" | "id" | "mark">) {
     return this.#seen.has(create.mark) || this.#seen.has(objectOf(create));
   }
 

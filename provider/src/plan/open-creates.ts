@@ -336,6 +336,6 @@ export function asUnresolved(
   return withoutUndefined({ at, latest, mark, body, name, facts, field, replaces, what });
 }
 
-export function objectOf({ key, id = "" }: OpenCreate) {
+export function objectOf({ key, id = "" }: Pick<OpenCreate, "key" | "id">) {
   return objectKey(parseKey(key).kind, id);
 }

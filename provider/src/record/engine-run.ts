@@ -73,8 +73,9 @@ export function isOfProgram({ command }: EngineRun) {
 }
 
 /** Whether a run of the program leaves some of its resources out. */
-export function isPartial(run: EngineRun) {
-  return isOfProgram(run) && run.targets.length + run.excludes.length > 0;
+export function isPartial(run: EngineRun | undefined): run is EngineRun {
+  if (!run || !isOfProgram(run)) return false;
+  return run.targets.length + run.excludes.length > 0;
 }
 
 /** Whether the run's targets include a resource. */

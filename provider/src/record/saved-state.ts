@@ -47,6 +47,8 @@ interface ListedCreate extends SentCreate {
 }
 
 export interface SavedState extends ExportedStack, SavedCreates {
+  /** All objects, also those that were replaced and only await their removal. */
+  all: readonly ExportedObject[];
   /** The current objects, in natural order: without those that were replaced and only await their removal. */
   objects: readonly ExportedObject[];
   /** The current objects by their keys in the journal. */
@@ -83,6 +85,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
   return {
     ...stack,
     isEmpty: resources.length === 0,
+    all,
     objects,
     byKey: new Map(objects.map((each) => [each.ref.key, each])),
     unresolved: new Set(objects.flatMap(({ record }) => record?.mark ?? [])),

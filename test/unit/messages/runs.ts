@@ -258,6 +258,34 @@ export const runs: Examples = {
     now.runtime.deployment.noteContext({ identity: IDENTITY, adopted });
     return leaving(purchase, now);
   },
+  "a delete that isn't sent: this run leaves out the adopter": async () => {
+    const { purchase, newRun } = await deleted();
+    const now = newRun({ command: { excludes: ["other"] } });
+    const adopted = objectKey("ConversionEvent", "2");
+    now.runtime.deployment.noteContext({ identity: IDENTITY, adopted });
+    return leaving(purchase, now);
+  },
+  "a delete that isn't sent: this run leaves resources out": async () => {
+    const { purchase, newRun } = await deleted();
+    return leaving(purchase, newRun({ command: { excludes: ["other"] } }));
+  },
+  "a delete that isn't sent: the engine replaces a set": async () => {
+    const { set: funnel, known } = await startShop(knowing(["delete"]));
+    const set = funnel();
+    const events = { buy: { eventName: "Buy", value: 1 } };
+    await set.up({ advertiserId: 1, events }, known);
+    const run = set.newRun({ ...known, command: { command: "preview" } });
+    const context = { identity: "shop/dev::funnel", run: { isUp: false, resources: 1 } };
+    await run.set.check({}, { advertiserId: 1, events: {}, __identity: context });
+    await run.close();
+    return wordsOf(run);
+  },
+  "an adoption from a resource that the run leaves out": async () => {
+    const { event, known } = await deleted();
+    const given = { ...PURCHASE, existingId: 2 };
+    const options = { ...known, command: { targets: ["other"] } };
+    return (await event("other").up(given, options)).error ?? "";
+  },
   "a delete that isn't sent: Pulumi can't be asked": async () => {
     const { purchase, newRun } = await deleted();
     const run = newRun({ command: { command: "destroy" } });
@@ -267,19 +295,6 @@ export const runs: Examples = {
   "a delete that isn't sent: the program has nothing more of the package": async () => {
     const { purchase, newRun } = await deleted();
     return leaving(purchase, newRun());
-  },
-  "a delete that isn't sent: its set is replaced": async () => {
-    const { set, known } = await startShop(knowing(["delete"]));
-    const funnel = set();
-    funnel.declares = { deletes: true };
-    await funnel.up(events("buy", "lead"), known);
-    const { id = "", inputs = {}, outputs = {} } = funnel.state ?? {};
-    const run = funnel.newRun(known);
-    const context = { identity: inputs.__identity, run: { isUp: true, resources: 1 } };
-    const news = { ...inputs, ...events("buy"), __identity: context };
-    await run.set.create((await run.set.check({}, news)).inputs ?? {});
-    await run.set.delete(id, outputs);
-    return wordsOf(run);
   },
   "a delete that isn't sent: another event has it": async () => {
     const { purchase, newRun, event } = await deleted();
