@@ -72,7 +72,9 @@ async function search(creates: readonly Create[], operations: object = {}) {
   return {
     sandbox,
     told,
-    found: answers.map(({ create, id }) => `${create.ref.short} ${id || "not created"}`),
+    found: answers.map(
+      ({ create, id }) => `${create.ref.shownName} ${id || "not created"}`,
+    ),
   };
 }
 

@@ -293,11 +293,11 @@ it.each(TABLE)("%s", (_, situation, expected, fate) => {
     expect({
       can,
       is: shownAction(single),
-      former: single.former && (single.former.isDeleted ? "deleted" : "live"),
+      leaving: single.leaving && (single.leaving.isDeleted ? "deleted" : "live"),
     }).toEqual({
       can,
       is: by(expected, can),
-      former: by(fate, can),
+      leaving: by(fate, can),
     });
     const decided = ({
       action,
@@ -305,9 +305,9 @@ it.each(TABLE)("%s", (_, situation, expected, fate) => {
       id,
       isDeclared,
       unresolved,
-      former,
+      leaving,
     }: typeof single) => {
-      return { action, names, id, isDeclared, unresolved, former };
+      return { action, names, id, isDeclared, unresolved, leaving };
     };
     expect(member && decided(member)).toEqual(decided(single));
   }

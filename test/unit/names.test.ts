@@ -55,7 +55,7 @@ it.each(PLACES)("$name in $parentTypes", ({ name, parentTypes }) => {
       name,
       parentTypes,
       kind: "ConversionEvent",
-      short: name,
+      shownName: name,
     });
     for (const member of NAMES) {
       const { key, label } = memberRef(set, member);
@@ -95,7 +95,7 @@ it("are stored and shown in these forms", () => {
     key: `ConversionEventSet::${CATALOG}$::funnel["a \\"b\\""]`,
     urn: `urn:pulumi:dev::shop::${CATALOG}$pulumi-nodejs:dynamic/advertising:ConversionEventSet::funnel["a \\"b\\""]`,
     label: 'events["a \\"b\\""] of ConversionEventSet "funnel"',
-    short: 'funnel/a "b"',
+    shownName: 'funnel/a "b"',
   });
 });
 

@@ -198,12 +198,12 @@ describe("what leaves", () => {
 
   it("is what a single resource replaces, though its `create` has no id", () => {
     const change = changeOf({ declared: { k: BUY } });
-    const former = { id: "5", isDeleted: true };
-    const objects = change.objects.map((each) => ({ ...each, former }));
-    const leaving = (after: ObjectAfter) =>
+    const leaving = { id: "5", isDeleted: true };
+    const objects = change.objects.map((each) => ({ ...each, leaving }));
+    const departures = (after: ObjectAfter) =>
       departuresOf({ ...change, objects }, new Map([["k", after]]), AT);
-    expect(leaving({ id: "6" })).toMatchObject([{ id: "5" }]);
-    expect(leaving({ id: "5" })).toEqual([]); // taken over
+    expect(departures({ id: "6" })).toMatchObject([{ id: "5" }]);
+    expect(departures({ id: "5" })).toEqual([]); // taken over
   });
 });
 

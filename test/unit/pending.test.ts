@@ -130,7 +130,9 @@ describe("what is pending", () => {
     ],
   ])("%s", (_, expected, given) => {
     const { open } = facts(...given);
-    expect(open.map(({ ref, knownBy }) => `${ref.short} (${knownBy})`)).toEqual(expected);
+    expect(open.map(({ ref, knownBy }) => `${ref.shownName} (${knownBy})`)).toEqual(
+      expected,
+    );
   });
 
   it("lists what the next `up` takes over, unless the state has that object already", () => {
@@ -140,7 +142,7 @@ describe("what is pending", () => {
     ];
     const madeIn = (...resources: Resource[]) =>
       facts([THERE, ...resources], [], journal).created.map(
-        ({ ref, record: { id } }) => `${ref.short} ${id}`,
+        ({ ref, record: { id } }) => `${ref.shownName} ${id}`,
       );
     expect(madeIn()).toEqual(["buy 9", "funnel/a 5"]);
     expect(madeIn(storedEvent("renamed", 9), storedAdvertiser("a", 5))).toEqual([
@@ -171,7 +173,7 @@ describe("what is pending", () => {
       [set, storedEvent("buy", 3, { __left: [{ id: "2", at: AT }] })],
       [updating({ a: { ...entry("A"), value: 2 } }), replacing],
     );
-    expect(open.map(({ ref, formerIds }) => [ref.short, new Set(formerIds)])).toEqual([
+    expect(open.map(({ ref, formerIds }) => [ref.shownName, new Set(formerIds)])).toEqual([
       ["buy", new Set(["3", "2"])],
       ["funnel/a", new Set(["20", "6"])],
     ]);
@@ -211,7 +213,7 @@ describe("answers", () => {
   const read = (answers: Typed, all = known) =>
     readAnswers({ created: [], "not-created": [], forget: [], ...answers }, all);
   const verdicts = (answers: Typed) =>
-    read(answers).answers.map(({ create, id }) => `${create.ref.short} ${id}`);
+    read(answers).answers.map(({ create, id }) => `${create.ref.shownName} ${id}`);
 
   it.each<[Typed, string[]]>([
     [{ created: ["buy=4711"] }, ["buy 4711"]],
@@ -280,10 +282,10 @@ describe("answers", () => {
 
     it("is the answer where kind, advertiser and name are the create's, and names the manager", () => {
       const { answers } = answer(sentTo(7));
-      expect(answers).toMatchObject([{ id: "8", create: { ref: { short: "buy" } } }]);
+      expect(answers).toMatchObject([{ id: "8", create: { ref: { shownName: "buy" } } }]);
       const known = facts([sentTo(7), manager]);
       const [first] = answers;
-      expect(first && managerOf(first, known)?.ref.short).toBe("renamed");
+      expect(first && managerOf(first, known)?.ref.shownName).toBe("renamed");
     });
 
     it.each([
@@ -324,7 +326,7 @@ describe("answers", () => {
   it("--forget ends what only the journal has, what the state has as unresolved, and what is known to be made", () => {
     const forgotten = (...names: string[]) =>
       read({ forget: names }).answers.map(
-        ({ create: { ref, knownBy: where } }) => `${ref.short} (${where})`,
+        ({ create: { ref, knownBy: where } }) => `${ref.shownName} (${where})`,
       );
     expect(forgotten("made", "sent", "buy", "funnel/b")).toEqual([
       ...["made (journal)", "sent (journal)"],

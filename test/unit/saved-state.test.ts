@@ -85,7 +85,7 @@ describe("the index", () => {
     ["ConversionEvent", "9", []],
     ["ConversionEvent", "", ["open"]],
   ])("%s %j is held by %j", (kind, id, holders) => {
-    expect(state.holdersOf(kind, id).map(({ ref }) => ref.short)).toEqual(holders);
+    expect(state.holdersOf(kind, id).map(({ ref }) => ref.shownName)).toEqual(holders);
   });
 
   it("has the objects of an account, also those that await their removal", () => {

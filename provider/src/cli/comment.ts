@@ -108,8 +108,8 @@ export function readPreview(text: string) {
     return plannedIn(step, settings, declared.get(catalogOf(step)));
   });
   // An object that another resource adopts or keeps is shown with that resource, and not as leaving.
-  const holders = planned.filter(({ isDeclared, former, action }) => {
-    return action.do === "adopt" || (isDeclared && !former);
+  const holders = planned.filter(({ isDeclared, leaving, action }) => {
+    return action.do === "adopt" || (isDeclared && !leaving);
   });
   const staying = new Set(
     holders.map(({ kind, id, action }) => objectKey(kind.name, { id, ...action }.id ?? "")),
@@ -235,7 +235,7 @@ export function commentOf(preview: string) {
       `**deletionPolicy becomes "delete" for ${count(deletesNow, "resource")}:** after the next run, removing or replacing them deletes live objects.`,
     );
   if (sections.length === 0) sections.push("**The preview shows no changes to them**");
-  const formerObjects = changes.flatMap((each) => each.former ?? []);
+  const formerObjects = changes.flatMap((each) => each.leaving ?? []);
   const gone = formerObjects.filter(({ isDeleted }) => isDeleted).length;
   const live = formerObjects.length - gone;
   const deleted = gone + dueDeletesIn(messages);
@@ -291,7 +291,7 @@ function dueDeletesIn(messages: readonly Diagnostic[]) {
 function renamesAmong(changes: readonly ObjectChange[]) {
   const nameIn = (kind: Kind, values: Values) =>
     `${kind.name} ${values[kind.nameProperty]}`.replace(SECRET_TEXT, UNKNOWN);
-  const gone = changes.filter(({ isDeclared, former }) => !isDeclared && former);
+  const gone = changes.filter(({ isDeclared, leaving }) => !isDeclared && leaving);
   const byName = Map.groupBy(gone, ({ kind, olds }) => nameIn(kind, olds));
   return changes.flatMap(({ kind, ref, action, values }) => {
     if (action.do !== "create") return [];
@@ -305,11 +305,11 @@ function renamesAmong(changes: readonly ObjectChange[]) {
     if (!from) return [];
     const {
       id,
-      ref: { key, short },
+      ref: { key, shownName },
     } = from;
     const cure = renameCure(ref, { key, id, isInState: true }, code);
     return [
-      `- ${code(ref.short)} is new, and seems to be ${code(short)} (${id}), which leaves the state. To keep ${id}, ${cure}.`,
+      `- ${code(ref.shownName)} is new, and seems to be ${code(shownName)} (${id}), which leaves the state. To keep ${id}, ${cure}.`,
     ];
   });
 }
@@ -325,7 +325,7 @@ function changeLine({ kind, ref, ...object }: ObjectChange) {
   const does = shownAction(object);
   return joined(
     " ",
-    `- ${WORDS[does] ?? does}: ${kind.name} ${code(ref.short)}`,
+    `- ${WORDS[does] ?? does}: ${kind.name} ${code(ref.shownName)}`,
     joined(" → ", ...ids),
     code(`"${shown}"`),
     changes.join(", "),

@@ -74,7 +74,7 @@ function notedIn(resource: Resource): Leftover[] {
     // `--replace` keeps a single resource's name, and notes none.
     const [single] = member === "" ? objectsIn([resource]) : [];
     const name = noted ?? single?.name ?? "";
-    const { kind, short: key } = refIn(of, urn, member);
+    const { kind, shownName: key } = refIn(of, urn, member);
     return { kind, id, name, key, at, why: `left the state at ${at}; still live` };
   });
 }

@@ -71,8 +71,10 @@ export function readAnswers(
 }
 
 /** Whether a name is the create's, or that of its set. */
-function isCalled({ urn, short, resourceUrn }: Create["ref"], name: string) {
-  return [urn, nameInUrn(urn), short, resourceUrn, nameInUrn(resourceUrn)].includes(name);
+function isCalled({ urn, shownName, resourceUrn }: Create["ref"], name: string) {
+  return [urn, nameInUrn(urn), shownName, resourceUrn, nameInUrn(resourceUrn)].includes(
+    name,
+  );
 }
 
 /**
@@ -96,8 +98,8 @@ export function idConflict(
   const owner = owners.find((each) => each.ref.kind === ref.kind);
   if (!owner) return undefined;
   return (
-    `${id} can't be the id of "${ref.short}": "${owner.ref.short}" has or had it. ` +
-    `If you find no other object, answer --not-created ${shellWord(ref.short)}`
+    `${id} can't be the id of "${ref.shownName}": "${owner.ref.shownName}" has or had it. ` +
+    `If you find no other object, answer --not-created ${shellWord(ref.shownName)}`
   );
 }
 

@@ -123,7 +123,7 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   if (urns.size === 0) urns.add(rootOf(resources));
   const environment = { ADVERTISING_ANSWERS: JSON.stringify(answers) };
   await refresh([...urns], environment, choice).catch(({ message }: Error) => {
-    const names = all.map(({ create }) => create.ref.short);
+    const names = all.map(({ create }) => create.ref.shownName);
     throw new Error(`not resolved: ${enumerate(names, MAX_LISTED)}: ${message}`);
   });
   let creates = await readStackCreates(choice);
@@ -215,20 +215,20 @@ async function clearRecord(creates: StackCreates, choice: StackChoice) {
 
 function resolvedMessage(answer: Answer, before: StackCreates) {
   const { create, id, isForgotten } = answer;
-  const { short } = create.ref;
+  const { shownName } = create.ref;
   if (isForgotten)
-    return `Forgotten: ${short} (id ${create.record.id ?? "unknown"}). Nothing changes on the platform.`;
-  if (id === "") return `Resolved as not created: ${short}`;
-  const text = `Resolved as created with id ${id}: ${short}`;
+    return `Forgotten: ${shownName} (id ${create.record.id ?? "unknown"}). Nothing changes on the platform.`;
+  if (id === "") return `Resolved as not created: ${shownName}`;
+  const text = `Resolved as created with id ${id}: ${shownName}`;
   const manager = managerOf(answer, before);
-  return manager ? `${text}. It is managed as ${manager.ref.short}` : text;
+  return manager ? `${text}. It is managed as ${manager.ref.shownName}` : text;
 }
 
 function listing(creates: StackCreates) {
   const { open, created } = creates;
-  const byShort = Map.groupBy(open, ({ ref }) => ref.short);
-  const nameOf = ({ ref: { short, urn } }: Create) =>
-    byShort.get(short)?.every(({ ref }) => ref.urn === urn) ? short : urn;
+  const byShort = Map.groupBy(open, ({ ref }) => ref.shownName);
+  const nameOf = ({ ref: { shownName, urn } }: Create) =>
+    byShort.get(shownName)?.every(({ ref }) => ref.urn === urn) ? shownName : urn;
   const lines: string[] = [];
   if (open.length === 0) lines.push("No create is unresolved.");
   else
@@ -241,7 +241,7 @@ function listing(creates: StackCreates) {
   if (created.length > 0)
     lines.push(
       "Created by earlier runs, but not in the state yet:",
-      ...created.map((create) => `  ${create.ref.short}: ${whatIsKnown(create)}`),
+      ...created.map((create) => `  ${create.ref.shownName}: ${whatIsKnown(create)}`),
       `The next \`${inStack("pulumi up")}\` takes over those that the program declares unchanged.`,
     );
   if (interruptedCreates(creates).length > 0 && unaccounted(creates).length === 0)

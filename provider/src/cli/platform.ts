@@ -73,7 +73,7 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
     /** @returns a sentence if the search gives no answer. */
     const look = async (create: Create): Promise<Answer | string> => {
       const { ref, record: sent, formerIds } = create;
-      const label = ref.short;
+      const label = ref.shownName;
       const kind = kindsByName[ref.kind];
       if (!canSearch(knownOperations(kind, dependencies.settings), sent)) {
         const setting = `advertising:operations.${kind.create.noun}.search`;

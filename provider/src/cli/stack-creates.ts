@@ -58,7 +58,7 @@ export function stackCreatesIn(
   const all = [...inState, ...creates].map((create): Create => {
     return { ...create, formerIds: formerIdsOf(saved, create) };
   });
-  const sorted = inNaturalOrder(all, ({ ref }) => `${ref.short} ${ref.urn}`);
+  const sorted = inNaturalOrder(all, ({ ref }) => `${ref.shownName} ${ref.urn}`);
   return {
     stack,
     saved,

@@ -70,8 +70,8 @@ import {
   noteReached,
   type Plan,
   planObjects,
-  withFormer,
   withOpenCreates,
+  withReplaced,
 } from "./plan-resource.js";
 import type { Change, Runtime } from "./runtime.js";
 
@@ -95,7 +95,7 @@ export async function createResource(
   inputs: Values,
 ) {
   const change = { id: "", olds: {}, news: inputs };
-  const plan = await withFormer(
+  const plan = await withReplaced(
     await withOpenCreates(planObjects(resource, runtime, ref, change)),
   );
   const done = await applyPlan(plan);
@@ -223,7 +223,7 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
   after.resolved = await resolvedBy(plan, tasks, outcomes, leaving);
   const held = new Set(after.eventIds.values());
   if (isSingle)
-    for (const { former } of objects) if (former?.isDeleted) held.add(former.id);
+    for (const { leaving } of objects) if (leaving?.isDeleted) held.add(leaving.id);
   const isUnmanaged = (object: LeftLive) => !held.has(object.id) && !isDeleted(object);
   after.left = [...stored.left, ...leaving].filter(isUnmanaged);
   return {

@@ -115,7 +115,7 @@ export function madeOtherwiseMessage(all: readonly MadeObject[]) {
 }
 
 function madeOtherwise(all: readonly MadeObject[]) {
-  const those = all.map(({ ref, id }) => `${ref.short} (${id})`);
+  const those = all.map(({ ref, id }) => `${ref.shownName} (${id})`);
   return `Earlier runs created these with arguments that differ from the program's: ${listed(those)}.`;
 }
 
@@ -163,7 +163,7 @@ export function namesakesMessage(
   { deployment }: Pick<Runtime, "deployment">,
   all: readonly Namesake[],
 ) {
-  const sorted = all.toSorted((a, b) => natural(a.ref.short, b.ref.short));
+  const sorted = all.toSorted((a, b) => natural(a.ref.shownName, b.ref.shownName));
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   return [
     `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name on the platform. This run creates nothing more.`,
@@ -186,7 +186,7 @@ function whatIsOpen(open: OpenCreate) {
  */
 function openAdvice(all: readonly Namesake[], isWhole: boolean) {
   const [{ ref, open }] = all as readonly [Namesake];
-  const names = new Set(all.map((each) => parseKey(each.open.key).short));
+  const names = new Set(all.map((each) => parseKey(each.open.key).shownName));
   const unknown = all.filter((each) => each.open.id === undefined);
   const lines: string[] = [];
   if (!isWhole) {
@@ -200,7 +200,7 @@ function openAdvice(all: readonly Namesake[], isWhole: boolean) {
     );
   }
   if (unknown.length > 0)
-    lines.push(...answerCommands(unknown.map((each) => parseKey(each.open.key).short)));
+    lines.push(...answerCommands(unknown.map((each) => parseKey(each.open.key).shownName)));
   const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });
   if (unknown.length === 0) lines.push(`If both are the same object: ${cure}.`);
   else lines.push(`If it is there, and both are the same object: also ${cure}.`);
@@ -257,7 +257,7 @@ export function deletedNotice(label: string, deleted: readonly Pick<LeftLive, "i
 export function replacedNotice(
   kind: Kind,
   ref: ResourceRef,
-  { id, isDeleted }: NonNullable<PlannedObject["former"]>,
+  { id, isDeleted }: NonNullable<PlannedObject["leaving"]>,
   then: string,
 ) {
   const old = `The old object ${id}`;
@@ -291,11 +291,11 @@ export function leavingNotice(
   isDeleted: boolean,
   why = "is no longer in the program",
 ) {
-  const { label, short } = ref;
+  const { label, shownName } = ref;
   const object = `${kind.create.noun} ${id} ("${printable(name)}")`;
   let fate = staysLive(kind, `Its ${object}`);
   if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED})`;
-  const text = `\`${printable(short)}\` ${why}. ${fate}.`;
+  const text = `\`${printable(shownName)}\` ${why}. ${fate}.`;
   const sort = isDeleted
     ? "deleted on the platform by `pulumi up`"
     : "no longer in the program, which stay live";
@@ -304,12 +304,12 @@ export function leavingNotice(
 
 /** About a resource that leaves the state: what it had left live, which only its state lists. */
 export function formerlyLeftNotice(
-  { label, short }: Pick<ResourceRef, "label" | "short">,
+  { label, shownName }: Pick<ResourceRef, "label" | "shownName">,
   left: readonly LeftLive[],
 ) {
   const those = left.map(({ id, name }) => (name === undefined ? id : `${id} ("${name}")`));
   const objects = count(left.length, "object");
-  const text = `\`${printable(short)}\` left ${objects} live before: ${listed(those)}.`;
+  const text = `\`${printable(shownName)}\` left ${objects} live before: ${listed(those)}.`;
   return notice("that left objects live before", { label }, text);
 }
 
@@ -319,7 +319,7 @@ export function formerlyLeftNotice(
  */
 export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean) {
   const names = all.map(
-    ({ key, id = "outcome unknown" }) => `${parseKey(key).short} (${id})`,
+    ({ key, id = "outcome unknown" }) => `${parseKey(key).shownName} (${id})`,
   );
   const creates = count(all.length, "create");
   const what = isWhole
@@ -333,7 +333,7 @@ export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean) {
 
 /** The error of a run with targets. @param all what interrupted updates of other sets have sent; at least one. */
 export function leftOutMessage(all: readonly OpenCreate[]) {
-  const names = all.map(({ key }) => parseKey(key).short);
+  const names = all.map(({ key }) => parseKey(key).shownName);
   return `An interrupted run sent ${count(all.length, "create")} of a set that this run leaves out: ${listed(names)}. Pulumi would forget ${agree(all.length, "it", "them")}, so nothing was sent. First run \`${inStack("pulumi up")}\` without --target and --exclude.`;
 }
 
@@ -354,7 +354,7 @@ export function notDeletedNotice({ label, id }: Shown & { id: string }, why: str
 
 /** Why an object isn't deleted. @param holders the keys of other resources that have it. */
 export function alsoBelongsTo(holders: readonly string[]) {
-  return `it also belongs to ${enumerate(holders.map((key) => parseKey(key).short))}`;
+  return `it also belongs to ${enumerate(holders.map((key) => parseKey(key).shownName))}`;
 }
 
 export function goneNotice(ref: Shown) {
@@ -410,8 +410,8 @@ export function planMessage(
     lines.push(`  ${title}${sends}: ${listed(those.map(shownMember))}`);
   }
   if (counts.length === 0) return undefined;
-  const former = members.flatMap((member) => member.former ?? []);
-  const leaving = former.filter(({ id }) => !isKept(id));
+  const all = members.flatMap((member) => member.leaving ?? []);
+  const leaving = all.filter(({ id }) => !isKept(id));
   const gone = leaving.filter(({ isDeleted }) => isDeleted).map(({ id }) => id);
   const live = leaving.filter(({ isDeleted }) => !isDeleted).map(({ id }) => id);
   counts.push(`${byAction.get("same")?.length ?? 0} unchanged`);
@@ -444,7 +444,8 @@ function renameHints(
   isKept: (id: string) => boolean,
 ) {
   const removed = members.filter(
-    ({ isDeclared, former }) => !isDeclared && former !== undefined && !isKept(former.id),
+    ({ isDeclared, leaving }) =>
+      !isDeclared && leaving !== undefined && !isKept(leaving.id),
   );
   const byName = Map.groupBy(removed, ({ olds }) => olds[kind.nameProperty]);
   const hints = members.flatMap(({ key, action, values }) => {
@@ -504,7 +505,7 @@ function listed(items: readonly string[]) {
 
 /** A create of unknown outcome. `why`: the program's `existingId` contradicts it. */
 export interface OpenObject {
-  ref: Pick<ResourceRef, "short" | "kind">;
+  ref: Pick<ResourceRef, "shownName" | "kind">;
   record: Unresolved;
   why?: string | undefined;
 }
@@ -550,24 +551,24 @@ export function setFailureMessage(
 }
 
 /** The error for a set whose interrupted run sent events that Pulumi's record has as secret. */
-export function hiddenEventsMessage({ label, short }: ResourceRef) {
+export function hiddenEventsMessage({ label, shownName }: ResourceRef) {
   return [
     `${label}: an interrupted run sent events of this set, which are secret. Nothing was sent.`,
     "Look in the account, and set existingId for each event that is there. Then run:",
-    `  ${pendingCommandLine("not-created", [short])}`,
+    `  ${pendingCommandLine("not-created", [shownName])}`,
   ].join("\n");
 }
 
 /** The error of an `up` or a preview while creates are unresolved. @param open at least one. */
 export function unresolvedMessage(open: readonly OpenObject[]) {
-  const sorted = open.toSorted((a, b) => natural(a.ref.short, b.ref.short));
+  const sorted = open.toSorted((a, b) => natural(a.ref.shownName, b.ref.shownName));
   const entries = sorted.map(({ ref, record, why }) => {
-    const name = `  ${printable(ref.short)}: ${describe(ref.kind, record)}`;
+    const name = `  ${printable(ref.shownName)}: ${describe(ref.kind, record)}`;
     return joined("\n    ", name, why, record.what, record.searched);
   });
   return [
     `The outcome of ${count(open.length, "create")} is unknown. Nothing more is sent for ${agree(open.length, "it", "them")} until that is resolved. Look in the account for:`,
     ...cut(entries, MAX_LISTED),
-    ...resolveCommands(sorted.map(({ ref }) => ref.short)),
+    ...resolveCommands(sorted.map(({ ref }) => ref.shownName)),
   ].join("\n");
 }

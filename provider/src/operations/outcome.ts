@@ -25,8 +25,8 @@ export interface NamedObject extends PlannedObject {
 }
 
 /** The id of the object that a create of this one replaces. */
-export function replacedBy({ id, former }: PlannedObject) {
-  return id ?? former?.id;
+export function replacedBy({ id, leaving }: PlannedObject) {
+  return id ?? leaving?.id;
 }
 
 /** An object with work to do. */

@@ -403,8 +403,8 @@ export function noteReached({ runtime: { deployment }, objects }: Plan) {
 function noteDeletes({ runtime, resource, kind, ref, objects }: Plan) {
   if (resource === kind) return;
   for (const object of objects)
-    if (object.former?.isDeleted && shownAction(object) !== "perhaps replace")
-      runtime.deployment.noteToDelete(kind, object.former.id, ref.key);
+    if (object.leaving?.isDeleted && shownAction(object) !== "perhaps replace")
+      runtime.deployment.noteToDelete(kind, object.leaving.id, ref.key);
 }
 
 /** The creates that stop the resource. Commands use the names that the state has. */
@@ -449,14 +449,14 @@ async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
  * The plan of a create, with what it replaces: the engine gives a single resource's create no old state, so that comes
  * from `check`, `diff` and the record. A set has it already.
  */
-export async function withFormer(plan: Plan): Promise<Plan> {
+export async function withReplaced(plan: Plan): Promise<Plan> {
   const { runtime, resource, kind, ref, checked, stored } = plan;
   if (resource !== kind || stored.eventIds.size > 0) return plan;
   const { planned } = checked;
-  const former = await replacedObject(kind, runtime, ref);
+  const leaving = await replacedObject(kind, runtime, ref);
   const objects = plan.objects.map((object) => {
     const unresolved = planned?.object.unresolved ?? object.unresolved;
-    return { ...object, unresolved, former };
+    return { ...object, unresolved, leaving };
   });
   return { ...plan, objects, stored: planned?.stored ?? stored };
 }
@@ -468,7 +468,7 @@ export async function withFormer(plan: Plan): Promise<Plan> {
 function noteState({ runtime, kind, stored, objects, secret }: Plan) {
   const { deployment, messages, record } = runtime;
   for (const mark of endedMarks(stored)) record.noteSeen(mark);
-  for (const { ref, action, changed, former, id, olds, values } of objects) {
+  for (const { ref, action, changed, leaving, id, olds, values } of objects) {
     if (id === undefined) continue;
     record.noteSeen(objectKey(kind.name, id));
     const { nameProperty: name } = kind;
@@ -476,7 +476,7 @@ function noteState({ runtime, kind, stored, objects, secret }: Plan) {
       messages.warnEach(
         brokenNameNotice(ref, changeMessages([name], olds, values, secret)),
       );
-    const other = former ? undefined : deployment.claim(kind, id, ref.key);
+    const other = leaving ? undefined : deployment.claim(kind, id, ref.key);
     if (other !== undefined)
       throw new ArgumentsError(`${ref.label}: ${adoptionClash(id, parseKey(other).label)}`);
     if (action.do !== "update state only") continue;
@@ -505,7 +505,7 @@ export async function previewResource(
  * sends. @param mayChange whether the arguments may still change. @throws AdvertisingError the error of the `up`.
  */
 async function tellPreview(known: Plan, mayChange = false) {
-  const plan = await withFormer(known);
+  const plan = await withReplaced(known);
   // What leaves now comes before what earlier runs have made.
   tellReplaced(plan);
   await tellCreates(plan, mayChange);
@@ -533,14 +533,14 @@ function tellSet(plan: Plan, takenOver: ReadonlySet<PlannedObject>) {
 
 /** Shows the object that a single resource's create replaces. */
 function tellReplaced({ runtime, kind, ref, checked, objects }: Plan) {
-  const former = objects.find(({ id }) => id === undefined)?.former;
-  if (!former || runtime.deployment.isClaimedOrAdopted(kind, former.id)) return;
+  const leaving = objects.find(({ id }) => id === undefined)?.leaving;
+  if (!leaving || runtime.deployment.isClaimedOrAdopted(kind, leaving.id)) return;
   const { action } = checked.planned?.object ?? {};
   const isPerhaps = action?.do === "replace" && action.perhaps;
   let then = "is replaced";
   if (isPerhaps) then += " if a value that isn't known yet has changed";
-  const notice = replacedNotice(kind, ref, former, then);
-  const text = `${notice.text}\n${howToKeep(former.id, isPerhaps)}`;
+  const notice = replacedNotice(kind, ref, leaving, then);
+  const text = `${notice.text}\n${howToKeep(leaving.id, isPerhaps)}`;
   runtime.messages.warnEach({ ...notice, text });
 }
 

@@ -104,7 +104,7 @@ export interface PlannedObject {
   /** The object's create of unknown outcome in the state. */
   unresolved: Unresolved | undefined;
   /** The object that leaves the state; it stays live unless it is deleted. */
-  former: { id: string; isDeleted: boolean } | undefined;
+  leaving: { id: string; isDeleted: boolean } | undefined;
 }
 
 /**
@@ -150,8 +150,8 @@ export function decideObjects(
     const leaves =
       ["replace", "retain", "delete"].includes(action.do) ||
       (action.do === "adopt" && action.id !== id);
-    const former = id !== undefined && leaves ? { id, isDeleted } : undefined;
-    return { ...object, action, changed: changes.names, former };
+    const leaving = id !== undefined && leaves ? { id, isDeleted } : undefined;
+    return { ...object, action, changed: changes.names, leaving };
   });
 }
 
@@ -163,7 +163,7 @@ function oldsOf(stored: StoredSet, key: string): Values {
   return completeArguments(stored, entry);
 }
 
-type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "former">;
+type UndecidedObject = Omit<PlannedObject, "action" | "changed" | "leaving">;
 
 /**
  * The arguments that differ. After a failed update (`isUnsure`), and with a known one, all arguments may differ.

@@ -44,8 +44,8 @@ export function departuresOf(
 ): LeftLive[] {
   return objects.flatMap((object) => {
     const { key } = object;
-    // In a single resource's `create`, only `former` has the old id.
-    const id = object.id ?? object.former?.id;
+    // In a single resource's `create`, only `leaving` has the old id.
+    const id = object.id ?? object.leaving?.id;
     const now = after.get(key)?.id ?? object.id;
     if (id === undefined || (!isRemoved(object) && id === now)) return [];
     const name = displayName(kind, stored.events.get(key) ?? {}, secret);

@@ -56,7 +56,7 @@ export class ProgramValidator {
     if (adopter === undefined || adopts === UNKNOWN) return undefined;
     const { member } = parseKey(key);
     const path = member === undefined ? "" : `${memberOf("events", member)}.`;
-    return `${path}existingId ${adoptionClash(adopts, `"${parseKey(adopter).short}"`)}`;
+    return `${path}existingId ${adoptionClash(adopts, `"${parseKey(adopter).shownName}"`)}`;
   }
 
   /** The context of a resource for the provider process, with facts about all that the program has declared so far. */

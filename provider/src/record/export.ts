@@ -153,7 +153,7 @@ function storedIn(resource: Resource): ExportedObject[] {
     const isKnown = isPlatformId(id);
     return {
       kind,
-      key: ref.short,
+      key: ref.shownName,
       ref,
       resource,
       values,

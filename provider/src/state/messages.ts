@@ -56,7 +56,7 @@ export function pendingCommandLine(
 /** The commands that resolve creates, one for each answer. @param shorts the creates' names in commands. */
 export function answerCommands(shorts: readonly string[]) {
   const they = agree(shorts.length, "If it is", "For those that are");
-  const ids = shorts.map((short) => `${short}=<its id>`);
+  const ids = shorts.map((shownName) => `${shownName}=<its id>`);
   const others = shorts.length - MAX_LISTED;
   const lines = [
     `${they} in the account:`,

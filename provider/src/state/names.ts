@@ -116,7 +116,7 @@ interface ParsedKey extends Place {
   member: string | undefined;
   label: string;
   /** The name in reports and printed commands: `purchase`, or `funnel/landing`. */
-  short: string;
+  shownName: string;
 }
 
 /** A resource of a known stack, or one member of a set. */
@@ -216,13 +216,13 @@ function parsed(resource: ResourceName, place: Place, member?: string): ParsedKe
   const kind = setNamed(resource)?.member.name ?? (resource as Kind["name"]);
   const key = keyOf(resource, place);
   const label = labelOf(resource, name);
-  const whole = { ...place, resource, kind, member, key, label, short: name };
+  const whole = { ...place, resource, kind, member, key, label, shownName: name };
   if (member === undefined) return whole;
   return {
     ...whole,
     key: memberOf(key, member),
     label: memberLabel(label, member),
-    short: `${name}/${member}`,
+    shownName: `${name}/${member}`,
   };
 }
 

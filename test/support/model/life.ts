@@ -538,7 +538,8 @@ export class Life {
         throw new Violation(`${key} is declared, and not in the state`);
       held.delete(key);
       // Somebody was told of both, and said that it is this one.
-      if (simulation.unsure.has(parseKey(key).short) || existingId !== undefined) continue;
+      if (simulation.unsure.has(parseKey(key).shownName) || existingId !== undefined)
+        continue;
       const made = simulation.platform.objects.find(
         (each) => objectKey(each.kind, each.id) === object,
       );

@@ -147,7 +147,7 @@ export class Person {
       last = (await this.#answer(line, "created", truth)) ?? last;
     for (const line of commands)
       last = (await this.#answer(line, "not-created", isNot)) ?? last;
-    const declared = new Set(objects.map(({ key }) => parseKey(key).short));
+    const declared = new Set(objects.map(({ key }) => parseKey(key).shownName));
     for (const [, names = ""] of text.matchAll(UNDECLARED))
       for (const [, name = ""] of names.matchAll(/"([^"]+)"/g))
         if (!declared.has(name))

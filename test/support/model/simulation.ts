@@ -570,7 +570,7 @@ export class Simulation {
     const byMark = Map.groupBy(savedStateOf(exportOf(state)).sent, ({ mark }) => mark);
     for (const [first, ...others] of byMark.values())
       if (others.some(({ body }) => body !== first?.body))
-        this.unsure.add(parseKey(first?.key ?? "").short);
+        this.unsure.add(parseKey(first?.key ?? "").shownName);
   }
 
   /** What a machine's journals have of a stack. */
@@ -851,7 +851,7 @@ export class Simulation {
       const isUnknown =
         letGo.has(key) ||
         this.#said.has(name) ||
-        this.#said.has(`${parseKey(key).short} (outcome unknown)`);
+        this.#said.has(`${parseKey(key).shownName} (outcome unknown)`);
       const isKnown = isHeld || isNoted || left.has(id) || this.#said.has(id) || isUnknown;
       if (!isKnown && !this.#forgotten.has(made) && made.gone !== "deleted")
         throw new Violation(`${this.platform.textOf(made)} is lost, and was never said`);
@@ -1188,7 +1188,8 @@ export function calls(key: string, called: string): boolean {
   const ref = refOfKey(key, "organization/any/any");
   const place = (urn: string) => urn.split("::").slice(2).join("::");
   return (
-    ref.short === called || (called.startsWith("urn:") && place(ref.urn) === place(called))
+    ref.shownName === called ||
+    (called.startsWith("urn:") && place(ref.urn) === place(called))
   );
 }
 
