@@ -221,10 +221,11 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
   const after = nextState({ ...plan, objects: remaining }, made);
   for (const { mark } of after.unresolved.values()) runtime.record.noteListed(mark);
   after.resolved = await resolvedBy(plan, tasks, outcomes, leaving);
-  const held = new Set(after.eventIds.values());
+  const managedIds = new Set(after.eventIds.values());
   if (isSingle)
-    for (const { leaving } of objects) if (leaving?.isDeleted) held.add(leaving.id);
-  const isUnmanaged = (object: LeftLive) => !held.has(object.id) && !isDeleted(object);
+    for (const { leaving } of objects) if (leaving?.isDeleted) managedIds.add(leaving.id);
+  const isUnmanaged = (object: LeftLive) =>
+    !managedIds.has(object.id) && !isDeleted(object);
   after.left = [...stored.left, ...leaving].filter(isUnmanaged);
   return {
     outcomes,

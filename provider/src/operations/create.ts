@@ -262,10 +262,10 @@ async function sendCreate(runtime: Runtime, task: RunningTask): Promise<Outcome>
   let sentAt: string | undefined;
   let conflict: string | undefined;
   // After the create was sent, nothing may throw: a note that can't be written is only reported.
-  const note = (writing: Promise<void>, before = "") =>
+  const noteOrSay = (writing: Promise<void>, before = "") =>
     writing.catch((error: Error) => messages.say(`${before}${error.message}`));
   const noteCreated = (id: string) =>
-    note(journal.recordCreated(mark, id), `${label} was created as ${id}. `);
+    noteOrSay(journal.recordCreated(mark, id), `${label} was created as ${id}. `);
   const created = (id: string): Outcome => {
     deployment.claim(kind, id, key);
     return { kind: "created", id, mark };
@@ -292,7 +292,7 @@ async function sendCreate(runtime: Runtime, task: RunningTask): Promise<Outcome>
   } catch (error) {
     what = doubtFrom(error, label, sentAt);
     if (what === undefined) {
-      if (sentAt !== undefined) await note(journal.recordNotCarriedOut(mark));
+      if (sentAt !== undefined) await noteOrSay(journal.recordNotCarriedOut(mark));
       throw error;
     }
   }

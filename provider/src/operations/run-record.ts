@@ -73,7 +73,7 @@ export class RunRecord {
   /** Resources as the engine has passed them to this run. */
   readonly #passed: ((resource: Resource) => boolean)[] = [];
   /** Objects (`objectKey`) and creates (marks) that this run has seen in the state, or has resolved. */
-  readonly #seen = new Set<string>();
+  readonly #seenInState = new Set<string>();
 
   constructor(private readonly options: RecordOptions) {}
 
@@ -185,7 +185,7 @@ export class RunRecord {
 
   /** @param name an object (`objectKey`) or a create (its mark) that the state has, or that this run has resolved. */
   noteSeen(name: string) {
-    this.#seen.add(name);
+    this.#seenInState.add(name);
   }
 
   /** Notes a create that the state lists as unresolved after this run, so that no journal has to. */
@@ -200,7 +200,7 @@ export class RunRecord {
   }
 
   hasSeen(create: Pick<OpenCreate, "key" | "id" | "mark">) {
-    return this.#seen.has(create.mark) || this.#seen.has(objectOf(create));
+    return this.#seenInState.has(create.mark) || this.#seenInState.has(objectOf(create));
   }
 
   /** Whether Pulumi's next save drops the create from its record: an interrupted update of a set has sent it. */
@@ -218,7 +218,7 @@ export class RunRecord {
   overOf(keys: readonly string[]) {
     const listed = keys.flatMap((key) => this.arrived?.sentByKey.get(key) ?? []);
     const over = listed.filter(({ run, mark }) => {
-      const isOver = !this.#openMarks.has(mark) || this.#seen.has(mark);
+      const isOver = !this.#openMarks.has(mark) || this.#seenInState.has(mark);
       return isOver && !this.options.isThisRun(run);
     });
     return over.map(({ mark }) => mark);
@@ -237,7 +237,7 @@ export class RunRecord {
   closeJournals(disk: Disk) {
     const saved = this.arrived;
     const isOpen = (mark: string) => {
-      const isSettled = this.#seen.has(mark) || this.#listedAfter.has(mark);
+      const isSettled = this.#seenInState.has(mark) || this.#listedAfter.has(mark);
       return this.#openMarks.has(mark) && !(isSettled && this.options.hasCheckpoints);
     };
     const finished = finishedJournals(this.#journals, saved, isOpen);

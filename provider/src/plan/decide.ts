@@ -201,7 +201,7 @@ function decide(
   object: UndecidedObject,
   changed: Changes,
 ): Action {
-  const { id: held, unresolved: record, isDeclared, entry, values } = object;
+  const { id: idInState, unresolved: record, isDeclared, entry, values } = object;
   const adopts = adoptedBy(entry);
   const isNamed = adopts !== undefined && adopts !== UNKNOWN;
   // Nothing new is created before an open create is resolved.
@@ -214,8 +214,8 @@ function decide(
     return { do: "recover", record, else: decide(kind, can, without, changed) };
   }
   if (!isDeclared) return { do: "retain" };
-  if (isNamed && adopts !== held) return { do: "adopt", id: adopts };
-  if (held === undefined) return { do: "create" };
+  if (isNamed && adopts !== idInState) return { do: "adopt", id: adopts };
+  if (idInState === undefined) return { do: "create" };
   if (adopts === UNKNOWN) return { do: "replace", perhaps: true };
   if (changed.names.length === 0) return { do: "same" };
   // Another owner means another object.

@@ -173,8 +173,8 @@ export function standingOf(
   if (saved.resolved.get(mark) === "") return "ended";
   if (id !== undefined && saved.hasObject(kind, id, account)) return "ended";
   if (saved.unresolved.has(mark)) return "unresolved";
-  const held = saved.byKey.get(key)?.id;
-  if (held !== undefined && held !== replaces) return "superseded";
+  const idInState = saved.byKey.get(key)?.id;
+  if (idInState !== undefined && idInState !== replaces) return "superseded";
   return "open";
 }
 
