@@ -71,8 +71,8 @@ import type { Runtime } from "./runtime.js";
 type NewObject = NamedObject & Pick<ObjectTask, "kind">;
 
 /**
- * @param ifNotMade what to do instead of sending a create
- * again that a search has ruled out. @throws AdvertisingError if nothing was created.
+ * Creates an object, at most once. @param ifNotMade what to do instead of sending a create again that a search has ruled
+ * out. @throws AdvertisingError if nothing was created.
  */
 export async function createOnce(
   runtime: Runtime,
