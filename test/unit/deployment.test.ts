@@ -11,12 +11,10 @@ import {
 } from "../../provider/src/state/index.js";
 
 const OF_STATE = {
-  isNew: false,
   wasSecret: new Set(["eventName"]),
   deletes: true,
 };
 const OF_NOTHING = {
-  isNew: true,
   wasSecret: new Set<string>(),
   deletes: false,
 };
@@ -28,7 +26,7 @@ function check(
   isNew = true,
 ) {
   run.noteContext({ identity: `shop/dev::${key}`, ...more });
-  run.noteChecked(key, { ...(isNew ? OF_NOTHING : OF_STATE) });
+  run.noteChecked(key, isNew, { ...(isNew ? OF_NOTHING : OF_STATE) });
 }
 const upOf = (resources: number) => ({ run: { isUp: true, resources } });
 
@@ -53,7 +51,7 @@ it("the second check of a replacement, which gets no old inputs, keeps what the 
 it("what the state has under a former name is in the program, by both names", () => {
   const run = new Deployment();
   const inState = refOf("ConversionEvent", "shop/dev::was");
-  run.noteChecked("ConversionEvent::now", { ...OF_STATE, inState });
+  run.noteChecked("ConversionEvent::now", false, { ...OF_STATE, inState });
   const keys = ["ConversionEvent::now", inState.key, "ConversionEvent::other"];
   expect(keys.map((key) => run.isInProgram(key))).toEqual([true, true, false]);
   expect(keys.map((key) => run.isChecked(key))).toEqual([true, false, false]);
@@ -171,7 +169,7 @@ describe("the program lets an object be deleted", () => {
   ])("%s: %s %s", (_, key, expected, declared) => {
     const run = new Deployment();
     for (const [other, deletes] of Object.entries(declared))
-      run.noteChecked(other, { ...OF_NOTHING, deletes });
+      run.noteChecked(other, true, { ...OF_NOTHING, deletes });
     expect(run.mayDelete(key)).toBe(expected);
   });
 });

@@ -26,8 +26,6 @@ import type { Outcome } from "./outcome.js";
 
 /** Facts about a resource that its `check` has learned from the state and the program. */
 export interface Checked {
-  /** Whether the engine has given no old inputs: it has no state of the resource. */
-  isNew: boolean;
   /** The arguments that were secret in the state. */
   wasSecret: ReadonlySet<string>;
   /** Whether the program asks to delete. */
@@ -90,9 +88,9 @@ export class Deployment {
   #adopts = 0;
   #declares = 0;
 
-  /** Notes a resource. In the second `check` of a replacement, the first one's facts stay. */
-  noteChecked(key: string, was: Checked) {
-    if (was.isNew && this.#checked.has(key)) return;
+  /** @param isNew if the engine gave no old inputs: for a new resource, or in the second `check` of a replacement. */
+  noteChecked(key: string, isNew: boolean, was: Checked) {
+    if (isNew && this.#checked.has(key)) return;
     this.#checked.set(key, was);
     const catalog = catalogIn(key);
     if (catalog !== undefined && !this.#catalogs.get(catalog))

@@ -131,7 +131,6 @@ export async function check(
   const { formerKeys } = context;
   const former = refOfInputs(ref.resource, olds);
   const checked: Checked = {
-    isNew,
     wasSecret: secretArgumentsIn(olds),
     deletes: asksToDelete(values),
     formerKeys,
@@ -139,7 +138,7 @@ export async function check(
   };
   // Before anything is awaited: other resources' checks may need it.
   deployment.noteContext(context);
-  deployment.noteChecked(ref.key, checked);
+  deployment.noteChecked(ref.key, isNew, checked);
   // Planned like a new resource: only `diff` knows the state.
   const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
   const { objects, inputs, can } = plan;
@@ -429,7 +428,7 @@ function causesIn(kind: Kind, { action, changed }: PlannedObject, news: Values) 
  */
 async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
   const { deployment, record } = runtime;
-  const { planned, inState, isNew } = deployment.checked(ref.key);
+  const { planned, inState } = deployment.checked(ref.key);
   const { byKey } = (await record.state()) ?? {};
   if (planned) {
     const { id } = planned.object;
@@ -439,8 +438,7 @@ async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
     return { id, isDeleted: planned.deletes(id) };
   }
   const { id, resource } = byKey?.get(inState?.key ?? ref.key) ?? {};
-  // What the engine doesn't know, another run has saved since: it isn't replaced.
-  if (isNew || id === undefined || resource?.urn !== ref.urn) return undefined;
+  if (id === undefined || resource?.urn !== ref.urn) return undefined;
   const operations = new ObjectOperations(kind, runtime);
   return { id, isDeleted: !operations.whyKept({ id, ref }, resource.outputs) };
 }

@@ -63,8 +63,8 @@ const refusal = (all: ReturnType<typeof namesake>[], isWhole = true) => {
   const run = { isUp: true, resources: isWhole ? 0 : 2 };
   deployment.noteContext({ identity: purchase.identity, run });
   if (isWhole) deployment.noteContext({ identity: "", run: { ...run, resources: 1 } });
-  const checked = { wasSecret: new Set<string>(), isNew: true, deletes: false };
-  deployment.noteChecked(purchase.key, checked);
+  const checked = { wasSecret: new Set<string>(), isInState: false, deletes: false };
+  deployment.noteChecked(purchase.key, true, checked);
   return tell.namesakesMessage({ deployment }, all);
 };
 const planned = (
