@@ -673,6 +673,16 @@ describe("delete", () => {
     },
   );
 
+  it("an object that a state has twice is deleted once", async () => {
+    const { sandbox, engine, given } = await held();
+    await engine.up(given({ deletionPolicy: "delete" }), WITHOUT_UPDATE);
+    const { id, outputs } = engine.state ?? expect.fail();
+    const run = engine.newRun({ ...WITHOUT_UPDATE, command: { command: "destroy" } });
+    await Promise.all([1, 2].map(() => run.event.delete(id, outputs)));
+    await run.close();
+    expect([sandbox.deletes, sandbox.events]).toEqual([1, []]);
+  });
+
   it.each([true, false])(
     "is sent if it comes before the create, as with deleteBeforeReplace or --replace: %s",
     async (isBefore) => {

@@ -499,6 +499,45 @@ describe("who has an object", () => {
     },
   );
 
+  it.each([
+    ["classes", undefined, "default"],
+    ["plugin", "default", undefined],
+  ])(
+    "what leaves the %s and is adopted under its name in the other face stays",
+    async (_, from, to) => {
+      const sandbox = await operatedSandbox();
+      const engine = (name: string, plugin: string | undefined) => {
+        const made = new EventEngine(sandbox, newFolder(), name);
+        made.plugin = plugin;
+        made.declares = { deletes: true };
+        return made;
+      };
+      const declared = { advertiserId: 1, ...E };
+      const other = engine("other", from);
+      await engine("a", from).up(declared, DELETES);
+      await other.up(OTHER, DELETES);
+      const { trouble } = other.saved;
+      // The other face's process begins at the same time.
+      other.saved.trouble = "no rights";
+      vi.spyOn(console, "warn").mockReturnValue();
+      onTestFinished(() => void vi.restoreAllMocks());
+      const moved = engine("a", to);
+      expect(
+        (await moved.up({ ...declared, existingId: 2 }, DELETES)).error,
+      ).toBeUndefined();
+      other.saved.trouble = trouble;
+      const run = other.newRun(DELETES);
+      const program = [
+        [other, OTHER] as const,
+        [engine("a", from), undefined] as const,
+      ] as const;
+      expect(await runProgram(run, program)).toEqual([undefined, undefined]);
+      await run.close();
+      expect(wordsOf(run)).toMatch(/"a" \(2\) .*because it also belongs to a\./);
+      expect([sandbox.deletes, moved.state?.id]).toEqual([0, "2"]);
+    },
+  );
+
   it("the removal of one of two deletes nothing", async () => {
     const { sandbox, a, b, declared } = await twoWithOne();
     const run = a.newRun(DELETES);
@@ -842,18 +881,6 @@ it.each([true, false])(
     expect([Object.keys(set.eventIds), sandbox.eventPosts]).toEqual([["a", "p"], 3]);
   },
 );
-
-it("a single event that another run has saved after this one began: kept, and not sent", async () => {
-  const sandbox = await operatedSandbox();
-  const declared = { advertiserId: 1, ...E };
-  const event = new EventEngine(sandbox, newFolder(), "e");
-  await event.up(declared);
-  // The engine has read the state before, so it gives no old inputs, and no `diff` follows.
-  const run = new EventEngine(sandbox, newFolder(), "e").newRun();
-  const made = await run.event.declare({ ...declared, __identity: event.ref.identity });
-  await run.close();
-  expect([made.id, sandbox.eventPosts]).toEqual([event.state?.id, 1]);
-});
 
 it("an unresolved event of the state, which the program gives another name, or drops: not sent again, and named", async () => {
   const sandbox = await operatedSandbox();

@@ -22,7 +22,7 @@ import {
   type ObjectAfter,
   type PlannedObject,
 } from "../plan/index.js";
-import { isSecret, type Resource } from "../record/index.js";
+import { isSecret, providerIn, type Resource } from "../record/index.js";
 import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
@@ -143,8 +143,10 @@ export async function deleteResource(
   // A set's own id means nothing to people.
   if (ref && !("member" in resource)) label += ` (${id})`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
-  if (ref && left.length > 0) runtime.messages.informEach(formerlyLeftNotice(ref, left));
   const operations = new ObjectOperations(kindOf(resource), runtime);
+  const unmanaged = operations.withoutHolder(left);
+  if (ref && unmanaged.length > 0)
+    runtime.messages.informEach(formerlyLeftNotice(ref, unmanaged));
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(ref, key), isOfWhole: true };
   });
@@ -175,8 +177,10 @@ export function isResource(of: AnyKind, id: string, properties: Values) {
 async function deletedRef(resource: AnyKind, runtime: Runtime, id: string) {
   const saved = await runtime.record.state();
   if (!saved) return undefined;
-  const isMeant = (each: Resource) =>
-    resourceOfType(each.type) === resource && each.id === id;
+  const isMeant = (each: Resource) => {
+    const isOwn = providerIn(each) === runtime.provider && each.id === id;
+    return isOwn && resourceOfType(each.type) === resource;
+  };
   const underWay = saved.pending.filter(({ type }) => type === "deleting");
   let meant = underWay.map((each) => each.resource).filter(isMeant);
   if (meant.length === 0) meant = saved.withId(id).filter(isMeant);

@@ -68,6 +68,8 @@ export class Deployment {
   readonly staying = new ObjectSet();
   /** Objects that this run has deleted, or found to be gone. */
   readonly deleted = new ObjectSet();
+  /** The deletes that are under way, by {@link objectKey}: a state may have an object twice. */
+  readonly deleting = new Map<string, Promise<void>>();
   /** By {@link objectKey}, the key of the set that deletes the object. */
   readonly #toDelete = new Map<string, string>();
   /** By {@link objectKey}, the key of the resource or member that has the object after this run. */

@@ -20,6 +20,7 @@ import {
 } from "../record/index.js";
 import {
   keyOfUrn,
+  kindOf,
   leftLiveIn,
   parseKey,
   REPLACED_BEFORE,
@@ -124,8 +125,11 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
   tellKept(runtime, objects);
   for (const { type, urn, outputs = {} } of leaving) {
     const of = resourceOfType(type);
-    const left = leftLiveIn(outputs);
-    if (of && left.length > 0)
+    if (!of) continue;
+    const left = new ObjectOperations(kindOf(of), runtime).withoutHolder(
+      leftLiveIn(outputs),
+    );
+    if (left.length > 0)
       messages.informEach(formerlyLeftNotice(refIn(of, urn, undefined), left));
   }
 }

@@ -30,7 +30,9 @@ import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
   isOfKnownAccount,
+  type LeftLive,
   memberOf,
+  objectKey,
   parseKey,
   type ResourceRef,
   resourceKeyIn,
@@ -280,7 +282,7 @@ export class ObjectOperations {
   async delete(target: Target, properties: Values) {
     const { kind, runtime } = this;
     const { deployment } = runtime;
-    const { id, created } = target;
+    const { id } = target;
     // The engine calls `delete` by the option in its state. A message says that the object stays live.
     if (deployment.staying.has(kind, id)) return;
     const blocker = await this.#deleteBlocker(target, properties);
@@ -289,14 +291,26 @@ export class ObjectOperations {
       runtime.messages.warnEach(notDeletedNotice(target, blocker));
       return;
     }
-    if (!deployment.deleted.has(kind, id)) {
-      const wasThere = await runtime.work.track(() =>
-        runtime.client().delete(this.#request("delete", target)),
-      );
-      const until = wasThere ? undefined : this.unprovenUntil(created);
-      if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
-    }
-    deployment.deleted.add(kind, id);
+    const object = objectKey(kind.name, id);
+    const { deleting } = deployment;
+    const sending =
+      deleting.get(object) ??
+      this.#sendDelete(target).finally(() => deleting.delete(object));
+    deleting.set(object, sending);
+    await sending;
+  }
+
+  async #sendDelete(target: Target) {
+    const { kind, runtime } = this;
+    const { id, created } = target;
+    const { deleted } = runtime.deployment;
+    if (deleted.has(kind, id)) return;
+    const wasThere = await runtime.work.track(() =>
+      runtime.client().delete(this.#request("delete", target)),
+    );
+    const until = wasThere ? undefined : this.unprovenUntil(created);
+    if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
+    deleted.add(kind, id);
   }
 
   /**
@@ -308,11 +322,13 @@ export class ObjectOperations {
     const { id, ref } = target;
     const { command, deployment, provider } = runtime;
     const saved = await runtime.record.stateNow();
-    const claimer = deployment.holderOf(kind, id) ?? [];
-    const holders = saved?.holdersOf(kind.name, id).map((each) => each.ref.key) ?? [];
-    const all = new Set([claimer, holders].flat());
-    const others = [...all].filter((key) => key !== ref?.key);
-    if (others.length > 0) return alsoBelongsTo(others);
+    const claimer = deployment.holderOf(kind, id);
+    const holders = saved?.holdersOf(kind.name, id) ?? [];
+    // A resource of the other face may have the same key.
+    const inState = holders.filter((each) => each.ref.urn !== ref?.urn);
+    const others = new Set(inState.map((each) => each.ref.key));
+    if (claimer !== undefined && claimer !== ref?.key) others.add(claimer);
+    if (others.size > 0) return alsoBelongsTo([...others]);
     let why = this.whyKept(target, properties, saved);
     // Only after a check does a preview of the classes have a process, which could tell.
     const isShown = provider !== undefined || deployment.hasChecked;
@@ -321,6 +337,16 @@ export class ObjectOperations {
     if (!saved)
       why ??= "Pulumi's record doesn't show whether it also belongs to another resource";
     return why && withFate(kind, id, why);
+  }
+
+  /** Without the objects that a resource has, or had when the run began: these say themselves what becomes of them. */
+  withoutHolder(left: readonly LeftLive[]) {
+    const { kind } = this;
+    const { deployment, record } = this.runtime;
+    return left.filter(({ id }) => {
+      const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
+      return holders.length === 0 && !deployment.isClaimedOrAdopted(kind, id);
+    });
   }
 
   /**
