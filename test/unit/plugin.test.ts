@@ -141,14 +141,15 @@ describe("a refused argument of a provider", () => {
     expect(problems.join()).not.toMatch(/geheim|pulumi config|advertising:/);
   });
 
-  it.each([[{ geheim: 1 }], [["geheim"]], [4711], [true]])(
+  it.each([[{ geheim: 1 }], [["geheim"]]])(
     "is a password that is no text, which isn't shown: %j",
     (password) => {
       const [problem = "", ...others] = problemsOf({ password });
       expect(others).toEqual([]);
       expect(problem).toMatch(/^password expected .*; got another value/);
-      expect(problem).not.toMatch(/geheim|4711|true/);
-      expect(problemsOf({ password: "4711" })).toEqual([]);
+      expect(problem).not.toContain("geheim");
+      // As YAML's untyped configuration gives one of digits.
+      for (const each of ["4711", 4711]) expect(problemsOf({ password: each })).toEqual([]);
     },
   );
 

@@ -78,8 +78,8 @@ export function readYamlCatalog(
     });
     return partsIn(data, (path) => placeAt(offsetIn(document.contents, path)), report);
   } catch (error) {
-    // What << can't merge, or else the whole file.
-    refuse(Math.max(text.search(/<<: *[^\s*{[]/), 0), (error as Error).message);
+    // It doesn't say where.
+    refuse(Math.max(text.indexOf("<<"), 0), (error as Error).message);
     return undefined;
   }
 }

@@ -121,9 +121,7 @@ export class AdvertisingPlugin {
     return {
       config(key: string): string | undefined {
         const value = own(isGiven(key) ? values : stack, key);
-        if (typeof value === "string" || value === undefined) return value;
-        // A number isn't the text that somebody wrote as a password: 007 is 7. A list is refused.
-        return JSON.stringify(key === "password" ? [value] : value);
+        return typeof value === "string" ? value : JSON.stringify(value);
       },
       // Those of the default provider are the stack's settings.
       hasNoCommand: (key: string) => providerAt(urn) !== DEFAULT_PROVIDER && isGiven(key),
