@@ -882,6 +882,27 @@ it.each([true, false])(
   },
 );
 
+it("an event whose alias is an unresolved event of the state, while the state has it too: refused, in the other one's name", async () => {
+  const sandbox = await operatedSandbox();
+  const [a, b] = ["a", "b"].map((name) => new EventEngine(sandbox, newFolder(), name)) as [
+    EventEngine,
+    EventEngine,
+  ];
+  await a.up(OTHER);
+  sandbox.fail(LOST);
+  await b.up({ advertiserId: 1, ...E });
+  const renamed = new EventEngine(sandbox, newFolder(), "a");
+  renamed.declares = { formerKeys: [b.ref.key] };
+  const program = [[renamed, { advertiserId: 1, ...E }] as const];
+  for (let time = 0; time < 2; time++) {
+    const run = renamed.newRun();
+    const [error] = await runProgram(run, program, true, 1);
+    await run.close();
+    expect(error).toMatch(/an earlier run sent ConversionEvent "b".*--created 'b=/s);
+  }
+  expect(sandbox.eventPosts).toBe(2);
+});
+
 it("an unresolved event of the state, which the program gives another name, or drops: not sent again, and named", async () => {
   const sandbox = await operatedSandbox();
   const declared = { advertiserId: 1, ...E };

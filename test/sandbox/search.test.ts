@@ -199,6 +199,17 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     expect(sandbox.eventPosts).toBe(1);
   });
 
+  it("is taken over as it is, though a killed run has sent it again with other arguments", async () => {
+    const { sandbox, clock, up, e, run } = await one();
+    sandbox.fail({ on: "event", with: lost });
+    await up();
+    clock.advance(TOO_LATE_MS);
+    await e.kill({ value: 2 }, run);
+    expect(sandbox.eventPosts).toBe(2);
+    for (let time = 0; time < 2; time++) expect(await up(e, { value: 2 })).toBeUndefined();
+    expect([e.id, sandbox.eventPosts]).toEqual(["2", 2]);
+  });
+
   it("C3: is found by a machine without the journal, and under another name by an alias", async () => {
     const { sandbox, fixture, up, e, noSearch, elsewhere } = await one();
     sandbox.fail({ on: "event", act: true, with: lost });

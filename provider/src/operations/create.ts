@@ -51,6 +51,7 @@ import {
   markIn,
   markOf,
   parseKey,
+  resourceKeyIn,
   runIn,
   SENT_AS,
   type Unresolved,
@@ -143,15 +144,31 @@ function savedMeanwhile(
   return { id, at: "", mark: markIn(inputs, runIn(inputs).run, ref.key, ref.member), body };
 }
 
+/**
+ * The open creates of an object's resource, also under its former keys. One that the state has isn't this resource's if
+ * the engine gave this one the state of another name.
+ */
+export function ownCreates(
+  { deployment }: Runtime,
+  { ref, keys }: NamedObject,
+  open: OpenCreates,
+) {
+  const resource = resourceKeyIn(ref.key);
+  const { key: inState = resource } = deployment.checked(resource).inState ?? {};
+  return open.of(keys).filter(({ key, isInState }) => {
+    return isInState !== true || resourceKeyIn(key) === inState;
+  });
+}
+
 /** The decision about a create, from what this run knows. */
 export function planOfCreate(
   runtime: Runtime,
   object: NewObject,
   open: OpenCreates,
 ): CreatePlan {
-  const { kind, keys, unresolved } = object;
+  const { kind, unresolved } = object;
   const { deployment, record } = runtime;
-  const own = open.of(keys).filter((each) => {
+  const own = ownCreates(runtime, object, open).filter((each) => {
     return runtime.isSameAccount(each.account) && !record.hasSeen(each);
   });
   return planCreate({
@@ -367,23 +384,22 @@ export function assertAccountOfOpen(
  * The guard before every new POST: an open create of the same kind, platform name and advertiser may be this object
  * under another name. An open create whose own resource this run has checked does not count: that resource resolves it.
  */
-function namesakeOf(
-  runtime: Runtime,
-  { kind, keys, values }: NewObject,
-  open: OpenCreates,
-) {
+function namesakeOf(runtime: Runtime, object: NewObject, open: OpenCreates) {
+  const { kind, values } = object;
   const { deployment, record } = runtime;
+  const own = ownCreates(runtime, object, open);
   const name = values[kind.nameProperty];
   const owner = ownerIn(kind, values);
   // A preview can't compare a name that isn't known yet.
   if (typeof name !== "string" || holdsUnknown(name)) return undefined;
-  const isOver = ({ key }: OpenCreate) => deployment.isDeclared(key);
+  const isOver = ({ key, isInState }: OpenCreate) =>
+    deployment.isDeclared(key) && (isInState !== true || deployment.isInProgram(key));
   return open.findNamed({ kind: kind.name, name }, isOver, (create) => {
-    const { key, id, account, isInState, facts = {} } = create;
+    const { id, account, isInState, facts = {} } = create;
     // An owner that is secret, or not known yet, may be any.
     const then = ownerIn(kind, facts);
     const isSame = !hasValue(then) || holdsUnknown(owner) || isSameValue(then, owner);
-    if (!isSame || !runtime.isSameAccount(account) || keys.includes(key)) return false;
+    if (!isSame || !runtime.isSameAccount(account) || own.includes(create)) return false;
     if (isInState === true) return true;
     if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
     return !record.hasSeen(create);

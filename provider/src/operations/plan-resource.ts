@@ -63,7 +63,12 @@ import {
   secretArgumentsIn,
   UNKNOWN,
 } from "../state/index.js";
-import { assertAccountOfOpen, planOfCreate, wasSentWithOtherArguments } from "./create.js";
+import {
+  assertAccountOfOpen,
+  ownCreates,
+  planOfCreate,
+  wasSentWithOtherArguments,
+} from "./create.js";
 import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
 import { ObjectOperations } from "./execute.js";
@@ -199,9 +204,9 @@ export async function check(
  */
 async function keptMarks({ runtime, objects }: Plan): Promise<Values | undefined> {
   const open = await runtime.record.open();
-  const marks = objects.flatMap(({ key, keys }) => {
-    const earlier = open.of(keys).find(({ isDoubtful }) => !isDoubtful);
-    return earlier ? [[key, earlier.mark] as const] : [];
+  const marks = objects.flatMap((object) => {
+    const earlier = ownCreates(runtime, object, open).find(({ isDoubtful }) => !isDoubtful);
+    return earlier ? [[object.key, earlier.mark] as const] : [];
   });
   return marks.length === 0 ? undefined : Object.fromEntries(marks);
 }
@@ -317,10 +322,8 @@ function isQuiet({ action }: PlannedObject) {
 function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
   const { runtime, resource, ref, stored, objects } = plan;
   const unresolved = new Map(stored.unresolved);
-  // A killed run has sent it again: its moment may be about an earlier sending.
   for (const [key, each] of unresolved)
-    if (runtime.record.hasSentAgain(each))
-      unresolved.set(key, withoutUndefined({ ...each, latest: undefined }));
+    unresolved.set(key, runtime.record.asLastSent(each));
   const byKey = new Map(objects.flatMap((each) => each.keys.map((key) => [key, each])));
   // A set also has creates of events that it no longer declares.
   const isSet = "member" in resource;

@@ -32,7 +32,7 @@ import {
   type SavedState,
   savedStateOf,
 } from "../record/index.js";
-import { ACCOUNT, type ResourceRef, runIn } from "../state/index.js";
+import { ACCOUNT, type ResourceRef, runIn, type Unresolved } from "../state/index.js";
 
 interface RecordOptions {
   /** Whether a run is this one, in this process or another provider's. */
@@ -208,10 +208,16 @@ export class RunRecord {
     return isOfUpdate === true && this.arrived?.lists(mark) === true;
   }
 
-  /** Whether an interrupted run has sent a create again that the state lists as unresolved. */
-  hasSentAgain({ mark, at }: Pick<OpenCreate, "mark" | "at">) {
+  /** A create that the state lists as unresolved: what it says may be about an earlier sending than the last one. */
+  asLastSent(record: Unresolved): Unresolved {
+    const { mark, at, field } = record;
     const last = this.#sentAt.get(mark) || at;
-    return last !== at || this.arrived?.sentAgain.has(mark) === true;
+    if (last === at && this.arrived?.sentAgain.has(mark) !== true) return record;
+    const { latest: _, ...sent } = record;
+    if (field === undefined) return sent;
+    // After a search, a run with other arguments may have sent it again.
+    const { name: __, facts: ___, ...unknown } = sent;
+    return { ...unknown, body: "" };
   }
 
   /** The marks that the record lists for these keys, of creates that are not open, or no longer. */

@@ -197,6 +197,8 @@ function join(reports: readonly Report[]): Report {
   const byTime = reports.toSorted((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
   const sorted = byTime.toSorted((a, b) => RANK[a.state] - RANK[b.state]);
   const all: Report = Object.assign({}, ...sorted.map(withoutUndefined));
+  // Whoever has found the object has noted the moment that it knew.
+  all.at = byTime.at(-1)?.at ?? all.at;
   all.isDoubtful = reports.every(({ isDoubtful }) => isDoubtful === true);
   // It is about one sending only.
   if (reports.length > 1) delete all.latest;
