@@ -272,6 +272,33 @@ it("says how many objects stay live and how many are deleted; the stack's settin
   );
 });
 
+it("an object that another resource adopts is counted with that one, also if its own is replaced", () => {
+  const steps = [
+    deleting(replace(E("c"), "7", event("C"), event("C2", { deletionPolicy: "delete" }))),
+    create(E("new"), event("C", { existingId: 7 })),
+  ];
+  expect(commentOn(steps, KNOWN)).not.toMatch(/would (be deleted|stay live)/);
+  expect(commentOn(steps.slice(0, 1), KNOWN)).toContain("Up to 1 object would be deleted");
+});
+
+it("a rename into the other face needs the former URN as an alias", () => {
+  const renamed = create(
+    E("bought").replace("pulumi-nodejs:dynamic/advertising:", "advertising:index:"),
+    event("B"),
+  );
+  const [, hint = ""] =
+    /To keep \d+, (.*)/.exec(
+      commentOn([
+        {
+          ...renamed,
+          newState: { ...renamed.newState, type: "advertising:index:ConversionEvent" },
+        },
+        C.gone,
+      ]),
+    ) ?? [];
+  expect(hint).toContain(`add the alias <code>"${C.gone.urn}"</code>`);
+});
+
 it("counts renames and replacements, for --fail-on", () => {
   const steps = [create(E("bought"), event("B")), C.gone, C.replaced];
   expect(
@@ -373,9 +400,14 @@ describe("a set", () => {
     ],
     ["that deletes, removed", "4 delete", [deleting(remove(SET, "set-x", olds))], KNOWN],
     [
-      "replaced, because somebody asks the engine",
-      "4 replace",
-      [replace(SET, "set-x", olds, { ...olds, eventIds: undefined })],
+      "replaced, because somebody asks the engine: it keeps its events, and deletes none",
+      "1 create, 1 retain",
+      [
+        deleting(
+          replace(SET, "set-x", olds, { ...olds, events: EVENTS, eventIds: undefined }),
+        ),
+      ],
+      KNOWN,
     ],
     [
       "a secret that may have changed",

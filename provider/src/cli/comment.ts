@@ -111,15 +111,19 @@ export function readPreview(text: string) {
   const holders = planned.filter(({ isDeclared, leaving, action }) => {
     return action.do === "adopt" || (isDeclared && !leaving);
   });
+  // An unresolved create has no id yet, and neither has a new object.
   const staying = new Set(
-    holders.map(({ kind, id, action }) => objectKey(kind.name, { id, ...action }.id ?? "")),
+    holders.flatMap(({ kind, id, action }) => {
+      const { id: object } = { id, ...action };
+      return object === undefined ? [] : objectKey(kind.name, object);
+    }),
   );
+  const isStaying = (kind: Kind, id = "") => staying.has(objectKey(kind.name, id));
   return {
-    changes: planned.filter((each) => {
-      const { kind, id = "", isDeclared } = each;
-      // An unresolved create has no id yet, and neither has a new object.
-      const isStaying = !isDeclared && id !== "" && staying.has(objectKey(kind.name, id));
-      return shownAction(each) !== "same" && !isStaying;
+    changes: planned.flatMap((each) => {
+      const { kind, id, isDeclared, leaving } = each;
+      if (shownAction(each) === "same" || (!isDeclared && isStaying(kind, id))) return [];
+      return isStaying(kind, leaving?.id) ? { ...each, leaving: undefined } : each;
     }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
     deletesNow: steps.filter(({ oldState, newState }) => {
@@ -175,6 +179,8 @@ function plannedIn(
   const resource = resourceOfType((newState ?? oldState)?.type ?? "");
   if (!resource) return [];
   const isSet = "member" in resource;
+  // Only the engine's own options replace a set, which keeps its events.
+  const isReplacedSet = isSet && op === "replace";
   const declared = readDeclared(resource, newState?.inputs);
   if (!declared.events) return [];
   const kind = kindOf(resource);
@@ -183,6 +189,7 @@ function plannedIn(
   const objects = decideObjects(kind, readStored(resource, oldState?.id, olds), declared, {
     can: knownOperations(kind, settings),
     deletes: () => {
+      if (isReplacedSet) return false;
       const asking = op === "delete" ? inCatalog : [step];
       const isAsked = asking.some((each) => asksToDelete(each.newState?.inputs));
       const states = [oldState, newState];
@@ -190,7 +197,7 @@ function plannedIn(
     },
     override: (action, changed) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);
-      if (op === "same") return { do: "same" };
+      if (op === "same" || (isKept && isReplacedSet)) return { do: "same" };
       // The engine removes an unresolved create from the state without asking the provider.
       if (op === "delete" && action.do === "blocked") return { do: "retain" };
       if (isKept && op === "replace") return { do: "replace", perhaps: false };
@@ -305,9 +312,9 @@ function renamesAmong(changes: readonly ObjectChange[]) {
     if (!from) return [];
     const {
       id,
-      ref: { key, shownName },
+      ref: { key, shownName, resourceUrn: urn },
     } = from;
-    const cure = renameCure(ref, { key, id, isInState: true }, code);
+    const cure = renameCure(ref, { key, id, isInState: true, urn }, code);
     return [
       `- ${code(ref.shownName)} is new, and seems to be ${code(shownName)} (${id}), which leaves the state. To keep ${id}, ${cure}.`,
     ];

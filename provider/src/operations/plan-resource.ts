@@ -572,17 +572,15 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
     const { ref, id, values } = object;
     const decided = planOfCreate(runtime, { ...object, kind }, open);
     switch (decided.do) {
+      // Under `up --replace`, a set keeps its events.
       case "keep":
-        // Under `up --replace`, a set keeps its events.
-        takenOver.add(object);
-        break;
       case "take over": {
         const { create } = decided;
         if (id === undefined) takenOver.add(object);
         const isOther = wasSentWithOtherArguments(kind, values, create);
         if (isOther && !mayChange && !holdsUnknown(values))
           otherwise.push({ ref, id: create.id });
-        else notices.push(takeOverNotice(ref, create, isOther));
+        else if (decided.do !== "keep") notices.push(takeOverNotice(ref, create, isOther));
         break;
       }
       case "search":

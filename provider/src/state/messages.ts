@@ -96,15 +96,21 @@ export function staysLive({ unmanagedNotice }: Kind, subject: string) {
 export const REPLACED_BEFORE = "was replaced by an earlier run";
 /**
  * How the program can keep an object under a new name, as a clause.
- * @param ref the new name. @param former the name that the object was made under. @param code formats what is typed.
+ * @param ref the new name. @param former the name that the object was made under, and its resource's URN if that is known. @param code formats what is typed.
  */
 export function renameCure(
   ref: Omit<ResourceRef, "identity">,
-  former: { key: string; id?: string | undefined; isInState?: boolean | undefined },
+  former: Partial<Record<"id" | "urn", string | undefined>> & {
+    key: string;
+    isInState?: boolean | undefined;
+  },
   code = (text: string) => text,
 ) {
-  const { key, id = "<its id>", isInState } = former;
+  const { key, id = "<its id>", isInState, urn = ref.resourceUrn } = former;
   const adopt = `set ${code(`existingId: ${id}`)}`;
+  const isMoved = isOfPlugin({ ...ref, resourceUrn: urn }) !== isOfPlugin(ref);
+  // From one face to the other, only a URN tells them apart.
+  if (isMoved) return `add the alias ${code(JSON.stringify(urn))}, or ${adopt}`;
   // A plugin learns of an alias only from the state.
   if (isOfPlugin(ref) && isInState !== true && parseKey(key).member === undefined)
     return adopt;
