@@ -768,6 +768,15 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     },
   );
 
+  it("a refresh on the machine that was killed: what its journal has is taken over, for each machine", async () => {
+    const made = await start(SET_BACK, false);
+    const { here, on, declared, expectManaged, posts } = made;
+    await on(here).upAndKill(declared);
+    expect((await on(here).refresh()).error).toBeUndefined();
+    await expectManaged(on(newFolder()), 1);
+    expect(posts()).toBe(1);
+  });
+
   it("the set is no longer declared: it stops with the commands", async () => {
     const made = await killed();
     const { on, other, ASKS } = made;

@@ -207,8 +207,8 @@ const rows: Row[] = [
   [
     "nothing is deleted that another resource has in the state",
     "operations/execute.ts",
-    "if (others.length > 0) return alsoBelongsTo(others);",
-    "if (others.length > 99) return alsoBelongsTo(others);",
+    "if (others.size > 0) return alsoBelongsTo([...others]);",
+    "if (others.size > 99) return alsoBelongsTo([...others]);",
     "sandbox/record",
     "a destroy of one of two",
   ],

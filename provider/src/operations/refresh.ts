@@ -76,8 +76,8 @@ export async function readResource(
   const label = ref?.label ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const stored = readStored(resource, id, properties);
-  const isKept = isSet && ref !== undefined && (await keepUpdate(runtime, ref, stored));
-  const isAnswered = resolve(kind, runtime, id, stored);
+  const noted = isSet && ref ? await keepUpdate(runtime, ref, stored) : undefined;
+  const isAnswered = resolve(kind, runtime, id, stored, noted);
   if (!isAnswered) {
     if (stored.unresolved.size > 0)
       runtime.messages.say(
@@ -89,7 +89,7 @@ export async function readResource(
       );
     // An object that was just answered may be too new for a read to find it.
     const isChanged = read && (await refreshObjects(operations, ref, stored, inputs));
-    if (!isChanged && !isKept) return { id, props: properties };
+    if (!isChanged && !noted) return { id, props: properties };
   }
   if (!isSet && stored.eventIds.size === 0) return undefined;
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
@@ -156,26 +156,36 @@ export interface RefreshAnswers {
 
 /**
  * Saves as unresolved what an interrupted update of a set has sent: Pulumi's next save drops the update from its record.
- * @returns whether there was any.
+ * @returns by mark, the ids that this machine's journal has; undefined if nothing was sent.
  */
 async function keepUpdate(runtime: Runtime, ref: ResourceRef, stored: StoredSet) {
   const { record } = runtime;
   runtime.begin(ref);
   const { all } = await record.open();
   const sent = all.filter((each) => {
-    const isOwn = resourceKeyIn(each.key) === ref.key;
-    return isOwn && record.willForget(each) && !isMade(each);
+    return resourceKeyIn(each.key) === ref.key && record.willForget(each);
   });
+  if (sent.length === 0) return undefined;
   for (const create of sent) {
     const { member = SINGLE } = parseKey(create.key);
     stored.unresolved.set(member, asUnresolved(objectRef(ref, member), create));
   }
-  return sent.length > 0;
+  const made = sent.filter(isMade).filter(({ id, key }) => {
+    return record.arrived?.holdersOf(parseKey(key).kind, id).length === 0;
+  });
+  return Object.fromEntries(made.map(({ mark, id }) => [mark, id]));
 }
 
 /** Applies the answers about unresolved creates to the state. @returns whether there was any. */
-function resolve(kind: Kind, runtime: Runtime, id: string, stored: StoredSet) {
-  const { outcomes = {}, carrier } = runtime.answers as Partial<RefreshAnswers>;
+function resolve(
+  kind: Kind,
+  runtime: Runtime,
+  id: string,
+  stored: StoredSet,
+  noted: RefreshAnswers["outcomes"] = {},
+) {
+  const { carrier, ...answers } = runtime.answers as Partial<RefreshAnswers>;
+  const outcomes: RefreshAnswers["outcomes"] = { ...noted, ...answers.outcomes };
   let isAnswered = false;
   for (const [key, record] of stored.unresolved) {
     const made = outcomes[record.mark];
