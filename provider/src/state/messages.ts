@@ -83,8 +83,9 @@ export function whatHappened(
   { id, at }: Pick<CreateRecord, "at"> & { id?: string | undefined },
 ) {
   if (id !== undefined) return `${label}: an earlier run created it as ${id}.`;
-  const when = at === "" ? "" : ` at ${at}`;
-  return `${label}: an earlier run sent it${when}, and its outcome is unknown.`;
+  // Pulumi's record says only that it was about to be sent.
+  const sent = at === "" ? "may have sent it" : `sent it at ${at}`;
+  return `${label}: an earlier run ${sent}, and its outcome is unknown.`;
 }
 
 /** A clause about objects that are no longer managed, without a full stop. @param subject the object or objects. */
@@ -96,7 +97,8 @@ export function staysLive({ unmanagedNotice }: Kind, subject: string) {
 export const REPLACED_BEFORE = "was replaced by an earlier run";
 /**
  * How the program can keep an object under a new name, as a clause.
- * @param ref the new name. @param former the name that the object was made under, and its resource's URN if that is known. @param code formats what is typed.
+ * @param ref the new name. @param former the name that the object was made under, and its resource's URN if that is
+ * known. @param code formats what is typed.
  */
 export function renameCure(
   ref: Omit<ResourceRef, "identity">,
