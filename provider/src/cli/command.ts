@@ -29,11 +29,7 @@ import {
 } from "./harness.js";
 import { pendingCommand as pending } from "./pending.js";
 import { STACK_OPTIONS } from "./pulumi.js";
-import {
-  leftoversCommand as leftovers,
-  PLACEHOLDERS,
-  reportCommand as report,
-} from "./reports.js";
+import { leftovers, PLACEHOLDERS, report } from "./reports.js";
 
 const HELP_TEXT = `Usage: pulumi-advertising <command> [options]
        pulumi-advertising --help | --version
@@ -98,15 +94,24 @@ const FINDINGS: Formats<CatalogContent, [file: string, errors: number]> = {
   },
   /** A contract: fields are only added. */
   json: ({ advertisers, events, findings }, file, errors) => {
-    const amounts = { advertisers: advertisers.length, events: events.length };
-    const listed = findings.map(({ source, level, subject, property, reason }) => {
-      return { level, ...source, subject, property, message: reason };
+    const listed = findings.map(({ source, level, subject, property, reason }) => ({
+      level,
+      ...source,
+      subject,
+      property,
+      message: reason,
+    }));
+    return jsonOf({
+      file,
+      ok: errors === 0,
+      advertisers: advertisers.length,
+      events: events.length,
+      findings: listed,
     });
-    return jsonOf({ file, ok: errors === 0, ...amounts, findings: listed });
   },
 };
 
-const validateCommand = command(
+const validate = command(
   { format: { ...TEXT, default: "text" }, "ignore-column": SEVERAL },
   async ({ format, "ignore-column": ignored }, file) => {
     const inFormat = chosen(FINDINGS, format, "format");
@@ -125,7 +130,7 @@ const validateCommand = command(
   true,
 );
 
-const COMMANDS = { leftovers, login, pending, report, validate: validateCommand };
+const COMMANDS = { leftovers, login, pending, report, validate };
 
 async function main(args: readonly string[]) {
   const old = versionProblem(process);

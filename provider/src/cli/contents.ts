@@ -26,15 +26,12 @@ export interface Leftover {
  * show removed objects.
  * @returns only objects that the state does not have now.
  */
-export function leftoversOf(
-  now: ExportedStack,
-  earlier: readonly ExportedStack[],
-): Leftover[] {
-  const objects = objectsIn(now.resources);
-  const replaced = objects.filter(isReplaced);
+export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[]) {
   const found = [
     ...[now, ...earlier].flatMap(({ resources }) => resources.flatMap(notedIn)),
-    ...replaced.map((each) => formerly(each, "is being replaced")),
+    ...objectsIn(now.resources)
+      .filter(isReplaced)
+      .map((each) => formerly(each, "is being replaced")),
     ...earlier.flatMap(({ time, resources }) => {
       const why = `left the state after the export of ${time || "an unknown time"}`;
       return objectsIn(resources).map((each) => formerly(each, why));
@@ -46,8 +43,10 @@ export function leftoversOf(
   );
   for (const { kind, id = "" } of currentObjectsIn(now.resources))
     left.delete(objectKey(kind.name, id));
-  const listed = [...left.values()].filter(({ id }) => id !== "");
-  return inNaturalOrder(listed, ({ kind, key, id }) => `${kind} ${key} ${id}`);
+  return inNaturalOrder(
+    [...left.values()].filter(({ id }) => id !== ""),
+    ({ kind, key, id }) => `${kind} ${key} ${id}`,
+  );
 }
 
 /** Whether the resource was replaced, or is to be (`deleteBeforeReplace`): the state has it until the next run. */
@@ -62,8 +61,9 @@ export function currentObjectsIn(resources: readonly Resource[]) {
 
 /** The names of the stack's advertisers, by id. */
 export function advertiserKeys(objects: readonly ExportedObject[]) {
-  const advertisers = objects.filter(({ kind }) => kind === advertiser);
-  return new Map(advertisers.map(({ id = "", key }) => [id, key]));
+  return new Map(
+    objects.filter(({ kind }) => kind === advertiser).map(({ id = "", key }) => [id, key]),
+  );
 }
 
 function notedIn(resource: Resource): Leftover[] {

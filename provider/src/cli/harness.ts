@@ -12,18 +12,20 @@ export type Command = (args: readonly string[]) => Promise<number>;
 export const TEXT = { type: "string" } as const;
 export const SEVERAL = { ...TEXT, multiple: true, default: [] as string[] } as const;
 
-type ParsedValues<O extends ParseArgsOptionsConfig> = ReturnType<
-  typeof parseArgs<{ options: O }>
->["values"];
-
 export function command<const O extends ParseArgsOptionsConfig>(
   options: O,
-  run: (values: ParsedValues<O>, file: string) => Promise<number>,
+  run: (
+    values: ReturnType<typeof parseArgs<{ options: O }>>["values"],
+    file: string,
+  ) => Promise<number>,
   takesFile = false,
 ): Command {
   return async (args) => {
-    const call = { args, options, allowPositionals: takesFile };
-    const { values, positionals } = parseArgs(call);
+    const { values, positionals } = parseArgs({
+      args,
+      options,
+      allowPositionals: takesFile,
+    });
     for (const [name, value] of Object.entries<unknown>(values))
       if ([value].flat().includes("")) throw new UsageError(`--${name} is empty`);
     setCommandStack(values);
@@ -64,9 +66,8 @@ export function chosen<T>(
   noun: string,
 ): T {
   if (Object.hasOwn(known, name)) return known[name] as T;
-  const names = enumerate(Object.keys(known));
   throw new UsageError(
-    `there is no ${noun} "${printable(name)}"; expected one of ${names}`,
+    `there is no ${noun} "${printable(name)}"; expected one of ${enumerate(Object.keys(known))}`,
   );
 }
 

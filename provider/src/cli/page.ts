@@ -24,17 +24,21 @@ export function pageOf(state: ExportedStack) {
     state.time && `state of ${state.time}`,
   );
   const tables = [
-    ...KIND_NOUNS.map((noun) => {
-      return tableOf(
+    ...KIND_NOUNS.map((noun) =>
+      tableOf(
         `${noun}s`,
         byKind.get(noun)?.map((each) => rowOf(each, keys)),
-      );
-    }),
+      ),
+    ),
     tableOf(
       "Left live",
-      leftoversOf(state, []).map(({ key, kind, name, id, why }) => {
-        return { Resource: key, Kind: kind, Name: name, Id: id, Why: why };
-      }),
+      leftoversOf(state, []).map(({ key, kind, name, id, why }) => ({
+        Resource: key,
+        Kind: kind,
+        Name: name,
+        Id: id,
+        Why: why,
+      })),
       "Live and unmanaged. Tags with their ids keep firing.",
     ),
   ];

@@ -85,12 +85,12 @@ export function idConflict(
   { create, id }: Answer,
   { saved, open, created }: StackCreates,
   others: readonly Answer[],
-): string | undefined {
+) {
   const { ref, formerIds } = create;
   if (id === "") return undefined;
-  const makers = [...open, ...created].filter((each) => {
-    return each.record.id === id && each.record.mark !== create.record.mark;
-  });
+  const makers = [...open, ...created].filter(
+    (each) => each.record.id === id && each.record.mark !== create.record.mark,
+  );
   const answered = others.filter((each) => each.id === id).map((each) => each.create);
   const holders = saved.allWith(ref.kind, id).filter((each) => !isSameObject(create, each));
   const owners = [...holders, ...makers, ...answered];

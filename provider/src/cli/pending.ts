@@ -106,19 +106,26 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   if (all.length === 0) return before;
   const { resources } = before.saved;
   const carrier = carrierIn(resources, all);
-  const inRecord = all.filter(({ create }) => create.knownBy !== "journal");
-  const outcomes = inRecord.map(({ create, id }) => [create.record.mark, id]);
+  const outcomes = all
+    .filter(({ create }) => create.knownBy !== "journal")
+    .map(({ create, id }) => [create.record.mark, id]);
   const answers: RefreshAnswers = {
     outcomes: Object.fromEntries(outcomes),
     carrier: carrier?.id ?? "",
   };
-  const unresolved = all.filter(({ create }) => create.knownBy === "state");
-  const owners = new Set(unresolved.map(({ create }) => create.ref.resourceUrn));
+  const owners = new Set(
+    all
+      .filter(({ create }) => create.knownBy === "state")
+      .map(({ create }) => create.ref.resourceUrn),
+  );
   // Pulumi's save drops interrupted updates: their sets keep in the refresh what they have sent.
-  const updates = before.open.filter(({ record }) => record.isOfUpdate);
-  for (const { ref } of updates) owners.add(ref.resourceUrn);
-  const targets = resources.filter(({ urn }) => owners.has(urn) || urn === carrier?.urn);
-  const urns = new Set(targets.map(({ urn }) => urn));
+  for (const { ref, record } of before.open)
+    if (record.isOfUpdate) owners.add(ref.resourceUrn);
+  const urns = new Set(
+    resources
+      .map(({ urn }) => urn)
+      .filter((urn) => owners.has(urn) || urn === carrier?.urn),
+  );
   // Also if no resource has to be changed: Pulumi refuses it while a run is going on.
   if (urns.size === 0) urns.add(rootOf(resources));
   const environment = { ADVERTISING_ANSWERS: JSON.stringify(answers) };
@@ -129,9 +136,9 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   let creates = await readStackCreates(choice);
   const staying = creates.journals.filter((each) => !creates.finished.includes(each));
   const noted = new Set(staying.flatMap(({ entries }) => [...entries.keys()]));
-  const left = all.filter((answer) => {
-    return isStillAsked(answer, creates) || noted.has(answer.create.record.mark);
-  });
+  const left = all.filter(
+    (answer) => isStillAsked(answer, creates) || noted.has(answer.create.record.mark),
+  );
   if (left.length > 0) {
     const place = stackPlace(creates.stack, process.env, projectFolder(choice));
     const options = { folder: stateFolder(), maxWaitMs: 0 };
@@ -156,15 +163,16 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
 /** Whether a journal or Pulumi's record still asks what was answered: then only this machine's journal can keep it. */
 function isStillAsked({ create, id }: Answer, { open, created }: StackCreates) {
   const asking = id === "" ? [...open, ...created] : open;
-  return asking.some(({ record, knownBy }) => {
-    return knownBy !== "state" && record.mark === create.record.mark;
-  });
+  return asking.some(
+    ({ record, knownBy }) => knownBy !== "state" && record.mark === create.record.mark,
+  );
 }
 
 /** A resource of ours that can keep answers about other creates in its outputs; undefined if there is none. */
 function carrierIn(resources: readonly Resource[], answers: readonly Answer[]) {
-  const created = answers.filter(({ id }) => id !== "");
-  const resolved = new Set(created.map(({ create }) => create.ref.resourceUrn));
+  const resolved = new Set(
+    answers.filter(({ id }) => id !== "").map(({ create }) => create.ref.resourceUrn),
+  );
   return resources.find(({ urn, type, external, outputs, ...resource }) => {
     if (!resourceOfType(type) || external === true) return false;
     if (resource.delete === true || resource.pendingReplacement === true) return false;
@@ -185,8 +193,9 @@ function interruptedCreates({ saved: { pending } }: StackCreates) {
 /** The URNs of the creates in Pulumi's record that the state doesn't account for, or that aren't of this package. */
 function unaccounted(creates: StackCreates) {
   const ours = [...creates.open, ...creates.created].map(({ ref }) => ref.urn);
-  const all = interruptedCreates(creates).map(({ resource }) => resource);
-  const foreign = all.filter(({ type }) => !resourceOfType(type)).map(({ urn }) => urn);
+  const foreign = interruptedCreates(creates)
+    .filter(({ resource }) => !resourceOfType(resource.type))
+    .map(({ resource }) => resource.urn);
   return [...foreign, ...ours];
 }
 

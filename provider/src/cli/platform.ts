@@ -27,12 +27,11 @@ async function connected<T>(
   for (const warning of reading.warnings)
     console.error(`Warning: ${secrets.scrub(warning)}`);
   if (reading.problems.length > 0) {
-    const why = describeSettingProblems(reading.problems);
-    throw new SettingsError(secrets.scrub(`Nothing was sent:\n${why}`));
+    const why = `Nothing was sent:\n${describeSettingProblems(reading.problems)}`;
+    throw new SettingsError(secrets.scrub(why));
   }
   const cookieFile = cookieFileFor(reading.settings, programFolder(choice));
-  const tell = (message: string) => console.error(message);
-  const dependencies = systemDependencies(reading, cookieFile, secrets, tell);
+  const dependencies = systemDependencies(reading, cookieFile, secrets, console.error);
   try {
     return await work(dependencies);
   } catch (error) {

@@ -75,14 +75,17 @@ export async function refresh(
 ) {
   const how = ["--yes", "--skip-preview", `--${creates}-pending-creates`];
   const targets = urns.map((urn) => `--target=${urn}`);
-  const options = { environment, timeoutMs: 0, isOutputShown: true };
-  await pulumi(["refresh", ...how, "--color=never", ...targets], choice, options);
+  await pulumi(["refresh", ...how, "--color=never", ...targets], choice, {
+    environment,
+    timeoutMs: 0,
+    isOutputShown: true,
+  });
 }
 
 /** The chosen stack, `<organization>/<project>/<stack>`; undefined if none is selected, or Pulumi fails. */
 export async function stackName(choice: StackChoice) {
-  const options = ["--show-name", "--fully-qualify-stack-names"];
-  const name = await pulumi(["stack", ...options], choice).catch(() => undefined);
+  const args = ["stack", "--show-name", "--fully-qualify-stack-names"];
+  const name = await pulumi(args, choice).catch(() => undefined);
   return name?.trim();
 }
 

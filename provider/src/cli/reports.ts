@@ -34,7 +34,7 @@ import {
 import { pageOf } from "./page.js";
 import { STATE_OPTIONS, stackName, stateOf } from "./pulumi.js";
 
-export const leftoversCommand = command(
+export const leftovers = command(
   { before: SEVERAL, format: { ...TEXT, default: "text" }, ...STATE_OPTIONS },
   async ({ before, format, out, ...choice }) => {
     const inFormat = chosen(LEFTOVER_FORMATS, format, "format");
@@ -61,8 +61,7 @@ const COLUMNS = ["kind", "id", "name", "key", "at", "why"] as const;
 
 export const LEFTOVER_FORMATS: Formats<readonly Leftover[], [exports?: number]> = {
   text: (leftovers, exports = 0) => {
-    const amount = count(leftovers.length, "object is", "objects are");
-    let first = `${amount} no longer managed.`;
+    let first = `${count(leftovers.length, "object is", "objects are")} no longer managed.`;
     if (leftovers.length === 0) first = "What was read shows nothing that was left live.";
     const lines = leftovers.map(({ kind, id, name, key, why }) => {
       const called = name === "" ? "" : ` "${name}"`;
@@ -117,8 +116,8 @@ const REPORTS = {
   ),
 };
 
-export const reportCommand: Command = async ([name = "", ...rest]) =>
-  chosen<Command>(REPORTS, name, "report")(rest);
+export const report: Command = async ([name = "", ...rest]) =>
+  chosen(REPORTS, name, "report")(rest);
 
 type AddressOf = (event: ExportedObject) => string;
 
@@ -130,11 +129,14 @@ export const ID_FORMATS: Formats<readonly ExportedObject[], [addressOf?: Address
       const listed = objects.filter((each) => each.kind === kind);
       return Object.fromEntries(listed.map((each) => [each.key, shownOf(each)]));
     };
-    const lists = KINDS.map((kind) => {
-      return [`${kind.create.noun}s`, byKey(kind, ({ id = "" }) => exactId(id))];
+    const lists = KINDS.map((kind) => [
+      `${kind.create.noun}s`,
+      byKey(kind, ({ id = "" }) => exactId(id)),
+    ]);
+    return jsonOf({
+      ...Object.fromEntries(lists),
+      tags: addressOf && byKey(conversionEvent, addressOf),
     });
-    const tags = addressOf && byKey(conversionEvent, addressOf);
-    return jsonOf({ ...Object.fromEntries(lists), tags });
   },
   csv: (objects, addressOf = () => "") => {
     const keys = advertiserKeys(objects);
@@ -144,8 +146,10 @@ export const ID_FORMATS: Formats<readonly ExportedObject[], [addressOf?: Address
       const tag = kind === conversionEvent ? addressOf(each) : "";
       return [kind.name, key, id, name, keys.get(owner) ?? "", owner, tag];
     });
-    const header = ["kind", "key", "id", "name", "advertiser", "advertiserId", "tag"];
-    return csvOf([header, ...rows]);
+    return csvOf([
+      ["kind", "key", "id", "name", "advertiser", "advertiserId", "tag"],
+      ...rows,
+    ]);
   },
 };
 

@@ -43,9 +43,9 @@ export function stackCreatesIn(
   journals: readonly RunJournal[],
   stack: string,
 ): StackCreates {
-  const inState = saved.objects.flatMap(({ ref, record }) => {
-    return record ? [{ ref, record, knownBy: "state" as const }] : [];
-  });
+  const inState = saved.objects.flatMap(({ ref, record }) =>
+    record ? { ref, record, knownBy: "state" as const } : [],
+  );
   const { open } = openCreates(saved, journals);
   const openMarks = new Set(open.map(({ mark }) => mark));
   const creates = open.map((record) => {
@@ -55,9 +55,9 @@ export function stackCreatesIn(
       return { ref: refOfKey(key, stack), record, knownBy: "journal" as const };
     return { ref: refAt(key, urn), record, knownBy: "record" as const };
   });
-  const all = [...inState, ...creates].map((create): Create => {
-    return { ...create, formerIds: formerIdsOf(saved, create) };
-  });
+  const all = [...inState, ...creates].map(
+    (create): Create => ({ ...create, formerIds: formerIdsOf(saved, create) }),
+  );
   const sorted = inNaturalOrder(all, ({ ref }) => `${ref.shownName} ${ref.urn}`);
   return {
     stack,
@@ -74,8 +74,9 @@ function formerIdsOf(
   { ref, record }: Pick<Create, "ref" | "record">,
 ) {
   const current = byKey.get(ref.key);
-  const left = leftLiveIn(current?.resource.outputs ?? {});
-  const ofObject = left.filter(({ key = SINGLE }) => key === (ref.member ?? SINGLE));
+  const ofObject = leftLiveIn(current?.resource.outputs ?? {}).filter(
+    ({ key = SINGLE }) => key === (ref.member ?? SINGLE),
+  );
   return [current?.id, record.replaces, ...ofObject.map(({ id }) => id)].filter(
     (id) => id !== undefined,
   );

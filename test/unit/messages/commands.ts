@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import { logInAndReport } from "../../../provider/src/cli/platform.js";
-import { leftoversCommand, reportCommand } from "../../../provider/src/cli/reports.js";
+import { leftovers, report } from "../../../provider/src/cli/reports.js";
 import { UNKNOWN } from "../../../provider/src/state/stored.js";
 import { folderWith } from "../../support/catalogs.js";
 import { keepCompiled } from "../../support/keep-compiled.js";
@@ -138,7 +138,7 @@ const DIAGNOSTICS = [
 
 /** The comment with its entities as a browser shows them, and with long rows of ! shortened. */
 async function comment(preview: object, operations?: object) {
-  const text = await printedBy(reportCommand, ["comment", "--preview", "FOLDER/p.json"], {
+  const text = await printedBy(report, ["comment", "--preview", "FOLDER/p.json"], {
     files: { "p.json": JSON.stringify(preview) },
     environment: {
       ADVERTISING_MARK_FIELD: "alternative_id",
@@ -176,10 +176,10 @@ export const commands: Examples = {
     printed({ isSelected: false, environment: { ADVERTISING_PASWORD: "x" } }, () =>
       logInAndReport({}),
     ),
-  "leftovers: none": () => printedBy(leftoversCommand, ["--stack", "dev"]),
+  "leftovers: none": () => printedBy(leftovers, ["--stack", "dev"]),
   "leftovers: of a state and earlier ones": () =>
     printedBy(
-      leftoversCommand,
+      leftovers,
       ["--stack", "dev", "--before", "FOLDER/old.json", "--before", "FOLDER/older.json"],
       {
         resources: [
@@ -206,20 +206,20 @@ export const commands: Examples = {
   "leftovers: a state of another stack": () => {
     const of = (stack: string) =>
       storedEvent("b", 2, {}, { inputs: { __identity: `shop/${stack}::b` } });
-    return printedBy(leftoversCommand, ["--stack", "dev", "--before", "FOLDER/prod.json"], {
+    return printedBy(leftovers, ["--stack", "dev", "--before", "FOLDER/prod.json"], {
       resources: [of("dev")],
       files: { "prod.json": exportOf([of("prod")]) },
     });
   },
   "report ids: without an id": () =>
-    printedBy(reportCommand, ["ids", "--stack", "dev"], {
+    printedBy(report, ["ids", "--stack", "dev"], {
       resources: [
         storedEvent("buy", "unresolved-m", { unresolved: record }),
         storedAdvertiser("acme", 1),
       ],
     }),
   "report page, without its markup": async () => {
-    const html = await printedBy(reportCommand, ["page", "--stack", "dev"], {
+    const html = await printedBy(report, ["page", "--stack", "dev"], {
       resources: [
         storedAdvertiser("acme", 1),
         storedEvent("buy", 2, { eventTypeId: 0, ...left }),
