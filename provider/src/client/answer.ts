@@ -126,7 +126,7 @@ function isFilled(value: unknown): value is object {
 export function messagesIn(leaves: readonly Leaf[], fields: readonly string[] = []) {
   return leaves.flatMap(({ path, value, parent }) => {
     if (typeof value !== "string") return [];
-    const { [path.length - 1]: name = "payload" } = path;
+    const name = path.at(-1) ?? "payload";
     const isMessage =
       ["payload", ...fields].includes(name) ||
       path.some((part) => FIELD.message.test(part)) ||

@@ -113,8 +113,8 @@ export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): 
   if (isNotFound(answer, findings)) return { kind: "gone" };
   const trouble = troubleIn(answer, findings);
   if (trouble) return trouble;
-  const isNothing = (value: unknown) => value === null || Array.isArray(value);
-  if (hasOnly(answer, noun, isNothing)) return { kind: "gone" };
+  if (hasOnly(answer, noun, (value) => value === null || Array.isArray(value)))
+    return { kind: "gone" };
   // Some servers ignore an unknown filter, and send other objects. An object of another kind may have the same id.
   const ownFields = [kind.wireNames[kind.nameProperty], `${noun}_id`];
   const [record, ...others] = findings.records.filter(
@@ -136,8 +136,11 @@ export function classifySearch(
   const findings = findingsIn(answer.data, noun);
   const trouble = troubleIn(answer, findings);
   if (trouble) return trouble;
-  const found = findings.records.filter((record) => own(record, field) === mark);
-  const ids = new Set(found.flatMap((record) => ownIdOf(record, noun) ?? []));
+  const ids = new Set(
+    findings.records
+      .filter((record) => own(record, field) === mark)
+      .flatMap((record) => ownIdOf(record, noun) ?? []),
+  );
   if (ids.size > 0 || hasOnly(answer, noun, Array.isArray))
     return { kind: "listed", ids: [...ids] };
   return unclear(

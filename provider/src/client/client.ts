@@ -12,7 +12,6 @@ import {
   classifyRead,
   classifySearch,
   type LiveObject,
-  type Trouble,
   type Verdict,
 } from "./classify-response.js";
 import type { ClientDependencies } from "./client-dependencies.js";
@@ -120,8 +119,8 @@ export class Client {
 
   /** @returns whether the object existed. @throws {AdvertisingError} if it was not deleted, or that is unknown. */
   async delete(target: ObjectRequest) {
-    const verdict = await this.#sendWithProof(target, classifyChange);
-    return verdict.kind === "done";
+    const { kind } = await this.#sendWithProof(target, classifyChange);
+    return kind === "done";
   }
 
   /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if the response proves nothing. */
@@ -173,9 +172,9 @@ export class Client {
   async #sendAndClassify<T>(request: Request, classify: (answer: ParsedResponse) => T) {
     const response = await this.#request(request);
     await response.cookiesStored;
-    const refused: Trouble = { kind: "refused" };
-    const verdict = response.session === "accepted" ? classify(response.answer) : refused;
-    return { response, verdict };
+    if (response.session !== "accepted")
+      return { response, verdict: { kind: "refused" } as const };
+    return { response, verdict: classify(response.answer) };
   }
 
   async #request({ values, fields, label, beforeSend, ...target }: Request) {

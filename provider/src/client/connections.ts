@@ -49,8 +49,7 @@ export function createProxyAgent(
     (connect: buildConnector.connector): buildConnector.connector =>
     (target, callback) => {
       const timer = setTimeout(() => {
-        const late = withErrorCode(CONNECT_TIMEOUT, "");
-        callback(new TunnelFailure(late, proxy), null);
+        callback(new TunnelFailure(withErrorCode(CONNECT_TIMEOUT, ""), proxy), null);
         callback = (_, socket) => void socket?.on("error", () => undefined).destroy();
       }, timeoutMs);
       connect(target, (error, socket) => {
@@ -112,7 +111,7 @@ function watched<T extends Socket>(socket: T, onUnannouncedClose: () => void) {
   let bytesWritten = -1;
   let head: string | undefined;
   const read = socket.read.bind(socket);
-  socket.read = (size?: number) => {
+  socket.read = (size) => {
     const chunk: Buffer | null = read(size);
     if (chunk === null) return chunk;
     hasRead = true;

@@ -35,6 +35,6 @@ const EARLIEST_MS = Date.parse("2025-01-01");
 /** @returns -Infinity unless the `Date` has the form of RFC 9110 and may be true. */
 function msOf(date = "") {
   const ms = Date.parse(date);
-  const isTrue = ms >= EARLIEST_MS && new Date(ms).toUTCString() === date;
-  return isTrue ? ms : Number.NEGATIVE_INFINITY;
+  if (ms >= EARLIEST_MS && new Date(ms).toUTCString() === date) return ms;
+  return Number.NEGATIVE_INFINITY;
 }

@@ -151,8 +151,9 @@ function nextStep(detail: string, address: string) {
 export function describeFailure(failure: TransportFailure, { host }: URL) {
   const { code, sent, tunnel } = failure;
   // Of OpenSSL's text, `<thread>:error:<number>:<library>:<function>:<reason>:<source>`, only the reason.
-  const text = failure.message.replace(/\w+:error:(?:[^:]*:){3}([^:]*):.*/s, "$1");
-  const message = printable(text);
+  const message = printable(
+    failure.message.replace(/\w+:error:(?:[^:]*:){3}([^:]*):.*/s, "$1"),
+  );
   if (code === "ADVERTISING_TOO_LATE") return message;
   const isInMessage = code.startsWith("ADVERTISING_") || message.includes(code);
   const detail = isInMessage ? message : `${code}: ${message}`;

@@ -85,8 +85,13 @@ export class RetryingSender {
           if (this.#pauseLeftMs() > 0) continue;
           const attempt = await attemptOnce(transmit);
           if (!attempt) continue;
-          const now = { wallClockMs: clock.wallMs(), random: Math.random() };
-          const decision = decideRetry({ attempt, attemptNumber, idempotent, ...now });
+          const decision = decideRetry({
+            attempt,
+            attemptNumber,
+            idempotent,
+            wallClockMs: clock.wallMs(),
+            random: Math.random(),
+          });
           attemptNumber++;
           delayMs = decision.delayMs;
           // Before the slot is released, so that no other request is sent before all know about the wait.

@@ -67,7 +67,7 @@ export function sessionStore(
   let cure: string | undefined;
   /** The login of the last session that was opened. */
   let lastStamp = "";
-  let saving: Promise<void> = Promise.resolve();
+  let saving = Promise.resolve();
 
   /**
    * Returns a session for `url` from another login than the last one, stored or new. Processes that need a session at

@@ -168,8 +168,11 @@ function exchangeHandler(
     },
     onResponseStart(_, status, raw) {
       // Names are in lower case.
-      const headers = mapValues(raw, String);
-      head = { status, headers, setCookies: [raw["set-cookie"] ?? []].flat() };
+      head = {
+        status,
+        headers: mapValues(raw, String),
+        setCookies: [raw["set-cookie"] ?? []].flat(),
+      };
     },
     onResponseData(controller, chunk) {
       bytes += chunk.length;

@@ -41,8 +41,8 @@ async function main() {
   if (positionals.length === 0)
     return start({ port: Number(port), latencyMs, accounts, operations });
   if (port === "0") throw new Error("a command needs the --port of the sandbox");
-  const words = json ? [...positionals, "--json"] : positionals;
-  console.log(await sendCommand(Number(port), words));
+  if (json) positionals.push("--json");
+  console.log(await sendCommand(Number(port), positionals));
 }
 
 /** Starts a sandbox; the process then runs until it is stopped. */

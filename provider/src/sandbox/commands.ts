@@ -45,20 +45,15 @@ FAULT:
   With -after-act at the end, the request is carried out first.
 TIMES: a whole number from 1 up, or always; once by default`;
 
-type TypedFault = FaultRule & { with: Fault };
-
 /** Parses a fault as typed. @throws Error that lists the known faults */
-export function parseFault(typed: string): TypedFault {
+export function parseFault(typed: string) {
   const { on, name = "", status, act, times = "1" } = TYPED.exec(typed)?.groups ?? {};
   if (on === undefined)
     throw new Error(`${quoted(typed)} isn't TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
-  const body = {
-    success: Number(status) < 400,
-    message: `status ${status}`,
-  };
+  const body = { success: Number(status) < 400, message: `status ${status}` };
   return {
     on: on as FaultRule["on"],
-    with: FAULTS[name] ?? { kind: "answer", ...json(Number(status), body) },
+    with: FAULTS[name] ?? ({ kind: "answer", ...json(Number(status), body) } as const),
     act: act !== undefined,
     times: times === "always" ? Number.POSITIVE_INFINITY : Number(times),
   };
@@ -150,8 +145,7 @@ export function answerCommand(
 
 /** Sends a command to a sandbox in another process on this machine. @throws Error */
 export async function sendCommand(port: number, words: readonly string[]) {
-  const url = `http://127.0.0.1:${port}${CONTROL_PATH}`;
-  const response = await fetch(url, {
+  const response = await fetch(`http://127.0.0.1:${port}${CONTROL_PATH}`, {
     method: "POST",
     body: JSON.stringify(words),
   }).catch(() => {

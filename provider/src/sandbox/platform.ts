@@ -40,8 +40,7 @@ const KNOWN_OPERATIONS = new Map<string, SandboxOperation>([
 
 export function routeOf(method: string, url: string, hasOperations: boolean): Route {
   const [path = "", query] = url.split("?");
-  const groups = OBJECTS.exec(path)?.groups ?? {};
-  const { noun, id } = groups as { noun?: Noun; id?: string };
+  const { noun, id }: { noun?: Noun; id?: string } = OBJECTS.exec(path)?.groups ?? {};
   const objects = id === undefined ? "all" : "one";
   let operation: SandboxOperation | undefined;
   if (method === "POST" && id === undefined) operation = noun;
@@ -89,14 +88,18 @@ export function checkFields(
   );
   const { data: fields, error } = FIELDS[noun].safeParse(Object.fromEntries(present));
   if (!fields) {
-    const errors = error.issues.map(({ path, message }) => `${String(path[0])} ${message}`);
-    return { fields: {}, errors };
+    return {
+      fields: {},
+      errors: error.issues.map(({ path, message }) => `${String(path[0])} ${message}`),
+    };
   }
   const { advertiser_id: id } = fields;
   const { active = true } = advertisers.get(Number(id)) ?? { active: false };
   if (noun === "advertiser" || active !== false) return { fields, errors: [] };
-  const reason = `advertiser_id advertiser ${id} is not active, or not there`;
-  return { fields, errors: [reason] };
+  return {
+    fields,
+    errors: [`advertiser_id advertiser ${id} is not active, or not there`],
+  };
 }
 
 export class Platform {
@@ -136,8 +139,11 @@ export class Platform {
 
   /** @returns the errors, in which case nothing was changed. */
   change(noun: Noun, { id, ...before }: SandboxObject, changes: Values) {
-    const body = { ...before, ...changes };
-    const { errors, fields } = checkFields(noun, body, this.objects.advertiser);
+    const { errors, fields } = checkFields(
+      noun,
+      { ...before, ...changes },
+      this.objects.advertiser,
+    );
     if (errors.length === 0) this.#keep(noun, { ...fields, id });
     return errors;
   }

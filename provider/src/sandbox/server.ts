@@ -37,8 +37,6 @@ import { Sessions } from "./sessions.js";
 
 /** A running sandbox. Made by `startSandbox`. */
 export class Sandbox {
-  readonly email: string;
-  readonly password: string;
   /** Every request, in the order of arrival. */
   readonly requests: SandboxRequest[] = [];
   readonly server: Server;
@@ -57,8 +55,6 @@ export class Sandbox {
 
   constructor(options: SandboxOptions, sessions?: Sessions) {
     this.#options = { ...DEFAULTS, ...withoutUndefined(options) };
-    this.email = this.#options.email;
-    this.password = this.#options.password;
     this.#platform = new Platform(this.#options, sessions ?? new Sessions(this.#options));
     this.server = createServer(
       (incoming, response) => void this.#receive(incoming, response),
@@ -68,31 +64,39 @@ export class Sandbox {
   }
 
   /** Starts to listen, on 127.0.0.1 only. */
-  async listen(): Promise<this> {
+  async listen() {
     this.server.listen(this.#options.port, "127.0.0.1");
     await once(this.server, "listening");
     return this;
   }
 
-  get port(): number {
+  get email() {
+    return this.#options.email;
+  }
+
+  get password() {
+    return this.#options.password;
+  }
+
+  get port() {
     return (this.server.address() as AddressInfo).port;
   }
 
   /** The address for `advertising:baseUrl`. */
-  get url(): string {
+  get url() {
     return `http://127.0.0.1:${this.port}`;
   }
 
   /** How many POSTs of advertisers and events arrived, whatever became of them. */
-  get creates(): number {
+  get creates() {
     return this.advertiserPosts + this.eventPosts;
   }
 
-  get advertisers(): SandboxObject[] {
+  get advertisers() {
     return [...this.#platform.objects.advertiser.values()];
   }
 
-  get events(): SandboxObject[] {
+  get events() {
     return [...this.#platform.objects.event.values()];
   }
 
@@ -106,7 +110,7 @@ export class Sandbox {
    * @param changes by wire names; `null` is the default again, or no value.
    * @returns the changed object. @throws Error if a rule of the platform forbids the change; nothing is changed then.
    */
-  edit(noun: Noun, id: number, changes: Values): SandboxObject {
+  edit(noun: Noun, id: number, changes: Values) {
     const errors = this.#platform.change(noun, this.find(noun, id), changes);
     if (errors.length > 0)
       throw new Error(`${noun} ${id} was not changed: ${errors.join("; ")}`);
@@ -114,36 +118,36 @@ export class Sandbox {
   }
 
   /** Deletes an object, as a person does in the platform's own interface. @throws Error if it doesn't exist. */
-  delete(noun: Noun, id: number): void {
+  delete(noun: Noun, id: number) {
     this.#platform.objects[noun].delete(this.find(noun, id).id);
   }
 
   /** @throws Error if the object doesn't exist. */
-  find(noun: Noun, id: number): SandboxObject {
+  find(noun: Noun, id: number) {
     const object = this.#platform.objects[noun].get(id);
     if (object) return object;
     throw new Error(`there is no ${noun} ${id}`);
   }
 
   /** Makes requests fail. Of several rules for a request, the first decides. */
-  fail(rule: FaultRule): ArmedFault {
+  fail(rule: FaultRule) {
     const fault = new ArmedFault(rule);
     this.#faults.push(fault);
     return fault;
   }
 
   /** Ends all faults. */
-  endFaults(): void {
+  endFaults() {
     this.#faults = [];
   }
 
   /** Ends every session, long-lived ones too: the next request has to log in. */
-  expireSessions(): void {
+  expireSessions() {
     this.#platform.sessions.endAll();
   }
 
   /** Stops listening and ends all connections. */
-  async close(): Promise<void> {
+  async close() {
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
       this.server.closeAllConnections();
@@ -177,8 +181,11 @@ export class Sandbox {
 
     let answer: SandboxAnswer | undefined = success({});
     if (!fault || fault.rule.act) {
-      const proper = this.#platform.handle(route, request);
-      answer = this.#options.answer(proper, request, response);
+      answer = this.#options.answer(
+        this.#platform.handle(route, request),
+        request,
+        response,
+      );
     }
     if (fault) answer &&= fault.answer(answer, request, response);
     request.status = answer?.status ?? 0;
@@ -198,7 +205,7 @@ class ArmedFault {
   constructor(readonly rule: FaultRule) {}
 
   /** Counts a request. @returns whether the fault hits it. */
-  takes(operation: SandboxOperation): boolean {
+  takes(operation: SandboxOperation) {
     const { on, times = 1, after = 0 } = this.rule;
     const meant = on === "create" ? NOUNS : [on];
     const isMeant = on === "any" || meant.some((each) => each === operation);
@@ -233,6 +240,6 @@ function requestLine(request: SandboxRequest) {
 }
 
 /** `event 3 "Purchase"` */
-export function objectName(noun: Noun, object: SandboxObject): string {
+export function objectName(noun: Noun, object: SandboxObject) {
   return `${noun} ${object.id} ${quoted(String(object[`${noun}_name`]))}`;
 }

@@ -11,7 +11,7 @@ export class Sessions {
   protected readonly endsAtMs = new Map<string, number>();
   /** The long-lived cookies. They end only with {@link endAll}. */
   protected readonly logins = new Set<string>();
-  protected now: () => number = Date.now;
+  protected now = Date.now;
   #loginTimesMs: number[] = [];
 
   constructor(private readonly options: AllOptions) {}
