@@ -27,8 +27,8 @@ const rows: Row[] = [
   [
     "a create is noted before it is sent",
     "journal/journal.ts",
-    'await this.#write(line, "Nothing was sent. ");',
-    'void this.#write(line, "").catch(() => undefined);',
+    'await this.#write({ ...entry, state: "sent" }, "Nothing was sent. ");',
+    'void this.#write({ ...entry, state: "sent" }, "").catch(() => undefined);',
     "unit/disk",
     "M1, M2",
   ],

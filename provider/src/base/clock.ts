@@ -18,7 +18,7 @@ export function isoNow(clock: Clock) {
 export const systemClock: Clock = {
   wallMs: Date.now,
   monotonicMs: () => performance.now(),
-  sleep: (ms) => sleep(ms),
+  sleep,
   alarm: (ms, ring) => {
     const timer = setTimeout(ring, ms).unref();
     return () => clearTimeout(timer);

@@ -24,8 +24,7 @@ export function listIn<T>(value: unknown): T[] {
 
 /** An own property's value; never an inherited one. */
 export function own(value: unknown, key: string) {
-  if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
-  return value[key];
+  if (isRecord(value) && Object.hasOwn(value, key)) return value[key];
 }
 
 /** Environment variables by name. */
@@ -53,11 +52,13 @@ export function pick(
 export function mapValues<Name extends string, Value, Changed>(
   values: Readonly<Record<Name, Value>>,
   change: (value: Value, name: Name) => Changed,
-): Record<Name, Changed> {
-  const changed = Object.entries<Value>(values).map(([name, value]) => {
-    return [name, change(value, name as Name)];
-  });
-  return Object.fromEntries(changed);
+) {
+  return Object.fromEntries(
+    Object.entries<Value>(values).map(([name, value]) => [
+      name,
+      change(value, name as Name),
+    ]),
+  ) as Record<Name, Changed>;
 }
 
 /** Whether `value` is a text, a number or a truth value, so that a message can show it. */
@@ -82,11 +83,7 @@ export function canonicalJson(value: unknown) {
 }
 
 function withSortedNames(_: string, value: unknown) {
-  const isFields =
-    typeof value === "object" &&
-    value !== null &&
-    Object.getPrototypeOf(value) === Object.prototype;
-  if (!isFields) return value;
+  if (!isRecord(value) || Object.getPrototypeOf(value) !== Object.prototype) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -99,11 +96,12 @@ export function jsonIn(text: string | undefined): unknown {
   }
 }
 
-type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
-
 /** Functions of JSON that TypeScript's types lack. */
 interface ExactJson {
-  parse(text: string, reviver: Reviver): unknown;
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
   rawJSON(text: string): unknown;
 }
 const exact = JSON as unknown as ExactJson;

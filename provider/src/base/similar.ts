@@ -24,8 +24,8 @@ export function editsBetween(one: string, other: string) {
   for (let line = 1; line <= one.length; line++) {
     const row = [line];
     for (let column = 1; column <= other.length; column++) {
-      const isSame = one[line - 1] === other[column - 1];
-      const replaced = (above[column - 1] ?? 0) + Number(!isSame);
+      const isOther = one[line - 1] !== other[column - 1];
+      const replaced = (above[column - 1] ?? 0) + Number(isOther);
       const removed = (above[column] ?? 0) + 1;
       const added = (row[column - 1] ?? 0) + 1;
       row.push(Math.min(replaced, removed, added));

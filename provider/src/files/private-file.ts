@@ -11,10 +11,10 @@ import { shellWord } from "../base/index.js";
  */
 export type Disk = typeof fs;
 
-export const systemDisk: Disk = fs;
+export const systemDisk = fs;
 
-/** A pipe would block without O_NONBLOCK. Both constants are absent on Windows. */
-const SAFELY = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+/** A pipe would block without O_NONBLOCK. On Windows both constants are undefined, which counts as 0. */
+const SAFELY = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** A file can't be trusted or used. The message says why; nothing was changed. */
 export class UnusableFile extends Error {
@@ -94,7 +94,7 @@ export function expectWritable(path: string, disk: Disk) {
  * Reads a regular file of this user; never a link, a folder, a pipe or a device, and never waits for one. Makes the file
  * private if others may read it. @returns undefined if there is no file. @throws UnusableFile; system errors.
  */
-export function readPrivate(path: string, disk: Disk = systemDisk) {
+export function readPrivate(path: string, disk = systemDisk) {
   const file = openPrivate(path, disk);
   if (file === undefined) return undefined;
   try {
@@ -127,7 +127,7 @@ export function openUnlinked(path: string, flags: number, disk: Disk) {
 }
 
 /** Adds to a private file, which is created if it is missing. @throws as {@link openUnlinked}. */
-export function appendPrivate(path: string, text: string, disk: Disk = systemDisk) {
+export function appendPrivate(path: string, text: string, disk = systemDisk) {
   const { O_APPEND, O_CREAT, O_WRONLY } = constants;
   const file = openUnlinked(path, O_APPEND | O_CREAT | O_WRONLY, disk);
   try {

@@ -5,7 +5,7 @@
  * other line is merged into the entry with its mark.
  */
 import { asRecord, jsonIn } from "../base/index.js";
-import { type Disk, readPrivate, systemDisk } from "../files/index.js";
+import { readPrivate, systemDisk } from "../files/index.js";
 import type { NotedCreate, NotedRun } from "../plan/index.js";
 
 export type JournalEntry = NotedCreate;
@@ -45,7 +45,7 @@ export class DamagedJournal extends Error {}
  * @returns undefined if there is no file. @throws DamagedJournal if any other line can't be read; Error if a later
  * version wrote the file, and as {@link readPrivate}.
  */
-export function readJournal(path: string, disk: Disk = systemDisk) {
+export function readJournal(path: string, disk = systemDisk) {
   const text = readPrivate(path, disk);
   return text === undefined ? undefined : parseJournal(text, path);
 }
@@ -68,7 +68,7 @@ export function parseJournal(text: string, path: string): RunJournal {
     const before = state === "sent" ? undefined : entries.get(mark);
     entries.set(mark, { key: "", run: "", at: "", body: "", ...before, ...line });
   }
-  return { ...(header as unknown as RunHeader), path, entries };
+  return { ...(header as RunHeader), path, entries };
 }
 
 function isLine(line: unknown): line is JournalLine {

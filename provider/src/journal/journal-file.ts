@@ -45,10 +45,9 @@ export function journalErrorFrom(
   const { message } = error as Error;
   let advice = `${joined(". ", cureFor(error, path), "Run this again")}.`;
   if (error instanceof DamagedJournal)
-    advice = [
-      "Look in the account for objects that an interrupted run may have created,",
-      `set existingId for those, then remove the file:\n  rm ${shellWord(path)}`,
-    ].join(" ");
+    advice =
+      "Look in the account for objects that an interrupted run may have created, " +
+      `set existingId for those, then remove the file:\n  rm ${shellWord(path)}`;
   return new JournalError(
     `${before}The journal ${path} can't be used: ${message}. ${advice}`,
   );

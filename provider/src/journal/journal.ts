@@ -163,8 +163,7 @@ export class Journal {
 
   /** Notes a create before it is sent. Nothing may be sent until this resolves (M1). @throws JournalError */
   async recordSending(entry: Omit<JournalEntry, "state" | "id">) {
-    const line = { ...entry, state: "sent" } as const;
-    await this.#write(line, "Nothing was sent. ");
+    await this.#write({ ...entry, state: "sent" }, "Nothing was sent. ");
     this.#needed.add(entry.mark);
   }
 
@@ -184,8 +183,9 @@ export class Journal {
 
   /** Notes creates that only a pending operation has, which Pulumi's next save drops. Never fails. */
   async keep(creates: readonly Omit<JournalEntry, "state">[]) {
-    const lines = creates.map((create) => ({ ...create, state: "sent" }) as const);
-    await this.record(lines).catch(() => undefined);
+    await this.record(creates.map((create) => ({ ...create, state: "sent" }))).catch(
+      () => undefined,
+    );
   }
 
   /** Notes what a later run has to know. @throws JournalError */
@@ -304,7 +304,7 @@ async function readAtEnd(path: string, options: JournalOptions) {
 }
 
 /** Never fails: the next run reads again what can't be removed, or what its process still writes. */
-export function removeJournals(journals: readonly RunJournal[], disk: Disk = systemDisk) {
+export function removeJournals(journals: readonly RunJournal[], disk = systemDisk) {
   changeEach(journals, disk, ({ path }) => disk.rmSync(path, { force: true }));
 }
 

@@ -25,8 +25,12 @@ export function cookieFileFor(settings: Settings, folder: string) {
     return resolve(folder, cookieFile.replace(/^~(?=[/\\]|$)/, homedir));
   // HTTP and HTTPS share a session. Plain HTTP is possible for a loopback address only.
   const address = baseUrl.replace(/^http:/, "https:");
-  const account = email.toLowerCase();
-  const name = digestOf(address, account, String(keepLoggedIn), authenticatePath);
+  const name = digestOf(
+    address,
+    email.toLowerCase(),
+    String(keepLoggedIn),
+    authenticatePath,
+  );
   return join(cacheFolder(), `session-${name}.json`);
 }
 
@@ -141,6 +145,5 @@ export function isProjectOf(stack: string, folder: string) {
 
 function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment) {
   const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
-  const stored = jsonIn(readHints(join(home, "credentials.json")));
-  return own(stored, "current") ?? "";
+  return own(jsonIn(readHints(join(home, "credentials.json"))), "current") ?? "";
 }

@@ -8,7 +8,7 @@ const advertiserWireNames = { advertiserName: "advertiser_name" } as const;
 /** The rules of an advertiser in a catalog, whose objects share a `deletionPolicy`. */
 export const advertiserRules = memoized(({ markField }) =>
   z.strictObject({
-    advertiserName: nameRule(undefined),
+    advertiserName: nameRule(),
     existingId: identifierOf("the id of a live advertiser").optional(),
     additionalFields: additionalFieldsBeside(advertiserWireNames, markField).optional(),
   }),

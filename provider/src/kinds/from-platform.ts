@@ -44,17 +44,18 @@ export function argumentsFrom(
   record: Values,
 ): Record<string, unknown> {
   const rules = kind.rules(limits).shape;
-  const values = mapValues(kind.wireNames, (field, property) =>
-    asAccepted(rules[property], own(record, field)),
+  return withoutUndefined(
+    mapValues(kind.wireNames, (field, property) =>
+      asAccepted(rules[property], own(record, field)),
+    ),
   );
-  return withoutUndefined(values);
 }
 
 export function withDifferences(
   values: Values,
   differences: Differences,
 ): Record<string, unknown> {
-  return withoutUndefined<Record<string, unknown>>({
+  return withoutUndefined({
     ...values,
     ...Object.fromEntries(differences),
   });

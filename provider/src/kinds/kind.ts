@@ -61,11 +61,9 @@ export function asksToDelete(values: Values | undefined) {
 }
 
 /** Builds rules once for a process's settings: each resource needs them, and building costs far more than a check. */
-export function memoized<T>(
-  make: (limits: RuleSettings) => T,
-): (limits: RuleSettings) => T {
+export function memoized<T>(make: (limits: RuleSettings) => T) {
   const made = new WeakMap<RuleSettings, T>();
-  return (limits) => {
+  return (limits: RuleSettings) => {
     const rules = made.get(limits) ?? make(limits);
     made.set(limits, rules);
     return rules;
@@ -81,8 +79,10 @@ export function checkArguments(
 ) {
   const { values, problems } = validate(given, resource.rules(limits), reading);
   // Empty unless the resource is a set.
-  const events = Object.entries(asRecord(values.events));
-  const members = events.map(([key, args]) => ({ key, args }));
+  const members = Object.entries(asRecord(values.events)).map(([key, args]) => ({
+    key,
+    args,
+  }));
   for (const { key, reason } of formerKeyConflicts(members))
     problems.push({ property: `${memberOf("events", key)}.formerKey`, reason });
   return { values, problems };
@@ -147,8 +147,9 @@ export function defineKind<const WireNames extends Kind["wireNames"]>(
     noun,
     fields: Object.values(wireNames),
   };
-  const others = ["existingId", "additionalFields", "deletionPolicy"];
-  return { ...kind, outputs: [idProperty, ...Object.keys(wireNames), ...others], create };
+  const sent = Object.keys(wireNames);
+  const outputs = [idProperty, ...sent, "existingId", "additionalFields", "deletionPolicy"];
+  return { ...kind, outputs, create };
 }
 
 export interface SetKind extends ResourceKind {
@@ -221,7 +222,7 @@ export function addressOf(
 
 /** A create's fields under their wire names; optional fields only if they were given or have a default. */
 export function bodyOf({ wireNames, idArguments }: Kind, values: Values) {
-  const fields: Record<string, unknown> = { ...asRecord(values.additionalFields) };
+  const fields = { ...asRecord(values.additionalFields) };
   for (const [property, wireName] of Object.entries(wireNames)) {
     const value = values[property];
     // Digits beyond a number's precision are sent as a JSON number too.
@@ -241,6 +242,5 @@ export function fingerprintOfBody(
   secret: ReadonlySet<string> = new Set(),
 ) {
   if (Object.keys(values).some((name) => secret.has(name))) return "";
-  const text = canonicalJson(bodyOf(kind, values));
-  return hash("sha256", text).slice(0, 32);
+  return hash("sha256", canonicalJson(bodyOf(kind, values))).slice(0, 32);
 }

@@ -27,12 +27,12 @@ export const Attribution = {
 export type Attribution = (typeof Attribution)[keyof typeof Attribution];
 
 /** Converts hours to the seconds that `clickWindow` and `viewWindow` take, rounded to whole seconds. */
-export function hours(count: number): number {
+export function hours(count: number) {
   return Math.round(count * 3600);
 }
 
 /** Converts days to the seconds that `clickWindow` and `viewWindow` take, rounded to whole seconds. */
-export function days(count: number): number {
+export function days(count: number) {
   return Math.round(count * 86_400);
 }
 

@@ -61,7 +61,7 @@ export function unwrapped(schema: z.ZodType) {
  * A name that people read and type: at least one character that is not white space or a format character; no control
  * characters or lone surrogates. @param most in code points. @param but a pattern that the name must not match.
  */
-export function nameRule(most: number | undefined, but = "") {
+export function nameRule(most?: number, but = "") {
   const bounds = most === undefined ? "at least 1 character" : `1 to ${most} characters`;
   const expected = `a string of ${bounds}, not blank, without control characters`;
   const pattern = `^${but}(?=[^]*[^\\s\\p{Cf}])[^\\p{Cc}\\p{Cs}]{1,${most ?? ""}}$`;
@@ -79,10 +79,15 @@ export const LIVE_ID = /^[1-9]\d{0,29}$/;
  * @param accepted what may be given; completes "expected …". @param least 1 for the id of an object managed here.
  */
 export function identifierOf(accepted: string, least: 0 | 1 = 1) {
-  const digits = z.string().regex(least === 0 ? ID : LIVE_ID);
   return expecting(
     `${accepted}, an integer from ${least} or a string of digits`,
-    z.union([z.int().min(least), digits.transform(exactId)]),
+    z.union([
+      z.int().min(least),
+      z
+        .string()
+        .regex(least === 0 ? ID : LIVE_ID)
+        .transform(exactId),
+    ]),
     { form: "id" },
   );
 }

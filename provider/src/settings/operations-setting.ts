@@ -50,11 +50,15 @@ export const operationsSchema = z
   .transform((setting, context): Operations => {
     const { values, problems } = validate(setting, rules);
     for (const { property, reason } of problems) {
-      const message = reason.replace(/; got .*/s, "");
-      context.addIssue({ code: "custom", path: [property], message });
+      context.addIssue({
+        code: "custom",
+        path: [property],
+        message: reason.replace(/; got .*/s, ""),
+      });
     }
-    const { resendAfterSeconds, ...others } = values as z.output<typeof rules>;
-    const { createdVisibleAfterSeconds, ...of } = others;
+    const { resendAfterSeconds, createdVisibleAfterSeconds, ...of } = values as z.output<
+      typeof rules
+    >;
     const resend = resendAfterSeconds === "never" ? undefined : resendAfterSeconds;
     return { of, resendAfterSeconds: resend, createdVisibleAfterSeconds };
   })

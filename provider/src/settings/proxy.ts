@@ -36,10 +36,9 @@ export function readProxy(
     const url = proxyUrl(environment[variable]?.trim() ?? "");
     return { url: url.href, host: url.host, variable, noProxy, secrets: secretsOf(url) };
   } catch {
-    const reason = "expected [http://][user:password@]host:port, percent-encoded";
     problems.push({
       source: variable,
-      reason,
+      reason: "expected [http://][user:password@]host:port, percent-encoded",
       command: `export ${variable}=http://proxy.example.com:3128`,
     });
     return undefined;

@@ -60,9 +60,10 @@ export function readSettings(source: SettingsSource): SettingsReading {
   const problems: SettingProblem[] = [];
   const warnings: string[] = [];
   // The default replaces an unusable value, so that the other checks still run.
-  const settings = mapValues(SETTINGS, ({ schema }, key) => {
-    return readSetting(key, source, problems, warnings) ?? defaultOf(schema);
-  }) as Settings;
+  const settings = mapValues(
+    SETTINGS,
+    ({ schema }, key) => readSetting(key, source, problems, warnings) ?? defaultOf(schema),
+  ) as Settings;
   problems.push(...searchesWithoutField(settings, source));
   const proxy = readProxy(environment, settings.baseUrl, problems);
   problems.push(...unknownKeys(keys, source));
@@ -98,8 +99,12 @@ function givenIn(source: SettingsSource, key: SettingName) {
     label: labelOf(source, key),
   };
   const inherited = { raw: environment[variable], belongsInConfig: false, label: variable };
-  const given = [configured, inherited].find(({ raw }) => raw?.trim());
-  return given ?? { ...configured, raw: undefined };
+  return (
+    [configured, inherited].find(({ raw }) => raw?.trim()) ?? {
+      ...configured,
+      raw: undefined,
+    }
+  );
 }
 
 /** @returns `undefined` if the setting is absent or can't be used. */
@@ -117,9 +122,11 @@ function readSetting(
   };
   if (raw === undefined) {
     const variable = environmentNameOf(key);
-    const warning = `${label} is not set. This preview needs none. To set it for \`pulumi up\``;
     if (secret && source.mayLackPassword)
-      warnings.push(`${warning} (or set ${variable}):\n  ${inStack(command)}`);
+      warnings.push(
+        `${label} is not set. This preview needs none. ` +
+          `To set it for \`pulumi up\` (or set ${variable}):\n  ${inStack(command)}`,
+      );
     else if (required && !source.mayLackAll)
       refuse(`is required (or ${variable}): ${expected}`);
     return undefined;
@@ -127,8 +134,7 @@ function readSetting(
   // A value that was set with `pulumi config set --path` arrives as JSON text.
   const json = jsonIn(raw) ?? raw;
   const isParsed = structured || (belongsInConfig && typeof json === "object");
-  const data = isParsed ? json : raw;
-  const { data: value, error } = schema.safeParse(data);
+  const { data: value, error } = schema.safeParse(isParsed ? json : raw);
   const isEncrypted = belongsInConfig ? source.isSecret?.(key) : undefined;
   // Only a warning: such a password works.
   if (secret && isEncrypted === false)
@@ -154,8 +160,7 @@ function readSetting(
 
 /** The command that sets `key`. For a secret it has no value: Pulumi asks for it, so it isn't in the shell's history. */
 function commandFor(key: SettingName) {
-  const { secret, structured, schema } = SETTINGS[key];
-  const { example = String(defaultOf(schema)) } = SETTINGS[key];
+  const { secret, structured, schema, example = String(defaultOf(schema)) } = SETTINGS[key];
   if (secret) return `pulumi config set --secret ${NAMESPACE}:${key}`;
   if (structured !== undefined) return `pulumi config set --path ${structured}`;
   return `pulumi config set ${NAMESPACE}:${key} ${plainShellWord(example)}`;
@@ -171,12 +176,13 @@ function searchesWithoutField({ operations, markField }: Settings, from: Setting
 }
 
 function unknownKeys(keys: readonly string[], from: SettingsSource) {
-  const unknown = keys.filter((key) => !Object.hasOwn(SETTINGS, key));
-  return unknown.map((key) => ({
-    source: labelOf(from, key),
-    reason: `is not a known setting (${didYouMean(key, SETTING_NAMES)})`,
-    command: `pulumi config rm ${NAMESPACE}:${key}`,
-  }));
+  return keys
+    .filter((key) => !Object.hasOwn(SETTINGS, key))
+    .map((key) => ({
+      source: labelOf(from, key),
+      reason: `is not a known setting (${didYouMean(key, SETTING_NAMES)})`,
+      command: `pulumi config rm ${NAMESPACE}:${key}`,
+    }));
 }
 
 /** The problems in a provider process. @param ofProgram the settings that the program's process has from variables. */
