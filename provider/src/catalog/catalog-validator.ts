@@ -137,8 +137,10 @@ export function validateCatalog(
   for (const entry of declared) {
     checkKey(entry, advertiserKey, isDeclared ? "key" : "advertiser");
     // The name of one that isn't declared is its key.
-    const args = isDeclared ? argumentsIn(entry, rulesOfDeclared, advertiser) : entry.given;
-    advertisers.set(entry.key, args);
+    advertisers.set(
+      entry.key,
+      isDeclared ? argumentsIn(entry, rulesOfDeclared, advertiser) : entry.given,
+    );
   }
   const events = written.events.map((entry) => {
     const { key, owner } = entry;
@@ -202,10 +204,11 @@ function* misspeltAdvertisers(events: readonly CatalogEntry[]) {
 
 /** Whether names differ by one or two letters. Not in short words or digits, which distinguish names on purpose. */
 function isAlmost(name: string, other: string) {
-  const telling = (text: string) => {
-    const words = text.split(/[^\p{L}\p{N}]+/u);
-    return words.filter((word) => word.length < 4 || /\p{N}/u.test(word)).join();
-  };
+  const telling = (text: string) =>
+    text
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter((word) => word.length < 4 || /\p{N}/u.test(word))
+      .join();
   if (telling(name) !== telling(other) || withoutCase(name) === withoutCase(other))
     return false;
   const shortest = Math.min(letters(name).length, letters(other).length);

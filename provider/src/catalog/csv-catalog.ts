@@ -47,8 +47,10 @@ export function readCsvEvents(
   }
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   if (missing.length > 0) {
-    const names = missing.join(", ");
-    report(header.source, `has no column ${names}: the first row must name the columns`);
+    report(
+      header.source,
+      `has no column ${missing.join(", ")}: the first row must name the columns`,
+    );
     // Every row would repeat this problem.
     return [];
   }
@@ -70,8 +72,9 @@ export function readCsvEvents(
     const stray = cells.find((cell, at) => cell !== "" && !header.cells[at]);
     if (stray !== undefined) {
       const got = `expected no more cells than the header; got ${quoted(stray)}`;
-      const reason = `${got}; put a value that contains the delimiter in quotes`;
-      report(source, reason, { subject });
+      report(source, `${got}; put a value that contains the delimiter in quotes`, {
+        subject,
+      });
     }
     // If commas separate cells, a comma in a number is a mistake.
     return {
@@ -105,7 +108,9 @@ const SUMMARY =
 
 function readRows(text: string, delimiter: string, file: string, report: AddFinding) {
   // The library is loaded with the first file.
-  const { parse } = require("csv-parse/sync") as CsvLibrary;
+  const { parse } = require("csv-parse/sync") as typeof import("csv-parse/sync", { with: {
+    "resolution-mode": "require",
+  }});
   let line = 1;
   const rows: { cells: readonly string[]; source: Source }[] = [];
   try {
@@ -134,7 +139,3 @@ function delimiterOf(text: string) {
   const [most = ","] = [",", ";", "\t", "|"].toSorted((a, b) => amount(b) - amount(a));
   return most;
 }
-
-type CsvLibrary = typeof import("csv-parse/sync", { with: {
-  "resolution-mode": "require",
-}});

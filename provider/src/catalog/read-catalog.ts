@@ -41,8 +41,8 @@ export function readCatalog(
   const report: AddFinding = (source, reason, about) => {
     findings.push({ level: "error", subject: "", property: "", reason, source, ...about });
   };
-  const reading = { folder, report, ignoreColumns };
-  const written = readWritten(file, [".yaml", ".yml", ".json", ...CSV], reading);
+  const endings = [".yaml", ".yml", ".json", ...CSV];
+  const written = readWritten(file, endings, { folder, report, ignoreColumns });
   const content = validateCatalog(written, limits, report);
   if (content.advertisers.length + content.events.length + findings.length === 0)
     report({ file }, "has no advertisers and no events: write them under advertisers");
@@ -65,13 +65,15 @@ function readWritten(
   };
   const ending = extname(file).toLowerCase();
   if (!endings.includes(ending)) {
-    const reason = "is not a supported file type: the name must end in";
-    return refuse(`${reason} ${endings.join(", ")}`);
+    return refuse(
+      `is not a supported file type: the name must end in ${endings.join(", ")}`,
+    );
   }
   let text: string;
   try {
-    const bytes = readFileSync(resolve(folder, file));
-    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    text = new TextDecoder("utf-8", { fatal: true }).decode(
+      readFileSync(resolve(folder, file)),
+    );
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
@@ -117,8 +119,10 @@ function jsonFault(text: string) {
   }
   const line = text.slice(0, good).split("\n").length;
   const column = good - text.lastIndexOf("\n", good - 1);
-  const reason = message.replace(/( in JSON)? at position .*/s, "");
-  return { reason, place: { line, column } };
+  return {
+    reason: message.replace(/( in JSON)? at position .*/s, ""),
+    place: { line, column },
+  };
 }
 
 /** @returns the engine's message; empty for JSON. */

@@ -67,8 +67,13 @@ export type AddFinding = (
 
 /** `catalog.yaml:12:9 acme/purchase: value expected a finite number; …`; in a CSV file the property is the column. */
 export function describeFinding({ source, subject, property, reason }: CatalogFinding) {
-  const about = subject && `${withEscapes(subject)}:`;
-  return joined(" ", placeOf(source), about, property, reason);
+  return joined(
+    " ",
+    placeOf(source),
+    subject && `${withEscapes(subject)}:`,
+    property,
+    reason,
+  );
 }
 
 /** Like {@link describeFinding} for each, with one line for a mistake that several rows share. */

@@ -17,11 +17,7 @@ import {
 type Path = readonly string[];
 
 /** @returns the declared objects; undefined if the file can't be parsed. */
-export function readYamlCatalog(
-  text: string,
-  file: string,
-  report: AddFinding,
-): WrittenCatalog | undefined {
+export function readYamlCatalog(text: string, file: string, report: AddFinding) {
   const { LineCounter, parseDocument, visit } = yamlLibrary();
   let isBroken = false;
   const refuse = (offset: number, message: string) => {

@@ -137,10 +137,13 @@ function resourceName(...parts: readonly string[]) {
 function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const program = currentProgram();
   const { settings } = program.reading;
-  const { props } = withDeletionPolicy(args, options);
-  const { values, problems } = validate(props, CATALOG_RULES, {
-    read: (_, value) => (holdsOutput(value) ? Symbol("an Output") : value),
-  });
+  const { values, problems } = validate(
+    withDeletionPolicy(args, options).props,
+    CATALOG_RULES,
+    {
+      read: (_, value) => (holdsOutput(value) ? Symbol("an Output") : value),
+    },
+  );
   const { file, ignoreColumns, sets, deletionPolicy } = values as Partial<CatalogArgs>;
   const content: CatalogContent =
     file === undefined

@@ -209,7 +209,7 @@ export function isOfType(value: unknown, typeToken: string) {
  * passes its id to the provider.
  */
 export function withIds(of: AnyKind, args: Values) {
-  const ids: Record<string, unknown> = { ...args };
+  const ids = { ...args };
   const { idArguments, owner, ownerKind } = kindOf(of);
   for (const name of [...idArguments, "existingId"]) {
     const value = args[name];
@@ -228,7 +228,7 @@ export function withIds(of: AnyKind, args: Values) {
  * The id of a resource that is only read, as a text, since Pulumi takes no numbers. The provider refuses a wrong id.
  */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>) {
-  return pulumi.output(id as pulumi.Input<pulumi.ID>).apply((known) => {
-    return isPlatformId(String(known)) ? String(known) : show(known);
-  });
+  return pulumi
+    .output(id as pulumi.Input<pulumi.ID>)
+    .apply((known) => (isPlatformId(String(known)) ? String(known) : show(known)));
 }

@@ -47,7 +47,7 @@ import { ProgramValidator } from "./program-validator.js";
 import * as internals from "./pulumi-internals.js";
 
 /** The key in `globalThis` under which all copies, of any version, list their folders: its form must not change. */
-const NOTED: unique symbol = Symbol.for("pulumi-advertising");
+const NOTED = Symbol.for("pulumi-advertising");
 const here: { [NOTED]?: Set<string> } = globalThis as object;
 here[NOTED] ??= new Set();
 const copies = here[NOTED];
@@ -90,10 +90,9 @@ class Program {
     if (this.#isUnderTest) this.#assertGood([all]);
     this.#batch.push(all);
     this.#validated ??= internals.awaitLater(this.#validate());
-    const context = this.#validated.then(() =>
-      resource ? this.#validator.contextOf(resource) : {},
+    return internals.awaitLater(
+      this.#validated.then(() => (resource ? this.#validator.contextOf(resource) : {})),
     );
-    return internals.awaitLater(context);
   }
 
   #validate() {

@@ -385,9 +385,11 @@ export function validate(
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
   const ids = withIds(found, asRecord(args));
-  const limits = { maxWindowSeconds, markField: undefined };
-  const { values, problems } = checkArguments(found, ids, limits, {
-    isUnknown: holdsOutput,
-  });
+  const { values, problems } = checkArguments(
+    found,
+    ids,
+    { maxWindowSeconds, markField: undefined },
+    { isUnknown: holdsOutput },
+  );
   return [...problems, ...warningsIn(values)];
 }

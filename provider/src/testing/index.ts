@@ -135,20 +135,19 @@ class MockPlatform {
    * would turn it into an unhandled rejection. So problems are kept for {@link assertGood}.
    * @returns `undefined` for a resource of another package.
    */
-  register({
-    type,
-    name,
-    inputs,
-    id: read,
-  }: MockResourceArgs): DeclaredResource | undefined {
+  register({ type, name, inputs, id: read }: MockResourceArgs) {
     const kind = resourceOfType(type);
     if (!kind) return undefined;
     const { settings } = currentProgram().reading;
     const declared = { type: kind.name, name };
     let outputs: Values = {};
     if (!read) {
-      const plain = mapValues(asRecord(inputs), unwrapRpcSecret);
-      const checked = checkArguments(kind, plain, settings, READING);
+      const checked = checkArguments(
+        kind,
+        mapValues(asRecord(inputs), unwrapRpcSecret),
+        settings,
+        READING,
+      );
       outputs = checked.values;
       if (checked.problems.length > 0) {
         this.#findings.push({
@@ -171,14 +170,13 @@ class MockPlatform {
   }
 
   /** @throws pulumi.RunError that lists all problems of the resources so far. */
-  assertGood(): void {
+  assertGood() {
     if (this.#findings.length === 0) return;
     this.isReported = true;
-    const { reading } = currentProgram();
-    throw programError(reading, this.#findings, "`pulumi up` would fail.");
+    throw programError(currentProgram().reading, this.#findings, "`pulumi up` would fail.");
   }
 
-  #idOf({ existingId }: Values): string {
+  #idOf({ existingId }: Values) {
     if (existingId !== undefined) return String(existingId);
     this.#ids += 1;
     return String(this.#ids);
