@@ -6,6 +6,7 @@ import { rmSync } from "node:fs";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { pendingCommand } from "../../provider/src/cli/pending.js";
 import type * as pulumi from "../../provider/src/cli/pulumi.js";
+import type { Runtime } from "../../provider/src/operations/index.js";
 import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
@@ -39,6 +40,9 @@ const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-a
 const NOT_MADE: FaultRule = { ...LOST, act: false };
 const E = { eventName: "E", value: 1 };
 const OTHER = { eventName: "Other", advertiserId: 1, value: 1 };
+
+/** For a run that waits until a search counts. */
+const withoutWaiting = (runtime: Runtime) => withClock(runtime, new FakeClock(Date.now()));
 
 const FORMS = ["a single event", "a set that is created", "a set that is updated"] as const;
 type Form = (typeof FORMS)[number];
@@ -276,7 +280,7 @@ it.each(FORMS)(
     const { sandbox, on, declared, posts, idOf, madeId } = await start(form);
     const options: RunOptions = {
       settings: operatedSettings({ search: eventOperations.search }),
-      adapt: (runtime) => withClock(runtime, new FakeClock(Date.now())),
+      adapt: withoutWaiting,
     };
     sandbox.fail(LOST);
     sandbox.fail({ on: "search", with: { kind: "answer", status: 404 }, times: 50 });
@@ -809,7 +813,8 @@ it("an event of a set that a killed run has updated in place, where a search is 
 it("an event that a killed run has sent for another advertiser is open, also if this run only updates the earlier one", async () => {
   const sandbox = await operatedSandbox();
   const { update, search } = eventOperations;
-  const options = { settings: operatedSettings({ update, search }) };
+  const settings = operatedSettings({ update, search });
+  const options = { settings, adapt: withoutWaiting };
   const on = () => new SetEngine(sandbox, newFolder(), "s");
   const declared = (advertiserId: number, value: number) => ({
     ...{ advertiserId, events: { k: { ...E, value } } },
