@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { keepCompiled } from "./test/support/keep-compiled.js";
+import { inMemory } from "./test/support/memory.js";
 import { mutating } from "./test/support/mutation.js";
 
 const FIVE_MINUTES_IN_MS = 300_000;
@@ -47,7 +48,10 @@ class LongestFirst extends BaseSequencer {
  * For every process that tests start. A run of Pulumi compiles a thousand modules in each of two processes; and its Go
  * programs end before it pays to collect their garbage (a tenth of a run's CPU).
  */
-const env = { NODE_OPTIONS: keepCompiled, GOGC: "off", GOMEMLIMIT: "512MiB" };
+const env = {
+  ...{ NODE_OPTIONS: keepCompiled, GOGC: "off", GOMEMLIMIT: "512MiB" },
+  ...inMemory(),
+};
 
 const project = (name: string, options: object = {}) => ({
   test: { name, include: [`test/${name}/**/*.test.ts`], env, ...options },

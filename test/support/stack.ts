@@ -27,7 +27,7 @@ import {
 const repository = resolve(import.meta.dirname, "../..");
 const command = join(repository, "provider/dist/cli/command.js");
 /** Inside the repository, so that programs find the workspace's package as if it was installed. */
-const workFolder = join(repository, ".pulumi-local", "test");
+const { WORK_FOLDER: workFolder = join(repository, ".pulumi-local", "test") } = process.env;
 
 /** The lines of Pulumi.yaml that tell the engine where the plugin is. It is started only if a program uses it. */
 const pluginAt = (path: string) =>
