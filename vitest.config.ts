@@ -25,10 +25,12 @@ const light = {
 
 /** These take longest, of those of their group. A fresh clone's vitest knows no durations, and would go by the files' sizes. */
 const LONGEST = [
-  ...["unit/scale", "sandbox/model", "sandbox/soak", "unit/workflows"],
-  ...["package/installed", "package/pipelines", "package/release", "engine/plugin"],
-  ...["engine/resolve", "engine/record", "engine/states", "package/new", "engine/main-job"],
-  ...["engine/languages", "engine/former-key", "engine/interruption"],
+  ...["model/lives", "sandbox/session-processes", "sandbox/soak", "sandbox/model"],
+  ...["sandbox/record", "unit/command", "unit/scale", "unit/messages", "unit/workflows"],
+  ...["package/installed", "package/release", "package/pipelines", "engine/plugin"],
+  ...["engine/record", "engine/resolve", "engine/states", "package/new", "engine/main-job"],
+  ...["engine/interruption", "engine/killed-then", "engine/retaining"],
+  ...["engine/former-key", "engine/languages", "engine/stand-in"],
 ];
 
 /** Long files first, of whichever project: one that begins last keeps one core busy at the end, and the others idle. */

@@ -4,6 +4,7 @@
 import { spawn } from "node:child_process";
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -307,20 +308,22 @@ async function provide(manager: Manager, parent: string): Promise<string | undef
   return tool === undefined ? undefined : installTool(name, tool, parent);
 }
 
-/** Installs a package in a folder of its own. @param name the package's command. @returns the command's path. */
+/** Installs a package in a folder of its own, once. @param name the package's command. @returns the command's path. */
 export async function installTool(
   name: string,
   tool: string,
   parent: string,
 ): Promise<string> {
   const folder = join(parent, name);
+  const command = join(folder, "node_modules", ".bin", name);
+  if (existsSync(command)) return command;
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     join(folder, "package.json"),
     JSON.stringify({ name: "tools", private: true }),
   );
   await succeed("npm", ["install", ...NPM_QUIET, tool], folder);
-  return join(folder, "node_modules", ".bin", name);
+  return command;
 }
 
 /** The environment without npm's variables about the repository. */
