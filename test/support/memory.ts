@@ -1,6 +1,6 @@
 /**
- * Where tests write: in memory, if there's room. Thousands of small files, of npm or of forced writes, cost a disk a
- * quarter of a run's CPU, and more in waiting.
+ * Where tests write: in memory, if there's room. On a disk, npm's thousands of files cost the tests of packages a tenth
+ * more CPU, and each forced write of a journal is waited for.
  */
 import {
   mkdirSync,
