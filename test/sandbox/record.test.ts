@@ -796,6 +796,20 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
   });
 });
 
+it("a set whose creation was killed, and that the program then declares without events: it stops with the commands", async () => {
+  const sandbox = await operatedSandbox();
+  const on = () => new SetEngine(sandbox, newFolder(), "e");
+  const declared = { advertiserId: 1, events: { k: E } };
+  await on().upAndKill(declared);
+  for (let run = 0; run < 2; run++)
+    expect((await on().up({ advertiserId: 1, events: {} })).error).toMatch(
+      /Look in the account for.*pending --created 'e\/k=/s,
+    );
+  await pending(on(), "--created", "e/k=2");
+  expect((await on().up(declared)).error).toBeUndefined();
+  expect(sandbox.eventPosts).toBe(1);
+});
+
 it("an event of a set that a killed run has updated in place, where a search is known too: updated again, not created", async () => {
   const sandbox = await operatedSandbox();
   const { update, search } = eventOperations;

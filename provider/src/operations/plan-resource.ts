@@ -300,8 +300,10 @@ export async function withOpenCreates(plan: Plan) {
   const isUnchanged = objects.every(isQuiet);
   if (isUnchanged && !isSet) return plan;
   const open = await runtime.record.open();
-  // The update of an unchanged set saves what Pulumi's next save would drop.
-  const atRisk = open.all.filter((each) => runtime.record.willForget(each));
+  // What Pulumi's next save would drop, an unchanged set saves; and a set without events what its creation has sent,
+  // which doesn't count once the state has the set.
+  const isEmpty = stored.eventIds.size === 0;
+  const atRisk = open.all.filter((each) => isEmpty || runtime.record.willForget(each));
   const own = resourceKeys(plan);
   if (isUnchanged && !atRisk.some(({ key }) => own.includes(resourceKeyIn(key))))
     return plan;
