@@ -141,7 +141,8 @@ export async function deleteResource(
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
   let label = ref?.label ?? `${resource.name} ${id}`;
   // A set's own id means nothing to people.
-  if (ref && !("member" in resource)) label += ` (${id})`;
+  const isSet = "member" in resource;
+  if (ref && !isSet) label += ` (${id})`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const unmanaged = operations.withoutHolder(left);
@@ -151,7 +152,6 @@ export async function deleteResource(
     return { key, id: object, ref: ref && objectRef(ref, key), isOfWhole: true };
   });
   const { deployment, record } = runtime;
-  const isSet = "member" in resource;
   // Only the engine's own options replace a set. The end of the run shows which of its events nothing has then.
   if (isSet && ref && record.arrived && deployment.isInProgram(ref.key)) {
     for (const each of wanted) deployment.staying.add(operations.kind, each.id);

@@ -168,16 +168,16 @@ export function planOfCreate(
 ): CreatePlan {
   const { kind, unresolved } = object;
   const { deployment, record } = runtime;
-  const own = ownCreates(runtime, object, open).filter((each) => {
-    return runtime.isSameAccount(each.account) && !record.hasSeen(each);
-  });
+  const own = ownCreates(runtime, object, open);
   return planCreate({
     saved: savedMeanwhile(runtime, object),
-    own,
+    own: own.filter((each) => {
+      return runtime.isSameAccount(each.account) && !record.hasSeen(each);
+    }),
     unresolved,
     replaces: replacedBy(object),
     can: knownOperations(kind, runtime.settings),
-    namesake: namesakeOf(runtime, object, open),
+    namesake: namesakeOf(runtime, object, { own, open }),
     firstRefused: deployment.firstRefused,
   });
 }
@@ -384,10 +384,12 @@ export function assertAccountOfOpen(
  * The guard before every new POST: an open create of the same kind, platform name and advertiser may be this object
  * under another name. An open create whose own resource this run has checked does not count: that resource resolves it.
  */
-function namesakeOf(runtime: Runtime, object: NewObject, open: OpenCreates) {
-  const { kind, values } = object;
+function namesakeOf(
+  runtime: Runtime,
+  { kind, values }: NewObject,
+  { own, open }: { own: readonly OpenCreate[]; open: OpenCreates },
+) {
   const { deployment, record } = runtime;
-  const own = ownCreates(runtime, object, open);
   const name = values[kind.nameProperty];
   const owner = ownerIn(kind, values);
   // A preview can't compare a name that isn't known yet.

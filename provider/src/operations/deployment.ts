@@ -62,8 +62,8 @@ export class Deployment {
   /** The outcomes of this run's creates with which the engine's call fails, by key: the engine may ask again. */
   readonly failed = new Map<string, Outcome>();
   /**
-   * Objects that this run has announced as staying live. The engine may call `delete` for one
-   * nevertheless, as a transformation may have changed the option: then it is refused.
+   * Objects that this run has announced as staying live. The engine may call `delete` for one nevertheless, as a
+   * transformation may have changed the option: then it is refused.
    */
   readonly staying = new ObjectSet();
   /** Objects that this run has deleted, or found to be gone. */
