@@ -230,8 +230,8 @@ export class Journal {
   }
 
   /**
-   * Resolves when the line is on the disk. All lines of one turn of the event loop share a write and a sync, so many
-   * creates cost few syncs. @param before begins the error's message.
+   * Resolves when the line is on the disk. The lines of one turn of the event loop share a write and a sync: then many
+   * creates need few syncs. @param before begins the error's message.
    */
   async #write(line: JournalLine, before = "") {
     await this.assertUsable();

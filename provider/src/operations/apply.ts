@@ -352,7 +352,7 @@ async function deleteObjects(
     return failed;
   };
   const failed = await deleteAll(wanted);
-  // What an earlier run has deleted is missing, which counts once a delete has worked in this run.
+  // The platform doesn't find an object that an earlier run has deleted, which counts once a delete has worked now.
   const mayBeMissing = failed.length > 0 && failed.length < wanted.length && !trouble;
   const last = mayBeMissing ? await deleteAll(failed) : failed;
   const deleted = wanted.filter(({ id }) => runtime.deployment.deleted.has(kind, id));

@@ -55,7 +55,7 @@ import {
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 
-/** With so many unknown outcomes, no further create begins, since a person must look for each object. */
+/** The number of unknown outcomes after which no further create begins: a person has to look for each object. */
 const MAX_UNRESOLVED = 16;
 
 /** Failures that say nothing about other members, such as `existingId` with the id of a wrong object. */

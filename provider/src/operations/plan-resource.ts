@@ -300,8 +300,8 @@ export async function withOpenCreates(plan: Plan) {
   const isUnchanged = objects.every(isQuiet);
   if (isUnchanged && !isSet) return plan;
   const open = await runtime.record.open();
-  // What Pulumi's next save would drop, an unchanged set saves; and a set without events what its creation has sent,
-  // which doesn't count once the state has the set.
+  // An unchanged set saves the creates that Pulumi's next save would drop. A set without events also saves those of its
+  // interrupted creation, because they don't count any more once the state has the set.
   const isEmpty = stored.eventIds.size === 0;
   const atRisk = open.all.filter((each) => isEmpty || runtime.record.willForget(each));
   const own = resourceKeys(plan);
@@ -509,7 +509,7 @@ export async function previewResource(
  */
 async function tellPreview(known: Plan, mayChange = false) {
   const plan = await withReplaced(known);
-  // What leaves now comes before what earlier runs have made.
+  // Objects that leave now are named before those of earlier runs.
   tellReplaced(plan);
   await tellCreates(plan, mayChange);
   const { runtime, kind, objects } = plan;

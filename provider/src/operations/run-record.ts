@@ -1,6 +1,6 @@
 /**
- * What a run learns from Pulumi's record and this machine's journals: read once, in parallel with whatever else there is
- * to do. A run that changes nothing doesn't wait for it.
+ * The facts that a run takes from Pulumi's record and this machine's journals. They are read once, beside the run's other
+ * work. A run that changes nothing doesn't wait for them.
  *
  * The record may stop something at any time. It permits something (a delete) only if it shows this run's own: a
  * resource as the engine has passed it to this run, or the operation that is under way. Otherwise it may be another
