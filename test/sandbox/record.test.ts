@@ -910,6 +910,49 @@ it.each([true, false])(
   },
 );
 
+describe("without the record, and with checkpoints off, what the state has is over", () => {
+  const options = {
+    settings: operatedSettings({}),
+    environment: { PULUMI_SKIP_CHECKPOINTS: "1" },
+  };
+  const begin = async () => {
+    vi.spyOn(console, "warn").mockReturnValue();
+    onTestFinished(() => void vi.restoreAllMocks());
+    return operatedSandbox();
+  };
+
+  it("for an event that is replaced", async () => {
+    const sandbox = await begin();
+    const event = new EventEngine(sandbox, newFolder(), "k");
+    event.saved.trouble = "no rights";
+    for (const value of [1, 9, 9, 10]) {
+      const program = { advertiserId: 1, ...E, value };
+      expect((await event.up(program, options)).error).toBeUndefined();
+    }
+    expect([event.state?.id, sandbox.eventPosts]).toEqual(["4", 3]);
+  });
+
+  it.each([true, false])(
+    "for a set's event (removed in between: %s)",
+    async (isRemoved) => {
+      const sandbox = await begin();
+      const set = new SetEngine(sandbox, newFolder(), "s");
+      set.saved.trouble = "no rights";
+      const a = { eventName: "A", value: 1 };
+      const up = (events: Record<string, object>) =>
+        set.up({ advertiserId: 1, events }, options).then(({ error }) => error);
+      await up({ a, k: E });
+      const declared = { a, k: { ...E, value: 9 } };
+      if (isRemoved) await up({ a });
+      // Only its `diff` shows this run that the state has the object.
+      else expect(await up(declared)).toMatch(/k: was not sent: .* Run this again\./);
+      expect(await up(declared)).toBeUndefined();
+      expect([set.eventIds, sandbox.eventPosts]).toEqual([{ a: 2, k: 4 }, 3]);
+      expect([await up(declared), sandbox.eventPosts]).toEqual([undefined, 3]);
+    },
+  );
+});
+
 it("an event whose alias is an unresolved event of the state, while the state has it too: refused, in the other one's name", async () => {
   const sandbox = await operatedSandbox();
   const [a, b] = ["a", "b"].map((name) => new EventEngine(sandbox, newFolder(), name)) as [

@@ -2,7 +2,6 @@
 import { describe, expect, it } from "vitest";
 import {
   asUnresolved,
-  finishedJournals,
   isOfState,
   type NotedCreate,
   type NotedRun,
@@ -11,9 +10,9 @@ import {
   objectOf,
   openCreates,
   type SavedCreates,
+  settledJournals,
   standingOf,
   startOf,
-  withoutEnded,
 } from "../../provider/src/plan/open-creates.js";
 import { markOf, type SentCreate } from "../../provider/src/state/index.js";
 
@@ -298,20 +297,38 @@ describe("reports of one mark", () => {
 
 describe("journals that nobody needs any more", () => {
   const closed = create({ state: "closed" });
-  const finished = (saved: SavedCreates | undefined, open: string[], ...all: NotedRun[]) =>
-    finishedJournals(all, saved, (mark) => open.includes(mark)).map(({ run }) => run);
+  /** The journals that lose entries, with the marks that stay. */
+  const settled = (saved: SavedCreates | undefined, open: string[], ...all: NotedRun[]) => {
+    const changed = settledJournals(all, saved, ({ mark }) => open.includes(mark));
+    return changed.map(({ run, entries }) => [run, ...entries.keys()].join(" "));
+  };
   const answer = journalOf([closed], { run: "answer" });
   const ours = { runs: new Set([RUN, "answer"]) };
   const saved = savedWith(ours);
 
-  it.each<[string, string[], Parameters<typeof finished>]>([
+  it.each<[string, string[], Parameters<typeof settled>]>([
     ["empty", [RUN], [saved, [], journalOf([])]],
     ["each is accounted for", [RUN], [saved, [], journalOf([create()])]],
-    ["one is open", [], [saved, ["n"], journalOf([create(), create({ mark: "n" })])]],
+    [
+      "one is open",
+      [`${RUN} n`],
+      [saved, ["n"], journalOf([create(), create({ mark: "n" })])],
+    ],
+    ["all are open", [], [saved, ["m", "n"], journalOf([create(), create({ mark: "n" })])]],
     ["an answer that nobody asks for", ["answer"], [saved, [], answer]],
     ["another state may need it", [], [savedWith(), [], journalOf([create()]), answer]],
     ["an answer to the record", [], [savedWith({ ...ours, sent: [listed()] }), [], answer]],
     ["an answer, and no state to compare", [], [undefined, [], answer]],
+    [
+      "an answer that another state's journal asks for",
+      [],
+      [
+        savedWith({ runs: new Set(["answer"]) }),
+        [],
+        answer,
+        journalOf([create({ state: "created", id: "5" })]),
+      ],
+    ],
     [
       "an answer counts once more than the journal that asks for it",
       [RUN],
@@ -319,12 +336,12 @@ describe("journals that nobody needs any more", () => {
     ],
     [
       "an answer, and a journal that is still needed and asks for it",
-      [],
+      [`${RUN} n`],
       [saved, ["n"], answer, journalOf([create(), create({ mark: "n" })])],
     ],
     [
       "an answer that has been taken over, and a journal that is still needed and asks for it",
-      [],
+      [`${RUN} n`],
       [
         undefined,
         ["n"],
@@ -333,7 +350,7 @@ describe("journals that nobody needs any more", () => {
       ],
     ],
   ])("%s", (_, expected, given) => {
-    expect(finished(...given)).toEqual(expected);
+    expect(settled(...given)).toEqual(expected);
   });
 });
 
@@ -389,29 +406,6 @@ describe("the index", () => {
     for (const mark of many.map(() => "m9999"))
       expect(index.findNamed(named, isOver, () => true)).toMatchObject({ mark });
     expect(asked.length, "each that is over, once").toBeLessThan(40_000);
-    expect(finishedJournals([journalOf(many)], saved, () => true)).toEqual([]);
-  });
-});
-
-describe("journals that go on", () => {
-  it("lose what the state accounts for, so that nothing is taken over once somebody has taken it out", () => {
-    const saved = savedWith({
-      ...OURS,
-      hasObject: (_kind: string, id: string) => id === "3",
-    });
-    const journal = journalOf([
-      create({ mark: "seen", state: "created", id: "3" }),
-      create({ mark: "open", key: "ConversionEvent::f" }),
-    ]);
-    const [changed] = withoutEnded([journal], saved);
-    const states = [...(changed?.entries.values() ?? [])].map(({ mark, state }) => [
-      mark,
-      state,
-    ]);
-    expect(states).toEqual([["open", "sent"]]);
-    expect(withoutEnded([changed as NotedRun], saved)).toEqual([]);
-    const later = savedWith(OURS);
-    expect(openIn(later, changed as NotedRun)).toEqual(["open"]);
-    expect(openIn(later, journal)).toEqual(["seen 3", "open"]);
+    expect(settledJournals([journalOf(many)], saved, () => true)).toEqual([]);
   });
 });

@@ -51,6 +51,7 @@ function start(
   };
   const record = new RunRecord({
     isThisRun: (run) => run === THIS,
+    isSameAccount: () => true,
     read: async () => {
       const answer = answers[Math.min(reads++, answers.length - 1)];
       if (answer instanceof Error) throw answer;
@@ -212,19 +213,21 @@ describe("what is kept", () => {
     expect([...record.stillListed(outcomes)]).toEqual([[MARK, "5"]]);
   });
 
-  it.each<[string, string[], string[]]>([
-    ["nothing is resolved", [], []],
-    ["the create is resolved", [MARK], [EARLIER]],
-  ])("journals whose creates are open: %s", async (_, seen, finished) => {
+  it.each<[string, (record: RunRecord) => void, boolean[]]>([
+    ["nothing is known", () => undefined, []],
+    ["the engine has shown its outcome", (record) => record.noteSeen(MARK), [true, false]],
+    // With checkpoints off, a later run has to see it in the state.
+    ["this run has resolved it", (record) => record.noteResolved(MARK), [true]],
+  ])("the journal of an open create: %s", async (_, note, finishedWith) => {
     const journals = [journalOf(EARLIER, "sent")];
-    for (const hasCheckpoints of [true, false]) {
-      const more = { journals, hasCheckpoints };
-      const { record } = start([exported([creating(EARLIER)])], more);
-      await record.open();
-      for (const mark of seen) record.noteSeen(mark);
-      // With checkpoints off, a later run has to see it in the state.
-      expect(removedBy(record)).toEqual(hasCheckpoints ? finished : []);
-    }
+    for (const saved of [exported([creating(EARLIER)]), new Error("no rights")])
+      for (const hasCheckpoints of [true, false]) {
+        const { record } = start([saved], { journals, hasCheckpoints });
+        await record.open();
+        note(record);
+        const isFinished = finishedWith.includes(hasCheckpoints);
+        expect(removedBy(record)).toEqual(isFinished ? [EARLIER] : []);
+      }
   });
 
   it("an object beside the state's is superseded: it is named once, and its journal goes", async () => {

@@ -11,6 +11,7 @@ import {
   journalPaths,
   readJournal,
   removeJournals,
+  rewriteJournals,
   stackPlace,
   writeAnswers,
 } from "../journal/index.js";
@@ -134,11 +135,7 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
     throw new Error(`not resolved: ${enumerate(names, MAX_LISTED)}: ${message}`);
   });
   let creates = await readStackCreates(choice);
-  const staying = creates.journals.filter((each) => !creates.finished.includes(each));
-  const noted = new Set(staying.flatMap(({ entries }) => [...entries.keys()]));
-  const left = all.filter(
-    (answer) => isStillAsked(answer, creates) || noted.has(answer.create.record.mark),
-  );
+  const left = all.filter((answer) => isStillAsked(answer, creates));
   if (left.length > 0) {
     const place = stackPlace(creates.stack, process.env, projectFolder(choice));
     const options = { folder: stateFolder(), maxWaitMs: 0 };
@@ -150,8 +147,8 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
     }
     creates = await readStackCreates(choice);
   }
-  // The next run may not be able to read the record, which says that nobody needs them.
-  removeJournals(creates.finished);
+  // The next run may not be able to read the record, which says what nobody needs.
+  rewriteJournals(creates.settled);
   const open = creates.open.map(({ record }) => record.mark);
   // Pulumi's refresh may have saved nothing: the create is listed again then.
   const resolved = all.filter(({ create }) => !open.includes(create.record.mark));

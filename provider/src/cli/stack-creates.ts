@@ -4,11 +4,11 @@
  */
 import type { RunJournal } from "../journal/index.js";
 import {
-  finishedJournals,
   isMade,
   isOfState,
   type OpenCreate,
   openCreates,
+  settledJournals,
 } from "../plan/index.js";
 import { type ExportedObject, inNaturalOrder, type SavedState } from "../record/index.js";
 import { type CreateRecord, leftLiveIn, refAt, refOfKey, SINGLE } from "../state/index.js";
@@ -33,8 +33,8 @@ export interface StackCreates {
   created: readonly Create[];
   /** This state's journals. */
   journals: readonly RunJournal[];
-  /** Journals that nobody needs any more. */
-  finished: readonly RunJournal[];
+  /** The journals, of all, that have entries which nobody needs any more, without these. */
+  settled: readonly RunJournal[];
 }
 
 /** @param journals this machine's, of this stack. */
@@ -65,7 +65,7 @@ export function stackCreatesIn(
     open: sorted.filter(({ record }) => !isMade(record)),
     created: sorted.filter(({ record }) => isMade(record)),
     journals: journals.filter((each) => isOfState(each, saved)),
-    finished: finishedJournals(journals, saved, (mark) => openMarks.has(mark)),
+    settled: settledJournals(journals, saved, ({ mark }) => openMarks.has(mark)),
   };
 }
 

@@ -303,27 +303,22 @@ async function readAtEnd(path: string, options: JournalOptions) {
   }
 }
 
-/** Never fails: the next run reads again what can't be removed, or what its process still writes. */
 export function removeJournals(journals: readonly RunJournal[], disk = systemDisk) {
-  changeEach(journals, disk, ({ path }) => disk.rmSync(path, { force: true }));
+  const emptied = journals.map((each) => ({ ...each, entries: new Map() }));
+  rewriteJournals(emptied, disk);
 }
 
-/** Replaces journals, with the same entries in other states. Never fails, like {@link removeJournals}. */
-export function rewriteJournals(journals: readonly RunJournal[], disk: Disk) {
-  changeEach(journals, disk, ({ path, entries, ...header }) => {
+/**
+ * Replaces journals by ones with fewer entries, and removes those without any. Never fails: the next run reads again what
+ * can't be changed, or what its process still writes.
+ */
+export function rewriteJournals(journals: readonly RunJournal[], disk = systemDisk) {
+  for (const { path, entries, ...header } of journals) {
     const lines = [headerLine(header), ...Array.from(entries.values(), lineOf)];
-    replacePrivate(path, lines.join(""), disk, () => undefined);
-  });
-}
-
-function changeEach(
-  journals: readonly RunJournal[],
-  disk: Disk,
-  change: (journal: RunJournal) => void,
-) {
-  for (const journal of journals) {
     try {
-      if (!disk.existsSync(lockPath(journal.path))) change(journal);
+      if (disk.existsSync(lockPath(path))) continue;
+      if (entries.size === 0) disk.rmSync(path, { force: true });
+      else replacePrivate(path, lines.join(""), disk, () => undefined);
     } catch {
       // The next run reads it again.
     }

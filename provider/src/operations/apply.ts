@@ -149,11 +149,11 @@ export async function deleteResource(
   if (ref && unmanaged.length > 0)
     runtime.messages.informEach(formerlyLeftNotice(ref, unmanaged));
   const wanted = [...eventIds].map(([key, object]) => {
-    return { key, id: object, ref: ref && objectRef(ref, key), isOfWhole: true };
+    return { key, id: object, ref: ref && objectRef(ref, key) };
   });
   const { deployment, record } = runtime;
   // Only the engine's own options replace a set. The end of the run shows which of its events nothing has then.
-  if (isSet && ref && record.arrived && deployment.isInProgram(ref.key)) {
+  if (isSet && ref && (await record.state()) && deployment.isInProgram(ref.key)) {
     for (const each of wanted) deployment.staying.add(operations.kind, each.id);
     return;
   }
@@ -272,7 +272,7 @@ async function resolvedBy(
     if (unresolved) earlier.push(unresolved.mark);
     for (const mark of earlier) {
       resolved.set(mark, outcome.id);
-      record.noteSeen(mark);
+      record.noteResolved(mark);
     }
     // Whatever else Pulumi's record lists for it is over. Another machine may not know that.
     for (const mark of record.overOf(keys)) if (!resolved.has(mark)) resolved.set(mark, "");

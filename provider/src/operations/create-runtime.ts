@@ -96,11 +96,13 @@ export function createRuntime(
   const engineName = nameOfEngine(pulumi.engineId, engine);
   const runName = engineName + randomBytes(3).toString(TEXT_FORM);
   const hasCheckpoints = !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? "");
+  const isSameAccount = accountMatcher(settings);
   let client: Client | undefined;
   let journal: Journal | undefined;
   let stack: string | undefined;
   const record = new RunRecord({
     isThisRun: (run) => run.startsWith(engineName),
+    isSameAccount,
     read: () => pulumi.read(stack),
     journal: () => journal,
     isUp: () => deployment.isUp === true,
@@ -114,7 +116,7 @@ export function createRuntime(
     settings,
     secrets,
     account: accountOf(settings),
-    isSameAccount: accountMatcher(settings),
+    isSameAccount,
     provider,
     runName,
     deployment,

@@ -26,7 +26,7 @@ import {
   REPLACED_BEFORE,
   resourceKeyIn,
 } from "../state/index.js";
-import { LEFT_OUT, ObjectOperations, SET_REPLACED, withFate } from "./execute.js";
+import { LEFT_OUT, ObjectOperations, withFate } from "./execute.js";
 import {
   formerlyLeftNotice,
   leavingNotice,
@@ -103,9 +103,10 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     // Without this option the engine calls `delete`, which says what it does.
     const isCalled = resource.retainOnDelete !== true;
     if (!of || (isCalled && deployment.isUp === true)) return false;
+    const isDeclared = deployment.isInProgram(keyOfUrn(of.name, resource.urn));
     // An earlier run has not come to its delete, of which Pulumi's JSON doesn't show a step.
-    if (resource.delete === true) return isCalled;
-    return !deployment.isInProgram(keyOfUrn(of.name, resource.urn));
+    if (resource.delete === true) return isCalled && !("member" in of && isDeclared);
+    return !isDeclared;
   });
   let now: SavedState | undefined;
   if (deployment.isUp && leaving.length > 0)
@@ -118,7 +119,7 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     const holders = now?.holdersOf(kind.name, id) ?? [];
     if (holders.some((other) => other.resource.urn !== resource.urn)) continue;
     const operations = new ObjectOperations(kind, runtime);
-    const why = operations.whyKept({ id, ref, isOfWhole: true }, resource.outputs);
+    const why = operations.whyKept({ id, ref }, resource.outputs);
     if (resource.delete !== true) messages.informEach(leavingNotice(each, !why));
     else if (!why) messages.warnEach(leavingNotice(each, true, REPLACED_BEFORE));
   }
@@ -133,6 +134,8 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
       messages.informEach(formerlyLeftNotice(refIn(of, urn, undefined), left));
   }
 }
+
+const SET_REPLACED = "its set is replaced, which deletes nothing";
 
 /** Names the objects of which only the end of a run shows that they stay live. */
 function tellKept(runtime: Runtime, objects: readonly ExportedObject[]) {

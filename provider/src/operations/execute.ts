@@ -71,16 +71,11 @@ export interface Target {
   label: string;
   /** The resource or member that has the object in the state, if that is known. */
   ref?: Omit<ResourceRef, "identity"> | undefined;
-  /** Whether the engine deletes the object's whole resource. */
-  isOfWhole?: boolean;
   /** The `__created` of the object's resource, if the state has it. */
   created?: unknown;
   /** The next step if the object doesn't exist, as a clause. Set only if a person gave its id. */
   ifAbsent?: string;
 }
-
-/** An object that leaves its resource. */
-type Leaving = Pick<Target, "id" | "ref" | "isOfWhole">;
 
 /** The operations on objects of a kind in this deployment. */
 export class ObjectOperations {
@@ -354,7 +349,7 @@ export class ObjectOperations {
    * with what Pulumi has `saved` by then: also the options with which this run saves the resource.
    */
   whyKept(
-    { id, ref, isOfWhole = false }: Leaving,
+    { id, ref }: Pick<Target, "id" | "ref">,
     properties: Values = {},
     saved: SavedState | undefined = this.runtime.record.arrived,
   ): string | undefined {
@@ -364,12 +359,8 @@ export class ObjectOperations {
     if (isLeftOut && deployment.isClaimedOrAdopted(kind, id)) return LEFT_OUT;
     if (!can.delete) return "advertising:operations has no delete";
     if (!isOfKnownAccount(properties)) return "the state doesn't name its account";
-    const { key = "", member } = ref ?? {};
-    // Only the engine's own options replace a set.
-    if (isOfWhole && member !== undefined && deployment.isInProgram(key))
-      return SET_REPLACED;
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
-    const mayDelete = !ref || deployment.mayDelete(resourceKeyIn(key));
+    const mayDelete = !ref || deployment.mayDelete(resourceKeyIn(ref.key));
     const retained = retentionReason(mayDelete && asksToDelete(properties), states);
     if (retained !== undefined) return retained;
     if (isLeftOut) return LEFT_OUT;
@@ -382,8 +373,6 @@ export function withFate(kind: Kind, id: string, why: string) {
   return `${why}. ${staysLive(kind, `Object ${id}`)}`;
 }
 
-/** Reasons that a run gives at its end. */
-export const SET_REPLACED = "its set is replaced, which deletes nothing";
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
 const CORRECT_ID = "correct existingId";

@@ -205,7 +205,9 @@ export async function check(
 async function keptMarks({ runtime, objects }: Plan): Promise<Values | undefined> {
   const open = await runtime.record.open();
   const marks = objects.flatMap((object) => {
-    const earlier = ownCreates(runtime, object, open).find(({ isDoubtful }) => !isDoubtful);
+    const earlier = ownCreates(runtime, object, open).find((create) => {
+      return create.isDoubtful !== true && !runtime.record.hasSeen(create);
+    });
     return earlier ? [[object.key, earlier.mark] as const] : [];
   });
   return marks.length === 0 ? undefined : Object.fromEntries(marks);

@@ -8,22 +8,17 @@
  */
 import { type Clock, COMMAND, inStack } from "../base/index.js";
 import type { Disk } from "../files/index.js";
-import {
-  type Journal,
-  type RunJournal,
-  removeJournals,
-  rewriteJournals,
-} from "../journal/index.js";
+import { type Journal, type RunJournal, rewriteJournals } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
-  finishedJournals,
   isMade,
   isOfState,
+  type NotedCreate,
   type OpenCreate,
   OpenCreates,
   objectOf,
   openCreates,
-  withoutEnded,
+  settledJournals,
 } from "../plan/index.js";
 import {
   type ExportedStack,
@@ -32,11 +27,13 @@ import {
   type SavedState,
   savedStateOf,
 } from "../record/index.js";
+import type { IsSameAccount } from "../settings/index.js";
 import { ACCOUNT, type ResourceRef, runIn, type Unresolved } from "../state/index.js";
 
 interface RecordOptions {
   /** Whether a run is this one, in this process or another provider's. */
   isThisRun: (run: string) => boolean;
+  isSameAccount: IsSameAccount;
   read: () => Promise<ExportedStack>;
   /** Undefined if this run doesn't know its stack. */
   journal: () => Journal | undefined;
@@ -72,8 +69,10 @@ export class RunRecord {
   readonly #listedAfter = new Set<string>();
   /** Resources as the engine has passed them to this run. */
   readonly #passed: ((resource: Resource) => boolean)[] = [];
-  /** Objects (`objectKey`) and creates (marks) that this run has seen in the state, or has resolved. */
+  /** Objects (`objectKey`) and creates (marks) that the engine has shown in the state. */
   readonly #seenInState = new Set<string>();
+  /** The marks of creates that this run has resolved. */
+  readonly #resolved = new Set<string>();
 
   constructor(private readonly options: RecordOptions) {}
 
@@ -183,9 +182,13 @@ export class RunRecord {
     if (this.#passed.length < 10) this.#passed.push(isSame);
   }
 
-  /** @param name an object (`objectKey`) or a create (its mark) that the state has, or that this run has resolved. */
+  /** @param name an object (`objectKey`) or a create (its mark) that the state has. */
   noteSeen(name: string) {
     this.#seenInState.add(name);
+  }
+
+  noteResolved(mark: string) {
+    this.#resolved.add(mark);
   }
 
   /** Notes a create that the state lists as unresolved after this run, so that no journal has to. */
@@ -200,6 +203,11 @@ export class RunRecord {
   }
 
   hasSeen(create: Pick<OpenCreate, "key" | "id" | "mark">) {
+    return this.#isShown(create) || this.#resolved.has(create.mark);
+  }
+
+  /** Whether the engine has shown the create's outcome in the state. */
+  #isShown(create: Pick<OpenCreate, "key" | "id" | "mark">) {
     return this.#seenInState.has(create.mark) || this.#seenInState.has(objectOf(create));
   }
 
@@ -223,9 +231,9 @@ export class RunRecord {
   /** The marks that the record lists for these keys, of creates that are not open, or no longer. */
   overOf(keys: readonly string[]) {
     const listed = keys.flatMap((key) => this.arrived?.sentByKey.get(key) ?? []);
-    const over = listed.filter(({ run, mark }) => {
-      const isOver = !this.#openMarks.has(mark) || this.#seenInState.has(mark);
-      return isOver && !this.options.isThisRun(run);
+    const over = listed.filter((create) => {
+      const isOver = !this.#openMarks.has(create.mark) || this.hasSeen(create);
+      return isOver && !this.options.isThisRun(create.run);
     });
     return over.map(({ mark }) => mark);
   }
@@ -236,20 +244,15 @@ export class RunRecord {
     return new Map([...outcomes].filter(([mark]) => arrived?.lists(mark) !== false));
   }
 
-  /**
-   * At a clean end: removes the earlier runs' journals that nobody needs any more, and closes in the others what the
-   * state accounts for.
-   */
+  /** At a clean end: takes out of the earlier runs' journals what nobody needs any more. */
   closeJournals(disk: Disk) {
-    const saved = this.arrived;
-    const isOpen = (mark: string) => {
-      const isSettled = this.#seenInState.has(mark) || this.#listedAfter.has(mark);
-      return this.#openMarks.has(mark) && !(isSettled && this.options.hasCheckpoints);
+    const { hasCheckpoints, isSameAccount } = this.options;
+    const isOpen = (create: NotedCreate) => {
+      const { mark, account } = create;
+      const isSettled = this.#resolved.has(mark) || this.#listedAfter.has(mark);
+      const isShown = isSameAccount(account) && this.#isShown(create);
+      return this.#openMarks.has(mark) && !isShown && !(isSettled && hasCheckpoints);
     };
-    const finished = finishedJournals(this.#journals, saved, isOpen);
-    removeJournals(finished, disk);
-    if (!saved) return;
-    const others = this.#journals.filter((each) => !finished.includes(each));
-    rewriteJournals(withoutEnded(others, saved), disk);
+    rewriteJournals(settledJournals(this.#journals, this.arrived, isOpen), disk);
   }
 }

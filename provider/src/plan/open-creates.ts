@@ -214,49 +214,36 @@ function join(reports: readonly Report[]): Report {
 }
 
 /**
- * The journals that are no longer needed: each of their creates is accounted for, or was resolved.
- * @param isOpen whether a create is still open, by its mark.
+ * The journals with only what a later run needs, since an outcome in the state may leave it again. Only the journals that
+ * change; one without entries has to go.
+ * @param isOpen whether a create is still open.
  */
-export function finishedJournals<J extends NotedRun>(
+export function settledJournals<J extends NotedRun>(
   journals: readonly J[],
   saved: SavedCreates | undefined,
-  isOpen: (mark: string) => boolean,
-) {
-  const asked = marksIn(journals);
-  const staying = journals.filter((journal) => marksIn([journal]).values().some(isOpen));
-  const askedLater = marksIn(staying);
-  // An answer counts as long as a pending operation, or another journal, asks for it.
-  const isNeeded = ({ mark, state }: NotedCreate) => {
-    if (state !== "closed") return askedLater.has(mark);
-    return saved?.lists(mark) !== false || asked.has(mark);
-  };
-  return journals.filter((journal) => {
-    // Another state may need it.
-    if (saved && !isOfState(journal, saved)) return false;
-    return !journal.entries.values().some(isNeeded);
-  });
-}
-
-/** The marks of the creates that journals have as sent or created. */
-function marksIn(journals: readonly NotedRun[]) {
-  const entries = journals.flatMap((journal) => [...journal.entries.values()]);
-  return new Set(entries.filter(({ state }) => state !== "closed").map(({ mark }) => mark));
-}
-
-/**
- * The journals, of those that are still needed, without the creates that the saved state accounts for: when the state
- * loses such an object later, somebody has taken it out. Only the journals that change.
- */
-export function withoutEnded<J extends NotedRun>(
-  journals: readonly J[],
-  saved: SavedCreates,
+  isOpen: (create: NotedCreate) => boolean,
 ): J[] {
+  const all = journals.flatMap(({ entries }) => [...entries.values()]);
+  const marksOf = (...states: NotedCreate["state"][]) => {
+    return new Set(
+      all.filter(({ state }) => states.includes(state)).map(({ mark }) => mark),
+    );
+  };
+  const sent = marksOf("sent");
+  const asked = marksOf("sent", "created");
+  // An answer counts as long as another journal, or a pending operation, asks for it.
+  const isNeeded = (create: NotedCreate) => {
+    const { state, mark } = create;
+    if (state === "closed") return asked.has(mark) || saved?.lists(mark) !== false;
+    if (state === "created" && sent.has(mark)) return true;
+    return isOpen(create);
+  };
   return journals.flatMap((journal) => {
-    const kept = [...journal.entries].filter(([, entry]) => {
-      return entry.state === "closed" || standingOf(entry, saved) !== "ended";
-    });
-    if (kept.length === journal.entries.size || !isOfState(journal, saved)) return [];
-    return { ...journal, entries: new Map(kept) };
+    // Another state may need it.
+    if (saved && !isOfState(journal, saved)) return [];
+    const needed = [...journal.entries].filter(([, create]) => isNeeded(create));
+    if (needed.length > 0 && needed.length === journal.entries.size) return [];
+    return { ...journal, entries: new Map(needed) };
   });
 }
 

@@ -58,6 +58,8 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
       all.journalPaths(acting.here, ...others),
     removeJournals: (...[journals, disk]: Parameters<typeof all.removeJournals>) =>
       all.removeJournals(journals, disk ?? acting.here.disk),
+    rewriteJournals: (...[journals, disk]: Parameters<typeof all.rewriteJournals>) =>
+      all.rewriteJournals(journals, disk ?? acting.here.disk),
     writeAnswers: (...[of, lines, options]: Parameters<typeof all.writeAnswers>) =>
       all.writeAnswers(of, lines, { ...options, ...acting.here }),
   };

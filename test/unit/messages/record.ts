@@ -31,6 +31,7 @@ export const record: Examples = {
     const said: string[] = [];
     const record = new RunRecord({
       isThisRun: () => false,
+      isSameAccount: () => true,
       read: () =>
         runPulumi(["stack", "export"], { executable: "/bin/false" }).then(readExport),
       journal: () => undefined,
