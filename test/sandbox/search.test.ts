@@ -210,6 +210,19 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 2]);
   });
 
+  it("with a known update, gets all arguments in the next run, if nobody knows which of two sendings made it", async () => {
+    const { search, update } = eventOperations;
+    const { sandbox, clock, up, e, run } = await one({}, { event: { search, update } });
+    sandbox.fail({ on: "event", with: lost });
+    await up();
+    clock.advance(TOO_LATE_MS);
+    await e.kill({ value: 2 }, run);
+    expect(await up(e, { value: 2 })).toMatch(/arguments that .*may differ: e.* \(2\)\./);
+    expect([e.id, sandbox.updates]).toEqual(["2", 0]);
+    for (let time = 0; time < 2; time++) expect(await up(e, { value: 2 })).toBeUndefined();
+    expect([e.id, sandbox.eventPosts, sandbox.updates]).toEqual(["2", 2, 1]);
+  });
+
   it("C3: is found by a machine without the journal, and under another name by an alias", async () => {
     const { sandbox, fixture, up, e, noSearch, elsewhere } = await one();
     sandbox.fail({ on: "event", act: true, with: lost });

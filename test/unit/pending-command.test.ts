@@ -176,10 +176,7 @@ describe("an answer", () => {
       ...["--created", "buy=7", "--not-created", "sale"],
     );
     expect(output).toContain("Resolved as not created: sale");
-    expect(journals.toSorted()).toEqual([
-      ["buy created 7", "sale closed"],
-      ["buy sent", "sale sent"],
-    ]);
+    expect(journals.toSorted()).toEqual([["buy created 7", "sale closed"], ["buy sent"]]);
     expect(refreshes).toMatchObject([{ targets: [E("kept")], answers: { outcomes: {} } }]);
   });
 

@@ -230,9 +230,10 @@ function ownershipConflict(
  */
 function takeOver(
   runtime: Runtime,
-  { kind, ref, values }: ObjectTask,
+  task: ObjectTask,
   made: CreateRecord & { id: string },
 ): Outcome {
+  const { kind, ref, values } = task;
   const { label, key } = ref;
   const { id, mark } = made;
   const other = runtime.deployment.claim(kind, id, key);
@@ -242,8 +243,10 @@ function takeOver(
     );
   }
   const outcome = { kind: "created", id, mark, isTakenOver: true } as const;
-  if (!wasSentWithOtherArguments(kind, values, made)) return outcome;
-  const asSent = { ...outcome, sentAs: sentAsOf(kind, made) };
+  const isOther = wasSentWithOtherArguments(kind, values, made);
+  if (!isOther && !isUpdatedToBeSure(runtime, task, made)) return outcome;
+  const unsure = { ...sentAsOf(kind, { body: undefined, facts: values }), isUnsure: true };
+  const asSent = { ...outcome, sentAs: isOther ? sentAsOf(kind, made) : unsure };
   runtime.deployment.failed.set(key, asSent);
   return asSent;
 }
@@ -260,6 +263,16 @@ export function wasSentWithOtherArguments(
   if (made.body === "")
     return Object.keys(contradictingArguments(kind, values, made)).length > 0;
   return made.body !== fingerprintOfBody(kind, values);
+}
+
+/** Whether nobody knows which arguments an object was created with, and the next run can set them all. */
+export function isUpdatedToBeSure(
+  { settings }: Runtime,
+  { kind, secret }: Pick<ObjectTask, "kind" | "secret">,
+  { body }: Pick<CreateRecord, "body">,
+) {
+  if (body !== "" || secret.size > 0) return false;
+  return knownOperations(kind, settings).update !== undefined;
 }
 
 async function sendCreate(runtime: Runtime, task: RunningTask): Promise<Outcome> {

@@ -116,7 +116,7 @@ export function madeOtherwiseMessage(all: readonly MadeObject[]) {
 
 function madeOtherwise(all: readonly MadeObject[]) {
   const those = all.map(({ ref, id }) => `${ref.shownName} (${id})`);
-  return `Earlier runs created these with arguments that differ from the program's: ${listed(those)}.`;
+  return `Earlier runs created these with arguments that differ from the program's, or may differ: ${listed(those)}.`;
 }
 
 /** Values that are accepted, and probably mistakes. A catalog shows them itself, with their places. */

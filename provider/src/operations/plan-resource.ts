@@ -65,6 +65,7 @@ import {
 } from "../state/index.js";
 import {
   assertAccountOfOpen,
+  isUpdatedToBeSure,
   ownCreates,
   planOfCreate,
   wasSentWithOtherArguments,
@@ -581,7 +582,9 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
       case "take over": {
         const { create } = decided;
         if (id === undefined) takenOver.add(object);
-        const isOther = wasSentWithOtherArguments(kind, values, create);
+        const isOther =
+          wasSentWithOtherArguments(kind, values, create) ||
+          isUpdatedToBeSure(runtime, plan, create);
         if (isOther && !mayChange && !holdsUnknown(values))
           otherwise.push({ ref, id: create.id });
         else if (decided.do !== "keep") notices.push(takeOverNotice(ref, create, isOther));

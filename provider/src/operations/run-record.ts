@@ -63,8 +63,8 @@ export class RunRecord {
   #journals: readonly RunJournal[] = [];
   /** The marks of open creates at the start. */
   #openMarks: ReadonlySet<string> = new Set();
-  /** By mark, when a create was last sent; empty if only Pulumi's record has it. */
-  #sentAt: ReadonlyMap<string, string> = new Map();
+  /** By mark, the creates as the record's operations and the journals have them. */
+  #sent: ReadonlyMap<string, OpenCreate> = new Map();
   /** The marks of creates that the state lists as unresolved after this run. */
   readonly #listedAfter = new Set<string>();
   /** Resources as the engine has passed them to this run. */
@@ -149,7 +149,7 @@ export class RunRecord {
     this.#journals = await own.readEarlier(saved?.runs ?? new Set(), isAwaited);
     const { open, superseded, unresolved } = openCreates(saved, this.#journals, isThisRun);
     this.superseded.push(...superseded);
-    this.#sentAt = new Map([...open, ...unresolved].map(({ mark, at }) => [mark, at]));
+    this.#sent = new Map([...open, ...unresolved].map((each) => [each.mark, each]));
     this.#openMarks = new Set(open.map(({ mark }) => mark));
     // An unresolved resource may have got another name in the program: then the engine drops it without asking.
     const inState = (saved?.objects ?? []).flatMap(({ ref, record, resource }) => {
@@ -218,11 +218,13 @@ export class RunRecord {
 
   /** A create that the state lists as unresolved: what it says may be about an earlier sending than the last one. */
   asLastSent(record: Unresolved): Unresolved {
-    const { mark, at, field } = record;
-    const last = this.#sentAt.get(mark) || at;
-    if (last === at && this.arrived?.sentAgain.has(mark) !== true) return record;
+    const { mark, at, body, field } = record;
+    const last = this.#sent.get(mark);
+    const isSentAgain = this.arrived?.sentAgain.has(mark) === true;
+    if (!isSentAgain && (last?.at || at) === at) return record;
     const { latest: _, ...sent } = record;
-    if (field === undefined) return sent;
+    const isSame = body !== "" && body === last?.body;
+    if (field === undefined || isSame) return sent;
     // After a search, a run with other arguments may have sent it again.
     const { name: __, facts: ___, ...unknown } = sent;
     return { ...unknown, body: "" };
