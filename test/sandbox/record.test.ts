@@ -730,6 +730,27 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     expect(Object.keys(renamed().unresolved)).toEqual(["k"]);
   });
 
+  it("it was also given another name, with an alias, and is refreshed: the state has the create", async () => {
+    const { on, sandbox, declared } = await start(SET_BACK);
+    const renamed = () => {
+      const set = (on(newFolder()) as SetEngine).beside(SetEngine, "renamed");
+      set.declares = { formerKeys: [on(newFolder()).ref.key] };
+      return set;
+    };
+    await renamed().upAndKill(declared);
+    const sent = sandbox.eventPosts;
+    expect((await on(newFolder()).refresh()).error).toBeUndefined();
+    expect(on(newFolder()).saved.operations).toEqual([]);
+    expect((await renamed().up(declared)).error).toMatch(/pending --created 'renamed\/k=/);
+    await pending(renamed(), "--created", `renamed/k=${sandbox.events.at(-1)?.id}`);
+    for (let run = 0; run < 2; run++)
+      expect((await renamed().up(declared)).error).toBeUndefined();
+    expect([Object.keys(renamed().eventIds), sandbox.eventPosts]).toEqual([
+      ["a", "k"],
+      sent,
+    ]);
+  });
+
   it("what was replaced is as before: it stops, and the state has the create", async () => {
     const { on, sandbox } = await start(SET_BACK, false);
     const sent = sandbox.eventPosts;

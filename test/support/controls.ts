@@ -75,8 +75,8 @@ const rows: Row[] = [
   [
     "an interrupted run's creates are known by Pulumi's record alone",
     "record/saved-state.ts",
-    "pending.toReversed().flatMap((each) => sentCreates(each, byUrn))",
-    "[] as ListedCreate[]",
+    "pending.toReversed().map((each) => sendingsOf(each, byUrn))",
+    "[] as ReturnType<typeof sendingsOf>[]",
     "sandbox/record",
     "without its disk, 1 times",
   ],

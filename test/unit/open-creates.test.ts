@@ -1,6 +1,7 @@
 /** Which creates of earlier runs are open: the table of `plan/open-creates.ts`, row by row. */
 import { describe, expect, it } from "vitest";
 import {
+  asLastSent,
   asUnresolved,
   isOfState,
   type NotedCreate,
@@ -407,5 +408,36 @@ describe("the index", () => {
       expect(index.findNamed(named, isOver, () => true)).toMatchObject({ mark });
     expect(asked.length, "each that is over, once").toBeLessThan(40_000);
     expect(settledJournals([journalOf(many)], saved, () => true)).toEqual([]);
+  });
+});
+
+describe("a create that the state lists as unresolved, as it was last sent", () => {
+  const facts = { advertiserId: 1 };
+  const known = { at: "1", mark: "m", what: "w", body: "b", name: "Buy", facts };
+  const searched = { ...known, field: "alternative_id", latest: "2" };
+  const { latest: _, ...sentAgain } = searched;
+  const { name: __, facts: ___, ...unknown } = sentAgain;
+  const last = (body: string, at = "1") => listed({ body, at });
+
+  it.each<[string, Parameters<typeof asLastSent>, object]>([
+    ["only the state has it", [searched, undefined, undefined], searched],
+    ["the journal has the same sending", [searched, last("b"), undefined], searched],
+    [
+      "Pulumi's record has it without a moment",
+      [searched, last("b", ""), undefined],
+      searched,
+    ],
+    [
+      "sent again with the same arguments",
+      [searched, last("b", "3"), undefined],
+      sentAgain,
+    ],
+    ["the same, perhaps", [searched, undefined, "b"], sentAgain],
+    ["with others", [searched, last("c", "3"), undefined], { ...unknown, body: "" }],
+    ["with others, perhaps", [searched, last("b"), "c"], { ...unknown, body: "" }],
+    ["secret", [{ ...searched, body: "" }, undefined, ""], { ...unknown, body: "" }],
+    ["without a search nothing is sent again", [known, last("c", "3"), "c"], known],
+  ])("%s", (_, given, expected) => {
+    expect(asLastSent(...given)).toEqual(expected);
   });
 });

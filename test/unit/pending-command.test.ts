@@ -180,32 +180,37 @@ describe("an answer", () => {
     expect(refreshes).toMatchObject([{ targets: [E("kept")], answers: { outcomes: {} } }]);
   });
 
-  it("refreshes each set with an interrupted update: the set keeps its other open creates", async () => {
-    const events = Object.fromEntries(
-      ["a", "b"].map((key) => [key, { eventName: key, value: 1 }]),
-    );
-    const inputs = { advertiserId: 1, defaults: {}, events, __run: RUN };
-    const funnel = storedSet("funnel", {}, { inputs });
-    const update = { type: "updating", resource: funnel };
-    const kept = event("kept", 5);
-    const member = (key: string) => markOf(RUN, `ConversionEventSet::funnel["${key}"]`);
-    const { refreshes } = await pending(
-      {
-        resources: [ROOT, kept, funnel],
-        pendingOperations: [update],
-        refreshed: [
-          ROOT,
-          kept,
-          storedSet("funnel", { __resolved: { [member("a")]: "" } }, { inputs }),
-        ],
-      },
-      ...["--not-created", "funnel/a"],
-    );
-    const outcomes = { [member("a")]: "" };
-    expect(refreshes).toMatchObject([
-      { targets: [kept.urn, funnel.urn], answers: { outcomes, carrier: "5" } },
-    ]);
-  });
+  it.each([false, true])(
+    "refreshes each set with an interrupted update: the set keeps its other open creates (renamed by it: %s)",
+    async (isRenamed) => {
+      const events = Object.fromEntries(
+        ["a", "b"].map((key) => [key, { eventName: key, value: 1 }]),
+      );
+      const inputs = { advertiserId: 1, defaults: {}, events, __run: RUN };
+      const funnel = storedSet("funnel", {}, { inputs });
+      const updated = isRenamed ? "new" : "funnel";
+      const resource = { ...storedSet(updated, {}, { inputs }), aliases: [funnel.urn] };
+      const update = { type: "updating", resource };
+      const kept = event("kept", 5);
+      const mark = markOf(RUN, `ConversionEventSet::${updated}["a"]`);
+      const { refreshes } = await pending(
+        {
+          resources: [ROOT, kept, funnel],
+          pendingOperations: [update],
+          refreshed: [
+            ROOT,
+            kept,
+            storedSet("funnel", { __resolved: { [mark]: "" } }, { inputs }),
+          ],
+        },
+        ...["--not-created", `${updated}/a`],
+      );
+      const outcomes = { [mark]: "" };
+      expect(refreshes).toMatchObject([
+        { targets: [kept.urn, funnel.urn], answers: { outcomes, carrier: "5" } },
+      ]);
+    },
+  );
 
   it("during a run is refused by Pulumi, and changes nothing", async () => {
     const given = { resources: [ROOT], pendingOperations: [creating("buy")] };

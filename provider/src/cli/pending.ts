@@ -120,8 +120,8 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
       .map(({ create }) => create.ref.resourceUrn),
   );
   // Pulumi's save drops interrupted updates: their sets keep in the refresh what they have sent.
-  for (const { ref, record } of before.open)
-    if (record.isOfUpdate) owners.add(ref.resourceUrn);
+  for (const { record } of before.open)
+    if (record.isOfUpdate) owners.add(before.saved.listed(record.mark)?.stateUrn ?? "");
   const urns = new Set(
     resources
       .map(({ urn }) => urn)

@@ -4,6 +4,7 @@
  */
 import type { RunJournal } from "../journal/index.js";
 import {
+  asLastSent,
   isMade,
   isOfState,
   type OpenCreate,
@@ -43,14 +44,18 @@ export function stackCreatesIn(
   journals: readonly RunJournal[],
   stack: string,
 ): StackCreates {
-  const inState = saved.objects.flatMap(({ ref, record }) =>
-    record ? { ref, record, knownBy: "state" as const } : [],
-  );
-  const { open } = openCreates(saved, journals);
+  const { open, unresolved } = openCreates(saved, journals);
+  const lastSent = new Map(unresolved.map((create) => [create.mark, create]));
+  const inState = saved.objects.flatMap(({ ref, record: sent }) => {
+    if (!sent) return [];
+    const { mark } = sent;
+    const record = asLastSent(sent, lastSent.get(mark), saved.sentAgain.get(mark));
+    return { ref, record, knownBy: "state" as const };
+  });
   const openMarks = new Set(open.map(({ mark }) => mark));
   const creates = open.map((record) => {
     const { key, mark } = record;
-    const urn = saved.urnOf(mark);
+    const { urn } = saved.listed(mark) ?? {};
     if (urn === undefined)
       return { ref: refOfKey(key, stack), record, knownBy: "journal" as const };
     return { ref: refAt(key, urn), record, knownBy: "record" as const };

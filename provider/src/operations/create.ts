@@ -26,10 +26,9 @@ import {
   isSameValue,
   NotSentError,
   OutcomeUnknownError,
-  type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { bodyOf, fingerprintOfBody, type Kind, ownerIn } from "../kinds/index.js";
+import { bodyOf, fingerprintOfBody, ownerIn } from "../kinds/index.js";
 import {
   type CreateFacts,
   type CreatePlan,
@@ -243,36 +242,33 @@ function takeOver(
     );
   }
   const outcome = { kind: "created", id, mark, isTakenOver: true } as const;
-  const isOther = wasSentWithOtherArguments(kind, values, made);
-  if (!isOther && !isUpdatedToBeSure(runtime, task, made)) return outcome;
-  const unsure = { ...sentAsOf(kind, { body: undefined, facts: values }), isUnsure: true };
-  const asSent = { ...outcome, sentAs: isOther ? sentAsOf(kind, made) : unsure };
+  const differs = differsFromSent(runtime, task, made);
+  if (!differs) return outcome;
+  let sentAs = sentAsOf(kind, made);
+  if (differs === "perhaps")
+    sentAs = { ...sentAsOf(kind, { body: undefined, facts: values }), isUnsure: true };
+  const asSent = { ...outcome, sentAs };
   runtime.deployment.failed.set(key, asSent);
   return asSent;
 }
 
 /**
  * Whether the program's arguments have changed since the create was sent. If the fingerprint is unknown, only a known
- * name or argument that differs counts.
+ * name or argument that differs counts; "perhaps" if nothing secret is the reason, and the next run can set them all.
  */
-export function wasSentWithOtherArguments(
-  kind: Kind,
-  values: Values,
-  made: Pick<CreateRecord, "body" | "name" | "facts">,
-) {
-  if (made.body === "")
-    return Object.keys(contradictingArguments(kind, values, made)).length > 0;
-  return made.body !== fingerprintOfBody(kind, values);
-}
-
-/** Whether nobody knows which arguments an object was created with, and the next run can set them all. */
-export function isUpdatedToBeSure(
+export function differsFromSent(
   { settings }: Runtime,
-  { kind, secret }: Pick<ObjectTask, "kind" | "secret">,
-  { body }: Pick<CreateRecord, "body">,
-) {
-  if (body !== "" || secret.size > 0) return false;
-  return knownOperations(kind, settings).update !== undefined;
+  { kind, values, secret }: Pick<ObjectTask, "kind" | "values" | "secret">,
+  made: Pick<CreateRecord, "body" | "name" | "facts">,
+): "certainly" | "perhaps" | undefined {
+  const { body } = made;
+  const isOther =
+    body === ""
+      ? Object.keys(contradictingArguments(kind, values, made)).length > 0
+      : body !== fingerprintOfBody(kind, values);
+  if (isOther) return "certainly";
+  const canSetAll = secret.size === 0 && knownOperations(kind, settings).update;
+  return body === "" && canSetAll ? "perhaps" : undefined;
 }
 
 async function sendCreate(runtime: Runtime, task: RunningTask): Promise<Outcome> {

@@ -55,7 +55,7 @@ export async function awaitRecord(runtime: Runtime) {
   const { all } = await record.open();
   const updates = all.filter((each) => record.willForget(each) && !record.hasSeen(each));
   if (partial) {
-    const urnOf = ({ mark }: OpenCreate) => record.arrived?.urnOf(mark) ?? "";
+    const urnOf = ({ mark }: OpenCreate) => record.arrived?.listed(mark)?.urn ?? "";
     const others = updates.filter((each) => !isInRun(urnOf(each), partial));
     if (others.length > 0) throw new BlockedCreateError(leftOutMessage(others));
     return;

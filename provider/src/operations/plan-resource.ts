@@ -65,10 +65,9 @@ import {
 } from "../state/index.js";
 import {
   assertAccountOfOpen,
-  isUpdatedToBeSure,
+  differsFromSent,
   ownCreates,
   planOfCreate,
-  wasSentWithOtherArguments,
 } from "./create.js";
 import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
@@ -582,9 +581,7 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
       case "take over": {
         const { create } = decided;
         if (id === undefined) takenOver.add(object);
-        const isOther =
-          wasSentWithOtherArguments(kind, values, create) ||
-          isUpdatedToBeSure(runtime, plan, create);
+        const isOther = differsFromSent(runtime, { ...plan, values }, create) !== undefined;
         if (isOther && !mayChange && !holdsUnknown(values))
           otherwise.push({ ref, id: create.id });
         else if (decided.do !== "keep") notices.push(takeOverNotice(ref, create, isOther));

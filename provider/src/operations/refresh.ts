@@ -34,7 +34,6 @@ import {
   type ResourceRef,
   readStored,
   refOfInputs,
-  resourceKeyIn,
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
@@ -70,13 +69,16 @@ export async function readResource(
   const operations = new ObjectOperations(kind, runtime);
   const { read } = operations.can;
   const isWanted = read !== undefined || Object.keys(runtime.answers).length > 0;
-  const inputs =
-    isWanted || isSet ? await inputsInRecord(resource, runtime, id, properties) : undefined;
+  const found =
+    isWanted || isSet ? await findInRecord(resource, runtime, id, properties) : undefined;
+  // The hidden ones.
+  const inputs = found && pick(found.inputs ?? {}, (name) => name.startsWith("__"));
   const ref = refOfInputs(resource.name, inputs);
   const label = ref?.label ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const stored = readStored(resource, id, properties);
-  const noted = isSet && ref ? await keepUpdate(runtime, ref, stored) : undefined;
+  const isUpdatable = isSet && ref && found;
+  const noted = isUpdatable ? await keepUpdate(runtime, ref, stored, found.urn) : undefined;
   const isAnswered = resolve(kind, runtime, id, stored, noted);
   if (!isAnswered) {
     if (stored.unresolved.size > 0)
@@ -104,8 +106,8 @@ export async function readResource(
   };
 }
 
-/** The hidden inputs of a resource; undefined if the record doesn't show which resource it is. */
-async function inputsInRecord(
+/** @returns undefined if the record doesn't show which resource it is. */
+async function findInRecord(
   resource: AnyKind,
   runtime: Runtime,
   id: string,
@@ -113,8 +115,7 @@ async function inputsInRecord(
 ) {
   const saved = await runtime.record.state();
   const found = saved?.withId(id).filter(isResource(resource, id, properties)) ?? [];
-  if (found.length !== 1) return undefined;
-  return pick(found[0]?.inputs ?? {}, (name) => name.startsWith("__"));
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /**
@@ -158,12 +159,18 @@ export interface RefreshAnswers {
  * Saves as unresolved what an interrupted update of a set has sent: Pulumi's next save drops the update from its record.
  * @returns by mark, the ids that this machine's journal has; undefined if nothing was sent.
  */
-async function keepUpdate(runtime: Runtime, ref: ResourceRef, stored: StoredSet) {
+async function keepUpdate(
+  runtime: Runtime,
+  ref: ResourceRef,
+  stored: StoredSet,
+  urn: string,
+) {
   const { record } = runtime;
   runtime.begin(ref);
   const { all } = await record.open();
   const sent = all.filter((each) => {
-    return resourceKeyIn(each.key) === ref.key && record.willForget(each);
+    const { stateUrn } = record.arrived?.listed(each.mark) ?? {};
+    return stateUrn === urn && record.willForget(each);
   });
   if (sent.length === 0) return undefined;
   for (const create of sent) {
@@ -192,7 +199,8 @@ function resolve(
     if (made === undefined) continue;
     isAnswered = true;
     stored.unresolved.delete(key);
-    if (made !== "") resolveAs(kind, runtime, stored, { key, record, id: made });
+    const sent = key === SINGLE ? record : runtime.record.asLastSent(record);
+    if (made !== "") resolveAs(kind, runtime, stored, { key, record: sent, id: made });
     // A journal may have it too.
     stored.resolved.set(record.mark, made);
   }

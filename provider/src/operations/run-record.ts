@@ -11,6 +11,7 @@ import type { Disk } from "../files/index.js";
 import { type Journal, type RunJournal, rewriteJournals } from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
+  asLastSent,
   isMade,
   isOfState,
   type NotedCreate,
@@ -216,18 +217,9 @@ export class RunRecord {
     return isOfUpdate === true && this.arrived?.lists(mark) === true;
   }
 
-  /** A create that the state lists as unresolved: what it says may be about an earlier sending than the last one. */
-  asLastSent(record: Unresolved): Unresolved {
-    const { mark, at, body, field } = record;
-    const last = this.#sent.get(mark);
-    const isSentAgain = this.arrived?.sentAgain.has(mark) === true;
-    if (!isSentAgain && (last?.at || at) === at) return record;
-    const { latest: _, ...sent } = record;
-    const isSame = body !== "" && body === last?.body;
-    if (field === undefined || isSame) return sent;
-    // After a search, a run with other arguments may have sent it again.
-    const { name: __, facts: ___, ...unknown } = sent;
-    return { ...unknown, body: "" };
+  asLastSent(record: Unresolved) {
+    const { mark } = record;
+    return asLastSent(record, this.#sent.get(mark), this.arrived?.sentAgain.get(mark));
   }
 
   /** The marks that the record lists for these keys, of creates that are not open, or no longer. */

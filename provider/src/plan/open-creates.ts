@@ -325,6 +325,25 @@ export function asUnresolved(
   return withoutUndefined({ at, latest, mark, body, name, facts, field, replaces, what });
 }
 
+/**
+ * A create that the state lists as unresolved: what it says may be about an earlier sending than the last one.
+ * @param last as the journals have it. @param again the fingerprint of what an interrupted run may have sent again.
+ */
+export function asLastSent(
+  record: Unresolved,
+  last: OpenCreate | undefined,
+  again: string | undefined,
+): Unresolved {
+  const { at, body, field } = record;
+  if (again === undefined && (last?.at || at) === at) return record;
+  const { latest: _, ...sent } = record;
+  const isSame = [again, last?.body].every((each) => (each ?? body) === body);
+  if (field === undefined || (isSame && body !== "")) return sent;
+  // After a search, a run with other arguments may have sent it again.
+  const { name: __, facts: ___, ...unknown } = sent;
+  return { ...unknown, body: "" };
+}
+
 export function objectOf({ key, id = "" }: Pick<OpenCreate, "key" | "id">) {
   return objectKey(parseKey(key).kind, id);
 }

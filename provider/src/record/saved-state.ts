@@ -1,5 +1,4 @@
 /** A stack's saved state as an index, which is built once, and the creates that it has as in flight. Pure. */
-import type { Values } from "../base/index.js";
 import {
   type AnyKind,
   fingerprintOfBody,
@@ -42,6 +41,8 @@ import {
 interface ListedCreate extends SentCreate {
   /** The resource's. */
   urn: string;
+  /** The resource of the state that the operation updates, perhaps under a former name; undefined for a new one. */
+  stateUrn: string | undefined;
   /** The plugin's provider that has the resource; undefined for the dynamic provider. */
   provider: string | undefined;
 }
@@ -62,18 +63,22 @@ export interface SavedState extends ExportedStack, SavedCreates {
   /** The creates of all pending operations, the earliest operation's first. */
   sent: readonly ListedCreate[];
   sentByKey: ReadonlyMap<string, readonly ListedCreate[]>;
-  /** The resource whose pending operation has the create with this mark. */
-  urnOf(mark: string): string | undefined;
-  /** The marks of the creates that an earlier run had sent, and an interrupted one may have sent again. */
-  sentAgain: ReadonlySet<string>;
+  /** The create with this mark, in the latest pending operation that has it. */
+  listed(mark: string): ListedCreate | undefined;
+  /**
+   * The creates that an earlier run had sent, and an interrupted one may have sent again: by mark, the fingerprint of what
+   * that run would send.
+   */
+  sentAgain: ReadonlyMap<string, string>;
 }
 
 export function savedStateOf(stack: ExportedStack): SavedState {
   const { resources, pending } = stack;
   const current = resources.filter((each) => each.delete !== true);
   const byUrn = new Map(current.map((each) => [each.urn, each]));
-  const sent = pending.toReversed().flatMap((each) => sentCreates(each, byUrn));
-  const listed = new Map(sent.map(({ mark, urn }) => [mark, urn]));
+  const sendings = pending.toReversed().map((each) => sendingsOf(each, byUrn));
+  const sent: ListedCreate[] = sendings.flatMap(({ created }) => created);
+  const listed = new Map(sent.map((each) => [each.mark, each]));
   const everyone = [...resources, ...pending.map(({ resource }) => resource)];
   const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
   const all = objectsIn(resources);
@@ -101,75 +106,65 @@ export function savedStateOf(stack: ExportedStack): SavedState {
     resolved: new Map(resources.flatMap(({ outputs = {} }) => [...resolvedIn(outputs)])),
     sent,
     sentByKey: Map.groupBy(sent, ({ key }) => key),
-    sentAgain: new Set([
-      ...sent.filter((each) => !isFirstSending(each)).map(({ mark }) => mark),
-      ...unresolvedWhile(pending, objects),
+    sentAgain: new Map([
+      ...sent
+        .filter((each) => !isFirstSending(each))
+        .map(({ mark, body }) => [mark, body] as const),
+      ...sendings.flatMap(({ again }) => again),
     ]),
     lists: (mark) => listed.has(mark),
-    urnOf: (mark) => listed.get(mark),
+    listed: (mark) => listed.get(mark),
   };
 }
 
-/** The marks of a set's unresolved creates while it was updated: a search may have ruled them out. */
-function unresolvedWhile(
-  pending: ExportedStack["pending"],
-  objects: readonly ExportedObject[],
-) {
-  const updating = pending.filter(({ type }) => type === "updating");
-  const urns = updating.flatMap(({ resource: { urn, aliases = [] } }) => [urn, ...aliases]);
-  const updated = new Set(urns);
-  return objects.flatMap(({ resource, record }) => {
-    return record && updated.has(resource.urn) ? record.mark : [];
-  });
-}
-
-/** @param byUrn the current resources. */
-function sentCreates(
+/**
+ * What an interrupted operation may have sent: the objects that it creates, and (`again`, as in `sentAgain`) a set's
+ * unresolved creates, which a search may have ruled out.
+ * @param byUrn the current resources.
+ */
+function sendingsOf(
   { type, resource }: ExportedStack["pending"][number],
   byUrn: ReadonlyMap<string, Resource>,
-): ListedCreate[] {
+) {
   const of = resourceOfType(resource.type);
-  if (!of) return [];
+  const isUpdate = type === "updating";
+  if (!of || (!isUpdate && type !== "creating")) return { created: [], again: [] };
+  const kind = kindOf(of);
   const { urn, aliases = [], inputs = {} } = resource;
+  const isSet = "member" in of;
   // Another set may have the former name of one that is created.
-  const isNewSet = type === "creating" && "member" in of;
-  const urns = isNewSet ? [urn] : [urn, ...aliases];
+  const urns = isSet && !isUpdate ? [urn] : [urn, ...aliases];
   const inState = urns.map((each) => byUrn.get(each)).find(Boolean);
-  if (!mayCreate(type, of, inState)) return [];
-  const isOfUpdate = type === "updating" || undefined;
-  const objects = isSecret(inputs.events) ? [undefined] : createdIn(of, inputs, inState);
-  return objects.map((object) => ({ ...sentCreate(of, resource, object), isOfUpdate }));
-}
-
-/** A set that the state has isn't being created. While it is updated, the state has it as it was before. */
-function mayCreate(type: string, of: AnyKind, inState: Resource | undefined) {
-  const isSet = "member" in of;
-  if (type === "updating") return isSet;
-  return type === "creating" && !(isSet && inState);
-}
-
-/** The objects that an operation creates: only those that a plan would create can have been sent. */
-function createdIn(of: AnyKind, inputs: Values, inState?: Resource) {
   const { id, outputs = {} } = inState ?? {};
-  const isSet = "member" in of;
+  // A set that the state has isn't being created. While it is updated, the state has it as it was before.
+  if (isSet ? !isUpdate && inState : isUpdate) return { created: [], again: [] };
   // The engine has decided already that a single object is created: a forced replacement has no changed argument.
-  let stored = readStored(of, undefined, {});
-  if (isSet) stored = readStored(of, id, outputs);
-  const objects = decideObjects(kindOf(of), stored, readDeclared(of, inputs), {
+  const stored = isSet ? readStored(of, id, outputs) : readStored(of, undefined, {});
+  const objects = decideObjects(kind, stored, readDeclared(of, inputs), {
     can: { update: runIn(inputs).canUpdate },
     deletes: () => false,
   });
-  const created = objects.filter((object) => object.isDeclared && isToCreate(object));
-  if (isSet || !isPlatformId(id)) return created;
-  return created.map((object) => ({ ...object, id }));
+  const replaces = !isSet && isPlatformId(id) ? id : undefined;
+  // Only those that a plan would create can have been sent. Nothing is known of secret events.
+  let created: (PlannedObject | undefined)[] = [undefined];
+  if (!isSecret(inputs.events))
+    created = objects.filter((object) => object.isDeclared && isToCreate(object));
+  return {
+    created: created.map((object) => ({
+      ...sentCreate(of, resource, object),
+      replaces: object?.id ?? replaces,
+      stateUrn: inState?.urn,
+      isOfUpdate: isUpdate || undefined,
+    })),
+    again: objects.flatMap((object) => {
+      const { unresolved } = object;
+      return unresolved ? [[unresolved.mark, contentsOf(kind, object).body] as const] : [];
+    }),
+  };
 }
 
 /** @param object undefined if nothing is known of a set's events. */
-function sentCreate(
-  of: AnyKind,
-  resource: Resource,
-  object: PlannedObject | undefined,
-): ListedCreate {
+function sentCreate(of: AnyKind, resource: Resource, object: PlannedObject | undefined) {
   const { urn, inputs = {} } = resource;
   const { key, member } = refIn(of, urn, object?.key);
   const { run, field } = runIn(inputs);
@@ -181,7 +176,6 @@ function sentCreate(
     provider: providerIn(resource),
     field,
     mark: markIn(inputs, run, key, member),
-    replaces: object?.id,
     ...contentsOf(kindOf(of), object),
   };
 }

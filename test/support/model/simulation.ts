@@ -583,7 +583,8 @@ export class Simulation {
   #knownOpen(stack: Stack, state: Deployment | undefined, machine: Machine): KnownCreate[] {
     const runs = stack.isRenamed && state ? savedStateOf(exportOf(state)).runs : undefined;
     const entries = this.#entriesOn(machine, stack).filter(
-      ({ run }) => runs?.has(run) !== false,
+      // An answer names no run.
+      ({ run, state: each }) => each === "closed" || runs?.has(run) !== false,
     );
     const closed = new Set(
       entries.flatMap(({ state: each, mark }) => (each === "closed" ? [mark] : [])),

@@ -18,8 +18,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "Pulumi's record of an interrupted update is not read",
     "record/saved-state.ts",
-    'if (type === "updating") return isSet;',
-    'if (type === "updating") return false;',
+    "if (isSet ? !isUpdate && inState : isUpdate)",
+    "if (isUpdate || (isSet && inState))",
   ],
   [
     "an unchanged set forgets its interrupted update",
