@@ -694,6 +694,18 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     await expectKept(made);
   });
 
+  it("that run is killed too, and its disk is lost: the same", async () => {
+    const { on, declared, expectManaged, madeId } = await killed();
+    for (let kill = 0; kill < 2; kill++) await on(newFolder()).upAndKill(before);
+    // Only the first one's operation has had the name.
+    const asks = /Look in the account for.*pending --created 'e\/k=/s;
+    expect(await on(newFolder()).preview(before)).toMatch(asks);
+    expect((await on(newFolder()).up(before)).error).toMatch(asks);
+    expect((await on(newFolder()).up(declared)).error).toMatch(asks);
+    await pending(on(newFolder()), "--created", `e/k=${madeId()}`);
+    await expectManaged(on(newFolder()), 1);
+  });
+
   it.each([false, true])(
     "through the plugin, whose check and diff don't know a preview: the same (refreshed: %s)",
     async (isRefreshed) => {
@@ -756,8 +768,9 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     const sent = sandbox.eventPosts;
     const changed = { advertiserId: 1, events: { a: { eventName: "A", value: 2 } } };
     await on(newFolder()).upAndKill(changed);
-    const ASKS = /Look in the account for.*named "A".*pending --created 'e\/a=/s;
+    const ASKS = /Look in the account for.*pending --created 'e\/a=/s;
     expect(await on(newFolder()).preview(before)).toMatch(ASKS);
+    await on(newFolder()).upAndKill(before);
     expect((await on(newFolder()).up(before)).error).toMatch(ASKS);
     expect((await on(newFolder()).up(changed)).error).toMatch(ASKS);
     await pending(on(newFolder()), "--created", `e/a=${sandbox.events.at(-1)?.id}`);
@@ -800,6 +813,22 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     expect((await on(here).refresh()).error).toBeUndefined();
     await expectManaged(on(newFolder()), 1);
     expect(posts()).toBe(1);
+  });
+
+  it("a refresh there, of an event that was replaced: it names the former object", async () => {
+    const { here, on, sandbox } = await start(SET_BACK, false);
+    const former = (on(here) as SetEngine).eventIds.a;
+    const changed = { advertiserId: 1, events: { a: { eventName: "A", value: 2 } } };
+    await on(here).upAndKill(changed);
+    const posts = sandbox.eventPosts;
+    const refreshed = await on(here).refresh();
+    const now = sandbox.events.at(-1)?.id;
+    expect(wordsOf(refreshed.run)).toContain(
+      `is ${now} now. The old object ${former} stays live`,
+    );
+    for (let run = 0; run < 2; run++)
+      expect((await on(newFolder()).up(changed)).error).toBeUndefined();
+    expect(sandbox.eventPosts).toBe(posts);
   });
 
   it("the set is no longer declared: it stops with the commands", async () => {

@@ -75,8 +75,8 @@ const rows: Row[] = [
   [
     "an interrupted run's creates are known by Pulumi's record alone",
     "record/saved-state.ts",
-    "pending.toReversed().map((each) => sendingsOf(each, byUrn))",
-    "[] as ReturnType<typeof sendingsOf>[]",
+    "pending.toReversed().flatMap((each) => sentCreates(each, byUrn))",
+    "[] as ListedCreate[]",
     "sandbox/record",
     "without its disk, 1 times",
   ],
@@ -99,7 +99,7 @@ const rows: Row[] = [
   [
     "an operation that sends a create again says so",
     "operations/plan-resource.ts",
-    "[MARKS]: mayCreate ? await keptMarks(plan) : undefined,",
+    "[MARKS]: isSending && (isNew || isSet) ? await keptMarks(plan) : undefined,",
     "[MARKS]: undefined,",
     "sandbox/record",
     "is found by the mark of the first sending",

@@ -8,7 +8,9 @@ import {
   type JournalOptions,
   journalPath,
   journalPaths,
+  type RunJournal,
   readJournal,
+  rewriteJournals,
   type StackPlace,
 } from "../../provider/src/journal/index.js";
 import { openCreates } from "../../provider/src/plan/index.js";
@@ -26,6 +28,14 @@ export const aCreate = (key: string, replaces?: string) => ({
 export const markOf = (key: string) => `mark of ${key}`;
 
 export type Work = (run: Journal) => unknown;
+
+/** Takes all entries out of journals, as the end of a run does. */
+export function emptyJournals(journals: readonly RunJournal[], disk: Disk) {
+  rewriteJournals(
+    journals.map((each) => ({ ...each, entries: new Map() })),
+    disk,
+  );
+}
 
 /** An entry as `created 42`; `none` if there is no entry. */
 export const entryLine = (entry: Pick<JournalEntry, "id" | "state"> | undefined) =>

@@ -10,7 +10,6 @@ import { type Clock, systemClock } from "../../provider/src/base/index.js";
 import {
   type Journal,
   type RunJournal,
-  removeJournals,
   writeAnswers,
 } from "../../provider/src/journal/index.js";
 import { openCreates } from "../../provider/src/plan/index.js";
@@ -21,7 +20,15 @@ import {
   MemoryDisk,
   type Moment,
 } from "../support/disk.js";
-import { aCreate, DEV, entryLine, FOLDER, markOf, stackOn } from "../support/journal.js";
+import {
+  aCreate,
+  DEV,
+  emptyJournals,
+  entryLine,
+  FOLDER,
+  markOf,
+  stackOn,
+} from "../support/journal.js";
 import { seededRandom } from "../support/random.js";
 
 const AT_ONCE = Number(process.env.CRASHES ?? 10);
@@ -104,7 +111,7 @@ class Life {
     const says = Object.fromEntries(gone.map((name) => [name, "none"]));
     this.mutters(says, () => {
       run.closeNow();
-      removeJournals(finished, this.disk);
+      emptyJournals(finished, this.disk);
     });
   }
 

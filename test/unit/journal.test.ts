@@ -7,7 +7,6 @@ import {
   journalErrorFrom,
   lockPath,
   readJournal,
-  removeJournals,
   writeAnswers,
 } from "../../provider/src/journal/index.js";
 import { FakeClock } from "../support/clock.js";
@@ -15,6 +14,7 @@ import { MemoryDisk } from "../support/disk.js";
 import {
   aCreate,
   DEV,
+  emptyJournals,
   entryLine,
   FOLDER,
   markOf,
@@ -373,15 +373,15 @@ describe("the end", () => {
     const { up, paths, journals, disk } = stackOn();
     for (const key of [A, B, C]) await up((run) => run.recordSending(aCreate(key)));
     const [first, second] = journals();
-    removeJournals(first ? [first] : [], disk);
+    emptyJournals(first ? [first] : [], disk);
     expect(paths()).toHaveLength(2);
     // A process still writes it.
     const lock = lockPath(second?.path ?? "");
     disk.writeFileSync(disk.openSync(lock, "a", 0o600), "of a run");
-    removeJournals(second ? [second] : [], disk);
+    emptyJournals(second ? [second] : [], disk);
     expect(paths()).toHaveLength(2);
     disk.rmSync(lock, { force: true });
-    removeJournals(second ? [second] : [], disk);
+    emptyJournals(second ? [second] : [], disk);
     expect(paths()).toHaveLength(1);
   });
 
@@ -392,7 +392,7 @@ describe("the end", () => {
     disk.rmSync = () => {
       throw new Error("EBUSY");
     };
-    expect(() => removeJournals(all, disk)).not.toThrow();
+    expect(() => emptyJournals(all, disk)).not.toThrow();
     expect(paths()).toHaveLength(1);
   });
 

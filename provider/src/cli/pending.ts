@@ -10,7 +10,6 @@ import {
   journalErrorFrom,
   journalPaths,
   readJournal,
-  removeJournals,
   rewriteJournals,
   stackPlace,
   writeAnswers,
@@ -214,7 +213,7 @@ async function clearRecord(creates: StackCreates, choice: StackChoice) {
     );
   await refresh([rootOf(creates.saved.resources)], {}, choice, "clear");
   // Nothing in them is open, and the record no longer says that they are this state's.
-  removeJournals(creates.journals);
+  rewriteJournals(creates.journals.map((each) => ({ ...each, entries: new Map() })));
   console.log(`Cleared from Pulumi's record: ${count(length, "create")}.`);
   return readStackCreates(choice);
 }

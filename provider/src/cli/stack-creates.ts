@@ -44,8 +44,7 @@ export function stackCreatesIn(
   journals: readonly RunJournal[],
   stack: string,
 ): StackCreates {
-  const { open, unresolved } = openCreates(saved, journals);
-  const lastSent = new Map(unresolved.map((create) => [create.mark, create]));
+  const { open, lastSent } = openCreates(saved, journals);
   const inState = saved.objects.flatMap(({ ref, record: sent }) => {
     if (!sent) return [];
     const { mark } = sent;
@@ -56,9 +55,9 @@ export function stackCreatesIn(
   const creates = open.map((record) => {
     const { key, mark } = record;
     const { urn } = saved.listed(mark) ?? {};
-    if (urn === undefined)
-      return { ref: refOfKey(key, stack), record, knownBy: "journal" as const };
-    return { ref: refAt(key, urn), record, knownBy: "record" as const };
+    const isListed = urn !== undefined;
+    const ref = isListed ? refAt(key, urn) : refOfKey(key, stack);
+    return { ref, record, knownBy: isListed ? "record" : "journal" } as const;
   });
   const all = [...inState, ...creates].map(
     (create): Create => ({ ...create, formerIds: formerIdsOf(saved, create) }),

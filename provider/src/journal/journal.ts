@@ -303,11 +303,6 @@ async function readAtEnd(path: string, options: JournalOptions) {
   }
 }
 
-export function removeJournals(journals: readonly RunJournal[], disk = systemDisk) {
-  const emptied = journals.map((each) => ({ ...each, entries: new Map() }));
-  rewriteJournals(emptied, disk);
-}
-
 /**
  * Replaces journals by ones with fewer entries, and removes those without any. Never fails: the next run reads again what
  * can't be changed, or what its process still writes.

@@ -182,7 +182,6 @@ export async function check(
   // An incomplete set sends what is missing, also without a changed argument. For a single resource in the state, a
   // create comes with the second check of a replacement.
   const isSending = deployment.isUp !== false && (isChanged || isSet);
-  const mayCreate = isSending && (isNew || (isSet && isChanged));
   const { markField: field } = settings;
   const canUpdate = isSet && plan.can.update !== undefined;
   const run = runText({ run: runtime.runName, field, canUpdate });
@@ -192,7 +191,7 @@ export async function check(
       [IDENTITY]: context.identity,
       [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
       [RUN]: isSending ? run : olds[RUN],
-      [MARKS]: mayCreate ? await keptMarks(plan) : undefined,
+      [MARKS]: isSending && (isNew || isSet) ? await keptMarks(plan) : undefined,
     }),
     failures,
   };
@@ -202,15 +201,28 @@ export async function check(
  * The marks of open creates. Until such a create is resolved, no other one is sent; if it is sent again, it keeps its
  * mark. So Pulumi's record of an interrupted run has one create, however often the run was repeated.
  */
-async function keptMarks({ runtime, objects }: Plan): Promise<Values | undefined> {
+async function keptMarks(plan: Plan) {
+  const { runtime, objects } = plan;
   const open = await runtime.record.open();
-  const marks = objects.flatMap((object) => {
+  const marks = new Map<string, string>();
+  // Pulumi takes the interrupted update before this one out of its record.
+  for (const { key, mark } of atRisk(plan, open))
+    marks.set(parseKey(key).member ?? SINGLE, mark);
+  for (const object of objects) {
     const earlier = ownCreates(runtime, object, open).find((create) => {
       return create.isDoubtful !== true && !runtime.record.hasSeen(create);
     });
-    return earlier ? [[object.key, earlier.mark] as const] : [];
+    if (earlier) marks.set(object.key, earlier.mark);
+  }
+  return marks.size === 0 ? undefined : Object.fromEntries(marks);
+}
+
+/** The resource's creates that Pulumi's next save drops from its record. */
+function atRisk(plan: Plan, open: OpenCreates) {
+  const own = resourceKeys(plan);
+  return open.all.filter((each) => {
+    return plan.runtime.record.willForget(each) && own.includes(resourceKeyIn(each.key));
   });
-  return marks.length === 0 ? undefined : Object.fromEntries(marks);
 }
 
 /**
@@ -305,10 +317,7 @@ export async function withOpenCreates(plan: Plan) {
   // An unchanged set saves the creates that Pulumi's next save would drop. A set without events also saves those of its
   // interrupted creation, because they don't count any more once the state has the set.
   const isEmpty = stored.eventIds.size === 0;
-  const atRisk = open.all.filter((each) => isEmpty || runtime.record.willForget(each));
-  const own = resourceKeys(plan);
-  if (isUnchanged && !atRisk.some(({ key }) => own.includes(resourceKeyIn(key))))
-    return plan;
+  if (isUnchanged && !isEmpty && atRisk(plan, open).length === 0) return plan;
   // Pulumi's record has it, but perhaps can't be read.
   for (const [key, record] of stored.unresolved)
     open.note({ ...record, key: objectRef(ref, key).key, run: "", isInState: true });

@@ -43,7 +43,7 @@ import {
 } from "../state/index.js";
 import { isResource } from "./apply.js";
 import { createdAt, ObjectOperations } from "./execute.js";
-import { driftNotice, goneNotice, tooEarlyNotice } from "./messages.js";
+import { driftNotice, goneNotice, replacedNotice, tooEarlyNotice } from "./messages.js";
 import { assertSameAccount } from "./outcome.js";
 import { secretOfObjects } from "./plan-resource.js";
 import type { Runtime } from "./runtime.js";
@@ -79,7 +79,7 @@ export async function readResource(
   const stored = readStored(resource, id, properties);
   const isUpdatable = isSet && ref && found;
   const noted = isUpdatable ? await keepUpdate(runtime, ref, stored, found.urn) : undefined;
-  const isAnswered = resolve(kind, runtime, id, stored, noted);
+  const isAnswered = resolve(operations, { id, ref }, stored, noted);
   if (!isAnswered) {
     if (stored.unresolved.size > 0)
       runtime.messages.say(
@@ -185,9 +185,8 @@ async function keepUpdate(
 
 /** Applies the answers about unresolved creates to the state. @returns whether there was any. */
 function resolve(
-  kind: Kind,
-  runtime: Runtime,
-  id: string,
+  { kind, runtime }: ObjectOperations,
+  { id, ref }: { id: string; ref: ResourceRef | undefined },
   stored: StoredSet,
   noted: RefreshAnswers["outcomes"] = {},
 ) {
@@ -195,38 +194,41 @@ function resolve(
   const outcomes: RefreshAnswers["outcomes"] = { ...noted, ...answers.outcomes };
   let isAnswered = false;
   for (const [key, record] of stored.unresolved) {
-    const made = outcomes[record.mark];
+    const { mark } = record;
+    const made = outcomes[mark];
     if (made === undefined) continue;
     isAnswered = true;
     stored.unresolved.delete(key);
-    const sent = key === SINGLE ? record : runtime.record.asLastSent(record);
-    if (made !== "") resolveAs(kind, runtime, stored, { key, record: sent, id: made });
     // A journal may have it too.
-    stored.resolved.set(record.mark, made);
+    stored.resolved.set(mark, made);
+    if (made === "") continue;
+    // The object may be so new that a read does not find it yet.
+    stored.created = createdAt(runtime) ?? stored.created;
+    const former = stored.eventIds.get(key);
+    stored.eventIds.set(key, made);
+    describeMade(kind, stored, key, runtime.record.asLastSent(record));
+    if (former === undefined || former === made) continue;
+    const left = { id: former, key, at: isoNow(runtime.work.clock) };
+    stored.left = [...stored.left, left];
+    if (!ref) continue;
+    const own = objectRef(ref, key);
+    const old = { id: former, isDeleted: false };
+    runtime.messages.warnEach(replacedNotice(kind, own, old, `is ${made} now`));
   }
   if (carrier === id)
     for (const [mark, made] of Object.entries(outcomes)) stored.resolved.set(mark, made);
   return isAnswered || carrier === id;
 }
 
-function resolveAs(
-  kind: Kind,
-  runtime: Runtime,
-  stored: StoredSet,
-  { key, record, id }: { key: string; record: Unresolved; id: string },
-) {
-  // The object may be so new that a read does not find it yet.
-  stored.created = createdAt(runtime) ?? stored.created;
-  const former = stored.eventIds.get(key);
-  if (former !== undefined && former !== id)
-    stored.left = [...stored.left, { id: former, key, at: isoNow(runtime.work.clock) }];
-  stored.eventIds.set(key, id);
+/** Describes in the state the object of a create that was unresolved. */
+function describeMade(kind: Kind, stored: StoredSet, key: string, record: Unresolved) {
   // A single resource in the state has the arguments of the run that saved it, which may not be the one that sent it.
   const { body, name, facts = {} } = record;
   // A member's advertiser is the set's.
   const { advertiserId: _, ...ofMember } = facts;
   const before = key === SINGLE ? { ...stored.events.get(key), ...facts } : ofMember;
-  const entry = withoutUndefined({ ...before, [kind.nameProperty]: name });
+  const named = withoutUndefined({ [kind.nameProperty]: name });
+  const entry = { ...before, ...named };
   stored.events.set(key, entry);
   if (key === SINGLE && (body === "" || body === fingerprintOfBody(kind, entry))) return;
   // The next run compares the fingerprint of what was sent with the program's arguments.

@@ -65,7 +65,7 @@ export class RunRecord {
   /** The marks of open creates at the start. */
   #openMarks: ReadonlySet<string> = new Set();
   /** By mark, the creates as the record's operations and the journals have them. */
-  #sent: ReadonlyMap<string, OpenCreate> = new Map();
+  #lastSent: ReadonlyMap<string, OpenCreate> = new Map();
   /** The marks of creates that the state lists as unresolved after this run. */
   readonly #listedAfter = new Set<string>();
   /** Resources as the engine has passed them to this run. */
@@ -148,9 +148,9 @@ export class RunRecord {
     if (!own) return new OpenCreates();
     const isAwaited = (run: RunJournal) => isUp && (!saved || isOfState(run, saved));
     this.#journals = await own.readEarlier(saved?.runs ?? new Set(), isAwaited);
-    const { open, superseded, unresolved } = openCreates(saved, this.#journals, isThisRun);
+    const { open, superseded, lastSent } = openCreates(saved, this.#journals, isThisRun);
     this.superseded.push(...superseded);
-    this.#sent = new Map([...open, ...unresolved].map((each) => [each.mark, each]));
+    this.#lastSent = lastSent;
     this.#openMarks = new Set(open.map(({ mark }) => mark));
     // An unresolved resource may have got another name in the program: then the engine drops it without asking.
     const inState = (saved?.objects ?? []).flatMap(({ ref, record, resource }) => {
@@ -219,7 +219,7 @@ export class RunRecord {
 
   asLastSent(record: Unresolved) {
     const { mark } = record;
-    return asLastSent(record, this.#sent.get(mark), this.arrived?.sentAgain.get(mark));
+    return asLastSent(record, this.#lastSent.get(mark), this.arrived?.sentAgain.get(mark));
   }
 
   /** The marks that the record lists for these keys, of creates that are not open, or no longer. */

@@ -141,8 +141,8 @@ export function openCreates(
   const open: OpenCreate[] = [];
   /** The journals' creates with an id for whose resource the state has another object. */
   const superseded: OpenCreate[] = [];
-  /** The creates that the state lists as unresolved. */
-  const unresolved: OpenCreate[] = [];
+  /** By mark, those that are open or unresolved. */
+  const lastSent = new Map<string, OpenCreate>();
   for (const [mark, reports] of all) {
     const { state, ...create } = joinReports(reports);
     if (state === "closed") continue;
@@ -152,10 +152,10 @@ export function openCreates(
     if (create.isDoubtful) known.field = undefined;
     const standing = saved ? standingOf(known, saved) : "open";
     if (standing === "open") open.push(known);
-    if (standing === "unresolved") unresolved.push(known);
+    if (standing === "open" || standing === "unresolved") lastSent.set(mark, known);
     if (standing === "superseded" && create.id !== undefined) superseded.push(known);
   }
-  return { open, superseded, unresolved };
+  return { open, superseded, lastSent };
 }
 
 /** Whether the run that names a create is the one that has sent it first. Any other keeps its mark. */

@@ -1,10 +1,6 @@
 /** A stack's saved state as an index, which is built once, and the creates that it has as in flight. Pure. */
-import {
-  type AnyKind,
-  fingerprintOfBody,
-  type Kind,
-  resourceOfType,
-} from "../kinds/index.js";
+import { asRecord } from "../base/index.js";
+import { fingerprintOfBody, type Kind, resourceOfType } from "../kinds/index.js";
 import {
   decideObjects,
   isFirstSending,
@@ -18,6 +14,7 @@ import {
   ACCOUNT,
   identifyingIn,
   kindOf,
+  MARKS,
   markIn,
   objectKey,
   readDeclared,
@@ -76,8 +73,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
   const { resources, pending } = stack;
   const current = resources.filter((each) => each.delete !== true);
   const byUrn = new Map(current.map((each) => [each.urn, each]));
-  const sendings = pending.toReversed().map((each) => sendingsOf(each, byUrn));
-  const sent: ListedCreate[] = sendings.flatMap(({ created }) => created);
+  const sent = pending.toReversed().flatMap((each) => sentCreates(each, byUrn));
   const listed = new Map(sent.map((each) => [each.mark, each]));
   const everyone = [...resources, ...pending.map(({ resource }) => resource)];
   const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
@@ -106,30 +102,22 @@ export function savedStateOf(stack: ExportedStack): SavedState {
     resolved: new Map(resources.flatMap(({ outputs = {} }) => [...resolvedIn(outputs)])),
     sent,
     sentByKey: Map.groupBy(sent, ({ key }) => key),
-    sentAgain: new Map([
-      ...sent
-        .filter((each) => !isFirstSending(each))
-        .map(({ mark, body }) => [mark, body] as const),
-      ...sendings.flatMap(({ again }) => again),
-    ]),
+    sentAgain: new Map(
+      sent.filter((each) => !isFirstSending(each)).map(({ mark, body }) => [mark, body]),
+    ),
     lists: (mark) => listed.has(mark),
     listed: (mark) => listed.get(mark),
   };
 }
 
-/**
- * What an interrupted operation may have sent: the objects that it creates, and (`again`, as in `sentAgain`) a set's
- * unresolved creates, which a search may have ruled out.
- * @param byUrn the current resources.
- */
-function sendingsOf(
+/** What an interrupted operation may have sent. @param byUrn the current resources. */
+function sentCreates(
   { type, resource }: ExportedStack["pending"][number],
   byUrn: ReadonlyMap<string, Resource>,
-) {
+): ListedCreate[] {
   const of = resourceOfType(resource.type);
   const isUpdate = type === "updating";
-  if (!of || (!isUpdate && type !== "creating")) return { created: [], again: [] };
-  const kind = kindOf(of);
+  if (!of || (!isUpdate && type !== "creating")) return [];
   const { urn, aliases = [], inputs = {} } = resource;
   const isSet = "member" in of;
   // Another set may have the former name of one that is created.
@@ -137,47 +125,37 @@ function sendingsOf(
   const inState = urns.map((each) => byUrn.get(each)).find(Boolean);
   const { id, outputs = {} } = inState ?? {};
   // A set that the state has isn't being created. While it is updated, the state has it as it was before.
-  if (isSet ? !isUpdate && inState : isUpdate) return { created: [], again: [] };
+  if (isSet ? !isUpdate && inState : isUpdate) return [];
   // The engine has decided already that a single object is created: a forced replacement has no changed argument.
   const stored = isSet ? readStored(of, id, outputs) : readStored(of, undefined, {});
-  const objects = decideObjects(kind, stored, readDeclared(of, inputs), {
-    can: { update: runIn(inputs).canUpdate },
+  const { run, field, canUpdate } = runIn(inputs);
+  const objects = decideObjects(kindOf(of), stored, readDeclared(of, inputs), {
+    can: { update: canUpdate },
     deletes: () => false,
   });
-  const replaces = !isSet && isPlatformId(id) ? id : undefined;
-  // Only those that a plan would create can have been sent. Nothing is known of secret events.
-  let created: (PlannedObject | undefined)[] = [undefined];
-  if (!isSecret(inputs.events))
-    created = objects.filter((object) => object.isDeclared && isToCreate(object));
-  return {
-    created: created.map((object) => ({
-      ...sentCreate(of, resource, object),
-      replaces: object?.id ?? replaces,
+  const former = !isSet && isPlatformId(id) ? id : undefined;
+  const sentCreate = (member: string | undefined, object?: PlannedObject) => {
+    const { key, member: own } = refIn(of, urn, member);
+    return {
+      ...{ at: "", key, run, urn, field, provider: providerIn(resource) },
+      mark: markIn(inputs, run, key, own),
+      replaces: object?.id ?? stored.eventIds.get(own ?? "") ?? former,
       stateUrn: inState?.urn,
       isOfUpdate: isUpdate || undefined,
-    })),
-    again: objects.flatMap((object) => {
-      const { unresolved } = object;
-      return unresolved ? [[unresolved.mark, contentsOf(kind, object).body] as const] : [];
-    }),
+      ...contentsOf(kindOf(of), object),
+    };
   };
-}
-
-/** @param object undefined if nothing is known of a set's events. */
-function sentCreate(of: AnyKind, resource: Resource, object: PlannedObject | undefined) {
-  const { urn, inputs = {} } = resource;
-  const { key, member } = refIn(of, urn, object?.key);
-  const { run, field } = runIn(inputs);
-  return {
-    at: "",
-    key,
-    run,
-    urn,
-    provider: providerIn(resource),
-    field,
-    mark: markIn(inputs, run, key, member),
-    ...contentsOf(kindOf(of), object),
-  };
+  // Nothing is known of secret events.
+  if (isSecret(inputs.events)) return [sentCreate(undefined)];
+  const changed = objects.filter(({ isDeclared, action }) => {
+    return isDeclared && action.do !== "same";
+  });
+  // Only those that a plan would create can have been sent.
+  const created = changed.filter(isToCreate).map(({ key }) => key);
+  // And what earlier runs have sent, which this one may send again, or has taken back.
+  const members = new Set([...created, ...Object.keys(asRecord(inputs[MARKS]))]);
+  const byKey = new Map(changed.map((object) => [object.key, object]));
+  return Array.from(members, (member) => sentCreate(member, byKey.get(member)));
 }
 
 /** An object's fingerprint, name and facts, without secrets. */

@@ -56,8 +56,6 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
     readJournal: (path: string) => all.readJournal(path, acting.here.disk),
     journalPaths: (...[_, ...others]: Parameters<typeof all.journalPaths>) =>
       all.journalPaths(acting.here, ...others),
-    removeJournals: (...[journals, disk]: Parameters<typeof all.removeJournals>) =>
-      all.removeJournals(journals, disk ?? acting.here.disk),
     rewriteJournals: (...[journals, disk]: Parameters<typeof all.rewriteJournals>) =>
       all.rewriteJournals(journals, disk ?? acting.here.disk),
     writeAnswers: (...[of, lines, options]: Parameters<typeof all.writeAnswers>) =>

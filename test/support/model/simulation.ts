@@ -416,7 +416,7 @@ export class Simulation {
       if (isReadable && !options.targets && program.length > 0)
         this.#expectNamed(before, stack.state, named);
     }
-    if (how === "refresh" && !answers) this.#expectFound(before, stack.state);
+    if (how === "refresh" && !answers) this.#expectFound(before, stack.state, named);
     if (!isKilled) return { errors, posts: this.platform.posts - posts };
     counts.kills++;
     for (const made of this.platform.objects)
@@ -773,14 +773,14 @@ export class Simulation {
     }
   }
 
-  /** A refresh drops only what is gone. */
-  #expectFound(before: Deployment, after: Deployment): void {
+  /** A refresh drops only what is gone, or what a take-over replaces: it names that. */
+  #expectFound(before: Deployment, after: Deployment, named: ReadonlySet<string>): void {
     const has = new Set(heldIn(after).map(({ object }) => object));
     for (const { object, isToGo } of heldIn(before)) {
       const made = this.platform.objects.find(
         ({ kind, id }) => objectKey(kind, id) === object,
       );
-      if (made && !made.gone && !isToGo && !has.has(object))
+      if (made && !made.gone && !isToGo && !has.has(object) && !named.has(made.id))
         throw new Violation(`${object} left the state, and is live`);
     }
   }

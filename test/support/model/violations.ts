@@ -54,7 +54,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "an answer about one is another's too",
     "operations/refresh.ts",
-    "const made = outcomes[record.mark];",
+    "const made = outcomes[mark];",
     "const [made] = Object.values(outcomes);",
   ],
   [
@@ -78,8 +78,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "a repeated run's create is another one than the interrupted run's",
     "operations/plan-resource.ts",
-    "return earlier ? [[object.key, earlier.mark] as const] : [];",
-    "return [];",
+    "if (earlier) marks.set(object.key, earlier.mark);",
+    "",
   ],
   // What has always been promised
   [
