@@ -149,7 +149,7 @@ export function adoptedTooLateMessage({ label }: ResourceRef, id: string, delete
   let what = `existingId ${id} is deleted`;
   if (id === UNKNOWN) what = "existingId isn't known yet: it may be deleted";
   const set = parseKey(deleter).label;
-  return `${label}: ${what} by ${set}, before this resource is declared. First adopt it in a run with deletionPolicy: "retain" in ${set}. Or declare this resource with a known existingId before the program awaits anything.`;
+  return `${label}: ${what} by ${set}, before this resource is declared. First adopt it in a run with deletionPolicy: "retain" in ${set}. Or make ${set} depend on this resource (dependsOn).`;
 }
 
 function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
