@@ -16,13 +16,12 @@ import {
 } from "./kind.js";
 import type { KindName } from "./vocabulary.js";
 
-export { advertiserRules } from "./advertiser-kind.js";
-export { entryRules, NOT_RESERVED, sharedRules } from "./event-kind.js";
+export * from "./advertiser-kind.js";
+export * from "./event-kind.js";
 export * from "./from-platform.js";
 export * from "./kind.js";
-export { differInBrokenLetters, warningsIn } from "./likely-mistakes.js";
+export * from "./likely-mistakes.js";
 export * from "./vocabulary.js";
-export { advertiser, conversionEvent, conversionEventSet };
 
 export const kindsByName = {
   Advertiser: advertiser,

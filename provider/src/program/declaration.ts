@@ -159,24 +159,24 @@ export function optionFindings(
   const { import: id, retainOnDelete, deletedWith, customTimeouts } = options;
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
+  const refuse = (property: string, reason: string) => {
+    problems.push({ property, reason });
+  };
+  // Dynamic providers can't import: the engine gives an id alone, and does not say which of them it is for.
   if (id !== undefined)
-    problems.push({
-      property: "import",
-      // Dynamic providers can't import: the engine gives an id alone, and does not say which of them it is for.
-      reason: `isn't supported. Set the argument existingId: ${id}`,
-    });
+    refuse("import", `isn't supported. Set the argument existingId: ${id}`);
   // An untyped program may pass a text.
   const mayDelete = retainOnDelete === false && deletes;
   if (hasValue(retainOnDelete) && retainOnDelete !== true && !mayDelete)
-    problems.push({
-      property: "retainOnDelete",
-      reason: `must be true, or false beside deletionPolicy: "delete"; got ${show(retainOnDelete)}. Remove it, or set deletionPolicy`,
-    });
+    refuse(
+      "retainOnDelete",
+      `must be true, or false beside deletionPolicy: "delete"; got ${show(retainOnDelete)}. Remove it, or set deletionPolicy`,
+    );
   if (deletedWith !== undefined && canDelete)
-    problems.push({
-      property: "deletedWith",
-      reason: "isn't supported with a delete in advertising:operations. Remove this option",
-    });
+    refuse(
+      "deletedWith",
+      "isn't supported with a delete in advertising:operations. Remove this option",
+    );
   if (deletes && !canDelete)
     warnings.push({
       property: "deletionPolicy",

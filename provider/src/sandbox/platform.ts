@@ -81,25 +81,20 @@ export function checkFields(
   noun: Noun,
   body: Values,
   advertisers: ReadonlyMap<number, SandboxObject>,
-): { fields: Values; errors: readonly string[] } {
+) {
   // `null` in a known field means its default.
   const present = Object.entries(body).filter(
     ([field, value]) => value !== null || !Object.hasOwn(FIELDS[noun].shape, field),
   );
-  const { data: fields, error } = FIELDS[noun].safeParse(Object.fromEntries(present));
-  if (!fields) {
-    return {
-      fields: {},
-      errors: error.issues.map(({ path, message }) => `${String(path[0])} ${message}`),
-    };
-  }
+  const { data: fields = {}, error } = FIELDS[noun].safeParse(Object.fromEntries(present));
+  const errors = (error?.issues ?? []).map(
+    ({ path, message }) => `${String(path[0])} ${message}`,
+  );
   const { advertiser_id: id } = fields;
   const { active = true } = advertisers.get(Number(id)) ?? { active: false };
-  if (noun === "advertiser" || active !== false) return { fields, errors: [] };
-  return {
-    fields,
-    errors: [`advertiser_id advertiser ${id} is not active, or not there`],
-  };
+  if (noun === "event" && !error && active === false)
+    errors.push(`advertiser_id advertiser ${id} is not active, or not there`);
+  return { fields, errors };
 }
 
 export class Platform {
