@@ -237,6 +237,21 @@ describe("YAML and JSON", () => {
     ],
     ["a type of its own", "advertisers: !mine {}\n", "1:14 "],
     [
+      "a placeholder without quotes",
+      "advertisers:\n  a: { advertiserName: {{name}} }\n",
+      "2:25 can't be read: a key is an object or a list. Put a placeholder in quotes",
+    ],
+    [
+      "a quote that isn't closed",
+      'advertisers:\n  a:\n    advertiserName: "A\n  b: { advertiserName: B }\n',
+      "3:21 can't be read: the quote that begins here isn't closed",
+    ],
+    [
+      "the same in braces",
+      "advertisers:\n  a: { advertiserName: 'A }\n  b: { advertiserName: B }\n",
+      "2:24 can't be read: the quote that begins here isn't closed",
+    ],
+    [
       "YAML 1.1",
       "%YAML 1.1\n---\nadvertisers: { a: { advertiserName: A, existingId: 0010 } }\n",
       "1:1 is YAML 1.1, in which 010 is 8 and 7:00 is 420: write %YAML 1.2",
@@ -246,6 +261,7 @@ describe("YAML and JSON", () => {
       "defaults: { <<: { viewWindow: x } }\nadvertisers: {}",
       "1:1 defaults: viewWindow expected whole",
     ],
+    ["a brace that isn't closed", "{ advertisers: {}\n", "2:1 can't be read: Flow map "],
     ["nothing", "# nothing yet\n", " has no advertisers and no events"],
     [
       "an alias within itself",
@@ -498,18 +514,18 @@ describe("CSV", () => {
   );
 
   it.each([
-    ["in a row", 'a,x,A,1\nb,x,"B,1\nc,x,C,1\n', 3, "Quote Not Closed"],
+    ["in a row", 'a,x,A,1\nb,x,"B,1\nc,x,C,1\n', 3, "begins with a quote that isn't"],
     [
       "in a row, after a cell of several lines",
       'a,x,"A\n",1\nb,x,"B,1\n\n',
       4,
-      "Quote Not",
+      "begins with a quote that isn't closed",
     ],
-    ["after a quote", 'a,x,A,1\nb,x,"B"x,1\nc,x,C,1\n', 3, "Invalid Closing Quote"],
-    ["within a cell", 'a,x,A,1\nb,x,B"x",1\nc,x,C,1\n', 3, "Invalid Opening Quote"],
+    ["after a quote", 'a,x,A,1\nb,x,"B"x,1\nc,x,C,1\n', 3, "has a quote in its text: "],
+    ["within a cell", 'a,x,A,1\nb,x,B"x",1\nc,x,C,1\n', 3, "has a quote in its text: "],
   ])("a wrong quote %s is reported once, with one line", (_name, rows, line, reason) => {
     const finding = findingsIn("c.csv", `${HEADER}\n${rows}`).at(-1);
-    expect(finding).toContain(`error c.csv:${line} is not valid CSV: ${reason}`);
+    expect(finding).toContain(`error c.csv:${line} eventName ${reason}`);
     expect(finding?.match(/:\d+|line \d+/g)).toHaveLength(1);
   });
 
@@ -517,7 +533,9 @@ describe("CSV", () => {
     "a wrong quote in the headings is the only message: %s",
     (headings) => {
       expect(findingsIn("c.csv", `${headings}\na,x,A,1\n`)).toEqual([
-        expect.stringContaining("error c.csv:1 is not valid CSV: "),
+        expect.stringMatching(
+          /^error c\.csv:1 has a quote in its text: |^error c\.csv:1 begins with a quote/,
+        ),
       ]);
     },
   );
@@ -661,7 +679,7 @@ describe("CSV", () => {
       `${HEADER}\na,Acme,A,x\nb,Acme,"B,1\n`,
       [
         'c.csv:2 Acme/a: value expected a finite number; got the string "x"',
-        "c.csv:3 is not valid CSV: ",
+        "c.csv:3 eventName begins with a quote that isn't closed",
       ],
     ],
   ])("%j is refused", (text, messages) => {

@@ -1,4 +1,5 @@
 /** Reads the events of a CSV file, with any delimiter that spreadsheets write. A column is known by its heading's letters. */
+import type { CsvError } from "csv-parse/sync" with { "resolution-mode": "require" };
 import { joined, letters, nearest, quoted } from "../base/index.js";
 import { conversionEvent, WINDOWS } from "../kinds/index.js";
 import type { AddFinding, CatalogEntry, Source } from "./written.js";
@@ -125,9 +126,13 @@ function readRows(text: string, delimiter: string, file: string, report: AddFind
     });
     if (rows.length < 2) report({ file }, "has no events below its header");
   } catch (error) {
-    // The library names another line: a quote that isn't closed ends with the file.
-    const reason = (error as Error).message.replace(/ at line \d+/, "");
-    report({ file, line }, `is not valid CSV: ${reason}`);
+    const { code, column } = error as Partial<CsvError>;
+    const isOpen = code === "CSV_QUOTE_NOT_CLOSED";
+    const wrong =
+      "has a quote in its text: put the cell in quotes, and write that quote twice";
+    const reason = isOpen ? "begins with a quote that isn't closed" : wrong;
+    // The library may name another line.
+    report({ file, line }, reason, { property: rows[0]?.cells[Number(column)] ?? "" });
   }
   return rows;
 }

@@ -49,8 +49,16 @@ export function readYamlCatalog(text: string, file: string, report: AddFinding) 
   for (const { code, pos, message } of [...document.errors, ...document.warnings]) {
     // Reported already, and what is below it is checked too.
     if (code === "DUPLICATE_KEY") continue;
-    refuse(pos[0], message);
     isBroken = true;
+    const [, quote] = /^Missing closing (["'])/.exec(message) ?? [];
+    if (quote !== undefined) {
+      refuse(text.lastIndexOf(quote), "the quote that begins here isn't closed");
+      // Whatever else is wrong follows from that.
+      break;
+    }
+    const isKey = code === "NON_STRING_KEY";
+    const key = "a key is an object or a list. Put a placeholder in quotes";
+    refuse(pos[0], isKey ? key : message);
   }
   const anchors = new Map<string | undefined, unknown>();
   visit(document, {

@@ -111,8 +111,14 @@ export const catalog: Examples = {
       "key,advertiser,eventName,value,windw,Event_Name,Click window (days),Preis\na,b,C,1,7d,D\n",
     ),
   "missing columns": () => found("events.csv", "key,eventName\na,B\n"),
-  "a quote that isn't closed": () =>
+  "a quote that isn't closed in a CSV file": () =>
     found("events.csv", 'key,advertiser,eventName,value\na,b,"C,1\n'),
+  "a quote within a cell": () =>
+    found("events.csv", 'key,advertiser,eventName,value\na,b,5" screen,1\n'),
+  "a quote that isn't closed in a YAML file": () =>
+    found("catalog.yaml", 'advertisers:\n  acme:\n    advertiserName: "Acme\n'),
+  "a placeholder without quotes in a YAML file": () =>
+    found("catalog.yaml", "advertisers:\n  a: { advertiserName: {{name}} }\n"),
   "advertisers of a CSV file beside a YAML file": () =>
     found("catalog.yaml", ADVERTISERS, { "e.csv": OWNERS }),
   "a file that isn't found": () => found("catalog.yaml", "eventsFile: nofile.csv"),
