@@ -256,7 +256,7 @@ describe.each(RESOURCE_FORMS)("an `up` deletes nothing of %s", (shape) => {
       ]);
       await run.close();
       expect(wordsOf(run)).toMatch(
-        /\(2\) leaves .*isn't deleted, because this run leaves out resources that may adopt it\./,
+        /\b2\b.*isn't deleted, because this run leaves out resources that may adopt it\./,
       );
     }
     expect([a.id, sandbox.deletes]).toEqual([undefined, 0]);

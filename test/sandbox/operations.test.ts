@@ -636,11 +636,12 @@ describe("delete", () => {
     async (isInState) => {
       const { sandbox, engine, given } = await held(isInState);
       engine.declares = { deletes: !isInState };
-      expect(await engine.preview(given({ value: 2 }), WITHOUT_UPDATE)).toContain(
-        "2 stays live",
-      );
+      const fate =
+        /The old object 2 stays live.*\. 2 isn't deleted, because the deletionPolicy is not "delete" in both/;
+      expect(await engine.preview(given({ value: 2 }), WITHOUT_UPDATE)).toMatch(fate);
       const { run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
       expect(wordsOf(run)).toContain("is 3 now. The old object 2 stays live");
+      expect(wordsOf(run)).toMatch(fate);
       const { id, outputs } = engine.state ?? expect.fail();
       if (isInState) await run.event.delete("2", { ...outputs, eventId: 2 }); // the engine goes by the state
       expect([id, outputs.__left]).toEqual([
@@ -672,6 +673,27 @@ describe("delete", () => {
       );
     },
   );
+
+  it("is not sent if Pulumi's option in the state keeps it: preview and `up` give the reason", async () => {
+    const { engine, given, sandbox } = await held();
+    engine.declares = { deletes: true, retains: true };
+    await engine.up(given(), WITHOUT_UPDATE);
+    const fate = "2 isn't deleted, because the resource has the option retainOnDelete.";
+    expect(await engine.preview(given({ value: 2 }), WITHOUT_UPDATE)).toContain(fate);
+    const { run } = await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
+    expect([wordsOf(run), sandbox.deletes]).toEqual([expect.stringContaining(fate), 0]);
+  });
+
+  it("is not sent if none is known any more: preview and `up` give the reason to who asks for it", async () => {
+    const { engine, given } = await held();
+    const changed = given({ value: 2 });
+    const without = optionsOf({ event: {} });
+    const fate = "2 isn't deleted, because advertising:operations has no delete.";
+    expect(await engine.preview(changed, without)).toContain(fate);
+    expect(wordsOf((await engine.up(changed, without)).run)).toContain(fate);
+    const other = await held(false);
+    expect(await other.engine.preview(changed, without)).not.toContain("because");
+  });
 
   it("an object that a state has twice is deleted once", async () => {
     const { sandbox, engine, given } = await held();

@@ -677,9 +677,9 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     await expectManaged(on(newFolder()), 1);
   };
   type Killed = Awaited<ReturnType<typeof start>>;
-  const killed = async () => {
+  const killed = async (options?: RunOptions) => {
     const made = await start(SET_BACK, false);
-    await made.on(newFolder()).upAndKill(made.declared);
+    await made.on(newFolder()).upAndKill(made.declared, undefined, options);
     expect(made.posts()).toBe(1);
     return made;
   };
@@ -842,7 +842,45 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     const [error] = await runProgram(run, program);
     await run.close();
     expect(error).toMatch(ASKS);
+    expect(wordsOf(run)).not.toContain("e/k");
     await expectKept(made);
+  });
+
+  describe("the set is declared only after an `await`: the error names two ways on", () => {
+    const awaiting = async (options?: RunOptions) => {
+      const made = await killed(options);
+      const { on, other, declared } = made;
+      const batch = [other(), OTHER] as const;
+      const set = [on(newFolder()), declared] as const;
+      /** @param isAtOnce whether the program declares both before its first `await`. */
+      const up = async (isAtOnce: boolean) => {
+        const run = other().newRun(options);
+        const [refused] = isAtOnce ? [] : await runProgram(run, [batch]);
+        const errors = refused ? [refused] : await runProgram(run, [set, batch]);
+        await run.close();
+        return errors.filter((each) => each !== undefined).join();
+      };
+      return { ...made, up };
+    };
+
+    it("to resolve the create", async () => {
+      const { on, up, posts, ASKS } = await awaiting();
+      const error = await up(false);
+      expect(error).toMatch(ASKS);
+      expect(error).toMatch(
+        /If it declares the set after an await: resolve this first, or declare the set before the first await\./,
+      );
+      await pending(on(newFolder()), "--not-created", "e/k");
+      expect([await up(false), posts()]).toEqual(["", 2]);
+    });
+
+    it("to declare it at once, where a search is known", async () => {
+      const { search } = eventOperations;
+      const options = { settings: operatedSettings({ search }), adapt: withoutWaiting };
+      const { up, posts } = await awaiting(options);
+      expect(await up(false)).toContain("or declare the set before the first await");
+      expect([await up(true), posts()]).toEqual(["", 1]);
+    });
   });
 });
 
@@ -1040,6 +1078,6 @@ it("an unresolved event of the state, which the program gives another name, or d
   const run = renamed.newRun();
   expect(await runProgram(run, [[renamed, OTHER]])).toEqual([undefined]);
   await run.close();
-  expect(wordsOf(run)).toMatch(/sent 1 create .*: e \(outcome unknown\)/);
+  expect(wordsOf(run)).toMatch(/sent 1 create: e \(outcome unknown\)/);
   expect(sandbox.eventPosts).toBe(2);
 });

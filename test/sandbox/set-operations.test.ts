@@ -143,6 +143,7 @@ describe("with the deletionPolicy and a known delete", () => {
   const { read, delete: removal } = eventOperations;
   const deleting = () => start({ read, delete: removal }, true);
   const changed = { a: { ...A, value: 9 } };
+  const RETAINED = "the resource has the option retainOnDelete";
 
   it("what leaves it is deleted, once, and last of all", async () => {
     const { sandbox, engine, options, up, live, deleted } = await deleting();
@@ -188,12 +189,13 @@ describe("with the deletionPolicy and a known delete", () => {
         const preview = await engine.preview(of({ a: A }), options);
         expect(preview).toContain(`to remove from the state: b (${b})`);
         expect(preview).not.toContain("to delete");
+        expect(preview).toContain(RETAINED);
       }
       const { error, run } = await engine.up(of({ a: A }), options);
       expect([error, sandbox.deletes]).toEqual([undefined, 0]);
       const messages = [...run.told.map(({ message }) => message), ...run.said];
       expect(messages).toEqual([
-        expect.stringMatching(`\\b${b}\\b[^]*(?:stays live|isn't deleted)`),
+        expect.stringMatching(`\\b${b}\\b.* deleted, because ${RETAINED}`),
       ]);
       expect(engine.state?.outputs.__left).toMatchObject([{ id: String(b) }]);
     },
@@ -229,11 +231,11 @@ describe("with the deletionPolicy and a known delete", () => {
     const { declares } = engine;
     engine.declares = {};
     const { deletes } = sandbox;
-    expect([await up(declared), sandbox.deletes, sandbox.eventPosts]).toEqual([
-      undefined,
-      deletes,
-      5,
-    ]);
+    const reason = `${b} isn't deleted, because the deletionPolicy is not "delete"`;
+    expect(await engine.preview(declared, options)).toContain(reason);
+    const { error, run } = await engine.up(declared, options);
+    expect([error, sandbox.deletes, sandbox.eventPosts]).toEqual([undefined, deletes, 5]);
+    expect(wordsOf(run)).toContain(reason);
     expect(engine.state?.outputs.__left).toMatchObject([
       { id: String(a) },
       { id: String(b) },

@@ -69,7 +69,10 @@ function both(situation: Situation, can: Abilities) {
     advertiserId = 7,
     deletes = false,
   } = situation;
-  const circumstances: Circumstances = { can, deletes: () => deletes };
+  const circumstances: Circumstances = {
+    can,
+    fateOf: (id) => ({ id, isDeleted: Boolean(can.delete && deletes) }),
+  };
   const id = unresolved === undefined ? held : `unresolved-${unresolved.mark}`;
   const olds = { advertiserId: 7, ...before, unresolved, [SENT_AS]: earlier };
   const [single] = decideObjects(
@@ -478,7 +481,7 @@ describe("the members of a set", () => {
   });
 
   it("an entry that is not known can be updated, unless its advertiser differs too", () => {
-    const circumstances = { can: ALL, deletes: () => false };
+    const circumstances = { can: ALL };
     expect(plan(held, { ...shared, events: UNKNOWN }, circumstances)).toEqual({
       a: "update",
       b: "update",

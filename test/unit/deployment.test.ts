@@ -35,7 +35,7 @@ it("the second check of a replacement, which gets no old inputs, keeps what the 
   const held = {
     stored: readStored(event, "5", {}),
     object: { id: "5" } as PlannedObject,
-    deletes: () => false,
+    fateOf: (id: string) => ({ id, isDeleted: false }),
   };
   check(run, "a", {}, false);
   run.checked("a").planned = held;

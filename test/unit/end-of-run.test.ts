@@ -114,8 +114,11 @@ async function endOf(given: Situation): Promise<string[]> {
 
 const STAYS =
   "stays live and unmanaged, and tags placed for it keep firing; once nothing uses it, deactivate it by hand";
-const leaves = (name: string, id: number) =>
-  `info: \`${name}\` is no longer in the program. Its event ${id} ("${name}") ${STAYS}.`;
+const leaves = (name: string, id: number, why?: string) => {
+  const fate = `Its event ${id} ("${name}") ${STAYS}.`;
+  const reason = why === undefined ? "" : ` ${id} isn't deleted, because ${why}.`;
+  return `info: \`${name}\` is no longer in the program. ${fate}${reason}`;
+};
 const KEPT = event("kept", 1);
 const GONE = event("gone", 2);
 const both = { resources: [KEPT, GONE], checks: ["kept"] };
@@ -206,6 +209,11 @@ describe("what leaves the state", () => {
       [],
       { ...both, options: { command: { targets: [urn("kept")], hasDependents: true } } },
     ],
+    [
+      "not what Pulumi protects: its error says so",
+      [],
+      { resources: [KEPT, { ...GONE, protect: true }], checks: ["kept"] },
+    ],
     ["not in a destroy", [], { ...both, options: { command: { command: "destroy" } } }],
     ["not in a refresh", [], { ...both, options: { command: { command: "refresh" } } }],
   ])("%s: %j", async (_, expected, situation) => {
@@ -226,7 +234,23 @@ describe("what leaves the state", () => {
     ]);
     expect(await endOf({ ...situation, isUp: true })).toEqual([]);
     // The option is off, but no delete is known.
-    expect(await endOf({ resources, checks: ["kept"] })).toEqual([leaves("gone", 2)]);
+    const why = "advertising:operations has no delete";
+    expect(await endOf({ resources, checks: ["kept"] })).toEqual([leaves("gone", 2, why)]);
+  });
+
+  it.each([
+    ["Pulumi's option", "the resource has the option retainOnDelete", DELETING],
+    [
+      "a deletionPolicy that the state lacks",
+      'the deletionPolicy is not "delete" in both the state and the program',
+      { __at: "" },
+    ],
+  ])("and stays live by %s: preview and `up` give the reason", async (_, why, outputs) => {
+    const gone = event("gone", 2);
+    gone.outputs = { ...gone.outputs, ...outputs };
+    const situation = { resources: [KEPT, gone], checks: ["kept"], options: DELETES };
+    for (const isUp of [false, true])
+      expect(await endOf({ ...situation, isUp })).toEqual([leaves("gone", 2, why)]);
   });
 
   it("and is deleted through the plugin: named by the preview in an `up` too, where it doesn't know a preview", async () => {
@@ -244,11 +268,8 @@ describe("what leaves the state", () => {
   it("stays live under --target: what the run leaves out may adopt it", async () => {
     const resources = [KEPT, event("gone", 2, true)];
     const targeted = { ...DELETES, ...targeting(urn("gone"), urn("kept")) };
-    const kept =
-      'warn: ConversionEvent "gone" (2) leaves the state and isn\'t deleted, because this run leaves out resources that may adopt it. Object 2 stays live';
     expect(await endOf({ resources, checks: ["kept"], options: targeted })).toEqual([
-      leaves("gone", 2),
-      expect.stringContaining(kept),
+      leaves("gone", 2, "this run leaves out resources that may adopt it"),
     ]);
   });
 
@@ -425,8 +446,8 @@ describe("what leaves the state", () => {
 
 describe("open creates that nothing has declared", () => {
   const unclaimed = (what: string) =>
-    `warn: An earlier run ${what}. To see what to do:\n  npx pulumi-advertising pending --stack dev`;
-  const SENT = "sent 1 create that this run doesn't declare: sent (outcome unknown)";
+    `warn: An earlier run also sent ${what}. To see what to do:\n  npx pulumi-advertising pending --stack dev`;
+  const SENT = "1 create: sent (outcome unknown)";
 
   it.each([false, true])("are named, with the command (up: %s)", async (isUp) => {
     const pending = [creating("sent")];
@@ -461,15 +482,13 @@ describe("open creates that nothing has declared", () => {
       checks,
       news: { value: "x" },
     });
-    expect(messages).toEqual([unclaimed("also sent 1 create: sent (outcome unknown)")]);
+    expect(messages).toEqual([unclaimed(SENT)]);
   });
 
   it("are none that a resource has declared, unless the engine has stopped before it", async () => {
     const situation = { pending: [creating("sent")], checks: ["sent"] };
     expect(await endOf(situation)).toEqual([]);
-    expect(await endOf({ ...situation, isUp: true })).toEqual([
-      unclaimed("also sent 1 create: sent (outcome unknown)"),
-    ]);
+    expect(await endOf({ ...situation, isUp: true })).toEqual([unclaimed(SENT)]);
   });
 
   it("of an interrupted update are kept, since Pulumi's next save drops the update; a preview writes nothing", async () => {
@@ -482,16 +501,12 @@ describe("open creates that nothing has declared", () => {
     };
     await endOf(situation);
     expect(journalLines(folder, STACK)).toEqual([]);
-    const messages = await endOf({ ...situation, isUp: true });
-    expect(messages).toEqual([
-      unclaimed(
-        "also sent 2 creates: funnel/a (outcome unknown), funnel/b (outcome unknown)",
-      ),
-    ]);
+    // The refused check has named them.
+    expect(await endOf({ ...situation, isUp: true })).toEqual([]);
     expect(journalLines(folder, STACK)).toEqual(['funnel["a"] sent', 'funnel["b"] sent']);
     // The update is gone from the record. The journal has its creates, and knows the state that it began with.
     expect(await endOf({ resources: [KEPT], checks: ["kept"], folder })).toEqual([
-      expect.stringContaining("sent 2 creates that this run doesn't declare"),
+      expect.stringContaining("also sent 2 creates: funnel/a"),
     ]);
   });
 

@@ -36,7 +36,8 @@ function changeOf(given: Situation): ResourceChange {
   const { can = {}, deletes = false, secret = [] } = given;
   const stored = readStoredSet({ ...OWNER, ...given.stored });
   const declared = readDeclaredSet({ ...OWNER, events: given.declared ?? {} });
-  const objects = decideObjects(event, stored, declared, { can, deletes: () => deletes });
+  const fateOf = (id: string) => ({ id, isDeleted: Boolean(can.delete && deletes) });
+  const objects = decideObjects(event, stored, declared, { can, fateOf });
   return { kind: event, stored, declared, objects, secret: new Set(secret) };
 }
 

@@ -224,8 +224,7 @@ describe("whose journal it is", () => {
   });
 
   it("a person reads of the doubt", () => {
-    const about = (isDoubtful: boolean) =>
-      asUnresolved({ label: "it" }, { ...listed(), isDoubtful }).what;
+    const about = (isDoubtful: boolean) => asUnresolved({ ...listed(), isDoubtful }).what;
     expect(about(true)).toBe(
       `${about(false)} Only this machine's journal has it. Pulumi's record doesn't name its run, so it may be another state's.`,
     );

@@ -48,7 +48,10 @@ function members(olds: object, news: object, can = NO_ABILITIES) {
     readStoredSet({ ...shared, ...olds }),
     readDeclaredSet({ ...shared, ...news }),
   ];
-  return decideObjects(conversionEvent, stored, declared, { can, deletes: () => true });
+  return decideObjects(conversionEvent, stored, declared, {
+    can,
+    fateOf: (id) => ({ id, isDeleted: Boolean(can.delete) }),
+  });
 }
 /** As Pulumi gives them: sorted as text, `k10` before `k2`. */
 const keys = (amount: number) => Array.from({ length: amount }, (_, at) => `k${at}`).sort();
@@ -216,10 +219,10 @@ describe("after an `up`", () => {
 
   it("lists objects that are no longer managed; of many the ids", () => {
     const left = (amount: number) =>
-      keys(amount).map((key, at) => ({
+      keys(amount).map((key) => ({
         id: String(Number(key.slice(1)) + 1),
         key,
-        at: String(at),
+        isDeleted: false,
       }));
     const told = (amount: number) =>
       leftMessage(conversionEvent, left(amount))?.split("\n");

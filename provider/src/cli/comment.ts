@@ -174,7 +174,7 @@ function plannedIn(
   step: Step,
   settings: Settings,
   inCatalog: readonly Step[] = [{ ...step, newState: step.oldState }],
-): ObjectChange[] {
+) {
   const { op, urn, oldState, newState } = step;
   const resource = resourceOfType((newState ?? oldState)?.type ?? "");
   if (!resource) return [];
@@ -184,16 +184,16 @@ function plannedIn(
   const declared = readDeclared(resource, newState?.inputs);
   if (!declared.events) return [];
   const kind = kindOf(resource);
+  const can = knownOperations(kind, settings);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
   const objects = decideObjects(kind, readStored(resource, oldState?.id, olds), declared, {
-    can: knownOperations(kind, settings),
-    deletes: () => {
-      if (isReplacedSet) return false;
+    can,
+    fateOf: (id) => {
       const asking = op === "delete" ? inCatalog : [step];
       const isAsked = asking.some((each) => asksToDelete(each.newState?.inputs));
-      const states = [oldState, newState];
-      return retentionReason(isAsked && asksToDelete(olds), states) === undefined;
+      const why = retentionReason(isAsked && asksToDelete(olds), [oldState, newState]);
+      return { id, isDeleted: why === undefined && !isReplacedSet && Boolean(can.delete) };
     },
     override: (action, changed) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);

@@ -46,7 +46,6 @@ import { planOfCreate } from "./create.js";
 import { createdAt, ObjectOperations, type Target } from "./execute.js";
 import {
   deletedNotice,
-  formerlyLeftNotice,
   leftMessage,
   replacedNotice,
   savedAsSentMessage,
@@ -145,9 +144,7 @@ export async function deleteResource(
   if (ref && !isSet) label += ` (${id})`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
-  const unmanaged = operations.withoutHolder(left);
-  if (ref && unmanaged.length > 0)
-    runtime.messages.informEach(formerlyLeftNotice(ref, unmanaged));
+  if (ref) operations.tellFormerlyLeft(ref, left);
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(ref, key) };
   });
@@ -190,7 +187,7 @@ async function deletedRef(resource: AnyKind, runtime: Runtime, id: string) {
 }
 
 /** Makes the objects as they are declared, and deletes the objects that have left a set. */
-async function applyPlan(plan: Plan): Promise<ApplyResult> {
+async function applyPlan(plan: Plan) {
   const { runtime, resource, kind, ref, stored, objects } = plan;
   const { deployment } = runtime;
   noteReached(plan);
@@ -210,7 +207,8 @@ async function applyPlan(plan: Plan): Promise<ApplyResult> {
   const isWell = !outcomes.values().some(isTrouble);
   // The engine itself calls `delete` for a single resource's former object.
   const isSingle = resource === kind;
-  const wanted = isSingle || !isWell ? [] : leaving.filter(({ id }) => plan.deletes(id));
+  const wanted =
+    isSingle || !isWell ? [] : leaving.filter(({ id }) => plan.fateOf(id).isDeleted);
   const failedDeletes = await deleteObjects(
     operations,
     ref.label,
@@ -301,7 +299,7 @@ function nextOutputs(
   return { outs, saved: { properties, secret: secretArgumentsIn(inputs) } };
 }
 
-function tasksOf(plan: Plan): ObjectTask[] {
+function tasksOf(plan: Plan) {
   const { runtime, kind, stored, inputs, objects, secret } = plan;
   // A set's deletes come after the tasks.
   const rest = ["same", "retain", "delete"];
@@ -325,7 +323,7 @@ async function deleteObjects(
   label: string,
   wanted: readonly (Pick<LeftLive, "key"> & Omit<Target, "label">)[],
   properties: Values,
-): Promise<FailedDelete[]> {
+) {
   const created = properties[CREATED];
   const { kind, runtime } = operations;
   const { maxConcurrentRequests } = runtime.settings;
@@ -408,20 +406,22 @@ function tellCreated(
     // The engine may still call `delete` for this object, by the option in the state.
     deployment.staying.add(kind, former.id);
     const then = `is ${outcome.id} now`;
-    messages.warnEach(replacedNotice(kind, ref, { ...former, isDeleted: false }, then));
+    const fate = { ...objects[0]?.leaving, ...former, isDeleted: false };
+    messages.warnEach(replacedNotice(kind, ref, fate, then));
   }
   messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
 }
 
 /** A set's outputs. @param id of the set. @throws ResourceFailure if anything failed. */
 function setOutputs(
-  { runtime, kind, ref, stored, objects }: Plan,
+  { runtime, kind, ref, stored, objects, fateOf }: Plan,
   done: ApplyResult,
   id: string,
 ) {
   const { outcomes, unmanaged, failedDeletes, after } = done;
   const { messages } = runtime;
-  messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, unmanaged));
+  const left = unmanaged.map(({ id, key }) => ({ key, ...fateOf(id) }));
+  messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, left));
   messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
   if (failedDeletes.length === 0 && !outcomes.values().some(isTrouble)) return done.outs;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);

@@ -108,9 +108,7 @@ export async function createOnce(
       return { kind: "unresolved", record: plan.record };
     case "refused":
       runtime.deployment.firstRefused ??= ref.label;
-      throw new BlockedCreateError(
-        namesakesMessage(runtime, [{ ref, open: plan.namesake }]),
-      );
+      throw new BlockedCreateError(namesakesMessage([{ ref, open: plan.namesake }]));
     case "not sent":
       throw new BlockedCreateError(refusedBeforeMessage(ref, plan.refused));
     case "send":
@@ -168,7 +166,7 @@ export function planOfCreate(
   const { kind, unresolved } = object;
   const { deployment, record } = runtime;
   const own = ownCreates(runtime, object, open);
-  return planCreate({
+  const plan = planCreate({
     saved: savedMeanwhile(runtime, object),
     own: own.filter((each) => {
       return runtime.isSameAccount(each.account) && !record.hasSeen(each);
@@ -179,6 +177,8 @@ export function planOfCreate(
     namesake: namesakeOf(runtime, object, { own, open }),
     firstRefused: deployment.firstRefused,
   });
+  if (plan.do === "refused") deployment.named.add(plan.namesake.mark);
+  return plan;
 }
 
 /** Searches for a create of unknown outcome. @returns undefined if it certainly wasn't carried out. */
@@ -227,11 +227,7 @@ function ownershipConflict(
  * Takes over an object that an earlier run made; whether it still exists, a refresh finds out.
  * @throws ArgumentsError if another resource has the object.
  */
-function takeOver(
-  runtime: Runtime,
-  task: ObjectTask,
-  made: CreateRecord & { id: string },
-): Outcome {
+function takeOver(runtime: Runtime, task: ObjectTask, made: CreateRecord & { id: string }) {
   const { kind, ref, values } = task;
   const { label, key } = ref;
   const { id, mark } = made;
@@ -260,7 +256,7 @@ export function differsFromSent(
   { settings }: Runtime,
   { kind, values, secret }: Pick<ObjectTask, "kind" | "values" | "secret">,
   made: Pick<CreateRecord, "body" | "name" | "facts">,
-): "certainly" | "perhaps" | undefined {
+) {
   const { body } = made;
   const isOther =
     body === ""
@@ -271,7 +267,7 @@ export function differsFromSent(
   return body === "" && canSetAll ? "perhaps" : undefined;
 }
 
-async function sendCreate(runtime: Runtime, task: RunningTask): Promise<Outcome> {
+async function sendCreate(runtime: Runtime, task: RunningTask) {
   const { kind, ref, values, secret, mark } = task;
   const { key, label } = ref;
   const { account, deployment, settings, messages, runName: run } = runtime;

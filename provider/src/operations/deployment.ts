@@ -12,7 +12,7 @@
  * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
  */
 import type { Kind } from "../kinds/index.js";
-import type { PlannedObject } from "../plan/index.js";
+import type { Fate, PlannedObject } from "../plan/index.js";
 import {
   catalogIn,
   objectKey,
@@ -35,7 +35,7 @@ export interface Checked {
   /** The resource under its former name, if the state still has that: commands name resources as the state does. */
   inState?: ResourceRef | undefined;
   /** The plan of a single resource's `diff`, once there was one. */
-  planned?: { stored: StoredSet; object: PlannedObject; deletes(id: string): boolean };
+  planned?: { stored: StoredSet; object: PlannedObject; fateOf(id: string): Fate };
 }
 
 /** Objects of any kind, by {@link objectKey}. */
@@ -59,6 +59,8 @@ export class Deployment {
   hasFailed = false;
   /** The label of the first object that was not created because of an open create. Nothing new is sent after that. */
   firstRefused: string | undefined;
+  /** The marks of creates that this run's errors name. */
+  readonly named = new Set<string>();
   /** The outcomes of this run's creates with which the engine's call fails, by key: the engine may ask again. */
   readonly failed = new Map<string, Outcome>();
   /**

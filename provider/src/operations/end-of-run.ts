@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { BlockedCreateError } from "../base/index.js";
 import { kindsByName, resourceOfType } from "../kinds/index.js";
-import { asUnresolved, isMade, type OpenCreate, type OpenCreates } from "../plan/index.js";
+import { isMade, type OpenCreate, type OpenCreates } from "../plan/index.js";
 import {
   type EngineRun,
   type ExportedObject,
@@ -28,13 +28,12 @@ import {
 } from "../state/index.js";
 import { LEFT_OUT, ObjectOperations, withFate } from "./execute.js";
 import {
-  formerlyLeftNotice,
   leavingNotice,
   leftOutMessage,
   notDeletedNotice,
   secondObjectNotice,
   unclaimedMessage,
-  unresolvedMessage,
+  undeclaredMessage,
 } from "./messages.js";
 import type { Runtime } from "./runtime.js";
 
@@ -45,30 +44,24 @@ const late = () => sleep(MAX_WAIT_MS, undefined, { ref: false });
 /**
  * Waits for the record before the last resource is done: after that, Pulumi takes out of the state what is to be named,
  * and forgets what an interrupted update of a set has sent.
- * @throws BlockedCreateError if this run leaves that set out, or the program no longer declares it.
+ * @throws BlockedCreateError if this run leaves that set out, or the program hasn't declared it. A program that goes on
+ * after an `await` may still declare it; but only its end would tell, and Pulumi saves before that.
  */
 export async function awaitRecord(runtime: Runtime) {
   const { deployment, record, command, provider } = runtime;
   // With --target nobody knows which resource is the last.
   const partial = isPartial(command) ? command : undefined;
   if (!partial && !deployment.isWhole) return;
-  const { all } = await record.open();
-  const updates = all.filter((each) => record.willForget(each) && !record.hasSeen(each));
-  if (partial) {
-    const urnOf = ({ mark }: OpenCreate) => record.arrived?.listed(mark)?.urn ?? "";
-    const others = updates.filter((each) => !isInRun(urnOf(each), partial));
-    if (others.length > 0) throw new BlockedCreateError(leftOutMessage(others));
-    return;
-  }
-  const undeclared = updates.filter((each) => {
+  const forgotten = (await record.open()).all.filter((each) => {
+    if (!record.willForget(each) || record.hasSeen(each)) return false;
+    if (partial) return !isInRun(record.arrived?.listed(each.mark)?.urn ?? "", partial);
     const isOwn = each.provider === provider && !isMade(each);
     return isOwn && !deployment.isInProgram(resourceKeyIn(each.key));
   });
-  const open = undeclared.map((each) => {
-    const ref = parseKey(each.key);
-    return { ref, record: asUnresolved(ref, each) };
-  });
-  if (open.length > 0) throw new BlockedCreateError(unresolvedMessage(open));
+  if (forgotten.length === 0) return;
+  for (const { mark } of forgotten) deployment.named.add(mark);
+  const messageOf = partial ? leftOutMessage : undeclaredMessage;
+  throw new BlockedCreateError(messageOf(forgotten));
 }
 
 export async function tellEnd(runtime: Runtime) {
@@ -102,7 +95,7 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     const of = resourceOfType(resource.type);
     // Without this option the engine calls `delete`, which says what it does.
     const isCalled = resource.retainOnDelete !== true;
-    if (!of || (isCalled && deployment.isUp === true)) return false;
+    if (!of || resource.protect || (isCalled && deployment.isUp === true)) return false;
     const isDeclared = deployment.isInProgram(keyOfUrn(of.name, resource.urn));
     // An earlier run has not come to its delete, of which Pulumi's JSON doesn't show a step.
     if (resource.delete === true) return isCalled && !("member" in of && isDeclared);
@@ -118,20 +111,16 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     // Another provider's process may have adopted it in this run.
     const holders = now?.holdersOf(kind.name, id) ?? [];
     if (holders.some((other) => other.resource.urn !== resource.urn)) continue;
-    const operations = new ObjectOperations(kind, runtime);
-    const why = operations.whyKept({ id, ref }, resource.outputs);
-    if (resource.delete !== true) messages.informEach(leavingNotice(each, !why));
-    else if (!why) messages.warnEach(leavingNotice(each, true, REPLACED_BEFORE));
+    const fate = new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
+    if (resource.delete !== true) messages.informEach(leavingNotice(each, fate));
+    else if (fate.isDeleted) messages.warnEach(leavingNotice(each, fate, REPLACED_BEFORE));
   }
   tellKept(runtime, objects);
   for (const { type, urn, outputs = {} } of leaving) {
     const of = resourceOfType(type);
     if (!of) continue;
-    const left = new ObjectOperations(kindOf(of), runtime).withoutHolder(
-      leftLiveIn(outputs),
-    );
-    if (left.length > 0)
-      messages.informEach(formerlyLeftNotice(refIn(of, urn, undefined), left));
+    const operations = new ObjectOperations(kindOf(of), runtime);
+    operations.tellFormerlyLeft(refIn(of, urn, undefined), leftLiveIn(outputs));
   }
 }
 
@@ -151,7 +140,9 @@ function tellKept(runtime: Runtime, objects: readonly ExportedObject[]) {
       if (member === undefined || !isLeft || !isSure) continue;
       why = SET_REPLACED;
     }
-    if (why === SET_REPLACED || why === LEFT_OUT)
+    // Otherwise it was named with the reason.
+    const isOpen = resource.delete === true || deployment.isClaimedOrAdopted(kind, id);
+    if (why === SET_REPLACED || (why === LEFT_OUT && isOpen))
       messages.warnEach(
         notDeletedNotice({ label: `${label} (${id})`, id }, withFate(kind, id, why)),
       );
@@ -173,14 +164,13 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
     deployment.holderOf(kindAt(key), replaces) === key;
   const isKnown = ({ key, id = "" }: OpenCreate) =>
     deployment.isClaimedOrAdopted(kindAt(key), id);
-  const isWhole = !deployment.hasFailed;
   const unclaimed = open.all.filter((create) => {
     const { key, isInState } = create;
     // Another provider has a process of its own.
     if (create.provider !== provider) return false;
     if (isInState === true && isKept(key)) return false;
     if (record.hasSeen(create)) return false;
-    if (isWhole && isUndone(create)) return true;
+    if (!deployment.hasFailed && isUndone(create)) return true;
     if (deployment.isDeclared(key)) return !deployment.reached.has(key);
     return !isKnown(create);
   });
@@ -188,10 +178,10 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
   if (deployment.isUp !== false && command?.command !== "preview")
     await journal().keep(unclaimed.filter(({ isOfUpdate }) => isOfUpdate));
   const isSecond = (create: OpenCreate) => create.id !== undefined && isUndone(create);
-  const others = unclaimed.filter((create) => !isSecond(create));
-  const isGone = others.every(({ key }) => !deployment.isDeclared(key));
-  const text = unclaimedMessage(others, isWhole && isGone);
-  if (others.length > 0) messages.tellAt("warn", "", text);
+  const others = unclaimed.filter((create) => {
+    return !isSecond(create) && !deployment.named.has(create.mark);
+  });
+  if (others.length > 0) messages.tellAt("warn", "", unclaimedMessage(others));
   for (const create of [...record.superseded, ...unclaimed.filter(isSecond)])
     if (create.id !== undefined && !isKnown(create))
       messages.warnEach(

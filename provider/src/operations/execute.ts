@@ -24,8 +24,8 @@ import {
   type OptionalOperation,
   withDifferences,
 } from "../kinds/index.js";
-import { isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
-import { isInRun, isPartial, retentionReason, type SavedState } from "../record/index.js";
+import { type Fate, isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
+import { isInRun, isPartial, retentionReason } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -41,6 +41,7 @@ import {
 import { createOnce, momentAfter } from "./create.js";
 import {
   alsoBelongsTo,
+  formerlyLeftNotice,
   notDeletedNotice,
   tooEarlyNotice,
   warnOfPlatform,
@@ -163,6 +164,16 @@ export class ObjectOperations {
     return runtime.work.track(() => runtime.client().read(this.#request("read", target)));
   }
 
+  /** @throws ArgumentsError if the object, whose id a person gave, doesn't exist. */
+  async readGiven(target: Target) {
+    const { id, label, ifAbsent } = target;
+    const record = await this.read(target);
+    if (record) return record;
+    throw new ArgumentsError(
+      `${label}: there is no ${this.kind.create.noun} ${id} on the platform. Nothing was changed. If ${id} is new, run this again later; otherwise ${ifAbsent}.`,
+    );
+  }
+
   /** Callers have checked that the operation is known. */
   #request(name: OptionalOperation, { id, label, ref, ifAbsent }: Target) {
     const operation = this.can[name];
@@ -190,7 +201,7 @@ export class ObjectOperations {
   }
 
   /** Until when a missing object may only be too new to be found, ISO 8601; undefined if it is gone. */
-  unprovenUntil(created: unknown): string | undefined {
+  unprovenUntil(created: unknown) {
     const { settings, work, platformNow } = this.runtime;
     const { clock } = work;
     // Reads never lag behind creates then.
@@ -249,12 +260,7 @@ export class ObjectOperations {
    */
   async #compare({ ref: { label }, values, secret }: ObjectTask, id: string) {
     const { kind } = this;
-    const record = await this.read({ id, label, ifAbsent: CORRECT_ID });
-    if (!record)
-      throw new ArgumentsError(
-        `${label}: existingId ${id}: there is no ${kind.create.noun} ${id} on the platform. Nothing was changed. ` +
-          `Correct existingId, or leave it out; if ${id} is new, run this again later.`,
-      );
+    const record = await this.readGiven({ id, label, ifAbsent: CORRECT_ID });
     const differences = differencesIn(kind, this.runtime.settings, values, record);
     const wrong = [...differences].filter(
       ([property]) => !this.can.update || property === kind.owner,
@@ -334,14 +340,23 @@ export class ObjectOperations {
     return why && withFate(kind, id, why);
   }
 
-  /** Without the objects that a resource has, or had when the run began: these say themselves what becomes of them. */
-  withoutHolder(left: readonly LeftLive[]) {
+  /** The objects that a resource has, or had when the run began, say themselves what becomes of them. */
+  tellFormerlyLeft(ref: Omit<ResourceRef, "identity">, left: readonly LeftLive[]) {
     const { kind } = this;
-    const { deployment, record } = this.runtime;
-    return left.filter(({ id }) => {
+    const { deployment, record, messages } = this.runtime;
+    const others = left.filter(({ id }) => {
       const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
       return holders.length === 0 && !deployment.isClaimedOrAdopted(kind, id);
     });
+    if (others.length > 0) messages.informEach(formerlyLeftNotice(ref, others));
+  }
+
+  /** The fate of an object that leaves its resource, for plans and messages. */
+  fateOf(target: Pick<Target, "id" | "ref">, properties?: Values): Fate {
+    const { id } = target;
+    if (!this.can.delete && !asksToDelete(properties)) return { id, isDeleted: false };
+    const why = this.whyKept(target, properties);
+    return { id, isDeleted: why === undefined, why };
   }
 
   /**
@@ -351,8 +366,8 @@ export class ObjectOperations {
   whyKept(
     { id, ref }: Pick<Target, "id" | "ref">,
     properties: Values = {},
-    saved: SavedState | undefined = this.runtime.record.arrived,
-  ): string | undefined {
+    saved = this.runtime.record.arrived,
+  ) {
     const { kind, can, runtime } = this;
     const { deployment, record, command } = runtime;
     const isLeftOut = isPartial(command);
@@ -395,7 +410,6 @@ function changedFields(kind: Kind, olds: Values, news: Values, changed: readonly
   const fields: Record<string, unknown> = {};
   for (const [property, field] of Object.entries(kind.wireNames))
     if (changed.includes(property)) fields[field] = body[field] ?? null;
-  if (!changed.includes("additionalFields")) return fields;
   const before = asRecord(olds.additionalFields);
   const after = asRecord(news.additionalFields);
   for (const field of Object.keys({ ...before, ...after }))

@@ -23,6 +23,8 @@ import {
 import { type Kind, ownerIn, warningsIn } from "../kinds/index.js";
 import {
   type Abilities,
+  asUnresolved,
+  type Fate,
   type OpenCreate,
   type PlannedObject,
   type ShownAction,
@@ -159,16 +161,13 @@ function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
 }
 
 /** The error of an `up` or a preview for new objects that open creates block. @param all at least one. */
-export function namesakesMessage(
-  { deployment }: Pick<Runtime, "deployment">,
-  all: readonly Namesake[],
-) {
+export function namesakesMessage(all: readonly Namesake[]) {
   const sorted = all.toSorted((a, b) => natural(a.ref.shownName, b.ref.shownName));
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   return [
     `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name on the platform. This run creates nothing more.`,
     ...cut(lines, MAX_LISTED),
-    ...openAdvice(sorted, deployment.isWhole),
+    ...openAdvice(sorted),
     `Then run \`${inStack("pulumi up")}\`.`,
   ].join("\n");
 }
@@ -181,47 +180,34 @@ function whatIsOpen(open: OpenCreate) {
 }
 
 /**
- * Lines about what to do for each answer. The advice about names is the first object's, and stands for all.
- * @param isWhole whether the program has declared all that it declares: if not, it may still declare the open ones.
+ * Lines about what to do for each answer. The advice about names is the first object's, and stands for all. The program
+ * may still declare the open ones, for example after an `await`, so none is to be forgotten by a printed command.
  */
-function openAdvice(all: readonly Namesake[], isWhole: boolean) {
+function openAdvice(all: readonly Namesake[]) {
   const [{ ref, open }] = all as readonly [Namesake];
   const names = new Set(all.map((each) => parseKey(each.open.key).shownName));
-  const unknown = all.filter((each) => each.open.id === undefined);
-  const lines: string[] = [];
-  if (!isWhole) {
-    const urns = new Set(all.map((each) => refLike(ref, each.open.key).resourceUrn));
-    const targets = [...urns]
-      .slice(0, MAX_LISTED)
-      .map((urn) => ` --target ${shellWord(urn)}`);
-    lines.push(
-      `If the program also declares ${quoted(names)}, run ${agree(names.size, "that", "those")} first:`,
-      `  ${inStack(`pulumi up${targets.join("")}`)}`,
-    );
-  }
-  if (unknown.length > 0)
-    lines.push(...answerCommands(unknown.map((each) => parseKey(each.open.key).shownName)));
-  const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });
-  if (unknown.length === 0) lines.push(`If both are the same object: ${cure}.`);
-  else lines.push(`If it is there, and both are the same object: also ${cure}.`);
-  if (unknown.length === all.length) return lines;
-  if (isWhole)
-    lines.push(
-      "If not, drop the record of the earlier create:",
-      `  ${pendingCommandLine("forget", [...names])}`,
-    );
-  else
-    lines.push(
-      `If not, and the program doesn't declare ${quoted(names)}: \`${COMMAND} pending --help\` says how to drop its record.`,
-    );
-  return lines;
-}
-
-function quoted(names: ReadonlySet<string>) {
-  return enumerate(
+  const quoted = enumerate(
     Array.from(names, (name) => `"${printable(name)}"`),
     MAX_LISTED,
   );
+  const unknown = all.filter((each) => each.open.id === undefined);
+  const urns = new Set(all.map((each) => refLike(ref, each.open.key).resourceUrn));
+  const targets = [...urns]
+    .slice(0, MAX_LISTED)
+    .map((urn) => ` --target ${shellWord(urn)}`);
+  const lines = [
+    `If the program also declares ${quoted}, run ${agree(names.size, "that", "those")} first:`,
+    `  ${inStack(`pulumi up${targets.join("")}`)}`,
+  ];
+  if (unknown.length > 0)
+    lines.push(...answerCommands(unknown.map((each) => parseKey(each.open.key).shownName)));
+  const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });
+  lines.push(`If both are the same object: ${cure}.`);
+  if (unknown.length < all.length)
+    lines.push(
+      `If not, and the program doesn't declare ${quoted}: \`${COMMAND} pending --help\` says how to drop its record.`,
+    );
+  return lines;
 }
 
 /** The ref of a key, in the stack and the front end of another ref. */
@@ -239,31 +225,41 @@ export function possibleNamesakeNotice({ ref, open }: Namesake) {
 
 /** @param refused the first object that was not created. */
 export function refusedBeforeMessage({ label }: ResourceRef, refused: string) {
-  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${inStack(`${COMMAND} pending`)}\`. Then run \`${inStack("pulumi up")}\`.`;
+  return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${inStack(`${COMMAND} pending`)}\`.`;
 }
 
 const ASKED = 'deletionPolicy: "delete"';
 
+function idsOf(objects: readonly Pick<Fate, "id">[]) {
+  return idRanges(objects.map(({ id }) => id));
+}
+
+/** Sentences about objects that stay live, with the reasons. @param subject the object or objects. */
+function liveSentences(kind: Kind, subject: string, objects: readonly Fate[]) {
+  const byReason = Map.groupBy(objects, ({ why = "" }) => why);
+  byReason.delete("");
+  const reasons = Array.from(byReason, ([why, those]) => {
+    return `${idsOf(those)} ${agree(those.length, "isn't", "aren't")} deleted, because ${why}.`;
+  });
+  return [`${staysLive(kind, subject)}.`, ...reasons].join(" ");
+}
+
 /** In an `up` or a `destroy`: a resource's objects were deleted. @param label the resource's, with its id. */
-export function deletedNotice(label: string, deleted: readonly Pick<LeftLive, "id">[]) {
-  const ids = idRanges(deleted.map(({ id }) => id));
-  return notice("deleted", { label }, `${label}: deleted ${ids} on the platform.`);
+export function deletedNotice(label: string, deleted: readonly Pick<Fate, "id">[]) {
+  const text = `${label}: deleted ${idsOf(deleted)} on the platform.`;
+  return notice("deleted", { label }, text);
 }
 
 /**
  * About the old object of a replaced resource, in a preview and after the `up`.
  * @param then the end of a sentence about the resource: `is 43 now`.
  */
-export function replacedNotice(
-  kind: Kind,
-  ref: ResourceRef,
-  { id, isDeleted }: NonNullable<PlannedObject["leaving"]>,
-  then: string,
-) {
+export function replacedNotice(kind: Kind, ref: ResourceRef, leaving: Fate, then: string) {
+  const { id, isDeleted } = leaving;
   const old = `The old object ${id}`;
-  let fate = staysLive(kind, old);
-  if (isDeleted) fate = `${old} will be deleted on the platform (${ASKED})`;
-  return notice("replaced", ref, `${ref.label} ${then}. ${fate}.`, id);
+  let fate = liveSentences(kind, old, [leaving]);
+  if (isDeleted) fate = `${old} will be deleted on the platform (${ASKED}).`;
+  return notice("replaced", ref, `${ref.label} ${then}. ${fate}`, id);
 }
 
 /**
@@ -287,15 +283,16 @@ export function secondObjectNotice({ label }: Shown, kind: Kind, id: string) {
  * old object of an interrupted replacement, which Pulumi's JSON doesn't show.
  */
 export function leavingNotice(
-  { kind, ref, id = "", name }: Pick<ExportedObject, "kind" | "ref" | "id" | "name">,
-  isDeleted: boolean,
-  why = "is no longer in the program",
+  { kind, ref, name }: Pick<ExportedObject, "kind" | "ref" | "name">,
+  leaving: Fate,
+  what = "is no longer in the program",
 ) {
   const { label, shownName } = ref;
+  const { id, isDeleted } = leaving;
   const object = `${kind.create.noun} ${id} ("${printable(name)}")`;
-  let fate = staysLive(kind, `Its ${object}`);
-  if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED})`;
-  const text = `\`${printable(shownName)}\` ${why}. ${fate}.`;
+  let fate = liveSentences(kind, `Its ${object}`, [leaving]);
+  if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
+  const text = `\`${printable(shownName)}\` ${what}. ${fate}`;
   const sort = isDeleted
     ? "deleted on the platform by `pulumi up`"
     : "no longer in the program, which stay live";
@@ -313,20 +310,13 @@ export function formerlyLeftNotice(
   return notice("that left objects live before", { label }, text);
 }
 
-/**
- * At the end of a preview or an `up`: open creates that this run has not come to. @param all at least one.
- * @param isWhole whether the run has come to all that the program declares.
- */
-export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean) {
+/** At the end of a preview or an `up`: open creates that this run has not come to. @param all at least one. */
+export function unclaimedMessage(all: readonly OpenCreate[]) {
   const names = all.map(
     ({ key, id = "outcome unknown" }) => `${parseKey(key).shownName} (${id})`,
   );
-  const creates = count(all.length, "create");
-  const what = isWhole
-    ? `sent ${creates} that this run doesn't declare`
-    : `also sent ${creates}`;
   return [
-    `An earlier run ${what}: ${listed(names)}. To see what to do:`,
+    `An earlier run also sent ${count(all.length, "create")}: ${listed(names)}. To see what to do:`,
     `  ${inStack(`${COMMAND} pending`)}`,
   ].join("\n");
 }
@@ -334,7 +324,7 @@ export function unclaimedMessage(all: readonly OpenCreate[], isWhole: boolean) {
 /** The error of a run with targets. @param all what interrupted updates of other sets have sent; at least one. */
 export function leftOutMessage(all: readonly OpenCreate[]) {
   const names = all.map(({ key }) => parseKey(key).shownName);
-  return `An interrupted run sent ${count(all.length, "create")} of a set that this run leaves out: ${listed(names)}. Pulumi would forget ${agree(all.length, "it", "them")}, so nothing was sent. First run \`${inStack("pulumi up")}\` without --target and --exclude.`;
+  return `An interrupted run sent ${count(all.length, "create")} of a set that this run leaves out: ${listed(names)}. Pulumi would forget this, so nothing was sent. First run \`${inStack("pulumi up")}\` without --target and --exclude.`;
 }
 
 export function warnOfPlatform(
@@ -398,7 +388,7 @@ export function planMessage(
   members: readonly PlannedObject[],
   abilities: Pick<Abilities, "read" | "update">,
   isKept: (id: string) => boolean = () => false,
-): string | undefined {
+) {
   const byAction = Map.groupBy(members, shownAction);
   const counts: string[] = [];
   const lines: string[] = [];
@@ -412,15 +402,15 @@ export function planMessage(
   if (counts.length === 0) return undefined;
   const all = members.flatMap((member) => member.leaving ?? []);
   const leaving = all.filter(({ id }) => !isKept(id));
-  const gone = leaving.filter(({ isDeleted }) => isDeleted).map(({ id }) => id);
-  const live = leaving.filter(({ isDeleted }) => !isDeleted).map(({ id }) => id);
+  const gone = leaving.filter(({ isDeleted }) => isDeleted);
+  const live = leaving.filter(({ isDeleted }) => !isDeleted);
   counts.push(`${byAction.get("same")?.length ?? 0} unchanged`);
   lines.push(...renameHints(kind, members, isKept));
   if (live.length > 0)
-    lines.push(`${staysLive(kind, `Each old object (${idRanges(live)})`)}.`);
+    lines.push(liveSentences(kind, `Each old object (${idsOf(live)})`, live));
   if (gone.length > 0)
     lines.push(
-      `At the end, if all goes well, \`pulumi up\` deletes ${idRanges(gone)} on the platform (${ASKED}).`,
+      `At the end, if all goes well, \`pulumi up\` deletes ${idsOf(gone)} on the platform (${ASKED}).`,
     );
   if (byAction.has("perhaps replace"))
     lines.push(
@@ -463,14 +453,13 @@ function renameHints(
 }
 
 /** @param left the objects that the `up` has left live and unmanaged. */
-export function leftMessage(kind: Kind, left: readonly LeftLive[]): string | undefined {
+export function leftMessage(kind: Kind, left: readonly (Fate & Pick<LeftLive, "key">)[]) {
   if (left.length === 0) return undefined;
   const those = left.map(({ id, key }) => `${key} (${id})`);
-  const ids = idRanges(left.map(({ id }) => id));
   return [
-    `No longer managed after this run: ${count(left.length, `live ${kind.create.noun}`)}, ${ids}.`,
+    `No longer managed after this run: ${count(left.length, `live ${kind.create.noun}`)}, ${idsOf(left)}.`,
     `  ${listed(those)}`,
-    `${staysLive(kind, "Each")}.`,
+    liveSentences(kind, "Each", left),
   ].join("\n");
 }
 
@@ -479,24 +468,21 @@ export function usedMessage(
   { label }: ResourceRef,
   objects: readonly Pick<PlannedObject, "key" | "id">[],
   outcomes: Outcomes,
-): string | undefined {
-  const adopted: string[] = [];
-  const takenOver: string[] = [];
-  for (const { key, id } of objects) {
+) {
+  const used = objects.flatMap(({ key, id }) => {
     const outcome = outcomes.get(key);
-    const now = outcome && "id" in outcome ? outcome.id : undefined;
-    if (now === undefined || now === id) continue;
+    if (!outcome || !("id" in outcome) || outcome.id === id) return [];
     // A single resource has no key.
-    const item = key === "" ? now : `${key} (${now})`;
-    if (outcome?.kind === "managed") adopted.push(item);
-    if (outcome?.kind === "created" && outcome.isTakenOver) takenOver.push(item);
-  }
-  const parts = [];
-  if (adopted.length > 0) parts.push(`adopted: ${listed(adopted)}`);
-  if (takenOver.length > 0)
-    parts.push(`taken over from an earlier run: ${listed(takenOver)}`);
-  if (parts.length === 0) return undefined;
-  return `${label}: ${parts.join("; ")}. No create was sent for ${agree(adopted.length + takenOver.length, "it", "them")}.`;
+    const item = joined(" ", key, key === "" ? outcome.id : `(${outcome.id})`);
+    if (outcome.kind === "managed") return { how: "adopted", item };
+    return outcome.isTakenOver ? { how: "taken over from an earlier run", item } : [];
+  });
+  if (used.length === 0) return undefined;
+  const parts = Array.from(
+    Map.groupBy(used, ({ how }) => how),
+    ([how, those]) => `${how}: ${listed(those.map(({ item }) => item))}`,
+  );
+  return `${label}: ${parts.join("; ")}. No create was sent for ${agree(used.length, "it", "them")}.`;
 }
 
 function listed(items: readonly string[]) {
@@ -557,6 +543,13 @@ export function hiddenEventsMessage({ label, shownName }: ResourceRef) {
     "Look in the account, and set existingId for each event that is there. Then run:",
     `  ${pendingCommandLine("not-created", [shownName])}`,
   ].join("\n");
+}
+
+/** The error of a program that has not declared a set so far. @param all what an interrupted update of it has sent. */
+export function undeclaredMessage(all: readonly OpenCreate[]) {
+  const open = all.map((each) => ({ ref: parseKey(each.key), record: asUnresolved(each) }));
+  return `${unresolvedMessage(open)}
+The program hasn't declared the set so far, and Pulumi would forget this. If it declares the set after an await: resolve this first, or declare the set before the first await.`;
 }
 
 /** The error of an `up` or a preview while creates are unresolved. @param open at least one. */

@@ -30,6 +30,7 @@ import {
   type Circumstances,
   changeMessages,
   decideObjects,
+  type Fate,
   holdsUnknown,
   isMade,
   OpenCreates,
@@ -106,6 +107,7 @@ export interface Plan extends Circumstances, ResourceChange {
   /** The resource's outputs in the state. */
   olds: Values;
   inputs: Values;
+  fateOf(id: string): Fate;
   objects: readonly NamedObject[];
 }
 
@@ -118,7 +120,7 @@ export async function check(
   runtime: Runtime,
   ref: ResourceRef,
   request: { context: ProgramContext; olds: Values; news: Values },
-): Promise<{ inputs: Values; failures: string[] }> {
+) {
   const { context, olds, news } = request;
   const { deployment, messages, settings } = runtime;
   runtime.begin(ref);
@@ -276,7 +278,7 @@ export function planObjects(
     declared: readDeclared(resource, inputs),
     secret: secretOfObjects(kind, secret.union(wasSecret)),
     can: operations.can,
-    deletes: (object: string) => !operations.whyKept({ id: object, ref }, olds),
+    fateOf: (object: string) => operations.fateOf({ id: object, ref }, olds),
   };
   return { ...plan, objects: namedObjects(plan) };
 }
@@ -288,7 +290,7 @@ function resourceKeys({ ref, checked }: Pick<Plan, "ref" | "checked">) {
 }
 
 /** Decides about the objects. Their keys: the own one, then those by the resource's aliases and the `formerKey`. */
-function namedObjects(plan: Omit<Plan, "objects">): NamedObject[] {
+function namedObjects(plan: Omit<Plan, "objects">) {
   const { kind, ref, stored, declared } = plan;
   const resources = resourceKeys(plan);
   return decideObjects(kind, stored, declared, plan).map((object) => {
@@ -321,8 +323,9 @@ export async function withOpenCreates(plan: Plan) {
   // Pulumi's record has it, but perhaps can't be read.
   for (const [key, record] of stored.unresolved)
     open.note({ ...record, key: objectRef(ref, key).key, run: "", isInState: true });
-  if (isSet && open.of([ref.key]).length > 0)
-    throw new BlockedCreateError(hiddenEventsMessage(ref));
+  const hidden = isSet ? open.of([ref.key]) : [];
+  for (const { mark } of hidden) runtime.deployment.named.add(mark);
+  if (hidden.length > 0) throw new BlockedCreateError(hiddenEventsMessage(ref));
   const whole = { ...plan, stored: withUnresolved(plan, open) };
   return { ...whole, objects: namedObjects(whole) };
 }
@@ -332,8 +335,8 @@ function isQuiet({ action }: PlannedObject) {
 }
 
 /** The state, with all of the resource's creates of unknown outcome. */
-function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
-  const { runtime, resource, ref, stored, objects } = plan;
+function withUnresolved(plan: Plan, open: OpenCreates) {
+  const { runtime, resource, stored, objects } = plan;
   const unresolved = new Map(stored.unresolved);
   for (const [key, each] of unresolved)
     unresolved.set(key, runtime.record.asLastSent(each));
@@ -355,14 +358,13 @@ function withUnresolved(plan: Plan, open: OpenCreates): StoredSet {
     if (object && unresolved.has(object.key)) continue;
     // Perhaps the member's former key: commands use the names that `pending` has.
     const { member = SINGLE } = parseKey(create.key);
-    if (!unresolved.has(member))
-      unresolved.set(member, asUnresolved(objectRef(ref, member), create));
+    if (!unresolved.has(member)) unresolved.set(member, asUnresolved(create));
   }
   return { ...stored, unresolved };
 }
 
 /** The marks of the creates that have made no object, or one that the resource has, by its own state. */
-function endedMarks({ resolved, eventIds }: StoredSet): Set<string> {
+function endedMarks({ resolved, eventIds }: StoredSet) {
   const known = new Set(eventIds.values()).add("");
   const ended = [...resolved].filter(([, id]) => known.has(id));
   return new Set(ended.map(([mark]) => mark));
@@ -407,12 +409,15 @@ export async function diffResource(
     noteReached(plan);
     throw new BlockedCreateError(unresolvedMessage(blocked));
   }
-  checked.planned = { stored, object: single, deletes: plan.deletes };
+  checked.planned = { stored, object: single, fateOf: plan.fateOf };
   return { changes, replaces: causesIn(kind, single, news) };
 }
 
 export function noteReached({ runtime: { deployment }, objects }: Plan) {
-  for (const key of objects.flatMap(({ keys }) => keys)) deployment.reached.add(key);
+  for (const { keys, action } of objects) {
+    for (const key of keys) deployment.reached.add(key);
+    if (action.do === "blocked") deployment.named.add(action.record.mark);
+  }
 }
 
 function noteDeletes({ runtime, resource, kind, ref, objects }: Plan) {
@@ -451,19 +456,18 @@ async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
     if (id === undefined) return undefined;
     // Its `diff` may have kept it: a replacement may also be the engine's decision.
     deployment.unclaim(kind, id, ref.key);
-    return { id, isDeleted: planned.deletes(id) };
+    return planned.fateOf(id);
   }
   const { id, resource } = byKey?.get(inState?.key ?? ref.key) ?? {};
   if (id === undefined || resource?.urn !== ref.urn) return undefined;
-  const operations = new ObjectOperations(kind, runtime);
-  return { id, isDeleted: !operations.whyKept({ id, ref }, resource.outputs) };
+  return new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
 }
 
 /**
  * The plan of a create, with what it replaces: the engine gives a single resource's create no old state, so that comes
  * from `check`, `diff` and the record. A set has it already.
  */
-export async function withReplaced(plan: Plan): Promise<Plan> {
+export async function withReplaced(plan: Plan) {
   const { runtime, resource, kind, ref, checked, stored } = plan;
   if (resource !== kind || stored.eventIds.size > 0) return plan;
   const { planned } = checked;
@@ -614,7 +618,7 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
   }
   const errors: string[] = [];
   if (otherwise.length > 0) errors.push(madeOtherwiseMessage(otherwise));
-  if (namesakes.length > 0) errors.push(namesakesMessage(runtime, namesakes));
+  if (namesakes.length > 0) errors.push(namesakesMessage(namesakes));
   if (blocked.length > 0) errors.push(unresolvedMessage(blocked));
   if (errors.length === 0) tellSet(plan, takenOver);
   for (const each of notices) runtime.messages.warnEach(each);

@@ -3,7 +3,6 @@
  * read, the state stays as it is. A refresh also resolves creates by the answers that `pending` passes to it.
  */
 import {
-  ArgumentsError,
   COMMAND,
   inStack,
   isoNow,
@@ -121,12 +120,7 @@ async function findInRecord(
 /**
  * `.get`, with which a program refers to a live object by its id. @throws ArgumentsError if there is no such object.
  */
-async function get(
-  kind: Kind,
-  runtime: Runtime,
-  id: string,
-  properties: Values,
-): Promise<ReadResult> {
+async function get(kind: Kind, runtime: Runtime, id: string, properties: Values) {
   if (!isPlatformId(id))
     throw new UnsupportedError(
       `${kind.name} is read by an id of the platform, an integer from 0; got ${printable(id)}. Nothing was sent.`,
@@ -137,12 +131,8 @@ async function get(
   if (!knownOperations(kind, settings).read || settings.password === undefined)
     return { id, props };
   const label = `${kind.name} ${id}`;
-  const ifAbsent = "correct the id";
-  const record = await new ObjectOperations(kind, runtime).read({ id, label, ifAbsent });
-  if (!record)
-    throw new ArgumentsError(
-      `${label}: there is no ${kind.create.noun} ${id} on the platform. Correct the id.`,
-    );
+  const target = { id, label, ifAbsent: "correct the id" };
+  const record = await new ObjectOperations(kind, runtime).readGiven(target);
   return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
 }
 
@@ -175,7 +165,7 @@ async function keepUpdate(
   if (sent.length === 0) return undefined;
   for (const create of sent) {
     const { member = SINGLE } = parseKey(create.key);
-    stored.unresolved.set(member, asUnresolved(objectRef(ref, member), create));
+    stored.unresolved.set(member, asUnresolved(create));
   }
   const made = sent.filter(isMade).filter(({ id, key }) => {
     return record.arrived?.holdersOf(parseKey(key).kind, id).length === 0;

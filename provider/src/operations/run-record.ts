@@ -82,7 +82,7 @@ export class RunRecord {
   }
 
   /** The saved state; undefined, with one warning, if Pulumi can't be asked. The first call starts to read it. */
-  state(): Promise<SavedState | undefined> {
+  state() {
     const { read, warn } = this.options;
     this.#reading ??= read()
       .then((stack) => {

@@ -42,7 +42,7 @@ export type Abilities = Partial<Record<OptionalOperation, unknown>> &
 export function canSearch(
   { search, markField }: Abilities,
   { field }: Pick<CreateRecord, "field">,
-): boolean {
+) {
   return Boolean(search) && field !== undefined && field === markField;
 }
 
@@ -67,23 +67,31 @@ export type Action =
 /** `rename`: the object stays as it is, under another key of its set. */
 export type ShownAction = Action["do"] | "perhaps replace" | "rename";
 
-export function shownAction({ action, formerKey }: PlannedObject): ShownAction {
+export function shownAction({ action, formerKey }: PlannedObject) {
   if (action.do === "same" && formerKey !== undefined) return "rename";
   if (action.do === "replace" && action.perhaps) return "perhaps replace";
   return action.do;
 }
 
 /** Whether the action sends a create, without a search before it. */
-export function isToCreate({ action }: Pick<PlannedObject, "action">): boolean {
+export function isToCreate({ action }: Pick<PlannedObject, "action">) {
   return action.do === "create" || action.do === "replace";
 }
 
 export interface Circumstances {
   can: Abilities;
-  /** Whether an object that leaves the state is also deleted, if a delete is known. */
-  deletes(id: string): boolean;
+  /** By default, what leaves the state stays live. */
+  fateOf?(id: string): Fate;
   /** Replaces the decided action by the one in the engine's plan. */
   override?(action: Action, changed: readonly string[]): Action;
+}
+
+/** What becomes of an object that leaves its resource. */
+export interface Fate {
+  id: string;
+  isDeleted: boolean;
+  /** Why it stays live, as a clause; only where somebody may expect a delete. */
+  why?: string | undefined;
 }
 
 export interface PlannedObject {
@@ -104,7 +112,7 @@ export interface PlannedObject {
   /** The object's create of unknown outcome in the state. */
   unresolved: Unresolved | undefined;
   /** The object that leaves the state; it stays live unless it is deleted. */
-  leaving: { id: string; isDeleted: boolean } | undefined;
+  leaving: Fate | undefined;
 }
 
 /**
@@ -115,8 +123,10 @@ export function decideObjects(
   kind: Kind,
   before: StoredSet,
   declared: DeclaredSet,
-  { can, deletes, override }: Circumstances = { can: {}, deletes: () => false },
-): PlannedObject[] {
+  { can, fateOf = (id) => ({ id, isDeleted: false }), override }: Circumstances = {
+    can: {},
+  },
+) {
   const { set: stored, moved } = withFormerKeysApplied(before, declared);
   const entries = declared.events ?? stored.events;
   const isKnown = declared.events !== undefined && declared.defaults !== UNKNOWN;
@@ -143,20 +153,24 @@ export function decideObjects(
       const isEntryKnown = isKnown && entries.get(key) !== UNKNOWN;
       changes = changesOf(kind, object, isEntryKnown, can);
     }
-    const isDeleted = id !== undefined && Boolean(can.delete) && deletes(id);
+    const fate = id === undefined ? undefined : fateOf(id);
     let decided = decide(kind, can, object, changes);
-    if (decided.do === "retain" && isDeleted) decided = { do: "delete" };
+    if (decided.do === "retain" && fate?.isDeleted) decided = { do: "delete" };
     const action = override?.(decided, changes.names) ?? decided;
     const leaves =
       ["replace", "retain", "delete"].includes(action.do) ||
       (action.do === "adopt" && action.id !== id);
-    const leaving = id !== undefined && leaves ? { id, isDeleted } : undefined;
-    return { ...object, action, changed: changes.names, leaving };
+    return {
+      ...object,
+      action,
+      changed: changes.names,
+      leaving: leaves ? fate : undefined,
+    };
   });
 }
 
 /** The arguments in the state; of a create whose body nobody knows, only what is known of it. */
-function oldsOf(stored: StoredSet, key: string): Values {
+function oldsOf(stored: StoredSet, key: string) {
   const entry = stored.events.get(key) ?? {};
   const sentAs = stored.sentAs.get(key);
   if (sentAs && sentAs.body === undefined) return entry;
@@ -174,7 +188,7 @@ function changesOf(
   { olds, sentAs, values }: UndecidedObject,
   isKnown: boolean,
   can: Abilities,
-): Changes {
+) {
   if (!sentAs && isKnown) return changesIn(kind, olds, values);
   const perhaps = !isKnown || holdsUnknown(values);
   const isResent = can.update && sentAs?.isUnsure === true;
@@ -234,7 +248,7 @@ export function resolutionConflict(
   adopts: string,
   values: Values,
   sent: Unresolved,
-): string | undefined {
+) {
   const facts = Object.entries(contradictingArguments(kind, values, sent)).map(
     ([name, value]) => `${name} ${printable(JSON.stringify(value))}`,
   );
@@ -252,7 +266,7 @@ export function resolutionConflict(
 export function visibleFromMs(
   createdMs: number,
   { operations }: Pick<Settings, "operations">,
-): number {
+) {
   return createdMs + (operations?.createdVisibleAfterSeconds ?? 0) * 1000;
 }
 
@@ -265,7 +279,7 @@ export interface Changes {
 
 const NO_CHANGES: Changes = { names: [], perhaps: false };
 
-function argumentNames(kind: Kind): string[] {
+function argumentNames(kind: Kind) {
   return [...Object.keys(kind.wireNames), "additionalFields"];
 }
 
@@ -273,7 +287,7 @@ function argumentNames(kind: Kind): string[] {
  * @param olds may be of another version, or old inputs (`refresh --run-program`).
  * @param news an unknown value counts as a change.
  */
-export function changesIn(kind: Kind, olds: unknown, news: unknown): Changes {
+export function changesIn(kind: Kind, olds: unknown, news: unknown) {
   const names = argumentNames(kind).filter((name) => {
     // No additional fields may also be an empty object.
     const none = name === "additionalFields" ? {} : undefined;
@@ -294,7 +308,7 @@ export function changeMessages(
   olds: Values,
   news: Values,
   secret: ReadonlySet<string> = new Set(),
-): string[] {
+) {
   const shown = (name: string, value: unknown) => {
     if (value === UNKNOWN) return "not known yet";
     if (WINDOWS.includes(name) && typeof value === "number") return withUnit(value);
@@ -310,7 +324,7 @@ export function changeMessages(
 }
 
 /** Whether `value` is or contains the engine's text for a value that is not known yet. */
-export function holdsUnknown(value: unknown): boolean {
+export function holdsUnknown(value: unknown) {
   if (value === UNKNOWN) return true;
   return (
     typeof value === "object" && value !== null && Object.values(value).some(holdsUnknown)
@@ -322,7 +336,7 @@ export function contradictingArguments(
   kind: Kind,
   values: Values,
   sent: Pick<CreateRecord, "name" | "facts">,
-): Values {
+) {
   const then = Object.entries({ [kind.nameProperty]: sent.name, ...sent.facts });
   const differing = then.filter(([property, value]) => {
     const now = values[property];
@@ -332,7 +346,7 @@ export function contradictingArguments(
 }
 
 /** The id that `existingId` names, or the engine's text for unknown values if it is not known yet. */
-export function adoptedBy(values: unknown): string | undefined {
+export function adoptedBy(values: unknown) {
   const existingId = own(values, "existingId");
   if (!hasValue(existingId)) return undefined;
   return String(existingId);

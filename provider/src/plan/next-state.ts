@@ -94,7 +94,7 @@ function argumentsAfter(
   { kind, stored, declared, secret }: ResourceChange,
   { key, action, isDeclared, entry, olds, sentAs: was }: PlannedObject,
   now: ObjectAfter,
-): { entry: Values; sentAs?: SentAs | undefined } {
+) {
   if (now.id !== undefined) return { entry, sentAs: now.sentAs };
   // Without a known update the doubt about a failed one stays, until an update is known again.
   if (action.do === "same" && isDeclared)

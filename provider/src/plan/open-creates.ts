@@ -22,7 +22,6 @@ import {
   markOf,
   objectKey,
   parseKey,
-  type ResourceRef,
   type SentCreate,
   type Unresolved,
   whatHappened,
@@ -193,7 +192,7 @@ function joinReports(all: readonly Report[]) {
   return join(all);
 }
 
-function join(reports: readonly Report[]): Report {
+function join(reports: readonly Report[]) {
   const byTime = reports.toSorted((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
   const sorted = byTime.toSorted((a, b) => RANK[a.state] - RANK[b.state]);
   const all: Report = Object.assign({}, ...sorted.map(withoutUndefined));
@@ -222,7 +221,7 @@ export function settledJournals<J extends NotedRun>(
   journals: readonly J[],
   saved: SavedCreates | undefined,
   isOpen: (create: NotedCreate) => boolean,
-): J[] {
+) {
   const all = journals.flatMap(({ entries }) => [...entries.values()]);
   const marksOf = (...states: NotedCreate["state"][]) => {
     return new Set(
@@ -267,7 +266,7 @@ export class OpenCreates {
   }
 
   /** The creates of a resource or member, also under its former keys. */
-  of(keys: readonly string[]): readonly OpenCreate[] {
+  of(keys: readonly string[]) {
     return keys.flatMap((key) => this.#byKey.get(key) ?? []);
   }
 
@@ -279,7 +278,7 @@ export class OpenCreates {
     kindAndName: { kind: Kind["name"]; name: string },
     isOver: (create: OpenCreate) => boolean,
     isMeant: (create: OpenCreate) => boolean,
-  ): OpenCreate | undefined {
+  ) {
     const { kind, name } = kindAndName;
     for (const each of [name, UNNAMED]) {
       const alike = this.#byName.get(`${kind} ${each}`) ?? [];
@@ -313,11 +312,10 @@ export function isMade<C extends Pick<OpenCreate, "id" | "isDoubtful">>(
 
 /** An open create without a known object, as a state lists it. */
 export function asUnresolved(
-  { label }: Pick<ResourceRef, "label">,
-  open: CreateRecord & Pick<OpenCreate, "id" | "isDoubtful">,
-): Unresolved {
+  open: CreateRecord & Pick<OpenCreate, "key" | "id" | "isDoubtful">,
+) {
   const { at, latest, mark, body, name, facts, field, replaces } = open;
-  let what = whatHappened(label, open);
+  let what = whatHappened(parseKey(open.key).label, open);
   if (open.isDoubtful)
     what +=
       " Only this machine's journal has it. Pulumi's record doesn't name its run, so it may be another state's.";
@@ -333,7 +331,7 @@ export function asLastSent(
   record: Unresolved,
   last: OpenCreate | undefined,
   again: string | undefined,
-): Unresolved {
+) {
   const { at, body, field } = record;
   if (again === undefined && (last?.at || at) === at) return record;
   const { latest: _, ...sent } = record;

@@ -42,7 +42,7 @@ const OPTIONS = {
 };
 
 /** @param args the engine's, without its name. */
-export function runOf(args: readonly string[]): EngineRun {
+export function runOf(args: readonly string[]) {
   // Node.js doesn't know `-s=dev`.
   const words = args.map((word) => word.replace(/^-([a-z])=/i, "--$1="));
   const { values, positionals } = parseArgs({

@@ -43,7 +43,7 @@ export const thisSystem: System = {
 };
 
 /** The nearest engine; undefined if there is none, or the system doesn't tell. */
-export function engineOf(system: System = thisSystem): Engine | undefined {
+export function engineOf(system: System = thisSystem) {
   if (system.platform === "win32") return undefined;
   const read = system.platform === "linux" ? readByProc : readByPs;
   try {
@@ -88,7 +88,7 @@ function readByProc({ readlink, readFile }: System, pid: number): Ancestor {
 }
 
 /** On macOS and other systems without Linux's `/proc`. Arguments with blanks come apart. */
-function readByPs({ exec }: System, pid: number): Ancestor {
+function readByPs({ exec }: System, pid: number) {
   const ask = (...columns: string[]) =>
     exec("ps", [
       "-ww",

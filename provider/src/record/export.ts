@@ -35,6 +35,8 @@ export interface Resource {
   retainOnDelete?: boolean;
   /** `<URN>::<id>` of the provider resource. */
   provider?: string;
+  /** Pulumi refuses to remove it. */
+  protect?: boolean;
   /** It is only read (`.get`). */
   external?: boolean;
   /** The resource's former URNs, by the program's aliases. */
@@ -109,9 +111,9 @@ export function retentionReason(
   states: readonly (Resource | undefined)[],
 ) {
   if (!isAsked)
-    return 'its deletionPolicy is not "delete" in both the state and the program';
+    return 'the deletionPolicy is not "delete" in both the state and the program';
   const retains = states.some((each) => each?.retainOnDelete === true);
-  return retains ? "its resource has the option retainOnDelete" : undefined;
+  return retains ? "the resource has the option retainOnDelete" : undefined;
 }
 
 /** The plugin's provider that has a resource; undefined for the dynamic provider. */
@@ -123,7 +125,7 @@ export function providerIn({ type, provider = "" }: Resource) {
 }
 
 /** The objects that these resources manage, in natural order. Resources that are only read (`.get`) are left out. */
-export function objectsIn(resources: readonly Resource[]): ExportedObject[] {
+export function objectsIn(resources: readonly Resource[]) {
   const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
   const nameOf = ({ kind, key }: ExportedObject) => `${kind.name} ${key}`;
   const objects = [...Map.groupBy(found, nameOf).values()].flatMap((alike) => {
@@ -134,7 +136,7 @@ export function objectsIn(resources: readonly Resource[]): ExportedObject[] {
   return inNaturalOrder(objects, nameOf);
 }
 
-function storedIn(resource: Resource): ExportedObject[] {
+function storedIn(resource: Resource) {
   const { urn, type, id: resourceId, outputs = {} } = resource;
   const of = resourceOfType(type);
   if (!of) return [];
@@ -167,11 +169,7 @@ function storedIn(resource: Resource): ExportedObject[] {
 /**
  * @param urn the resource's. @param key the object's, as in `PlannedObject`; undefined for a set itself.
  */
-export function refIn(
-  of: AnyKind,
-  urn: string,
-  key: string | undefined,
-): ExportedObject["ref"] {
+export function refIn(of: AnyKind, urn: string, key: string | undefined) {
   const resourceKey = keyOfUrn(of.name, urn);
   if (!("member" in of) || key === undefined) return refAt(resourceKey, urn);
   return refAt(memberOf(resourceKey, key), urn);

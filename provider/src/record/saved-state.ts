@@ -114,7 +114,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
 function sentCreates(
   { type, resource }: ExportedStack["pending"][number],
   byUrn: ReadonlyMap<string, Resource>,
-): ListedCreate[] {
+) {
   const of = resourceOfType(resource.type);
   const isUpdate = type === "updating";
   if (!of || (!isUpdate && type !== "creating")) return [];
@@ -131,7 +131,6 @@ function sentCreates(
   const { run, field, canUpdate } = runIn(inputs);
   const objects = decideObjects(kindOf(of), stored, readDeclared(of, inputs), {
     can: { update: canUpdate },
-    deletes: () => false,
   });
   const former = !isSet && isPlatformId(id) ? id : undefined;
   const sentCreate = (member: string | undefined, object?: PlannedObject) => {

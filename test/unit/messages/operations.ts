@@ -1,7 +1,6 @@
 /** Creates, adoptions, renames, updates and deletes. */
 import { RefusedError, Secrets } from "../../../provider/src/base/index.js";
 import { conversionEvent as event } from "../../../provider/src/kinds/index.js";
-import { Deployment } from "../../../provider/src/operations/deployment.js";
 import * as tell from "../../../provider/src/operations/messages.js";
 import {
   assertSameAccount,
@@ -47,9 +46,11 @@ const ofPlugin = {
 const leaving = (ref: typeof purchase) => ({
   kind: event,
   ref,
-  id: "42",
   name: "Purchase",
 });
+const LIVE = { id: "42", isDeleted: false };
+const KEPT = { ...LIVE, why: "the resource has the option retainOnDelete" };
+const DELETED = { id: "42", isDeleted: true };
 const NO_ABILITIES: Abilities = {};
 const ABLE = { ...NO_ABILITIES, read: true, update: true };
 
@@ -57,16 +58,6 @@ const namesake = (ref: typeof purchase, create: OpenCreate) => ({
   ref,
   open: create,
 });
-/** @param isWhole whether the run has come to all that the program declares. */
-const refusal = (all: ReturnType<typeof namesake>[], isWhole = true) => {
-  const deployment = new Deployment();
-  const run = { isUp: true, resources: isWhole ? 0 : 2 };
-  deployment.noteContext({ identity: purchase.identity, run });
-  if (isWhole) deployment.noteContext({ identity: "", run: { ...run, resources: 1 } });
-  const checked = { wasSecret: new Set<string>(), isInState: false, deletes: false };
-  deployment.noteChecked(purchase.key, true, checked);
-  return tell.namesakesMessage({ deployment }, all);
-};
 const planned = (
   stored: object,
   declared: object,
@@ -75,7 +66,7 @@ const planned = (
 ) => {
   const can = { ...more, delete: deletes };
   const all = { advertiserId: 7, defaults: {} };
-  const circumstances = { can, deletes: () => deletes };
+  const circumstances = { can, fateOf: (id: string) => ({ id, isDeleted: deletes }) };
   const members = decideObjects(
     event,
     readStoredSet({ ...all, ...stored }),
@@ -122,20 +113,22 @@ function anotherAccount(): string {
 
 export const operations: Examples = {
   "a new event, and an open create of its name, whose id is known": () =>
-    refusal([namesake(purchase, open(OLD, { id: "4711" }))]),
+    tell.namesakesMessage([namesake(purchase, open(OLD, { id: "4711" }))]),
   "a new event, and an open create of its name, whose outcome is unknown": () =>
-    refusal([namesake(purchase, open(OLD))]),
+    tell.namesakesMessage([namesake(purchase, open(OLD))]),
   "a new key in a set": () =>
-    refusal([namesake(inSet, open('ConversionEventSet::funnel["old"]', { id: "4711" }))]),
+    tell.namesakesMessage([
+      namesake(inSet, open('ConversionEventSet::funnel["old"]', { id: "4711" })),
+    ]),
   "a new row of a catalog": () =>
-    refusal([
+    tell.namesakesMessage([
       namesake(
         inCatalog,
         open("ConversionEvent::advertising:index:Catalog$::shop/acme/old", { id: "4711" }),
       ),
     ]),
   "several of a renamed set": () =>
-    refusal(
+    tell.namesakesMessage(
       ["buy", "lead"].map((key, at) =>
         namesake(
           refOfKey(`ConversionEventSet::renamed["${key}"]`, STACK),
@@ -144,14 +137,13 @@ export const operations: Examples = {
       ),
     ),
   "a new event, and an open create of its name in a component": () =>
-    refusal([namesake(purchase, open("ConversionEvent::my:Shop$::old", { id: "4711" }))]),
+    tell.namesakesMessage([
+      namesake(purchase, open("ConversionEvent::my:Shop$::old", { id: "4711" })),
+    ]),
   "a new event in a component, and an open create of its name outside": () =>
-    refusal([namesake(inComponent, open(OLD, { id: "4711" }))]),
-  "a new event, and an open create of its name, which the program may still declare": () =>
-    refusal([namesake(purchase, open(OLD))], false),
-  "the same, whose id is known": () =>
-    refusal([namesake(purchase, open(OLD, { id: "4711" }))], false),
-  "the same, with the plugin": () => refusal([namesake(ofPlugin, open(OLD))], false),
+    tell.namesakesMessage([namesake(inComponent, open(OLD, { id: "4711" }))]),
+  "the same, of unknown outcome, with the plugin": () =>
+    tell.namesakesMessage([namesake(ofPlugin, open(OLD))]),
   "in a preview, with an advertiser that is not known yet": () =>
     tell.possibleNamesakeNotice(namesake(purchase, open(OLD, { id: "4711" }))).text,
   "a new event after that, in the same run": () =>
@@ -169,9 +161,7 @@ export const operations: Examples = {
     tell.takeOverNotice(purchase, { ...record, at: "" }).text,
   "an unresolved create that only this machine's journal has": () => {
     const sent = open(purchase.key, { isDoubtful: true });
-    return tell.unresolvedMessage([
-      { ref: purchase, record: asUnresolved(purchase, sent) },
-    ]);
+    return tell.unresolvedMessage([{ ref: purchase, record: asUnresolved(sent) }]);
   },
   "saved as it was sent": () => tell.savedAsSentMessage([{ ref: purchase, id: "4711" }]),
   "events of a set of unknown outcome": () =>
@@ -183,9 +173,9 @@ export const operations: Examples = {
     ),
   "created beside the state's object": () =>
     tell.secondObjectNotice(purchase, event, "42").text,
-  "no longer in the program": () => tell.leavingNotice(leaving(purchase), false).text,
+  "no longer in the program": () => tell.leavingNotice(leaving(purchase), LIVE).text,
   "no longer in the program, with a known delete": () =>
-    tell.leavingNotice(leaving(purchase), true).text,
+    tell.leavingNotice(leaving(purchase), DELETED).text,
   "secret events of a set that an interrupted run has sent": () =>
     tell.hiddenEventsMessage(funnel),
   "no longer in the program, and what it has left live": () =>
@@ -195,14 +185,14 @@ export const operations: Examples = {
     ]).text,
   "an interrupted update of a set that the run leaves out": () =>
     tell.leftOutMessage([open(OLD)]),
-  "an open create that nothing declares": () => tell.unclaimedMessage([open(OLD)], true),
-  "many that nothing declares": () => {
+  "an interrupted update of a set that the program has not declared": () =>
+    tell.undeclaredMessage([open('ConversionEventSet::funnel["old"]')]),
+  "many that a run has not come to": () => {
     const numbers = Array.from({ length: 25 }, (_, n) => n + 1);
     const all = numbers.map((n) => open(`${OLD}-${n}`, { id: String(100 + n) }));
-    return tell.unclaimedMessage(all, true);
+    return tell.unclaimedMessage(all);
   },
-  "an open create that a run has not come to": () =>
-    tell.unclaimedMessage([open(OLD)], false),
+  "an open create that a run has not come to": () => tell.unclaimedMessage([open(OLD)]),
   "an adoption": () => tell.adoptionNotice(purchase, "4711", NO_ABILITIES).text,
   "an adoption, with a known read and update": () =>
     tell.adoptionNotice(purchase, "4711", ABLE).text,
@@ -211,12 +201,15 @@ export const operations: Examples = {
   "a name that differs only in broken letters": () =>
     tell.brokenNameNotice(purchase, ['eventName "Café" → "CafÃ©"']).text,
   "a preview of a replacement": () =>
-    tell.replacedNotice(event, purchase, { id: "42", isDeleted: false }, "is replaced")
-      .text,
+    tell.replacedNotice(event, purchase, LIVE, "is replaced").text,
   "a preview of a replacement that deletes": () =>
-    tell.replacedNotice(event, purchase, { id: "42", isDeleted: true }, "is replaced").text,
+    tell.replacedNotice(event, purchase, DELETED, "is replaced").text,
+  "a preview of a replacement that an option keeps from deleting": () =>
+    tell.replacedNotice(event, purchase, KEPT, "is replaced").text,
+  "no longer in the program, and kept by an option": () =>
+    tell.leavingNotice(leaving(purchase), KEPT).text,
   "a delete that an interrupted run has left": () =>
-    tell.leavingNotice(leaving(purchase), true, REPLACED_BEFORE).text,
+    tell.leavingNotice(leaving(purchase), DELETED, REPLACED_BEFORE).text,
   "objects were deleted": () =>
     tell.deletedNotice('ConversionEventSet "funnel"', [{ id: "2" }, { id: "3" }]).text,
   "a set deletes what is adopted later": () =>
@@ -256,12 +249,12 @@ export const operations: Examples = {
       const target = { ...ref, id: "42" };
       for (const notice of [
         tell.takeOverNotice(ref, made),
-        tell.leavingNotice(leaving(ref), false),
-        tell.leavingNotice(leaving(ref), true),
+        tell.leavingNotice(leaving(ref), LIVE),
+        tell.leavingNotice(leaving(ref), DELETED),
         tell.formerlyLeftNotice(ref, [{ id: "7", at: AT }]),
         tell.adoptionNotice(ref, UNKNOWN, NO_ABILITIES),
         tell.possibleNamesakeNotice(namesake(ref, open(OLD))),
-        tell.replacedNotice(event, ref, { id: "42", isDeleted: false }, "is replaced"),
+        tell.replacedNotice(event, ref, LIVE, "is replaced"),
         tell.stateOnlyNotice(ref, "42", ["value 25 → 26"]),
         tell.secondObjectNotice(ref, event, "42"),
         tell.goneNotice(ref),
@@ -275,8 +268,13 @@ export const operations: Examples = {
     messages.tellCollected();
     return shown.join("\n");
   },
-  "what a set leaves": () =>
-    tell.leftMessage(event, [{ id: "42", key: "buy", at: AT }]) ?? "",
+  "what a set leaves, for two reasons": () =>
+    tell.leftMessage(event, [
+      { key: "buy", ...KEPT },
+      { key: "lead", ...KEPT, id: "43" },
+      { key: "visit", ...LIVE, id: "44", why: "another resource may adopt it" },
+    ]) ?? "",
+  "what a set leaves": () => tell.leftMessage(event, [{ ...LIVE, key: "buy" }]) ?? "",
   "taken over": () =>
     tell.usedMessage(
       purchase,
