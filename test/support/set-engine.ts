@@ -89,7 +89,7 @@ abstract class Engine {
     this.name = name;
   }
 
-  abstract readonly resource: "ConversionEvent" | "ConversionEventSet";
+  abstract readonly resource: "Advertiser" | "ConversionEvent" | "ConversionEventSet";
   protected abstract provider(run: Run): Run["event"] | Run["set"];
   abstract adoptedIn(declared: Values): string[];
   abstract namesOf(declared: Values): Named[];
@@ -443,6 +443,22 @@ export class EventEngine extends Engine {
 
   adoptedIn({ existingId }: Values): string[] {
     return existingId === undefined ? [] : [String(existingId)];
+  }
+}
+
+export class AdvertiserEngine extends Engine {
+  readonly resource = "Advertiser";
+
+  protected provider(run: Run) {
+    return run.advertiser;
+  }
+
+  namesOf({ advertiserName }: Values): Named[] {
+    return [{ key: this.ref.key, name: advertiserName }];
+  }
+
+  adoptedIn(): string[] {
+    return [];
   }
 }
 

@@ -379,6 +379,11 @@ export class ObjectOperations {
     const retained = retentionReason(mayDelete && asksToDelete(properties), states);
     if (retained !== undefined) return retained;
     if (isLeftOut) return LEFT_OUT;
+    // The state at the start has the owner on the platform, if only the state gets another one.
+    const owned = record.arrived?.ownedBy(kind.name, id).find((each) => {
+      return deployment.isClaimedOrAdopted(each.kind, each.id ?? "");
+    });
+    if (owned) return `${owned.ref.label} belongs to it`;
     return deployment.mayBeClaimed(kind, id) ? "another resource may adopt it" : undefined;
   }
 }

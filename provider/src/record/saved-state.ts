@@ -1,6 +1,6 @@
 /** A stack's saved state as an index, which is built once, and the creates that it has as in flight. Pure. */
 import { asRecord } from "../base/index.js";
-import { fingerprintOfBody, type Kind, resourceOfType } from "../kinds/index.js";
+import { fingerprintOfBody, type Kind, ownerIn, resourceOfType } from "../kinds/index.js";
 import {
   decideObjects,
   isFirstSending,
@@ -57,6 +57,8 @@ export interface SavedState extends ExportedStack, SavedCreates {
   allWith(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The current objects with this id. */
   holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
+  /** The current objects that belong to this one. */
+  ownedBy(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The creates of all pending operations, the earliest operation's first. */
   sent: readonly ListedCreate[];
   sentByKey: ReadonlyMap<string, readonly ListedCreate[]>;
@@ -81,6 +83,9 @@ export function savedStateOf(stack: ExportedStack): SavedState {
   const objects = all.filter(({ resource }) => resource.delete !== true);
   const byId = Map.groupBy(resources, ({ id = "" }) => id);
   const byObject = Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id));
+  const byOwner = Map.groupBy(objects, ({ kind, values }) =>
+    objectKey(kind.ownerKind?.name ?? kind.name, String(ownerIn(kind, values))),
+  );
   const allWith = (kind: Kind["name"], id: string) =>
     byObject.get(objectKey(kind, id)) ?? [];
   return {
@@ -94,6 +99,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
     allWith,
     holdersOf: (kind, id) =>
       allWith(kind, id).filter(({ resource }) => resource.delete !== true),
+    ownedBy: (kind, id) => byOwner.get(objectKey(kind, id)) ?? [],
     hasObject: (kind, id, account) =>
       allWith(kind, id).some(({ resource }) =>
         mayBeSameAccount(account, resource.outputs?.[ACCOUNT]),

@@ -6,6 +6,7 @@ import { ACCOUNT, objectKey, UNKNOWN } from "../../../provider/src/state/index.j
 import { jsonAnswer } from "../../support/installation.js";
 import { WITNESS, withWitness } from "../../support/operated.js";
 import {
+  AdvertiserEngine,
   type EventEngine,
   journalFiles,
   type Run,
@@ -96,7 +97,7 @@ async function deleted() {
 }
 
 /** What is said when the engine deletes an event. */
-async function leaving(engine: EventEngine, run: Run) {
+async function leaving(engine: AdvertiserEngine | EventEngine, run: Run) {
   await Promise.all(engine.leave(run).map((work) => work()));
   return wordsOf(run);
 }
@@ -264,6 +265,20 @@ export const runs: Examples = {
     const adopted = objectKey("ConversionEvent", "2");
     now.runtime.deployment.noteContext({ identity: IDENTITY, adopted });
     return leaving(purchase, now);
+  },
+  "a delete that isn't sent: an event of the advertiser stays": async () => {
+    const { purchase } = await deleted();
+    const acme = purchase.beside(AdvertiserEngine, "acme");
+    acme.declares = { deletes: true };
+    const operations = { advertiser: { delete: "DELETE rest/advertiser/{id}" } };
+    const known = { settings: { operations: JSON.stringify(operations) } };
+    await acme.up({ advertiserName: "Acme" }, known);
+    const advertiserId = acme.state?.id;
+    await purchase.up({ ...PURCHASE, advertiserId }, known);
+    const now = acme.newRun(known);
+    await now.runtime.record.state();
+    now.runtime.deployment.claim(conversionEvent, String(purchase.state?.id), "");
+    return leaving(acme, now);
   },
   "a delete that isn't sent: this run leaves resources out": async () => {
     const { purchase, newRun } = await deleted();

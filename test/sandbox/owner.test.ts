@@ -1,0 +1,77 @@
+/** An advertiser that its resource gives up, with a known delete, while the program still has events of it. */
+import { describe, expect, it } from "vitest";
+import { UNKNOWN } from "../../provider/src/state/index.js";
+import { newFolder } from "../support/folder.js";
+import { operatedSandbox } from "../support/operated.js";
+import {
+  AdvertiserEngine,
+  RESOURCE_FORMS,
+  runProgram,
+  SingleObjectFixture,
+  wordsOf,
+} from "../support/set-engine.js";
+
+const OPERATIONS = {
+  advertiser: { delete: "DELETE rest/advertiser/{id}" },
+  event: { delete: "DELETE rest/event/{id}" },
+  createdVisibleAfterSeconds: 0,
+};
+const SETTINGS = { settings: { operations: JSON.stringify(OPERATIONS) } };
+
+describe.each(
+  RESOURCE_FORMS.flatMap((form) =>
+    [undefined, "default"].map((plugin) => ({ form, plugin })),
+  ),
+)("$form (plugin: $plugin)", ({ form, plugin }) => {
+  const start = async (isAdopted: boolean) => {
+    const theirs = { id: 5, event_name: "E", advertiser_id: 2, value: 1 };
+    const objects = { advertisers: [{ id: 1, active: true }], events: [theirs] };
+    const sandbox = await operatedSandbox({ objects });
+    const folder = newFolder();
+    const acme = new AdvertiserEngine(sandbox, folder, "acme");
+    const event = new SingleObjectFixture(form, sandbox, folder);
+    for (const each of [acme, event.engine]) {
+      each.declares = { deletes: true, ...(plugin !== undefined && { adopted: "" }) };
+      each.plugin = plugin;
+    }
+    const more = isAdopted ? { existingId: 5 } : {};
+    const run = async (name: string | undefined, advertiserId?: unknown, isUp = true) => {
+      const now = acme.newRun(SETTINGS);
+      const declared = name === undefined ? name : { advertiserName: name };
+      const owned =
+        advertiserId === undefined ? event.gone() : event.is({ ...more, advertiserId });
+      const errors = await runProgram(now, [[acme, declared], owned], isUp);
+      await now.close();
+      expect(errors.filter((each) => each !== undefined)).toEqual([]);
+      return wordsOf(now);
+    };
+    await run("Acme", 6);
+    const live = () => sandbox.advertisers.map(({ id }) => id);
+    expect([acme.state?.id, live()]).toEqual(["6", [1, 6]]);
+    return { sandbox, run, live };
+  };
+  const KEPT = "6 isn't deleted, because ";
+  const LATER = /"acme" \(6\) leaves the state and isn't deleted, because /;
+
+  it.each<[string, string | undefined, unknown, unknown]>([
+    ["replaced, and the event stays where it is", "Other", 7, UNKNOWN],
+    ["replaced, and the program names its id", "Other", 6, 6],
+    ["removed, and the program names its id", undefined, 6, 6],
+  ])("adopted: it stays live if it's %s", async (_, name, owner, ownerInPreview) => {
+    const { run, live } = await start(true);
+    const preview = await run(name, ownerInPreview, false);
+    const up = await run(name, owner);
+    expect(up).toMatch(/"buy" belongs to it\./);
+    expect(up.includes(KEPT) || LATER.test(up)).toBe(true);
+    // The plugin doesn't know what the program adopts later.
+    const isKnown = plugin === undefined || name === undefined;
+    expect(preview.includes(KEPT)).toBe(isKnown);
+    expect(live()).toContain(6);
+  });
+
+  it("it is deleted if its event is replaced", async () => {
+    const { run, live } = await start(false);
+    expect(await run("Other", 8)).toMatch(/deleted 6 on the platform/);
+    expect(live()).toEqual([1, 8]);
+  });
+});
