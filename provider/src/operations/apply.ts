@@ -390,7 +390,10 @@ function singleOutputs(
     throw new ResourceFailure(unresolvedMessage([{ ref, ...outcome }]), { id, ...saved });
   }
   if (outcome?.kind === "created" && outcome.sentAs)
-    throw new ResourceFailure(savedAsSentMessage([{ ref, id }]), { id, ...saved });
+    throw new ResourceFailure(savedAsSentMessage([{ ref, id, ...outcome.sentAs }]), {
+      id,
+      ...saved,
+    });
   return { id, outs };
 }
 

@@ -257,14 +257,12 @@ export function differsFromSent(
   { kind, values, secret }: Pick<ObjectTask, "kind" | "values" | "secret">,
   made: Pick<CreateRecord, "body" | "name" | "facts">,
 ) {
-  const { body } = made;
-  const isOther =
-    body === ""
-      ? Object.keys(contradictingArguments(kind, values, made)).length > 0
-      : body !== fingerprintOfBody(kind, values);
-  if (isOther) return "certainly";
+  if (made.body !== "")
+    return made.body === fingerprintOfBody(kind, values) ? undefined : "certainly";
+  const others = contradictingArguments(kind, values, made);
+  if (Object.keys(others).length > 0) return "certainly";
   const canSetAll = secret.size === 0 && knownOperations(kind, settings).update;
-  return body === "" && canSetAll ? "perhaps" : undefined;
+  return canSetAll ? "perhaps" : undefined;
 }
 
 async function sendCreate(runtime: Runtime, task: RunningTask) {

@@ -100,6 +100,8 @@ export function takeOverNotice(
 export interface MadeObject {
   ref: ResourceRef;
   id: string;
+  /** Nobody knows the arguments that it was sent with. */
+  isUnsure?: boolean;
 }
 
 /** The error of an `up` that has saved objects as they were sent, with other arguments; the next run changes them. */
@@ -117,8 +119,10 @@ export function madeOtherwiseMessage(all: readonly MadeObject[]) {
 }
 
 function madeOtherwise(all: readonly MadeObject[]) {
-  const those = all.map(({ ref, id }) => `${ref.shownName} (${id})`);
-  return `Earlier runs created these with arguments that differ from the program's, or may differ: ${listed(those)}.`;
+  const those = all.map(({ ref, id, isUnsure }) => {
+    return `${ref.shownName} (${id}${isUnsure ? ", perhaps" : ""})`;
+  });
+  return `Earlier runs created these with arguments that differ from the program's: ${listed(those)}.`;
 }
 
 /** Values that are accepted, and probably mistakes. A catalog shows them itself, with their places. */
@@ -509,7 +513,8 @@ export function setFailureMessage(
     const ref = memberRef(set, key);
     if (outcome.kind === "failed") failed.push({ key, error: outcome.error });
     if (outcome.kind === "unresolved") open.push({ ref, ...outcome });
-    if (outcome.kind === "created" && outcome.sentAs) asSent.push({ ref, id: outcome.id });
+    if (outcome.kind === "created" && outcome.sentAs)
+      asSent.push({ ref, id: outcome.id, ...outcome.sentAs });
   }
   failed.push(...failedDeletes);
   // Each reason is shown once, with all its members.

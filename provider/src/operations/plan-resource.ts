@@ -594,10 +594,11 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
       case "take over": {
         const { create } = decided;
         if (id === undefined) takenOver.add(object);
-        const isOther = differsFromSent(runtime, { ...plan, values }, create) !== undefined;
-        if (isOther && !mayChange && !holdsUnknown(values))
-          otherwise.push({ ref, id: create.id });
-        else if (decided.do !== "keep") notices.push(takeOverNotice(ref, create, isOther));
+        const differs = differsFromSent(runtime, { ...plan, values }, create);
+        if (differs && !mayChange && !holdsUnknown(values))
+          otherwise.push({ ref, id: create.id, isUnsure: differs === "perhaps" });
+        else if (decided.do !== "keep")
+          notices.push(takeOverNotice(ref, create, Boolean(differs)));
         break;
       }
       case "search":

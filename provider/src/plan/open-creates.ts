@@ -140,7 +140,7 @@ export function openCreates(
   const open: OpenCreate[] = [];
   /** The journals' creates with an id for whose resource the state has another object. */
   const superseded: OpenCreate[] = [];
-  /** By mark, those that are open or unresolved. */
+  /** By mark, all that journals and pending operations have. */
   const lastSent = new Map<string, OpenCreate>();
   for (const [mark, reports] of all) {
     const { state, ...create } = joinReports(reports);
@@ -149,9 +149,9 @@ export function openCreates(
     const known = { ...create, id };
     // A search would find another state's object too.
     if (create.isDoubtful) known.field = undefined;
+    lastSent.set(mark, known);
     const standing = saved ? standingOf(known, saved) : "open";
     if (standing === "open") open.push(known);
-    if (standing === "open" || standing === "unresolved") lastSent.set(mark, known);
     if (standing === "superseded" && create.id !== undefined) superseded.push(known);
   }
   return { open, superseded, lastSent };
