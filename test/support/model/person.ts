@@ -24,6 +24,9 @@ const NAMESAKE =
 const UNDECLARED = /doesn't declare (.+): `.+ pending --help` says how to drop /g;
 const COMMAND = "pulumi-advertising";
 
+/** An adopted object that differs: its id, and how. */
+const DIFFERS = /existingId (\d+) differs from the program: (.+?)\. Nothing was changed/g;
+
 export class Person {
   /** The number of commands and edits. */
   #commands = 0;
@@ -99,6 +102,7 @@ export class Person {
       simulation.log.push("  up --skip-preview");
       await simulation.run("up", this.machine);
     }
+    for (const [, id = "", told = ""] of text.matchAll(DIFFERS)) this.#declareAs(id, told);
     const [, , type, name] = /(\d+) already belongs to (\w+) "([^"]+)"/.exec(text) ?? [];
     if (name !== undefined) await this.#removeOnce(String(type), name);
     const objects = objectsOf(stack.program);
@@ -228,6 +232,32 @@ export class Person {
       });
     }
     return id !== undefined && put({ ...resource, existingId: id });
+  }
+
+  /** Declares what a live object has. @param told as an error shows it: `value is 3 on the platform, and 4 here`. */
+  #declareAs(id: string, told: string): void {
+    const { stack } = this.simulation;
+    const theirs = Object.fromEntries(
+      [...told.matchAll(/(\w+) is (\S+) on the platform/g)].map(
+        ([, name = "", value = ""]) => [name, JSON.parse(value)],
+      ),
+    );
+    const { eventName, advertiserName, ...values } = theirs;
+    const platformName = eventName ?? advertiserName;
+    this.#commands++;
+    stack.program = stack.program.map((resource) => {
+      const events = Object.entries(resource.events ?? {}).map(([key, entry]) => [
+        key,
+        entry.existingId === id ? { ...entry, ...theirs } : entry,
+      ]);
+      const isIt = resource.existingId === id;
+      return {
+        ...resource,
+        ...(resource.events && { events: Object.fromEntries(events) }),
+        ...(isIt && { ...values, ...(platformName && { platformName }) }),
+      };
+    });
+    this.simulation.log.push(`  (declares what ${id} has: ${told})`);
   }
 
   /** Removes one of two resources with the same object from the program for one `up`. */
