@@ -302,14 +302,38 @@ describe("with the deletionPolicy and a known delete", () => {
     expect(await later(b)).toEqual([
       undefined,
       expect.stringMatching(
-        /^ConversionEvent "later": existingId \d+ is deleted by ConversionEventSet "funnel", before .*First adopt it .* Or make ConversionEventSet "funnel" depend on this resource \(dependsOn\)\. /,
+        /^ConversionEvent "later": existingId \d+ is deleted by ConversionEventSet "funnel", perhaps before .*First adopt it in a run with deletionPolicy: "retain" in Con/,
       ),
     ]);
     expect((await later(UNKNOWN))[1]).toContain("isn't known yet: it may be deleted by");
-    // Declared at once, it is known to the set.
-    engine.declares = { deletes: true };
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+    // Without a preview, and too late.
+    const [, error] = await later(b, false, true);
+    expect(error).toMatch(/existingId \d+ was deleted before in this run/);
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });
   });
+
+  it.each([false, true])(
+    "through the plugin, a preview fails whichever is declared first (the adopter: %s)",
+    async (isFirst) => {
+      const { sandbox, engine, options, up } = await deleting();
+      engine.plugin = "default";
+      await up(of({ a: A, b: B }));
+      const adopter = engine.beside(EventEngine, "later");
+      adopter.plugin = "default";
+      const event = { ...B, advertiserId: 1, existingId: engine.eventIds.b };
+      const inOrder: Parameters<typeof runProgram>[1] = [
+        [engine, of({ a: A })],
+        [adopter, event],
+      ];
+      const program = isFirst ? inOrder.toReversed() : inOrder;
+      const errors = await runProgram(engine.newRun(options), program, false);
+      expect(errors.filter(Boolean)).toEqual([
+        expect.stringMatching(/First adopt it in a run with deletionPolicy: "retain" in /),
+      ]);
+      expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+    },
+  );
 
   it("a changed deletionPolicy changes the state alone, and counts from the next run on", async () => {
     const { sandbox, engine, up } = await start({ ...eventOperations }, false);

@@ -239,7 +239,12 @@ describe("YAML and JSON", () => {
     [
       "a placeholder without quotes",
       "advertisers:\n  a: { advertiserName: {{name}} }\n",
-      "2:25 can't be read: a key is an object or a list. Put a placeholder in quotes",
+      "2:25 can't be read: a placeholder in this line isn't in quotes",
+    ],
+    [
+      "a shell's placeholder without quotes",
+      `advertisers:\n  a: { advertiserName: ${"$"}{name} }\n  b: { advertiserName: B }\n`,
+      "2:25 can't be read: a placeholder in this line isn't in quotes",
     ],
     [
       "a quote that isn't closed",

@@ -1,4 +1,5 @@
 /** The name of a run: its provider processes must not take each other's creates for an earlier run's. */
+import { basename } from "node:path";
 import { expect, it } from "vitest";
 import { createRuntime } from "../../provider/src/operations/create-runtime.js";
 
@@ -33,4 +34,28 @@ it.each([
 
 it("if the engine isn't known, each process counts for itself", () => {
   expect(engineIn(runNamed(undefined))).not.toBe(engineIn(runNamed(undefined)));
+});
+
+it("the program names the stack; a refresh before it may know the former name only", () => {
+  const pulumi = {
+    engineId: undefined,
+    command: undefined,
+    folder: "/shop",
+    read: () => Promise.reject(new Error("not read")),
+  };
+  const journalAfter = (...begins: [stack: string, isOfProgram: boolean][]) => {
+    const runtime = createRuntime(
+      () => undefined,
+      {},
+      () => Promise.resolve(),
+      { pulumi },
+    );
+    for (const [stack, isOfProgram] of begins)
+      runtime.begin({ identity: `shop/${stack}::a` }, isOfProgram);
+    return basename(runtime.journal().path).split(".")[0];
+  };
+  const now = journalAfter(["now", true]);
+  expect(journalAfter(["then", false], ["now", true], ["then", false])).toBe(now);
+  expect(journalAfter(["now", true], ["then", false])).toBe(now);
+  expect(journalAfter(["then", false])).not.toBe(now);
 });

@@ -242,7 +242,7 @@ describe("what leaves the state", () => {
     ["Pulumi's option", "the resource has the option retainOnDelete", DELETING],
     [
       "a deletionPolicy that the state lacks",
-      'the deletionPolicy is not "delete" in both the state and the program',
+      'the deletionPolicy is not "delete" in both the state and the program, or an option keeps it',
       { __at: "" },
     ],
   ])("and stays live by %s: preview and `up` give the reason", async (_, why, outputs) => {

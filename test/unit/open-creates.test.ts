@@ -22,8 +22,8 @@ const KEY = "ConversionEvent::buy";
 const [RUN, OTHER] = ["run-1", "run-2"];
 
 /** What the saved state says; by default nothing about any create. */
-type Saved = Partial<SavedCreates> & { objects?: string[]; held?: string };
-function savedWith({ objects = [], held, ...more }: Saved = {}): SavedCreates {
+type Saved = Partial<SavedCreates> & { objects?: string[]; left?: string[]; held?: string };
+function savedWith({ objects = [], left = [], held, ...more }: Saved = {}): SavedCreates {
   const sent = more.sent ?? [];
   return {
     time: TIME,
@@ -35,6 +35,7 @@ function savedWith({ objects = [], held, ...more }: Saved = {}): SavedCreates {
     unresolved: new Set(),
     lists: (mark) => sent.some((each) => each.mark === mark),
     hasObject: (kind, id) => objects.includes(`${kind} ${id}`),
+    hasLeft: (key, id) => left.includes(`${key} ${id}`),
     ...more,
   };
 }
@@ -95,6 +96,18 @@ describe("the table", () => {
     ],
     ["of an unknown run it may have been sent", ["m"], { sent: [listed({ run: "" })] }, []],
     ["ended: the state has its object", [], { ...OURS, ...isThere }, [journalOf([made])]],
+    [
+      "ended: the state says that its resource has left the object live",
+      [],
+      { ...OURS, left: [`${KEY} 5`] },
+      [journalOf([made])],
+    ],
+    [
+      "what another resource has left is another one",
+      ["m 5"],
+      { ...OURS, left: ["ConversionEvent::other 5"] },
+      [journalOf([made])],
+    ],
     [
       "an object of the other kind is another one",
       ["m 5"],

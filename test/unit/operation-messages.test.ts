@@ -100,7 +100,7 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to replace, 1 to delete on the platform, 2 unchanged",
         "  to replace: b (2)",
         "  to delete on the platform: gone (4)",
-        'At the end, if all goes well, `pulumi up` deletes 2, 4 on the platform (deletionPolicy: "delete").',
+        'At the end, if all goes well in the set, `pulumi up` deletes 2, 4 on the platform (deletionPolicy: "delete").',
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
     ],
@@ -116,7 +116,7 @@ describe("a preview says what becomes of each key", () => {
         "  to look for on the platform: d",
         "  perhaps to replace: c (3)",
         "  to delete on the platform: gone (4)",
-        'At the end, if all goes well, `pulumi up` deletes 3–4 on the platform (deletionPolicy: "delete").',
+        'At the end, if all goes well in the set, `pulumi up` deletes 3–4 on the platform (deletionPolicy: "delete").',
         PERHAPS,
       ],
     ],
@@ -155,7 +155,7 @@ describe("a preview says what becomes of each key", () => {
     const { events } = HELD;
     const those = members(HELD, { events, advertiserId: UNKNOWN }, ALL);
     expect(planMessage(conversionEvent, those, ALL)?.split("\n").slice(2)).toEqual([
-      'At the end, if all goes well, `pulumi up` deletes 1–4 on the platform (deletionPolicy: "delete").',
+      'At the end, if all goes well in the set, `pulumi up` deletes 1–4 on the platform (deletionPolicy: "delete").',
       PERHAPS,
     ]);
   });
@@ -179,7 +179,7 @@ describe("a preview says what becomes of each key", () => {
         "  to create: d",
         "  to delete on the platform: a (1), gone (4)",
         '  d has the same advertiser and name on the platform as a (1), gone (4), no longer declared. If it is the same event, set formerKey: "a" or "gone".',
-        'At the end, if all goes well, `pulumi up` deletes 1, 4 on the platform (deletionPolicy: "delete").',
+        'At the end, if all goes well in the set, `pulumi up` deletes 1, 4 on the platform (deletionPolicy: "delete").',
       ],
     ],
     [
@@ -189,7 +189,7 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to create, 1 to delete on the platform, 3 unchanged",
         "  to create: d",
         "  to delete on the platform: gone (4)",
-        'At the end, if all goes well, `pulumi up` deletes 4 on the platform (deletionPolicy: "delete").',
+        'At the end, if all goes well in the set, `pulumi up` deletes 4 on the platform (deletionPolicy: "delete").',
       ],
     ],
   ])("%s", (_, events, lines) => {

@@ -1,7 +1,6 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
 import { describe, expect, it } from "vitest";
 import { advertiser, checkArguments } from "../../provider/src/kinds/index.js";
-import { detailedDiff } from "../../provider/src/plugin/detailed-diff.js";
 import { readProperties, writeProperties } from "../../provider/src/plugin/properties.js";
 import { AdvertisingPlugin } from "../../provider/src/plugin/provider.js";
 import { problemMessages } from "../../provider/src/rules/index.js";
@@ -57,57 +56,6 @@ it("an empty argument of a provider hides neither the stack's setting nor a vari
   });
   const values = { baseUrl: "", email: "" };
   expect(plugin.checkConfig({ values }, urnOf("second"))).toEqual([]);
-});
-
-it("a detailed diff has a line for each changed argument, and for each changed event of a set", () => {
-  const diff = detailedDiff(
-    {
-      value: 1,
-      gone: 1,
-      events: { a: { value: 1 }, 'b"': { value: 1 } },
-      same: { x: [1] },
-    },
-    { value: 2, come: 1, events: { a: { value: 2 }, c: { value: 1 } }, same: { x: [1] } },
-    ["value"],
-  );
-  expect(Object.fromEntries(diff)).toEqual({
-    value: { kind: "update", replaces: true },
-    gone: { kind: "delete", replaces: false },
-    come: { kind: "add", replaces: false },
-    'events["a"]': { kind: "update", replaces: false },
-    'events["b\\""]': { kind: "delete", replaces: false },
-    'events["c"]': { kind: "add", replaces: false },
-  });
-});
-
-describe("a path of a detailed diff", () => {
-  /** Pulumi's own reading (`ParsePropertyPath`): only a quotation mark is escaped. */
-  const parse = (path: string) => {
-    const [, name, key] = /^(\w+)(?:\["((?:\\"|[^"])*)"\])?$/s.exec(path) ?? [];
-    return key === undefined ? [name] : [name, key.replaceAll('\\"', '"')];
-  };
-  const changed = (key: string) => {
-    const [path = ""] = detailedDiff(
-      { additionalFields: { [key]: 1 } },
-      { additionalFields: { [key]: 2 } },
-      [],
-    ).keys();
-    return parse(path);
-  };
-
-  it.each(["a", 'b"', 'c\\"d', "e\nf", "", "g.h", '["i"]', "ü\u2028", "0", "j\\k"])(
-    "names the part %j",
-    (key) => {
-      expect(changed(key)).toEqual(["additionalFields", key]);
-    },
-  );
-
-  it.each(["a\\", "b\\\\", "\\"])(
-    "names the whole argument where the part %j can't be named",
-    (key) => {
-      expect(changed(key)).toEqual(["additionalFields"]);
-    },
-  );
 });
 
 it("a plugin that no engine has configured ends without an error", async () => {

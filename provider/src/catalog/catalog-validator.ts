@@ -89,8 +89,11 @@ export function validateCatalog(
     if (values[property] === undefined) return;
     const other = claim(`key ${withoutCase(owner)}/${withoutCase(key)}`, entry);
     if (!other) return;
-    const reason = `${quoted(key)} is already used at ${placeOf(other.sourceOf("key"))}; keys must differ in more than case and invisible details`;
-    addFinding(entry, property, reason);
+    addFinding(
+      entry,
+      property,
+      `${quoted(key)} is already used at ${placeOf(other.sourceOf("key"))}; keys must differ in more than case and invisible details`,
+    );
   }
 
   function argumentsIn(entry: CatalogEntry, rules: Rules, kind: Kind) {
@@ -104,8 +107,12 @@ export function validateCatalog(
     if (typeof name !== "string" || name === "") return values;
     const namesake = claim(`name ${entry.owner}/${letters(looksOf(name)) || name}`, entry);
     if (!namesake) return values;
-    const reason = `${quoted(name)} is also the name of ${quoted(namesake.subject)} (ignoring case, separators and invisible characters)`;
-    addFinding(entry, kind.nameProperty, reason, "warning");
+    addFinding(
+      entry,
+      kind.nameProperty,
+      `${quoted(name)} is also the name of ${quoted(namesake.subject)} (ignoring case, separators and invisible characters)`,
+      "warning",
+    );
     return values;
   }
 
@@ -125,9 +132,9 @@ export function validateCatalog(
 
   const isDeclared = written.advertisers !== undefined;
   const declared = written.advertisers ?? advertisersNamedIn(written.events);
-  const defaults = new Map<string, Values>();
-  for (const entry of written.defaults)
-    defaults.set(entry.key, check(entry, sharedRules(limits)));
+  const defaults = new Map(
+    written.defaults.map((entry) => [entry.key, check(entry, sharedRules(limits))]),
+  );
   const advertisers = new Map<string, Values | undefined>();
   // The file's reader takes an advertiser's `defaults` and `events` out: here they are only known names.
   const rulesOfDeclared = advertiserRules(limits).extend({
@@ -181,7 +188,7 @@ function mergedWith(shared: Values, given: Values = {}): Values {
 }
 
 /** One advertiser for each text that events name: the text is its key and its name. */
-function advertisersNamedIn(events: readonly CatalogEntry[]): CatalogEntry[] {
+function advertisersNamedIn(events: readonly CatalogEntry[]) {
   return [...Map.groupBy(events, ({ owner }) => owner)].flatMap(([key, [first]]) => {
     if (!first || key === "" || LIVE_ID.test(key)) return [];
     return { ...first, owner: "", key, subject: key, given: { advertiserName: key } };
@@ -197,8 +204,10 @@ function* misspeltAdvertisers(events: readonly CatalogEntry[]) {
     const meant = known.find((other) => isAlmost(name, other));
     known.push(name);
     if (!event || others.length > 0 || meant === undefined) continue;
-    const reason = `${quoted(name)} may be a typo for ${quoted(meant)}: as written, it is another advertiser`;
-    yield { event, reason };
+    yield {
+      event,
+      reason: `${quoted(name)} may be a typo for ${quoted(meant)}: as written, it is another advertiser`,
+    };
   }
 }
 

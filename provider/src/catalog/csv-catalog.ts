@@ -43,15 +43,15 @@ export function readCsvEvents(
   );
   if (unknown.length > 0) {
     const listed = unknown.map(describeUnknown).join(", ");
-    const reason = `unknown columns: ${listed}. Known: ${COLUMNS.join(", ")}`;
-    report(header.source, `${reason}. Rename them, or list them in ignoreColumns`);
+    report(
+      header.source,
+      `unknown columns: ${listed}. Known: ${COLUMNS.join(", ")}. Rename them, or list them in ignoreColumns`,
+    );
   }
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   if (missing.length > 0) {
-    report(
-      header.source,
-      `has no column ${missing.join(", ")}: the first row must name the columns`,
-    );
+    const names = missing.join(", ");
+    report(header.source, `has no column ${names}: the first row must name the columns`);
     // Every row would repeat this problem.
     return [];
   }
@@ -72,10 +72,8 @@ export function readCsvEvents(
     // A cell in a column without a heading, or beyond the last column.
     const stray = cells.find((cell, at) => cell !== "" && !header.cells[at]);
     if (stray !== undefined) {
-      const got = `expected no more cells than the header; got ${quoted(stray)}`;
-      report(source, `${got}; put a value that contains the delimiter in quotes`, {
-        subject,
-      });
+      const reason = `expected no more cells than the header; got ${quoted(stray)}; put a value that contains the delimiter in quotes`;
+      report(source, reason, { subject });
     }
     // If commas separate cells, a comma in a number is a mistake.
     return {
@@ -91,16 +89,14 @@ export function readCsvEvents(
 
 /** An unknown heading, with what to write instead if that is likely. */
 function describeUnknown(heading: string) {
-  const shown = quoted(heading);
   const known = BY_LETTERS.get(letters(heading));
-  if (known !== undefined) return `${shown} (a second ${known})`;
   const window = WINDOWS.find((name) => letters(heading).startsWith(letters(name)));
-  if (window !== undefined)
-    return `${shown} (write ${window}, and the unit in each cell: 7d, 12h, 90min)`;
   // Without what is in brackets, often a unit.
   const meant = nearest(heading.replace(/[([].*/, ""), BY_LETTERS.keys());
-  if (meant === undefined) return shown;
-  return `${shown} (did you mean ${BY_LETTERS.get(meant)}?)`;
+  let hint = meant && `(did you mean ${BY_LETTERS.get(meant)}?)`;
+  if (window) hint = `(write ${window}, and the unit in each cell: 7d, 12h, 90min)`;
+  if (known) hint = `(a second ${known})`;
+  return joined(" ", quoted(heading), hint);
 }
 
 /** The label of a row of sums, in English, German and French. */

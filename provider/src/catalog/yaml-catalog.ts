@@ -2,7 +2,7 @@
  * Reads the advertisers and events of a YAML or JSON file, with the place of each part. A wrong shape is reported here,
  * a wrong value by its rule.
  */
-import type { Node, Scalar } from "yaml";
+import type { Node, Scalar, YAMLMap } from "yaml";
 import { didYouMean, joined, quoted, type Values } from "../base/index.js";
 import { isContainer, show } from "../rules/index.js";
 import {
@@ -18,7 +18,7 @@ type Path = readonly string[];
 
 /** @returns the declared objects; undefined if the file can't be parsed. */
 export function readYamlCatalog(text: string, file: string, report: AddFinding) {
-  const { LineCounter, parseDocument, visit } = yamlLibrary();
+  const { LineCounter, parseDocument, visit } = require("yaml") as typeof import("yaml");
   let isBroken = false;
   const refuse = (offset: number, message: string) => {
     // Advice for programmers follows a semicolon.
@@ -56,9 +56,12 @@ export function readYamlCatalog(text: string, file: string, report: AddFinding) 
       // Whatever else is wrong follows from that.
       break;
     }
-    const isKey = code === "NON_STRING_KEY";
-    const key = "a key is an object or a list. Put a placeholder in quotes";
-    refuse(pos[0], isKey ? key : message);
+    const [line = ""] = text.slice(text.lastIndexOf("\n", pos[0]) + 1).split("\n", 1);
+    if (/\$\{|\{\{/.test(line)) {
+      refuse(pos[0], "a placeholder in this line isn't in quotes");
+      break;
+    }
+    refuse(pos[0], message);
   }
   const anchors = new Map<string | undefined, unknown>();
   visit(document, {
@@ -77,8 +80,12 @@ export function readYamlCatalog(text: string, file: string, report: AddFinding) 
   if (isBroken) return undefined;
   try {
     const data: unknown = document.toJS({
-      maxAliasCount: MAX_ALIASES,
-      reviver: smallIntegers,
+      // With more alias expansions than this, the library rejects the file as an attack.
+      maxAliasCount: 100_000,
+      reviver: (_, value) => {
+        const isExact = typeof value === "bigint" && Number.isSafeInteger(Number(value));
+        return isExact ? Number(value) : value;
+      },
     });
     return partsIn(data, (path) => placeAt(offsetIn(document.contents, path)), report);
   } catch (error) {
@@ -88,15 +95,6 @@ export function readYamlCatalog(text: string, file: string, report: AddFinding) 
   }
 }
 
-/** With more alias expansions than this, the library rejects the file as an attack. */
-const MAX_ALIASES = 100_000;
-
-/** Turns a BigInt into a number if that is exact. */
-function smallIntegers(_: unknown, value: unknown) {
-  if (typeof value !== "bigint" || !Number.isSafeInteger(Number(value))) return value;
-  return Number(value);
-}
-
 /** All keys are scalars. */
 function nameIn(key: unknown) {
   return String((key as Scalar).value);
@@ -104,15 +102,13 @@ function nameIn(key: unknown) {
 
 /** The offset of the last name on the path that the file has there. For a value from an alias or `<<`: of its use. */
 function offsetIn(contents: Node | null, path: Path) {
-  const { isMap } = yamlLibrary();
-  let node = contents;
+  let node = contents as Partial<YAMLMap<Node, Node>> | null;
   let offset = contents?.range?.[0] ?? 0;
   for (const name of path) {
-    if (!isMap(node)) return offset;
-    const pair = node.items.findLast(({ key }) => nameIn(key) === name);
+    const pair = node?.items?.findLast(({ key }) => key && nameIn(key) === name);
     if (!pair) return offset;
-    node = pair.value as Node | null;
-    offset = (pair.key as Node).range?.[0] ?? offset;
+    node = pair.value as typeof node;
+    offset = pair.key.range?.[0] ?? offset;
   }
   return offset;
 }
@@ -134,26 +130,26 @@ function partsIn(
       { subject },
     );
   };
-  const entryAt = (path: Path, subject: string, given: Values) => {
+  /** @returns one entry; none if the value isn't an object. @param owner the advertiser's key; empty at the top. */
+  const entryAt = (path: Path, subject: string, value: unknown, owner = "") => {
+    const given = objectAt(path, subject, value);
+    if (!given) return [];
     const sourceOf = (property: string) =>
       sourceAt(property === "key" ? path : [...path, ...property.split(".")]);
     const key = (path.at(-1) ?? "").normalize("NFC");
-    return { owner: "", key, subject, given, sourceOf, path };
+    return [{ owner, key, subject, given, sourceOf, path }];
   };
-  /** The objects by key at a path. @param owner the advertiser's key; empty at the top. */
+  /** The objects by key at a path. */
   const entriesAt = (path: Path, owner: string, value: unknown) =>
     Object.entries(objectAt(path, owner, value ?? {}) ?? {}).flatMap(([key, member]) => {
-      const place = [...path, key];
       const subject = joined("/", owner, key.normalize("NFC"));
-      const given = objectAt(place, subject, member);
-      if (!given) return [];
-      return { ...entryAt(place, subject, given), owner };
+      return entryAt([...path, key], subject, member, owner);
     });
-  const defaultsAt = (path: Path, key: string, value: unknown) => {
-    const subject = joined(" ", key, "defaults");
-    const given = objectAt(path, subject, value ?? {}) ?? {};
-    return { ...entryAt(path, subject, given), key };
-  };
+  const defaultsAt = (path: Path, key: string, value: unknown) =>
+    entryAt(path, joined(" ", key, "defaults"), value ?? {}).map((entry) => ({
+      ...entry,
+      key,
+    }));
 
   const top = objectAt([], "", data ?? {}) ?? {};
   for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))
@@ -163,12 +159,12 @@ function partsIn(
   const eventsFile = typeof path === "string" && path !== "" && { path, source };
   if (path !== undefined && !eventsFile)
     report(source, `eventsFile expected the path of a CSV file; got ${show(path)}`);
-  const all = [defaultsAt(["defaults"], "", top.defaults)];
+  const all = defaultsAt(["defaults"], "", top.defaults);
   const events: CatalogEntry[] = [];
   const advertisers = entriesAt(["advertisers"], "", top.advertisers).map((entry) => {
     const { key, path } = entry;
     const { defaults, events: members, ...given } = entry.given;
-    all.push(defaultsAt([...path, "defaults"], key, defaults));
+    all.push(...defaultsAt([...path, "defaults"], key, defaults));
     events.push(...entriesAt([...path, "events"], key, members));
     return { ...entry, given };
   });
@@ -178,8 +174,4 @@ function partsIn(
     events,
     ...(eventsFile && { eventsFile }),
   };
-}
-
-function yamlLibrary() {
-  return require("yaml") as typeof import("yaml");
 }

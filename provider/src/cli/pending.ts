@@ -134,7 +134,12 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
     throw new Error(`not resolved: ${enumerate(names, MAX_LISTED)}: ${message}`);
   });
   let creates = await readStackCreates(choice);
-  const left = all.filter((answer) => isStillAsked(answer, creates));
+  const journals = [...creates.journals, ...creates.settled];
+  const staying = new Map(journals.map((each) => [each.path, each.entries]));
+  const noted = new Set(staying.values().flatMap((entries) => entries.keys()));
+  const left = all.filter(
+    (answer) => isStillAsked(answer, creates) || noted.has(answer.create.record.mark),
+  );
   if (left.length > 0) {
     const place = stackPlace(creates.stack, process.env, projectFolder(choice));
     const options = { folder: stateFolder(), maxWaitMs: 0 };

@@ -125,8 +125,9 @@ export function createRuntime(
     record,
     command: pulumi.command,
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)),
-    begin({ identity }) {
-      if (stack !== undefined) return;
+    begin({ identity }, isOfProgram = false) {
+      if (stack !== undefined && !isOfProgram) return;
+      if (stack === stackOf(identity)) return;
       stack = stackOf(identity);
       setPrintedStack(stack);
       const place = stackPlace(stack, environment, pulumi.folder);

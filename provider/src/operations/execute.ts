@@ -40,6 +40,7 @@ import {
 } from "../state/index.js";
 import { createOnce, momentAfter } from "./create.js";
 import {
+  adoptedDeletedMessage,
   alsoBelongsTo,
   formerlyLeftNotice,
   notDeletedNotice,
@@ -221,6 +222,8 @@ export class ObjectOperations {
     const { ref, values, unresolved, keys } = task;
     const { label, key } = ref;
     await this.assertNotLeftOut(task, id);
+    if (runtime.deployment.deleted.has(kind, id))
+      throw new ArgumentsError(adoptedDeletedMessage(ref, id));
     const differences: Differences = this.can.read
       ? await this.#compare(task, id)
       : new Map();
@@ -334,7 +337,8 @@ export class ObjectOperations {
     // Only after a check does a preview of the classes have a process, which could tell.
     const isShown = provider !== undefined || deployment.hasChecked;
     if (command?.command === "up" && !isShown)
-      why ??= "the program has no more of this package's resources, so no preview shows it";
+      why ??=
+        "the program has no more resources of this package's classes, so no preview shows it";
     if (!saved)
       why ??= "Pulumi's record doesn't show whether it also belongs to another resource";
     return why && withFate(kind, id, why);
@@ -384,7 +388,7 @@ export class ObjectOperations {
       return deployment.isClaimedOrAdopted(each.kind, each.id ?? "");
     });
     if (owned) return `${owned.ref.label} belongs to it`;
-    return deployment.mayBeClaimed(kind, id) ? "another resource may adopt it" : undefined;
+    return deployment.mayBeClaimed(kind, id) ? MAY_BE_ADOPTED : undefined;
   }
 }
 
@@ -393,6 +397,7 @@ export function withFate(kind: Kind, id: string, why: string) {
   return `${why}. ${staysLive(kind, `Object ${id}`)}`;
 }
 
+export const MAY_BE_ADOPTED = "another resource may adopt it";
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
 const CORRECT_ID = "correct existingId";

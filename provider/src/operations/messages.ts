@@ -155,7 +155,17 @@ export function adoptedTooLateMessage({ label }: ResourceRef, id: string, delete
   let what = `existingId ${id} is deleted`;
   if (id === UNKNOWN) what = "existingId isn't known yet: it may be deleted";
   const set = parseKey(deleter).label;
-  return `${label}: ${what} by ${set}, before this resource is declared. First adopt it in a run with deletionPolicy: "retain" in ${set}. Or make ${set} depend on this resource (dependsOn).`;
+  return `${label}: ${what} by ${set}, perhaps before this resource is declared. First adopt it in a run with deletionPolicy: "retain" in ${set}.`;
+}
+
+/** The same for the plugin, which doesn't know the order. */
+export function adoptedMeanwhileMessage({ label }: ResourceRef, id: string) {
+  return `${label}: another resource adopts ${id}, perhaps after this set has deleted it. First adopt it in a run with deletionPolicy: "retain" in ${label}.`;
+}
+
+/** The error of an `up` that comes to an adoption after the delete. */
+export function adoptedDeletedMessage({ label }: ResourceRef, id: string) {
+  return `${label}: existingId ${id} was deleted before in this run. Remove existingId to create another object.`;
 }
 
 function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
@@ -414,7 +424,7 @@ export function planMessage(
     lines.push(liveSentences(kind, `Each old object (${idsOf(live)})`, live));
   if (gone.length > 0)
     lines.push(
-      `At the end, if all goes well, \`pulumi up\` deletes ${idsOf(gone)} on the platform (${ASKED}).`,
+      `At the end, if all goes well in the set, \`pulumi up\` deletes ${idsOf(gone)} on the platform (${ASKED}).`,
     );
   if (byAction.has("perhaps replace"))
     lines.push(

@@ -72,8 +72,9 @@ import {
 } from "./create.js";
 import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
-import { ObjectOperations } from "./execute.js";
+import { MAY_BE_ADOPTED, ObjectOperations } from "./execute.js";
 import {
+  adoptedMeanwhileMessage,
   adoptedTooLateMessage,
   adoptionNotice,
   brokenNameNotice,
@@ -123,7 +124,7 @@ export async function check(
 ) {
   const { context, olds, news } = request;
   const { deployment, messages, settings } = runtime;
-  runtime.begin(ref);
+  runtime.begin(ref, true);
   const secret = secretArgumentsIn(news);
   const { values, problems } = checkArguments(resource, news, settings, {
     isUnknown: holdsUnknown,
@@ -379,7 +380,6 @@ export async function diffResource(
 ) {
   const { deployment, record } = runtime;
   const { id, olds, news } = change;
-  runtime.begin(ref);
   assertSameAccount(runtime, olds[ACCOUNT], `The state has ${ref.label}`);
   const urns = [ref.urn, deployment.checked(ref.key).inState?.urn];
   record.notePassed((each) => urns.includes(each.urn) && each.id === id);
@@ -515,7 +515,23 @@ export async function previewResource(
 ) {
   const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
   noteDeletes(plan);
+  expectNoAdopter(plan);
   await tellPreview(plan);
+}
+
+/**
+ * The plugin may come to a set's deletes before it hears of an adopter, whatever their order is in this preview.
+ * @throws ArgumentsError
+ */
+function expectNoAdopter({ runtime, resource, kind, ref, objects }: Plan) {
+  const { record } = runtime;
+  for (const { leaving } of objects) {
+    if (resource === kind || leaving?.why !== MAY_BE_ADOPTED) continue;
+    const { id } = leaving;
+    const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
+    if (holders.some((each) => each.resource.urn !== ref.resourceUrn)) continue;
+    throw new ArgumentsError(adoptedMeanwhileMessage(ref, id));
+  }
 }
 
 /**

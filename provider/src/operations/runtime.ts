@@ -39,8 +39,11 @@ export interface Runtime {
   command: EngineRun | undefined;
   /** The answers that `pending` passes to a refresh. */
   answers: Values;
-  /** Names the stack. There is one, since a process serves one stack. */
-  begin(ref: Pick<ResourceRef, "identity">): void;
+  /**
+   * Names the stack. There is one, since a process serves one stack. In a refresh, the resources of a renamed stack still
+   * have its former name: then the program has the right one.
+   */
+  begin(ref: Pick<ResourceRef, "identity">, isOfProgram?: boolean): void;
   journal(): Journal;
   /** @throws SettingsError */
   client(): Client;

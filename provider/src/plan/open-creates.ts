@@ -5,7 +5,7 @@
  * | a create is | if |
  * |---|---|
  * | never sent | it has its run's mark, and that run's journal is on this machine, and doesn't have it |
- * | ended | the state has its object or its outcome, or the journal says that it wasn't carried out |
+ * | ended | the state has its object or its outcome, or had that object, or the journal says that it wasn't carried out |
  * | superseded | the state has another object for its resource than the one that it was to replace |
  * | unresolved | the state lists it as unresolved |
  * | open | otherwise |
@@ -45,6 +45,8 @@ export interface SavedCreates {
   lists(mark: string): boolean;
   /** Whether a resource has this object. @param account where the object was created, if that is known. */
   hasObject(kind: Kind["name"], id: string, account: string | undefined): boolean;
+  /** Whether the resource or member with this key had this object, and left it live. */
+  hasLeft(key: string, id: string): boolean;
 }
 
 /** A create as a journal has it. */
@@ -170,7 +172,9 @@ export function standingOf(
   const { key, mark, id, account, replaces } = create;
   const { kind } = parseKey(key);
   if (saved.resolved.get(mark) === "") return "ended";
-  if (id !== undefined && saved.hasObject(kind, id, account)) return "ended";
+  if (id !== undefined) {
+    if (saved.hasObject(kind, id, account) || saved.hasLeft(key, id)) return "ended";
+  }
   if (saved.unresolved.has(mark)) return "unresolved";
   const idInState = saved.byKey.get(key)?.id;
   if (idInState !== undefined && idInState !== replaces) return "superseded";

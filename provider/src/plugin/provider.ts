@@ -54,14 +54,12 @@ import {
   typesIn,
   UNKNOWN,
 } from "../state/index.js";
-import { detailedDiff, type PropertyDiff } from "./detailed-diff.js";
 import { logThroughEngine } from "./engine-log.js";
 import type { Properties } from "./properties.js";
 
 export interface Diff {
   changes: boolean;
   replaces: readonly string[];
-  detailed: ReadonlyMap<string, PropertyDiff>;
 }
 
 /** One provider resource: its settings and its run. The engine starts a process for each provider resource. */
@@ -147,14 +145,13 @@ export class AdvertisingPlugin {
     return { inputs, failures: [`${first}\n${more}`, ...others] };
   }
 
-  /** @param change has the outputs in the state as `olds`. @param oldInputs the inputs in the state. */
-  async diff(urn: string, change: Change, oldInputs: Values) {
+  /**
+   * Without a detailed diff, the engine compares the inputs, down to the parts of each event.
+   * @param change has the outputs in the state as `olds`.
+   */
+  diff(urn: string, change: Change) {
     const { resource, ref } = resourceAt(urn);
-    const plan = await diffResource(resource, this.runtime, ref, change);
-    const detailed = plan.changes
-      ? detailedDiff(argumentsIn(oldInputs), argumentsIn(change.news), plan.replaces)
-      : new Map();
-    return { ...plan, detailed };
+    return diffResource(resource, this.runtime, ref, change);
   }
 
   /** What a create will return, as far as that is known in a preview. @throws AdvertisingError if it would fail. */

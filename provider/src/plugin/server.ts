@@ -1,7 +1,7 @@
 /**
  * Serves Pulumi's provider protocol: translates between its messages and {@link AdvertisingPlugin}. Pulumi's own server
  * for TypeScript (`@pulumi/pulumi/provider`) is no base: its provider isn't told whether it's a preview, gets no inputs
- * in `read`, can't return a detailed diff, and gets secrets as their wire form (3.259).
+ * in `read`, and gets secrets as their wire form (3.259).
  */
 import { promisify } from "node:util";
 import {
@@ -24,7 +24,6 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb.js";
 import { packageVersion, readFromPackage, UnsupportedError } from "../base/index.js";
 import { ResourceFailure } from "../operations/index.js";
 import { SETTING_NAMES, SETTINGS } from "../settings/index.js";
-import type { PropertyDiff } from "./detailed-diff.js";
 import { readProperties, writeProperties } from "./properties.js";
 import type { AdvertisingPlugin, Diff } from "./provider.js";
 
@@ -103,8 +102,7 @@ function serviceOf(
     }),
     diff: call(async (request) => {
       const { change } = changeIn(request);
-      const { values } = readProperties(request.getOldInputs());
-      return diffResponse(await plugin.diff(request.getUrn(), change, values));
+      return diffResponse(await plugin.diff(request.getUrn(), change));
     }),
     create: call(async (request) => {
       const inputs = readProperties(request.getProperties());
@@ -171,25 +169,11 @@ function checkFailure(reason: string) {
   return new protocol.CheckFailure().setReason(reason);
 }
 
-function diffResponse({ changes, replaces, detailed }: Diff) {
+function diffResponse({ changes, replaces }: Diff) {
   const { DIFF_NONE, DIFF_SOME } = protocol.DiffResponse.DiffChanges;
-  const names = new Set([...detailed.keys()].map((path) => path.replace(/\[.*/s, "")));
-  const response = new protocol.DiffResponse()
+  return new protocol.DiffResponse()
     .setChanges(changes ? DIFF_SOME : DIFF_NONE)
-    .setReplacesList([...replaces])
-    .setDiffsList([...names])
-    .setHasdetaileddiff(detailed.size > 0);
-  for (const [path, diff] of detailed)
-    response.getDetaileddiffMap().set(path, propertyDiff(diff));
-  return response;
-}
-
-function propertyDiff({ kind, replaces }: PropertyDiff) {
-  const { Kind } = protocol.PropertyDiff;
-  const name = `${kind}${replaces ? "_replace" : ""}` as const;
-  return new protocol.PropertyDiff()
-    .setKind(Kind[name.toUpperCase() as Uppercase<typeof name>])
-    .setInputdiff(true);
+    .setReplacesList([...replaces]);
 }
 
 /** An error as the engine expects it, with the properties that it must save in spite of the error. */

@@ -111,7 +111,7 @@ export function retentionReason(
   states: readonly (Resource | undefined)[],
 ) {
   if (!isAsked)
-    return 'the deletionPolicy is not "delete" in both the state and the program';
+    return 'the deletionPolicy is not "delete" in both the state and the program, or an option keeps it';
   const retains = states.some((each) => each?.retainOnDelete === true);
   return retains ? "the resource has the option retainOnDelete" : undefined;
 }

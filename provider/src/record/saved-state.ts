@@ -14,6 +14,7 @@ import {
   ACCOUNT,
   identifyingIn,
   kindOf,
+  leftLiveIn,
   MARKS,
   markIn,
   objectKey,
@@ -86,6 +87,12 @@ export function savedStateOf(stack: ExportedStack): SavedState {
   const byOwner = Map.groupBy(objects, ({ kind, values }) =>
     objectKey(kind.ownerKind?.name ?? kind.name, String(ownerIn(kind, values))),
   );
+  const left = resources.flatMap(({ type, urn, outputs = {} }) => {
+    const of = resourceOfType(type);
+    if (!of) return [];
+    return leftLiveIn(outputs).map(({ id, key }) => `${refIn(of, urn, key).key} ${id}`);
+  });
+  const hasLeft = new Set(left);
   const allWith = (kind: Kind["name"], id: string) =>
     byObject.get(objectKey(kind, id)) ?? [];
   return {
@@ -104,6 +111,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
       allWith(kind, id).some(({ resource }) =>
         mayBeSameAccount(account, resource.outputs?.[ACCOUNT]),
       ),
+    hasLeft: (key, id) => hasLeft.has(`${key} ${id}`),
     runs: new Set(runs.filter((run) => run !== "")),
     resolved: new Map(resources.flatMap(({ outputs = {} }) => [...resolvedIn(outputs)])),
     sent,

@@ -216,6 +216,9 @@ export const operations: Examples = {
     tell.adoptedTooLateMessage(purchase, "42", "ConversionEventSet::funnel"),
   "a set deletes what may be adopted later": () =>
     tell.adoptedTooLateMessage(purchase, UNKNOWN, "ConversionEventSet::funnel"),
+  "the same with the plugin": () => tell.adoptedMeanwhileMessage(funnel, "42"),
+  "an adoption of what this run has deleted": () =>
+    tell.adoptedDeletedMessage(purchase, "42"),
   "a set: a new key with the name of a removed one": () =>
     planned(HELD, { events: { purchase: { eventName: "Buy", value: 1 } } }),
   "a set: a renamed key": () =>
