@@ -50,9 +50,6 @@ const ANY_MAP = { type: "object", additionalProperties: { $ref: "pulumi.json#/An
 /** The widest limits that any installation may have, since the schema is for all. */
 const WIDEST = { maxWindowSeconds: 2_147_483_647, markField: undefined };
 
-/** The class that the resource classes extend. */
-const SHARED = "ManagedResource";
-
 /** The doc comments of classes and interfaces, and of their properties, as `Name` and `Name.property`. */
 function docsIn(path) {
   const file = ts.createSourceFile(
@@ -128,7 +125,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
     const outputs = kind.outputs.map((name) => {
       const isId = [kind.idProperty, "existingId", ...kind.idArguments].includes(name);
       const type = isId ? { type: "integer" } : outputType(fields.shape[name], name);
-      return [name, described(type, [className, SHARED], name)];
+      return [name, described(type, [className], name)];
     });
     const always = Object.keys(fields.shape).filter(
       (name) => fields.shape[name].type !== "optional",
@@ -150,7 +147,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
     additionalProperties: { $ref: `#/types/${TOKEN}ConversionEventEntry` },
   };
   const ids = { type: "object", additionalProperties: { type: "integer" } };
-  const ofSet = (name, type) => described(type, ["ConversionEventSet", SHARED], name);
+  const ofSet = (name, type) => described(type, ["ConversionEventSet"], name);
   return {
     name: "advertising",
     displayName: "Advertising platform",

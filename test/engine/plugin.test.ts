@@ -32,7 +32,7 @@ it("a stack's life through the plugin: each request once, each changed value sho
   expect(await well(stack.up())).toContain("5 unchanged");
   stack.program(throughPlugin(shop(30, 31)));
   const diff = await well(stack.preview("--diff"));
-  expect(diff).toMatch(/~ value: 25 => 30/);
+  expect(diff).toMatch(/~ value +: 25 => 30/);
   expect(diff).toMatch(/~ cart: \{[^}]*~ value\s*: 25 => 31/);
   expect(diff).toContain("stays live and unmanaged");
   const { purchase } = await stack.ids();
@@ -201,7 +201,7 @@ new advertising.ConversionEvent("held", { eventName: "Held", advertiserId, value
   const before = await stack.ids();
   stack.program(events(30));
   const preview = await well(stack.preview("--diff"));
-  expect(preview).toMatch(/~ value: 25 => 30/);
+  expect(preview).toMatch(/~ value +: 25 => 30/);
   expect(preview).toMatch(/to delete on the platform: kept \(\d+\)/);
   expect(preview).toMatch(
     /`live` is no longer in the program\. Its event \d+ \("Live"\) stays live/,

@@ -2,7 +2,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ArgumentsError, asRecord, withPage } from "../base/index.js";
 import {
-  type AnyKind,
   advertiser,
   checkArguments,
   conversionEvent,
@@ -17,37 +16,7 @@ import { exactId, LIVE_ID, show } from "../rules/index.js";
 import type { Problem } from "../rules/problem.js";
 import { holdsOutput, isOfType, readIdOf, withIds } from "./declaration.js";
 import { registrationOf } from "./program.js";
-
-/** What the resource classes share. */
-abstract class ManagedResource extends pulumi.CustomResource {
-  /** `"delete"` if declared; otherwise absent. */
-  declare readonly deletionPolicy: pulumi.Output<"delete" | undefined>;
-
-  /**
-   * Switches off stack traces around Pulumi's own constructor, which takes one for each of its promises. With ts-node's
-   * source maps, these cost more than everything else that the program does for a resource (`npm run bench`). Pulumi
-   * doesn't need them to find the line of the user's program. Nothing may be awaited meanwhile.
-   * @param kind an `AnyKind`: its type would lead public declarations to zod's.
-   */
-  constructor(
-    kind: object,
-    name: string,
-    args: object,
-    options?: pulumi.CustomResourceOptions,
-  ) {
-    const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0;
-    try {
-      super(...registrationOf(kind as AnyKind, name, args, options));
-    } catch (error) {
-      Error.stackTraceLimit = limit;
-      // Up to the line of the user's program.
-      if (error instanceof Error) Error.captureStackTrace(error, new.target);
-      throw error;
-    }
-    Error.stackTraceLimit = limit;
-  }
-}
+import { pauseStackTraces } from "./pulumi-internals.js";
 
 /** The arguments of an {@link Advertiser}. */
 export interface AdvertiserArgs {
@@ -83,7 +52,7 @@ export interface AdvertiserArgs {
  * @example
  * const acme = new advertising.Advertiser("acme", { advertiserName: "Acme Shoes" });
  */
-export class Advertiser extends ManagedResource {
+export class Advertiser extends pulumi.CustomResource {
   /** The type token, for policy packs and `isInstance`. */
   static readonly __pulumiType = typeTokenOf("Advertiser");
 
@@ -98,10 +67,18 @@ export class Advertiser extends ManagedResource {
   declare readonly existingId: pulumi.Output<number | undefined>;
   /** The additional request fields as declared, by their wire names; `undefined` if there are none. */
   declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+  /** `"delete"` if declared; otherwise absent. */
+  declare readonly deletionPolicy: pulumi.Output<"delete" | undefined>;
 
   /** @param name unique among the stack's advertisers. @param options Pulumi's; `retainOnDelete` follows from `deletionPolicy`. */
   constructor(name: string, args: AdvertiserArgs, options?: pulumi.CustomResourceOptions) {
-    super(advertiser, name, args, options);
+    const resume = pauseStackTraces(Advertiser);
+    try {
+      super(...registrationOf(advertiser, name, args, options));
+    } catch (error) {
+      throw resume(error);
+    }
+    resume();
     if (!pulumi.runtime.isDryRun()) return;
     // In a preview of an update, Pulumi knows the id, but not the output `advertiserId`.
     const { id, advertiserId } = this;
@@ -207,7 +184,7 @@ export type OtherNumber = number & Record<never, never>;
  *     clickWindow: advertising.days(7),
  * });
  */
-export class ConversionEvent extends ManagedResource {
+export class ConversionEvent extends pulumi.CustomResource {
   /** The type token, for policy packs and `isInstance`. */
   static readonly __pulumiType = typeTokenOf("ConversionEvent");
 
@@ -238,6 +215,8 @@ export class ConversionEvent extends ManagedResource {
   declare readonly existingId: pulumi.Output<number | undefined>;
   /** The additional request fields as declared, by their wire names; `undefined` if there are none. */
   declare readonly additionalFields: pulumi.Output<Record<string, unknown> | undefined>;
+  /** `"delete"` if declared; otherwise absent. */
+  declare readonly deletionPolicy: pulumi.Output<"delete" | undefined>;
 
   /** @param name unique among the stack's events. @param options Pulumi's; `retainOnDelete` follows from `deletionPolicy`. */
   constructor(
@@ -245,7 +224,13 @@ export class ConversionEvent extends ManagedResource {
     args: ConversionEventArgs,
     options?: pulumi.CustomResourceOptions,
   ) {
-    super(conversionEvent, name, args, options);
+    const resume = pauseStackTraces(ConversionEvent);
+    try {
+      super(...registrationOf(conversionEvent, name, args, options));
+    } catch (error) {
+      throw resume(error);
+    }
+    resume();
   }
 
   /**
@@ -322,7 +307,7 @@ export interface ConversionEventSetArgs {
  * });
  * export const ids = funnel.eventIds;
  */
-export class ConversionEventSet extends ManagedResource {
+export class ConversionEventSet extends pulumi.CustomResource {
   /** The type token, for policy packs and `isInstance`. */
   static readonly __pulumiType = typeTokenOf("ConversionEventSet");
 
@@ -337,6 +322,8 @@ export class ConversionEventSet extends ManagedResource {
   declare readonly defaults: pulumi.Output<Record<string, unknown>>;
   /** The entries as declared, by key, of all events that have an id. */
   declare readonly events: pulumi.Output<Record<string, Record<string, unknown>>>;
+  /** `"delete"` if declared; otherwise absent. */
+  declare readonly deletionPolicy: pulumi.Output<"delete" | undefined>;
 
   /**
    * @param name unique among the stack's sets.
@@ -347,7 +334,13 @@ export class ConversionEventSet extends ManagedResource {
     args: ConversionEventSetArgs,
     options?: pulumi.CustomResourceOptions,
   ) {
-    super(conversionEventSet, name, args, options);
+    const resume = pauseStackTraces(ConversionEventSet);
+    try {
+      super(...registrationOf(conversionEventSet, name, args, options));
+    } catch (error) {
+      throw resume(error);
+    }
+    resume();
   }
 
   /** Whether `value` is a ConversionEventSet, of any copy of this package. */
@@ -391,9 +384,10 @@ export function validate(
     );
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
+  const ids = withIds(found, asRecord(args));
   const { values, problems } = checkArguments(
     found,
-    withIds(found, asRecord(args)),
+    ids,
     { maxWindowSeconds, markField: undefined },
     { isUnknown: holdsOutput },
   );
