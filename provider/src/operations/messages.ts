@@ -151,11 +151,13 @@ export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilitie
 }
 
 /** The problem of a preview: a set deletes the object before its adopter is declared. @param deleter the set's key. */
-export function adoptedTooLateMessage({ label }: ResourceRef, id: string, deleter: string) {
+export function adoptedTooLateMessage(ref: ResourceRef, id: string, deleter: string) {
   let what = `existingId ${id} is deleted`;
   if (id === UNKNOWN) what = "existingId isn't known yet: it may be deleted";
   const set = parseKey(deleter).label;
-  return `${label}: ${what} by ${set}, perhaps before this resource is declared. First adopt it in a run with deletionPolicy: "retain" in ${set}.`;
+  const text = `${ref.label}: ${what} by ${set}, perhaps before this resource is declared. First adopt it in a run with deletionPolicy: "retain" in ${set}.`;
+  if (isOfPlugin(ref)) return text;
+  return `${text} Or declare this resource with a known existingId before the program awaits anything.`;
 }
 
 /** The same for the plugin, which doesn't know the order. */
