@@ -80,8 +80,21 @@ describe("a single resource", () => {
       ["old::x"],
     ],
     [
+      "a parent's URN",
+      [
+        { parent: "urn:pulumi:dev::shop::my:Shop::shop" },
+        { parentUrn: "urn:pulumi:dev::shop::my:Top$my:Shop::shop", name: "old" },
+        { parentUrn: "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev", name: "top" },
+      ],
+      ["my:Shop$::e", "my:Top$my:Shop$::old", "top"],
+    ],
+    [
       "what the program does not know",
-      [pulumi.output("urn"), { name: pulumi.output("old") }],
+      [
+        pulumi.output("urn"),
+        { name: pulumi.output("old") },
+        { parentUrn: pulumi.output("urn") },
+      ],
       [],
     ],
   ])("has the former keys that aliases say: %s", (_, aliases, names) => {

@@ -98,7 +98,7 @@ describe("an answer", () => {
   ])("%s about nothing that is open is a failure: %s", async (option, value) => {
     const { code, output, refreshes } = await pending({}, option, value);
     expect({ code, refreshes }).toEqual({ code: 1, refreshes: [] });
-    expect(output).toMatch(/^(nope|typo) was resolved before, or never sent\./);
+    expect(output).toMatch(/^(nope|typo) was resolved before, or never sent, /);
     expect(output).toContain("No create is unresolved.");
   });
 

@@ -35,7 +35,7 @@ export function readAnswers(
     const meant = possible.filter(({ ref }) => isCalled(ref, name));
     if (meant.length === 0) {
       unknown.push(
-        `${name} was resolved before, or never sent. To correct a wrong answer, set existingId or use --forget.`,
+        `${name} was resolved before, or never sent, or has another name now. To correct a wrong answer, set existingId or use --forget.`,
       );
       return;
     }

@@ -123,9 +123,10 @@ function formerKeysOf({ kind, name, options }: Call) {
   return listIn(options.aliases).flatMap((alias) => {
     if (typeof alias === "string") return keyOfUrn(kind.name, alias);
     const { name: formerName = name, parentUrn, ...others } = asRecord(alias);
-    if (typeof formerName !== "string" || parentUrn !== undefined) return [];
     // `pulumi.rootStackResource` is undefined.
-    const parent = Object.hasOwn(others, "parent") ? others.parent : options.parent;
+    const given = Object.hasOwn(others, "parent") ? others.parent : options.parent;
+    const parent = parentUrn ?? given;
+    if (typeof formerName !== "string" || pulumi.Output.isInstance(parent)) return [];
     return keyOf(kind.name, { parentTypes: typesOf(parent), name: formerName });
   });
 }

@@ -5,6 +5,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
 import { asRecord, hasValue, joined, listIn, own } from "../base/index.js";
+import { typesIn } from "../state/index.js";
 
 /** `<organization>/<project>/<stack>`, as Pulumi prints it with `--fully-qualify-stack-names`. */
 export function stackOfProgram() {
@@ -24,13 +25,22 @@ function unknownPulumi(what: string) {
   );
 }
 
-/** The types of a resource and its parents, as in a URN; undefined for the stack. @throws pulumi.RunError */
+const STACK_TYPE = "pulumi:pulumi:Stack";
+
+/**
+ * The types of a resource and its parents, as in a URN; undefined for the stack.
+ * @param parent a resource or its URN. @throws pulumi.RunError
+ */
 export function typesOf(parent: unknown): string | undefined {
   if (!hasValue(parent)) return undefined;
+  if (typeof parent === "string") {
+    const types = typesIn(parent);
+    return types === STACK_TYPE ? undefined : types;
+  }
   // These properties are Pulumi's own, and the same in every copy of its SDK.
   const { __pulumiType: type, __parentResource: above } = asRecord(parent);
   if (typeof type !== "string") throw unknownPulumi("the parent of a resource has no type");
-  if (type === "pulumi:pulumi:Stack") return undefined;
+  if (type === STACK_TYPE) return undefined;
   return joined("$", typesOf(above), type);
 }
 
