@@ -417,10 +417,12 @@ export class Simulation {
         this.#expectNamed(before, stack.state, named);
     }
     if (how === "refresh" && !answers) this.#expectFound(before, stack.state, named);
+    const isSaved = errors.every((error) => !error.includes("refuses to save"));
+    if (isKilled || !isSaved)
+      for (const made of this.platform.objects)
+        if (made.changedBy === process) this.changedElsewhere.add(made);
     if (!isKilled) return { errors, posts: this.platform.posts - posts };
     counts.kills++;
-    for (const made of this.platform.objects)
-      if (made.changedBy === process) this.changedElsewhere.add(made);
     this.log.push(`    killed (${kill?.how})`);
     machine.after(
       kill?.how === "power"
