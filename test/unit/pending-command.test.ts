@@ -180,6 +180,15 @@ describe("an answer", () => {
     expect(refreshes).toMatchObject([{ targets: [E("kept")], answers: { outcomes: {} } }]);
   });
 
+  it("about what the state has takes it out of this machine's journal, which a run may ask alone", async () => {
+    const { journals, output } = await pending(
+      { resources: [ROOT, event("buy", 5)], journal: [noted("buy", "created", "5")] },
+      ...["--forget", "buy"],
+    );
+    expect(output).toContain("buy was resolved before");
+    expect(journals).toEqual([]);
+  });
+
   it.each([false, true])(
     "refreshes each set with an interrupted update: the set keeps its other open creates (renamed by it: %s)",
     async (isRenamed) => {

@@ -58,6 +58,8 @@ export const pendingCommand = command(
       setCommandStack({ stack: stack ?? stackOption(creates.stack), cwd });
     const { answers, unknown } = readAnswers(typed, creates);
     for (const sentence of unknown) console.log(sentence);
+    // A run that can't read Pulumi's record may still ask about it, by a journal.
+    if (unknown.length > 0) rewriteJournals(creates.settled);
     creates = await execute(answers, creates, choice);
     if (search) {
       // Loaded here, since nothing else of this command needs the HTTP library.
