@@ -405,6 +405,14 @@ describe("the index", () => {
     expect(objectOf(listed({ key: KEY }))).toBe("ConversionEvent ");
   });
 
+  it("is empty until a create is noted", () => {
+    const index = new OpenCreates();
+    expect(index.isEmpty).toBe(true);
+    index.note(listed());
+    expect([index.isEmpty, index.all]).toEqual([false, []]);
+    expect(all.isEmpty).toBe(false);
+  });
+
   it("has each of 10,000 creates of one name", () => {
     const many = Array.from({ length: 10_000 }, (_, n) =>
       create({ key: `ConversionEvent::e${n}`, mark: `m${n}` }),

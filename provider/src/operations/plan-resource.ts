@@ -207,6 +207,8 @@ export async function check(
 async function keptMarks(plan: Plan) {
   const { runtime, objects } = plan;
   const open = await runtime.record.open();
+  // Nearly always, and a set may have thousands of events.
+  if (open.isEmpty) return undefined;
   const marks = new Map<string, string>();
   // Pulumi takes the interrupted update before this one out of its record.
   for (const { key, mark } of atRisk(plan, open))

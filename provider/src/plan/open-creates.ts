@@ -217,8 +217,8 @@ function join(reports: readonly Report[]) {
 }
 
 /**
- * The journals with only what a later run needs, since an outcome in the state may leave it again. Only the journals that
- * change; one without entries has to go.
+ * The journals without what the state accounts for: if the state loses such an object later, somebody has taken it out.
+ * Only the journals that change; one without entries is no longer needed.
  * @param isOpen whether a create is still open.
  */
 export function settledJournals<J extends NotedRun>(
@@ -259,6 +259,11 @@ export class OpenCreates {
   constructor(readonly all: readonly OpenCreate[] = []) {
     this.#byKey = Map.groupBy(all, ({ key }) => key);
     this.#byName = Map.groupBy(all.toReversed(), kindAndNameOf);
+  }
+
+  /** Whether there is none, also none that was noted. */
+  get isEmpty() {
+    return this.#byKey.size === 0;
   }
 
   /** Adds a create that the engine has shown in the state. */
