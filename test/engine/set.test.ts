@@ -66,7 +66,7 @@ const shop = new Shop();`;
   );
   expect(up).toMatch(new RegExp(`to replace: urn \\(${ids.urn}\\)`));
   expect(up).toContain(`to remove from the state: id (${ids.id})`);
-  expect(up).toContain("No longer managed after this run: 2 live events, ");
+  expect(up).toContain("No longer managed: 2 live events, ");
   expect(sandbox.eventPosts).toBe(keys.length + 3);
   expect(sandbox.events).toHaveLength(keys.length + 2);
 });

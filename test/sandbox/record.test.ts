@@ -884,18 +884,45 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
   });
 });
 
-it("a set whose creation was killed, and that the program then declares without events: it stops with the commands", async () => {
+it("a set whose creation was killed, and that the program then declares without events: each run names what was sent", async () => {
   const sandbox = await operatedSandbox();
   const on = () => new SetEngine(sandbox, newFolder(), "e");
   const declared = { advertiserId: 1, events: { k: E } };
   await on().upAndKill(declared);
-  for (let run = 0; run < 2; run++)
-    expect((await on().up({ advertiserId: 1, events: {} })).error).toMatch(
-      /Look in the account for.*pending --created 'e\/k=/s,
-    );
+  for (let machine = 0; machine < 2; machine++) {
+    const { run, error } = await on().up({ advertiserId: 1, events: {} });
+    expect(error).toBeUndefined();
+    expect(wordsOf(run)).toContain("also sent 1 create: e/k (outcome unknown)");
+  }
+  expect((await on().up(declared)).error).toMatch(
+    /Look in the account for.*pending --created 'e\/k=/s,
+  );
   await pending(on(), "--created", "e/k=2");
   expect((await on().up(declared)).error).toBeUndefined();
   expect(sandbox.eventPosts).toBe(1);
+});
+
+it("a killed run created an event that its set no longer declares: each machine knows of it", async () => {
+  const sandbox = await operatedSandbox();
+  const here = newFolder();
+  const on = (folder: string) => new SetEngine(sandbox, folder, "e");
+  const without = { advertiserId: 1, events: { a: { eventName: "A", value: 1 } } };
+  const declared = { advertiserId: 1, events: { ...without.events, k: E } };
+  await on(here).upAndKill(declared);
+  const id = sandbox.events.find(({ event_name }) => event_name === "E")?.id;
+  const { run, error } = await on(here).up(without);
+  expect([error, wordsOf(run)]).toMatchObject([
+    undefined,
+    expect.stringContaining(`also sent 1 create: e/k (${id})`),
+  ]);
+  const asks = /Look in the account for.*pending --created 'e\/k=/s;
+  for (let machine = 0; machine < 2; machine++) {
+    expect(await on(newFolder()).preview(declared)).toMatch(asks);
+    expect((await on(newFolder()).up(declared)).error).toMatch(asks);
+  }
+  await pending(on(newFolder()), "--created", `e/k=${id}`);
+  expect((await on(newFolder()).up(declared)).error).toBeUndefined();
+  expect([on(here).eventIds.k, sandbox.eventPosts]).toEqual([id, 2]);
 });
 
 it("an event of a set that a killed run has updated in place, where a search is known too: updated again, not created", async () => {

@@ -395,7 +395,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     const options: RunOptions = { command: { hasPolicies: true } };
     expect(await previewError(e, { value: 9 }, options)).toBeUndefined();
     const preview = await e.preview({ value: 9 }, options);
-    expect(preview).toMatch(/takes it over, perhaps with arguments that differ/);
+    expect(preview).toMatch(/takes it over, and fails if its arguments turn out to differ/);
     expect(preview).not.toMatch(/undo/);
     expect(await previewError(e, { value: 9 })).toMatch(AS_SENT);
     expect((await e.up({}, options)).error).toBeUndefined();

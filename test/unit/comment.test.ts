@@ -233,7 +233,7 @@ it("says how many objects stay live and how many are deleted; the stack's settin
   const fates = (live: number, deleted: number) => ({ live, deleted });
   const fatesIn = (comment: string) => {
     const amountOf = (fate: RegExp) => Number(fate.exec(comment)?.[1] ?? 0);
-    const live = amountOf(/^Up to (\d+) objects? would stay live and unmanaged\. Tags/m);
+    const live = amountOf(/^Up to (\d+) objects? would stay live and unmanaged, and/m);
     return { live, deleted: amountOf(/^Up to (\d+) objects? would be deleted/m) };
   };
   expect(fatesIn(commentOn([C.gone, C.replaced]))).toEqual(fates(2, 0));

@@ -136,7 +136,7 @@ describe("what leaves after a failure", () => {
 
 describe("an error that the engine saves", () => {
   it("has the id and the properties of a resource of unknown outcome, and its provider", async () => {
-    const lost = new OutcomeUnknownError(`It was sent with ${PLATFORM.password}.`, AT);
+    const lost = new OutcomeUnknownError(`It was sent with ${PLATFORM.password}.`);
     const run = runWith(fails(lost));
     const error = (await shown(run.event.create(inputs))) as unknown as Record<
       string,

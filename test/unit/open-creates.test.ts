@@ -313,7 +313,11 @@ describe("journals that nobody needs any more", () => {
   /** The journals that lose entries, with the marks that stay. */
   const settled = (saved: SavedCreates | undefined, open: string[], ...all: NotedRun[]) => {
     const changed = settledJournals(all, saved, ({ mark }) => open.includes(mark));
-    return changed.map(({ run, entries }) => [run, ...entries.keys()].join(" "));
+    const shown = ({ mark, state }: NotedCreate) =>
+      mark + (state === "closed" ? " closed" : "");
+    return changed.map(({ run, entries }) =>
+      [run, ...[...entries.values()].map(shown)].join(" "),
+    );
   };
   const answer = journalOf([closed], { run: "answer" });
   const ours = { runs: new Set([RUN, "answer"]) };
@@ -331,6 +335,15 @@ describe("journals that nobody needs any more", () => {
     ["an answer that nobody asks for", ["answer"], [saved, [], answer]],
     ["another state may need it", [], [savedWith(), [], journalOf([create()]), answer]],
     ["an answer to the record", [], [savedWith({ ...ours, sent: [listed()] }), [], answer]],
+    [
+      "all are accounted for, and the record lists them: it stays, and says which were never sent",
+      [`${RUN} m closed`],
+      [
+        savedWith({ ...ours, sent: [listed(), listed({ mark: "n" })] }),
+        [],
+        journalOf([create()]),
+      ],
+    ],
     ["an answer, and no state to compare", [], [undefined, [], answer]],
     [
       "an answer that another state's journal asks for",

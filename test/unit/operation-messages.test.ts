@@ -63,8 +63,6 @@ describe("a preview says what becomes of each key", () => {
     events: { a: A, b: A, c: A, gone: A },
     eventIds: { a: 1, b: 2, c: 3, gone: 4 },
   };
-  const PERHAPS =
-    "What is perhaps to replace stays as it is if no value turns out to have changed.";
   it.each<[string, Abilities, object, object, string[], string[]]>([
     [
       "and which objects stay live",
@@ -100,7 +98,7 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to replace, 1 to delete on the platform, 2 unchanged",
         "  to replace: b (2)",
         "  to delete on the platform: gone (4)",
-        'At the end, if all goes well in the set, `pulumi up` deletes 2, 4 on the platform (deletionPolicy: "delete").',
+        'At the end, if all goes well in the set, `pulumi up` deletes each old object (2, 4) on the platform (deletionPolicy: "delete").',
         "To keep one, undo the change; or set existingId, and make the change on the platform by hand.",
       ],
     ],
@@ -111,13 +109,12 @@ describe("a preview says what becomes of each key", () => {
       { a: A, b: CHANGED, c: { ...A, existingId: UNKNOWN }, d: A },
       [],
       [
-        "events: 1 to update in place, 1 to look for on the platform, 1 perhaps to replace, 1 to delete on the platform, 1 unchanged",
+        "events: 1 to update in place, 1 to look for on the platform, 1 to replace if an unknown value changes, 1 to delete on the platform, 1 unchanged",
         "  to update in place: b (2)",
         "  to look for on the platform: d",
-        "  perhaps to replace: c (3)",
+        "  to replace if an unknown value changes: c (3)",
         "  to delete on the platform: gone (4)",
-        'At the end, if all goes well in the set, `pulumi up` deletes 3–4 on the platform (deletionPolicy: "delete").',
-        PERHAPS,
+        'At the end, if all goes well in the set, `pulumi up` deletes each old object (3–4) on the platform (deletionPolicy: "delete").',
       ],
     ],
     [
@@ -127,10 +124,9 @@ describe("a preview says what becomes of each key", () => {
       { a: { ...A, value: UNKNOWN }, b: A, c: A, gone: A },
       [],
       [
-        "events: 1 perhaps to replace, 3 unchanged",
-        "  perhaps to replace: a (1)",
+        "events: 1 to replace if an unknown value changes, 3 unchanged",
+        "  to replace if an unknown value changes: a (1)",
         `Each old object (1) ${END}`,
-        PERHAPS,
       ],
     ],
     [
@@ -155,8 +151,7 @@ describe("a preview says what becomes of each key", () => {
     const { events } = HELD;
     const those = members(HELD, { events, advertiserId: UNKNOWN }, ALL);
     expect(planMessage(conversionEvent, those, ALL)?.split("\n").slice(2)).toEqual([
-      'At the end, if all goes well in the set, `pulumi up` deletes 1–4 on the platform (deletionPolicy: "delete").',
-      PERHAPS,
+      'At the end, if all goes well in the set, `pulumi up` deletes each old object (1–4) on the platform (deletionPolicy: "delete").',
     ]);
   });
 
@@ -179,7 +174,7 @@ describe("a preview says what becomes of each key", () => {
         "  to create: d",
         "  to delete on the platform: a (1), gone (4)",
         '  d has the same advertiser and name on the platform as a (1), gone (4), no longer declared. If it is the same event, set formerKey: "a" or "gone".',
-        'At the end, if all goes well in the set, `pulumi up` deletes 1, 4 on the platform (deletionPolicy: "delete").',
+        'At the end, if all goes well in the set, `pulumi up` deletes each old object (1, 4) on the platform (deletionPolicy: "delete").',
       ],
     ],
     [
@@ -189,7 +184,7 @@ describe("a preview says what becomes of each key", () => {
         "events: 1 to create, 1 to delete on the platform, 3 unchanged",
         "  to create: d",
         "  to delete on the platform: gone (4)",
-        'At the end, if all goes well in the set, `pulumi up` deletes 4 on the platform (deletionPolicy: "delete").',
+        'At the end, if all goes well in the set, `pulumi up` deletes each old object (4) on the platform (deletionPolicy: "delete").',
       ],
     ],
   ])("%s", (_, events, lines) => {
@@ -227,13 +222,13 @@ describe("after an `up`", () => {
     const told = (amount: number) =>
       leftMessage(conversionEvent, left(amount))?.split("\n");
     expect(told(3)).toEqual([
-      "No longer managed after this run: 3 live events, 1–3.",
+      "No longer managed: 3 live events, 1–3.",
       "  k0 (1), k1 (2), k2 (3)",
       `Each ${END}`,
     ]);
     expect(told(0)).toBeUndefined();
     expect(told(25)).toEqual([
-      "No longer managed after this run: 25 live events, 1–25.",
+      "No longer managed: 25 live events, 1–25.",
       expect.stringMatching(/^ {2}k0 \(1\), .*, k19 \(20\), and 5 more$/),
       `Each ${END}`,
     ]);

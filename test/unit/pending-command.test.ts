@@ -180,13 +180,27 @@ describe("an answer", () => {
     expect(refreshes).toMatchObject([{ targets: [E("kept")], answers: { outcomes: {} } }]);
   });
 
-  it("about what the state has takes it out of this machine's journal, which a run may ask alone", async () => {
+  it("--forget also works for what is over by the state, as a run that can't read that prints it", async () => {
+    const resources = [ROOT, { ...event("buy", 5), inputs: inputsOf("buy") }];
     const { journals, output } = await pending(
-      { resources: [ROOT, event("buy", 5)], journal: [noted("buy", "created", "5")] },
+      { resources, refreshed: resources, journal: [noted("buy", "created", "5")] },
       ...["--forget", "buy"],
     );
-    expect(output).toContain("buy was resolved before");
-    expect(journals).toEqual([]);
+    expect(output).toContain("Forgotten: buy (id 5).");
+    expect(journals).toEqual([["buy closed"]]);
+  });
+
+  it("is kept by a journal too if the state no longer proves that a journal is its own", async () => {
+    const named = { inputs: inputsOf("open") };
+    const { journals } = await pending(
+      {
+        resources: [ROOT, { ...UNRESOLVED, ...named }],
+        refreshed: [ROOT, { ...event("open", 7), ...named }],
+        journal: [{ ...noted("open", "sent"), mark: "m" }],
+      },
+      ...["--created", "open=7"],
+    );
+    expect(journals.toSorted()).toEqual([["open created 7"], ["open sent"]]);
   });
 
   it.each([false, true])(

@@ -166,7 +166,12 @@ describe("what was sent", () => {
       [operation("creating", { urn: "urn", type: "aws:s3/bucket:Bucket" })],
     ],
     ["a new set", ["funnel/a", "funnel/b"], [], [ofSet("creating", events)]],
-    ["a set that the state has isn't created", [], [FUNNEL], [ofSet("creating", changed)]],
+    [
+      "a set whose interrupted creation another run has ended, or that `--replace` creates again",
+      ["funnel/a", "funnel/b", "funnel/c"],
+      [FUNNEL],
+      [ofSet("creating", changed)],
+    ],
     [
       "a set whose former name another set has by now",
       ["new/a", "new/b"],

@@ -42,16 +42,7 @@ export class RateLimitedError extends coded("ADVERTISING_RATE_LIMITED") {}
 export class RefusedError extends coded("ADVERTISING_REFUSED") {}
 
 /** Look in the account, and answer for the create: it was sent, and its outcome or its id is unknown. */
-export class OutcomeUnknownError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {
-  constructor(
-    message: string,
-    /** When the create was sent, ISO 8601. */
-    readonly sentAt: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-  }
-}
+export class OutcomeUnknownError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {}
 
 /** Resolve the open create that may have made this object. Nothing was sent. */
 export class BlockedCreateError extends coded("ADVERTISING_OUTCOME_UNKNOWN") {}

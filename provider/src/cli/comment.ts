@@ -248,7 +248,7 @@ export function commentOf(preview: string) {
   const deleted = gone + dueDeletesIn(messages);
   if (live > 0)
     sections.push(
-      `Up to ${count(live, "object")} would stay live and unmanaged. Tags with their ids keep firing.`,
+      `Up to ${count(live, "object")} would stay live and unmanaged, and their tags keep firing.`,
     );
   if (deleted > 0)
     sections.push(`Up to ${count(deleted, "object")} would be deleted on the platform.`);

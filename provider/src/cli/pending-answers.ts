@@ -25,13 +25,13 @@ export function readAnswers(
   typed: Readonly<Record<"created" | "not-created" | "forget", readonly string[]>>,
   creates: StackCreates,
 ) {
-  const { open, created } = creates;
+  const { open, created, ended } = creates;
   const answers = new Map<Create, Answer>();
   const unknown: string[] = [];
   const faults: string[] = [];
 
   const answer = (name: string, id = "", isForgotten = false) => {
-    const possible = isForgotten ? [...open, ...created] : open;
+    const possible = isForgotten ? [...open, ...created, ...ended] : open;
     const meant = possible.filter(({ ref }) => isCalled(ref, name));
     if (meant.length === 0) {
       unknown.push(

@@ -58,8 +58,6 @@ export const pendingCommand = command(
       setCommandStack({ stack: stack ?? stackOption(creates.stack), cwd });
     const { answers, unknown } = readAnswers(typed, creates);
     for (const sentence of unknown) console.log(sentence);
-    // A run that can't read Pulumi's record may still ask about it, by a journal.
-    if (unknown.length > 0) rewriteJournals(creates.settled);
     creates = await execute(answers, creates, choice);
     if (search) {
       // Loaded here, since nothing else of this command needs the HTTP library.
@@ -136,12 +134,7 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
     throw new Error(`not resolved: ${enumerate(names, MAX_LISTED)}: ${message}`);
   });
   let creates = await readStackCreates(choice);
-  const journals = [...creates.journals, ...creates.settled];
-  const staying = new Map(journals.map((each) => [each.path, each.entries]));
-  const noted = new Set(staying.values().flatMap((entries) => entries.keys()));
-  const left = all.filter(
-    (answer) => isStillAsked(answer, creates) || noted.has(answer.create.record.mark),
-  );
+  const left = all.filter((answer) => isStillAsked(answer, creates));
   if (left.length > 0) {
     const place = stackPlace(creates.stack, process.env, projectFolder(choice));
     const options = { folder: stateFolder(), maxWaitMs: 0 };
@@ -153,7 +146,6 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
     }
     creates = await readStackCreates(choice);
   }
-  // The next run may not be able to read the record, which says what nobody needs.
   rewriteJournals(creates.settled);
   const open = creates.open.map(({ record }) => record.mark);
   // Pulumi's refresh may have saved nothing: the create is listed again then.
@@ -163,9 +155,13 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   return creates;
 }
 
-/** Whether a journal or Pulumi's record still asks what was answered: then only this machine's journal can keep it. */
-function isStillAsked({ create, id }: Answer, { open, created }: StackCreates) {
-  const asking = id === "" ? [...open, ...created] : open;
+/**
+ * Whether a journal or Pulumi's record still asks what was answered: then only this machine's journal can keep it. The next
+ * run may not be able to read the record, and the state may not name a journal's run any more.
+ */
+function isStillAsked({ create, id }: Answer, { open, created, ended }: StackCreates) {
+  const asking = [...open, ...ended];
+  if (id === "") asking.push(...created);
   return asking.some(
     ({ record, knownBy }) => knownBy !== "state" && record.mark === create.record.mark,
   );

@@ -32,6 +32,8 @@ export interface StackCreates {
   open: readonly Create[];
   /** Creates whose objects are known, and not in the state: the next `up` takes them over. */
   created: readonly Create[];
+  /** Creates of journals that are over by this state. A run that can't read it asks about them all the same. */
+  ended: readonly Create[];
   /** This state's journals. */
   journals: readonly RunJournal[];
   /** The journals, of all, that have entries which nobody needs any more, without these. */
@@ -52,7 +54,7 @@ export function stackCreatesIn(
     return { ref, record, knownBy: "state" as const };
   });
   const openMarks = new Set(open.map(({ mark }) => mark));
-  const creates = open.map((record) => {
+  const creates = [...lastSent.values()].map((record) => {
     const { key, mark } = record;
     const { urn } = saved.listed(mark) ?? {};
     const isListed = urn !== undefined;
@@ -63,11 +65,15 @@ export function stackCreatesIn(
     (create): Create => ({ ...create, formerIds: formerIdsOf(saved, create) }),
   );
   const sorted = inNaturalOrder(all, ({ ref }) => `${ref.shownName} ${ref.urn}`);
+  const isOpen = ({ record, knownBy }: Create) =>
+    knownBy === "state" || openMarks.has(record.mark);
+  const asking = sorted.filter(isOpen);
   return {
     stack,
     saved,
-    open: sorted.filter(({ record }) => !isMade(record)),
-    created: sorted.filter(({ record }) => isMade(record)),
+    open: asking.filter(({ record }) => !isMade(record)),
+    created: asking.filter(({ record }) => isMade(record)),
+    ended: sorted.filter((each) => !isOpen(each) && each.knownBy === "journal"),
     journals: journals.filter((each) => isOfState(each, saved)),
     settled: settledJournals(journals, saved, ({ mark }) => openMarks.has(mark)),
   };

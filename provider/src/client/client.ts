@@ -94,7 +94,6 @@ export class Client {
     const got = `an unusable response (status ${answer.status}): ${verdict.reason}`;
     throw new OutcomeUnknownError(
       `${what} was sent at ${sentAt} and got ${got}.${quoteFor(response)}`,
-      sentAt,
     );
   }
 

@@ -121,7 +121,7 @@ export function noResponseError(
   if (error instanceof TransportFailure && !error.sent)
     return new NotSentError(failed("was not sent"), options);
   const message = `${what} was sent at ${sentAt}, but ${cause}.`;
-  if (!operation.idempotent) return new OutcomeUnknownError(message, sentAt, options);
+  if (!operation.idempotent) return new OutcomeUnknownError(message, options);
   return new BadAnswerError(`${message} Run this again.`, options);
 }
 

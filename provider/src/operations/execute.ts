@@ -128,8 +128,13 @@ export class ObjectOperations {
       case "create":
       case "replace":
         return createOnce(this.runtime, task);
-      case "recover":
-        return this.#recover({ ...task, action: action.else });
+      case "recover": {
+        const next = { ...task, action: action.else };
+        // A single object's replacement has begun already.
+        const isSent = ref.member === undefined || isToCreate(next);
+        const ifNotMade = isSent ? undefined : () => this.#execute(next);
+        return createOnce(this.runtime, next, ifNotMade);
+      }
       case "same":
         return { kind: "managed", id };
       case "update":
@@ -149,14 +154,6 @@ export class ObjectOperations {
       default:
         throw new Error(`unexpected ${action.do}`);
     }
-  }
-
-  /** @param task its action is the one that follows if the create certainly wasn't carried out. */
-  #recover(task: RunningTask) {
-    // A single object's replacement has begun already.
-    const isSent = task.ref.member === undefined || isToCreate(task);
-    const ifNotMade = () => this.#execute(task);
-    return createOnce(this.runtime, task, isSent ? undefined : ifNotMade);
   }
 
   /** @returns undefined if the object certainly doesn't exist. @throws AdvertisingError if that isn't known. */

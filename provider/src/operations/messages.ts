@@ -90,9 +90,7 @@ export function takeOverNotice(
 ) {
   const { id } = entry;
   let next = id === undefined ? "searches the platform for it" : "takes it over";
-  if (isPerhapsOther)
-    next +=
-      ", perhaps with arguments that differ from the program's: then it ends with an error";
+  if (isPerhapsOther) next += ", and fails if its arguments turn out to differ";
   const text = `${whatHappened(ref.label, entry)} \`pulumi up\` ${next}.`;
   return notice("sent by earlier runs", ref, text, id);
 }
@@ -155,14 +153,18 @@ export function adoptedTooLateMessage(ref: ResourceRef, id: string, deleter: str
   let what = `existingId ${id} is deleted`;
   if (id === UNKNOWN) what = "existingId isn't known yet: it may be deleted";
   const set = parseKey(deleter).label;
-  const text = `${ref.label}: ${what} by ${set}, perhaps before this resource is declared. First adopt it in a run with deletionPolicy: "retain" in ${set}.`;
+  const text = `${ref.label}: ${what} by ${set}, perhaps before this resource is declared. ${adoptFirst(set)}`;
   if (isOfPlugin(ref)) return text;
   return `${text} Or declare this resource with a known existingId before the program awaits anything.`;
 }
 
 /** The same for the plugin, which doesn't know the order. */
 export function adoptedMeanwhileMessage({ label }: ResourceRef, id: string) {
-  return `${label}: another resource adopts ${id}, perhaps after this set has deleted it. First adopt it in a run with deletionPolicy: "retain" in ${label}.`;
+  return `${label}: another resource adopts ${id}, perhaps after this set has deleted it. ${adoptFirst(label)}`;
+}
+
+function adoptFirst(set: string) {
+  return `First adopt it in a run with deletionPolicy: "retain" in ${set}.`;
 }
 
 /** The error of an `up` that comes to an adoption after the delete. */
@@ -388,7 +390,7 @@ const PLAN: Partial<Record<ShownAction, string>> = {
   update: "to update in place",
   recover: "to look for on the platform",
   replace: "to replace",
-  "perhaps replace": "perhaps to replace",
+  "perhaps replace": "to replace if an unknown value changes",
   adopt: "to adopt",
   "update state only": "to change in the state only",
   retain: "to remove from the state",
@@ -426,11 +428,7 @@ export function planMessage(
     lines.push(liveSentences(kind, `Each old object (${idsOf(live)})`, live));
   if (gone.length > 0)
     lines.push(
-      `At the end, if all goes well in the set, \`pulumi up\` deletes ${idsOf(gone)} on the platform (${ASKED}).`,
-    );
-  if (byAction.has("perhaps replace"))
-    lines.push(
-      "What is perhaps to replace stays as it is if no value turns out to have changed.",
+      `At the end, if all goes well in the set, \`pulumi up\` deletes each old object (${idsOf(gone)}) on the platform (${ASKED}).`,
     );
   if (byAction.has("replace")) lines.push(howToKeep("one"));
   return [`events: ${counts.join(", ")}`, ...lines].join("\n");
@@ -473,7 +471,7 @@ export function leftMessage(kind: Kind, left: readonly (Fate & Pick<LeftLive, "k
   if (left.length === 0) return undefined;
   const those = left.map(({ id, key }) => `${key} (${id})`);
   return [
-    `No longer managed after this run: ${count(left.length, `live ${kind.create.noun}`)}, ${idsOf(left)}.`,
+    `No longer managed: ${count(left.length, `live ${kind.create.noun}`)}, ${idsOf(left)}.`,
     `  ${listed(those)}`,
     liveSentences(kind, "Each", left),
   ].join("\n");

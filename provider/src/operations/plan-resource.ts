@@ -319,10 +319,8 @@ export async function withOpenCreates(plan: Plan) {
   const isUnchanged = objects.every(isQuiet);
   if (isUnchanged && !isSet) return plan;
   const open = await runtime.record.open();
-  // An unchanged set saves the creates that Pulumi's next save would drop. A set without events also saves those of its
-  // interrupted creation, because they don't count any more once the state has the set.
-  const isEmpty = stored.eventIds.size === 0;
-  if (isUnchanged && !isEmpty && atRisk(plan, open).length === 0) return plan;
+  // An unchanged set saves the creates that Pulumi's next save would drop.
+  if (isUnchanged && atRisk(plan, open).length === 0) return plan;
   // Pulumi's record has it, but perhaps can't be read.
   for (const [key, record] of stored.unresolved)
     open.note({ ...record, key: objectRef(ref, key).key, run: "", isInState: true });
@@ -422,11 +420,22 @@ export function noteReached({ runtime: { deployment }, objects }: Plan) {
   }
 }
 
+/**
+ * Notes what a set deletes before later resources can adopt it. The plugin may come to that before it hears of an adopter,
+ * whatever their order is in this preview. @throws ArgumentsError if there is one
+ */
 function noteDeletes({ runtime, resource, kind, ref, objects }: Plan) {
   if (resource === kind) return;
-  for (const object of objects)
-    if (object.leaving?.isDeleted && shownAction(object) !== "perhaps replace")
-      runtime.deployment.noteToDelete(kind, object.leaving.id, ref.key);
+  const { deployment, provider, record } = runtime;
+  for (const object of objects) {
+    const { id = "", isDeleted, why } = object.leaving ?? {};
+    if (isDeleted && shownAction(object) !== "perhaps replace")
+      deployment.noteToDelete(kind, id, ref.key);
+    if (provider === undefined || why !== MAY_BE_ADOPTED) continue;
+    const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
+    if (holders.every(({ resource: { urn } }) => urn === ref.resourceUrn))
+      throw new ArgumentsError(adoptedMeanwhileMessage(ref, id));
+  }
 }
 
 /** The creates that stop the resource. Commands use the names that the state has. */
@@ -517,23 +526,7 @@ export async function previewResource(
 ) {
   const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
   noteDeletes(plan);
-  expectNoAdopter(plan);
   await tellPreview(plan);
-}
-
-/**
- * The plugin may come to a set's deletes before it hears of an adopter, whatever their order is in this preview.
- * @throws ArgumentsError
- */
-function expectNoAdopter({ runtime, resource, kind, ref, objects }: Plan) {
-  const { record } = runtime;
-  for (const { leaving } of objects) {
-    if (resource === kind || leaving?.why !== MAY_BE_ADOPTED) continue;
-    const { id } = leaving;
-    const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
-    if (holders.some((each) => each.resource.urn !== ref.resourceUrn)) continue;
-    throw new ArgumentsError(adoptedMeanwhileMessage(ref, id));
-  }
 }
 
 /**

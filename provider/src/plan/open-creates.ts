@@ -227,25 +227,27 @@ export function settledJournals<J extends NotedRun>(
   isOpen: (create: NotedCreate) => boolean,
 ) {
   const all = journals.flatMap(({ entries }) => [...entries.values()]);
-  const marksOf = (...states: NotedCreate["state"][]) => {
-    return new Set(
-      all.filter(({ state }) => states.includes(state)).map(({ mark }) => mark),
-    );
-  };
-  const sent = marksOf("sent");
-  const asked = marksOf("sent", "created");
+  const sent = new Set(all.flatMap(({ mark, state }) => (state === "sent" ? mark : [])));
+  const listed = saved?.sent.filter((each) => standingOf(each, saved) === "open") ?? [];
+  const asking = [...listed, ...all.filter(({ state }) => state !== "closed")];
+  const asked = new Set(asking.map(({ mark }) => mark));
   // An answer counts as long as another journal, or a pending operation, asks for it.
   const isNeeded = (create: NotedCreate) => {
     const { state, mark } = create;
-    if (state === "closed") return asked.has(mark) || saved?.lists(mark) !== false;
+    if (state === "closed") return !saved || asked.has(mark);
     if (state === "created" && sent.has(mark)) return true;
     return isOpen(create);
   };
   return journals.flatMap((journal) => {
     // Another state may need it.
     if (saved && !isOfState(journal, saved)) return [];
-    const needed = [...journal.entries].filter(([, create]) => isNeeded(create));
-    if (needed.length > 0 && needed.length === journal.entries.size) return [];
+    const { run, entries } = journal;
+    let needed = [...entries].filter(([, create]) => isNeeded(create));
+    if (needed.length > 0 && needed.length === entries.size) return [];
+    const unsent = listed.some((each) => each.run === run && !entries.has(each.mark));
+    // Without any entry, what the run has never sent would count as open.
+    if (needed.length === 0 && unsent)
+      needed = Array.from(entries, ([mark, each]) => [mark, { ...each, state: "closed" }]);
     return { ...journal, entries: new Map(needed) };
   });
 }

@@ -134,14 +134,12 @@ function sentCreates(
   if (!of || (!isUpdate && type !== "creating")) return [];
   const { urn, aliases = [], inputs = {} } = resource;
   const isSet = "member" in of;
-  // Another set may have the former name of one that is created.
-  const urns = isSet && !isUpdate ? [urn] : [urn, ...aliases];
-  const inState = urns.map((each) => byUrn.get(each)).find(Boolean);
+  if (!isSet && isUpdate) return [];
+  const inState = [urn, ...aliases].map((each) => byUrn.get(each)).find(Boolean);
   const { id, outputs = {} } = inState ?? {};
-  // A set that the state has isn't being created. While it is updated, the state has it as it was before.
-  if (isSet ? !isUpdate && inState : isUpdate) return [];
-  // The engine has decided already that a single object is created: a forced replacement has no changed argument.
-  const stored = isSet ? readStored(of, id, outputs) : readStored(of, undefined, {});
+  // While a set is updated, the state has it as it was before. The engine has decided already that anything else is
+  // created: a forced replacement has no changed argument.
+  const stored = isUpdate ? readStored(of, id, outputs) : readStored(of, undefined, {});
   const { run, field, canUpdate } = runIn(inputs);
   const objects = decideObjects(kindOf(of), stored, readDeclared(of, inputs), {
     can: { update: canUpdate },

@@ -151,7 +151,7 @@ export class Platform {
       const result = broken === "undone" ? undefined : work();
       process.moment();
       if (broken === "lost" || broken === "undone")
-        throw new OutcomeUnknownError(`${label}: the connection ended.`, "");
+        throw new OutcomeUnknownError(`${label}: the connection ended.`);
       hasAnswered = true;
       return result as T;
     };
@@ -184,7 +184,6 @@ export class Platform {
           if (made === undefined || broken === "lost" || broken === "late")
             throw new OutcomeUnknownError(
               `${label} was sent at ${at}, and the connection ended.`,
-              at,
             );
           const id =
             (broken === "another's id" ? sender.knownOther(kind, key) : undefined) ??
