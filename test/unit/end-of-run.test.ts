@@ -62,6 +62,8 @@ interface Situation {
   folder?: string;
   /** What Pulumi has saved besides, once the run has checked everything. */
   later?: Resource[];
+  /** All that Pulumi has saved by the end. */
+  savedAtEnd?: Resource[];
 }
 
 /** All that the run says after its checks. */
@@ -75,8 +77,11 @@ async function endOf(given: Situation): Promise<string[]> {
   };
   const saved = new SavedStack(STACK);
   let later: Resource[] = [];
+  let isOver = false;
   saved.read = async () => {
-    const now = { ...deployment, resources: [...resources, ...later] };
+    let now: object = { ...deployment, resources: [...resources, ...later] };
+    if (isOver)
+      now = { manifest: { time: "2026-03-02T10:01:00Z" }, resources: given.savedAtEnd };
     return readExport(JSON.stringify({ version: 3, deployment: now }));
   };
   const { command, ...rest } = given.options ?? {};
@@ -107,6 +112,11 @@ async function endOf(given: Situation): Promise<string[]> {
     await run.runtime.record.state();
     later = given.later;
   }
+  if (given.savedAtEnd) {
+    await run.runtime.record.state();
+    run.runtime.record.notePassed(({ urn }) => urn === KEPT.urn);
+    isOver = true;
+  }
   const before = run.told.length;
   await run.close();
   return run.told.slice(before).map(({ severity, message }) => `${severity}: ${message}`);
@@ -117,7 +127,7 @@ const STAYS =
 const leaves = (name: string, id: number, why?: string) => {
   const fate = `Its event ${id} ("${name}") ${STAYS}.`;
   const reason = why === undefined ? "" : ` ${id} isn't deleted, because ${why}.`;
-  return `info: \`${name}\` is no longer in the program. ${fate}${reason}`;
+  return `info: \`${name}\` is no longer in the program, unless an error ended it early. ${fate}${reason}`;
 };
 const KEPT = event("kept", 1);
 const GONE = event("gone", 2);
@@ -128,6 +138,13 @@ const names = (messages: string[]) =>
 describe("what leaves the state", () => {
   it.each([false, true])("is named with its id and name (up: %s)", async (isUp) => {
     expect(await endOf({ ...both, isUp })).toEqual([leaves("gone", 2)]);
+  });
+
+  it("is named for sure where the backend has saved its removal; what an error kept in the state isn't named", async () => {
+    const over = { ...both, isUp: true };
+    const sure = leaves("gone", 2).replace(", unless an error ended it early", "");
+    expect(await endOf({ ...over, savedAtEnd: [KEPT] })).toEqual([sure]);
+    expect(await endOf({ ...over, savedAtEnd: [KEPT, GONE] })).toEqual([]);
   });
 
   const set = storedSet("funnel", {
@@ -230,7 +247,7 @@ describe("what leaves the state", () => {
     const resources = [KEPT, event("gone", 2, true)];
     const situation = { resources, checks: ["kept"], options: DELETES };
     expect(await endOf(situation)).toEqual([
-      'info: `gone` is no longer in the program. `pulumi up` deletes event 2 ("gone") on the platform (deletionPolicy: "delete").',
+      'info: `gone` is no longer in the program, unless an error ended it early. `pulumi up` deletes event 2 ("gone") on the platform (deletionPolicy: "delete").',
     ]);
     expect(await endOf({ ...situation, isUp: true })).toEqual([]);
     // The option is off, but no delete is known.

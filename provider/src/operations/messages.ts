@@ -296,6 +296,9 @@ export function secondObjectNotice({ label }: Shown, kind: Kind, id: string) {
   return notice("also made by earlier runs", { label }, text, id);
 }
 
+/** Nobody tells a provider whether the program has ended without an error. */
+export const UNLESS_FAILED = "is no longer in the program, unless an error ended it early";
+
 /**
  * At the end of a preview or an `up`: an object whose resource the program no longer declares, or (`REPLACED_BEFORE`) the
  * old object of an interrupted replacement, which Pulumi's JSON doesn't show.

@@ -174,6 +174,8 @@ export const operations: Examples = {
   "created beside the state's object": () =>
     tell.secondObjectNotice(purchase, event, "42").text,
   "no longer in the program": () => tell.leavingNotice(leaving(purchase), LIVE).text,
+  "no longer in the program, where nobody knows whether it failed": () =>
+    tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_FAILED).text,
   "no longer in the program, with a known delete": () =>
     tell.leavingNotice(leaving(purchase), DELETED).text,
   "secret events of a set that an interrupted run has sent": () =>
