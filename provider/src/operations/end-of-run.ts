@@ -105,18 +105,18 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
   let now: SavedState | undefined;
   if (deployment.isUp && leaving.length > 0)
     now = await Promise.race([record.stateNow(), late()]);
-  // A backend that doesn't save each step doesn't show what has left.
-  const isSure = now !== undefined && now.time !== saved.time;
   const objects = objectsIn(leaving);
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
-    // Another provider's process may have adopted it in this run; or the program has failed, and it stays.
     const holders = now?.holdersOf(kind.name, id) ?? [];
-    if (holders.some((other) => isSure || other.resource.urn !== resource.urn)) continue;
+    // Another provider's process may have adopted it in this run.
+    if (holders.some((other) => other.resource.urn !== resource.urn)) continue;
+    // The backend may save late.
+    const hasLeft = now !== undefined && holders.length === 0;
     const fate = new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
     if (resource.delete !== true)
-      messages.informEach(leavingNotice(each, fate, isSure ? undefined : UNLESS_FAILED));
+      messages.informEach(leavingNotice(each, fate, hasLeft ? undefined : UNLESS_FAILED));
     else if (fate.isDeleted) messages.warnEach(leavingNotice(each, fate, REPLACED_BEFORE));
   }
   tellKept(runtime, objects);
