@@ -804,7 +804,7 @@ describe("T3: answered, but the outcome stays unknown: one POST", () => {
     {
       name: "a million keys",
       fault: { kind: "answer", status: 200, body: million },
-      message: /incomplete.*larger than 1048576 bytes/,
+      message: /incomplete.*exceeded max size/,
     },
     {
       name: "204",
@@ -945,7 +945,7 @@ describe("T6: answers without an end", () => {
     const ending = await client.create();
     expect(ending.kind).toBe("OutcomeUnknownError");
     expect(messageOf(ending)).toMatch(
-      /status 200\): its body is incomplete or unreadable \(.*larger than 1048576 bytes/,
+      /status 200\): its body is incomplete or unreadable \(.*exceeded max size/,
     );
     expect(server.posts).toHaveLength(1);
     expect(written).toBeLessThan(64 * 1024 ** 2); // the system's buffers take so much
@@ -956,7 +956,7 @@ describe("T6: answers without an end", () => {
     sandbox.fail({ on: "create", with: wire.hugeBody(10 * 1024 ** 3), act: true });
     const ending = await client.create();
     expect(ending.kind).toBe("OutcomeUnknownError");
-    expect(messageOf(ending)).toContain("larger than 1048576 bytes");
+    expect(messageOf(ending)).toContain("exceeded max size");
     expect(counts(sandbox)).toEqual({ logins: 1, creates: 1 });
   });
 

@@ -213,6 +213,23 @@ describe("which way requests go", () => {
     expect(await client.create()).toMatchObject({ kind: "created", id: "7" });
     expect(platform.posts).toHaveLength(1);
   });
+
+  it("a body of more than a megabyte through the tunnel is not kept", async () => {
+    const platform = await startRawServer(async (connection) => {
+      await connection.readRequest();
+      await connection.answer(200, { payload: "x".repeat(1024 ** 2) });
+    });
+    const front = await startTlsFront(platformCertificate, platform.port);
+    const proxy = await startProxy({ to: front });
+    const client = new TestClient(PLATFORM, {
+      settings: basic,
+      proxyVariables: { HTTPS_PROXY: `http://${proxy.host}` },
+    });
+    const ending = await client.create();
+    expect(ending.kind).toBe("OutcomeUnknownError");
+    expect(messageOf(ending)).toContain("exceeded max size");
+    expect(platform.posts).toHaveLength(1);
+  });
 });
 
 describe("no tunnel: nothing was sent, and the platform saw nothing", () => {

@@ -107,6 +107,7 @@ export function createTransport(
     // Off: a request's handler has one time limit for the whole exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
+    maxResponseSize: MAX_ANSWER_BYTES,
   };
   const agentOf = (pipelining: number) => {
     if (!proxy) return new Agent({ ...options, pipelining });
@@ -151,7 +152,6 @@ function exchangeHandler(
   let hasTimedOut = false;
   let head: Omit<HttpResponse, "body"> | undefined;
   const chunks: Buffer[] = [];
-  let bytes = 0;
   const timer = setTimeout(() => {
     hasTimedOut = true;
     // If nothing was written yet, undici's connect timeout or onRequestStart ends the request.
@@ -174,11 +174,8 @@ function exchangeHandler(
         setCookies: [raw["set-cookie"] ?? []].flat(),
       };
     },
-    onResponseData(controller, chunk) {
-      bytes += chunk.length;
-      if (bytes > MAX_ANSWER_BYTES)
-        controller.abort(new Error(`larger than ${MAX_ANSWER_BYTES} bytes`));
-      else chunks.push(chunk);
+    onResponseData(_, chunk) {
+      chunks.push(chunk);
     },
     onResponseEnd() {
       clearTimeout(timer);
