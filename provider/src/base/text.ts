@@ -21,13 +21,8 @@ export function excerpt(text: string, most: number) {
 const UNSEEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Unseen characters that nobody means: in a word of Latin letters, or spaces that aren't beside French punctuation. */
-const STRAY =
+export const STRAY =
   /(?<=\p{sc=Latn})\p{Default_Ignorable_Code_Point}|[\u00ad\u200b\u2060\ufeff\p{Bidi_Control}]|(?<!«)[\u00a0\u202f](?![!?:;»%€])/u;
-
-/** Whether a name has a character that nobody sees and that doesn't belong there. */
-export function hasStray(name: string) {
-  return STRAY.test(name);
-}
 
 /** Returns the same text for texts that look the same. */
 export function looksOf(text: string) {
@@ -69,7 +64,7 @@ const ALL_OF = new Intl.ListFormat("en-GB");
 
 /** Joins the parts that are neither undefined nor empty. */
 export function joined(separator: string, ...parts: readonly (string | undefined)[]) {
-  return parts.filter((part) => part !== undefined && part !== "").join(separator);
+  return parts.filter(Boolean).join(separator);
 }
 
 /** How many other items with the same reason are named; the rest are counted. */

@@ -1,11 +1,11 @@
 /** Warnings about values that fit the rules but are probably mistakes. Pure. */
-import { asRecord, count, hasStray, isPlain, quoted, type Values } from "../base/index.js";
+import { asRecord, count, isPlain, quoted, STRAY, type Values } from "../base/index.js";
 import { type Problem, withUnit } from "../rules/index.js";
 import { memberOf } from "./kind.js";
 import { days, hours } from "./vocabulary.js";
 
 /** The check of each argument that has one. */
-const CHECKS: Readonly<Record<string, (value: unknown) => string | undefined>> = {
+const CHECKS: Readonly<Record<string, (value: string) => string | undefined>> = {
   clickWindow: oddWindow,
   viewWindow: oddWindow,
   advertiserName: oddName,
@@ -32,15 +32,16 @@ export function warningsIn(values: Values): Problem[] {
 /** @param at the path of the object with these arguments, ending in a dot; empty at the top. */
 function mistakesIn(values: Values, at: string) {
   return Object.entries(values).flatMap(([property, value]) => {
-    const reason = CHECKS[property]?.(value);
+    // An Output or a part of an object isn't plain.
+    const reason = isPlain(value) ? CHECKS[property]?.(String(value)) : undefined;
     if (reason === undefined) return [];
     return { property: `${at}${property}`, reason, level: "warning" as const };
   });
 }
 
 /** The platform's own interface shows days, so few seconds, or whole days in minutes, probably have the wrong unit. */
-function oddWindow(seconds: unknown) {
-  if (typeof seconds !== "number") return undefined;
+function oddWindow(text: string) {
+  const seconds = Number(text);
   const is = `is ${count(seconds, "second")}; windows are in seconds. If you mean`;
   if (seconds <= 365) return `${is} days, write ${withUnit(days(seconds))}`;
   // Whole hours are often meant.
@@ -83,15 +84,14 @@ const UNFILLED =
 /** Programs write these texts for an empty cell of a table, and people for a name that they don't know yet. */
 const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a|todo|tbd|fixme|x{3,})$/i;
 
-function oddName(name: unknown) {
-  if (typeof name !== "string") return undefined;
-  if (hasStray(name)) return `${quoted(name)} has an invisible character: is it intended?`;
+function oddName(name: string) {
+  if (STRAY.test(name))
+    return `${quoted(name)} has an invisible character: is it intended?`;
   return NO_NAME.test(name) ? `is "${name}": is that a name?` : oddText(name);
 }
 
 /** Mistakes that a key may have, as well as a name. */
-function oddText(text: unknown) {
-  if (typeof text !== "string") return undefined;
+function oddText(text: string) {
   const [broken] = BROKEN.exec(text) ?? [];
   if (broken !== undefined)
     return `${quoted(text)} has broken letters, ${quoted(broken)}: write it as people should read it`;
@@ -102,7 +102,7 @@ function oddText(text: unknown) {
 /** A spreadsheet keeps 15 digits of a number, most programs 17; both write zeros for the others. */
 const ROUNDED_ID = /^[1-9](\d{14}0+|\d{16}00+)$/;
 
-function roundedId(id: unknown) {
-  if (!isPlain(id) || !ROUNDED_ID.test(String(id))) return undefined;
+function roundedId(id: string) {
+  if (!ROUNDED_ID.test(id)) return undefined;
   return `is ${id}: spreadsheets write zeros after 15 to 17 digits; is that the whole id?`;
 }
