@@ -163,7 +163,6 @@ function exchangeHandler(
     onRequestStart(controller) {
       const late = `more than ${limit} passed before the first byte left, perhaps because this machine was suspended`;
       if (!hasTimedOut && !isTooLate()) sending = controller;
-      else if (hasTimedOut) controller.abort(withErrorCode(CONNECT_TIMEOUT, ""));
       else controller.abort(withErrorCode("ADVERTISING_TOO_LATE", late));
     },
     onResponseStart(_, status, raw) {
