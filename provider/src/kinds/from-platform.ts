@@ -62,7 +62,6 @@ export function withDifferences(
 }
 
 function likeOurs(ours: unknown, theirs: unknown): unknown {
-  if (!hasValue(ours)) return theirs ?? ours;
   if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
     return ours.map((each, at) => likeOurs(each, theirs[at]));
   }
