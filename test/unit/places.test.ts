@@ -3,7 +3,6 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, it } from "vitest";
-import { stateFolder } from "../../provider/src/files/index.js";
 import {
   backendIn,
   cookieFileFor,
@@ -134,9 +133,6 @@ it("a journal's file is named for its place and run; what isn't is another's", (
     path(more),
   );
   expect(new Set(places).size).toBe(3);
-  expect(journalPath({ ...place, run: "r" })).toBe(
-    join(stateFolder(), basename(path({}, "r"))),
-  );
 
   const folder = newFolder();
   const write = (name: string) => writeFileSync(join(folder, name), "");

@@ -4,13 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type Environment, jsonIn, own, setCommandTarget } from "../base/index.js";
-import {
-  cacheFolder,
-  type Disk,
-  readHints,
-  stateFolder,
-  systemDisk,
-} from "../files/index.js";
+import { cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 import { stackOption } from "../state/index.js";
 
@@ -54,7 +48,7 @@ export function stackPlace(
 
 export function journalPath(
   { run, stack, backend }: StackPlace & { run: string },
-  folder = stateFolder(),
+  folder: string,
 ) {
   return join(folder, `${digestOf(stack, backend)}.${run}.jsonl`);
 }
