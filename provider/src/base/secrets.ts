@@ -138,7 +138,9 @@ function spelled(text: string) {
     .replaceAll(">", "&gt;")
     .replaceAll('"', "&quot;");
   return [
-    ...[text, bytes.toString("hex"), ...base64Of(bytes)],
+    text,
+    bytes.toString("hex"),
+    ...base64Of(bytes),
     ...[percent, strict].flatMap((each) => [each, each.replaceAll("%20", "+")]),
     ...[json, ascii].flatMap((each) => [each, each.replaceAll("/", "\\/")]),
     ...["'", "&#39;", "&#039;", "&#x27;"].map((apostrophe) =>

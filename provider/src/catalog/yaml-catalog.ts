@@ -21,6 +21,7 @@ export function readYamlCatalog(text: string, file: string, report: AddFinding) 
   const { LineCounter, parseDocument, visit } = require("yaml") as typeof import("yaml");
   let isBroken = false;
   const refuse = (offset: number, message: string) => {
+    isBroken = true;
     // Advice for programmers follows a semicolon.
     let [reason] = message.split(";", 1);
     if (/stack/i.test(message)) reason = "it is nested too deeply";
@@ -49,7 +50,6 @@ export function readYamlCatalog(text: string, file: string, report: AddFinding) 
   for (const { code, pos, message } of [...document.errors, ...document.warnings]) {
     // Reported already, and what is below it is checked too.
     if (code === "DUPLICATE_KEY") continue;
-    isBroken = true;
     const [, quote] = /^Missing closing (["'])/.exec(message) ?? [];
     if (quote !== undefined) {
       refuse(text.lastIndexOf(quote), "the quote that begins here isn't closed");
@@ -72,7 +72,6 @@ export function readYamlCatalog(text: string, file: string, report: AddFinding) 
       if (node && !isInside) return;
       const fault = isInside ? "is inside its own anchor" : "has no anchor before it";
       refuse(range?.[0] ?? 0, `*${source} ${fault}`);
-      isBroken = true;
     },
   });
   if (/^%YAML 1\.1/m.test(text))
@@ -130,26 +129,30 @@ function partsIn(
       { subject },
     );
   };
-  /** @returns one entry; none if the value isn't an object. @param owner the advertiser's key; empty at the top. */
-  const entryAt = (path: Path, subject: string, value: unknown, owner = "") => {
-    const given = objectAt(path, subject, value);
+  /** @returns one entry; none if the value isn't an object. */
+  const entryAt = (
+    path: Path,
+    names: Pick<CatalogEntry, "owner" | "key" | "subject">,
+    value: unknown,
+  ) => {
+    const given = objectAt(path, names.subject, value);
     if (!given) return [];
     const sourceOf = (property: string) =>
       sourceAt(property === "key" ? path : [...path, ...property.split(".")]);
-    const key = (path.at(-1) ?? "").normalize("NFC");
-    return [{ owner, key, subject, given, sourceOf, path }];
+    return [{ ...names, given, sourceOf, path }];
   };
   /** The objects by key at a path. */
   const entriesAt = (path: Path, owner: string, value: unknown) =>
-    Object.entries(objectAt(path, owner, value ?? {}) ?? {}).flatMap(([key, member]) => {
-      const subject = joined("/", owner, key.normalize("NFC"));
-      return entryAt([...path, key], subject, member, owner);
+    Object.entries(objectAt(path, owner, value ?? {}) ?? {}).flatMap(([name, member]) => {
+      const key = name.normalize("NFC");
+      return entryAt(
+        [...path, name],
+        { owner, key, subject: joined("/", owner, key) },
+        member,
+      );
     });
   const defaultsAt = (path: Path, key: string, value: unknown) =>
-    entryAt(path, joined(" ", key, "defaults"), value ?? {}).map((entry) => ({
-      ...entry,
-      key,
-    }));
+    entryAt(path, { owner: "", key, subject: joined(" ", key, "defaults") }, value ?? {});
 
   const top = objectAt([], "", data ?? {}) ?? {};
   for (const name of Object.keys(top).filter((each) => !TOP.includes(each)))

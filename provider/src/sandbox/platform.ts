@@ -3,7 +3,7 @@
  * searches. The rules for a request's body are those of the platform's API documentation: fields, types, defaults.
  */
 import { z } from "zod";
-import { asRecord, type Values } from "../base/index.js";
+import { asRecord, pick, type Values } from "../base/index.js";
 import {
   type AllOptions,
   NOUNS,
@@ -83,10 +83,11 @@ export function checkFields(
   advertisers: ReadonlyMap<number, SandboxObject>,
 ) {
   // `null` in a known field means its default.
-  const present = Object.entries(body).filter(
-    ([field, value]) => value !== null || !Object.hasOwn(FIELDS[noun].shape, field),
+  const present = pick(
+    body,
+    (field, value) => value !== null || !Object.hasOwn(FIELDS[noun].shape, field),
   );
-  const { data: fields = {}, error } = FIELDS[noun].safeParse(Object.fromEntries(present));
+  const { data: fields = {}, error } = FIELDS[noun].safeParse(present);
   const errors = (error?.issues ?? []).map(
     ({ path, message }) => `${String(path[0])} ${message}`,
   );
