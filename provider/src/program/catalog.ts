@@ -133,6 +133,8 @@ function resourceName(...parts: readonly string[]) {
   return parts.join(CATALOG_SEPARATOR);
 }
 
+const NOTHING: CatalogContent = { advertisers: [], events: [], findings: [] };
+
 /** Reads the file and declares its mistakes, so that the program's one error lists them too. */
 function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const program = currentProgram();
@@ -145,9 +147,9 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
     },
   );
   const { file, ignoreColumns, sets, deletionPolicy } = values as Partial<CatalogArgs>;
-  const content: CatalogContent =
+  const content =
     file === undefined
-      ? { advertisers: [], events: [], findings: [] }
+      ? NOTHING
       : readCatalog(file, process.cwd(), settings, ignoreColumns);
   const canDelete = KINDS.some((kind) => knownOperations(kind, settings).delete);
   const ofOptions = optionFindings(options, asksToDelete(values), canDelete);
@@ -164,7 +166,7 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
     ],
   });
   return {
-    content,
+    content: byLevel.has("error") ? NOTHING : content,
     sets,
     deletionPolicy,
     validated: awaitLater(added.then(() => [])),
