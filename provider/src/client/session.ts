@@ -119,7 +119,7 @@ export class Session {
     // The error of the login itself, which says why, is reported once.
     if (this.#hasFailed)
       throw new LoginError(
-        "The login of this run failed and isn't tried again. Nothing was created. Follow the login's error.",
+        "The login of this run failed, as its own error says. Nothing was created.",
       );
     const current = this.#current;
     if (!current) {

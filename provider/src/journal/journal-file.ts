@@ -25,8 +25,8 @@ export async function awaitEnd(path: string, options: JournalOptions) {
   if (!(options.disk ?? systemDisk).existsSync(lock)) return;
   const onWait = (holder: string, leftMs: number) =>
     options.say?.(
-      `The journal of an earlier run is in use by ${holder}, perhaps an interrupted run that is still ending. ` +
-        `This run waits for it, at most ${Math.ceil(leftMs / 1000)} s more.`,
+      `The journal of an earlier run is in use by ${holder}, which may still be ending: ` +
+        `waiting at most ${Math.ceil(leftMs / 1000)} s more.`,
     );
   try {
     (await acquireLock(lock, { ...options, onWait })).release();
