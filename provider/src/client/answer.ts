@@ -161,7 +161,7 @@ export interface Findings {
 
 export function findingsIn(data: unknown, noun = "payload"): Findings {
   const flagged = candidatesIn(data, noun, ["payload"]);
-  const flags = flagged.map((part) => String(own(part, "success")).trim().toLowerCase());
+  const flags = flagged.map((part) => folded(String(own(part, "success"))));
   const isFailure = flags.includes("false");
   const errors = flagged.map((part) => own(part, "errors"));
   const candidates = candidatesIn(data, noun);

@@ -258,6 +258,6 @@ function hasOnly(
 
 function isHarmless({ path, value }: Leaf) {
   const name = (path.at(-1) ?? "").toLowerCase().replace(/[_-]/g, "");
-  const text = typeof value === "object" ? "" : String(value).trim().toLowerCase();
+  const text = typeof value === "object" ? "" : folded(String(value));
   return HARMLESS.some((harmless) => harmless.test(`${name}=${text}`));
 }
