@@ -2,10 +2,11 @@
  * What follows from Pulumi's record: a killed run's creates are known on every machine, also without its disk; what ended
  * cleanly counts by the state alone; and who has an object. Nothing is sent twice, and nothing is lost.
  */
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { pendingCommand } from "../../provider/src/cli/pending.js";
 import type * as pulumi from "../../provider/src/cli/pulumi.js";
+import { processIdentity } from "../../provider/src/files/index.js";
 import type { Runtime } from "../../provider/src/operations/index.js";
 import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
@@ -1108,3 +1109,133 @@ it("an unresolved event of the state, which the program gives another name, or d
   expect(wordsOf(run)).toMatch(/sent 1 create: e \(outcome unknown\)/);
   expect(sandbox.eventPosts).toBe(2);
 });
+
+describe("given another name with an alias, and killed: the printed command works", () => {
+  const A = { eventName: "A", value: 1 };
+  const RENAMED = {
+    "a set": [SetEngine, { advertiserId: 1, events: { a: A } }] as const,
+    "a single event": [EventEngine, { ...OTHER, value: 5 }] as const,
+  };
+  const NOW = {
+    "a set": { advertiserId: 1, events: { a: A, c: E } },
+    "a single event": { advertiserId: 1, ...E },
+  };
+
+  it.each([
+    ["a set", true],
+    ["a set", false],
+    ["a single event", true],
+    ["a single event", false],
+  ] as const)("%s (its disk is there: %s)", async (form, hasDisk) => {
+    const sandbox = await operatedSandbox();
+    const here = newFolder();
+    const [of, before] = RENAMED[form];
+    const declared = NOW[form];
+    const former = new of(sandbox, here, "web");
+    expect((await former.up(before)).error).toBeUndefined();
+    const on = (folder: string) => {
+      const engine = new of(sandbox, folder, "shop");
+      engine.declares = { formerKeys: [former.ref.key] };
+      return engine;
+    };
+    sandbox.fail(LOST);
+    await on(here).upAndKill(declared);
+    const then = on(hasDisk ? here : newFolder());
+    const [, name = ""] = /--created '([^=]+)=/.exec(await then.preview(declared)) ?? [];
+    const id = String(sandbox.events.at(-1)?.id);
+    expect((await pending(then)).output).toContain(`--created '${name}=`);
+    expect(await pending(then, "--created", `${name}=${id}`)).toMatchObject({
+      code: 0,
+      output: expect.stringContaining(`Resolved as created with id ${id}: ${name}`),
+    });
+    for (let run = 0; run < 2; run++)
+      expect((await then.up(declared)).error).toBeUndefined();
+    expect([sandbox.eventPosts, then.state?.outputs.eventIds ?? then.state?.id]).toEqual([
+      2,
+      form === "a set" ? { a: 2, c: 3 } : id,
+    ]);
+  });
+
+  it("a set whose events are secret, before it got the name", async () => {
+    const sandbox = await operatedSandbox();
+    const former = new SetEngine(sandbox, newFolder(), "web");
+    const declared = { advertiserId: 1, events: { c: E }, __secret: ["events"] };
+    sandbox.fail(NOT_MADE);
+    await former.upAndKill(declared);
+    const then = new SetEngine(sandbox, newFolder(), "shop");
+    then.declares = { formerKeys: [former.ref.key] };
+    expect(await then.preview(declared)).toMatch(/"web": .*secret.*--not-created 'web'/s);
+    await pending(then, "--not-created", "web");
+    expect((await then.up(declared)).error).toBeUndefined();
+    expect([sandbox.eventPosts, then.eventIds]).toEqual([2, { c: 2 }]);
+  });
+
+  it("a new event, before anything was saved of it", async () => {
+    const sandbox = await operatedSandbox();
+    const former = new EventEngine(sandbox, newFolder(), "web");
+    sandbox.fail(LOST);
+    const declared = { advertiserId: 1, ...E };
+    await former.upAndKill(declared);
+    const then = former.beside(EventEngine, "shop");
+    then.declares = { formerKeys: [former.ref.key] };
+    expect(await then.preview(declared)).toContain("--created 'web=");
+    expect((await pending(then, "--created", "web=2")).code).toBe(0);
+    expect((await then.up(declared)).error).toBeUndefined();
+    expect([sandbox.eventPosts, then.state?.id]).toEqual([1, "2"]);
+  });
+});
+
+describe.each([true, false])(
+  "a first run without checkpoints, killed (the state has something else: %s)",
+  (hasRoot) => {
+    const environment = { PULUMI_SKIP_CHECKPOINTS: "true" };
+    const declared = {
+      advertiserId: 1,
+      events: { a: { ...E, eventName: "A" }, b: { ...E, eventName: "B" }, c: E },
+    };
+    /** What this machine's journal knows has the ids 2 and 3. */
+    const killedOnce = async () => {
+      const sandbox = await operatedSandbox();
+      const set = new SetEngine(sandbox, newFolder(), "s");
+      if (hasRoot) set.saved.save();
+      sandbox.fail({ ...LOST, after: 2 });
+      await set.upAndKill(declared, undefined, { environment });
+      return { sandbox, set };
+    };
+
+    it("one answer after another: the journal stays this state's", async () => {
+      const { sandbox, set } = await killedOnce();
+      // A killed process leaves its lock.
+      const lock = `${journalFiles(set.folder)[0]}.lock`;
+      writeFileSync(
+        lock,
+        JSON.stringify({ ...processIdentity(process.pid), pid: 999_999 }),
+      );
+      const { output, code } = await pending(set, "--not-created", "s/c");
+      expect([code, output]).toEqual([
+        0,
+        expect.stringMatching(
+          /not created: s\/c.*in the state yet:\n {2}s\/a: created as 2/s,
+        ),
+      ]);
+      expect((await set.up(declared, { environment })).error).toBeUndefined();
+      expect([set.eventIds, sandbox.eventPosts]).toEqual([{ a: 2, b: 3, c: 5 }, 4]);
+    });
+
+    it("all answers at once, also those that this machine's journal knows", async () => {
+      const { sandbox, set } = await killedOnce();
+      const { code, output } = await pending(
+        set,
+        ...["--created", "s/a=2", "--created", "s/c=4", "--created", "s/b=3"],
+      );
+      expect([code, output]).toEqual([
+        0,
+        expect.stringContaining("Resolved as created with id 2: s/a"),
+      ]);
+      expect((await set.up(declared, { environment })).error).toBeUndefined();
+      expect([set.eventIds, sandbox.eventPosts]).toEqual([{ a: 2, b: 3, c: 4 }, 3]);
+      const wrong = await pending(set, "--created", "s/a=9");
+      expect(wrong).toMatchObject({ code: 1, output: expect.stringContaining("s/a was") });
+    });
+  },
+);

@@ -242,6 +242,19 @@ describe("an answer", () => {
     expect(output).toMatch(/^not resolved: buy: .*currently locked/s);
   });
 
+  it("about a state without any resource, which Pulumi refreshes as a whole: it is refused during a run too", async () => {
+    const given = { resources: [], journal: [noted("a", "sent"), noted("b", "sent")] };
+    const { code, output, journals, refreshes } = await pending(
+      { ...given, refreshed: [] },
+      ...["--created", "a=55", "--not-created", "b"],
+    );
+    expect([code, refreshes]).toMatchObject([0, [{ targets: [] }]]);
+    expect(output).toContain("Resolved as created with id 55: a");
+    expect(journals.flat().toSorted()).toEqual([...["a created 55", "a sent", "b closed"]]);
+    const during = await pending(given, "--created", "a=55");
+    expect(during.output).toMatch(/^not resolved: a: .*currently locked/s);
+  });
+
   it("that the refresh hasn't saved is not reported, and the create is listed again", async () => {
     const resources = [ROOT, UNRESOLVED];
     const { code, output } = await pending(

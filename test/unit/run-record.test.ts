@@ -217,7 +217,7 @@ describe("what is kept", () => {
     ["nothing is known", () => undefined, []],
     ["the engine has shown its outcome", (record) => record.noteSeen(MARK), [true, false]],
     // With checkpoints off, a later run has to see it in the state.
-    ["this run has resolved it", (record) => record.noteResolved(MARK), [true]],
+    ["this run has resolved it", (record) => record.resolved.add(MARK), [true]],
   ])("the journal of an open create: %s", async (_, note, finishedWith) => {
     const journals = [journalOf(EARLIER, "sent")];
     for (const saved of [exported([creating(EARLIER)]), new Error("no rights")])

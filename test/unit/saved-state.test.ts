@@ -101,7 +101,7 @@ describe("the index", () => {
 
   it("has the creates that it lists, as pending operations and as unresolved", () => {
     const mark = markOf(RUN, "ConversionEvent::new");
-    expect([state.lists(mark), state.lists("m")]).toEqual([true, false]);
+    expect([state.listed(mark)?.mark, state.listed("m")]).toEqual([mark, undefined]);
     expect([...state.unresolved]).toEqual([UNRESOLVED_OUTPUT.unresolved.mark]);
   });
 

@@ -51,7 +51,7 @@ export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[
 
 /** Whether the resource was replaced, or is to be (`deleteBeforeReplace`): the state has it until the next run. */
 function isReplaced({ resource }: ExportedObject) {
-  return resource.delete === true || resource.pendingReplacement === true;
+  return resource.delete || resource.pendingReplacement;
 }
 
 /** The objects that a report lists: all that aren't being replaced. */

@@ -31,7 +31,9 @@ export function readAnswers(
   const faults: string[] = [];
 
   const answer = (name: string, id = "", isForgotten = false) => {
-    const possible = isForgotten ? [...open, ...created, ...ended] : open;
+    // An answer that agrees with what is known is one too.
+    const agreed = created.filter(({ record }) => record.id === id);
+    const possible = isForgotten ? [...open, ...created, ...ended] : [...agreed, ...open];
     const meant = possible.filter(({ ref }) => isCalled(ref, name));
     if (meant.length === 0) {
       unknown.push(

@@ -7,6 +7,7 @@ import { randomBytes } from "node:crypto";
 import { COMMAND, count, enumerate, inStack, joined, UsageError } from "../base/index.js";
 import { stateFolder } from "../files/index.js";
 import {
+  awaitEnd,
   journalErrorFrom,
   journalPaths,
   readJournal,
@@ -65,7 +66,7 @@ export const pendingCommand = command(
       const found = await searchOpen(creates, choice);
       const now = await readStackCreates(choice);
       // A search takes up to 30 seconds. Meanwhile a run may have sent the same create again.
-      creates = isAsBefore(now, creates) ? await execute(found, now, choice) : now;
+      creates = signOf(now) === signOf(creates) ? await execute(found, now, choice) : now;
     }
     if (clear) creates = await clearRecord(creates, choice);
     console.log(listing(creates).join("\n"));
@@ -73,14 +74,19 @@ export const pendingCommand = command(
   },
 );
 
-/** Only reads, so it never waits for a run that is going on. @throws JournalError if the journal can't be read. */
-async function readStackCreates(choice: StateChoice) {
+/**
+ * Never waits for a run that is going on. @throws JournalError if the journal can't be read.
+ * @param before the creates before this command's refresh, which gives the state another time.
+ */
+async function readStackCreates(choice: StateChoice, before?: StackCreates) {
   const [exported, selected] = await Promise.all([stateOf(choice), stackName(choice)]);
   let stack = selected;
   if (choice.state !== undefined) [stack = ""] = stackNamesIn(exported);
   if (stack === undefined)
     throw new Error("no stack is selected: select one, or add --stack");
   const saved = savedStateOf(exported);
+  for (const { path, from } of before?.journals ?? [])
+    if (from === before?.saved.time) await renew(path, saved.time).catch(() => undefined);
   const place = stackPlace(stack, process.env, projectFolder(choice));
   const paths = journalPaths({ folder: stateFolder() }, place, saved.runs);
   const journals = paths.flatMap((path) => {
@@ -93,12 +99,21 @@ async function readStackCreates(choice: StateChoice) {
   return stackCreatesIn(saved, journals, stack);
 }
 
-/** Whether no run has begun or noted anything since. */
-function isAsBefore(...creates: StackCreates[]) {
-  const signs = creates.map(({ saved, journals }) =>
-    JSON.stringify([saved.time, journals.map((each) => [each.path, ...each.entries])]),
-  );
-  return new Set(signs).size === 1;
+/**
+ * Notes the state's new time in a journal that was known as its own by the former one.
+ * @throws JournalError if its run still writes it; Error if it can't be read.
+ */
+async function renew(path: string, from: string) {
+  // A killed run has left its lock.
+  await awaitEnd(path, { folder: stateFolder(), maxWaitMs: 0 });
+  const journal = readJournal(path);
+  if (journal?.entries.size) rewriteJournals([{ ...journal, from }]);
+}
+
+/** Differs once a run has begun or noted anything. */
+function signOf({ saved: { time }, journals }: StackCreates) {
+  const noted = journals.map(({ path, entries }) => [path, ...entries]);
+  return JSON.stringify([time, noted]);
 }
 
 /** Applies the answers, and reports them. @returns the creates afterwards. @throws Error with Pulumi's message. */
@@ -106,34 +121,25 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   if (all.length === 0) return before;
   const { resources } = before.saved;
   const carrier = carrierIn(resources, all);
-  const outcomes = all
-    .filter(({ create }) => create.knownBy !== "journal")
-    .map(({ create, id }) => [create.record.mark, id]);
-  const answers: RefreshAnswers = {
-    outcomes: Object.fromEntries(outcomes),
-    carrier: carrier?.id ?? "",
-  };
-  const owners = new Set(
-    all
-      .filter(({ create }) => create.knownBy === "state")
-      .map(({ create }) => create.ref.resourceUrn),
-  );
+  const outcomes: Record<string, string> = {};
+  const urns = new Set([carrier?.urn ?? ""]);
+  for (const { create, id } of all) {
+    if (create.knownBy !== "journal") outcomes[create.record.mark] = id;
+    if (create.knownBy === "state") urns.add(create.ref.resourceUrn);
+  }
   // Pulumi's save drops interrupted updates: their sets keep in the refresh what they have sent.
   for (const { record } of before.open)
-    if (record.isOfUpdate) owners.add(before.saved.listed(record.mark)?.stateUrn ?? "");
-  const urns = new Set(
-    resources
-      .map(({ urn }) => urn)
-      .filter((urn) => owners.has(urn) || urn === carrier?.urn),
-  );
+    if (record.isOfUpdate) urns.add(before.saved.listed(record.mark)?.stateUrn ?? "");
+  urns.delete("");
   // Also if no resource has to be changed: Pulumi refuses it while a run is going on.
   if (urns.size === 0) urns.add(rootOf(resources));
+  const answers: RefreshAnswers = { outcomes, carrier: carrier?.id ?? "" };
   const environment = { ADVERTISING_ANSWERS: JSON.stringify(answers) };
   await refresh([...urns], environment, choice).catch(({ message }: Error) => {
     const names = all.map(({ create }) => create.ref.shownName);
     throw new Error(`not resolved: ${enumerate(names, MAX_LISTED)}: ${message}`);
   });
-  let creates = await readStackCreates(choice);
+  let creates = await readStackCreates(choice, before);
   const left = all.filter((answer) => isStillAsked(answer, creates));
   if (left.length > 0) {
     const place = stackPlace(creates.stack, process.env, projectFolder(choice));
@@ -169,13 +175,13 @@ function isStillAsked({ create, id }: Answer, { open, created, ended }: StackCre
 
 /** A resource of ours that can keep answers about other creates in its outputs; undefined if there is none. */
 function carrierIn(resources: readonly Resource[], answers: readonly Answer[]) {
-  const resolved = new Set(
-    answers.filter(({ id }) => id !== "").map(({ create }) => create.ref.resourceUrn),
-  );
   return resources.find(({ urn, type, external, outputs, ...resource }) => {
-    if (!resourceOfType(type) || external === true) return false;
-    if (resource.delete === true || resource.pendingReplacement === true) return false;
-    return outputs?.[UNRESOLVED] === undefined || resolved.has(urn);
+    const isOld = resource.delete || resource.pendingReplacement;
+    if (!resourceOfType(type) || external || isOld) return false;
+    const isResolved = answers.some(({ create, id }) => {
+      return id !== "" && create.ref.resourceUrn === urn;
+    });
+    return isResolved || outputs?.[UNRESOLVED] === undefined;
   });
 }
 
@@ -228,8 +234,7 @@ function resolvedMessage(answer: Answer, before: StackCreates) {
     return `Forgotten: ${shownName} (id ${create.record.id ?? "unknown"}). Nothing changes on the platform.`;
   if (id === "") return `Resolved as not created: ${shownName}`;
   const text = `Resolved as created with id ${id}: ${shownName}`;
-  const manager = managerOf(answer, before);
-  return manager ? `${text}. It is managed as ${manager.ref.shownName}` : text;
+  return joined(". It is managed as ", text, managerOf(answer, before)?.ref.shownName);
 }
 
 function listing(creates: StackCreates) {
@@ -263,6 +268,6 @@ function listing(creates: StackCreates) {
 function whatIsKnown({ ref, record }: Create) {
   if (record.id === undefined)
     return `look in the account for ${describe(ref.kind, record)}`;
-  if (record.isDoubtful !== true) return `created as ${record.id}`;
+  if (!record.isDoubtful) return `created as ${record.id}`;
   return `created as ${record.id} by this machine's journal, but Pulumi's record doesn't name that run`;
 }

@@ -74,7 +74,8 @@ export async function refresh(
   creates: "skip" | "clear" = "skip",
 ) {
   const how = ["--yes", "--skip-preview", `--${creates}-pending-creates`];
-  const targets = urns.map((urn) => `--target=${urn}`);
+  // An empty state has no root: then it is refreshed as a whole.
+  const targets = urns.filter(Boolean).map((urn) => `--target=${urn}`);
   await pulumi(["refresh", ...how, "--color=never", ...targets], choice, {
     environment,
     timeoutMs: 0,

@@ -56,10 +56,9 @@ export function stackCreatesIn(
   const openMarks = new Set(open.map(({ mark }) => mark));
   const creates = [...lastSent.values()].map((record) => {
     const { key, mark } = record;
-    const { urn } = saved.listed(mark) ?? {};
-    const isListed = urn !== undefined;
-    const ref = isListed ? refAt(key, urn) : refOfKey(key, stack);
-    return { ref, record, knownBy: isListed ? "record" : "journal" } as const;
+    const listed = saved.listed(mark);
+    if (listed) return { ref: refAt(key, listed.urn), record, knownBy: "record" as const };
+    return { ref: refOfKey(key, stack), record, knownBy: "journal" as const };
   });
   const all = [...inState, ...creates].map(
     (create): Create => ({ ...create, formerIds: formerIdsOf(saved, create) }),

@@ -215,19 +215,18 @@ async function applyPlan(plan: Plan) {
     wanted.map((each) => ({ ...each, ref: objectRef(ref, each.key ?? SINGLE) })),
     plan.olds,
   );
-  const isDeleted = ({ id }: LeftLive) => deployment.deleted.has(kind, id);
   // A removed object that could not be deleted stays in the state, so that the next run tries again.
   const isStill = ({ id, action }: PlannedObject) =>
     action.do === "delete" && (!isWell || failedDeletes.some((each) => each.id === id));
   const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
   const after = nextState({ ...plan, objects: remaining }, made);
-  for (const { mark } of after.unresolved.values()) runtime.record.noteListed(mark);
+  for (const { mark } of after.unresolved.values()) runtime.record.listedAfter.add(mark);
   after.resolved = await resolvedBy(plan, tasks, outcomes, leaving);
   const managedIds = new Set(after.eventIds.values());
   if (isSingle)
     for (const { leaving } of objects) if (leaving?.isDeleted) managedIds.add(leaving.id);
-  const isUnmanaged = (object: LeftLive) =>
-    !managedIds.has(object.id) && !isDeleted(object);
+  const isUnmanaged = ({ id }: LeftLive) =>
+    !managedIds.has(id) && !deployment.deleted.has(kind, id);
   after.left = [...stored.left, ...leaving].filter(isUnmanaged);
   return {
     outcomes,
@@ -270,7 +269,7 @@ async function resolvedBy(
     if (unresolved) earlier.push(unresolved.mark);
     for (const mark of earlier) {
       resolved.set(mark, outcome.id);
-      record.noteResolved(mark);
+      record.resolved.add(mark);
     }
     // Whatever else Pulumi's record lists for it is over. Another machine may not know that.
     for (const mark of record.overOf(keys)) if (!resolved.has(mark)) resolved.set(mark, "");
@@ -364,9 +363,9 @@ function afterOutcome(outcome: Outcome): ObjectAfter {
   if (outcome.kind === "created") return { id: outcome.id, sentAs: outcome.sentAs };
   if (outcome.kind === "managed") return { id: outcome.id };
   // After these errors an update certainly was not sent, or was refused.
-  const { error, isUpdate } = outcome;
+  const { error, isUpdate = false } = outcome;
   const isRefused = error instanceof LoginError || error instanceof SettingsError;
-  return { isUnsure: isUpdate === true && !isRefused };
+  return { isUnsure: isUpdate && !isRefused };
 }
 
 /** A single resource's id and outputs, or the error with which its call fails. */
@@ -380,7 +379,7 @@ function singleOutputs(
     const { error } = outcome;
     const isUpdate = objects.some(({ action }) => action.do === "update");
     // After a plain error, the engine leaves the state as it is.
-    if (!isUpdate || after.sentAs.get(SINGLE)?.isUnsure !== true) throw error;
+    if (!isUpdate || !after.sentAs.get(SINGLE)?.isUnsure) throw error;
     const text = `${error.message}\nThe next \`pulumi up\` sends all arguments, even if you undo the change.`;
     throw new ResourceFailure(text, { id, ...saved }, error.code);
   }

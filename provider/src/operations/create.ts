@@ -131,11 +131,10 @@ function savedMeanwhile(
   const { id, resource, values } = record.arrived?.byKey.get(ref.key) ?? {};
   if (!resource || id === undefined) return undefined;
   const { urn, inputs = {}, outputs = {}, pendingReplacement } = resource;
-  if (urn !== ref.resourceUrn || pendingReplacement === true) return undefined;
-  const other = deployment.holderOf(kind, id);
-  const isElsewhere = other !== undefined && other !== ref.key;
-  if (isElsewhere || deployment.deleted.has(kind, id) || !isSameAccount(outputs[ACCOUNT]))
-    return undefined;
+  if (urn !== ref.resourceUrn || pendingReplacement) return undefined;
+  const holder = deployment.holderOf(kind, id) ?? ref.key;
+  if (holder !== ref.key || deployment.deleted.has(kind, id)) return undefined;
+  if (!isSameAccount(outputs[ACCOUNT])) return undefined;
   const isKnown = !holdsSecret(outputs) && outputs[SENT_AS] === undefined;
   const body = isKnown && values ? fingerprintOfBody(kind, values) : "";
   return { id, at: "", mark: markIn(inputs, runIn(inputs).run, ref.key, ref.member), body };
@@ -153,7 +152,7 @@ export function ownCreates(
   const resource = resourceKeyIn(ref.key);
   const { key: inState = resource } = deployment.checked(resource).inState ?? {};
   return open.of(keys).filter(({ key, isInState }) => {
-    return isInState !== true || resourceKeyIn(key) === inState;
+    return !isInState || resourceKeyIn(key) === inState;
   });
 }
 
@@ -215,7 +214,7 @@ function ownershipConflict(
   if (formerIds.includes(id)) return "this resource had before";
   const inRun = runtime.deployment.holderOf(kind, id);
   const saved = runtime.record.arrived?.allWith(kind.name, id).find((each) => {
-    return each.ref.key !== ref.key || each.resource.delete === true;
+    return each.ref.key !== ref.key || each.resource.delete;
   });
   const holder = inRun ?? saved?.ref.key;
   if (holder !== undefined && inRun !== ref.key)
@@ -375,7 +374,7 @@ export function assertAccountOfOpen(
   keys: readonly string[],
 ) {
   for (const { account, key, isDoubtful, isInState } of open.of(keys))
-    if (isDoubtful !== true && isInState !== true)
+    if (!isDoubtful && !isInState)
       assertSameAccount(
         runtime,
         account,
@@ -398,14 +397,14 @@ function namesakeOf(
   // A preview can't compare a name that isn't known yet.
   if (typeof name !== "string" || holdsUnknown(name)) return undefined;
   const isOver = ({ key, isInState }: OpenCreate) =>
-    deployment.isDeclared(key) && (isInState !== true || deployment.isInProgram(key));
+    deployment.isDeclared(key) && (!isInState || deployment.isInProgram(key));
   return open.findNamed({ kind: kind.name, name }, isOver, (create) => {
     const { id, account, isInState, facts = {} } = create;
     // An owner that is secret, or not known yet, may be any.
     const then = ownerIn(kind, facts);
     const isSame = !hasValue(then) || holdsUnknown(owner) || isSameValue(then, owner);
     if (!isSame || !runtime.isSameAccount(account) || own.includes(create)) return false;
-    if (isInState === true) return true;
+    if (isInState) return true;
     if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
     return !record.hasSeen(create);
   });

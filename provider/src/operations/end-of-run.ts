@@ -95,11 +95,11 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
   const leaving = inRun.filter((resource) => {
     const of = resourceOfType(resource.type);
     // Without this option the engine calls `delete`, which says what it does.
-    const isCalled = resource.retainOnDelete !== true;
-    if (!of || resource.protect || (isCalled && deployment.isUp === true)) return false;
+    const isCalled = !resource.retainOnDelete;
+    if (!of || resource.protect || (isCalled && deployment.isUp)) return false;
     const isDeclared = deployment.isInProgram(keyOfUrn(of.name, resource.urn));
     // An earlier run has not come to its delete, of which Pulumi's JSON doesn't show a step.
-    if (resource.delete === true) return isCalled && !("member" in of && isDeclared);
+    if (resource.delete) return isCalled && !("member" in of && isDeclared);
     return !isDeclared;
   });
   let now: SavedState | undefined;
@@ -115,7 +115,7 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     // The backend may save late.
     const hasLeft = now !== undefined && holders.length === 0;
     const fate = new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
-    if (resource.delete !== true)
+    if (!resource.delete)
       messages.informEach(leavingNotice(each, fate, hasLeft ? undefined : UNLESS_FAILED));
     else if (fate.isDeleted) messages.warnEach(leavingNotice(each, fate, REPLACED_BEFORE));
   }
@@ -139,13 +139,13 @@ function tellKept(runtime: Runtime, objects: readonly ExportedObject[]) {
     let why = new ObjectOperations(kind, runtime).whyKept({ id, ref }, resource.outputs);
     if (deployment.isInProgram(key) && !record.hasSeen({ key, id, mark: "" })) {
       // The engine calls no `diff` for a set that its own options replace, and whose create takes over what it declares.
-      const isLeft = resource.delete === true || !deployment.isDeclared(key);
+      const isLeft = resource.delete || !deployment.isDeclared(key);
       const isSure = !deployment.hasFailed || deployment.staying.has(kind, id);
       if (member === undefined || !isLeft || !isSure) continue;
       why = SET_REPLACED;
     }
     // Otherwise it was named with the reason.
-    const isOpen = resource.delete === true || deployment.isClaimedOrAdopted(kind, id);
+    const isOpen = resource.delete || deployment.isClaimedOrAdopted(kind, id);
     if (why === SET_REPLACED || (why === LEFT_OUT && isOpen))
       messages.warnEach(
         notDeletedNotice({ label: `${label} (${id})`, id }, withFate(kind, id, why)),
@@ -172,7 +172,7 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
     const { key, isInState } = create;
     // Another provider has a process of its own.
     if (create.provider !== provider) return false;
-    if (isInState === true && isKept(key)) return false;
+    if (isInState && isKept(key)) return false;
     if (record.hasSeen(create)) return false;
     if (!deployment.hasFailed && isUndone(create)) return true;
     if (deployment.isDeclared(key)) return !deployment.reached.has(key);

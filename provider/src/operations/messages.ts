@@ -42,6 +42,7 @@ import {
   type LeftLive,
   MAX_LISTED,
   memberRef,
+  optionsOf,
   parseKey,
   pendingCommandLine,
   pluginUrn,
@@ -172,7 +173,7 @@ export function adoptedDeletedMessage({ label }: ResourceRef, id: string) {
   return `${label}: existingId ${id} was deleted before in this run. Remove existingId to create another object.`;
 }
 
-function sentForAdoption({ read, update }: Pick<Abilities, "read" | "update">) {
+function sentForAdoption({ read, update }: Abilities) {
   if (!read) return "nothing is sent";
   const then = update ? "updates it" : "fails";
   return `\`pulumi up\` reads it, and ${then} if it differs`;
@@ -210,12 +211,9 @@ function openAdvice(all: readonly Namesake[]) {
   );
   const unknown = all.filter((each) => each.open.id === undefined);
   const urns = new Set(all.map((each) => refLike(ref, each.open.key).resourceUrn));
-  const targets = [...urns]
-    .slice(0, MAX_LISTED)
-    .map((urn) => ` --target ${shellWord(urn)}`);
   const lines = [
     `If the program also declares ${quoted}, run ${agree(names.size, "that", "those")} first:`,
-    `  ${inStack(`pulumi up${targets.join("")}`)}`,
+    `  ${inStack(`pulumi up${optionsOf("target", urns)}`)}`,
   ];
   if (unknown.length > 0)
     lines.push(...answerCommands(unknown.map((each) => parseKey(each.open.key).shownName)));
@@ -325,7 +323,7 @@ export function formerlyLeftNotice(
   { label, shownName }: Pick<ResourceRef, "label" | "shownName">,
   left: readonly LeftLive[],
 ) {
-  const those = left.map(({ id, name }) => (name === undefined ? id : `${id} ("${name}")`));
+  const those = left.map(({ id, name }) => joined(" ", id, name && `("${name}")`));
   const objects = count(left.length, "object");
   const text = `\`${printable(shownName)}\` left ${objects} live before: ${listed(those)}.`;
   return notice("that left objects live before", { label }, text);
@@ -407,7 +405,7 @@ const PLAN: Partial<Record<ShownAction, string>> = {
 export function planMessage(
   kind: Kind,
   members: readonly PlannedObject[],
-  abilities: Pick<Abilities, "read" | "update">,
+  abilities: Abilities,
   isKept: (id: string) => boolean = () => false,
 ) {
   const byAction = Map.groupBy(members, shownAction);
@@ -439,7 +437,7 @@ export function planMessage(
 
 /** A member's key and id; with the former key if that differs, and with the adopted id. */
 function shownMember({ key, formerKey, id, action }: PlannedObject) {
-  const keys = formerKey === undefined ? key : `${formerKey} → ${key}`;
+  const keys = joined(" → ", formerKey, key);
   const now = action.do === "adopt" ? action.id : id;
   return now === undefined ? keys : `${keys} (${now})`;
 }
@@ -554,8 +552,9 @@ export function setFailureMessage(
   };
 }
 
-/** The error for a set whose interrupted run sent events that Pulumi's record has as secret. */
-export function hiddenEventsMessage({ label, shownName }: ResourceRef) {
+/** The error for a set whose interrupted run sent events that Pulumi's record has as secret. @param key the set's then. */
+export function hiddenEventsMessage(key: string) {
+  const { label, shownName } = parseKey(key);
   return [
     `${label}: an interrupted run sent events of this set, which are secret. Nothing was sent.`,
     "Look in the account, and set existingId for each event that is there. Then run:",

@@ -215,7 +215,7 @@ async function keptMarks(plan: Plan) {
     marks.set(parseKey(key).member ?? SINGLE, mark);
   for (const object of objects) {
     const earlier = ownCreates(runtime, object, open).find((create) => {
-      return create.isDoubtful !== true && !runtime.record.hasSeen(create);
+      return !create.isDoubtful && !runtime.record.hasSeen(create);
     });
     if (earlier) marks.set(object.key, earlier.mark);
   }
@@ -324,9 +324,10 @@ export async function withOpenCreates(plan: Plan) {
   // Pulumi's record has it, but perhaps can't be read.
   for (const [key, record] of stored.unresolved)
     open.note({ ...record, key: objectRef(ref, key).key, run: "", isInState: true });
-  const hidden = isSet ? open.of([ref.key]) : [];
+  const hidden = isSet ? open.of(resourceKeys(plan)) : [];
   for (const { mark } of hidden) runtime.deployment.named.add(mark);
-  if (hidden.length > 0) throw new BlockedCreateError(hiddenEventsMessage(ref));
+  const [first] = hidden;
+  if (first) throw new BlockedCreateError(hiddenEventsMessage(first.key));
   const whole = { ...plan, stored: withUnresolved(plan, open) };
   return { ...whole, objects: namedObjects(whole) };
 }
@@ -438,11 +439,14 @@ function noteDeletes({ runtime, resource, kind, ref, objects }: Plan) {
   }
 }
 
-/** The creates that stop the resource. Commands use the names that the state has. */
-function blockedIn({ ref, checked: { inState = ref }, objects }: Plan): OpenObject[] {
+/** The creates that stop the resource, with the names by which `pending` lists them, for commands. */
+function blockedIn({ runtime, ref, checked, objects }: Plan): OpenObject[] {
+  const { inState = ref } = checked;
   return objects.flatMap(({ key, formerKey = key, action }) => {
     if (action.do !== "blocked") return [];
-    return [{ ref: objectRef(inState, formerKey), ...action }];
+    const sentKey = runtime.record.openKeys.get(action.record.mark);
+    const listedKey = sentKey ?? objectRef(inState, formerKey).key;
+    return [{ ...action, ref: parseKey(listedKey) }];
   });
 }
 

@@ -62,18 +62,18 @@ export class RunRecord {
   readonly #opening = new Map<boolean, Promise<OpenCreates>>();
   #isBelieved = false;
   #journals: readonly RunJournal[] = [];
-  /** The marks of open creates at the start. */
-  #openMarks: ReadonlySet<string> = new Set();
+  /** By mark, the keys of open creates at the start, as they were sent. */
+  openKeys: ReadonlyMap<string, string> = new Map();
   /** By mark, the creates as the record's operations and the journals have them. */
   #lastSent: ReadonlyMap<string, OpenCreate> = new Map();
-  /** The marks of creates that the state lists as unresolved after this run. */
-  readonly #listedAfter = new Set<string>();
+  /** The marks of creates that the state lists as unresolved after this run, so that no journal has to. */
+  readonly listedAfter = new Set<string>();
   /** Resources as the engine has passed them to this run. */
   readonly #passed: ((resource: Resource) => boolean)[] = [];
   /** Objects (`objectKey`) and creates (marks) that the engine has shown in the state. */
   readonly #seenInState = new Set<string>();
   /** The marks of creates that this run has resolved. */
-  readonly #resolved = new Set<string>();
+  readonly resolved = new Set<string>();
 
   constructor(private readonly options: RecordOptions) {}
 
@@ -151,7 +151,7 @@ export class RunRecord {
     const { open, superseded, lastSent } = openCreates(saved, this.#journals, isThisRun);
     this.superseded.push(...superseded);
     this.#lastSent = lastSent;
-    this.#openMarks = new Set(open.map(({ mark }) => mark));
+    this.openKeys = new Map(open.map(({ mark, key }) => [mark, key]));
     // An unresolved resource may have got another name in the program: then the engine drops it without asking.
     const inState = (saved?.objects ?? []).flatMap(({ ref, record, resource }) => {
       if (!record) return [];
@@ -188,15 +188,6 @@ export class RunRecord {
     this.#seenInState.add(name);
   }
 
-  noteResolved(mark: string) {
-    this.#resolved.add(mark);
-  }
-
-  /** Notes a create that the state lists as unresolved after this run, so that no journal has to. */
-  noteListed(mark: string) {
-    this.#listedAfter.add(mark);
-  }
-
   /** Notes an adoption: what earlier runs have made for the resource or member is another object. */
   async noteAdopted(keys: readonly string[], id: string) {
     const made = (await this.open()).of(keys).filter(isMade);
@@ -204,7 +195,7 @@ export class RunRecord {
   }
 
   hasSeen(create: Pick<OpenCreate, "key" | "id" | "mark">) {
-    return this.#isShown(create) || this.#resolved.has(create.mark);
+    return this.#isShown(create) || this.resolved.has(create.mark);
   }
 
   /** Whether the engine has shown the create's outcome in the state. */
@@ -214,7 +205,7 @@ export class RunRecord {
 
   /** Whether Pulumi's next save drops the create from its record: an interrupted update of a set has sent it. */
   willForget({ isOfUpdate, mark }: OpenCreate) {
-    return isOfUpdate === true && this.arrived?.lists(mark) === true;
+    return isOfUpdate && this.arrived?.listed(mark) !== undefined;
   }
 
   asLastSent(record: Unresolved) {
@@ -226,7 +217,7 @@ export class RunRecord {
   overOf(keys: readonly string[]) {
     const listed = keys.flatMap((key) => this.arrived?.sentByKey.get(key) ?? []);
     const over = listed.filter((create) => {
-      const isOver = !this.#openMarks.has(create.mark) || this.hasSeen(create);
+      const isOver = !this.openKeys.has(create.mark) || this.hasSeen(create);
       return isOver && !this.options.isThisRun(create.run);
     });
     return over.map(({ mark }) => mark);
@@ -235,7 +226,7 @@ export class RunRecord {
   /** Only the outcomes that a pending operation still asks for. */
   stillListed(outcomes: ReadonlyMap<string, string>) {
     const { arrived } = this;
-    return new Map([...outcomes].filter(([mark]) => arrived?.lists(mark) !== false));
+    return new Map([...outcomes].filter(([mark]) => !arrived || arrived.listed(mark)));
   }
 
   /** At a clean end: takes out of the earlier runs' journals what nobody needs any more. */
@@ -243,9 +234,9 @@ export class RunRecord {
     const { hasCheckpoints, isSameAccount } = this.options;
     const isOpen = (create: NotedCreate) => {
       const { mark, account } = create;
-      const isSettled = this.#resolved.has(mark) || this.#listedAfter.has(mark);
+      const isSettled = this.resolved.has(mark) || this.listedAfter.has(mark);
       const isShown = isSameAccount(account) && this.#isShown(create);
-      return this.#openMarks.has(mark) && !isShown && !(isSettled && hasCheckpoints);
+      return this.openKeys.has(mark) && !isShown && !(isSettled && hasCheckpoints);
     };
     rewriteJournals(settledJournals(this.#journals, this.arrived, isOpen), disk);
   }

@@ -191,7 +191,7 @@ function changesOf(
 ) {
   if (!sentAs && isKnown) return changesIn(kind, olds, values);
   const perhaps = !isKnown || holdsUnknown(values);
-  const isResent = can.update && sentAs?.isUnsure === true;
+  const isResent = can.update && sentAs?.isUnsure;
   const isAsSent = sentAs !== undefined && wasSentAs(kind, values, sentAs, olds);
   if (isAsSent && !perhaps && !isResent) return NO_CHANGES;
   // The arguments can't be compared one by one, so all may differ; only the owner is known.

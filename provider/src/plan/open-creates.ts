@@ -11,9 +11,9 @@
  * | open | otherwise |
  *
  * A journal is this state's if the record names its run, or a run that the state named then. With checkpoints off, also
- * if the guess of the backend is the same, and the state is empty, or still the one that the run began with, or has an
- * object that the run created. From any other journal of this place nothing is taken over: its creates are `doubtful`,
- * and a person is asked.
+ * if the guess of the backend is the same, and the state is empty, or still the one that the run began with (`pending`
+ * notes the time of its own refresh), or has an object that the run created. From any other journal of this place nothing
+ * is taken over: its creates are `doubtful`, and a person is asked.
  */
 import { withoutUndefined } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
@@ -41,8 +41,6 @@ export interface SavedCreates {
   byKey: ReadonlyMap<string, { id: string | undefined }>;
   /** The marks of the creates that the state lists as unresolved. */
   unresolved: ReadonlySet<string>;
-  /** Whether a pending operation has a create with this mark. */
-  lists(mark: string): boolean;
   /** Whether a resource has this object. @param account where the object was created, if that is known. */
   hasObject(kind: Kind["name"], id: string, account: string | undefined): boolean;
   /** Whether the resource or member with this key had this object, and left it live. */
@@ -191,7 +189,7 @@ const RANK = { sent: 0, created: 1, closed: 2 };
  */
 function joinReports(all: readonly Report[]) {
   // Another state's answers say nothing about this state's create.
-  const sure = all.filter(({ isDoubtful }) => isDoubtful !== true);
+  const sure = all.filter(({ isDoubtful }) => !isDoubtful);
   if (sure.length > 0) return join(sure);
   return join(all);
 }
@@ -202,7 +200,7 @@ function join(reports: readonly Report[]) {
   const all: Report = Object.assign({}, ...sorted.map(withoutUndefined));
   // Whoever has found the object has noted the moment that it knew.
   all.at = byTime.at(-1)?.at ?? all.at;
-  all.isDoubtful = reports.every(({ isDoubtful }) => isDoubtful === true);
+  all.isDoubtful = reports.every(({ isDoubtful }) => isDoubtful);
   // It is about one sending only.
   if (reports.length > 1) delete all.latest;
   const bodies = new Set(reports.map(({ body }) => body).filter((body) => body !== ""));
@@ -318,7 +316,7 @@ const UNNAMED = "";
 export function isMade<C extends Pick<OpenCreate, "id" | "isDoubtful">>(
   create: C,
 ): create is C & { id: string } {
-  return create.id !== undefined && create.isDoubtful !== true;
+  return create.id !== undefined && !create.isDoubtful;
 }
 
 /** An open create without a known object, as a state lists it. */

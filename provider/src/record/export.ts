@@ -112,7 +112,7 @@ export function retentionReason(
 ) {
   if (!isAsked)
     return 'the deletionPolicy is not "delete" in both the state and the program, or an option keeps it';
-  const retains = states.some((each) => each?.retainOnDelete === true);
+  const retains = states.some((each) => each?.retainOnDelete);
   return retains ? "the resource has the option retainOnDelete" : undefined;
 }
 
@@ -126,7 +126,7 @@ export function providerIn({ type, provider = "" }: Resource) {
 
 /** The objects that these resources manage, in natural order. Resources that are only read (`.get`) are left out. */
 export function objectsIn(resources: readonly Resource[]) {
-  const found = resources.filter(({ external }) => external !== true).flatMap(storedIn);
+  const found = resources.filter(({ external }) => !external).flatMap(storedIn);
   const nameOf = ({ kind, key }: ExportedObject) => `${kind.name} ${key}`;
   const objects = [...Map.groupBy(found, nameOf).values()].flatMap((alike) => {
     const urns = new Set(alike.map(({ ref }) => ref.urn));

@@ -74,14 +74,14 @@ export interface SavedState extends ExportedStack, SavedCreates {
 
 export function savedStateOf(stack: ExportedStack): SavedState {
   const { resources, pending } = stack;
-  const current = resources.filter((each) => each.delete !== true);
+  const current = resources.filter((each) => !each.delete);
   const byUrn = new Map(current.map((each) => [each.urn, each]));
   const sent = pending.toReversed().flatMap((each) => sentCreates(each, byUrn));
   const listed = new Map(sent.map((each) => [each.mark, each]));
   const everyone = [...resources, ...pending.map(({ resource }) => resource)];
   const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
   const all = objectsIn(resources);
-  const objects = all.filter(({ resource }) => resource.delete !== true);
+  const objects = all.filter(({ resource }) => !resource.delete);
   const byId = Map.groupBy(resources, ({ id = "" }) => id);
   const byObject = Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id));
   const byOwner = Map.groupBy(objects, ({ kind, values }) =>
@@ -104,8 +104,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
     unresolved: new Set(objects.flatMap(({ record }) => record?.mark ?? [])),
     withId: (id) => byId.get(id) ?? [],
     allWith,
-    holdersOf: (kind, id) =>
-      allWith(kind, id).filter(({ resource }) => resource.delete !== true),
+    holdersOf: (kind, id) => allWith(kind, id).filter(({ resource }) => !resource.delete),
     ownedBy: (kind, id) => byOwner.get(objectKey(kind, id)) ?? [],
     hasObject: (kind, id, account) =>
       allWith(kind, id).some(({ resource }) =>
@@ -119,7 +118,6 @@ export function savedStateOf(stack: ExportedStack): SavedState {
     sentAgain: new Map(
       sent.filter((each) => !isFirstSending(each)).map(({ mark, body }) => [mark, body]),
     ),
-    lists: (mark) => listed.has(mark),
     listed: (mark) => listed.get(mark),
   };
 }

@@ -44,13 +44,16 @@ export const TIMEOUTS_IGNORED =
   "is ignored: advertising:requestTimeoutSeconds and advertising:maxWaitSeconds limit each request";
 
 export function pendingCommandLine(
-  option: "created" | "not-created" | "forget",
+  option: "created" | "not-created",
   names: readonly string[],
 ) {
-  const options = names
-    .slice(0, MAX_LISTED)
-    .map((name) => `--${option} ${shellWord(name)}`);
-  return inStack(`${COMMAND} pending ${options.join(" ")}`);
+  return inStack(`${COMMAND} pending${optionsOf(option, names)}`);
+}
+
+/** An option of a printed command, for each of the values that are listed. */
+export function optionsOf(option: string, values: Iterable<string>) {
+  const shown = [...values].slice(0, MAX_LISTED);
+  return shown.map((value) => ` --${option} ${shellWord(value)}`).join("");
 }
 
 /** The commands that resolve creates, one for each answer. @param shorts the creates' names in commands. */
@@ -114,8 +117,7 @@ export function renameCure(
   // From one face to the other, only a URN tells them apart.
   if (isMoved) return `add the alias ${code(JSON.stringify(urn))}, or ${adopt}`;
   // A plugin learns of an alias only from the state.
-  if (isOfPlugin(ref) && isInState !== true && parseKey(key).member === undefined)
-    return adopt;
+  if (isOfPlugin(ref) && !isInState && parseKey(key).member === undefined) return adopt;
   const { name, member, resource, parentTypes } = parseKey(key);
   if (key === ref.key || resource !== ref.resource) return adopt;
   const isOfCatalog = catalogIn(ref.key) !== undefined;

@@ -36,6 +36,7 @@ case "$*" in
   "stack --show-name"*) [ -f selected ] && echo organization/shop/dev ;;
   "stack ls"*) echo '[{"name":"dev"},{"name":"test"}]' ;;
   config*) echo '{}' ;;
+  refresh*"--target= "*) echo "error: no resource named '' found" >&2; exit 255 ;;
   refresh*)
     echo "$*" >> refreshes
     echo "$ADVERTISING_ANSWERS" >> answers
