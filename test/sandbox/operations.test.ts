@@ -19,6 +19,7 @@ import { SavedStack } from "../support/saved-stack.js";
 import {
   EventEngine,
   RESOURCE_FORMS,
+  runProgram,
   SingleObjectFixture,
   wordsOf,
 } from "../support/set-engine.js";
@@ -80,6 +81,8 @@ async function start(
 }
 
 describe.each(RESOURCE_FORMS)("%s", (shape) => {
+  const wayOut =
+    shape === "a single event" ? "pulumi state delete" : "and without this key";
   async function one(options: InstallationOptions = {}) {
     const clock = new FakeClock(Date.now());
     const sandbox = await operatedSandbox({ clock: () => clock.wallMs(), ...options });
@@ -295,11 +298,43 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     sandbox.delete("event", 2);
     const { error } = await e.engine.refresh(KNOWN);
     expect(error).toMatch(
-      /404: event 2 was not found\. Look in the account\..*pulumi state delete/s,
+      new RegExp(`404: event 2 was not found\\. Look in the account\\..*${wayOut}`, "s"),
     );
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
     expect((await e.engine.refresh(WITNESSED)).error).toBeUndefined();
     expect(e.id).toBeUndefined();
+  });
+
+  it("that was replaced, and whose delete finds nothing: the new one is not to be taken out of the state", async () => {
+    const { sandbox, fixture } = await one();
+    const e = fixture();
+    e.engine.declares = { deletes: true };
+    const options = optionsOf({
+      event: { delete: removal },
+      createdVisibleAfterSeconds: 0,
+    });
+    await e.up({}, options);
+    sandbox.delete("event", 2);
+    const run = e.engine.newRun(options);
+    const errors = await runProgram(run, [e.is({ value: 7 })]);
+    await run.close();
+    expect(errors.at(-1)).toMatch(
+      /404: event 2 was not found\..*If it isn't, run `pulumi up` once without the deletionPolicy\./s,
+    );
+    expect([e.id, sandbox.eventPosts]).toEqual(["3", 2]);
+    e.engine.declares = {};
+    const { error } = await e.up({ value: 7 }, options);
+    expect([error, e.id, sandbox.eventPosts]).toEqual([undefined, "3", 2]);
+    const old = e.engine.saved.resources.get(`${e.engine.urn}#2`);
+    if (!old) return;
+    // The engine calls this again in each run.
+    const { deletes } = sandbox;
+    const again = e.engine.newRun(options);
+    await runProgram(again, [e.is({ value: 7 })]);
+    await again.event.delete("2", old.outputs);
+    await again.close();
+    expect(wordsOf(again)).toContain("(2) leaves the state and isn't deleted");
+    expect(sandbox.deletes).toBe(deletes);
   });
 
   it("an update that does not find it says so, and proves nothing by that", async () => {
@@ -310,7 +345,10 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     sandbox.delete("event", 2);
     for (let run = 0; run < 2; run++)
       expect((await e.up({ value: 7 }, options)).error).toMatch(
-        /PUT \S+ was refused with status 404: event 2 was not found\..*pulumi state delete/s,
+        new RegExp(
+          `PUT \\S+ was refused with status 404: event 2 was not found\\..*${wayOut}`,
+          "s",
+        ),
       );
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
   });
@@ -385,7 +423,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     expect(await e.engine.destroy(KNOWN)).toContain("failed after sending");
     e.engine.state = saved;
     expect(await e.engine.destroy(KNOWN)).toMatch(
-      /404: event 2 was not found\. Look in the account.*state delete/s,
+      new RegExp(`404: event 2 was not found\\. Look in the account.*${wayOut}`, "s"),
     );
     expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 2, events: [] });
   });

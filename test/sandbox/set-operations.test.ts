@@ -39,6 +39,23 @@ async function start(
   return { sandbox, folder, clock, engine, options, up, puts, deleted, live };
 }
 
+it("members whose deletes find nothing stay, and the error names the way out, which works in one run", async () => {
+  const { sandbox, engine, up } = await start({ delete: eventOperations.delete }, true);
+  expect(await up(of({ a: A, b: B, c: C }))).toBeUndefined();
+  for (const id of [2, 3]) sandbox.delete("event", id);
+  for (let run = 0; run < 2; run++)
+    expect(await up(of({ c: C }))).toMatch(
+      /404: event 2 was not found\..*If it isn't, run `pulumi up` once without the deletionPolicy and without this key\./s,
+    );
+  const { deletes } = sandbox;
+  engine.declares = {};
+  expect(await up(of({ c: C }))).toBeUndefined();
+  engine.declares = { deletes: true };
+  expect(await up(of({ c: C }))).toBeUndefined();
+  expect(engine.eventIds).toEqual({ c: 4 });
+  expect(sandbox).toMatchObject({ deletes, eventPosts: 3 });
+});
+
 it("a changed member is updated in place", async () => {
   const { sandbox, engine, up, puts } = await start();
   await up(of({ a: A, b: B }));

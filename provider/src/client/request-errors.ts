@@ -2,15 +2,12 @@
 import {
   type AdvertisingError,
   BadAnswerError,
-  COMMAND,
-  inStack,
   joined,
   NotSentError,
   OutcomeUnknownError,
   printable,
   RateLimitedError,
   RefusedError,
-  shellWord,
 } from "../base/index.js";
 import type { Operation } from "../kinds/index.js";
 import type { Verdict } from "./classify-response.js";
@@ -23,10 +20,8 @@ import { asSentence, type Quotable, quoteFor, wordsOf } from "./words.js";
 /** The operation of a request, and what its errors need to know about the resource. */
 export interface RequestOrigin {
   operation: Operation;
-  /** The URN of a single resource in the state, if it is known. */
-  urn?: string | undefined;
-  /** The next step if the object doesn't exist, as a clause. Set only if a person gave its id. */
-  ifAbsent?: string | undefined;
+  /** The next step if the object doesn't exist: a clause with its full stop, or commands. */
+  ifAbsent?: string;
 }
 
 interface Answered extends Quotable, RequestOrigin {
@@ -40,15 +35,8 @@ interface Answered extends Quotable, RequestOrigin {
 export const NOTHING_CREATED = "Nothing was created.";
 
 /** A wrong "gone" would create a second object, so a person decides if the platform doesn't say it clearly. */
-function adviceIfAbsent({ urn = "<its URN>", ifAbsent }: Answered) {
-  const look =
-    "Look in the account. If the object is there, check advertising:operations. If it isn't,";
-  if (ifAbsent !== undefined) return `${look} ${ifAbsent}.`;
-  return (
-    `${look} remove the key of a set's event; for any other resource, run:\n` +
-    `  ${inStack(`${COMMAND} pending`)}\n` +
-    `  ${inStack(`pulumi state delete ${shellWord(urn)}`)}`
-  );
+function adviceIfAbsent({ ifAbsent }: Answered) {
+  return `Look in the account. If the object is there, check advertising:operations. If it isn't, ${ifAbsent}`;
 }
 
 /** Advice if an event was refused because its advertiser is inactive: the platform is known to make them so. */

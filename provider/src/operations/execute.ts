@@ -44,6 +44,7 @@ import {
   alsoBelongsTo,
   formerlyLeftNotice,
   notDeletedNotice,
+  removalCure,
   tooEarlyNotice,
   warnOfPlatform,
 } from "./messages.js";
@@ -164,11 +165,11 @@ export class ObjectOperations {
 
   /** @throws ArgumentsError if the object, whose id a person gave, doesn't exist. */
   async readGiven(target: Target) {
-    const { id, label, ifAbsent } = target;
-    const record = await this.read(target);
+    const { id, label } = target;
+    const record = await this.read({ ...target, ifAbsent: CORRECT_ID });
     if (record) return record;
     throw new ArgumentsError(
-      `${label}: there is no ${this.kind.create.noun} ${id} on the platform. Nothing was changed. If ${id} is new, run this again later; otherwise ${ifAbsent}.`,
+      `${label}: there is no ${this.kind.create.noun} ${id} on the platform. Nothing was changed. If ${id} is new, run this again later; otherwise ${CORRECT_ID}`,
     );
   }
 
@@ -176,9 +177,10 @@ export class ObjectOperations {
   #request(name: OptionalOperation, { id, label, ref, ifAbsent }: Target) {
     const operation = this.can[name];
     if (!operation) throw new Error(`no ${name}`);
-    // No Pulumi command can name a member, since it is not a resource.
-    const urn = ref?.member === undefined ? ref?.urn : undefined;
-    return { kind: this.kind, operation, id, label, urn, ifAbsent };
+    const isReplaced =
+      name === "delete" && this.runtime.deployment.isDeclared(ref?.key ?? "");
+    const cure = ifAbsent ?? removalCure(ref ?? {}, isReplaced);
+    return { kind: this.kind, operation, id, label, ifAbsent: cure };
   }
 
   /** @param changed the arguments that differ. @throws AdvertisingError; the update may be sent again. */
@@ -260,7 +262,7 @@ export class ObjectOperations {
    */
   async #compare({ ref: { label }, values, secret }: ObjectTask, id: string) {
     const { kind } = this;
-    const record = await this.readGiven({ id, label, ifAbsent: CORRECT_ID });
+    const record = await this.readGiven({ id, label });
     const differences = differencesIn(kind, this.runtime.settings, values, record);
     const wrong = [...differences].filter(
       ([property]) => !this.can.update || property === kind.owner,
@@ -397,7 +399,7 @@ export function withFate(kind: Kind, id: string, why: string) {
 export const MAY_BE_ADOPTED = "another resource may adopt it";
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
-const CORRECT_ID = "correct existingId";
+const CORRECT_ID = "correct the id.";
 
 const DAY_MS = 24 * 3600 * 1000;
 

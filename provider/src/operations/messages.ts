@@ -511,6 +511,21 @@ export interface OpenObject {
   why?: string | undefined;
 }
 
+/**
+ * How to take an object that doesn't exist out of the state: a clause with its full stop, or commands. No Pulumi command can
+ * name a member, since it is not a resource. @param isReplaced whether the resource or member has another object by now.
+ */
+export function removalCure(
+  { member, urn = "<its URN>" }: Partial<ResourceRef>,
+  isReplaced: boolean,
+) {
+  const way = "run `pulumi up` once without the deletionPolicy";
+  if (isReplaced) return `${way}.`;
+  if (member !== undefined) return `${way} and without this key.`;
+  const commands = [`${COMMAND} pending`, `pulumi state delete ${shellWord(urn)}`];
+  return ["run:", ...commands.map(inStack)].join("\n  ");
+}
+
 /** The error for a set in which something failed. */
 export function setFailureMessage(
   set: ResourceRef,

@@ -67,7 +67,7 @@ export async function readResource(
     return get(kind, runtime, id, properties);
   const operations = new ObjectOperations(kind, runtime);
   const { read } = operations.can;
-  const isWanted = read !== undefined || Object.keys(runtime.answers).length > 0;
+  const isWanted = read || Object.keys(runtime.answers).length > 0;
   const found =
     isWanted || isSet ? await findInRecord(resource, runtime, id, properties) : undefined;
   // The hidden ones.
@@ -131,8 +131,7 @@ async function get(kind: Kind, runtime: Runtime, id: string, properties: Values)
   if (!knownOperations(kind, settings).read || settings.password === undefined)
     return { id, props };
   const label = `${kind.name} ${id}`;
-  const target = { id, label, ifAbsent: "correct the id" };
-  const record = await new ObjectOperations(kind, runtime).readGiven(target);
+  const record = await new ObjectOperations(kind, runtime).readGiven({ id, label });
   return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };
 }
 

@@ -4,6 +4,7 @@ import { vi } from "vitest";
 import { systemDependencies } from "../../../provider/src/client/client-dependencies.js";
 import { TransportFailure } from "../../../provider/src/client/transport.js";
 import { conversionEvent, type Operation } from "../../../provider/src/kinds/index.js";
+import { removalCure } from "../../../provider/src/operations/messages.js";
 import { knownOperations } from "../../../provider/src/settings/index.js";
 import { dependenciesOf } from "../../support/client-dependencies.js";
 import { newFolder } from "../../support/folder.js";
@@ -28,9 +29,12 @@ function create(responses: readonly Response[], more?: Dependencies) {
   return createOn(clientOf(responses, more));
 }
 
-const target = (name: "read" | "update" | "delete") => {
+const target = (
+  name: "read" | "update" | "delete",
+  ifAbsent = removalCure({ urn }, false),
+) => {
   const kind = conversionEvent;
-  return { kind, operation: can[name] as Operation, id: "42", label, urn };
+  return { kind, operation: can[name] as Operation, id: "42", label, ifAbsent };
 };
 
 type Answer = Parameters<typeof response>;
@@ -88,10 +92,17 @@ export const responses: Examples = {
   "a create is refused for its session, and another login didn't help": () => created(401),
   "an update's address isn't there": () => updated(405),
   "an import's object isn't there": () => {
-    const { urn: _, ...imported } = { ...target("read"), ifAbsent: "correct the id" };
+    const imported = target("read", "correct the id.");
     return rejectionOf(clientOf([response(404)]).read(imported));
   },
   "a search's address isn't there": () => searched(404),
+  "a set's removed event, and a replaced object, aren't there": async () => {
+    const cures = [removalCure({ urn, member: "k" }, false), removalCure({ urn }, true)];
+    const all = cures.map((cure) => {
+      return rejectionOf(clientOf([response(404)]).delete(target("delete", cure)));
+    });
+    return (await Promise.all(all)).join("\n");
+  },
   "a delete is refused": () => deleted(400, { message: "the event has reports" }),
   "a read doesn't find its object, and this run has read no other": () =>
     read(200, { success: true, payload: [] }),
