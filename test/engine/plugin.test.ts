@@ -124,26 +124,67 @@ module.exports = async () => {
   expect(sandbox.eventPosts).toBe(3);
 });
 
+/** The program with an alias for each resource: its type with this prefix. */
+function aliased(text: string, prefix: string) {
+  const types = ["Advertiser", "ConversionEvent", "ConversionEventSet"];
+  return types.reduce(
+    (all, type) =>
+      all.replaceAll(
+        new RegExp(`(new advertising\\.${type}\\(.*(?:\\n  .*)*?)\\);`, "g"),
+        `$1, { aliases: [{ type: "${prefix}${type}" }] });`,
+      ),
+    text,
+  );
+}
+const inPlugin = (text: string) =>
+  aliased(throughPlugin(text), "pulumi-nodejs:dynamic/advertising:");
+const inClasses = (text: string) => aliased(text, "advertising:index:");
+
 it("a stack moves from the classes to the plugin and back by an alias: nothing is sent, and nothing changes", async () => {
   const sandbox = await useSandbox();
   const stack = await newStack(shop(25), { sandbox });
   await well(stack.up());
   const { creates } = sandbox;
-  const types = ["Advertiser", "ConversionEvent", "ConversionEventSet"];
-  const aliased = (text: string, prefix: string) =>
-    types.reduce(
-      (all, type) =>
-        all.replaceAll(
-          new RegExp(`(new advertising\\.${type}\\(.*(?:\\n  .*)*?)\\);`, "g"),
-          `$1, { aliases: [{ type: "${prefix}${type}" }] });`,
-        ),
-      text,
-    );
-  stack.program(aliased(throughPlugin(shop(25)), "pulumi-nodejs:dynamic/advertising:"));
-  expect(await well(stack.up())).toContain("5 unchanged");
-  stack.program(aliased(shop(25), "advertising:index:"));
-  expect(await well(stack.up())).toContain("5 unchanged");
+  stack.program(inPlugin(shop(25)));
+  expect(await well(stack.previewAndUp())).toContain("5 unchanged");
+  stack.program(inClasses(shop(25)));
+  expect(await well(stack.previewAndUp())).toContain("5 unchanged");
   expect(sandbox).toMatchObject({ creates, updates: 0, deletes: 0 });
+});
+
+it("a stack that was born in the plugin moves to the classes by an alias, and lives on there", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const { search: _, ...event } = eventOperations;
+  const operations = { event, createdVisibleAfterSeconds: 0 };
+  const stack = await newStack("", {
+    sandbox,
+    environment: { ADVERTISING_OPERATIONS: JSON.stringify(operations) },
+  });
+  const shop = (value: number, more = "") =>
+    program(`
+const { advertiserId } = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+new advertising.ConversionEventSet("funnel", { advertiserId, deletionPolicy: "delete",
+  events: { cart: { eventName: "Cart", value: ${value} } } });
+new advertising.ConversionEvent("buy", { eventName: "Buy", advertiserId, value: ${value} });
+${more}`);
+  const lead = `new advertising.ConversionEvent("lead", { eventName: "Lead", advertiserId, value: 1, deletionPolicy: "delete" });`;
+  stack.program(throughPlugin(shop(1, lead)));
+  await well(stack.up());
+  const ids = await stack.ids();
+  stack.program(inClasses(shop(1, lead)));
+  expect(await well(stack.previewAndUp())).toContain("5 unchanged");
+  expect(sandbox).toMatchObject({ creates: 4, updates: 0, deletes: 0 });
+  stack.program(shop(1, lead));
+  expect(await well(stack.preview())).toContain("5 unchanged");
+  expect(await well(stack.refresh())).toContain("5 unchanged");
+  stack.program(shop(2, lead));
+  expect(await well(stack.previewAndUp())).toContain("2 updated");
+  expect(await stack.ids()).toEqual(ids);
+  stack.program(shop(2));
+  expect(await well(stack.previewAndUp())).toContain("1 deleted");
+  expect(sandbox).toMatchObject({ creates: 4, updates: 2, deletes: 1 });
+  await well(stack.destroy());
+  expect(sandbox).toMatchObject({ creates: 4, updates: 2, deletes: 2 });
 });
 
 it("import reads the arguments with a known read, and is refused without one; the program then changes nothing", async () => {
@@ -168,9 +209,13 @@ it("import reads the arguments with a known read, and is refused without one; th
   expect(await failed(stack.run(importOf(purchase)))).toContain("already belongs to");
   await well(stack.run(args));
   expect(await stack.ids()).toMatchObject({ bought: "70", purchase });
-  const bought = `new advertising.ConversionEvent("bought", { eventName: "Bought", advertiserId: 1, value: 25 }, { protect: true });`;
-  stack.program(throughPlugin(shop(25) + bought));
+  const bought = (more = "") =>
+    `new advertising.ConversionEvent("bought", { eventName: "Bought", advertiserId: 1, value: 25 }, { protect: true${more} });`;
+  stack.program(throughPlugin(shop(25) + bought()));
   expect(await well(stack.preview())).toContain("6 unchanged");
+  const alias = `, aliases: [{ type: "advertising:index:ConversionEvent" }]`;
+  stack.program(inClasses(shop(25)) + bought(alias));
+  expect(await well(stack.previewAndUp())).toContain("6 unchanged");
   expect(sandbox).toMatchObject({ creates: 3 });
 });
 

@@ -5,10 +5,10 @@ import * as handlers from "../../provider/src/handlers.js";
 import * as publicNames from "../../provider/src/index.js";
 import {
   conversionEvent,
-  handlerOf,
   KINDS,
   type KindName,
   type kindsByName,
+  providerReference,
   SETS,
 } from "../../provider/src/kinds/index.js";
 import type {
@@ -44,7 +44,7 @@ function sectionOf(title: string): string {
 describe.each([...KINDS, ...SETS].map(({ name }) => name))("%s", (name) => {
   it("has a class and a provider", () => {
     expect(Object.keys(publicNames)).toContain(name);
-    expect(Object.keys(handlers)).toContain(handlerOf(name));
+    expect(Object.keys(handlers)).toContain(providerReference(name).split(".").at(-1));
   });
 
   it("has a section of the reference page", () => {

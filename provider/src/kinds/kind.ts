@@ -27,9 +27,13 @@ export function pluginTokenOf(resource: ResourceName) {
   return `advertising:index:${resource}`;
 }
 
-/** The name under which `handlers.ts` exports a resource's provider: a contract with every stored state. */
-export function handlerOf(resource: ResourceName) {
-  return resource.replace(/^./, (letter) => letter.toLowerCase());
+/**
+ * The text that Pulumi's dynamic-provider process runs to get a resource's provider, as `handlers.ts` exports it: a
+ * contract with every stored state. A reference instead of code: so the package's version and folder don't change the state.
+ */
+export function providerReference(resource: ResourceName) {
+  const handler = resource.replace(/^./, (letter) => letter.toLowerCase());
+  return `exports.handler=()=>require("pulumi-advertising/handlers").${handler}`;
 }
 
 /** The type token of the component whose resources come from a file: a contract with the URNs of every stored state. */

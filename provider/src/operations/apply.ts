@@ -13,7 +13,7 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { type AnyKind, resourceOfType } from "../kinds/index.js";
+import { type AnyKind, providerReference, resourceOfType } from "../kinds/index.js";
 import {
   departuresOf,
   isRemoved,
@@ -290,12 +290,13 @@ function nextOutputs(
   if (all.some(({ kind: how }) => how === "created"))
     after.created = createdAt(runtime) ?? after.created;
   const outs: Values = withoutUndefined({
+    // The plugin's too: after a move to the classes, Pulumi's refreshes and deletes find the provider only in the state.
+    [PROVIDER]: providerReference(resource.name),
     deletionPolicy: inputs.deletionPolicy,
     ...(resource === kind && argumentsIn(inputs)),
     ...writeStored(resource, after, exactId, runtime.account),
   });
-  const properties = { ...outs, [PROVIDER]: inputs[PROVIDER] };
-  return { outs, saved: { properties, secret: secretArgumentsIn(inputs) } };
+  return { outs, saved: { properties: outs, secret: secretArgumentsIn(inputs) } };
 }
 
 function tasksOf(plan: Plan) {

@@ -15,7 +15,12 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import { type AnyKind, type Kind, resourceOfType } from "../kinds/index.js";
+import {
+  type AnyKind,
+  type Kind,
+  providerReference,
+  resourceOfType,
+} from "../kinds/index.js";
 import {
   type Change,
   check,
@@ -44,6 +49,7 @@ import {
   DEFAULT_PROVIDER,
   IDENTITY,
   nameInUrn,
+  PROVIDER,
   providerAt,
   type ResourceRef,
   refOfInputs,
@@ -244,7 +250,11 @@ export class AdvertisingPlugin {
   #imported(resource: Kind, ref: ResourceRef, { props }: ReadResult) {
     const { [resource.idProperty]: _, ...given } = argumentsIn(props);
     return {
-      values: withoutUndefined({ ...props, [ACCOUNT]: this.runtime.account || undefined }),
+      values: withoutUndefined({
+        ...props,
+        [ACCOUNT]: this.runtime.account || undefined,
+        [PROVIDER]: providerReference(resource.name),
+      }),
       inputs: { ...given, [IDENTITY]: ref.identity },
     };
   }

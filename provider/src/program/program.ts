@@ -18,7 +18,7 @@ import {
   withPage,
 } from "../base/index.js";
 import { setPrintedStack } from "../journal/index.js";
-import { type AnyKind, handlerOf, typeTokenOf } from "../kinds/index.js";
+import { type AnyKind, providerReference, typeTokenOf } from "../kinds/index.js";
 import { isContainer } from "../rules/index.js";
 import {
   describeSettingProblems,
@@ -250,9 +250,7 @@ export function registrationOf(
   const context = program.add(declaration);
   // Names every output, so that the class has it even if the argument is left out.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
-  // A reference instead of code: so the package's version and folder don't change the state.
-  const reference = `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(kind.name)}`;
-  const properties = { ...outputs, ...given, [PROVIDER]: reference };
+  const properties = { ...outputs, ...given, [PROVIDER]: providerReference(kind.name) };
   const type = typeTokenOf(kind.name);
   const last = internals.transformLast((transformed) =>
     afterTransformations(kind, transformed),

@@ -3,7 +3,7 @@ import {
   advertiser,
   conversionEvent,
   conversionEventSet,
-  handlerOf,
+  providerReference,
 } from "../../../provider/src/kinds/index.js";
 import { declare } from "../../../provider/src/program/declaration.js";
 import { ProgramValidator } from "../../../provider/src/program/program-validator.js";
@@ -119,7 +119,7 @@ export function programHalf(
           identity: ref.identity,
           ...contexts.get(batch[index]?.resource?.key ?? ""),
         },
-        [PROVIDER]: `exports.handler=()=>require("pulumi-advertising/handlers").${handlerOf(type)}`,
+        [PROVIDER]: providerReference(type),
       }),
     };
   });
