@@ -30,7 +30,7 @@ describe("what is wrong", () => {
         none: {},
         text: "Purchase",
         list: [],
-        "\u0000": E,
+        "\u0000": { ...E, eventName: "x".repeat(100) },
       },
       evnts: {},
     });
@@ -54,6 +54,9 @@ describe("what is wrong", () => {
       'events["list"] expected an object; got a list',
       expect.stringMatching(
         /^events\["\\u0000"\] is not a valid key: expected 1 to 100 characters/,
+      ),
+      expect.stringMatching(
+        /^events\["\\u0000"\]\.eventName expected a string of 1 to 99 /,
       ),
       "evnts is not a known argument; did you mean events?",
     ]);

@@ -83,6 +83,18 @@ describe.each([...needed.keys()].map((schema) => [schema.name, schema] as const)
           { reason: expect.stringContaining(`not allowed: "${name}"`) },
         ]);
     });
+
+    it("names each field that must not be set", () => {
+      const names = Object.values(schema.wireNames).slice(0, 2);
+      const additionalFields = {
+        other: 1,
+        ...Object.fromEntries(names.map((n) => [n, 1])),
+      };
+      const listed = names.map((name) => `"${name}"`).join(", ");
+      expect(check(schema, { additionalFields }).problems).toMatchObject([
+        { reason: expect.stringMatching(new RegExp(`not allowed: ${listed}$`)) },
+      ]);
+    });
   },
 );
 

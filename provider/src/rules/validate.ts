@@ -69,9 +69,10 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
     const keyRule = keyType as z.ZodType;
     for (const [key, member] of Object.entries(withoutUndefined(map))) {
       const at = `${path}[${JSON.stringify(key)}]`;
-      if (keyRule.safeParse(key).success)
-        values[key] = readValue(at, member, valueType as z.ZodType);
-      else report(at, `is not a valid key: expected ${expectationOf(keyRule)}`);
+      const isValid = keyRule.safeParse(key).success;
+      if (!isValid) report(at, `is not a valid key: expected ${expectationOf(keyRule)}`);
+      const value = readValue(at, member, valueType as z.ZodType);
+      if (isValid) values[key] = value;
     }
     return withoutUndefined(values);
   }
@@ -111,8 +112,9 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
     if (value === undefined && isFromOutputs)
       return `is required: ${expected}; got undefined from an Output (is the output's name spelled right?)`;
     if (value === undefined) return `is required: ${expected}`;
-    const inside = (issues[0]?.path ?? []).join(".");
-    const place = inside && `not allowed: ${quoted(inside)}`;
+    const places = issues.map(({ path }) => path.join(".")).filter(Boolean);
+    const inside = cut(places.map(quoted), MAX_PLACES).join(", ");
+    const place = inside && `not allowed: ${inside}`;
     // A secret's parts are secret too.
     const isSecret = [...(secret ?? [])].some(
       (each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`),
@@ -143,6 +145,9 @@ export function problemMessages(problems: readonly Problem[]) {
     100,
   );
 }
+
+/** How many parts of one value are named. */
+const MAX_PLACES = 10;
 
 /** zod's message for a rule without its own. */
 const NO_WORDS = "Invalid input";
