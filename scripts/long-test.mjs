@@ -1,4 +1,4 @@
-import { inRoot, Problem, run, runMain } from "./lib/base.mjs";
+import { argumentsOf, inRoot, Problem, run, runMain } from "./lib/base.mjs";
 import { setUp } from "./setup.mjs";
 
 /** The long versions of tests that `npm test` runs in short; a variable that is set already wins. */
@@ -18,7 +18,10 @@ const LONG = {
   control: { files: ["test/package/controls.test.ts"], variables: { CONTROLS: "all" } },
 };
 
+const USAGE = `Usage: npm run kill-test|model-test|control-test -- [vitest's options]`;
+
 await runMain(async () => {
+  argumentsOf(USAGE, { strict: false, allowPositionals: true });
   const long = LONG[process.argv[2]];
   if (long === undefined) throw new Problem(`Which one? ${Object.keys(LONG).join(" or ")}`);
   const { node, env } = await setUp();

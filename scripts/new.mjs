@@ -11,6 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { basename, delimiter, join, relative, resolve } from "node:path";
 import {
+  argumentsOf,
   inRoot,
   isWindows,
   languagesFolder,
@@ -44,7 +45,8 @@ const TEMPLATE_TAG = /^config:\n +pulumi:tags:\n +value:\n +pulumi:template: .*\
 
 /** Set-up, then a project of one's own by `pulumi new`, with the package as packed here. */
 await runMain(async () => {
-  const { folder, language } = readArguments(process.argv.slice(2));
+  const { positionals } = argumentsOf(USAGE, { allowPositionals: true });
+  const { folder, language } = readArguments(positionals);
   const { cli, env: runEnvironment } = await setUp({ forTests: false });
   const folders = [cli, ...(language === "yaml" ? await yamlHost(cli) : [])];
   const env = environmentFor(folder, folders, runEnvironment);
@@ -73,8 +75,7 @@ await runMain(async () => {
 });
 
 function readArguments([given, language = "typescript", ...rest]) {
-  const isDirectory = given !== undefined && !given.startsWith("-");
-  if (!isDirectory || !Object.hasOwn(TEMPLATES, language) || rest.length > 0)
+  if (!given || !Object.hasOwn(TEMPLATES, language) || rest.length > 0)
     throw new Problem(USAGE, 2);
   const folder = resolve(here, given);
   if (existsSync(folder) && readdirSync(folder).length > 0)

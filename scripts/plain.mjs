@@ -5,8 +5,8 @@
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import ts from "typescript";
+import { argumentsOf, runMain } from "./lib/base.mjs";
 
 const LONG_LINE = 100;
 const MANY_PARAMETERS = 5;
@@ -183,11 +183,10 @@ function asTable(folders, figures) {
 const USAGE = "Usage: node scripts/plain.mjs [--json] FOLDER…   (default: provider/src)";
 
 function main() {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = argumentsOf(USAGE, {
     allowPositionals: true,
-    options: { json: { type: "boolean" }, help: { type: "boolean", short: "h" } },
+    options: { json: { type: "boolean" } },
   });
-  if (values.help) return console.log(USAGE);
   const folders = positionals.length > 0 ? positionals : ["provider/src"];
   const figures = folders.map(measure);
   if (!values.json) console.log(asTable(folders, figures));
@@ -205,4 +204,4 @@ if (
   process.argv[1] !== undefined &&
   realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)
 )
-  main();
+  await runMain(main);

@@ -1,8 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { inRoot, Problem, run, runMain } from "./lib/base.mjs";
+import { argumentsOf, inRoot, Problem, run, runMain } from "./lib/base.mjs";
 import { writeArchives } from "./release/archives.mjs";
 import { PLATFORMS } from "./release/executables.mjs";
 import { factsOf } from "./release/facts.mjs";
@@ -17,9 +16,17 @@ import { writeSums } from "./release/sums.mjs";
  * runners, `--parts` and `--platforms` make only some of it: `--parts plugin --platforms darwin-arm64`.
  */
 const PARTS = ["npm", "plugin", "python", "nodejs", "go", "dotnet"];
+const USAGE = `Usage: npm run release -- [options]
+
+Makes all that a release publishes, and checks it.
+
+  --out DIR          where it's written, instead of what is there (default: release)
+  --parts LIST       only these of ${PARTS.join()}
+  --platforms LIST   the plugin's archives only for these of
+                     ${Object.keys(PLATFORMS).join()}`;
 
 await runMain(async () => {
-  const { values } = parseArgs({
+  const { values } = argumentsOf(USAGE, {
     options: {
       out: { type: "string", default: inRoot("release") },
       parts: { type: "string", default: PARTS.join() },

@@ -1,11 +1,15 @@
 import { resolve } from "node:path";
-import { inRoot, runMain } from "./lib/base.mjs";
+import { argumentsOf, inRoot, runMain } from "./lib/base.mjs";
 import { factsOf } from "./release/facts.mjs";
 import { schemaOf } from "./release/schema.mjs";
 import { writeSdks } from "./release/sdks.mjs";
 
-/** Writes the SDKs of the plugin's schema, each language in its folder: `npm run sdks`, or `npm run sdks -- FOLDER`. */
+const USAGE = `Usage: npm run sdks -- [FOLDER]
+
+Writes the SDKs of the plugin's schema, each language in its folder (default: sdks).`;
+
 await runMain(async () => {
-  const [folder = inRoot("sdks")] = process.argv.slice(2);
+  const { positionals } = argumentsOf(USAGE, { allowPositionals: true });
+  const [folder = inRoot("sdks")] = positionals;
   await writeSdks(schemaOf(factsOf(process.env)), resolve(folder));
 });

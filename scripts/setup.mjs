@@ -9,6 +9,7 @@ import {
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import {
+  argumentsOf,
   ask,
   cliFolder,
   inRoot,
@@ -178,4 +179,10 @@ function runEnvironment(node, cli) {
 }
 
 const isStartedDirectly = realpathSync(process.argv[1]) === fileURLToPath(import.meta.url);
-if (isStartedDirectly) await runMain(async () => void (await setUp()));
+if (isStartedDirectly)
+  await runMain(async () => {
+    argumentsOf(
+      "Usage: npm run setup\n\nInstalls and builds what `npm start` and `npm test` need.",
+    );
+    await setUp();
+  });

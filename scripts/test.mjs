@@ -1,16 +1,28 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { inRoot, localFolder, Problem, readJson, run, runMain } from "./lib/base.mjs";
+import {
+  argumentsOf,
+  inRoot,
+  localFolder,
+  Problem,
+  readJson,
+  run,
+  runMain,
+} from "./lib/base.mjs";
 import { setUp } from "./setup.mjs";
 
+const USAGE = `Usage: npm test -- [vitest's options and files]
+
+Set-up, lint, types, then the tests: \`npm test -- --project unit\` for those that need no Pulumi.`;
 /** The number of slowest files that are listed. */
 const SLOWEST = 15;
-const scratch = mkdtempSync(join(tmpdir(), "count-"));
 const total = { passed: 0, failed: 0, skipped: 0 };
 
 /** Set-up, lint, types, vitest with this command's arguments. The last line always says how many passed and failed. */
 await runMain(async () => {
+  argumentsOf(USAGE, { strict: false, allowPositionals: true });
+  const scratch = mkdtempSync(join(tmpdir(), "count-"));
   try {
     const { node, env } = await setUp();
     const start = (tool, args, options = {}) =>

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -41,7 +42,10 @@ export const cliFolder = join(
 export const languagesFolder =
   process.env.LANGUAGES_FOLDER || join(dirname(cliFolder), "languages");
 
-/** Something the reader can fix: shown as a message, without a stack. Any other error is a defect of these scripts. */
+/**
+ * Something the reader can fix: shown as a message, without a stack. Any other error is a defect of these scripts. With
+ * exit code 0 it's what the reader has asked for.
+ */
 export class Problem extends Error {
   constructor(message, exitCode = 1) {
     super(message);
@@ -49,12 +53,30 @@ export class Problem extends Error {
   }
 }
 
+/**
+ * A script's options and other arguments. With `--help` the script only prints its usage; it also follows what's wrong.
+ * @param config for Node's `parseArgs`.
+ */
+export function argumentsOf(usage, { options = {}, ...config } = {}) {
+  const help = { type: "boolean", short: "h" };
+  let parsed;
+  try {
+    parsed = parseArgs({ options: { ...options, help }, ...config });
+  } catch ({ message }) {
+    const [reason] = message.split(". To specify", 1);
+    throw new Problem(`${reason}.\n${usage}`, 2);
+  }
+  if (parsed.values.help) throw new Problem(usage, 0);
+  return parsed;
+}
+
 /** Runs a script's `main` and turns what it answers or throws into the exit code of this process. */
 export async function runMain(main) {
   try {
     process.exitCode = (await main()) ?? 0;
   } catch (error) {
-    if (error.message !== "")
+    if (error.exitCode === 0) console.log(error.message);
+    else if (error.message !== "")
       console.error(error instanceof Problem ? `\n${error.message}` : error);
     process.exitCode = error.exitCode ?? 1;
   }
