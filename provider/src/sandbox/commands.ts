@@ -29,20 +29,15 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   reset: { kind: "reset" },
   "no-answer": { kind: "no-answer" },
 };
-const NAMES = Object.keys(FAULTS);
 
 const TYPED = new RegExp(
-  `^(?<on>${TARGETS.join("|")}):(?:(?<name>${NAMES.join("|")})|status-(?<status>[2-5]\\d\\d))` +
+  `^(?<on>${TARGETS.join("|")}):(?:(?<name>${Object.keys(FAULTS).join("|")})|status-(?<status>[2-5]\\d\\d))` +
     "(?<act>-after-act)?(?::(?<times>always|[1-9]\\d{0,8}))?$",
 );
 
 export const FAULT_HELP = `TARGET: ${TARGETS.join(", ")}
-FAULT:
-  close        The connection ends without a response.
-  reset        The connection is reset.
-  no-answer    The connection stays open, and no response comes.
-  status-N     The response has the status N, from 200 to 599.
-  With -after-act at the end, the request is carried out first.
+FAULT: close (without a response), reset, no-answer, or status-N (200 to 599)
+  With -after-act, the request is carried out first.
 TIMES: a whole number from 1 up, or always; once by default`;
 
 /** Parses a fault as typed. @throws Error that lists the known faults */
@@ -69,8 +64,7 @@ const COMMANDS: Readonly<
       sandbox.endFaults();
       return "Requests no longer fail.";
     }
-    const rules = words.map(parseFault);
-    for (const rule of rules) sandbox.fail(rule);
+    for (const rule of words.map(parseFault)) sandbox.fail(rule);
     return `Faults: ${words.join(", ")}`;
   },
 
@@ -88,8 +82,8 @@ const COMMANDS: Readonly<
     const object = sandbox.find(noun, Number(id));
     const changes: Record<string, unknown> = {};
     for (const assignment of assignments) {
-      const [, field, value] = /^(\w+)=(.*)$/s.exec(assignment) ?? [];
-      if (field === undefined || value === undefined) return undefined;
+      const [, field = "", value = ""] = /^(\w+)=(.*)$/s.exec(assignment) ?? [];
+      if (field === "") return undefined;
       // A field whose value is a text gets a text.
       const isText = typeof object[field] === "string" && value !== "null";
       const data = jsonIn(value);

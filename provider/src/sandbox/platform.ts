@@ -191,12 +191,11 @@ export class Platform {
   }
 
   #create(noun: Noun, request: SandboxRequest, body: Values) {
-    const { fields, errors } = checkFields(noun, body, this.objects.advertiser);
-    if (errors.length > 0) return json(406, { success: false, errors });
     const id = this.#nextId;
     const activity = noun === "advertiser" ? { active: true } : {};
-    request.created = { ...activity, ...fields, id };
-    this.#keep(noun, request.created);
+    const errors = this.change(noun, { ...activity, id }, body);
+    if (errors.length > 0) return json(406, { success: false, errors });
+    request.created = this.objects[noun].get(id);
     return success({ message: `${noun} created with ID = ${id}`, payload: { id } });
   }
 }

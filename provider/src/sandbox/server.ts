@@ -169,9 +169,7 @@ export class Sandbox {
     };
     this.requests.push(request);
     if (operation !== undefined) this[COUNTERS[operation]]++;
-    const fault = this.#faults.find(
-      (each) => operation !== undefined && each.takes(operation),
-    );
+    const fault = operation && this.#faults.find((each) => each.takes(operation));
     const body = await text(incoming).catch(() => undefined);
     // The client disconnected before it had sent everything.
     if (body === undefined) return;
@@ -232,8 +230,7 @@ class ArmedFault {
 /** Leaves out the query, which may contain credentials, and all of the body but the name. */
 function requestLine(request: SandboxRequest) {
   const { method, path, status, operation, created } = request;
-  const [plainPath = "", query] = path.split("?");
-  const shownPath = excerpt(printable(plainPath), 80) + (query === undefined ? "" : "?…");
+  const shownPath = excerpt(printable(path.replace(/\?.*/s, "?…")), 80);
   const line = `${method} ${shownPath} ${status || "no response"}`;
   if (!created) return line;
   return `${line}, ${objectName(operation as Noun, created)}`;
