@@ -403,6 +403,33 @@ describe("operations", () => {
     },
   );
 
+  it("an unknown name in a value that may be secret is reported by its place, and by the name that may be meant", () => {
+    const { problems } = operations({ event: { foo: "x", "a.b": 1 }, evnt: {} });
+    const sentences = problems.map(({ source, reason }) => `${source} ${reason}`);
+    const inEvent =
+      "advertising:operations.event has an unknown name; expected one of read, update, delete, search";
+    expect(sentences).toEqual([
+      inEvent,
+      inEvent,
+      "advertising:operations has an unknown name; did you mean event?",
+    ]);
+  });
+
+  it("what was got is said if it isn't secret, except a text that may contain credentials", () => {
+    const isSecret = () => false;
+    const reasonsOf = (value: unknown) =>
+      operations(value, {}, { isSecret }).problems.map(({ reason }) => reason);
+    expect(reasonsOf("none")).toEqual([expect.stringMatching(/; got the string "none"$/)]);
+    expect(reasonsOf([])).toEqual([expect.stringMatching(/; got a list$/)]);
+    expect(
+      reasonsOf({ event: { read: "GET rest/event?key=1", update: "x", delete: 1 } }),
+    ).toEqual([
+      expect.stringMatching(/with \{id\}$/),
+      expect.stringMatching(/; got the string "x"$/),
+      expect.stringMatching(/; got 1$/),
+    ]);
+  });
+
   it("all problems are reported at once, each with its path, and the command that removes it", () => {
     const listed = {
       events: { read: "GET rest/event/{id}" },
@@ -422,12 +449,12 @@ describe("operations", () => {
           `${source.replace("advertising:operations.", "")} ${reason}`,
       ),
     ).toEqual([
-      "advertiser expected an object of read, update, delete, search",
+      'advertiser expected an object of read, update, delete, search; got the string "GET"',
       "event.read expected GET and a path with {id}",
-      "event.update expected PUT or PATCH or POST and a path with {id}",
+      "event.update expected PUT or PATCH or POST and a path with {id}; got a list",
       "event.reed is not a known argument; did you mean read?",
-      "resendAfterSeconds expected whole seconds from 0 to 86400 (1 day), or never",
-      "createdVisibleAfterSeconds expected whole seconds from 0 to 86400 (1 day)",
+      "resendAfterSeconds expected whole seconds from 0 to 86400 (1 day), or never; got -1",
+      'createdVisibleAfterSeconds expected whole seconds from 0 to 86400 (1 day); got the string "never"',
       "events is not a known argument; did you mean event?",
     ]);
     for (const { source, command } of problems)

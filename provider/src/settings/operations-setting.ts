@@ -44,17 +44,20 @@ const rules = z.strictObject({
   createdVisibleAfterSeconds: expecting(EXPECTED_SECONDS, seconds).default(300),
 });
 
-/** Parses the setting; `undefined` if it is not set. No issue shows a value: nobody can tell yet whether it is secret. */
+/** The first dot in a problem's path below a kind. */
+const AFTER_NOUN = new RegExp(
+  `(?<=^(?:${KINDS.map(({ create }) => create.noun).join("|")}))\\.`,
+);
+
+/** Parses the setting; `undefined` if it is not set. */
 export const operationsSchema = z
   .looseObject({})
   .transform((setting, context): Operations => {
     const { values, problems } = validate(setting, rules);
-    for (const { property, reason } of problems) {
-      context.addIssue({
-        code: "custom",
-        path: [property],
-        message: reason.replace(/; got .*/s, ""),
-      });
+    for (const { property, reason: message } of problems) {
+      // An unknown name may contain dots.
+      const path = property.split(AFTER_NOUN);
+      context.addIssue({ code: "custom", path, message });
     }
     const { resendAfterSeconds, createdVisibleAfterSeconds, ...of } = values as z.output<
       typeof rules

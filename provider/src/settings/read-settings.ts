@@ -134,7 +134,8 @@ function readSetting(
   // A value that was set with `pulumi config set --path` arrives as JSON text.
   const json = jsonIn(raw) ?? raw;
   const isParsed = structured || (belongsInConfig && typeof json === "object");
-  const { data: value, error } = schema.safeParse(isParsed ? json : raw);
+  const given = isParsed ? json : raw;
+  const { data: value, error } = schema.safeParse(given);
   const isEncrypted = belongsInConfig ? source.isSecret?.(key) : undefined;
   // Only a warning: such a password works.
   if (secret && isEncrypted === false)
@@ -144,18 +145,25 @@ function readSetting(
   if (!error) return value;
   const mayBeSecret = secret || (belongsInConfig && isEncrypted !== false);
   const inside = error.issues.filter(({ path }) => path.length > 0);
-  for (const { message: reason, path } of inside) {
+  // Another text may contain user info, a query, a fragment or JSON.
+  const hidden = mayBeSecret ? /; got .*/s : /; got .*[@?#[{].*/s;
+  for (const { message, path } of inside) {
+    const [, hint] = /^is not a known argument(.*)/s.exec(message) ?? [];
     // An unknown name may be a secret in the wrong place.
-    if (mayBeSecret && reason.startsWith("is not a known"))
-      return refuse(`has an unknown name: expected ${expected}`);
-    const entry = printable(`${label}.${path.join(".")}`);
+    if (mayBeSecret && hint !== undefined) {
+      const place = [label, ...path.slice(0, -1)].join(".");
+      problems.push({ source: place, reason: `has an unknown name${hint}` });
+      continue;
+    }
+    const entry = printable([label, ...path].join("."));
     const removal = `pulumi config rm --path ${shellWord(entry)}`;
+    const reason = message.replace(hidden, "");
     problems.push({ source: entry, reason, command: belongsInConfig ? removal : command });
   }
   if (inside.length > 0) return undefined;
-  // Hides a text that may contain user info, a query, a fragment or JSON too.
-  const isHidden = mayBeSecret || structured !== undefined || /[@?#[{]/.test(raw);
-  return refuse(`expected ${expected}; got ${isHidden ? "another value" : show(raw)}`);
+  return refuse(
+    `expected ${expected}; got ${show(given)}`.replace(hidden, "; got another value"),
+  );
 }
 
 /** The command that sets `key`. For a secret it has no value: Pulumi asks for it, so it isn't in the shell's history. */
