@@ -489,6 +489,24 @@ it("a state in and out through non-blocking pipes, as from npx: it arrives whole
   });
 });
 
+it.each([
+  ["leftovers --state -", JSON.parse(FILES["one.json"]), "What was read shows nothing"],
+  ["report comment", { steps: [], diagnostics: [] }, "shows no changes"],
+])(
+  "%s behind `pulumi plugin run`, which never ends its plugin's input",
+  async (line, input, said) => {
+    const child = spawn(process.execPath, [file, ...line.split(" ")], {
+      env: { PATH: "" },
+    });
+    const output = text(child.stdout);
+    const printed = `${JSON.stringify(input, undefined, 4)}\n`;
+    child.stdin.write(printed.slice(0, 30));
+    setTimeout(() => child.stdin.write(printed.slice(30)), 100);
+    const [code] = await once(child, "close");
+    expect([code, await output]).toEqual([0, expect.stringContaining(said)]);
+  },
+);
+
 const YAML = "name: shop\nruntime: nodejs\n";
 
 // Each result is what Pulumi's engine does (pkg/engine/project.go, sdk/go/common/workspace/paths.go).

@@ -2,7 +2,11 @@
 import { describe, expect, it, vi } from "vitest";
 import { OutcomeUnknownError, RefusedError } from "../../provider/src/base/index.js";
 import { silenceShown } from "../../provider/src/dynamic/provider.js";
-import { conversionEvent, fingerprintOfBody } from "../../provider/src/kinds/index.js";
+import {
+  conversionEvent,
+  fingerprintOfBody,
+  providerReference,
+} from "../../provider/src/kinds/index.js";
 import type { RefreshAnswers } from "../../provider/src/operations/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import { identityText, SECRET_ARGUMENTS } from "../../provider/src/state/index.js";
@@ -175,7 +179,12 @@ describe("an error that the engine saves", () => {
     expect(await shown(run.set.create(news({ a, b })))).toMatchObject({
       id: expect.stringMatching(/^set-/),
       message: expect.stringContaining(" is incomplete."),
-      properties: { events: { a }, eventIds: { a: 5 }, __at: ACCOUNT, __provider: "p" },
+      properties: {
+        events: { a },
+        eventIds: { a: 5 },
+        __at: ACCOUNT,
+        __provider: providerReference("ConversionEventSet"),
+      },
       stack: SHOWN,
     });
     const nothing = runWith(fails(new RefusedError("no")));

@@ -53,10 +53,10 @@ describe("what is wrong", () => {
       'events["text"] expected an object; got the string "Purchase"',
       'events["list"] expected an object; got a list',
       expect.stringMatching(
-        /^events\["\\u0000"\] is not a valid key: expected 1 to 100 characters/,
+        /^events\["\\u0000"\]\.eventName expected a string of 1 to 99 /,
       ),
       expect.stringMatching(
-        /^events\["\\u0000"\]\.eventName expected a string of 1 to 99 /,
+        /^events\["\\u0000"\] is not a valid key: expected 1 to 100 characters/,
       ),
       "evnts is not a known argument; did you mean events?",
     ]);

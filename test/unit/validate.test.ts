@@ -351,9 +351,7 @@ describe("a map of members", () => {
       a: { ...event, eventName: "needle\n", additionalFields: "needle" },
       b: { ...event, value: "needle" },
     };
-    const within = checked(inside, {
-      secret: new Set(['events["a"]', 'events["b"].value']),
-    }).problems;
+    const within = checked(inside, { secret: new Set(["events"]) }).problems;
     expect(within).toHaveLength(3);
     expect(JSON.stringify(within)).not.toContain("needle");
   });

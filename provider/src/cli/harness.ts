@@ -1,6 +1,5 @@
 /** Shared by the commands: their declaration and options, the chosen stack, input and output. */
 import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { enumerate, printable, setCommandTarget, UsageError } from "../base/index.js";
 import { isProjectOf } from "../journal/index.js";
@@ -77,8 +76,17 @@ export function chosen<T>(
  * @throws the system's errors.
  */
 export async function textOf(file: string) {
-  if (file === "-") return process.stdin.readableEnded ? "" : text(process.stdin);
-  return readFile(file, "utf8");
+  if (file !== "-") return readFile(file, "utf8");
+  const { stdin } = process;
+  if (stdin.isTTY) throw new UsageError("standard input is a terminal");
+  let all = "";
+  if (stdin.readableDidRead) return all;
+  for await (const chunk of stdin.setEncoding("utf8")) {
+    all += chunk;
+    // `pulumi plugin run` doesn't end a plugin's input, but what Pulumi prints is indented: its last brace stands alone.
+    if (/\n\}\s*$/.test(chunk)) break;
+  }
+  return all;
 }
 
 /** The function that writes a report, by the name that `--format` takes. */

@@ -80,8 +80,7 @@ interface ApplyResult {
   /** The objects that have left the resource and stay live, which nothing has said, and that no other resource has. */
   unmanaged: readonly LeftLive[];
   after: StoredSet;
-  outs: Values;
-  /** For the error of a failed call. The engine saves these unchanged, so they include the provider. */
+  /** The outputs, which the engine saves also if the call fails. */
   saved: Omit<SavedResource, "id">;
   failedDeletes: readonly FailedDelete[];
 }
@@ -238,7 +237,7 @@ async function applyPlan(plan: Plan) {
         !deployment.staying.has(kind, each.id),
     ),
     after,
-    ...nextOutputs(plan, after, outcomes),
+    saved: savedAs(plan, after, outcomes),
     failedDeletes,
   };
 }
@@ -280,23 +279,21 @@ async function resolvedBy(
   return record.stillListed(resolved);
 }
 
-/** The outputs for the engine, and what it saves if the call fails. */
-function nextOutputs(
+function savedAs(
   { runtime, resource, kind, inputs }: Plan,
   after: StoredSet,
   outcomes: Outcomes,
 ) {
-  const all = [...outcomes.values()];
-  if (all.some(({ kind: how }) => how === "created"))
+  if (outcomes.values().some(({ kind: how }) => how === "created"))
     after.created = createdAt(runtime) ?? after.created;
-  const outs: Values = withoutUndefined({
+  const properties = withoutUndefined({
     // The plugin's too: after a move to the classes, Pulumi's refreshes and deletes find the provider only in the state.
     [PROVIDER]: providerReference(resource.name),
     deletionPolicy: inputs.deletionPolicy,
     ...(resource === kind && argumentsIn(inputs)),
     ...writeStored(resource, after, exactId, runtime.account),
   });
-  return { outs, saved: { properties: outs, secret: secretArgumentsIn(inputs) } };
+  return { properties, secret: secretArgumentsIn(inputs) };
 }
 
 function tasksOf(plan: Plan) {
@@ -370,19 +367,17 @@ function afterOutcome(outcome: Outcome): ObjectAfter {
 }
 
 /** A single resource's id and outputs, or the error with which its call fails. */
-function singleOutputs(
-  { ref, objects }: Plan,
-  { outcomes, outs, saved, after }: ApplyResult,
-) {
+function singleOutputs({ ref, objects }: Plan, { outcomes, saved, after }: ApplyResult) {
   const outcome = outcomes.get(SINGLE);
   const id = after.eventIds.get(SINGLE) ?? "";
+  const own = { id, ...saved };
   if (outcome?.kind === "failed") {
     const { error } = outcome;
     const isUpdate = objects.some(({ action }) => action.do === "update");
     // After a plain error, the engine leaves the state as it is.
     if (!isUpdate || !after.sentAs.get(SINGLE)?.isUnsure) throw error;
     const text = `${error.message}\nThe next \`pulumi up\` sends all arguments, even if you undo the change.`;
-    throw new ResourceFailure(text, { id, ...saved }, error.code);
+    throw new ResourceFailure(text, own, error.code);
   }
   if (outcome?.kind === "unresolved") {
     // Never only digits: the platform's ids are.
@@ -390,11 +385,8 @@ function singleOutputs(
     throw new ResourceFailure(unresolvedMessage([{ ref, ...outcome }]), { id, ...saved });
   }
   if (outcome?.kind === "created" && outcome.sentAs)
-    throw new ResourceFailure(savedAsSentMessage([{ ref, id, ...outcome.sentAs }]), {
-      id,
-      ...saved,
-    });
-  return { id, outs };
+    throw new ResourceFailure(savedAsSentMessage([{ ref, id, ...outcome.sentAs }]), own);
+  return { id, outs: saved.properties };
 }
 
 /** The messages after a single resource's create: the old object that it replaces, then what earlier runs have made. */
@@ -426,7 +418,8 @@ function setOutputs(
   const left = unmanaged.map(({ id, key }) => ({ key, ...fateOf(id) }));
   messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, left));
   messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
-  if (failedDeletes.length === 0 && !outcomes.values().some(isTrouble)) return done.outs;
+  if (failedDeletes.length === 0 && !outcomes.values().some(isTrouble))
+    return done.saved.properties;
   const { text, code } = setFailureMessage(ref, outcomes, failedDeletes);
   // A set without a member is not saved: the next run creates it.
   const hasMembers = [stored, after].some(

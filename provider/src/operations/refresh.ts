@@ -95,7 +95,7 @@ export async function readResource(
   if (!isSet && stored.eventIds.size === 0) return undefined;
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
   const props = withoutUndefined({ ...properties, ...written });
-  const outputs = ["eventIds", kind.idProperty, "sentAs", UNRESOLVED];
+  const outputs = ["eventIds", kind.idProperty, UNRESOLVED];
   const args = pick(argumentsIn(props), (name) => !outputs.includes(name));
   return {
     id: stored.eventIds.get(SINGLE) ?? id,

@@ -30,7 +30,6 @@ import {
   describeError,
   diffResource,
   previewResource,
-  type ReadResult,
   type Runtime,
   readResource,
   updateResource,
@@ -146,8 +145,7 @@ export class AdvertisingPlugin {
     });
     const [first, ...others] = failures;
     if (first === undefined) return { inputs, failures };
-    const more =
-      "Pulumi stops at the first resource with problems. Others may show in the next preview.";
+    const more = "Pulumi stops at the first such resource; others may follow.";
     return { inputs, failures: [`${first}\n${more}`, ...others] };
   }
 
@@ -212,10 +210,19 @@ export class AdvertisingPlugin {
     if (!isInState) await this.#assertCanImport(resource, ref, id);
     const result = await readResource(resource, this.runtime, id, properties);
     if (!result) return undefined;
-    const found = isInState
-      ? { values: result.props, inputs: result.inputs ?? inputs }
-      : this.#imported(resource as Kind, ref, result);
-    return { ...found, id: result.id, secret: secretArgumentsIn(inputs) };
+    const { props } = result;
+    const found = { id: result.id, secret: secretArgumentsIn(inputs) };
+    if (isInState) return { ...found, values: props, inputs: result.inputs ?? inputs };
+    const { [resource.idProperty]: _, ...given } = argumentsIn(props);
+    return {
+      ...found,
+      values: {
+        ...props,
+        [ACCOUNT]: this.runtime.account || undefined,
+        [PROVIDER]: providerReference(resource.name),
+      },
+      inputs: { ...given, [IDENTITY]: ref.identity },
+    };
   }
 
   /**
@@ -245,18 +252,6 @@ export class AdvertisingPlugin {
       `${label} can't be imported or read by the id ${id}: ${reason}. Nothing was sent. ` +
         "To adopt live objects, declare them with their arguments and existingId.",
     );
-  }
-
-  #imported(resource: Kind, ref: ResourceRef, { props }: ReadResult) {
-    const { [resource.idProperty]: _, ...given } = argumentsIn(props);
-    return {
-      values: withoutUndefined({
-        ...props,
-        [ACCOUNT]: this.runtime.account || undefined,
-        [PROVIDER]: providerReference(resource.name),
-      }),
-      inputs: { ...given, [IDENTITY]: ref.identity },
-    };
   }
 
   /** Notes that the run has failed. @returns the error as users see it. */

@@ -211,12 +211,13 @@ function runError(message: string) {
 function readSettingsOfProgram(isUnderTest: boolean) {
   const config = new pulumi.Config(NAMESPACE);
   const prefix = `${NAMESPACE}:`;
-  const all = Object.keys(pulumi.runtime.allConfig());
   return readSettings({
     config: (key) => config.get(key),
     // A unit test must have the same result on every machine.
     environment: isUnderTest ? {} : process.env,
-    keys: all.flatMap((key) => (key.startsWith(prefix) ? key.slice(prefix.length) : [])),
+    keys: Object.keys(pulumi.runtime.allConfig()).flatMap((key) =>
+      key.startsWith(prefix) ? key.slice(prefix.length) : [],
+    ),
     // Unit tests set secrets as plain texts.
     isSecret: (key) => (isUnderTest ? undefined : isConfigSecret(`${prefix}${key}`)),
     mayLackPassword: pulumi.runtime.isDryRun() && !isUnderTest,

@@ -29,7 +29,7 @@ export interface ValidationOptions {
    * @default nothing is
    */
   isUnknown?: (value: unknown) => boolean;
-  /** Paths of arguments whose values, and parts of values, must not be shown. */
+  /** Arguments whose values, and parts of values, must not be shown. */
   secret?: ReadonlySet<string>;
   /** Explains a required argument that is missing here though the program gave one. */
   isFromOutputs?: boolean;
@@ -69,10 +69,9 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
     const keyRule = keyType as z.ZodType;
     for (const [key, member] of Object.entries(withoutUndefined(map))) {
       const at = `${path}[${JSON.stringify(key)}]`;
-      const isValid = keyRule.safeParse(key).success;
-      if (!isValid) report(at, `is not a valid key: expected ${expectationOf(keyRule)}`);
       const value = readValue(at, member, valueType as z.ZodType);
-      if (isValid) values[key] = value;
+      if (keyRule.safeParse(key).success) values[key] = value;
+      else report(at, `is not a valid key: expected ${expectationOf(keyRule)}`);
     }
     return withoutUndefined(values);
   }
@@ -113,13 +112,11 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
       return `is required: ${expected}; got undefined from an Output (is the output's name spelled right?)`;
     if (value === undefined) return `is required: ${expected}`;
     const places = issues.map(({ path }) => path.join(".")).filter(Boolean);
-    const inside = cut(places.map(quoted), MAX_PLACES).join(", ");
+    const inside = cut(places.map(quoted), 10).join(", ");
     const place = inside && `not allowed: ${inside}`;
     // A secret's parts are secret too.
-    const isSecret = [...(secret ?? [])].some(
-      (each) => path === each || path.startsWith(`${each}.`) || path.startsWith(`${each}[`),
-    );
-    if (isSecret)
+    const [argument = ""] = path.split(/[.[]/, 1);
+    if (secret?.has(argument))
       return `${expected}; got ${joined("; ", "a secret value that doesn't fit", place)}`;
     // A rule's own message replaces "expected …; got …". It may contain the value, so secrets return before.
     const own = issues.find(
@@ -145,9 +142,6 @@ export function problemMessages(problems: readonly Problem[]) {
     100,
   );
 }
-
-/** How many parts of one value are named. */
-const MAX_PLACES = 10;
 
 /** zod's message for a rule without its own. */
 const NO_WORDS = "Invalid input";

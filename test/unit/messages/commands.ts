@@ -1,6 +1,7 @@
 /** The commands but for `pending`: what a user reads when calling them. */
 import { execFile } from "node:child_process";
 import { resolve } from "node:path";
+import { vi } from "vitest";
 import { logInAndReport } from "../../../provider/src/cli/platform.js";
 import { leftovers, report } from "../../../provider/src/cli/reports.js";
 import { UNKNOWN } from "../../../provider/src/state/stored.js";
@@ -241,6 +242,11 @@ export const commands: Examples = {
   "report comment: a resource asks for deletes from now on": () => {
     const asking = event("Kept", { deletionPolicy: "delete" });
     return comment({ steps: [step("update", E("kept"), "10", event("Kept"), asking)] });
+  },
+  "report comment: from a terminal": async () => {
+    const terminal = { isTTY: true } as typeof process.stdin;
+    const spy = vi.spyOn(process, "stdin", "get").mockReturnValue(terminal);
+    return printedBy(report, ["comment"]).finally(() => spy.mockRestore());
   },
   "report comment: more than fits": () =>
     comment({
