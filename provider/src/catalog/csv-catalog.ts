@@ -123,10 +123,9 @@ function readRows(text: string, delimiter: string, file: string, report: AddFind
     if (rows.length < 2) report({ file }, "has no events below its header");
   } catch (error) {
     const { code, column } = error as Partial<CsvError>;
-    const isOpen = code === "CSV_QUOTE_NOT_CLOSED";
-    const wrong =
+    let reason =
       "has a quote in its text: put the cell in quotes, and write that quote twice";
-    const reason = isOpen ? "begins with a quote that isn't closed" : wrong;
+    if (code === "CSV_QUOTE_NOT_CLOSED") reason = "begins with a quote that isn't closed";
     // The library may name another line.
     report({ file, line }, reason, { property: rows[0]?.cells[Number(column)] ?? "" });
   }

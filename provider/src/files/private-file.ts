@@ -59,11 +59,9 @@ function checkFolder(folder: string, disk: Disk) {
 /** @param what the path, or more. On a volume without modes (CIFS, FAT) only another place helps. */
 function privacyCure(path: string, what = `${path} and its folder`) {
   const cure = `Make ${what} yours, and writable for you alone`;
-  const places = [
-    [cacheFolder(), "XDG_CACHE_HOME"],
-    [stateFolder(), "XDG_STATE_HOME"],
-  ] as const;
-  const [folder, variable] = places.find(([each]) => path.startsWith(each)) ?? [];
+  const folders = { XDG_CACHE_HOME: cacheFolder(), XDG_STATE_HOME: stateFolder() };
+  const [variable, folder] =
+    Object.entries(folders).find(([, each]) => path.startsWith(each)) ?? [];
   if (folder === undefined || process.platform !== "linux") return cure;
   // Journals must be copied too, or creates could be sent twice.
   return `${cure}; or copy ${shellWord(folder)}, if it exists, into another folder of yours, and set ${variable} to that folder`;

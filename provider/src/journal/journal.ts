@@ -273,7 +273,7 @@ export class Journal {
     this.#assertStillOurs();
   }
 
-  /** @returns the open file. @throws LockLost; Error if this run has ended or the file was replaced; system errors. */
+  /** @returns the open file. @throws UnusableFile; Error if this run has ended or the file was replaced; system errors. */
   #assertStillOurs() {
     if (this.#file === undefined || !this.#lock) throw new Error("this run has ended");
     this.#lock.assertHeld();

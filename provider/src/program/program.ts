@@ -58,7 +58,7 @@ export function expectOneCopy() {
   if (copies.size < 2) return;
   const lines = [
     "The program and its provider load several copies of pulumi-advertising. Only one can check the whole program:",
-    ...[...copies].map((folder) => `  ${folder}`),
+    ...Array.from(copies, (folder) => `  ${folder}`),
     "Nothing was sent. Declare the package in the program's dependencies, and in libraries only in peerDependencies. " +
       "Then run `npm dedupe` (pnpm, yarn dedupe). See `npm ls pulumi-advertising`.",
   ];
