@@ -39,7 +39,7 @@ import {
   type WrittenCatalog,
 } from "./written.js";
 
-/** Also reports names that are probably mistakes. @returns the objects, with the arguments that fit. */
+/** Also reports names that are probably mistakes. @returns the objects without an error. */
 export function validateCatalog(
   written: WrittenCatalog,
   limits: RuleSettings,
@@ -47,6 +47,8 @@ export function validateCatalog(
 ): Omit<CatalogContent, "findings"> {
   /** The entry that has each key (ignoring case), existingId and name so far; each may be taken once. */
   const taken = new Map<string, CatalogEntry>();
+  /** The subjects that have an error. */
+  const wrong = new Set<string>();
 
   /** Notes that `by` has `what`. @returns the entry that has it already, if any. */
   function claim(what: string, by: CatalogEntry) {
@@ -61,6 +63,7 @@ export function validateCatalog(
     reason: string,
     level: CatalogFinding["level"] = "error",
   ) {
+    if (level === "error") wrong.add(entry.subject);
     report(entry.sourceOf(property), reason, { subject: entry.subject, property, level });
   }
 
@@ -162,11 +165,14 @@ export function validateCatalog(
   if (!isDeclared)
     for (const { event, reason } of misspeltAdvertisers(written.events))
       addFinding(event, "advertiser", reason, "warning");
+  for (const { key, subject } of declared) if (wrong.has(subject)) advertisers.delete(key);
   for (const { owner } of written.events)
     if (LIVE_ID.test(owner)) advertisers.set(owner, undefined);
   return {
     advertisers: Array.from(advertisers, ([key, args]) => ({ key, args })),
-    events,
+    events: events.filter(
+      ({ entry, advertiser: owner }) => !wrong.has(entry.subject) && advertisers.has(owner),
+    ),
   };
 }
 

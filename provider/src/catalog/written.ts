@@ -38,18 +38,17 @@ export interface WrittenCatalog {
 }
 
 export interface CatalogContent {
-  /** `args` is undefined for a live advertiser that the file names by its id (its key). */
+  /** The advertisers without an error. `args` is undefined for a live one that the file names by its id (its key). */
   advertisers: readonly {
     key: string;
     args: Values | undefined;
   }[];
-  /** `args` has the catalog's defaults, not the API's. */
+  /** The events without an error, if their advertisers have none. `args` has the catalog's defaults, not the API's. */
   events: readonly {
     key: string;
     advertiser: string;
     args: Values;
   }[];
-  /** If one is an error, nothing in the file may be declared: the objects may lack arguments. */
   findings: readonly CatalogFinding[];
 }
 

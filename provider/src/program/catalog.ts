@@ -133,8 +133,6 @@ function resourceName(...parts: readonly string[]) {
   return parts.join(CATALOG_SEPARATOR);
 }
 
-const NOTHING: CatalogContent = { advertisers: [], events: [], findings: [] };
-
 /** Reads the file and declares its mistakes, so that the program's one error lists them too. */
 function declareFile(name: string, args: Values, options: pulumi.ComponentResourceOptions) {
   const program = currentProgram();
@@ -147,9 +145,9 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
     },
   );
   const { file, ignoreColumns, sets, deletionPolicy } = values as Partial<CatalogArgs>;
-  const content =
+  const content: CatalogContent =
     file === undefined
-      ? NOTHING
+      ? { advertisers: [], events: [], findings: [] }
       : readCatalog(file, process.cwd(), settings, ignoreColumns);
   const canDelete = KINDS.some((kind) => knownOperations(kind, settings).delete);
   const ofOptions = optionFindings(options, asksToDelete(values), canDelete);
@@ -166,7 +164,7 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
     ],
   });
   return {
-    content: byLevel.has("error") ? NOTHING : content,
+    content,
     sets,
     deletionPolicy,
     validated: awaitLater(added.then(() => [])),
