@@ -81,3 +81,22 @@ exports.are = [catalog, exports, advertising].map((each) => advertising.Catalog.
     ],
   ]);
 });
+
+it("a file with a mistake: the program's one error lists it, also if the program uses the ids of what is right", async () => {
+  const sandbox = await useSandbox();
+  const shop = program(`
+const { eventIds } = new advertising.Catalog("shop", { file: "shop.yaml" });
+exports.text = eventIds.apply((ids) => ids.buy.toFixed());
+new advertising.Advertiser("wrong", { advertiserName: "" });`);
+  const stack = await newStack(shop, { sandbox });
+  stack.write(
+    "shop.yaml",
+    "advertisers: { a: { advertiserName: A, events: { buy: { eventName: Buy, value: 1 }, sell: { eventName: Sell } } } }",
+  );
+  const { code, output } = await stack.up();
+  expect(code).not.toBe(0);
+  expect(output).toContain("2 problems");
+  expect(output).toContain("a/sell: value is required");
+  expect(output).not.toContain("TypeError");
+  expect(sandbox.creates).toBe(0);
+});
