@@ -1239,3 +1239,63 @@ describe.each([true, false])(
     });
   },
 );
+
+describe.each(["a single event", "a set"] as const)(
+  "%s of which a killed run has changed something, and whose program was set back",
+  (form) => {
+    const isSet = form === "a set";
+    const start = async (...operations: (keyof typeof eventOperations)[]) => {
+      const sandbox = await operatedSandbox();
+      const known = Object.fromEntries(
+        operations.map((each) => [each, eventOperations[each]]),
+      );
+      const options = { settings: operatedSettings(known) };
+      const on = (folder = newFolder()): Engine =>
+        isSet ? new SetEngine(sandbox, folder, "e") : new EventEngine(sandbox, folder, "e");
+      const of = (value: number) => {
+        const more = { advertiserId: 1, eventName: "E", value };
+        return isSet
+          ? {
+              advertiserId: 1,
+              events: { k: { eventName: "E", value }, other: { eventName: "O", value: 1 } },
+            }
+          : more;
+      };
+      await on().up(of(1), options);
+      return { sandbox, options, on, of };
+    };
+    const eventIn = ({ events }: Awaited<ReturnType<typeof operatedSandbox>>) =>
+      events.find(({ event_name }) => event_name === "E");
+
+    it("an update: all its arguments are sent, on any machine, also after a second kill", async () => {
+      const { sandbox, options, on, of } = await start("update");
+      await on().upAndKill(of(2), undefined, options);
+      expect(eventIn(sandbox)?.value).toBe(2);
+      if (isSet)
+        expect(await on().preview(of(1), options)).toMatch(/to update in place: k \(\d+\)/);
+      if (!isSet) await on().upAndKill(of(1), undefined, options);
+      const sent = sandbox.updates;
+      expect((await on().up(of(1), options)).error).toBeUndefined();
+      expect([eventIn(sandbox)?.value, sandbox.updates]).toEqual([1, sent + 1]);
+      expect(await on().preview(of(1), options)).toBe("");
+      expect((await on().up(of(1), options)).error).toBeUndefined();
+      expect([sandbox.updates, sandbox.eventPosts]).toEqual([sent + 1, isSet ? 2 : 1]);
+    });
+
+    it("a delete: preview and `up` say what to do if the object is gone", async () => {
+      const { sandbox, options, on, of } = await start("read", "delete");
+      const deleting = () => Object.assign(on(), { declares: { deletes: true } });
+      await deleting().up(of(1), options);
+      const run = deleting().newRun(options);
+      const others = { advertiserId: 1, events: { other: { eventName: "O", value: 1 } } };
+      const beside = [new EventEngine(sandbox, newFolder(), "beside"), OTHER] as const;
+      await killed(run, [beside, [deleting(), isSet ? others : undefined]]);
+      expect([eventIn(sandbox), sandbox.deletes]).toEqual([undefined, 1]);
+      const says =
+        /an interrupted run may have deleted \d+; if it isn't in the account, take it out/;
+      expect(await deleting().preview(of(1), options)).toMatch(says);
+      expect(wordsOf((await deleting().up(of(1), options)).run)).toMatch(says);
+      expect([sandbox.deletes, sandbox.eventPosts]).toEqual([1, isSet ? 3 : 2]);
+    });
+  },
+);

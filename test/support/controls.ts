@@ -75,7 +75,7 @@ const rows: Row[] = [
   [
     "an interrupted run's creates are known by Pulumi's record alone",
     "record/saved-state.ts",
-    "pending.toReversed().flatMap((each) => sentCreates(each, byUrn))",
+    "pending.toReversed().map((each) => readOperation(each, byUrn))",
     "[] as ListedCreate[]",
     "sandbox/record",
     "without its disk, 1 times",

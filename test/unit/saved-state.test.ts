@@ -122,6 +122,66 @@ describe("the index", () => {
   });
 });
 
+describe("what interrupted runs may have done to objects", () => {
+  const DELETES = { deletionPolicy: "delete" };
+  const UPDATES = { __run: `${RUN}  update` };
+  const buy = (more: object = {}) => storedEvent("buy", 3, more);
+  const funnel = (more: object = {}) => ({
+    ...FUNNEL,
+    outputs: { ...FUNNEL.outputs, ...more },
+  });
+  const updated = (more: Record<string, unknown>) => {
+    const found = ofSet("updating", { a: { ...entry("A"), value: 7 } });
+    return {
+      ...found,
+      resource: { ...found.resource, inputs: { ...found.resource.inputs, ...more } },
+    };
+  };
+
+  it.each<[string, string[], Resource[], Operation[]]>([
+    ["nothing", [], [buy()], [creating("buy")]],
+    [
+      "an update of a single one, whatever it sent",
+      ["ConversionEvent 3 update"],
+      [buy()],
+      [{ ...creating("buy"), type: "updating" }],
+    ],
+    [
+      "a delete",
+      ["ConversionEvent 3 delete"],
+      [buy()],
+      [{ type: "deleting", resource: buy(DELETES) }],
+    ],
+    [
+      "a delete that keeps the object",
+      [],
+      [buy()],
+      [{ type: "deleting", resource: buy() }],
+    ],
+    [
+      "an update of a set's events",
+      ["ConversionEvent 1 update"],
+      [funnel()],
+      [updated(UPDATES)],
+    ],
+    [
+      "their replacement, and removed ones",
+      ["ConversionEvent 1 delete", "ConversionEvent 2 delete"],
+      [funnel(DELETES)],
+      [updated({})],
+    ],
+    [
+      "their removal, where updates are known",
+      ["ConversionEvent 1 update", "ConversionEvent 2 delete"],
+      [funnel(DELETES)],
+      [updated(UPDATES)],
+    ],
+  ])("%s", (_, expected, resources, operations) => {
+    const { interrupted } = stateOf(resources, operations);
+    expect(Array.from(interrupted, (each) => each.join(" "))).toEqual(expected);
+  });
+});
+
 describe("what was sent", () => {
   const BUY = storedEvent("buy", 3);
   const changed = { ...events, a: { ...entry("A"), value: 7 }, c: entry("C") };

@@ -366,6 +366,14 @@ export function alsoBelongsTo(holders: readonly string[]) {
   return `it also belongs to ${enumerate(holders.map((key) => parseKey(key).shownName))}`;
 }
 
+/** About an object of the state of which Pulumi's record shows what an earlier run had begun. */
+export function interruptedNotice(ref: ResourceRef, id: string, sent: "update" | "delete") {
+  let then = "`pulumi up` sends all its arguments";
+  if (sent === "delete") then = "if it isn't in the account, take it out of the state";
+  const what = `an interrupted run may have ${sent}d`;
+  return notice(`that ${what}`, ref, `${ref.label}: ${what} ${id}; ${then}.`, id);
+}
+
 export function goneNotice(ref: Shown) {
   const text = `${ref.label} is no longer on the platform, so it leaves the state. If it's declared, \`pulumi up\` creates another one.`;
   return notice("no longer on the platform", ref, text);

@@ -37,6 +37,7 @@ import {
   type PlannedObject,
   type ResourceChange,
   shownAction,
+  unsureAs,
 } from "../plan/index.js";
 import { problemMessages } from "../rules/index.js";
 import { describeSettingProblem, problemsBeside } from "../settings/index.js";
@@ -79,6 +80,7 @@ import {
   adoptionNotice,
   brokenNameNotice,
   hiddenEventsMessage,
+  interruptedNotice,
   type MadeObject,
   madeOtherwiseMessage,
   mistakeNotices,
@@ -313,7 +315,8 @@ function namedObjects(plan: Omit<Plan, "objects">) {
  * send something, or where the set no longer declares them.
  * @throws BlockedCreateError if an interrupted run sent events of the set that nobody can tell, since they are secret.
  */
-export async function withOpenCreates(plan: Plan) {
+export async function withOpenCreates(given: Plan) {
+  const plan = await withInterrupted(given);
   const { runtime, resource, ref, stored, objects } = plan;
   const isSet = "member" in resource;
   const isUnchanged = objects.every(isQuiet);
@@ -329,6 +332,25 @@ export async function withOpenCreates(plan: Plan) {
   const [first] = hidden;
   if (first) throw new BlockedCreateError(hiddenEventsMessage(first.key));
   const whole = { ...plan, stored: withUnresolved(plan, open) };
+  return { ...whole, objects: namedObjects(whole) };
+}
+
+/** A plan that sends all arguments of each object that an interrupted run may have updated. */
+async function withInterrupted(plan: Plan) {
+  const { runtime, kind, stored, can } = plan;
+  if (!can.update && !can.delete) return plan;
+  const { interrupted } = (await runtime.record.state()) ?? {};
+  if (!interrupted?.size) return plan;
+  const sentAs = new Map(stored.sentAs);
+  for (const object of plan.objects) {
+    const { key, ref, id = "", isDeclared } = object;
+    const sent = interrupted.get(objectKey(kind.name, id));
+    if (!sent || !can[sent] || !isDeclared) continue;
+    const unsure = sent === "update" ? unsureAs(plan, object) : undefined;
+    if (unsure) sentAs.set(key, unsure);
+    runtime.messages.warnEach(interruptedNotice(ref, id, sent));
+  }
+  const whole = { ...plan, stored: { ...stored, sentAs } };
   return { ...whole, objects: namedObjects(whole) };
 }
 

@@ -90,30 +90,39 @@ export function sentAsOf(
 }
 
 /** The arguments that the state has of an object, and how it was sent if they don't describe it. */
-function argumentsAfter(
-  { kind, stored, declared, secret }: ResourceChange,
-  { key, action, isDeclared, entry, olds, sentAs: was }: PlannedObject,
-  now: ObjectAfter,
-) {
+function argumentsAfter(change: ResourceChange, object: PlannedObject, now: ObjectAfter) {
+  const { stored, declared, secret } = change;
+  const { key, action, isDeclared, entry, olds, sentAs: was } = object;
   if (now.id !== undefined) return { entry, sentAs: now.sentAs };
   // Without a known update the doubt about a failed one stays, until an update is known again.
   if (action.do === "same" && isDeclared)
     return { entry, sentAs: was?.isUnsure ? was : undefined };
   // The replacement was not created, or the update failed: the state keeps describing the old object.
   const then = stored.events.get(key) ?? {};
-  const facts = secret.has("advertiserId") ? {} : olds;
-  const body = fingerprintOfBody(kind, olds, secret);
-  const known = was && { ...was, body: was.body ?? "" };
-  const sentAs = known ?? sentAsOf(kind, { body, facts });
   // Old values may have been secret, and the current inputs would not keep them so.
   const kept = secret.size === 0 ? then : {};
-  // An object of unknown owner can't be updated, only replaced.
-  const mayResend = kind.owner === undefined || sentAs.owner !== undefined;
-  if (mayResend && now.isUnsure)
-    return { entry: kept, sentAs: { ...sentAs, isUnsure: true } };
+  const unsure = now.isUnsure ? unsureAs(change, object) : undefined;
+  if (unsure) return { entry: kept, sentAs: unsure };
   const isDescribed =
     was === undefined &&
     secret.size === 0 &&
     isDeepStrictEqual(olds, completeArguments(declared, then));
-  return { entry: kept, sentAs: isDescribed ? undefined : sentAs };
+  return { entry: kept, sentAs: isDescribed ? undefined : asBefore(change, object) };
+}
+
+/** How the state's object was sent. */
+function asBefore({ kind, secret }: ResourceChange, { olds, sentAs }: PlannedObject) {
+  const facts = secret.has("advertiserId") ? {} : olds;
+  const body = fingerprintOfBody(kind, olds, secret);
+  return sentAs ? { ...sentAs, body: sentAs.body ?? "" } : sentAsOf(kind, { body, facts });
+}
+
+/**
+ * How the state's object was sent, if an update may have changed it since: the next one sends all arguments. Undefined for
+ * an object of unknown owner, which can't be updated, only replaced.
+ */
+export function unsureAs(change: ResourceChange, object: PlannedObject) {
+  const sentAs: SentAs = asBefore(change, object);
+  if (change.kind.owner !== undefined && sentAs.owner === undefined) return undefined;
+  return { ...sentAs, isUnsure: true };
 }

@@ -1,6 +1,12 @@
 /** A stack's saved state as an index, which is built once, and the creates that it has as in flight. Pure. */
 import { asRecord } from "../base/index.js";
-import { fingerprintOfBody, type Kind, ownerIn, resourceOfType } from "../kinds/index.js";
+import {
+  asksToDelete,
+  fingerprintOfBody,
+  type Kind,
+  ownerIn,
+  resourceOfType,
+} from "../kinds/index.js";
 import {
   decideObjects,
   isFirstSending,
@@ -45,6 +51,9 @@ interface ListedCreate extends SentCreate {
   provider: string | undefined;
 }
 
+/** The operation that an interrupted run may have sent. */
+type Interruption = "update" | "delete";
+
 export interface SavedState extends ExportedStack, SavedCreates {
   /** All objects, also those that were replaced and only await their removal. */
   all: readonly ExportedObject[];
@@ -65,6 +74,8 @@ export interface SavedState extends ExportedStack, SavedCreates {
   sentByKey: ReadonlyMap<string, readonly ListedCreate[]>;
   /** The create with this mark, in the latest pending operation that has it. */
   listed(mark: string): ListedCreate | undefined;
+  /** By `objectKey`, of objects that the state has. */
+  interrupted: ReadonlyMap<string, Interruption>;
   /**
    * The creates that an earlier run had sent, and an interrupted one may have sent again: by mark, the fingerprint of what
    * that run would send.
@@ -76,7 +87,8 @@ export function savedStateOf(stack: ExportedStack): SavedState {
   const { resources, pending } = stack;
   const current = resources.filter((each) => !each.delete);
   const byUrn = new Map(current.map((each) => [each.urn, each]));
-  const sent = pending.toReversed().flatMap((each) => sentCreates(each, byUrn));
+  const operations = pending.toReversed().map((each) => readOperation(each, byUrn));
+  const sent = operations.flatMap((each) => each.sent);
   const listed = new Map(sent.map((each) => [each.mark, each]));
   const everyone = [...resources, ...pending.map(({ resource }) => resource)];
   const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
@@ -115,6 +127,7 @@ export function savedStateOf(stack: ExportedStack): SavedState {
     resolved: new Map(resources.flatMap(({ outputs = {} }) => [...resolvedIn(outputs)])),
     sent,
     sentByKey: Map.groupBy(sent, ({ key }) => key),
+    interrupted: new Map(operations.flatMap(({ changes }) => changes)),
     sentAgain: new Map(
       sent.filter((each) => !isFirstSending(each)).map(({ mark, body }) => [mark, body]),
     ),
@@ -122,27 +135,42 @@ export function savedStateOf(stack: ExportedStack): SavedState {
   };
 }
 
-/** What an interrupted operation may have sent. @param byUrn the current resources. */
-function sentCreates(
+/**
+ * What an interrupted operation may have sent, and what it may have done to objects that the state has.
+ * @param byUrn the current resources.
+ */
+function readOperation(
   { type, resource }: ExportedStack["pending"][number],
   byUrn: ReadonlyMap<string, Resource>,
 ) {
+  const sent: ListedCreate[] = [];
+  const changes: [string, Interruption][] = [];
   const of = resourceOfType(resource.type);
-  const isUpdate = type === "updating";
-  if (!of || (!isUpdate && type !== "creating")) return [];
+  if (!of) return { sent, changes };
   const { urn, aliases = [], inputs = {} } = resource;
+  const kind = kindOf(of);
   const isSet = "member" in of;
-  if (!isSet && isUpdate) return [];
+  const isUpdate = type === "updating";
   const inState = [urn, ...aliases].map((each) => byUrn.get(each)).find(Boolean);
-  const { id, outputs = {} } = inState ?? {};
-  // While a set is updated, the state has it as it was before. The engine has decided already that anything else is
-  // created: a forced replacement has no changed argument.
-  const stored = isUpdate ? readStored(of, id, outputs) : readStored(of, undefined, {});
+  // While a resource is updated, the state has it as it was before. That one is created, the engine has decided already:
+  // a forced replacement has no changed argument.
+  let before: Partial<Resource> = {};
+  if (isUpdate && inState) before = inState;
+  if (type === "deleting") before = resource;
+  const stored = readStored(of, before.id, before.outputs ?? {});
   const { run, field, canUpdate } = runIn(inputs);
-  const objects = decideObjects(kindOf(of), stored, readDeclared(of, inputs), {
+  const objects = decideObjects(kind, stored, readDeclared(of, inputs), {
     can: { update: canUpdate },
   });
-  const former = !isSet && isPlatformId(id) ? id : undefined;
+  const mayDelete = asksToDelete(before.outputs);
+  for (const { id = "", action } of objects) {
+    const object = objectKey(kind.name, id);
+    // A single resource's may send again what an interrupted update before it has sent.
+    if (isUpdate && (!isSet || action.do === "update")) changes.push([object, "update"]);
+    else if (mayDelete && (!isUpdate || action.do !== "same"))
+      changes.push([object, "delete"]);
+  }
+  const former = !isSet && isPlatformId(inState?.id) ? inState?.id : undefined;
   const sentCreate = (member: string | undefined, object?: PlannedObject) => {
     const { key, member: own } = refIn(of, urn, member);
     return {
@@ -151,11 +179,12 @@ function sentCreates(
       replaces: object?.id ?? stored.eventIds.get(own ?? "") ?? former,
       stateUrn: inState?.urn,
       isOfUpdate: isUpdate || undefined,
-      ...contentsOf(kindOf(of), object),
+      ...contentsOf(kind, object),
     };
   };
+  if (type !== "creating" && !(isUpdate && isSet)) return { sent, changes };
   // Nothing is known of secret events.
-  if (isSecret(inputs.events)) return [sentCreate(undefined)];
+  if (isSecret(inputs.events)) return { sent: [sentCreate(undefined)], changes };
   const changed = objects.filter(({ isDeclared, action }) => {
     return isDeclared && action.do !== "same";
   });
@@ -164,7 +193,8 @@ function sentCreates(
   // And what earlier runs have sent, which this one may send again, or has taken back.
   const members = new Set([...created, ...Object.keys(asRecord(inputs[MARKS]))]);
   const byKey = new Map(changed.map((object) => [object.key, object]));
-  return Array.from(members, (member) => sentCreate(member, byKey.get(member)));
+  for (const member of members) sent.push(sentCreate(member, byKey.get(member)));
+  return { sent, changes };
 }
 
 /** An object's fingerprint, name and facts, without secrets. */

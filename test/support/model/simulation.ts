@@ -418,7 +418,7 @@ export class Simulation {
     }
     if (how === "refresh" && !answers) this.#expectFound(before, stack.state, named);
     const isSaved = errors.every((error) => !error.includes("refuses to save"));
-    if (isKilled || !isSaved)
+    if ((isKilled && this.isOfOneDisk) || !isSaved)
       for (const made of this.platform.objects)
         if (made.changedBy === process) this.changedElsewhere.add(made);
     if (!isKilled) return { errors, posts: this.platform.posts - posts };

@@ -18,8 +18,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "Pulumi's record of an interrupted update is not read",
     "record/saved-state.ts",
-    "if (!isSet && isUpdate) return [];",
-    "if (isUpdate) return [];",
+    'if (type !== "creating" && !(isUpdate && isSet)) return',
+    'if (type !== "creating") return',
   ],
   [
     "an unchanged set forgets its interrupted update",

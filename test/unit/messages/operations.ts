@@ -174,6 +174,8 @@ export const operations: Examples = {
   "created beside the state's object": () =>
     tell.secondObjectNotice(purchase, event, "42").text,
   "no longer in the program": () => tell.leavingNotice(leaving(purchase), LIVE).text,
+  "an interrupted update": () => tell.interruptedNotice(purchase, "42", "update").text,
+  "an interrupted delete": () => tell.interruptedNotice(purchase, "42", "delete").text,
   "no longer in the program, where nobody knows whether it failed": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_FAILED).text,
   "no longer in the program, with a known delete": () =>
