@@ -657,6 +657,10 @@ export class Simulation {
     this.#releaseLetGo(stack, held);
     stack.letGo.delete(key);
     const adopted = new Set(objects.map(({ existingId }) => existingId));
+    // Under an alias, another resource may have taken over what was sent under this name.
+    const ofOthers = objectsOfState(run.before).flatMap(({ ref, record }) => {
+      return record && !isOurs(ref.key) ? [record] : [];
+    });
     for (const made of this.platform.madeFor(stack.id)) {
       if (made.kind !== kind || adopted.has(made.id) || this.released.has(made)) continue;
       // The journal of a run that the record has forgotten is only found by its place.
@@ -669,7 +673,8 @@ export class Simulation {
       }
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
       if (holders.some(({ isToGo }) => isToGo)) continue;
-      if (holders.length === 0 && isOurs(made.key))
+      const isOfOther = ofOthers.some((record) => isLike(record, made.fields));
+      if (holders.length === 0 && isOurs(made.key) && !isOfOther)
         this.#wrong(
           `${key} is created again: ${this.platform.textOf(made)} is not in the state`,
         );
