@@ -1292,7 +1292,7 @@ describe.each(["a single event", "a set"] as const)(
       await killed(run, [beside, [deleting(), isSet ? others : undefined]]);
       expect([eventIn(sandbox), sandbox.deletes]).toEqual([undefined, 1]);
       const says =
-        /an interrupted run may have deleted \d+; if it isn't in the account, take it out/;
+        /an interrupted run may have deleted \d+; if it isn't in the account, run/;
       expect(await deleting().preview(of(1), options)).toMatch(says);
       expect(wordsOf((await deleting().up(of(1), options)).run)).toMatch(says);
       expect([sandbox.deletes, sandbox.eventPosts]).toEqual([1, isSet ? 3 : 2]);

@@ -368,10 +368,10 @@ export function alsoBelongsTo(holders: readonly string[]) {
 
 /** About an object of the state of which Pulumi's record shows what an earlier run had begun. */
 export function interruptedNotice(ref: ResourceRef, id: string, sent: "update" | "delete") {
-  let then = "`pulumi up` sends all its arguments";
-  if (sent === "delete") then = "if it isn't in the account, take it out of the state";
+  let then = "`pulumi up` sends all its arguments.";
+  if (sent === "delete") then = `if it isn't in the account, ${removalCure(ref, false)}`;
   const what = `an interrupted run may have ${sent}d`;
-  return notice(`that ${what}`, ref, `${ref.label}: ${what} ${id}; ${then}.`, id);
+  return notice(`that ${what}`, ref, `${ref.label}: ${what} ${id}; ${then}`, id);
 }
 
 export function goneNotice(ref: Shown) {
