@@ -74,7 +74,7 @@ it.each([
   ["pending --stack dev --help", "pending", "login|leftovers|report|validate"],
   ["report --help", "report ids|report page|report comment|--out", "pending|leftovers"],
   ["report page -h", "report page|--stack NAME", "login|pending"],
-  ["validate a.csv --help", "validate FILE|--ignore-column", "report|pending"],
+  ["validate a.csv --help", "validate FILE|--ignore-column", "report|pending|  --stack"],
 ])("%s prints only the part of %s", async (line, parts, others) => {
   const { code, stdout } = await runIn(provider, {}, ...line.split(" "));
   expect(code).toBe(0);

@@ -146,7 +146,9 @@ async function main(args: readonly string[]) {
 function helpFor(name: string) {
   const parts = HELP_TEXT.split(/\n(?=\S)/);
   const own = parts.filter((part) => part.startsWith(`${name} `));
-  return own.length === 0 ? HELP_TEXT : [...own, ...parts.slice(-2)].join("\n");
+  if (own.length === 0) return HELP_TEXT;
+  const shared = name === "validate" ? [] : parts.slice(-2);
+  return [...own, ...shared].join("\n");
 }
 
 function fail(error: Error & { code?: string }) {
