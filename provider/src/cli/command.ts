@@ -34,7 +34,7 @@ import { leftovers, PLACEHOLDERS, report } from "./reports.js";
 const HELP_TEXT = `Usage: pulumi-advertising <command> [options]
        pulumi-advertising --help | --version
 
-login                    logs in, and keeps the session in the cookie file
+login                    logs in, and keeps the session
 pending                  lists the unresolved creates, and resolves them; X is a name from a
                          message, a URN, or (not for --created) a set
   --created X=ID         X was created, with the id ID
@@ -43,7 +43,7 @@ pending                  lists the unresolved creates, and resolves them; X is a
   --search               resolves what a known search finds or rules out
   --clear                clears Pulumi's record of interrupted creates
 leftovers                lists the stack's unmanaged live objects
-  --before EXPORT        also what left the state since this export (repeatable)
+  --before EXPORT        also what left since this export (repeatable)
   --format FORMAT        text (default), json or csv
 report ids               the ids of advertisers and events
   --format FORMAT        json (default) or csv
@@ -58,9 +58,9 @@ validate FILE            lists every mistake in a catalog
   --format FORMAT        text (default) or json
 
 For a stack:
-  --stack NAME           default: the selected stack
+  --stack NAME           default: the selected one
   --cwd FOLDER           the program's folder
-  --state FILE           what \`pulumi stack export\` printed (- for standard input); not for login
+  --state FILE           what \`pulumi stack export\` printed (- for standard input)
 For leftovers and reports:
   --out FILE             writes to FILE`;
 

@@ -31,10 +31,11 @@ export function readAnswers(
   const faults: string[] = [];
 
   const answer = (name: string, id = "", isForgotten = false) => {
+    const called = (all: readonly Create[]) => all.filter(({ ref }) => isCalled(ref, name));
+    let meant = called(isForgotten ? [...open, ...created, ...ended] : open);
     // An answer that agrees with what is known is one too.
-    const agreed = created.filter(({ record }) => record.id === id);
-    const possible = isForgotten ? [...open, ...created, ...ended] : [...agreed, ...open];
-    const meant = possible.filter(({ ref }) => isCalled(ref, name));
+    if (meant.length === 0)
+      meant = called(created).filter(({ record }) => record.id === id);
     if (meant.length === 0) {
       unknown.push(
         `${name} was resolved before, or never sent, or has another name now. To correct a wrong answer, set existingId or use --forget.`,
