@@ -31,9 +31,9 @@ it("GitLab: only this project's merge requests, and an apply on the default bran
   ]);
 });
 
-/** Stands for pulumi: an `up` logs in if there is no session. */
+/** Stands for pulumi: an `up` logs in if there is no session. One wrong key in 256 decrypts to something, too. */
 const PULUMI = `#!/bin/sh
-[ -f session.json ] || { echo "a login" >> logins.txt; echo "a secret session" > session.json; }
+grep -qs "a secret session" session.json || { echo "a login" >> logins.txt; echo "a secret session" > session.json; }
 exit "$CODE"
 `;
 
