@@ -15,6 +15,7 @@ import { eventOperations, operatedSandbox, operatedSettings } from "../support/o
 import { type RunOptions, withClock } from "../support/run.js";
 import { SavedStack } from "../support/saved-stack.js";
 import {
+  AdvertiserEngine,
   EventEngine,
   journalFiles,
   killed,
@@ -593,6 +594,38 @@ describe("who has an object", () => {
     },
   );
 });
+
+it.each(["", "if the advertiser leaves first", "if the record can't be read"])(
+  "an answer that an advertiser with the event's number keeps is the event's %s",
+  async (when) => {
+    const isUnreadable = when.includes("read");
+    const sandbox = await operatedSandbox();
+    const here = newFolder();
+    const ghost = () => new AdvertiserEngine(sandbox, newFolder(), "ghost");
+    const p = (folder: string) => new EventEngine(sandbox, folder, "p");
+    const adopted = { advertiserName: "Ghost", existingId: 2 };
+    const declared = { advertiserId: 1, ...E };
+    await ghost().up(adopted);
+    await p(here).upAndKill(declared);
+    expect((await pending(p(newFolder()), "--created", "p=2")).code).toBe(0);
+    if (when.includes("leaves")) {
+      adopted.existingId = 7;
+      expect((await ghost().up(adopted)).error).toBeUndefined();
+    }
+    vi.spyOn(console, "warn").mockReturnValue();
+    onTestFinished(() => void vi.restoreAllMocks());
+    const run = p(here).newRun();
+    const { saved } = p(here);
+    if (isUnreadable) saved.trouble = "no rights";
+    await runProgram(run, [
+      [ghost(), adopted],
+      [p(here), declared],
+    ]);
+    await run.close();
+    expect(sandbox.eventPosts).toBe(1);
+    if (!isUnreadable) expect(p(here).state?.id).toBe("2");
+  },
+);
 
 it("answers about a stack of which nothing is in the state yet: what was created keeps the others", async () => {
   const sandbox = await operatedSandbox();
@@ -1280,6 +1313,15 @@ describe.each(["a single event", "a set"] as const)(
       expect(await on().preview(of(1), options)).toBe("");
       expect((await on().up(of(1), options)).error).toBeUndefined();
       expect([sandbox.updates, sandbox.eventPosts]).toEqual([sent + 1, isSet ? 2 : 1]);
+    });
+
+    it("an update, and a refresh comes first: the same", async () => {
+      const { sandbox, options, on, of } = await start("update");
+      await on().upAndKill(of(2), undefined, options);
+      expect((await on().refresh(options)).error).toBeUndefined();
+      expect((await on().up(of(1), options)).error).toBeUndefined();
+      expect([eventIn(sandbox)?.value, sandbox.updates]).toEqual([1, 2]);
+      expect(await on().preview(of(1), options)).toBe("");
     });
 
     it("a delete: preview and `up` say what to do if the object is gone", async () => {

@@ -1,6 +1,8 @@
 /** Stands in for the Pulumi CLI that the commands call: a simulated engine has the state, and refreshes its resources. */
 import type { refresh } from "../../provider/src/cli/pulumi.js";
-import { EventEngine, SetEngine } from "./set-engine.js";
+import { AdvertiserEngine, EventEngine, SetEngine } from "./set-engine.js";
+
+type Refreshed = AdvertiserEngine | EventEngine | SetEngine;
 
 export function pulumiOf(engineNow: () => EventEngine | SetEngine) {
   return {
@@ -16,9 +18,11 @@ export function pulumiOf(engineNow: () => EventEngine | SetEngine) {
       saved.save();
       for (const urn of urns.filter((each) => saved.resources.has(each))) {
         const name = urn.split("::").at(-1) ?? "";
-        const refreshed = /Set::/.test(urn)
-          ? engine.beside(SetEngine, name)
-          : engine.beside(EventEngine, name);
+        let kind: new (...of: ConstructorParameters<typeof EventEngine>) => Refreshed =
+          EventEngine;
+        if (/Set::/.test(urn)) kind = SetEngine;
+        if (/Advertiser::/.test(urn)) kind = AdvertiserEngine;
+        const refreshed = engine.beside(kind, name);
         const { error } = await refreshed.refresh({
           environment: environment as Record<string, string>,
           saved: before,

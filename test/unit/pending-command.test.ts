@@ -235,6 +235,23 @@ describe("an answer", () => {
     },
   );
 
+  it("refreshes what an interrupted run may have updated, so that the state keeps that", async () => {
+    const [kept, buy] = [event("kept", 5), event("buy", 6)];
+    const { refreshes } = await pending(
+      {
+        resources: [ROOT, kept, buy],
+        pendingOperations: [{ type: "updating", resource: buy }, creating("sale")],
+        refreshed: [
+          ROOT,
+          event("kept", 5, { __resolved: { [markOfName("sale")]: "" } }),
+          buy,
+        ],
+      },
+      ...["--not-created", "sale"],
+    );
+    expect(refreshes).toMatchObject([{ targets: [kept.urn, buy.urn] }]);
+  });
+
   it("during a run is refused by Pulumi, and changes nothing", async () => {
     const given = { resources: [ROOT], pendingOperations: [creating("buy")] };
     const { code, output, journals } = await pending(given, "--created", "buy=7");

@@ -159,6 +159,12 @@ describe("what interrupted runs may have done to objects", () => {
       [{ type: "deleting", resource: buy() }],
     ],
     [
+      "none to an event that isn't in the state yet",
+      [],
+      [funnel(DELETES)],
+      [ofSet("updating", { ...events, c: entry("C") }, UPDATES)],
+    ],
+    [
       "an update of a set's events",
       ["ConversionEvent 1 update"],
       [funnel()],

@@ -22,6 +22,7 @@ import { type Resource, savedStateOf, stackNamesIn } from "../record/index.js";
 import {
   describe,
   MAX_LISTED,
+  objectKey,
   resolveCommands,
   stackOption,
   UNRESOLVED,
@@ -127,9 +128,11 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
     if (create.knownBy !== "journal") outcomes[create.record.mark] = id;
     if (create.knownBy === "state") urns.add(create.ref.resourceUrn);
   }
-  // Pulumi's save drops interrupted updates: their sets keep in the refresh what they have sent.
+  // Pulumi's save drops interrupted updates: their resources keep in the refresh what they have sent.
   for (const { record } of before.open)
     if (record.isOfUpdate) urns.add(before.saved.listed(record.mark)?.stateUrn ?? "");
+  for (const { kind, id = "", resource } of before.saved.objects)
+    if (before.saved.interrupted.has(objectKey(kind.name, id))) urns.add(resource.urn);
   urns.delete("");
   // Also if no resource has to be changed: Pulumi refuses it while a run is going on.
   if (urns.size === 0) urns.add(rootOf(resources));
@@ -255,7 +258,7 @@ function listing(creates: StackCreates) {
     lines.push(
       "Created by earlier runs, but not in the state yet:",
       ...created.map((create) => `  ${create.ref.shownName}: ${whatIsKnown(create)}`),
-      `The next \`${inStack("pulumi up")}\` takes over those that the program declares unchanged.`,
+      `The next \`${inStack("pulumi up")}\` takes over those that the program declares unchanged. \`${COMMAND} pending --help\` says how to drop the others.`,
     );
   if (interruptedCreates(creates).length > 0 && unaccounted(creates).length === 0)
     lines.push(

@@ -253,7 +253,7 @@ async function refuseFirst({ runtime }: Plan, tasks: readonly ObjectTask[]) {
 
 /** The outcomes of this resource's earlier creates, as far as Pulumi's record still asks for them. */
 async function resolvedBy(
-  { runtime, stored }: Plan,
+  { runtime, kind, stored }: Plan,
   tasks: readonly ObjectTask[],
   outcomes: Outcomes,
   leaving: readonly LeftLive[],
@@ -275,7 +275,8 @@ async function resolvedBy(
   }
   // Once its object has left, a create has nothing to be taken over.
   const left = new Set(leaving.map(({ id }) => id));
-  for (const [mark, id] of resolved) if (left.has(id)) resolved.set(mark, "");
+  for (const [mark, id] of resolved)
+    if (left.has(id) && record.lists(kind, mark)) resolved.set(mark, "");
   return record.stillListed(resolved);
 }
 

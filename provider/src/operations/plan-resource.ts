@@ -522,7 +522,11 @@ export async function withReplaced(plan: Plan) {
  */
 function noteState({ runtime, kind, stored, objects, secret }: Plan) {
   const { deployment, messages, record } = runtime;
-  for (const mark of endedMarks(stored)) record.noteSeen(mark);
+  for (const mark of endedMarks(stored)) {
+    const hasObject = stored.resolved.get(mark) !== "";
+    // It may keep an answer about another kind's create, with the same number.
+    record.noteSeen(hasObject ? objectKey(kind.name, mark) : mark);
+  }
   for (const { ref, action, changed, leaving, id, olds, values } of objects) {
     if (id === undefined) continue;
     record.noteSeen(objectKey(kind.name, id));

@@ -20,7 +20,7 @@ import {
   type Kind,
   withDifferences,
 } from "../kinds/index.js";
-import { asUnresolved, changeMessages, isMade, sentAsOf } from "../plan/index.js";
+import { asUnresolved, changeMessages, isMade, sentAsOf, unsureAs } from "../plan/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -28,6 +28,7 @@ import {
   argumentsIn,
   completeArguments,
   kindOf,
+  objectKey,
   objectRef,
   parseKey,
   type ResourceRef,
@@ -66,8 +67,8 @@ export async function readResource(
   if (!isSet && properties[kind.nameProperty] === undefined)
     return get(kind, runtime, id, properties);
   const operations = new ObjectOperations(kind, runtime);
-  const { read } = operations.can;
-  const isWanted = read || Object.keys(runtime.answers).length > 0;
+  const { read, update } = operations.can;
+  const isWanted = read || update || Object.keys(runtime.answers).length > 0;
   const found =
     isWanted || isSet ? await findInRecord(resource, runtime, id, properties) : undefined;
   // The hidden ones.
@@ -76,6 +77,7 @@ export async function readResource(
   const label = ref?.label ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const stored = readStored(resource, id, properties);
+  const isUnsure = update && noteInterrupted(operations, stored, inputs);
   const isUpdatable = isSet && ref && found;
   const noted = isUpdatable ? await keepUpdate(runtime, ref, stored, found.urn) : undefined;
   const isAnswered = resolve(operations, { id, ref }, stored, noted);
@@ -90,7 +92,7 @@ export async function readResource(
       );
     // An object that was just answered may be too new for a read to find it.
     const isChanged = read && (await refreshObjects(operations, ref, stored, inputs));
-    if (!isChanged && !noted) return { id, props: properties };
+    if (!isChanged && !noted && !isUnsure) return { id, props: properties };
   }
   if (!isSet && stored.eventIds.size === 0) return undefined;
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
@@ -172,6 +174,24 @@ async function keepUpdate(
   return Object.fromEntries(made.map(({ mark, id }) => [mark, id]));
 }
 
+/** Saves which objects an interrupted run may have updated. @returns whether there was any. */
+function noteInterrupted(
+  { kind, runtime }: ObjectOperations,
+  stored: StoredSet,
+  inputs: Values = {},
+) {
+  const secret = secretOfObjects(kind, secretArgumentsIn(inputs));
+  const isUpdated = ([, id]: [string, string]) =>
+    runtime.record.arrived?.interrupted.get(objectKey(kind.name, id)) === "update";
+  const updated = [...stored.eventIds].filter(isUpdated);
+  for (const [key] of updated) {
+    const olds = completeArguments(stored, stored.events.get(key) ?? {});
+    const unsure = unsureAs({ kind, secret }, { olds, sentAs: stored.sentAs.get(key) });
+    if (unsure) stored.sentAs.set(key, unsure);
+  }
+  return updated.length > 0;
+}
+
 /** Applies the answers about unresolved creates to the state. @returns whether there was any. */
 function resolve(
   { kind, runtime }: ObjectOperations,
@@ -250,7 +270,8 @@ async function refreshObjects(
       runtime.messages.warnEach(goneNotice(target));
       for (const map of [events, eventIds, sentAs]) map.delete(key);
       // Its create has nothing to be taken over any more.
-      for (const [mark, made] of resolved) if (made === id) resolved.set(mark, "");
+      for (const [mark, made] of resolved)
+        if (made === id && runtime.record.lists(kind, mark)) resolved.set(mark, "");
       return true;
     }
     // An object that is known only by its fingerprint can't be compared. The read has shown that it exists.

@@ -111,7 +111,10 @@ function argumentsAfter(change: ResourceChange, object: PlannedObject, now: Obje
 }
 
 /** How the state's object was sent. */
-function asBefore({ kind, secret }: ResourceChange, { olds, sentAs }: PlannedObject) {
+function asBefore(
+  { kind, secret }: Pick<ResourceChange, "kind" | "secret">,
+  { olds, sentAs }: Pick<PlannedObject, "olds" | "sentAs">,
+) {
   const facts = secret.has("advertiserId") ? {} : olds;
   const body = fingerprintOfBody(kind, olds, secret);
   return sentAs ? { ...sentAs, body: sentAs.body ?? "" } : sentAsOf(kind, { body, facts });
@@ -121,8 +124,9 @@ function asBefore({ kind, secret }: ResourceChange, { olds, sentAs }: PlannedObj
  * How the state's object was sent, if an update may have changed it since: the next one sends all arguments. Undefined for
  * an object of unknown owner, which can't be updated, only replaced.
  */
-export function unsureAs(change: ResourceChange, object: PlannedObject) {
-  const sentAs: SentAs = asBefore(change, object);
-  if (change.kind.owner !== undefined && sentAs.owner === undefined) return undefined;
+export function unsureAs(...given: Parameters<typeof asBefore>) {
+  const [{ kind }] = given;
+  const sentAs: SentAs = asBefore(...given);
+  if (kind.owner !== undefined && sentAs.owner === undefined) return undefined;
   return { ...sentAs, isUnsure: true };
 }

@@ -163,7 +163,8 @@ function readOperation(
     can: { update: canUpdate },
   });
   const mayDelete = asksToDelete(before.outputs);
-  for (const { id = "", action } of objects) {
+  for (const { id, action } of objects) {
+    if (id === undefined) continue;
     const object = objectKey(kind.name, id);
     // A single resource's may send again what an interrupted update before it has sent.
     if (isUpdate && (!isSet || action.do === "update")) changes.push([object, "update"]);
