@@ -534,14 +534,14 @@ export class Life {
     );
     if (unresolvedKeys(simulation.stack.state).size > 0)
       throw new Violation("a create is unresolved after an up without errors");
-    for (const { key, kind, name, value, existingId } of simulation.stack.wanted) {
+    for (const { key, keys, kind, name, value, existingId } of simulation.stack.wanted) {
       const object = held.get(key);
       if (object === undefined)
         throw new Violation(`${key} is declared, and not in the state`);
       held.delete(key);
       // Somebody was told of both, and said that it is this one.
-      if (simulation.unsure.has(parseKey(key).shownName) || existingId !== undefined)
-        continue;
+      if (keys.some((each) => simulation.unsure.has(parseKey(each).shownName))) continue;
+      if (existingId !== undefined) continue;
       const made = simulation.platform.objects.find(
         (each) => objectKey(each.kind, each.id) === object,
       );

@@ -186,10 +186,12 @@ export class Person {
   #madeFor({ label, id }: Namesake): Made | undefined {
     const { simulation } = this;
     const held = new Set(heldIn(simulation.stack.state).map(({ object }) => object));
+    const kind = label.startsWith("Advertiser ") ? "Advertiser" : "ConversionEvent";
     return simulation.platform
       .madeFor(simulation.stack.id)
       .findLast(
         (each) =>
+          each.kind === kind &&
           (id === undefined ? parseKey(each.key).label === label : each.id === id) &&
           !held.has(objectKey(each.kind, each.id)),
       );

@@ -78,8 +78,14 @@ export class Platform {
   posts = 0;
   #next = 5001;
 
-  /** @param lagMs how long reads and searches don't find a new object. */
-  constructor(private readonly lagMs = 0) {}
+  /**
+   * @param lagMs how long reads and searches don't find a new object. @param isNumberedByKind whether an advertiser and an
+   * event may have the same id.
+   */
+  constructor(
+    private readonly lagMs = 0,
+    private readonly isNumberedByKind = false,
+  ) {}
 
   #isFound({ gone, fromMs }: Made): boolean {
     return gone === undefined && fromMs + this.lagMs <= time.clock.wallMs();
@@ -114,9 +120,10 @@ export class Platform {
 
   make(kind: Kind["name"], fields: Values, of: Partial<MadeByRun> = {}, delayMs = 0): Made {
     const { stack, key, self, at } = of;
+    const alike = this.objects.filter((each) => each.kind === kind);
     const made = {
       kind,
-      id: String(this.#next++),
+      id: String(this.isNumberedByKind ? 5001 + alike.length : this.#next++),
       fields,
       stack,
       key,

@@ -212,7 +212,7 @@ export class Simulation {
     random.names = 0;
     this.random = seededRandom(config.seed);
     this.machines = [new Machine(), new Machine(config.aheadMs)];
-    this.platform = new Platform(this.#lagMs);
+    this.platform = new Platform(this.#lagMs, config.seed % 2 === 1);
     const ofName = (id: string) => new Stack(id, config.guesses === "alike" ? "dev" : id);
     this.stacks = STACKS.slice(0, config.stacks).map(ofName);
     this.stack = this.stacks[0] as Stack;
