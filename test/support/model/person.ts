@@ -116,9 +116,10 @@ export class Person {
       const isSame = made !== undefined && made.self === wanted?.self;
       const isDeclared = objects.some((each) => each.label === label);
       const targeted = commands.find((line) => line.startsWith("pulumi up --target"));
-      // Once: what the program has undone since, that run doesn't come to.
-      if (isDeclared && targeted && !this.#targeted.has(label)) {
-        this.#targeted.add(label);
+      // Once, and once more with its id: what the program has undone since, that run doesn't come to.
+      const isFirst = !this.#targeted.has(`${label} ${id}`);
+      if (isDeclared && targeted && isFirst) {
+        this.#targeted.add(`${label} ${id}`);
         return this.#runTargeted(wordsIn(targeted));
       }
       if (isSame && (id !== undefined || this.random() < 0.5) && this.#rename(namesake))
