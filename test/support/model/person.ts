@@ -134,7 +134,9 @@ export class Person {
       const made = simulation.truthOf(name);
       // One object can't answer for two creates.
       if (made === undefined || given.has(made)) return undefined;
-      if (text.includes(`(not ${made.id}, the object that it replaces)`)) return undefined;
+      const isReplaced = (line: string) =>
+        line.startsWith(`  ${name}: `) && line.includes(`(not ${made.id}, the object`);
+      if (text.split("\n").some(isReplaced)) return undefined;
       given.add(made);
       created.add(name);
       return `${name}=${made.id}`;
