@@ -129,7 +129,7 @@ function partsIn(
       { subject },
     );
   };
-  /** @returns one entry; none if the value isn't an object. */
+  /** @returns a list with one entry, or an empty list if the value isn't an object. */
   const entryAt = (
     path: Path,
     names: Pick<CatalogEntry, "owner" | "key" | "subject">,

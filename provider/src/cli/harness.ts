@@ -84,7 +84,7 @@ export async function textOf(file: string) {
   for await (const chunk of stdin.setEncoding("utf8")) {
     all += chunk;
     // `pulumi plugin run` doesn't end a plugin's input, but what Pulumi prints is indented: its last brace stands alone.
-    if (/\n\}\s*$/.test(chunk)) break;
+    if (all.trimEnd().endsWith("\n}")) break;
   }
   return all;
 }

@@ -36,8 +36,8 @@ import {
   OpenCreates,
   type PlannedObject,
   type ResourceChange,
+  sentAsIfUpdated,
   shownAction,
-  unsureAs,
 } from "../plan/index.js";
 import { problemMessages } from "../rules/index.js";
 import { describeSettingProblem, problemsBeside } from "../settings/index.js";
@@ -341,15 +341,14 @@ async function withInterrupted(plan: Plan) {
   if (!can.update && !can.delete) return plan;
   const { interrupted } = (await runtime.record.state()) ?? {};
   if (!interrupted?.size) return plan;
-  const sentAs = new Map(stored.sentAs);
-  for (const object of plan.objects) {
-    const { key, ref, id = "", isDeclared } = object;
+  for (const { ref, id = "", isDeclared } of plan.objects) {
     const sent = interrupted.get(objectKey(kind.name, id));
-    if (!sent || !can[sent] || !isDeclared) continue;
-    const unsure = sent === "update" ? unsureAs(plan, object) : undefined;
-    if (unsure) sentAs.set(key, unsure);
-    runtime.messages.warnEach(interruptedNotice(ref, id, sent));
+    if (sent && can[sent] && isDeclared)
+      runtime.messages.warnEach(interruptedNotice(ref, id, sent));
   }
+  if (!can.update) return plan;
+  const sentAs = sentAsIfUpdated(plan, interrupted);
+  if (!sentAs) return plan;
   const whole = { ...plan, stored: { ...stored, sentAs } };
   return { ...whole, objects: namedObjects(whole) };
 }

@@ -20,7 +20,13 @@ import {
   type Kind,
   withDifferences,
 } from "../kinds/index.js";
-import { asUnresolved, changeMessages, isMade, sentAsOf, unsureAs } from "../plan/index.js";
+import {
+  asUnresolved,
+  changeMessages,
+  isMade,
+  sentAsIfUpdated,
+  sentAsOf,
+} from "../plan/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -28,7 +34,6 @@ import {
   argumentsIn,
   completeArguments,
   kindOf,
-  objectKey,
   objectRef,
   parseKey,
   type ResourceRef,
@@ -77,7 +82,10 @@ export async function readResource(
   const label = ref?.label ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const stored = readStored(resource, id, properties);
-  const isUnsure = update && noteInterrupted(operations, stored, inputs);
+  const secret = secretOfObjects(kind, secretArgumentsIn(inputs ?? {}));
+  const { interrupted } = runtime.record.arrived ?? {};
+  const unsure = update && sentAsIfUpdated({ kind, secret, stored }, interrupted);
+  if (unsure) stored.sentAs = unsure;
   const isUpdatable = isSet && ref && found;
   const noted = isUpdatable ? await keepUpdate(runtime, ref, stored, found.urn) : undefined;
   const isAnswered = resolve(operations, { id, ref }, stored, noted);
@@ -91,8 +99,9 @@ export async function readResource(
         `A refresh does not compare any ${kind.create.noun}: the last \`pulumi up\` had no read in advertising:operations. (--run-program uses the current settings.)`,
       );
     // An object that was just answered may be too new for a read to find it.
-    const isChanged = read && (await refreshObjects(operations, ref, stored, inputs));
-    if (!isChanged && !noted && !isUnsure) return { id, props: properties };
+    const isChanged =
+      read && (await refreshObjects(operations, ref, stored, ref && secret));
+    if (!isChanged && !noted && !unsure) return { id, props: properties };
   }
   if (!isSet && stored.eventIds.size === 0) return undefined;
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
@@ -174,24 +183,6 @@ async function keepUpdate(
   return Object.fromEntries(made.map(({ mark, id }) => [mark, id]));
 }
 
-/** Saves which objects an interrupted run may have updated. @returns whether there was any. */
-function noteInterrupted(
-  { kind, runtime }: ObjectOperations,
-  stored: StoredSet,
-  inputs: Values = {},
-) {
-  const secret = secretOfObjects(kind, secretArgumentsIn(inputs));
-  const isUpdated = ([, id]: [string, string]) =>
-    runtime.record.arrived?.interrupted.get(objectKey(kind.name, id)) === "update";
-  const updated = [...stored.eventIds].filter(isUpdated);
-  for (const [key] of updated) {
-    const olds = completeArguments(stored, stored.events.get(key) ?? {});
-    const unsure = unsureAs({ kind, secret }, { olds, sentAs: stored.sentAs.get(key) });
-    if (unsure) stored.sentAs.set(key, unsure);
-  }
-  return updated.length > 0;
-}
-
 /** Applies the answers about unresolved creates to the state. @returns whether there was any. */
 function resolve(
   { kind, runtime }: ObjectOperations,
@@ -244,17 +235,18 @@ function describeMade(kind: Kind, stored: StoredSet, key: string, record: Unreso
   stored.sentAs.set(key, sentAsOf(kind, { ...record, body: body || undefined }));
 }
 
-/** Copies the platform's values into the state. @returns whether anything differed. @throws AdvertisingError */
+/**
+ * Copies the platform's values into the state. @returns whether anything differed. @throws AdvertisingError
+ * @param secret undefined if the state does not say which values are secret.
+ */
 async function refreshObjects(
   operations: ObjectOperations,
   ref: ResourceRef | undefined,
   stored: StoredSet,
-  inputs: Values | undefined,
+  secret: ReadonlySet<string> | undefined,
 ) {
   const { kind, runtime } = operations;
   const { events, eventIds, sentAs, created, resolved } = stored;
-  // Undefined if the state does not say which values are secret.
-  const secret = ref && secretOfObjects(kind, secretArgumentsIn(inputs ?? {}));
   const refreshOne = async (key: string, id: string) => {
     const own = ref && objectRef(ref, key);
     const label = own ? `${own.label} (${id})` : `${kind.name} ${id}`;

@@ -35,7 +35,7 @@ export interface Runtime {
   messages: Messages;
   work: Work;
   record: RunRecord;
-  /** What the engine's command line says; undefined if that isn't known. */
+  /** The engine's command line; undefined if it isn't known. */
   command: EngineRun | undefined;
   /** The answers that `pending` passes to a refresh. */
   answers: Values;

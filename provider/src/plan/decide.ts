@@ -86,7 +86,7 @@ export interface Circumstances {
   override?(action: Action, changed: readonly string[]): Action;
 }
 
-/** What becomes of an object that leaves its resource. */
+/** Whether an object that leaves its resource is deleted or stays live, and why. */
 export interface Fate {
   id: string;
   isDeleted: boolean;

@@ -6,13 +6,14 @@ import {
   completeArguments,
   type DeclaredSet,
   type LeftLive,
+  objectKey,
   type SentAs,
   type StoredSet,
   type Unresolved,
 } from "../state/index.js";
 import type { PlannedObject } from "./decide.js";
 
-/** What an `up` has made of an object; empty if it did nothing, or failed. */
+/** The outcome of an `up` for an object; empty if it did nothing, or failed. */
 export interface ObjectAfter {
   /** The object that the resource or member has now. */
   id?: string | undefined;
@@ -110,11 +111,12 @@ function argumentsAfter(change: ResourceChange, object: PlannedObject, now: Obje
   return { entry: kept, sentAs: isDescribed ? undefined : asBefore(change, object) };
 }
 
+type Sending = Pick<ResourceChange, "kind" | "secret">;
+/** An object as the state has it. */
+type Former = Pick<PlannedObject, "olds" | "sentAs">;
+
 /** How the state's object was sent. */
-function asBefore(
-  { kind, secret }: Pick<ResourceChange, "kind" | "secret">,
-  { olds, sentAs }: Pick<PlannedObject, "olds" | "sentAs">,
-) {
+function asBefore({ kind, secret }: Sending, { olds, sentAs }: Former): SentAs {
   const facts = secret.has("advertiserId") ? {} : olds;
   const body = fingerprintOfBody(kind, olds, secret);
   return sentAs ? { ...sentAs, body: sentAs.body ?? "" } : sentAsOf(kind, { body, facts });
@@ -124,9 +126,30 @@ function asBefore(
  * How the state's object was sent, if an update may have changed it since: the next one sends all arguments. Undefined for
  * an object of unknown owner, which can't be updated, only replaced.
  */
-export function unsureAs(...given: Parameters<typeof asBefore>) {
-  const [{ kind }] = given;
-  const sentAs: SentAs = asBefore(...given);
-  if (kind.owner !== undefined && sentAs.owner === undefined) return undefined;
+function unsureAs(sending: Sending, former: Former) {
+  const sentAs = asBefore(sending, former);
+  if (sending.kind.owner !== undefined && sentAs.owner === undefined) return undefined;
   return { ...sentAs, isUnsure: true };
+}
+
+/**
+ * How a resource's objects were sent, by key, if an interrupted update may have changed some of them; otherwise undefined.
+ * @param interrupted the operation that an interrupted run may have sent, by `objectKey`.
+ */
+export function sentAsIfUpdated(
+  sending: Sending & Pick<ResourceChange, "stored">,
+  interrupted: ReadonlyMap<string, string> = new Map(),
+) {
+  const { kind, stored } = sending;
+  const updated = [...stored.eventIds].filter(([, id]) => {
+    return interrupted.get(objectKey(kind.name, id)) === "update";
+  });
+  if (updated.length === 0) return undefined;
+  const sentAs = new Map(stored.sentAs);
+  for (const [key] of updated) {
+    const olds = completeArguments(stored, stored.events.get(key) ?? {});
+    const unsure = unsureAs(sending, { olds, sentAs: sentAs.get(key) });
+    if (unsure) sentAs.set(key, unsure);
+  }
+  return sentAs;
 }

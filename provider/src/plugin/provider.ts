@@ -158,7 +158,7 @@ export class AdvertisingPlugin {
     return diffResource(resource, this.runtime, ref, change);
   }
 
-  /** What a create will return, as far as that is known in a preview. @throws AdvertisingError if it would fail. */
+  /** The id and outputs of a create, as far as a preview knows them. @throws AdvertisingError if it would fail. */
   async previewCreate(urn: string, { values, secret }: Properties) {
     const resource = await this.#preview(urn, { id: "", olds: {}, news: values });
     const id = adoptedBy(values);
