@@ -26,8 +26,12 @@ import type { TestProject } from "vitest/node";
 export const PASSPHRASE = "a passphrase for tests";
 export const PROJECT = "tiny";
 export const STACK = "dev";
-/** Processes of Pulumi that the tests of a project may start. */
-const LIMITS: Readonly<Record<string, number>> = { engine: 290, package: 22 };
+/**
+ * Processes of Pulumi that the tests of a project may start, without those of the random kills: a kill that leaves
+ * nothing open needs fewer of them.
+ */
+const LIMITS: Readonly<Record<string, number>> = { engine: 262, package: 22 };
+const RANDOM_KILLS = /(^|\s)record$/;
 
 /** Files the command writes, as texts: the backend's file of the stack, the backend's own, the stack's settings. */
 export interface InitialisedStack {
@@ -182,7 +186,8 @@ exec "${real.trim()}" "$@"
       );
     rmSync(counting, { recursive: true, force: true });
     const limit = LIMITS[project.name] ?? 0;
-    if (process.env.KILLS === undefined && all.length > limit)
+    const counted = all.filter((name) => !RANDOM_KILLS.test(name));
+    if (process.env.KILLS === undefined && counted.length > limit)
       throw new Error(
         `at most ${limit}: an engine test is for what the engine adds; the rest is decided in unit, sandbox and model`,
       );
