@@ -7,6 +7,7 @@ import {
   journalFiles,
   RESOURCE_FORMS,
   SingleObjectFixture,
+  wordsOf,
 } from "../support/set-engine.js";
 
 const LOST = { on: "event", act: true, with: { kind: "reset" } } as const;
@@ -30,6 +31,8 @@ describe.each(RESOURCE_FORMS)("%s", (form) => {
       return [...(readJournal(path)?.entries.values() ?? [])];
     });
     expect(entries).toMatchObject([{ state: "created", body: "" }]);
+    const next = await engine.up(declared);
+    expect(wordsOf(next.run)).toContain("nothing shows with which arguments");
     expect(sandbox.eventPosts).toBe(1);
   });
 
@@ -42,7 +45,9 @@ describe.each(RESOURCE_FORMS)("%s", (form) => {
     expect(fixture.unresolved).toMatchObject({ body: "" });
     const outcomes = { [String(fixture.unresolved?.mark)]: String(sandbox.events[0]?.id) };
     const environment = { ADVERTISING_ANSWERS: JSON.stringify({ outcomes }) };
-    expect((await engine.refresh({ environment })).error).toBeUndefined();
+    const refreshed = await engine.refresh({ environment });
+    expect(refreshed.error).toBeUndefined();
+    expect(wordsOf(refreshed.run)).toContain("nothing shows with which arguments");
     expect((await engine.up(declared)).error).toBeUndefined();
     expect(fixture.id).toBe(String(sandbox.events[0]?.id));
     expect(sandbox.eventPosts).toBe(1);

@@ -1,6 +1,7 @@
 /** Which creates of earlier runs are open: the table of `plan/open-creates.ts`, row by row. */
 import { describe, expect, it } from "vitest";
 import {
+  addUnresolved,
   asLastSent,
   asUnresolved,
   isOfState,
@@ -291,6 +292,14 @@ describe("reports of one mark", () => {
       { body: "", name: "Buy", facts: {} },
     ],
     [
+      "they differ, and one has the object",
+      [
+        { facts, field },
+        { body: "c", facts: { value: 2 }, state: "created", id: "5" },
+      ],
+      { body: "c", name: "Buy", facts: { value: 2 } },
+    ],
+    [
       "their names differ",
       [{ field }, { body: "c", name: "Lead" }],
       { body: "", facts: {} },
@@ -305,6 +314,20 @@ describe("reports of one mark", () => {
     const all = { name: undefined, facts: undefined, ...expected };
     expect({ body, name, facts: known }).toEqual(all);
   });
+});
+
+it("several creates of one object are one question, with what they agree about", () => {
+  const facts = { advertiserId: 1, value: 2 };
+  const unresolved = new Map();
+  addUnresolved(unresolved, "k", listed({ facts }));
+  addUnresolved(unresolved, "k", listed({ mark: "n", facts }));
+  expect(unresolved.get("k")).toMatchObject({ mark: "m", body: "b", name: "Buy", facts });
+  addUnresolved(unresolved, "k", listed({ body: "c", facts: { ...facts, value: 3 } }));
+  const agreed = { mark: "m", body: "", name: "Buy", facts: { advertiserId: 1 } };
+  expect(unresolved.get("k")).toMatchObject(agreed);
+  expect(unresolved.get("k").facts).not.toHaveProperty("value");
+  addUnresolved(unresolved, "k", listed({ body: "d", name: "Lead" }));
+  expect(unresolved.get("k")).not.toHaveProperty("name");
 });
 
 describe("journals that nobody needs any more", () => {

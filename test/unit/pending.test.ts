@@ -309,11 +309,11 @@ describe("answers", () => {
     const two = facts([], [creating("buy"), creating("buy", { __run: OTHER })]);
     const outcomes = (answers: Typed) =>
       read(answers, two).answers.map((each) => [each.create.record.run, each.id]);
-    // An id is that of one of them. The others need an answer of their own.
-    expect(outcomes({ created: ["buy=5"] })).toEqual([[OTHER, "5"]]);
+    // An id is that of the last one. The others need an answer of their own.
+    expect(outcomes({ created: ["buy=5"] })).toEqual([[RUN, "5"]]);
     expect(outcomes({ created: ["buy=5"], "not-created": ["buy"] })).toEqual([
-      [OTHER, "5"],
-      [RUN, ""],
+      [RUN, "5"],
+      [OTHER, ""],
     ]);
     expect(outcomes({ "not-created": ["buy"] })).toEqual([
       [OTHER, ""],
@@ -321,6 +321,15 @@ describe("answers", () => {
     ]);
     const more = { created: ["buy=5", "buy=6"], "not-created": ["buy"] };
     expect(() => read(more, two)).toThrow('"buy" has two answers');
+  });
+
+  it("an id is that of the doubtful create only if its journal names it", () => {
+    const others = noted(BUY, "created", { id: "9", mark: "other" });
+    const both = facts([], [creating("buy")], ["elsewhere", [others]]);
+    const runOf = (id: string) =>
+      read({ created: [`buy=${id}`] }, both).answers.map(({ create }) => create.knownBy);
+    expect(runOf("5")).toEqual(["record"]);
+    expect(runOf("9")).toEqual(["journal"]);
   });
 
   it("--forget ends what only the journal has, what the state has as unresolved, and what is known to be made", () => {

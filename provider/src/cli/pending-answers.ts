@@ -53,8 +53,10 @@ export function readAnswers(
     // The name of a set stands for its other events.
     let left = meant.filter((create) => !answers.has(create));
     if (left.length === 0) faults.push(`"${name}" has two answers`);
-    // Several runs may have sent a resource's create. An id is that of one of them.
-    if (id !== "") left = left.slice(0, 1);
+    // Several runs may have sent a resource's create, and an id is that of one of them. The last one knew that nothing was
+    // open, or it wouldn't have sent its own. A doubtful one may be another state's.
+    const isLikely = ({ record }: Create) => !record.isDoubtful || record.id === id;
+    if (id !== "") left = [left.findLast(isLikely) ?? left.slice(-1)].flat();
     for (const create of left) {
       const conflict = idConflict({ create, id }, creates, [...answers.values()]);
       if (conflict === undefined) answers.set(create, { create, id, isForgotten });

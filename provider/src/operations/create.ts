@@ -55,7 +55,12 @@ import {
   SENT_AS,
   type Unresolved,
 } from "../state/index.js";
-import { namesakesMessage, refusedBeforeMessage, warnOfPlatform } from "./messages.js";
+import {
+  namesakesMessage,
+  refusedBeforeMessage,
+  unknownSendingNotice,
+  warnOfPlatform,
+} from "./messages.js";
 import {
   assertSameAccount,
   describeDefect,
@@ -238,7 +243,10 @@ function takeOver(runtime: Runtime, task: ObjectTask, made: CreateRecord & { id:
   }
   const outcome = { kind: "created", id, mark, isTakenOver: true } as const;
   const differs = differsFromSent(runtime, task, made);
-  if (!differs) return outcome;
+  if (!differs) {
+    if (made.body === "") runtime.messages.warnEach(unknownSendingNotice(ref, id));
+    return outcome;
+  }
   let sentAs = sentAsOf(kind, made);
   if (differs === "perhaps")
     sentAs = { ...sentAsOf(kind, { body: undefined, facts: values }), isUnsure: true };

@@ -96,6 +96,12 @@ export function takeOverNotice(
   return notice("sent by earlier runs", ref, text, id);
 }
 
+/** An object of an earlier run counts as declared, though its arguments can't be compared. */
+export function unknownSendingNotice(ref: ResourceRef, id: string) {
+  const text = `${ref.label} is ${id}, but nothing shows with which arguments an earlier run sent it: they are secret, or two runs had different ones. Compare it with the program on the platform.`;
+  return notice("sent with unknown arguments", ref, text, id);
+}
+
 export interface MadeObject {
   ref: ResourceRef;
   id: string;

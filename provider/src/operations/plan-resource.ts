@@ -25,8 +25,8 @@ import {
   ownerIn,
 } from "../kinds/index.js";
 import {
+  addUnresolved,
   adoptedBy,
-  asUnresolved,
   type Circumstances,
   changeMessages,
   decideObjects,
@@ -378,10 +378,10 @@ function withUnresolved(plan: Plan, open: OpenCreates) {
     if (object && isQuiet(object) && !runtime.record.willForget(create)) continue;
     // A run that knew the object of an earlier create has taken it over, and sent nothing.
     if (object && open.of(object.keys).some(isMade)) continue;
-    if (object && unresolved.has(object.key)) continue;
     // Perhaps the member's former key: commands use the names that `pending` has.
-    const { member = SINGLE } = parseKey(create.key);
-    if (!unresolved.has(member)) unresolved.set(member, asUnresolved(create));
+    let { member = SINGLE } = parseKey(create.key);
+    if (object && unresolved.has(object.key)) member = object.key;
+    addUnresolved(unresolved, member, create);
   }
   return { ...stored, unresolved };
 }

@@ -21,7 +21,7 @@ import {
   withDifferences,
 } from "../kinds/index.js";
 import {
-  asUnresolved,
+  addUnresolved,
   changeMessages,
   isMade,
   sentAsIfUpdated,
@@ -48,7 +48,13 @@ import {
 } from "../state/index.js";
 import { isResource } from "./apply.js";
 import { createdAt, ObjectOperations } from "./execute.js";
-import { driftNotice, goneNotice, replacedNotice, tooEarlyNotice } from "./messages.js";
+import {
+  driftNotice,
+  goneNotice,
+  replacedNotice,
+  tooEarlyNotice,
+  unknownSendingNotice,
+} from "./messages.js";
 import { assertSameAccount } from "./outcome.js";
 import { secretOfObjects } from "./plan-resource.js";
 import type { Runtime } from "./runtime.js";
@@ -175,7 +181,7 @@ async function keepUpdate(
   if (sent.length === 0) return undefined;
   for (const create of sent) {
     const { member = SINGLE } = parseKey(create.key);
-    stored.unresolved.set(member, asUnresolved(create));
+    addUnresolved(stored.unresolved, member, create);
   }
   const made = sent.filter(isMade).filter(({ id, key }) => {
     return record.arrived?.holdersOf(parseKey(key).kind, id).length === 0;
@@ -199,6 +205,7 @@ function resolve(
     if (made === undefined) continue;
     isAnswered = true;
     stored.unresolved.delete(key);
+    const own = ref && objectRef(ref, key);
     // A journal may have it too.
     stored.resolved.set(mark, made);
     if (made === "") continue;
@@ -206,12 +213,13 @@ function resolve(
     stored.created = createdAt(runtime) ?? stored.created;
     const former = stored.eventIds.get(key);
     stored.eventIds.set(key, made);
-    describeMade(kind, stored, key, runtime.record.asLastSent(record));
+    const sent = runtime.record.asLastSent(record);
+    describeMade(kind, stored, key, sent);
+    if (own && sent.body === "") runtime.messages.warnEach(unknownSendingNotice(own, made));
     if (former === undefined || former === made) continue;
     const left = { id: former, key, at: isoNow(runtime.work.clock) };
     stored.left = [...stored.left, left];
-    if (!ref) continue;
-    const own = objectRef(ref, key);
+    if (!own) continue;
     const old = { id: former, isDeleted: false };
     runtime.messages.warnEach(replacedNotice(kind, own, old, `is ${made} now`));
   }

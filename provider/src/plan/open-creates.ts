@@ -185,7 +185,7 @@ const RANK = { sent: 0, created: 1, closed: 2 };
 
 /**
  * Joins the reports of one mark: who knows most about the outcome wins, then the last sending. What was sent is known
- * only if all agree.
+ * from who knows the object, or if all agree.
  */
 function joinReports(all: readonly Report[]) {
   // Another state's answers say nothing about this state's create.
@@ -203,15 +203,38 @@ function join(reports: readonly Report[]) {
   all.isDoubtful = reports.every(({ isDoubtful }) => isDoubtful);
   // It is about one sending only.
   if (reports.length > 1) delete all.latest;
-  const bodies = new Set(reports.map(({ body }) => body).filter((body) => body !== ""));
+  const sending = reports.filter(
+    ({ state }) => all.state !== "created" || state === "created",
+  );
+  const bodies = new Set(sending.map(({ body }) => body).filter((body) => body !== ""));
   const [body = ""] = bodies;
   if (bodies.size <= 1) return { ...all, body };
   const [first] = reports;
   // Without a search, a repeated run has sent nothing: only the earliest operation's create.
   if (first && all.field === undefined)
     return { ...all, body: first.body, facts: first.facts, name: first.name };
-  if (reports.some(({ name }) => name !== all.name)) delete all.name;
-  return { ...all, body: "", facts: {} };
+  return { ...all, ...agreed(all, reports) };
+}
+
+/** Notes an open create of a resource's object: several of one object are one, of which only what they agree about is known. */
+export function addUnresolved(
+  unresolved: Map<string, Unresolved>,
+  member: string,
+  create: OpenCreate,
+) {
+  const first = unresolved.get(member) ?? asUnresolved(create);
+  unresolved.set(member, withoutUndefined({ ...first, ...agreed(first, [create]) }));
+}
+
+/** What creates of one object agree about, if nobody knows which of them has made it. */
+function agreed(first: CreateRecord, others: readonly CreateRecord[]) {
+  const { body, name, facts = {} } = first;
+  if (body !== "" && others.every((each) => each.body === body)) return {};
+  const same = Object.entries(facts).filter(([property, value]) =>
+    others.every((each) => each.facts?.[property] === value),
+  );
+  const isNamed = others.every((each) => each.name === name);
+  return { body: "", name: isNamed ? name : undefined, facts: Object.fromEntries(same) };
 }
 
 /**

@@ -3,7 +3,7 @@
  * nothing is created twice, no created id is lost without having been said, and nothing is deleted that something has.
  */
 import { isDeepStrictEqual } from "node:util";
-import { own } from "../../../provider/src/base/index.js";
+import { joined, own } from "../../../provider/src/base/index.js";
 import { pendingCommand } from "../../../provider/src/cli/pending.js";
 import { createProvider } from "../../../provider/src/dynamic/provider.js";
 import type { JournalEntry } from "../../../provider/src/journal/journal-entry.js";
@@ -287,6 +287,10 @@ export class Simulation {
       /^ {2}(\S+): look in the account for the (?:\w+(?! named)|ConversionEvent named "[^"]*")(?:,|;|$)/gm,
     ))
       this.unsure.add(short);
+    for (const [, member, name = ""] of text.matchAll(
+      /^ *(?:events\["(.*)"\] of )?\w+ "(.*)" is \d+, but nothing shows/gm,
+    ))
+      this.unsure.add(joined("/", name, member));
     for (const [word] of text.matchAll(/N\d+|\S+ \(outcome unknown\)/g))
       this.#said.add(word);
     for (const id of this.idsIn(text)) this.#said.add(id);

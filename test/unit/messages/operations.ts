@@ -153,6 +153,8 @@ export const operations: Examples = {
     tell.takeOverNotice(purchase, { ...record, id: "4711" }).text,
   "a preview, before a take-over with arguments that differ, perhaps": () =>
     tell.takeOverNotice(purchase, { ...record, id: "4711" }, true).text,
+  "taken over, and its arguments are unknown": () =>
+    tell.unknownSendingNotice(purchase, "4711").text,
   "created with other arguments, in a preview": () =>
     tell.madeOtherwiseMessage([{ ref: purchase, id: "4711" }]),
   "a preview, before a create of unknown outcome is looked for": () =>
@@ -256,6 +258,7 @@ export const operations: Examples = {
       const target = { ...ref, id: "42" };
       for (const notice of [
         tell.takeOverNotice(ref, made),
+        tell.unknownSendingNotice(ref, "42"),
         tell.leavingNotice(leaving(ref), LIVE),
         tell.leavingNotice(leaving(ref), DELETED),
         tell.formerlyLeftNotice(ref, [{ id: "7", at: AT }]),
