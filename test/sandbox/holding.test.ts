@@ -317,7 +317,16 @@ it.each([undefined, "default"])(
     const settings = operatedSettings({ delete: eventOperations.delete });
     const run = engine.newRun({ settings });
     // The engine calls no `diff`.
-    const context = { identity: inputs.__identity, run: { isUp: true, resources: 1 } };
+    const contextOf = (isUp: boolean) => {
+      return { identity: inputs.__identity, run: { isUp, resources: 1 } };
+    };
+    const preview = engine.newRun({ settings });
+    const events = { ...Object(inputs.events), n: { eventName: "New", value: 1 } };
+    await preview.set.check({}, { ...inputs, events, __identity: contextOf(false) });
+    // A plugin's preview shows it in `create`.
+    if (plugin === undefined)
+      expect(wordsOf(preview)).toContain("events: 1 to create, 1 unchanged");
+    const context = contextOf(true);
     const checked = await run.set.check({}, { ...inputs, __identity: context });
     const { outs } = await run.set.create(checked.inputs ?? {});
     await run.set.delete(id, outputs);

@@ -117,7 +117,7 @@ export function savedAsSentMessage(all: readonly MadeObject[]) {
 /** The error of a preview for objects that were sent with other arguments. */
 export function madeOtherwiseMessage(all: readonly MadeObject[]) {
   return [
-    `${madeOtherwise(all)} To take over what was created, undo the change and run \`pulumi up\`.`,
+    `${madeOtherwise(all)} To use them as they are, undo the change and run \`pulumi up\`.`,
     "To keep the change, run the command below. It saves what was created, and ends with an error.",
     `  ${inStack("pulumi up --skip-preview --continue-on-error")}`,
   ].join("\n");
@@ -127,7 +127,7 @@ function madeOtherwise(all: readonly MadeObject[]) {
   const those = all.map(({ ref, id, isUnsure }) => {
     return `${ref.shownName} (${id}${isUnsure ? ", perhaps" : ""})`;
   });
-  return `Earlier runs created these with arguments that differ from the program's: ${listed(those)}.`;
+  return `The arguments of these objects differ from the program's: ${listed(those)}.`;
 }
 
 /** Values that are accepted, and probably mistakes. A catalog shows them itself, with their places. */

@@ -576,17 +576,16 @@ async function tellPreview(known: Plan, mayChange = false) {
   }
 }
 
-/** Shows what an `up` would do with a set. @param takenOver the new events that are taken over. */
-function tellSet(plan: Plan, takenOver: ReadonlySet<PlannedObject>) {
-  const { runtime, resource, kind, ref, can, objects } = plan;
+/** Shows what an `up` would do with a set. @param objects without those that are taken over. */
+function tellSet(plan: Plan, objects: readonly PlannedObject[]) {
+  const { runtime, resource, kind, ref, can } = plan;
   const { deployment, messages } = runtime;
   if (resource === kind) return;
-  const others = objects.filter((object) => !takenOver.has(object));
   const isKept = (id: string) => deployment.isClaimedOrAdopted(kind, id);
   // As for a single resource that is replaced.
-  const isReplaced = others.some(({ action }) => action.do === "replace");
+  const isReplaced = objects.some(({ action }) => action.do === "replace");
   const severity = isReplaced ? "warn" : "info";
-  messages.tellAt(severity, ref.resourceUrn, planMessage(kind, others, can, isKept));
+  messages.tellAt(severity, ref.resourceUrn, planMessage(kind, objects, can, isKept));
 }
 
 /** Shows the object that a single resource's create replaces. */
@@ -611,7 +610,7 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
   const blocked = blockedIn(plan);
   const namesakes: Namesake[] = [];
   const otherwise: MadeObject[] = [];
-  const takenOver = new Set<PlannedObject>();
+  const shown = new Map<string, PlannedObject>(objects.map((each) => [each.key, each]));
   const sent = objects.filter((object) => {
     const isSent = ["create", "replace", "recover"].includes(shownAction(object));
     return isSent && adoptedBy(object.entry) === undefined;
@@ -626,14 +625,15 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
     assertAccountOfOpen(runtime, open, keys);
   }
   for (const object of sent) {
-    const { ref, id, values } = object;
+    const { ref, id, key, values } = object;
     const decided = planOfCreate(runtime, { ...object, kind }, open);
     switch (decided.do) {
       // Under `up --replace`, a set keeps its events.
       case "keep":
       case "take over": {
         const { create } = decided;
-        if (id === undefined) takenOver.add(object);
+        if (decided.do === "keep") shown.set(key, { ...object, action: { do: "same" } });
+        else if (id === undefined) shown.delete(key);
         const differs = differsFromSent(runtime, { ...plan, values }, create);
         if (differs && !mayChange && !holdsUnknown(values))
           otherwise.push({ ref, id: create.id, isUnsure: differs === "perhaps" });
@@ -661,7 +661,7 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
   if (otherwise.length > 0) errors.push(madeOtherwiseMessage(otherwise));
   if (namesakes.length > 0) errors.push(namesakesMessage(namesakes));
   if (blocked.length > 0) errors.push(unresolvedMessage(blocked));
-  if (errors.length === 0) tellSet(plan, takenOver);
+  if (errors.length === 0) tellSet(plan, [...shown.values()]);
   for (const each of notices) runtime.messages.warnEach(each);
   if (errors.length > 0) throw new BlockedCreateError(errors.join("\n"));
 }
