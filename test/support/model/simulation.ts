@@ -282,7 +282,7 @@ export class Simulation {
 
   say(text: string): void {
     this.log.push(text);
-    // Without a name or a value, two that differ may have been sent (recover.md).
+    // Without a name or a value, two that differ may have been sent.
     for (const [, short = ""] of text.matchAll(
       /^ {2}(\S+): look in the account for the (?:\w+(?! named)|ConversionEvent named "[^"]*")(?:,|;|$)/gm,
     ))
@@ -570,7 +570,7 @@ export class Simulation {
     if (this.config.isDiskless) this.machines[machine].lose();
   }
 
-  /** With a search, a repeated run may have sent either of two operations' arguments with one mark (recover.md). */
+  /** With a search, a repeated run may have sent either of two operations' arguments with one mark. */
   #noteUnsure(state: Deployment): void {
     if (!this.config.search) return;
     const byMark = Map.groupBy(savedStateOf(exportOf(state)).sent, ({ mark }) => mark);
