@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Values } from "../../provider/src/base/index.js";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
-import { upAndKill } from "../support/killing.js";
+import { struck, upAndKill } from "../support/killing.js";
 import { throughPlugin } from "../support/plugin.js";
 import { commandsIn, typed } from "../support/printed-commands.js";
 import { seededRandom } from "../support/random.js";
@@ -19,7 +19,7 @@ import {
   setShopOf,
   shopOf,
 } from "../support/recovery.js";
-import { newStack, type TestStack, useSandbox, well } from "../support/stack.js";
+import { newStack, program, type TestStack, useSandbox, well } from "../support/stack.js";
 
 const KILLS = Number(process.env.KILLS ?? 1);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -174,3 +174,40 @@ it.each(SCENES)(
     }
   },
 );
+
+it("the next `up` saves a component before it comes to a killed set: what its preview has read counts, on a new machine", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const event = {
+    search: "GET rest/event?alternative_id={mark}",
+    update: "PUT rest/event/{id}",
+  };
+  const shop = (value: number, before = "", more = "") =>
+    program(`
+${before}
+const a = new advertising.Advertiser("a", { advertiserName: "A" });
+new advertising.ConversionEvent("e", { eventName: "E", advertiserId: a, value: ${value} });
+new advertising.ConversionEventSet("s", { advertiserId: a, events: { k: { eventName: "K", value: 1 }${more} } });`);
+  const added = ', l: { eventName: "L", value: 1 }';
+  const stack = await newStack(shop(1), {
+    sandbox,
+    config: {
+      "advertising:markField": "alternative_id",
+      "advertising:operations": { createdVisibleAfterSeconds: 0, event },
+    },
+  });
+  await well(stack.up());
+  stack.program(shop(2, "", added));
+  const updated = sandbox.fail({ on: "update", act: true, with: { kind: "no-answer" } });
+  const created = sandbox.fail({ on: "event", act: true, with: { kind: "no-answer" } });
+  expect(await upAndKill(stack, struck(updated, created), "tree")).toBe(true);
+  const next = await stack.onAnotherMachine();
+  await stack.loseDisk();
+  await next.cancel();
+  expect(sandbox).toMatchObject({ creates: 4, updates: 1 });
+  next.program(shop(1, 'new pulumi.ComponentResource("my:index:First", "first");', added));
+  await well(next.previewAndUp());
+  expect(sandbox).toMatchObject({ creates: 4, updates: 2 });
+  const live = sandbox.events.map(({ event_name, value }) => `${event_name} ${value}`);
+  expect(live.sort()).toEqual(["E 1", "K 1", "L 1"]);
+  expect(await next.ids()).toMatchObject({ s: { l: Number(idOf(sandbox, "s/l")) } });
+});

@@ -2,7 +2,7 @@
  * What follows from Pulumi's record: a killed run's creates are known on every machine, also without its disk; what ended
  * cleanly counts by the state alone; and who has an object. Nothing is sent twice, and nothing is lost.
  */
-import { rmSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { pendingCommand } from "../../provider/src/cli/pending.js";
 import type * as pulumi from "../../provider/src/cli/pulumi.js";
@@ -12,7 +12,7 @@ import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
-import { type RunOptions, withClock } from "../support/run.js";
+import { journalsOf, type RunOptions, withClock } from "../support/run.js";
 import { SavedStack } from "../support/saved-stack.js";
 import {
   AdvertiserEngine,
@@ -1341,3 +1341,50 @@ describe.each(["a single event", "a set"] as const)(
     });
   },
 );
+
+describe("an `up` that Pulumi has saved for another package before this one reads the record", () => {
+  const engineId = "4711 1";
+
+  it("a killed update of a set: what its preview has read is searched for, and nothing is sent again", async () => {
+    const sandbox = await operatedSandbox();
+    const { search } = eventOperations;
+    const options = { settings: operatedSettings({ search }) };
+    const on = (folder: string) => new SetEngine(sandbox, folder, "e");
+    const before = { advertiserId: 1, events: { a: { eventName: "A", value: 1 } } };
+    const declared = { advertiserId: 1, events: { ...before.events, k: E } };
+    await on(newFolder()).up(before, options);
+    await on(newFolder()).upAndKill(declared, undefined, options);
+    const next = on(newFolder());
+    const previewed = await next.preview(declared, { ...options, engineId });
+    expect(previewed).toContain("`pulumi up` searches the platform for it");
+    next.saved.saveFirst();
+    const run = { ...options, engineId, engine: "another address", adapt: withoutWaiting };
+    expect((await next.up(declared, run)).error).toBeUndefined();
+    expect(next.state?.outputs.eventIds).toEqual({ a: 2, k: 3 });
+    expect([sandbox.eventPosts, readdirSync(journalsOf(next.folder))]).toEqual([2, []]);
+  });
+
+  it.each(["a set's event", "a single event"])(
+    "a killed change of %s that was undone: all its arguments are sent",
+    async (form) => {
+      const sandbox = await operatedSandbox();
+      const { update } = eventOperations;
+      const options = { settings: operatedSettings({ update }) };
+      const isSet = form === "a set's event";
+      const on = (folder: string): Engine =>
+        isSet ? new SetEngine(sandbox, folder, "e") : new EventEngine(sandbox, folder, "e");
+      const declared = (value: number) =>
+        isSet
+          ? { advertiserId: 1, events: { k: { ...E, value } } }
+          : { advertiserId: 1, ...E, value };
+      await on(newFolder()).up(declared(1), options);
+      await on(newFolder()).upAndKill(declared(2), undefined, options);
+      const next = on(newFolder());
+      const previewed = await next.preview(declared(1), { ...options, engineId });
+      expect(previewed).toContain("an interrupted run may have updated 2");
+      next.saved.saveFirst();
+      await next.up(declared(1), { ...options, engineId });
+      expect(sandbox).toMatchObject({ updates: 2, events: [{ value: 1 }] });
+    },
+  );
+});

@@ -48,6 +48,8 @@ export interface RunOptions {
   readonly provider?: string;
   /** The engine's address. */
   readonly engine?: string;
+  /** Tells the engine's process, of an `up` and its preview, from others. */
+  readonly engineId?: string;
   /** Replaces parts of the runtime. */
   readonly adapt?: (runtime: Runtime) => Runtime;
 }
@@ -76,6 +78,7 @@ export function newRun(
     command,
     provider,
     engine,
+    engineId,
     adapt = (runtime) => runtime,
   }: RunOptions = {},
 ) {
@@ -104,6 +107,7 @@ export function newRun(
       ...(provider !== undefined && { provider }),
       engine,
       pulumi: {
+        engineId,
         command: {
           command: "up",
           stack: undefined,
@@ -150,6 +154,8 @@ export function newRun(
   };
   return {
     runtime,
+    /** Whether it is an `up`, or the preview that belongs to one. */
+    isOfUp: engineId !== undefined,
     /** Messages about the whole run, scrubbed, repetitions included. */
     said,
     /** Messages about single resources. */

@@ -92,6 +92,12 @@ export class SavedStack {
     this.#saves++;
   }
 
+  /** A run begins, and saves for another package before it comes to this one. */
+  saveFirst(): void {
+    this.beginRun(true);
+    this.save();
+  }
+
   /** `pulumi refresh --clear-pending-creates` */
   clearCreates(): void {
     this.operations = [];

@@ -357,7 +357,7 @@ export async function runProgram(
   others = 0,
 ): Promise<(string | undefined)[]> {
   const { command } = run.runtime;
-  if (command && !isUp) command.command = "preview";
+  if (command && !isUp && !run.isOfUp) command.command = "preview";
   if (command && others > 0) command.targets = program.map(([{ urn }]) => urn);
   const declared = program.flatMap(([engine, values]) =>
     values === undefined ? [] : [[engine, values] as const],

@@ -53,6 +53,11 @@ export function journalPath(
   return join(folder, `${digestOf(stack, backend)}.${run}.jsonl`);
 }
 
+/** The path of what an engine's processes note about a stack for each other. */
+export function engineNotesPath({ stack, backend }: StackPlace, folder: string) {
+  return join(folder, `${digestOf(stack, backend)}.engine.json`);
+}
+
 /**
  * The paths of the journal files that may be about a stack: those of its place, wherever the guess of the backend is
  * right, and those of the runs that Pulumi's record names.

@@ -4,7 +4,14 @@ import { hostname } from "node:os";
 import { asRecord, type Environment, jsonIn, SettingsError } from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
 import { type Disk, stateFolder, systemDisk } from "../files/index.js";
-import { cookieFileFor, Journal, setPrintedStack, stackPlace } from "../journal/index.js";
+import {
+  cookieFileFor,
+  EngineNotes,
+  engineNotesPath,
+  Journal,
+  setPrintedStack,
+  stackPlace,
+} from "../journal/index.js";
 import { startOf } from "../plan/index.js";
 import {
   type EngineRun,
@@ -99,12 +106,14 @@ export function createRuntime(
   const isSameAccount = accountMatcher(settings);
   let client: Client | undefined;
   let journal: Journal | undefined;
+  let notes: EngineNotes | undefined;
   let stack: string | undefined;
   const record = new RunRecord({
     isThisRun: (run) => run.startsWith(engineName),
     isSameAccount,
     read: () => pulumi.read(stack),
     journal: () => journal,
+    notes: () => notes,
     isUp: () => deployment.isUp === true,
     hasCheckpoints,
     warn: messages.say,
@@ -136,6 +145,13 @@ export function createRuntime(
         { folder, disk, say: messages.say },
         async () => startOf(await record.state()),
       );
+      const { engineId, command } = pulumi;
+      if (engineId !== undefined && command?.command === "up")
+        notes = new EngineNotes(
+          engineNotesPath(place, folder),
+          nameOfEngine(engineId),
+          disk,
+        );
       void record.state();
     },
     journal() {
@@ -159,6 +175,7 @@ export function createRuntime(
       await messages.settled();
       if (deployment.isUp === false) return;
       journal?.closeNow();
+      if (deployment.isUp) notes?.remove();
       record.closeJournals(disk);
     },
     async abandon() {

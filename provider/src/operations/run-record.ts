@@ -8,7 +8,12 @@
  */
 import { type Clock, COMMAND, inStack } from "../base/index.js";
 import type { Disk } from "../files/index.js";
-import { type Journal, type RunJournal, rewriteJournals } from "../journal/index.js";
+import {
+  type EngineNotes,
+  type Journal,
+  type RunJournal,
+  rewriteJournals,
+} from "../journal/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
   asLastSent,
@@ -23,6 +28,7 @@ import {
 } from "../plan/index.js";
 import {
   type ExportedStack,
+  type InterruptedChanges,
   providerIn,
   type Resource,
   type SavedState,
@@ -45,6 +51,8 @@ interface RecordOptions {
   read: () => Promise<ExportedStack>;
   /** Undefined if this run doesn't know its stack. */
   journal: () => Journal | undefined;
+  /** Undefined in a run that isn't an `up`, or if the engine isn't known. */
+  notes: () => EngineNotes | undefined;
   /** An `up` waits for runs that are still ending. */
   isUp: () => boolean;
   /** If false, what this run has resolved counts only once a later run has seen it in the state. */
@@ -93,8 +101,13 @@ export class RunRecord {
     const { read, warn } = this.options;
     this.#reading ??= read()
       .then((stack) => {
-        this.arrived = savedStateOf(stack);
-        return this.arrived;
+        const notes = this.options.notes();
+        const before = notes?.read() as InterruptedChanges | undefined;
+        const saved = savedStateOf(stack, { isThisRun: this.options.isThisRun, before });
+        const { creates, objects } = saved.changes;
+        if (creates.length + objects.length > 0) notes?.write(saved.changes);
+        this.arrived = saved;
+        return saved;
       })
       .catch((error: Error) => {
         warn(

@@ -54,6 +54,13 @@ interface ListedCreate extends SentCreate {
 /** The operation that an interrupted run may have sent. */
 type Interruption = "update" | "delete";
 
+/** What interrupted updates and deletes may have sent. Pulumi's next save drops these operations from its record. */
+export interface InterruptedChanges {
+  creates: readonly ListedCreate[];
+  /** By `objectKey`. */
+  objects: readonly (readonly [object: string, by: Interruption])[];
+}
+
 export interface SavedState extends ExportedStack, SavedCreates {
   /** All objects, also those that were replaced and only await their removal. */
   all: readonly ExportedObject[];
@@ -81,17 +88,36 @@ export interface SavedState extends ExportedStack, SavedCreates {
    * that run would send.
    */
   sentAgain: ReadonlyMap<string, string>;
+  changes: InterruptedChanges;
 }
 
-export function savedStateOf(stack: ExportedStack): SavedState {
+interface RunFacts {
+  /** Whether a run is this one: its own operations are no interrupted ones. */
+  isThisRun: (run: string) => boolean;
+  /** What this engine's preview, or another process of it, has read before Pulumi saved. */
+  before?: InterruptedChanges | undefined;
+}
+
+export function savedStateOf(
+  stack: ExportedStack,
+  { isThisRun, before = { creates: [], objects: [] } }: RunFacts = {
+    isThisRun: () => false,
+  },
+): SavedState {
   const { resources, pending } = stack;
   const current = resources.filter((each) => !each.delete);
   const byUrn = new Map(current.map((each) => [each.urn, each]));
   const operations = pending.toReversed().map((each) => readOperation(each, byUrn));
-  const sent = operations.flatMap((each) => each.sent);
+  const marks = new Set(operations.flatMap((each) => each.sent.map(({ mark }) => mark)));
+  const dropped = before.creates.filter(({ mark }) => !marks.has(mark));
+  const sent = [...dropped, ...operations.flatMap((each) => each.sent)];
   const listed = new Map(sent.map((each) => [each.mark, each]));
+  const earlier = operations.filter(({ run }) => !isThisRun(run));
+  const objectChanges = [...before.objects, ...earlier.flatMap(({ changes }) => changes)];
+  const earlierSent = [...dropped, ...earlier.flatMap((each) => each.sent)];
   const everyone = [...resources, ...pending.map(({ resource }) => resource)];
   const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
+  runs.push(...dropped.map(({ run }) => run));
   const all = objectsIn(resources);
   const objects = all.filter(({ resource }) => !resource.delete);
   const byId = Map.groupBy(resources, ({ id = "" }) => id);
@@ -127,7 +153,11 @@ export function savedStateOf(stack: ExportedStack): SavedState {
     resolved: new Map(resources.flatMap(({ outputs = {} }) => [...resolvedIn(outputs)])),
     sent,
     sentByKey: Map.groupBy(sent, ({ key }) => key),
-    interrupted: new Map(operations.flatMap(({ changes }) => changes)),
+    interrupted: new Map(objectChanges),
+    changes: {
+      creates: earlierSent.filter(({ isOfUpdate }) => isOfUpdate),
+      objects: objectChanges,
+    },
     sentAgain: new Map(
       sent.filter((each) => !isFirstSending(each)).map(({ mark, body }) => [mark, body]),
     ),
@@ -143,11 +173,13 @@ function readOperation(
   { type, resource }: ExportedStack["pending"][number],
   byUrn: ReadonlyMap<string, Resource>,
 ) {
+  const { urn, aliases = [], inputs = {} } = resource;
+  const { run, field, canUpdate } = runIn(inputs);
   const sent: ListedCreate[] = [];
   const changes: [string, Interruption][] = [];
+  const operation = { run, sent, changes };
   const of = resourceOfType(resource.type);
-  if (!of) return { sent, changes };
-  const { urn, aliases = [], inputs = {} } = resource;
+  if (!of) return operation;
   const kind = kindOf(of);
   const isSet = "member" in of;
   const isUpdate = type === "updating";
@@ -158,7 +190,6 @@ function readOperation(
   if (isUpdate && inState) before = inState;
   if (type === "deleting") before = resource;
   const stored = readStored(of, before.id, before.outputs ?? {});
-  const { run, field, canUpdate } = runIn(inputs);
   const objects = decideObjects(kind, stored, readDeclared(of, inputs), {
     can: { update: canUpdate },
   });
@@ -183,9 +214,9 @@ function readOperation(
       ...contentsOf(kind, object),
     };
   };
-  if (type !== "creating" && !(isUpdate && isSet)) return { sent, changes };
+  if (type !== "creating" && !(isUpdate && isSet)) return operation;
   // Nothing is known of secret events.
-  if (isSecret(inputs.events)) return { sent: [sentCreate(undefined)], changes };
+  if (isSecret(inputs.events)) return { ...operation, sent: [sentCreate(undefined)] };
   const changed = objects.filter(({ isDeclared, action }) => {
     return isDeclared && action.do !== "same";
   });
@@ -195,7 +226,7 @@ function readOperation(
   const members = new Set([...created, ...Object.keys(asRecord(inputs[MARKS]))]);
   const byKey = new Map(changed.map((object) => [object.key, object]));
   for (const member of members) sent.push(sentCreate(member, byKey.get(member)));
-  return { sent, changes };
+  return operation;
 }
 
 /** An object's fingerprint, name and facts, without secrets. */

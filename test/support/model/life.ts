@@ -35,7 +35,7 @@ export function configOf(seed: number, random: () => number): Config {
   // Another guess of the backend is another place: with checkpoints off only the place says whose a journal is.
   const guess = checkpoints && !isUnreadable ? random() : 1;
   const isAlike = guess < 0.25;
-  return {
+  const config: Omit<Config, "savesFirst"> = {
     seed,
     ...operations,
     checkpoints,
@@ -49,6 +49,9 @@ export function configOf(seed: number, random: () => number): Config {
     refusesSaves: checkpoints && !isUnreadable && random() < 0.3,
     record: isUnreadable ? "unreadable" : draw < 0.3 ? "late" : "live",
   };
+  const { record, guesses } = config;
+  const mayBeFirst = checkpoints && record === "live" && guesses !== "varying";
+  return { ...config, savesFirst: mayBeFirst && random() < 0.5 };
 }
 
 /** Keys that no event has or had: a former key that another event has now is a mistake in the program. */
@@ -188,7 +191,8 @@ export class Life {
         return;
       }
     }
-    const done = await simulation.run(how, machine, wish);
+    const isPreviewed = previewed?.errors.length === 0;
+    const done = await simulation.run(how, machine, { ...wish, isPreviewed });
     if (!done) simulation.stack.doubts = 2;
     const isQuiet = wish.faults.length === 0 && wish.saves === undefined;
     if (done && previewed && isQuiet) this.#expectAlike(previewed, done.errors);

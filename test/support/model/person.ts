@@ -68,7 +68,7 @@ export class Person {
       simulation.log.push("  (gets on) up");
       const { errors = [] } = isPreviewing ? await simulation.preview(machine) : {};
       if (errors.length === 0) {
-        const done = await simulation.run("up", machine);
+        const done = await simulation.run("up", machine, { isPreviewed: isPreviewing });
         errors.push(...(done?.errors ?? []));
       }
       simulation.check();

@@ -88,6 +88,8 @@ export interface Config {
    * some runs Pulumi can't be asked; all of them are on one disk.
    */
   readonly record: "live" | "late" | "unreadable";
+  /** Whether Pulumi saves, for another package, before an `up` comes to this one; its preview has read the record. */
+  readonly savesFirst: boolean;
 }
 
 export class Violation extends Error {}
@@ -99,6 +101,8 @@ export interface RunWish extends Pick<RunOptions, "targets" | "concurrent"> {
   readonly answers?: string;
   /** After so many saves the backend refuses. */
   readonly saves?: number | undefined;
+  /** Whether it comes after its own preview, by the same engine. */
+  readonly isPreviewed?: boolean;
 }
 
 export interface Done {
@@ -112,6 +116,12 @@ const LAG_MS = 20_000;
 
 /** The limits that are named (guarantees.md), with how often lives have come to them. */
 export const limits = { forgottenUpdates: 0 };
+
+/** A state after a save by which nothing of this package has changed. */
+function withoutUpdates({ pending_operations = [], ...state }: Deployment): Deployment {
+  const creating = pending_operations.filter(({ type }) => type === "creating");
+  return creating.length === 0 ? state : { ...state, pending_operations: creating };
+}
 
 function putBack<T>(set: Set<T>, items: readonly T[]): void {
   set.clear();
@@ -277,6 +287,9 @@ export class Simulation {
    */
   readonly changedElsewhere = new Set<Made>();
 
+  #engines = 0;
+  #addresses = 0;
+
   /** Of which two creates with different arguments may have made the object. */
   readonly unsure = new Set<string>();
 
@@ -312,7 +325,8 @@ export class Simulation {
     wish: RunWish = {},
   ): Promise<Done | undefined> {
     const { stack, config } = this;
-    const { kill, faults = [], answers, saves: maxSaves, ...options } = wish;
+    const { kill, faults = [], answers, saves: maxSaves, isPreviewed, ...options } = wish;
+    if (!isPreviewed) this.#engines++;
     counts.runs++;
     const machine = this.machines[machineNumber];
     const process = new Process(machine, kill);
@@ -330,6 +344,8 @@ export class Simulation {
     this.#noteUnsure(before);
     const labels = new Map(objectsOf(program).map(({ label, key }) => [label, key]));
     const isLate = config.record === "late";
+    if (isPreviewed && config.savesFirst && program.length > 0 && maxSaves === undefined)
+      stack.state = withoutUpdates(before);
     const runtime = this.#runtime(process, tell, {
       command: how,
       targets: [...(options.targets ?? [])],
@@ -442,12 +458,13 @@ export class Simulation {
     const machine = this.machines[machineNumber];
     const process = new Process(machine);
     this.#act(process);
+    this.#engines++;
     const tell = (text: string) => this.say(`    ${text}`);
     const never = () => {
       throw new Violation("a preview sends");
     };
     const runtime = this.#runtime(process, tell, {
-      command: "preview",
+      command: "up",
       targets: [],
       isReadable: true,
       answers: undefined,
@@ -510,7 +527,9 @@ export class Simulation {
     const runtime = createRuntime((key) => given[key], environment, log, {
       disk: process.disk,
       folder: FOLDER,
+      engine: `127.0.0.1:${++this.#addresses}`,
       pulumi: {
+        engineId: String(this.#engines),
         folder: "/",
         command: {
           ...{ command, stack: undefined, targets, excludes: [] },
