@@ -816,7 +816,7 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
   it("a run of something else: nothing is sent, and it names the way on", async () => {
     const made = await killed();
     const { other, posts } = made;
-    const ADVICE = /1 create of a set.*leaves out.*e\/k.*`pulumi up`.*without --target/s;
+    const ADVICE = /that this run leaves out: e\/k\. .*`pulumi up`.*without --target/s;
     expect(await other().preview({ ...OTHER, value: 2 })).toMatch(ADVICE);
     const { error } = await other().up({ ...OTHER, value: 2 });
     expect(error).toMatch(ADVICE);
@@ -1324,8 +1324,22 @@ describe.each(["a single event", "a set"] as const)(
       expect(await on().preview(of(1), options)).toBe("");
     });
 
-    it("a delete: preview and `up` say what to do if the object is gone", async () => {
-      const { sandbox, options, on, of } = await start("read", "delete");
+    it("an update, and a run of something else comes first: it is refused", async () => {
+      const { sandbox, options, on, of } = await start("update");
+      const other = () => new EventEngine(sandbox, newFolder(), "other");
+      await other().up(OTHER, options);
+      await on().upAndKill(of(2), undefined, options);
+      const REFUSED = /leaves out: e.* First run `pulumi up` without --target/;
+      expect(await other().preview({ ...OTHER, value: 2 }, options)).toMatch(REFUSED);
+      expect((await other().up({ ...OTHER, value: 2 }, options)).error).toMatch(REFUSED);
+      expect(sandbox).toMatchObject({ updates: 1 });
+      expect((await other().up({ ...OTHER, value: 2 })).error).toBeUndefined();
+    });
+
+    const says = /an interrupted run may have deleted \d+; if it isn't in the account, run/;
+    const killedDelete = async (...more: "read"[]) => {
+      const begun = await start("delete", ...more);
+      const { sandbox, options, on, of } = begun;
       const deleting = () => Object.assign(on(), { declares: { deletes: true } });
       await deleting().up(of(1), options);
       const run = deleting().newRun(options);
@@ -1333,8 +1347,16 @@ describe.each(["a single event", "a set"] as const)(
       const beside = [new EventEngine(sandbox, newFolder(), "beside"), OTHER] as const;
       await killed(run, [beside, [deleting(), isSet ? others : undefined]]);
       expect([eventIn(sandbox), sandbox.deletes]).toEqual([undefined, 1]);
-      const says =
-        /an interrupted run may have deleted \d+; if it isn't in the account, run/;
+      return { ...begun, deleting };
+    };
+
+    it("a delete, and a refresh comes first: that one says what to do", async () => {
+      const { options, deleting } = await killedDelete();
+      expect(wordsOf((await deleting().refresh(options)).run)).toMatch(says);
+    });
+
+    it("a delete: preview and `up` say what to do if the object is gone", async () => {
+      const { sandbox, options, of, deleting } = await killedDelete("read");
       expect(await deleting().preview(of(1), options)).toMatch(says);
       expect(wordsOf((await deleting().up(of(1), options)).run)).toMatch(says);
       expect([sandbox.deletes, sandbox.eventPosts]).toEqual([1, isSet ? 3 : 2]);

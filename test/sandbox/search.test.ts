@@ -218,7 +218,7 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     clock.advance(TOO_LATE_MS);
     await e.kill({ value: 2 }, run);
     expect(await up(e, { value: 2 })).toMatch(
-      /differ from the program's: e.* \(2, perhaps\)\./,
+      /arguments that differ from the program's: e.* \(2, perhaps\)\./,
     );
     expect([e.id, sandbox.updates]).toEqual(["2", 0]);
     for (let time = 0; time < 2; time++) expect(await up(e, { value: 2 })).toBeUndefined();

@@ -309,7 +309,7 @@ describe("the error of the whole set", () => {
       "  k9 (9): DELETE https://x was refused: in use [ADVERTISING_REFUSED]",
       "The next `pulumi up` sends only what is missing or failed.",
       expect.stringMatching(
-        /^The arguments of these .*: funnel\/k2 \(2\), funnel\/k10 \(10\)\. The state now has/,
+        /^These objects have .*: funnel\/k2 \(2\), funnel\/k10 \(10\)\. The state now has/,
       ),
     ]);
   });

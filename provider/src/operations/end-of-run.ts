@@ -18,10 +18,12 @@ import {
   refIn,
   type SavedState,
 } from "../record/index.js";
+import { knownOperations } from "../settings/index.js";
 import {
   keyOfUrn,
   kindOf,
   leftLiveIn,
+  objectKey,
   parseKey,
   REPLACED_BEFORE,
   resourceKeyIn,
@@ -45,7 +47,7 @@ const late = () => sleep(MAX_WAIT_MS, undefined, { ref: false });
 /**
  * Waits for the record before the last resource is done: after that, Pulumi takes out of the state what is to be named,
  * and forgets what an interrupted update of a set has sent.
- * @throws BlockedCreateError if this run leaves that set out, or the program hasn't declared it. A program that goes on
+ * @throws BlockedCreateError if this run leaves out what an interrupted one may have sent, or the program hasn't declared it. A program that goes on
  * after an `await` may still declare it; but only its end would tell, and Pulumi saves before that.
  */
 export async function awaitRecord(runtime: Runtime) {
@@ -53,16 +55,31 @@ export async function awaitRecord(runtime: Runtime) {
   // With --target nobody knows which resource is the last.
   const partial = isPartial(command) ? command : undefined;
   if (!partial && !deployment.isWhole) return;
-  const forgotten = (await record.open()).all.filter((each) => {
-    if (!record.willForget(each) || record.hasSeen(each)) return false;
-    if (partial) return !isInRun(record.arrived?.listed(each.mark)?.urn ?? "", partial);
+  const { all } = await record.open();
+  const atRisk = all.filter((each) => record.willForget(each) && !record.hasSeen(each));
+  if (partial) {
+    const { arrived } = record;
+    const isLeftOut = (urn = "") => !isInRun(urn, partial);
+    const creates = atRisk.filter(({ mark }) => isLeftOut(arrived?.listed(mark)?.urn));
+    for (const { mark } of creates) deployment.named.add(mark);
+    const refs = creates.map(({ key }) => parseKey(key));
+    // Nearly always there are none, and each check comes here.
+    const objects = arrived?.interrupted.size ? arrived.objects : [];
+    for (const { kind, ref, id = "", resource } of objects) {
+      const sent = arrived?.interrupted.get(objectKey(kind.name, id));
+      const isKnown = sent && knownOperations(kind, runtime.settings)[sent];
+      if (isKnown && isLeftOut(resource.urn)) refs.push(ref);
+    }
+    if (refs.length > 0) throw new BlockedCreateError(leftOutMessage(refs));
+    return;
+  }
+  const forgotten = atRisk.filter((each) => {
     const isOwn = each.provider === provider && !isMade(each);
     return isOwn && !deployment.isInProgram(resourceKeyIn(each.key));
   });
   if (forgotten.length === 0) return;
   for (const { mark } of forgotten) deployment.named.add(mark);
-  const messageOf = partial ? leftOutMessage : undeclaredMessage;
-  throw new BlockedCreateError(messageOf(forgotten));
+  throw new BlockedCreateError(undeclaredMessage(forgotten));
 }
 
 export async function tellEnd(runtime: Runtime) {

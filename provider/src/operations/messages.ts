@@ -127,7 +127,7 @@ function madeOtherwise(all: readonly MadeObject[]) {
   const those = all.map(({ ref, id, isUnsure }) => {
     return `${ref.shownName} (${id}${isUnsure ? ", perhaps" : ""})`;
   });
-  return `The arguments of these objects differ from the program's: ${listed(those)}.`;
+  return `These objects have arguments that differ from the program's: ${listed(those)}.`;
 }
 
 /** Values that are accepted, and probably mistakes. A catalog shows them itself, with their places. */
@@ -346,10 +346,10 @@ export function unclaimedMessage(all: readonly OpenCreate[]) {
   ].join("\n");
 }
 
-/** The error of a run with targets. @param all what interrupted updates of other sets have sent; at least one. */
-export function leftOutMessage(all: readonly OpenCreate[]) {
-  const names = all.map(({ key }) => parseKey(key).shownName);
-  return `An interrupted run sent ${count(all.length, "create")} of a set that this run leaves out: ${listed(names)}. Pulumi would forget this, so nothing was sent. First run \`${inStack("pulumi up")}\` without --target and --exclude.`;
+/** The error of a run with targets. @param refs the objects that interrupted updates or deletes are about; at least one. */
+export function leftOutMessage(refs: readonly Pick<ResourceRef, "shownName">[]) {
+  const names = listed(refs.map(({ shownName }) => shownName));
+  return `An interrupted run may have sent something for objects that this run leaves out: ${names}. Pulumi would forget this, so nothing was sent. First run \`${inStack("pulumi up")}\` without --target and --exclude.`;
 }
 
 export function warnOfPlatform(

@@ -34,6 +34,7 @@ import {
   argumentsIn,
   completeArguments,
   kindOf,
+  objectKey,
   objectRef,
   parseKey,
   type ResourceRef,
@@ -51,6 +52,7 @@ import { createdAt, ObjectOperations } from "./execute.js";
 import {
   driftNotice,
   goneNotice,
+  interruptedNotice,
   replacedNotice,
   tooEarlyNotice,
   unknownSendingNotice,
@@ -79,7 +81,8 @@ export async function readResource(
     return get(kind, runtime, id, properties);
   const operations = new ObjectOperations(kind, runtime);
   const { read, update } = operations.can;
-  const isWanted = read || update || Object.keys(runtime.answers).length > 0;
+  const isWanted =
+    read || update || operations.can.delete || Object.keys(runtime.answers).length > 0;
   const found =
     isWanted || isSet ? await findInRecord(resource, runtime, id, properties) : undefined;
   // The hidden ones.
@@ -92,6 +95,11 @@ export async function readResource(
   const { interrupted } = runtime.record.arrived ?? {};
   const unsure = update && sentAsIfUpdated({ kind, secret, stored }, interrupted);
   if (unsure) stored.sentAs = unsure;
+  // A read finds out, and Pulumi forgets an interrupted delete.
+  if (!read && operations.can.delete && ref)
+    for (const [key, object] of stored.eventIds)
+      if (interrupted?.get(objectKey(kind.name, object)) === "delete")
+        runtime.messages.warnEach(interruptedNotice(objectRef(ref, key), object, "delete"));
   const isUpdatable = isSet && ref && found;
   const noted = isUpdatable ? await keepUpdate(runtime, ref, stored, found.urn) : undefined;
   const isAnswered = resolve(operations, { id, ref }, stored, noted);

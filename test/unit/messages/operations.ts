@@ -190,7 +190,7 @@ export const operations: Examples = {
       { id: "8", at: AT },
     ]).text,
   "an interrupted update of a set that the run leaves out": () =>
-    tell.leftOutMessage([open(OLD)]),
+    tell.leftOutMessage([purchase]),
   "an interrupted update of a set that the program has not declared": () =>
     tell.undeclaredMessage([open('ConversionEventSet::funnel["old"]')]),
   "many that a run has not come to": () => {
