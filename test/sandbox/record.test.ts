@@ -12,7 +12,7 @@ import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
-import { journalsOf, type RunOptions, withClock } from "../support/run.js";
+import { failureOf, journalsOf, type RunOptions, withClock } from "../support/run.js";
 import { SavedStack } from "../support/saved-stack.js";
 import {
   AdvertiserEngine,
@@ -368,6 +368,69 @@ describe("moved after a kill", () => {
     },
   );
 });
+
+describe.each([
+  ["from the classes to the plugin", undefined, "default"],
+  ["from the plugin to the classes", "default", undefined],
+])("an unresolved create that the state lists, %s", (_, from, to) => {
+  it.each([true, false])(
+    "isn't a new resource's of the same name without an alias: preview and `up` say that it isn't created (a set: %s)",
+    async (isSet) => {
+      const { here, on, declared, posts, name } = await start(
+        isSet ? "a set that is created" : "a single event",
+      );
+      const [before, after] = [on(here), on(here)];
+      before.plugin = from;
+      after.plugin = to;
+      // Killed in one face, unresolved in the state of the other one, and back.
+      await after.upAndKill(declared);
+      rmSync(journalsOf(here), { recursive: true });
+      expect((await before.up(declared)).error).toMatch(/Look in the account for/);
+      const isRefused = new RegExp(
+        `^1 object isn't created: .*its outcome is unknown.*pending --created '${name}=.*If both are the same object: add the alias "${before.urn}"`,
+        "s",
+      );
+      for (const _ of [1, 2]) {
+        expect(await after.preview(declared)).toMatch(isRefused);
+        const { error } = await after.up(declared);
+        expect(error?.slice(error.indexOf("1 object"))).toMatch(isRefused);
+        // This is the resource that can't be created.
+        expect(error).not.toContain("--target");
+      }
+      expect([posts(), after.state]).toEqual([1, undefined]);
+      // Another object isn't held up.
+      const events = { k: { eventName: "Other", value: 1 } };
+      const other = isSet ? { advertiserId: 1, events } : OTHER;
+      expect((await after.up(other)).error).toBeUndefined();
+      expect(posts()).toBe(2);
+    },
+  );
+});
+
+it.each(["a single event", "a set that is created"] as const)(
+  "`up --replace` of %s with an unresolved create asks about it, in the preview too",
+  async (form) => {
+    const { sandbox, here, on, declared, posts, ASKS } = await start(form);
+    const engine = on(here);
+    sandbox.fail(LOST);
+    expect((await engine.up(declared)).error).toMatch(ASKS);
+    const replace = async (isUp: boolean) => {
+      const run = engine.newRun();
+      const provider = form === "a single event" ? run.event : run.set;
+      // The engine gives no old inputs, and calls no `diff`.
+      const context = { identity: "tiny/dev::e", run: { isUp, resources: 1 } };
+      const checked = await provider.check({}, { ...declared, __identity: context });
+      const failures = checked.failures?.map(({ reason }) => reason).join("");
+      const error = isUp
+        ? (await failureOf(provider.create(checked.inputs ?? {}))).message
+        : failures;
+      await run.close();
+      return error;
+    };
+    for (const isUp of [false, true]) expect(await replace(isUp)).toMatch(ASKS);
+    expect(posts()).toBe(1);
+  },
+);
 
 describe.each(["a single event", "a set that is created"] as const)(
   "%s has one life after the other",

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { advertiser, conversionEvent as event } from "../../provider/src/kinds/index.js";
 import { Deployment } from "../../provider/src/operations/deployment.js";
-import type { PlannedObject } from "../../provider/src/plan/index.js";
+import type { OpenCreate, PlannedObject } from "../../provider/src/plan/index.js";
 import {
   type ProgramContext,
   readStored,
@@ -13,10 +13,12 @@ import {
 const OF_STATE = {
   wasSecret: new Set(["eventName"]),
   deletes: true,
+  stateName: "ConversionEvent::a",
 };
 const OF_NOTHING = {
   wasSecret: new Set<string>(),
   deletes: false,
+  stateName: "urn:pulumi:dev::shop::advertising:index:ConversionEvent::new",
 };
 
 function check(
@@ -51,10 +53,21 @@ it("the second check of a replacement, which gets no old inputs, keeps what the 
 it("what the state has under a former name is in the program, by both names", () => {
   const run = new Deployment();
   const inState = refOf("ConversionEvent", "shop/dev::was");
-  run.noteChecked("ConversionEvent::now", false, { ...OF_STATE, inState });
+  const stateName = inState.key;
+  run.noteChecked("ConversionEvent::now", false, { ...OF_STATE, inState, stateName });
   const keys = ["ConversionEvent::now", inState.key, "ConversionEvent::other"];
   expect(keys.map((key) => run.isInProgram(key))).toEqual([true, true, false]);
   expect(keys.map((key) => run.isChecked(key))).toEqual([true, false, false]);
+});
+
+it("an unresolved create of the state is a checked resource's by the key in the state, or a new one's by its URN", () => {
+  const run = new Deployment();
+  check(run, "a", {}, false);
+  check(run, "new");
+  const listed = (key: string, urn: string) => run.hasLister({ key, urn } as OpenCreate);
+  expect(listed("ConversionEvent::a", "of the other face")).toBe(true);
+  expect(listed("ConversionEvent::new", OF_NOTHING.stateName)).toBe(true);
+  expect(listed("ConversionEvent::new", "of the other face")).toBe(false);
 });
 
 it("an object that loses its place after all is nobody's", () => {

@@ -30,6 +30,7 @@ import {
 } from "../base/index.js";
 import { bodyOf, fingerprintOfBody, ownerIn } from "../kinds/index.js";
 import {
+  asUnresolved,
   type CreateFacts,
   type CreatePlan,
   canSearch,
@@ -55,6 +56,7 @@ import {
   SENT_AS,
   type Unresolved,
 } from "../state/index.js";
+import { listersOf } from "./deployment.js";
 import {
   namesakesMessage,
   refusedBeforeMessage,
@@ -146,18 +148,17 @@ function savedMeanwhile(
 }
 
 /**
- * The open creates of an object's resource, also under its former keys. One that the state has isn't this resource's if
- * the engine gave this one the state of another name.
+ * The open creates of an object's resource, also under its former keys. One that the state lists is this resource's only
+ * if the engine gave this one that state.
  */
 export function ownCreates(
   { deployment }: Runtime,
   { ref, keys }: NamedObject,
   open: OpenCreates,
 ) {
-  const resource = resourceKeyIn(ref.key);
-  const { key: inState = resource } = deployment.checked(resource).inState ?? {};
-  return open.of(keys).filter(({ key, isInState }) => {
-    return !isInState || resourceKeyIn(key) === inState;
+  const { stateName = "" } = deployment.checked(resourceKeyIn(ref.key));
+  return open.of(keys).filter((create) => {
+    return !create.isInState || listersOf(create).includes(stateName);
   });
 }
 
@@ -169,16 +170,19 @@ export function planOfCreate(
 ): CreatePlan {
   const { kind, unresolved } = object;
   const { deployment, record } = runtime;
-  const own = ownCreates(runtime, object, open);
+  const all = ownCreates(runtime, object, open);
+  const own = all.filter((each) => {
+    return runtime.isSameAccount(each.account) && !record.hasSeen(each);
+  });
+  // Under `up --replace`, only the record has the state.
+  const listed = own.find(({ isInState }) => isInState);
   const plan = planCreate({
     saved: savedMeanwhile(runtime, object),
-    own: own.filter((each) => {
-      return runtime.isSameAccount(each.account) && !record.hasSeen(each);
-    }),
-    unresolved,
+    own,
+    unresolved: unresolved ?? (listed && asUnresolved(listed)),
     replaces: replacedBy(object),
     can: knownOperations(kind, runtime.settings),
-    namesake: namesakeOf(runtime, object, { own, open }),
+    namesake: namesakeOf(runtime, object, { own: all, open }),
     firstRefused: deployment.firstRefused,
   });
   if (plan.do === "refused") deployment.named.add(plan.namesake.mark);
@@ -404,8 +408,9 @@ function namesakeOf(
   const owner = ownerIn(kind, values);
   // A preview can't compare a name that isn't known yet.
   if (typeof name !== "string" || holdsUnknown(name)) return undefined;
-  const isOver = ({ key, isInState }: OpenCreate) =>
-    deployment.isDeclared(key) && (!isInState || deployment.isInProgram(key));
+  const isOver = (create: OpenCreate) =>
+    deployment.isDeclared(create.key) &&
+    (!create.isInState || deployment.hasLister(create));
   return open.findNamed({ kind: kind.name, name }, isOver, (create) => {
     const { id, account, isInState, facts = {} } = create;
     // An owner that is secret, or not known yet, may be any.

@@ -12,7 +12,7 @@
  * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
  */
 import type { Kind } from "../kinds/index.js";
-import type { Fate, PlannedObject } from "../plan/index.js";
+import type { Fate, OpenCreate, PlannedObject } from "../plan/index.js";
 import {
   catalogIn,
   objectKey,
@@ -34,8 +34,18 @@ export interface Checked {
   formerKeys?: readonly string[] | undefined;
   /** The resource under its former name, if the state still has that: commands name resources as the state does. */
   inState?: ResourceRef | undefined;
+  /**
+   * Names the resource of the state that this one is: by its key, since an alias may change its URN. A new one is only
+   * that with its own URN, of which the engine gives no state under `up --replace`.
+   */
+  stateName: string;
   /** The plan of a single resource's `diff`, once there was one. */
   planned?: { stored: StoredSet; object: PlannedObject; fateOf(id: string): Fate };
+}
+
+/** The `stateName` that the resource of the state which lists an unresolved create may have. */
+export function listersOf({ key, urn = "" }: OpenCreate) {
+  return [resourceKeyIn(key), urn];
 }
 
 /** Objects of any kind, by {@link objectKey}. */
@@ -81,8 +91,7 @@ export class Deployment {
   readonly #checked = new Map<string, Checked>();
   /** By catalog ({@link catalogIn}), whether any of its resources asks to delete: then the catalog does. */
   readonly #catalogs = new Map<string | undefined, boolean>();
-  /** The keys that the state has for resources with another name in the program. */
-  readonly #renamed = new Set<string>();
+  readonly #stateNames = new Set<string>();
   /** The keys of all objects that were checked; for a set whose events are not known yet, the set's key. */
   readonly declared = new Set<string>();
   /** The keys of all objects that this run has come to. After an error the engine stops, though it has checked more. */
@@ -99,7 +108,7 @@ export class Deployment {
     const catalog = catalogIn(key);
     if (catalog !== undefined && !this.#catalogs.get(catalog))
       this.#catalogs.set(catalog, was.deletes);
-    if (was.inState) this.#renamed.add(was.inState.key);
+    this.#stateNames.add(was.stateName);
   }
 
   /** Notes what the program says about a resource, and about itself as a whole. */
@@ -126,7 +135,12 @@ export class Deployment {
   /** Whether a resource was checked that the state has under this key, or a member's. The program's may be another. */
   isInProgram(key: string) {
     const resource = resourceKeyIn(key);
-    return this.#checked.has(resource) || this.#renamed.has(resource);
+    return this.#checked.has(resource) || this.#stateNames.has(resource);
+  }
+
+  /** Whether a checked resource is the one of the state that lists an unresolved create. */
+  hasLister(create: OpenCreate) {
+    return listersOf(create).some((name) => this.#stateNames.has(name));
   }
 
   checked(key: string): Partial<Checked> {

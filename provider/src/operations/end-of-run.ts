@@ -75,7 +75,7 @@ export async function awaitRecord(runtime: Runtime) {
   }
   const forgotten = atRisk.filter((each) => {
     const isOwn = each.provider === provider && !isMade(each);
-    return isOwn && !deployment.isInProgram(resourceKeyIn(each.key));
+    return isOwn && !deployment.isInProgram(each.key);
   });
   if (forgotten.length === 0) return;
   for (const { mark } of forgotten) deployment.named.add(mark);

@@ -210,17 +210,21 @@ function whatIsOpen(open: OpenCreate) {
  */
 function openAdvice(all: readonly Namesake[]) {
   const [{ ref, open }] = all as readonly [Namesake];
-  const names = new Set(all.map((each) => parseKey(each.open.key).shownName));
+  // Without an alias, one of the other face may have the same key.
+  const others = all.filter((each) => each.open.key !== each.ref.key);
+  const names = new Set(others.map((each) => parseKey(each.open.key).shownName));
   const quoted = enumerate(
     Array.from(names, (name) => `"${printable(name)}"`),
     MAX_LISTED,
   );
   const unknown = all.filter((each) => each.open.id === undefined);
-  const urns = new Set(all.map((each) => refLike(ref, each.open.key).resourceUrn));
-  const lines = [
-    `If the program also declares ${quoted}, run ${agree(names.size, "that", "those")} first:`,
-    `  ${inStack(`pulumi up${optionsOf("target", urns)}`)}`,
-  ];
+  const urns = new Set(others.map((each) => refLike(ref, each.open.key).resourceUrn));
+  const lines: string[] = [];
+  if (others.length > 0)
+    lines.push(
+      `If the program also declares ${quoted}, run ${agree(names.size, "that", "those")} first:`,
+      `  ${inStack(`pulumi up${optionsOf("target", urns)}`)}`,
+    );
   if (unknown.length > 0)
     lines.push(...answerCommands(unknown.map((each) => parseKey(each.open.key).shownName)));
   const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });

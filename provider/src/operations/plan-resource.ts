@@ -140,11 +140,13 @@ export async function check(
   const isNew = Object.keys(olds).length === 0;
   const { formerKeys } = context;
   const former = refOfInputs(ref.resource, olds);
+  const inState = formerKeys?.includes(former?.key ?? "") ? former : undefined;
   const checked: Checked = {
     wasSecret: secretArgumentsIn(olds),
     deletes: asksToDelete(values),
     formerKeys,
-    inState: formerKeys?.includes(former?.key ?? "") ? former : undefined,
+    inState,
+    stateName: isNew ? ref.resourceUrn : (inState ?? ref).key,
   };
   // Before anything is awaited: other resources' checks may need it.
   deployment.noteContext(context);
@@ -325,8 +327,9 @@ export async function withOpenCreates(given: Plan) {
   // An unchanged set saves the creates that Pulumi's next save would drop.
   if (isUnchanged && atRisk(plan, open).length === 0) return plan;
   // Pulumi's record has it, but perhaps can't be read.
+  const { inState = ref } = plan.checked;
   for (const [key, record] of stored.unresolved)
-    open.note({ ...record, key: objectRef(ref, key).key, run: "", isInState: true });
+    open.note({ ...record, key: objectRef(inState, key).key, run: "", isInState: true });
   const hidden = isSet ? open.of(resourceKeys(plan)) : [];
   for (const { mark } of hidden) runtime.deployment.named.add(mark);
   const [first] = hidden;

@@ -177,7 +177,8 @@ export class RunRecord {
       if (!record) return [];
       const account = resource.outputs?.[ACCOUNT] as string | undefined;
       const provider = providerIn(resource);
-      return { ...record, key: ref.key, run: "", account, provider, isInState: true };
+      const { urn } = resource;
+      return { ...record, key: ref.key, run: "", account, provider, urn, isInState: true };
     });
     return new OpenCreates([...open, ...inState]);
   }

@@ -83,6 +83,8 @@ export interface OpenCreate extends SentCreate {
   isDoubtful?: boolean;
   /** The state lists it as unresolved. */
   isInState?: boolean | undefined;
+  /** The URN of the resource in the state or in a pending operation that has it. */
+  urn?: string | undefined;
 }
 
 /** Whether the record proves that a journal is this state's. */

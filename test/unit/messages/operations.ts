@@ -144,6 +144,10 @@ export const operations: Examples = {
     tell.namesakesMessage([namesake(inComponent, open(OLD, { id: "4711" }))]),
   "the same, of unknown outcome, with the plugin": () =>
     tell.namesakesMessage([namesake(ofPlugin, open(OLD))]),
+  "the same, of the plugin and under its name in the classes": () =>
+    tell.namesakesMessage([
+      namesake(ofPlugin, open(ofPlugin.key, { isInState: true, urn: purchase.urn })),
+    ]),
   "in a preview, with an advertiser that is not known yet": () =>
     tell.possibleNamesakeNotice(namesake(purchase, open(OLD, { id: "4711" }))).text,
   "a new event after that, in the same run": () =>
