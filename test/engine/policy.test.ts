@@ -84,41 +84,68 @@ describe.skipIf(starter === "")("examples/policy", () => {
   });
 });
 
-/** A remediation that leaves out the inputs that begin with one of these texts. */
-const leavingOut = (start: string) => `import { PolicyPack } from "@pulumi/policy";
-const given = ([name]: [string, unknown]) => !name.startsWith("${start}");
+/** A pack whose only policy remediates what this package's resources get. @param made a function of their inputs. */
+const remediating = (made: string) => `import { PolicyPack } from "@pulumi/policy";
+type Values = Record<string, unknown>;
+const without = (values: Values, start: string) =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => !name.startsWith(start)));
+const made: (values: Values) => Values = ${made};
 new PolicyPack("advertising", { policies: [{
   name: "plain",
-  description: "Only plain inputs",
+  description: "A remediation",
   enforcementLevel: "remediate",
-  remediateResource: ({ type, props }) =>
-    type.includes("advertising:")
-      ? Object.fromEntries(Object.entries(props).filter(given))
-      : undefined,
+  remediateResource: ({ type, props }) => type.includes("advertising:") ? made(props) : undefined,
 }] });`;
 
-describe.skipIf(starter === "")("a remediation that takes away hidden inputs", () => {
-  it("all of them: an error of ours, in the preview of new resources too", async () => {
+describe.skipIf(starter === "")("a remediation", () => {
+  it("that takes away all hidden inputs: an error of ours, in the preview of new resources too", async () => {
     const sandbox = await useSandbox();
     const stack = await newStack(shop, { sandbox });
-    const { pack, folder } = startedByStarter(leavingOut("__"));
+    const { pack, folder } = startedByStarter(
+      remediating('(values) => without(values, "__")'),
+    );
     stack.setEnvironment({ PATH: `${folder}:${stack.environment.PATH}` });
     const { code, output } = await stack.preview("--policy-pack", pack);
     expect(code).not.toBe(0);
     expect(output).toMatch(/error: Advertiser "acme" lacks inputs .*\(__provider\)/);
-    // Without a preview, Pulumi itself fails, before anything is sent.
-    expect((await stack.up("--skip-preview", "--policy-pack", pack)).code).not.toBe(0);
     expect(sandbox.requests).toEqual([]);
   });
 
-  it("the run's name, without which nobody could tell after a kill what was created", async () => {
+  it("that takes away the run's name, without which nobody could tell after a kill what was created; or that changes an argument, which a replacement would lose", async () => {
     const sandbox = await useSandbox();
-    const stack = await newStack(shop, { sandbox });
-    const { pack, folder } = startedByStarter(leavingOut("__run"));
+    const events = (value: number) => `
+const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+const args = { eventName: "E", advertiserId: acme, value: ${value}, clickWindow: advertising.days(30) };
+const buy = new advertising.ConversionEvent("buy", args);`;
+    const stack = await newStack(
+      program(`${events(1)}
+new advertising.Advertiser("nameless", { advertiserName: "Nameless" }, { dependsOn: buy });`),
+      { sandbox },
+    );
+    const days = 14 * 24 * 3600;
+    const { pack, folder } = startedByStarter(
+      remediating(`(values) => {
+        if (values.advertiserName === "Nameless") return without(values, "__run");
+        if (values.advertiserName === "Plain") return without(values, "__");
+        return Number(values.clickWindow) > ${days} ? { ...values, clickWindow: ${days} } : values;
+      }`),
+    );
     stack.setEnvironment({ PATH: `${folder}:${stack.environment.PATH}` });
     const { code, output } = await stack.up("--skip-preview", "--policy-pack", pack);
     expect(code).not.toBe(0);
     expect(output).toMatch(/error: This Advertiser lacks inputs .*\(__run\)/);
-    expect(sandbox.requests).toEqual([]);
+    expect(sandbox.events).toMatchObject([{ click_window: days }]);
+    expect(sandbox.creates).toBe(2);
+    stack.program(
+      program(`${events(2)}
+new advertising.Advertiser("plain", { advertiserName: "Plain" });`),
+    );
+    const options = ["--skip-preview", "--continue-on-error", "--policy-pack", pack];
+    const changed = await stack.up(...options);
+    expect(changed.code).not.toBe(0);
+    // Without a preview, Pulumi itself fails, before anything is sent.
+    expect(changed.output).toContain("resource plain [");
+    expect(changed.output).toMatch(/"buy": a policy changes clickWindow, but Pulumi drops/);
+    expect(sandbox.creates).toBe(2);
   });
 });

@@ -3,8 +3,9 @@
  * arrives at the platform unchanged.
  */
 import { describe, expect, it } from "vitest";
+import { UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
-import { operatedSandbox } from "../support/operated.js";
+import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
 import { RESOURCE_FORMS, SingleObjectFixture } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
@@ -166,4 +167,87 @@ describe.each(RESOURCE_FORMS)("%s whose name differs only in broken letters", (f
     await e.up({ eventName: before });
     expect(await e.preview({ eventName: after })).not.toContain("broken letters");
   });
+});
+
+describe.each([
+  ["a single event, with the classes", "a single event", undefined],
+  ["a single event, with the plugin", "a single event", "default"],
+  ["a set's event", "a set's event", undefined],
+] as const)("arguments of %s that a policy remediates", (_, form, plugin) => {
+  const DAY = 24 * 3600;
+  async function remediated() {
+    const sandbox = await operatedSandbox();
+    const fixture = new SingleObjectFixture(form, sandbox, newFolder());
+    const limit = (event: Record<string, unknown>) => {
+      const { clickWindow } = event;
+      return Number(clickWindow) > 14 * DAY ? { ...event, clickWindow: 14 * DAY } : event;
+    };
+    const remediate = (inputs: Record<string, unknown>) => {
+      const { defaults } = inputs as { defaults?: Record<string, unknown> };
+      return defaults ? { ...inputs, defaults: limit(defaults) } : limit(inputs);
+    };
+    Object.assign(fixture.engine, { plugin, remediate });
+    const windows = () => sandbox.events.map(({ click_window }) => click_window);
+    expect((await fixture.up()).error).toBeUndefined();
+    expect(windows()).toEqual([14 * DAY]);
+    return { sandbox, fixture, windows };
+  }
+
+  it("are kept by a create, without changes, and by an update in place", async () => {
+    const { sandbox, fixture, windows } = await remediated();
+    expect(await fixture.preview()).toBe("");
+    const settings = operatedSettings({ update: eventOperations.update });
+    expect((await fixture.up({ value: 2 }, { settings })).error).toBeUndefined();
+    expect([windows(), sandbox.events[0]?.value]).toEqual([[14 * DAY], 2]);
+    expect(sandbox.eventPosts).toBe(1);
+  });
+
+  it.skipIf(form === "a set's event")(
+    "are an error in a replacement, where the engine drops the change, until the program makes it",
+    async () => {
+      const { sandbox, fixture, windows } = await remediated();
+      const refused =
+        /^ConversionEvent "buy": .*policy .*clickWindow.*Nothing was sent\..* in the program\./;
+      for (const _ of [1, 2]) {
+        const preview = await fixture.preview({ value: 2 });
+        expect(preview).toMatch(refused);
+        expect(preview).not.toMatch(/is replaced/);
+        expect((await fixture.up({ value: 2 })).error).toMatch(refused);
+      }
+      expect([sandbox.eventPosts, fixture.id]).toEqual([1, "2"]);
+      const changed = { value: 2, clickWindow: 14 * DAY };
+      expect((await fixture.up(changed)).error).toBeUndefined();
+      expect(windows()).toEqual([14 * DAY, 14 * DAY]);
+    },
+  );
+});
+
+it("arguments that are ignored, secret or not known yet are no remediation: their replacement is created", async () => {
+  const sandbox = await operatedSandbox();
+  const { engine, up } = new SingleObjectFixture("a single event", sandbox, newFolder());
+  const secret = {
+    __secret: ["additionalFields"],
+    additionalFields: { b: { y: 1, x: [2] } },
+  };
+  await up({ ...secret, segmentId: 1 });
+  const { id, inputs, outputs } = engine.state ?? expect.fail();
+  const replaced = async (isUp: boolean, segmentId: unknown) => {
+    const run = engine.newRun();
+    const context = { identity: inputs.__identity, run: { isUp, resources: 1 } };
+    const next = { ...inputs, value: 2, __identity: context };
+    // The option keeps the old value for the first `check` only.
+    const first = await run.event.check(inputs, {
+      ...next,
+      segmentId: isUp ? 1 : segmentId,
+    });
+    const diff = await run.event.diff(id, outputs, first.inputs ?? {});
+    expect(diff.replaces).toContain("value");
+    const second = await run.event.check({}, { ...next, segmentId });
+    expect(second.failures).toEqual([]);
+    if (isUp) await run.event.create(second.inputs ?? {});
+    await run.close();
+  };
+  await replaced(false, UNKNOWN);
+  await replaced(true, 9);
+  expect(sandbox.eventPosts).toBe(2);
 });

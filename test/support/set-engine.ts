@@ -78,6 +78,8 @@ abstract class Engine {
   backend: SavedStack | undefined;
   /** The plugin's provider, if it is not a dynamic resource. */
   plugin: string | undefined;
+  /** What a policy makes of the checked inputs: of those of the first `check` only, as the engine does it. */
+  remediate = (inputs: Values): Values => inputs;
   readonly #sandbox: Platform;
   readonly folder: string;
   readonly name: string;
@@ -237,7 +239,7 @@ abstract class Engine {
       return carriedBack({ ...inputs, __provider: PROVIDER });
     };
     const { state } = this;
-    let inputs = await check(state?.inputs ?? {});
+    let inputs = this.remediate(await check(state?.inputs ?? {}));
     const { preview } = provider;
     if (state === undefined) {
       if (!isUp) await preview?.("", {}, inputs);

@@ -11,11 +11,13 @@ import {
 } from "../../provider/src/state/index.js";
 
 const OF_STATE = {
+  values: {},
   wasSecret: new Set(["eventName"]),
   deletes: true,
   stateName: "ConversionEvent::a",
 };
 const OF_NOTHING = {
+  values: {},
   wasSecret: new Set<string>(),
   deletes: false,
   stateName: "urn:pulumi:dev::shop::advertising:index:ConversionEvent::new",
@@ -38,6 +40,7 @@ it("the second check of a replacement, which gets no old inputs, keeps what the 
     stored: readStored(event, "5", {}),
     object: { id: "5" } as PlannedObject,
     fateOf: (id: string) => ({ id, isDeleted: false }),
+    remediated: [],
   };
   check(run, "a", {}, false);
   run.checked("a").planned = held;

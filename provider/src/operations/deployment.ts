@@ -11,6 +11,7 @@
  *
  * A preview ends after 3. Facts that another resource may need are noted before anything is awaited.
  */
+import type { Values } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import type { Fate, OpenCreate, PlannedObject } from "../plan/index.js";
 import {
@@ -26,6 +27,8 @@ import type { Outcome } from "./outcome.js";
 
 /** Facts about a resource that its `check` has learned from the state and the program. */
 export interface Checked {
+  /** The arguments that it has returned. */
+  values: Values;
   /** The arguments that were secret in the state. */
   wasSecret: ReadonlySet<string>;
   /** Whether the program asks to delete. */
@@ -40,7 +43,13 @@ export interface Checked {
    */
   stateName: string;
   /** The plan of a single resource's `diff`, once there was one. */
-  planned?: { stored: StoredSet; object: PlannedObject; fateOf(id: string): Fate };
+  planned?: {
+    stored: StoredSet;
+    object: PlannedObject;
+    fateOf(id: string): Fate;
+    /** The arguments that a policy has changed since `check` returned them. */
+    remediated: readonly string[];
+  };
 }
 
 /** The `stateName` that the resource of the state which lists an unresolved create may have. */

@@ -185,6 +185,11 @@ function sentForAdoption({ read, update }: Abilities) {
   return `\`pulumi up\` reads it, and ${then} if it differs`;
 }
 
+/** The error of a replacement, for which Pulumi takes the program's arguments again, without any policy. */
+export function remediatedMessage({ label }: ResourceRef, names: readonly string[]) {
+  return `${label}: a policy changes ${enumerate(names)}, but Pulumi drops such a change when it replaces a resource. Nothing was sent. Make the change in the program.`;
+}
+
 /** The error of an `up` or a preview for new objects that open creates block. @param all at least one. */
 export function namesakesMessage(all: readonly Namesake[]) {
   const sorted = all.toSorted((a, b) => natural(a.ref.shownName, b.ref.shownName));

@@ -8,6 +8,7 @@ import {
   ArgumentsError,
   BlockedCreateError,
   hasValue,
+  isSameValue,
   own,
   type Secrets,
   SettingsError,
@@ -43,6 +44,7 @@ import { problemMessages } from "../rules/index.js";
 import { describeSettingProblem, problemsBeside } from "../settings/index.js";
 import {
   ACCOUNT,
+  argumentsIn,
   howToKeep,
   IDENTITY,
   kindOf,
@@ -88,6 +90,7 @@ import {
   type OpenObject,
   planMessage,
   possibleNamesakeNotice,
+  remediatedMessage,
   replacedNotice,
   stateOnlyNotice,
   takeOverNotice,
@@ -142,6 +145,7 @@ export async function check(
   const former = refOfInputs(ref.resource, olds);
   const inState = formerKeys?.includes(former?.key ?? "") ? former : undefined;
   const checked: Checked = {
+    values,
     wasSecret: secretArgumentsIn(olds),
     deletes: asksToDelete(values),
     formerKeys,
@@ -154,9 +158,13 @@ export async function check(
   // Planned like a new resource: only `diff` knows the state.
   const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
   const { objects, inputs, can } = plan;
+  // Only in the second `check` of a replacement.
+  const { planned } = plan.checked;
   if (!plan.declared.events) deployment.declared.add(ref.key);
   for (const each of objects.flatMap(({ keys }) => keys)) deployment.declared.add(each);
   const wrong = [...claimConflicts(plan), ...problemMessages(problems)];
+  if (planned && planned.remediated.length > 0)
+    wrong.push(remediatedMessage(ref, planned.remediated));
   if (secret.has("existingId"))
     wrong.push(
       "existingId can't be secret: the state, the journal and reports show ids. Pass it through unsecret().",
@@ -434,7 +442,11 @@ export async function diffResource(
     noteReached(plan);
     throw new BlockedCreateError(unresolvedMessage(blocked));
   }
-  checked.planned = { stored, object: single, fateOf: plan.fateOf };
+  const { values } = checked;
+  const remediated = Object.keys({ ...values, ...argumentsIn(news) }).filter((name) => {
+    return !isSameValue(values?.[name], news[name]);
+  });
+  checked.planned = { stored, object: single, fateOf: plan.fateOf, remediated };
   return { changes, replaces: causesIn(kind, single, news) };
 }
 

@@ -222,6 +222,8 @@ export const operations: Examples = {
     tell.leavingNotice(leaving(purchase), DELETED, REPLACED_BEFORE).text,
   "objects were deleted": () =>
     tell.deletedNotice('ConversionEventSet "funnel"', [{ id: "2" }, { id: "3" }]).text,
+  "a replacement, for which Pulumi drops what a policy changes": () =>
+    tell.remediatedMessage(purchase, ["clickWindow", "viewWindow"]),
   "a set deletes what is adopted later": () =>
     tell.adoptedTooLateMessage(purchase, "42", "ConversionEventSet::funnel"),
   "a set deletes what may be adopted later": () =>
