@@ -272,6 +272,27 @@ describe.each(RESOURCE_FORMS)("an `up` deletes nothing of %s", (shape) => {
   });
 });
 
+it.each([undefined, "default"])(
+  "an object that its resource gets back while an interrupted run's delete of it is due stays, and isn't said to be unmanaged (plugin: %s)",
+  async (plugin) => {
+    const { sandbox, fixture } = await start();
+    const e = fixture("a single event", "e");
+    Object.assign(e.engine, { plugin });
+    const settings = operatedSettings({ delete: eventOperations.delete });
+    await e.up();
+    const { id, outputs } = e.engine.state ?? expect.fail();
+    sandbox.fail({ on: "delete", with: { kind: "answer", status: 400 } });
+    await e.up({ value: 5 }, { settings });
+    const run = e.engine.newRun({ settings });
+    expect(await runProgram(run, [e.is({ existingId: 2 })])).toEqual([undefined]);
+    await run.event.delete(id, outputs);
+    await run.close();
+    expect([e.id, sandbox.events.map((each) => each.id)]).toEqual(["2", [2]]);
+    expect(wordsOf(run)).toMatch(/"e" \(2\) .*isn't deleted, because .* belongs to e\./);
+    expect(wordsOf(run)).not.toMatch(/unmanaged|by hand/);
+  },
+);
+
 describe.each(RESOURCE_FORMS)("what %s has left live", (shape) => {
   const left = (id: string, name: string) => ({
     id,

@@ -771,6 +771,34 @@ describe("delete", () => {
       expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });
     },
   );
+
+  it.each([true, false])(
+    "is sent for what only the engine's options replace, as its preview says, before the create: %s",
+    async (isBefore) => {
+      const { sandbox, engine, given } = await held();
+      const declared = given({ deletionPolicy: "delete" });
+      await engine.up(declared, WITHOUT_UPDATE);
+      const { id, inputs, outputs } = engine.state ?? expect.fail();
+      const begin = async (isUp: boolean) => {
+        const run = engine.newRun(WITHOUT_UPDATE);
+        const context = { identity: "tiny/dev::e", run: { isUp, resources: 1 } };
+        const news = { ...declared, __identity: context };
+        const first = await run.event.check(inputs, news);
+        const diff = await run.event.diff(id, outputs, first.inputs ?? {});
+        expect(diff.replaces).toEqual([]);
+        return { run, checked: await run.event.check({}, news) };
+      };
+      const preview = await begin(false);
+      expect(wordsOf(preview.run)).toMatch(/\b2 will be deleted on the platform/);
+      const { run, checked } = await begin(true);
+      if (isBefore) await run.event.delete(id, outputs);
+      const created = await run.event.create(checked.inputs as Values);
+      if (!isBefore) await run.event.delete(id, outputs);
+      await run.close();
+      expect(sandbox.events.map((each) => String(each.id))).toEqual([created.id]);
+      expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });
+    },
+  );
 });
 
 it("without a known operation only the documented ones are sent", async () => {

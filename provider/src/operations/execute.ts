@@ -330,7 +330,8 @@ export class ObjectOperations {
     // A resource of the other face may have the same key.
     const inState = holders.filter((each) => each.ref.urn !== ref?.urn);
     const others = new Set(inState.map((each) => each.ref.key));
-    if (claimer !== undefined && claimer !== ref?.key) others.add(claimer);
+    // An interrupted run may have left a delete of what this resource has again.
+    if (claimer !== undefined) others.add(claimer);
     if (others.size > 0) return alsoBelongsTo([...others]);
     let why = this.whyKept(target, properties, saved);
     // Only after a check does a preview of the classes have a process, which could tell.

@@ -157,9 +157,11 @@ export async function check(
   deployment.noteChecked(ref.key, isNew, checked);
   // Planned like a new resource: only `diff` knows the state.
   const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
-  const { objects, inputs, can } = plan;
+  const { kind, objects, inputs, can } = plan;
   // Only in the second `check` of a replacement.
   const { planned } = plan.checked;
+  // The `diff` may have kept it: a replacement may also be the engine's decision.
+  if (planned) deployment.unclaim(kind, planned.object.id ?? "", ref.key);
   if (!plan.declared.events) deployment.declared.add(ref.key);
   for (const each of objects.flatMap(({ keys }) => keys)) deployment.declared.add(each);
   const wrong = [...claimConflicts(plan), ...problemMessages(problems)];
@@ -505,8 +507,6 @@ async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
   if (planned) {
     const { id } = planned.object;
     if (id === undefined) return undefined;
-    // Its `diff` may have kept it: a replacement may also be the engine's decision.
-    deployment.unclaim(kind, id, ref.key);
     return planned.fateOf(id);
   }
   const { id, resource } = byKey?.get(inState?.key ?? ref.key) ?? {};
