@@ -135,3 +135,22 @@ it("an object that was found for one create is not another one's too", async () 
     told: [expect.stringContaining('7 can\'t be the id of "moved": "there" has or had it')],
   });
 });
+
+it("an object that contradicts what was sent is no answer", async () => {
+  const sent = { name: "E", facts: { advertiserId: 1, value: 1 } };
+  const marked = { mark: "mark-there", ...sent };
+  const { found, told } = await search([
+    open("named", { ...marked, name: "Other" }),
+    open("owned", { ...marked, facts: { advertiserId: 2 } }),
+    open("valued", { ...marked, facts: { value: 2 } }),
+    open("same", marked),
+  ]);
+  expect({ found, told }).toEqual({
+    found: ["same 7"],
+    told: [
+      "named: A search found object 7, which has another eventName than was sent.",
+      "owned: A search found object 7, which has another advertiserId than was sent.",
+      "valued: A search found object 7, which has another value than was sent. `pulumi up` takes it over as it is.",
+    ],
+  });
+});

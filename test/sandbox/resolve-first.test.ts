@@ -26,7 +26,7 @@ type Values = Record<string, unknown>;
 
 const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-answer" } };
 const REFUSED = "1 object isn't created: ";
-const AS_SENT = /The arguments of these objects differ from the program's/;
+const AS_SENT = /arguments that differ from the program's/;
 const answeredWith = (id: number): Fault => ({
   kind: "answer",
   status: 200,

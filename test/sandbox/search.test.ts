@@ -277,6 +277,64 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     expect([e.unresolved?.name, sandbox.eventPosts]).toEqual(["E", 1]);
   });
 
+  it.each([
+    ["another name", "eventName", { event_name: "Other" }],
+    ["another advertiser", "advertiserId", { advertiser_id: 99 }],
+  ])("what a search finds with %s than was sent is no find", async (_, argument, other) => {
+    const { sandbox, clock, e, up } = await one();
+    sandbox.fail({ on: "event", act: true, with: lost });
+    sandbox.fail({
+      on: "search",
+      with: answerWith((mark) => [{ ...eventWith(2, mark), ...other }]),
+      times: 1000,
+    });
+    for (let time = 0; time < 2; time++) {
+      expect(await up()).toContain(
+        `A search found object 2, which has another ${argument} than was sent.`,
+      );
+      clock.advance(TOO_LATE_MS);
+    }
+    expect([e.id, e.unresolved?.name, sandbox.eventPosts]).toEqual([undefined, "E", 1]);
+  });
+
+  it.each([
+    ["in the same run", true],
+    ["in a later run", false],
+  ])(
+    "an object that a search finds %s with another value than was sent is saved as it is, and told",
+    async (_, isSameRun) => {
+      const { search, update } = eventOperations;
+      const { sandbox, e, run, noSearch } = await one({}, { event: { search, update } });
+      sandbox.fail({ on: "event", act: true, with: lost });
+      if (!isSameRun) {
+        noSearch();
+        await e.up({}, run);
+        sandbox.endFaults();
+      }
+      sandbox.fail({
+        on: "search",
+        with: answerWith((mark) => [{ ...eventWith(2, mark), value: 99 }]),
+      });
+      const { error, run: now } = await e.up({}, run);
+      expect(error).toMatch(/differ from the program's: e.* \(2\)\./);
+      expect(wordsOf(now)).toContain(
+        `${e.label} (2) was changed on the platform: value 1 → 99.`,
+      );
+      const saved = e.engine.saved.copy();
+      expect([(await e.up({ value: 99 }, run)).error, sandbox.updates]).toEqual([
+        undefined,
+        0,
+      ]);
+      e.engine.backend = saved;
+      expect([(await e.up({}, run)).error, e.id, sandbox.updates]).toEqual([
+        undefined,
+        "2",
+        1,
+      ]);
+      expect(sandbox.eventPosts).toBe(1);
+    },
+  );
+
   it("an object that it had before, or that another resource has, is none that it finds", async () => {
     const { sandbox, clock, fixture, e, up, run, noSearch } = await one();
     await up();

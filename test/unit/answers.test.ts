@@ -63,7 +63,7 @@ const searches: Classify = (status, body) => {
     "alternative_id",
     "mark-1",
   );
-  return verdict.kind === "listed" ? `listed ${verdict.ids}` : verdict.kind;
+  return verdict.kind === "listed" ? `listed ${[...verdict.objects.keys()]}` : verdict.kind;
 };
 
 /** Says no, or not clearly yes, beside whatever else it says; no documented refusal. */

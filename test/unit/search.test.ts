@@ -36,7 +36,7 @@ async function search({ latest, now, took = 0, wasJustSent, ...setting }: Case) 
   const client = {
     search: async () => {
       clock.advance(took * 1000);
-      return [];
+      return new Map();
     },
     platformNow: () =>
       now === undefined ? undefined : at(now + clock.monotonicMs() / 1000),

@@ -9,7 +9,7 @@ import {
 } from "../client/index.js";
 import { cookieFileFor } from "../journal/index.js";
 import { kindsByName } from "../kinds/index.js";
-import { searchByMark } from "../operations/index.js";
+import { foundOtherwiseMessage, searchByMark } from "../operations/index.js";
 import { canSearch } from "../plan/index.js";
 import { describeSettingProblems, knownOperations } from "../settings/index.js";
 import type { StackChoice } from "./harness.js";
@@ -79,9 +79,12 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
         return `${label} can't be searched for by its mark: check advertising:markField and ${setting}.`;
       }
       const finding = await searchByMark(searchContext, { kind, label, sent, formerIds });
-      if (finding.kind === "found") return { create, id: finding.id };
       if (finding.kind === "not-made") return { create, id: "" };
-      return `${label}: ${dependencies.secrets.scrub(finding.searched)}`;
+      if (finding.kind === "open")
+        return `${label}: ${dependencies.secrets.scrub(finding.searched)}`;
+      const { id, contradicting } = finding;
+      if (contradicting.length === 0) return { create, id };
+      return `${label}: ${foundOtherwiseMessage(id, contradicting, true)}`;
     };
 
     const answers: Answer[] = [];

@@ -132,17 +132,14 @@ export function classifySearch(
   { create: { noun } }: Kind,
   field: string,
   mark: string,
-): { kind: "listed"; ids: readonly string[] } | Trouble {
+): { kind: "listed"; objects: ReadonlyMap<string, Values> } | Trouble {
   const findings = findingsIn(answer.data, noun);
   const trouble = troubleIn(answer, findings);
   if (trouble) return trouble;
-  const ids = new Set(
-    findings.records
-      .filter((record) => own(record, field) === mark)
-      .flatMap((record) => ownIdOf(record, noun) ?? []),
-  );
-  if (ids.size > 0 || hasOnly(answer, noun, Array.isArray))
-    return { kind: "listed", ids: [...ids] };
+  const marked = findings.records.filter((record) => own(record, field) === mark);
+  const objects = new Map(marked.map((record) => [ownIdOf(record, noun) ?? "", record]));
+  if (objects.size > 0 || hasOnly(answer, noun, Array.isArray))
+    return { kind: "listed", objects };
   return unclear(
     "it isn't a list of objects with this mark; check the filter in advertising:operations",
   );

@@ -122,14 +122,14 @@ export class Client {
     return kind === "done";
   }
 
-  /** @returns the ids of all objects with the mark, perhaps none. @throws {AdvertisingError} if the response proves nothing. */
+  /** @returns all objects with the mark, by id; perhaps none. @throws {AdvertisingError} if the response proves nothing. */
   async search(request: SearchRequest) {
     const { kind, field, mark } = request;
     const { verdict, response } = await this.#sendAndClassify(
       { ...request, values: { mark } },
       (answer) => classifySearch(answer, kind, field, mark),
     );
-    if (verdict.kind === "listed") return verdict.ids;
+    if (verdict.kind === "listed") return verdict.objects;
     throw unusableResponseError(verdict, response);
   }
 

@@ -17,6 +17,7 @@
 import {
   AdvertisingError,
   ArgumentsError,
+  asRecord,
   BlockedCreateError,
   type Clock,
   count,
@@ -26,14 +27,23 @@ import {
   isSameValue,
   NotSentError,
   OutcomeUnknownError,
+  type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { bodyOf, fingerprintOfBody, ownerIn } from "../kinds/index.js";
+import {
+  argumentsFrom,
+  bodyOf,
+  differencesIn,
+  fingerprintOfBody,
+  ownerIn,
+  withDifferences,
+} from "../kinds/index.js";
 import {
   asUnresolved,
   type CreateFacts,
   type CreatePlan,
   canSearch,
+  changeMessages,
   contradictingArguments,
   holdsUnknown,
   type OpenCreate,
@@ -58,6 +68,8 @@ import {
 } from "../state/index.js";
 import { listersOf } from "./deployment.js";
 import {
+  driftNotice,
+  foundOtherwiseMessage,
   namesakesMessage,
   refusedBeforeMessage,
   unknownSendingNotice,
@@ -206,9 +218,10 @@ async function recover(
         kind: "unresolved",
         record: { ...open, searched: `A search found ${finding.id}.` },
       };
-    const made = { ...sent, key, id: finding.id };
+    const other = otherThanSent(runtime, task, open, finding);
+    const made = { ...sent, ...other, key, id: finding.id };
     await runtime.journal().recordCreated(open.mark, finding.id, made);
-    return takeOver(runtime, task, made);
+    return takeOver(runtime, task, made, other !== undefined);
   }
 }
 
@@ -232,10 +245,39 @@ function ownershipConflict(
 }
 
 /**
+ * Describes an object that isn't as its create was sent, and says how it differs from the program; undefined if nothing
+ * in the search's answer shows that.
+ */
+function otherThanSent(
+  { settings, messages }: Runtime,
+  { kind, ref, values, secret }: ObjectTask,
+  { body }: CreateRecord,
+  { id, record, contradicting }: FoundObject,
+) {
+  const differences = differencesIn(kind, settings, values, record);
+  const isChanged = body !== "" && body !== fingerprintOfBody(kind, values);
+  if (differences.size === 0 || (isChanged && contradicting.length === 0)) return undefined;
+  const theirs = withDifferences(values, differences);
+  const changes = changeMessages([...differences.keys()], values, theirs, secret);
+  messages.warnEach(driftNotice({ ...ref, label: `${ref.label} (${id})` }, changes));
+  return {
+    // If the program has changed since, what the answer lacks isn't known.
+    body: isChanged ? "" : fingerprintOfBody(kind, theirs, secret),
+    ...identifyingIn(kind, theirs, secret),
+  };
+}
+
+/**
  * Takes over an object that an earlier run made; whether it still exists, a refresh finds out.
+ * @param isOther whether it is known to differ from the program's arguments.
  * @throws ArgumentsError if another resource has the object.
  */
-function takeOver(runtime: Runtime, task: ObjectTask, made: CreateRecord & { id: string }) {
+function takeOver(
+  runtime: Runtime,
+  task: ObjectTask,
+  made: CreateRecord & { id: string },
+  isOther = false,
+) {
   const { kind, ref, values } = task;
   const { label, key } = ref;
   const { id, mark } = made;
@@ -246,7 +288,7 @@ function takeOver(runtime: Runtime, task: ObjectTask, made: CreateRecord & { id:
     );
   }
   const outcome = { kind: "created", id, mark, isTakenOver: true } as const;
-  const differs = differsFromSent(runtime, task, made);
+  const differs = isOther ? "certainly" : differsFromSent(runtime, task, made);
   if (!differs) {
     if (made.body === "") runtime.messages.warnEach(unknownSendingNotice(ref, id));
     return outcome;
@@ -254,9 +296,13 @@ function takeOver(runtime: Runtime, task: ObjectTask, made: CreateRecord & { id:
   let sentAs = sentAsOf(kind, made);
   if (differs === "perhaps")
     sentAs = { ...sentAsOf(kind, { body: undefined, facts: values }), isUnsure: true };
-  const asSent = { ...outcome, sentAs };
-  runtime.deployment.failed.set(key, asSent);
-  return asSent;
+  return saveAs(runtime, key, { ...outcome, sentAs });
+}
+
+/** Saves an object that differs from the program: the engine's call fails, and may be repeated. */
+function saveAs(runtime: Runtime, key: string, outcome: Outcome) {
+  runtime.deployment.failed.set(key, outcome);
+  return outcome;
 }
 
 /**
@@ -295,11 +341,11 @@ async function sendCreate(runtime: Runtime, task: RunningTask) {
   // After the create was sent, nothing may throw: a note that can't be written is only reported.
   const noteOrSay = (writing: Promise<void>, before = "") =>
     writing.catch((error: Error) => messages.say(`${before}${error.message}`));
-  const noteCreated = (id: string) =>
-    noteOrSay(journal.recordCreated(mark, id), `${label} was created as ${id}. `);
-  const created = (id: string): Outcome => {
+  const noteCreated = (id: string, made?: object) =>
+    noteOrSay(journal.recordCreated(mark, id, made), `${label} was created as ${id}. `);
+  const created = (id: string) => {
     deployment.claim(kind, id, key);
-    return { kind: "created", id, mark };
+    return { kind: "created", id, mark } as const;
   };
   let what: string | undefined;
   try {
@@ -336,17 +382,17 @@ async function sendCreate(runtime: Runtime, task: RunningTask) {
     const finding = await search(runtime, task, open, true);
     if (finding.kind === "found") {
       const { id } = finding;
-      await noteCreated(id);
+      const other = otherThanSent(runtime, task, open, finding);
+      await noteCreated(id, other);
       messages.say(
         `${label} was created as ${id}: its response was lost, but a search found it.`,
       );
-      return created(id);
+      if (!other) return created(id);
+      return saveAs(runtime, key, { ...created(id), sentAs: sentAsOf(kind, other) });
     }
     if (finding.kind === "unresolved") open = finding.record;
   }
-  const outcome = { kind: "unresolved", record: open } as const;
-  deployment.failed.set(key, outcome);
-  return outcome;
+  return saveAs(runtime, key, { kind: "unresolved", record: open });
 }
 
 /** Searches for an open create by its mark. An object that a resource has or had does not count. */
@@ -426,13 +472,21 @@ function namesakeOf(
 /** A create to search for. */
 type Wanted = Pick<ObjectTask, "formerIds" | "kind"> & {
   label: string;
-  sent: Pick<CreateRecord, "mark" | "field" | "latest">;
+  sent: Pick<CreateRecord, "mark" | "field" | "latest" | "name" | "facts">;
 };
+
+interface FoundObject {
+  id: string;
+  /** In wire names. */
+  record: Values;
+  /** The known arguments, but for name and owner, that aren't as they were sent. */
+  contradicting: readonly string[];
+}
 
 type SearchContext = Pick<Runtime, "settings" | "client"> & { clock: Clock };
 
 type SearchResult =
-  | { kind: "found"; id: string }
+  | ({ kind: "found" } & FoundObject)
   /** No object has the mark, and by now none will: the create was not carried out. */
   | { kind: "not-made" }
   | {
@@ -470,7 +524,7 @@ export async function searchByMark(
       await clock.sleep(pause * 1000);
       const beganMs = clock.monotonicMs();
       const found = await client().search({ kind, operation: search, field, mark, label });
-      const ids = found.filter((each) => !formerIds.includes(each));
+      const ids = [...found.keys()].filter((each) => !formerIds.includes(each));
       const [id] = ids;
       const now = client().platformNow();
       // This response came after the create was sent.
@@ -479,7 +533,16 @@ export async function searchByMark(
         const searched = `${what}: found ${count(ids.length, "object")}: ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
         return { kind: "open", searched, latest };
       }
-      if (id !== undefined) return { kind: "found", id };
+      if (id !== undefined) {
+        const record = asRecord(found.get(id));
+        const theirs = argumentsFrom(kind, settings, record);
+        const contradicting = Object.keys(contradictingArguments(kind, theirs, sent));
+        const other = [kind.nameProperty, kind.owner].find((name = "") => {
+          return contradicting.includes(name);
+        });
+        if (other === undefined) return { kind: "found", id, record, contradicting };
+        return { kind: "open", searched: foundOtherwiseMessage(id, [other]), latest };
+      }
       // Up to when the search began, because it may miss an object that was created in the meantime.
       const untilMs = Date.parse(now ?? "") - (clock.monotonicMs() - beganMs);
       const passedMs = untilMs - Date.parse(latest ?? "");

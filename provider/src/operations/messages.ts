@@ -102,6 +102,15 @@ export function unknownSendingNotice(ref: ResourceRef, id: string) {
   return notice("sent with unknown arguments", ref, text, id);
 }
 
+/**
+ * About an object that has a create's mark. @param names the arguments that differ. @param isIts whether it's the create's
+ * all the same.
+ */
+export function foundOtherwiseMessage(id: string, names: readonly string[], isIts = false) {
+  const text = `A search found object ${id}, which has another ${enumerate(names)} than was sent.`;
+  return isIts ? `${text} \`pulumi up\` takes it over as it is.` : text;
+}
+
 export interface MadeObject {
   ref: ResourceRef;
   id: string;

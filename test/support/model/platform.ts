@@ -216,16 +216,13 @@ export class Platform {
           return [];
         }),
       search: ({ kind, field, mark, label }) =>
-        sent("search", label, () =>
-          this.objects
-            .filter(
-              (each) =>
-                each.kind === kind.name &&
-                each.fields[field] === mark &&
-                this.#isFound(each),
-            )
-            .map(({ id }) => id),
-        ),
+        sent("search", label, () => {
+          const found = this.objects.filter(
+            (each) =>
+              each.kind === kind.name && each.fields[field] === mark && this.#isFound(each),
+          );
+          return new Map(found.map(({ id, fields }) => [id, { ...fields, id }]));
+        }),
       delete: ({ kind, id, label }) =>
         sent("delete", label, () => {
           const found = this.get(kind.name, id);

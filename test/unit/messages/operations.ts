@@ -169,6 +169,10 @@ export const operations: Examples = {
     const sent = open(purchase.key, { isDoubtful: true });
     return tell.unresolvedMessage([{ ref: purchase, record: asUnresolved(sent) }]);
   },
+  "a search finds an object of another advertiser": () =>
+    tell.foundOtherwiseMessage("4711", ["advertiserId"]),
+  "a search finds the object with another value": () =>
+    tell.foundOtherwiseMessage("4711", ["value"], true),
   "saved as it was sent": () => tell.savedAsSentMessage([{ ref: purchase, id: "4711" }]),
   "events of a set of unknown outcome": () =>
     tell.unresolvedMessage(
