@@ -435,6 +435,26 @@ it.each([
   },
 );
 
+it("a set's default that changes counts, though nobody knew which of two sendings made its event", async () => {
+  const { search, update } = eventOperations;
+  const updating = await start({}, { event: { search, update } });
+  const { sandbox, clock, folder } = updating;
+  const set = new SetEngine(sandbox, folder, "s");
+  const declared = (eventTypeId: number) => ({
+    ...{ advertiserId: 1, defaults: { eventTypeId } },
+    events: { k: { eventName: "E", value: 1 } },
+  });
+  sandbox.fail({ on: "event", with: lost });
+  await set.up(declared(1), updating.run);
+  clock.advance(TOO_LATE_MS);
+  await set.upAndKill(declared(2), undefined, updating.run);
+  expect((await set.up(declared(2), updating.run)).error).toContain("(2, perhaps)");
+  const operations = JSON.stringify({ event: { search }, createdVisibleAfterSeconds: 0 });
+  const settings = { ...updating.run.settings, operations };
+  const { error } = await set.up(declared(3), { ...updating.run, settings });
+  expect([error, set.eventIds, sandbox.eventPosts]).toEqual([undefined, { k: 3 }, 3]);
+});
+
 describe("C5: the end of a create", () => {
   const inputs = { eventName: "E", advertiserId: 1, value: 1, __identity: "tiny/dev::e" };
 

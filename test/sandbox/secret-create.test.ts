@@ -17,11 +17,12 @@ describe.each(RESOURCE_FORMS)("%s", (form) => {
     const [sandbox, folder] = [await operatedSandbox(), newFolder()];
     const fixture = new SingleObjectFixture(form, sandbox, folder);
     const isSet = fixture.engine.resource === "ConversionEventSet";
-    const declared = {
-      ...fixture.of({ value: 8_675_309 }),
+    const withValue = (value: number) => ({
+      ...fixture.of({ value }),
       __secret: [isSet ? "events" : "value"],
-    };
-    return { sandbox, folder, fixture, declared, engine: fixture.engine };
+    });
+    const declared = withValue(8_675_309);
+    return { sandbox, folder, fixture, declared, withValue, engine: fixture.engine };
   };
 
   it("the journal has no fingerprint", async () => {
@@ -36,8 +37,8 @@ describe.each(RESOURCE_FORMS)("%s", (form) => {
     expect(sandbox.eventPosts).toBe(1);
   });
 
-  it("nor has the state; once it is answered, nothing is sent again", async () => {
-    const { sandbox, fixture, declared, engine } = await start();
+  it("nor has the state; once it is answered, nothing is sent again, and a later change is", async () => {
+    const { sandbox, fixture, declared, withValue, engine } = await start();
     sandbox.fail(LOST);
     expect((await engine.up(declared)).error).toContain(
       "The outcome of 1 create is unknown",
@@ -51,6 +52,8 @@ describe.each(RESOURCE_FORMS)("%s", (form) => {
     expect((await engine.up(declared)).error).toBeUndefined();
     expect(fixture.id).toBe(String(sandbox.events[0]?.id));
     expect(sandbox.eventPosts).toBe(1);
+    expect((await engine.up(withValue(8_675_310))).error).toBeUndefined();
+    expect([fixture.id, sandbox.eventPosts]).toEqual(["3", 2]);
   });
 
   it("a secret id is refused", async () => {

@@ -295,7 +295,10 @@ function takeOver(
   }
   let sentAs = sentAsOf(kind, made);
   if (differs === "perhaps")
-    sentAs = { ...sentAsOf(kind, { body: undefined, facts: values }), isUnsure: true };
+    sentAs = {
+      ...sentAsOf(kind, { body: fingerprintOfBody(kind, values), facts: values }),
+      isUnsure: true,
+    };
   return saveAs(runtime, key, { ...outcome, sentAs });
 }
 

@@ -34,6 +34,7 @@ import {
   type Fate,
   holdsUnknown,
   isMade,
+  isPartlyKnown,
   OpenCreates,
   type PlannedObject,
   type ResourceChange,
@@ -433,7 +434,7 @@ export async function diffResource(
   // Members that are not known yet are changes too.
   const changes =
     !declared.events ||
-    objects.some((object) => shownAction(object) !== "same") ||
+    objects.some((each) => shownAction(each) !== "same" || isPartlyKnown(each)) ||
     asksToDelete(olds) !== asksToDelete(news);
   if (!single) {
     if (isPreview) await tellPreview(plan);

@@ -78,6 +78,11 @@ export function isToCreate({ action }: Pick<PlannedObject, "action">) {
   return action.do === "create" || action.do === "replace";
 }
 
+/** Whether the state lacks arguments of the object: an update that sends nothing adds the program's. */
+export function isPartlyKnown({ sentAs }: Pick<PlannedObject, "sentAs">) {
+  return sentAs !== undefined && sentAs.body === undefined;
+}
+
 export interface Circumstances {
   can: Abilities;
   /** By default, what leaves the state stays live. */
@@ -173,7 +178,7 @@ export function decideObjects(
 function oldsOf(stored: StoredSet, key: string) {
   const entry = stored.events.get(key) ?? {};
   const sentAs = stored.sentAs.get(key);
-  if (sentAs && sentAs.body === undefined) return entry;
+  if (isPartlyKnown({ sentAs })) return entry;
   return completeArguments(stored, entry);
 }
 

@@ -206,7 +206,7 @@ export function leftLiveIn({ [LEFT_LIVE]: list }: Values): readonly LeftLive[] {
 export interface SentAs {
   /**
    * The fingerprint of the body that describes the object; empty if it was secret, then all arguments count as changed.
-   * Absent if only the entry in the state is known: then the others count as sent.
+   * Absent if only the entry in the state is known: then the others count as sent, and the next update saves them.
    */
   body?: string | undefined;
   /** The advertiser's id, in digits, if it may be shown. */
