@@ -1,7 +1,11 @@
 /** The name of a run: its provider processes must not take each other's creates for an earlier run's. */
-import { basename } from "node:path";
-import { expect, it } from "vitest";
+import { writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { inStack, setCommandTarget } from "../../provider/src/base/index.js";
 import { createRuntime } from "../../provider/src/operations/create-runtime.js";
+import type { EngineRun } from "../../provider/src/record/index.js";
+import { newFolder } from "../support/folder.js";
 
 const ADDRESS = "127.0.0.1:34547";
 
@@ -59,3 +63,44 @@ it("the program names the stack; a refresh before it may know the former name on
   expect(journalAfter(["now", true], ["then", false])).toBe(now);
   expect(journalAfter(["then", false])).not.toBe(now);
 });
+
+it.each([
+  ["dev", "shop", "pulumi up --stack dev"],
+  ["organization/shop/dev", "shop", "pulumi up --stack dev"],
+  ["acme/dev", "shop", "pulumi up --stack acme/dev"],
+  // A program of the Automation API has its project file elsewhere.
+  ["dev", undefined, "pulumi preview --stack organization/shop/dev"],
+  [undefined, "shop", "pulumi up"],
+])(
+  "printed commands name the stack of the engine's command line from the beginning: %s",
+  (stack, name, printed) => {
+    const projectIn = (project: string) => {
+      const folder = newFolder();
+      writeFileSync(join(folder, "Pulumi.yaml"), `name: ${project}\n`);
+      return folder;
+    };
+    vi.spyOn(process, "cwd").mockReturnValue(projectIn(name ?? "other"));
+    setCommandTarget(() => ({ options: [], isInline: false }));
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      setCommandTarget(() => ({ options: [], isInline: false }));
+    });
+    const pulumi = {
+      engineId: undefined,
+      command: { command: "refresh", stack } as EngineRun,
+      folder: projectIn("shop"),
+      read: () => Promise.reject(new Error("not read")),
+    };
+    const runtime = createRuntime(
+      () => undefined,
+      {},
+      async () => undefined,
+      { pulumi },
+    );
+    const command = printed.split(" --")[0] ?? "";
+    expect(inStack(command)).toBe(printed);
+    // In a refresh, the resources of a renamed stack have its former name.
+    if (stack !== undefined) runtime.begin({ identity: "shop/former::a" });
+    expect(inStack(command)).toBe(printed);
+  },
+);

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from "node:path";
 import { type Environment, jsonIn, own, setCommandTarget } from "../base/index.js";
 import { cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
-import { stackOption } from "../state/index.js";
+import { DEFAULT_ORGANIZATION, stackOption } from "../state/index.js";
 
 /**
  * @param folder the program's, where a relative `cookieFile` begins; `~/` is the home folder.
@@ -133,6 +133,19 @@ export function setPrintedStack(stack: string) {
     const isInline = !isProjectOf(stack, process.cwd());
     return { options: ["--stack", isInline ? stack : stackOption(stack)], isInline };
   });
+}
+
+/**
+ * @param typed a command's `--stack`, perhaps without organization and project. @param folder the one in which Pulumi works.
+ * @returns `<organization>/<project>/<stack>`; undefined if the project isn't known.
+ */
+export function fullStackName(typed: string | undefined, folder: string) {
+  const parts = typed?.split("/") ?? [];
+  const project = inProject(folder, "name");
+  if (parts.length === 3) return typed;
+  if (parts.length === 0 || typeof project !== "string") return undefined;
+  const [name, organization = DEFAULT_ORGANIZATION] = parts.reverse();
+  return `${organization}/${project}/${name}`;
 }
 
 /** Whether a folder's project file is that of a stack. @param stack `<organization>/<project>/<stack>` */

@@ -8,6 +8,7 @@ import {
   cookieFileFor,
   EngineNotes,
   engineNotesPath,
+  fullStackName,
   Journal,
   setPrintedStack,
   stackPlace,
@@ -108,6 +109,8 @@ export function createRuntime(
   let journal: Journal | undefined;
   let notes: EngineNotes | undefined;
   let stack: string | undefined;
+  const named = fullStackName(pulumi.command?.stack, pulumi.folder);
+  if (named !== undefined) setPrintedStack(named);
   const record = new RunRecord({
     isThisRun: (run) => run.startsWith(engineName),
     isSameAccount,
@@ -138,7 +141,8 @@ export function createRuntime(
       if (stack !== undefined && !isOfProgram) return;
       if (stack === stackOf(identity)) return;
       stack = stackOf(identity);
-      setPrintedStack(stack);
+      // A refresh of a renamed stack knows only its former name.
+      if (isOfProgram || named === undefined) setPrintedStack(stack);
       const place = stackPlace(stack, environment, pulumi.folder);
       journal = new Journal(
         { place, run: runName, engine: engineName, provider, hasCheckpoints },

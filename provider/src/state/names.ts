@@ -23,7 +23,7 @@ interface Place {
 }
 
 /** The organization that backends without organizations report. Names leave it out. */
-const DEFAULT_ORGANIZATION = "organization";
+export const DEFAULT_ORGANIZATION = "organization";
 
 /**
  * `<project>/<stack>[@<organization>]::[<types of parents>$::]<name>`
