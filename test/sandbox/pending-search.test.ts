@@ -114,6 +114,12 @@ it("says why it can't search, and sends nothing for it", async () => {
     open("bare", { field: undefined }),
     open("other", { field: "external_ref" }),
     open("a", {}, { kind: "Advertiser" }),
+    // Its events are secret.
+    open(
+      "set",
+      {},
+      { ref: refAt("ConversionEventSet::set", urnOf("ConversionEventSet", "set")) },
+    ),
   ]);
   const by = "can't be searched for by its mark";
   const check = "check advertising:markField and advertising:operations";
@@ -123,6 +129,7 @@ it("says why it can't search, and sends nothing for it", async () => {
       `bare ${by}: ${check}.event.search.`,
       `other ${by}: ${check}.event.search.`,
       `a ${by}: ${check}.advertiser.search.`,
+      expect.stringContaining("set existingId for each that is there"),
     ],
   });
   expect(sandbox.requests).toEqual([]);

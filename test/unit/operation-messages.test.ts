@@ -331,7 +331,9 @@ describe("the error of the whole set", () => {
       "    There is none.",
       '  funnel/k10: the ConversionEvent named "A", sent at 2026-01-01T00:00:00Z',
       '    events["k10"] of ConversionEventSet "funnel": it was sent.',
-      ...resolveCommands([`funnel/it's "a"`, "funnel/k10"]),
+      ...resolveCommands(
+        [`funnel/it's "a"`, "funnel/k10"].map((shownName) => ({ shownName })),
+      ),
     ]);
     const all = trouble(keys(500).map((key) => open(key))).text;
     expect([...all.matchAll(/^ {2}funnel\/k(\d+):/gm)].map(([, at]) => Number(at))).toEqual(

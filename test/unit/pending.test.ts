@@ -305,6 +305,22 @@ describe("answers", () => {
     });
   });
 
+  it("a create of secret events, which nobody can tell, has no id; that it's over is an answer, also after another one", () => {
+    const hidden = updating(encrypted);
+    const mark = markOf(RUN, FUNNEL_KEY);
+    const mistaken = storedEvent("other", 8, { __resolved: { [mark]: "5" } });
+    for (const other of [[], [mistaken]]) {
+      const all = facts([FUNNEL, ...other], [hidden]);
+      expect(all.created).toEqual([]);
+      expect(() => read({ created: ["funnel=5"] }, all)).toThrow(
+        /secret.* set existingId for each that is there\..*--not-created 'funnel'/s,
+      );
+      expect(read({ "not-created": ["funnel"] }, all).answers).toMatchObject([
+        { id: "", create: { ref: { shownName: "funnel" }, record: { mark } } },
+      ]);
+    }
+  });
+
   it("several interrupted runs may have sent a resource's create: each is answered", () => {
     const two = facts([], [creating("buy"), creating("buy", { __run: OTHER })]);
     const outcomes = (answers: Typed) =>

@@ -41,7 +41,7 @@ it.each([
 
 describe("the ways out", () => {
   it("of one create", () => {
-    expect(resolveCommands(["purchase"])).toEqual([
+    expect(resolveCommands([{ shownName: "purchase" }])).toEqual([
       "If it is in the account:",
       "  npx pulumi-advertising pending --created 'purchase=<its id>'",
       "If it is not in the account:",
@@ -51,7 +51,9 @@ describe("the ways out", () => {
   });
 
   it("of thousands name the first ones", () => {
-    const lines = resolveCommands(Array.from({ length: 3000 }, (_, at) => `k${at}`));
+    const lines = resolveCommands(
+      Array.from({ length: 3000 }, (_, at) => ({ shownName: `k${at}` })),
+    );
     const commands = commandsIn(lines.join("\n"));
     expect(commands.map((line) => line.match(/--/g)?.length)).toEqual([20, 20, undefined]);
     expect(commands.at(-1)).toBe("npx pulumi-advertising pending");
@@ -78,10 +80,9 @@ describe("the ways out", () => {
       "pending",
       ...args,
     ];
-    expect(commandsIn(resolveCommands([name]).join("\n")).map(wordsOf)).toEqual([
-      pending("--created", `${name}=<its id>`),
-      pending("--not-created", name),
-    ]);
+    expect(
+      commandsIn(resolveCommands([{ shownName: name }]).join("\n")).map(wordsOf),
+    ).toEqual([pending("--created", `${name}=<its id>`), pending("--not-created", name)]);
   });
 });
 

@@ -4,7 +4,12 @@ import type { JournalLine } from "../journal/index.js";
 import { ownerIn } from "../kinds/index.js";
 import type { ExportedObject } from "../record/index.js";
 import { LIVE_ID } from "../rules/index.js";
-import { MAX_LISTED, nameInUrn } from "../state/index.js";
+import {
+  hiddenEventsMessage,
+  isOfHiddenEvents,
+  MAX_LISTED,
+  nameInUrn,
+} from "../state/index.js";
 import type { Create, StackCreates } from "./stack-creates.js";
 
 /** A person's or a search's answer about a create. */
@@ -93,6 +98,7 @@ export function idConflict(
 ) {
   const { ref, formerIds } = create;
   if (id === "") return undefined;
+  if (isOfHiddenEvents(ref)) return hiddenEventsMessage(ref.key);
   const makers = [...open, ...created].filter(
     (each) => each.record.id === id && each.record.mark !== create.record.mark,
   );

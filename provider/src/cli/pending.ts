@@ -21,6 +21,8 @@ import { startOf } from "../plan/index.js";
 import { type Resource, savedStateOf, stackNamesIn } from "../record/index.js";
 import {
   describe,
+  HIDDEN_EVENTS,
+  isOfHiddenEvents,
   MAX_LISTED,
   objectKey,
   resolveCommands,
@@ -245,6 +247,9 @@ function listing(creates: StackCreates) {
   const byShort = Map.groupBy(open, ({ ref }) => ref.shownName);
   const nameOf = ({ ref: { shownName, urn } }: Create) =>
     byShort.get(shownName)?.every(({ ref }) => ref.urn === urn) ? shownName : urn;
+  const named = new Map(
+    open.map((create) => [nameOf(create), { ...create.ref, shownName: nameOf(create) }]),
+  );
   const lines: string[] = [];
   if (open.length === 0) lines.push("No create is unresolved.");
   else
@@ -252,7 +257,7 @@ function listing(creates: StackCreates) {
       `${count(open.length, "create is", "creates are")} unresolved, and may or may not have reached the platform:`,
       ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
       "If a run is in progress, these may be its creates: let it end first.",
-      ...resolveCommands([...new Set(open.map(nameOf))]),
+      ...resolveCommands([...named.values()]),
     );
   if (created.length > 0)
     lines.push(
@@ -269,6 +274,7 @@ function listing(creates: StackCreates) {
 }
 
 function whatIsKnown({ ref, record }: Create) {
+  if (isOfHiddenEvents(ref)) return HIDDEN_EVENTS;
   if (record.id === undefined)
     return `look in the account for ${describe(ref.kind, record)}`;
   if (!record.isDoubtful) return `created as ${record.id}`;

@@ -12,6 +12,7 @@ import { kindsByName } from "../kinds/index.js";
 import { foundOtherwiseMessage, searchByMark } from "../operations/index.js";
 import { canSearch } from "../plan/index.js";
 import { describeSettingProblems, knownOperations } from "../settings/index.js";
+import { hiddenEventsMessage, isOfHiddenEvents } from "../state/index.js";
 import type { StackChoice } from "./harness.js";
 import { type Answer, idConflict } from "./pending-answers.js";
 import { programFolder, readingOf } from "./pulumi.js";
@@ -74,6 +75,7 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
       const { ref, record: sent, formerIds } = create;
       const label = ref.shownName;
       const kind = kindsByName[ref.kind];
+      if (isOfHiddenEvents(ref)) return hiddenEventsMessage(ref.key);
       if (!canSearch(knownOperations(kind, dependencies.settings), sent)) {
         const setting = `advertising:operations.${kind.create.noun}.search`;
         return `${label} can't be searched for by its mark: check advertising:markField and ${setting}.`;

@@ -12,7 +12,14 @@ import {
   settledJournals,
 } from "../plan/index.js";
 import { type ExportedObject, inNaturalOrder, type SavedState } from "../record/index.js";
-import { type CreateRecord, leftLiveIn, refAt, refOfKey, SINGLE } from "../state/index.js";
+import {
+  type CreateRecord,
+  isOfHiddenEvents,
+  leftLiveIn,
+  refAt,
+  refOfKey,
+  SINGLE,
+} from "../state/index.js";
 
 export interface Create {
   ref: ExportedObject["ref"];
@@ -67,11 +74,12 @@ export function stackCreatesIn(
   const isOpen = ({ record, knownBy }: Create) =>
     knownBy === "state" || openMarks.has(record.mark);
   const asking = sorted.filter(isOpen);
+  const isKnown = ({ ref, record }: Create) => isMade(record) && !isOfHiddenEvents(ref);
   return {
     stack,
     saved,
-    open: asking.filter(({ record }) => !isMade(record)),
-    created: asking.filter(({ record }) => isMade(record)),
+    open: asking.filter((each) => !isKnown(each)),
+    created: asking.filter(isKnown),
     ended: sorted.filter((each) => !isOpen(each) && each.knownBy === "journal"),
     journals: journals.filter((each) => isOfState(each, saved)),
     settled: settledJournals(journals, saved, ({ mark }) => openMarks.has(mark)),

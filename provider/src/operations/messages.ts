@@ -44,7 +44,6 @@ import {
   memberRef,
   optionsOf,
   parseKey,
-  pendingCommandLine,
   pluginUrn,
   type ResourceRef,
   refOfKey,
@@ -240,7 +239,7 @@ function openAdvice(all: readonly Namesake[]) {
       `  ${inStack(`pulumi up${optionsOf("target", urns)}`)}`,
     );
   if (unknown.length > 0)
-    lines.push(...answerCommands(unknown.map((each) => parseKey(each.open.key).shownName)));
+    lines.push(...answerCommands(unknown.map((each) => parseKey(each.open.key))));
   const cure = renameCure(ref, all.length === 1 ? open : { ...open, id: "<its id>" });
   lines.push(`If both are the same object: ${cure}.`);
   if (unknown.length < all.length)
@@ -538,7 +537,7 @@ function listed(items: readonly string[]) {
 
 /** A create of unknown outcome. `why`: the program's `existingId` contradicts it. */
 export interface OpenObject {
-  ref: Pick<ResourceRef, "shownName" | "kind">;
+  ref: Pick<ResourceRef, "shownName" | "kind" | "resource" | "member">;
   record: Unresolved;
   why?: string | undefined;
 }
@@ -599,16 +598,6 @@ export function setFailureMessage(
   };
 }
 
-/** The error for a set whose interrupted run sent events that Pulumi's record has as secret. @param key the set's then. */
-export function hiddenEventsMessage(key: string) {
-  const { label, shownName } = parseKey(key);
-  return [
-    `${label}: an interrupted run sent events of this set, which are secret. Nothing was sent.`,
-    "Look in the account, and set existingId for each event that is there. Then run:",
-    `  ${pendingCommandLine("not-created", [shownName])}`,
-  ].join("\n");
-}
-
 /** The error of a program that has not declared a set so far. @param all what an interrupted update of it has sent. */
 export function undeclaredMessage(all: readonly OpenCreate[]) {
   const open = all.map((each) => ({ ref: parseKey(each.key), record: asUnresolved(each) }));
@@ -626,6 +615,6 @@ export function unresolvedMessage(open: readonly OpenObject[]) {
   return [
     `The outcome of ${count(open.length, "create")} is unknown. Nothing more is sent for ${agree(open.length, "it", "them")} until that is resolved. Look in the account for:`,
     ...cut(entries, MAX_LISTED),
-    ...resolveCommands(sorted.map(({ ref }) => ref.shownName)),
+    ...resolveCommands(sorted.map(({ ref }) => ref)),
   ].join("\n");
 }

@@ -46,6 +46,7 @@ import { describeSettingProblem, problemsBeside } from "../settings/index.js";
 import {
   ACCOUNT,
   argumentsIn,
+  hiddenEventsMessage,
   howToKeep,
   IDENTITY,
   kindOf,
@@ -82,7 +83,6 @@ import {
   adoptedTooLateMessage,
   adoptionNotice,
   brokenNameNotice,
-  hiddenEventsMessage,
   interruptedNotice,
   type MadeObject,
   madeOtherwiseMessage,

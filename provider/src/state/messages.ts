@@ -1,6 +1,6 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
 import { agree, COMMAND, inStack, printable, shellWord } from "../base/index.js";
-import { CATALOG_SEPARATOR, type Kind } from "../kinds/index.js";
+import { CATALOG_SEPARATOR, type Kind, setNamed } from "../kinds/index.js";
 import {
   catalogIn,
   isOfPlugin,
@@ -43,10 +43,7 @@ export function takenAwayMessage(label: string, input: string) {
 export const TIMEOUTS_IGNORED =
   "is ignored: advertising:requestTimeoutSeconds and advertising:maxWaitSeconds limit each request";
 
-export function pendingCommandLine(
-  option: "created" | "not-created",
-  names: readonly string[],
-) {
+function pendingCommandLine(option: "created" | "not-created", names: readonly string[]) {
   return inStack(`${COMMAND} pending${optionsOf(option, names)}`);
 }
 
@@ -56,8 +53,43 @@ export function optionsOf(option: string, values: Iterable<string>) {
   return shown.map((value) => ` --${option} ${shellWord(value)}`).join("");
 }
 
-/** The commands that resolve creates, one for each answer. @param shorts the creates' names in commands. */
-export function answerCommands(shorts: readonly string[]) {
+/** A create, as printed commands name it. */
+type Answerable = Pick<ResourceRef, "shownName"> &
+  Partial<Pick<ResourceRef, "member" | "resource">>;
+
+/** Whether a create is about events of a set that nobody can tell, since they are secret: no id can be the answer. */
+export function isOfHiddenEvents({ resource, member = "" }: Partial<ResourceRef>) {
+  return setNamed(String(resource)) !== undefined && member === "";
+}
+
+/** The error for a set whose interrupted run sent events that Pulumi's record has as secret. @param key the set's then. */
+export function hiddenEventsMessage(key: string) {
+  const { label, shownName } = parseKey(key);
+  const what = `${label}: ${HIDDEN_EVENTS}. Nothing was sent.`;
+  return [what, ...hiddenEventsCommands([shownName])].join("\n");
+}
+
+export const HIDDEN_EVENTS = "an interrupted run sent events of this set, which are secret";
+
+function hiddenEventsCommands(sets: readonly string[]) {
+  return [
+    "Look in the account for the secret events, and set existingId for each that is there. Then run:",
+    `  ${pendingCommandLine("not-created", sets)}`,
+  ];
+}
+
+/** The commands that resolve creates, one for each answer. */
+export function answerCommands(creates: readonly Answerable[]) {
+  const namesOf = (those: readonly Answerable[]) => those.map((each) => each.shownName);
+  const sets = namesOf(creates.filter(isOfHiddenEvents));
+  const shorts = namesOf(creates.filter((each) => !isOfHiddenEvents(each)));
+  const lines: string[] = [];
+  if (shorts.length > 0) lines.push(...objectCommands(shorts));
+  if (sets.length > 0) lines.push(...hiddenEventsCommands(sets));
+  return lines;
+}
+
+function objectCommands(shorts: readonly string[]) {
   const they = agree(shorts.length, "If it is", "For those that are");
   const ids = shorts.map((shownName) => `${shownName}=<its id>`);
   const others = shorts.length - MAX_LISTED;
@@ -73,9 +105,9 @@ export function answerCommands(shorts: readonly string[]) {
 }
 
 /** The same commands, and what to run after them. */
-export function resolveCommands(shorts: readonly string[]) {
+export function resolveCommands(creates: readonly Answerable[]) {
   return [
-    ...answerCommands(shorts),
+    ...answerCommands(creates),
     `Then run \`${inStack("pulumi up")}\`. Instead of --created, you can set existingId: <its id> in the program (not beside protect or ignoreChanges).`,
   ];
 }

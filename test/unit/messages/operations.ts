@@ -14,6 +14,7 @@ import {
   type OpenCreate,
 } from "../../../provider/src/plan/index.js";
 import {
+  hiddenEventsMessage,
   REPLACED_BEFORE,
   readDeclaredSet,
   readStoredSet,
@@ -174,6 +175,12 @@ export const operations: Examples = {
   "a search finds the object with another value": () =>
     tell.foundOtherwiseMessage("4711", ["value"], true),
   "saved as it was sent": () => tell.savedAsSentMessage([{ ref: purchase, id: "4711" }]),
+  "secret events of a set, and another event, of unknown outcome": () =>
+    tell.unresolvedMessage(
+      ["ConversionEventSet::funnel", purchase.key].map((key) => {
+        return { ref: refOfKey(key, STACK), record };
+      }),
+    ),
   "events of a set of unknown outcome": () =>
     tell.unresolvedMessage(
       ["buy", "lead"].map((key) => ({
@@ -191,7 +198,7 @@ export const operations: Examples = {
   "no longer in the program, with a known delete": () =>
     tell.leavingNotice(leaving(purchase), DELETED).text,
   "secret events of a set that an interrupted run has sent": () =>
-    tell.hiddenEventsMessage(funnel.key),
+    hiddenEventsMessage(funnel.key),
   "no longer in the program, and what it has left live": () =>
     tell.formerlyLeftNotice(purchase, [
       { id: "7", at: AT, name: "Buy" },
@@ -255,7 +262,9 @@ export const operations: Examples = {
   "an object that was just created, and is not found": () =>
     tell.tooEarlyNotice({ ...purchase, id: "42" }, AT).text,
   "more than can be listed": () =>
-    resolveCommands(Array.from({ length: 22 }, (_, at) => `funnel/e${at}`)).join("\n"),
+    resolveCommands(
+      Array.from({ length: 22 }, (_, at) => ({ shownName: `funnel/e${at}` })),
+    ).join("\n"),
   "more than ten notices of a sort": () => {
     const shown: string[] = [];
     const messages = new Messages(

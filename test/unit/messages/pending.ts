@@ -2,7 +2,13 @@
 import { pendingCommand } from "../../../provider/src/cli/pending.js";
 import type { JournalEntry } from "../../../provider/src/journal/index.js";
 import { markOf } from "../../../provider/src/state/index.js";
-import { EVENT, storedAdvertiser, storedEvent, storedSet } from "../../support/stored.js";
+import {
+  EVENT,
+  encrypted,
+  storedAdvertiser,
+  storedEvent,
+  storedSet,
+} from "../../support/stored.js";
 import { type Examples, open, record } from "./examples.js";
 import { printedBy, RUN, type Surroundings } from "./printed.js";
 
@@ -42,6 +48,14 @@ const elsewhere = {
   resource: {
     ...interruptedView.resource,
     inputs: { ...interruptedView.resource.inputs, __run: "another-run" },
+  },
+};
+/** Pulumi's record has its events as secret. */
+const hidden = {
+  type: "creating",
+  resource: {
+    ...storedSet("secrets", {}),
+    inputs: { advertiserId: 1, events: encrypted, __run: RUN },
   },
 };
 const resolvedView = storedEvent("view", 7, {
@@ -133,6 +147,13 @@ const examples: Examples = {
       ...["--created", "purchase=4x", "--created", "lead=7", "--created", "order=5"],
       ...["--created", "funnel/b=9", "--created", "purchase=6"],
       ...["--not-created", "purchase", "--created", "order=6"],
+    ),
+  "pending: secret events of a set": () =>
+    pending({ resources: [signup], pendingOperations: [hidden] }),
+  "pending: an id for secret events of a set": () =>
+    pending(
+      { resources: [signup], pendingOperations: [hidden] },
+      ...["--created", "secrets=42"],
     ),
   "pending: an answer during a run": () =>
     pending({ resources: [purchase] }, "--created", "purchase=42"),
