@@ -3,7 +3,13 @@ import { hash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { type Environment, jsonIn, own, setCommandTarget } from "../base/index.js";
+import {
+  type Environment,
+  hasValue,
+  jsonIn,
+  own,
+  setCommandTarget,
+} from "../base/index.js";
 import { cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 import { DEFAULT_ORGANIZATION, stackOption } from "../state/index.js";
@@ -126,10 +132,12 @@ export function inProject(folder: string, key: string) {
 
 /**
  * From now on, the commands in this process's messages name this stack: an inline program's by its full name, which
- * works without a project file. @param stack `<organization>/<project>/<stack>`
+ * works without a project file. @param stackNow called for each: `<organization>/<project>/<stack>`, if that is known.
  */
-export function setPrintedStack(stack: string) {
+export function setPrintedStack(stackNow: () => string | undefined) {
   setCommandTarget(() => {
+    const stack = stackNow();
+    if (stack === undefined) return { options: [], isInline: false };
     const isInline = !isProjectOf(stack, process.cwd());
     return { options: ["--stack", isInline ? stack : stackOption(stack)], isInline };
   });
@@ -140,12 +148,11 @@ export function setPrintedStack(stack: string) {
  * @returns `<organization>/<project>/<stack>`; undefined if the project isn't known.
  */
 export function fullStackName(typed: string | undefined, folder: string) {
-  const parts = typed?.split("/") ?? [];
+  const [name, ...before] = typed?.split("/").reverse() ?? [];
+  if (name === undefined || before.length === 2) return typed;
   const project = inProject(folder, "name");
-  if (parts.length === 3) return typed;
-  if (parts.length === 0 || typeof project !== "string") return undefined;
-  const [name, organization = DEFAULT_ORGANIZATION] = parts.reverse();
-  return `${organization}/${project}/${name}`;
+  const [organization = DEFAULT_ORGANIZATION] = before;
+  return hasValue(project) ? `${organization}/${project}/${name}` : undefined;
 }
 
 /** Whether a folder's project file is that of a stack. @param stack `<organization>/<project>/<stack>` */

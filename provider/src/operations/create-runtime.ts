@@ -109,8 +109,11 @@ export function createRuntime(
   let journal: Journal | undefined;
   let notes: EngineNotes | undefined;
   let stack: string | undefined;
-  const named = fullStackName(pulumi.command?.stack, pulumi.folder);
-  if (named !== undefined) setPrintedStack(named);
+  let ofProgram: string | undefined;
+  const { stack: typed } = pulumi.command ?? {};
+  // The state of a renamed stack has its former name.
+  const printed = () => ofProgram ?? fullStackName(typed, pulumi.folder) ?? stack;
+  if (typed !== undefined) setPrintedStack(printed);
   const record = new RunRecord({
     isThisRun: (run) => run.startsWith(engineName),
     isSameAccount,
@@ -138,11 +141,11 @@ export function createRuntime(
     command: pulumi.command,
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)),
     begin({ identity }, isOfProgram = false) {
-      if (stack !== undefined && !isOfProgram) return;
+      if (isOfProgram) ofProgram = stackOf(identity);
+      else if (stack !== undefined) return;
       if (stack === stackOf(identity)) return;
       stack = stackOf(identity);
-      // A refresh of a renamed stack knows only its former name.
-      if (isOfProgram || named === undefined) setPrintedStack(stack);
+      setPrintedStack(printed);
       const place = stackPlace(stack, environment, pulumi.folder);
       journal = new Journal(
         { place, run: runName, engine: engineName, provider, hasCheckpoints },
