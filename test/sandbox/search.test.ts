@@ -318,7 +318,7 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
       const { error, run: now } = await e.up({}, run);
       expect(error).toMatch(/differ from the program's: e.* \(2\)\./);
       expect(wordsOf(now)).toContain(
-        `${e.label} (2) was changed on the platform: value 1 → 99.`,
+        `${e.label} (2) isn't on the platform as the program has it: value 1 → 99.`,
       );
       const saved = e.engine.saved.copy();
       expect([(await e.up({ value: 99 }, run)).error, sandbox.updates]).toEqual([

@@ -68,7 +68,7 @@ import {
 } from "../state/index.js";
 import { listersOf } from "./deployment.js";
 import {
-  driftNotice,
+  foundDifferentNotice,
   foundOtherwiseMessage,
   namesakesMessage,
   refusedBeforeMessage,
@@ -259,7 +259,9 @@ function otherThanSent(
   if (differences.size === 0 || (isChanged && contradicting.length === 0)) return undefined;
   const theirs = withDifferences(values, differences);
   const changes = changeMessages([...differences.keys()], values, theirs, secret);
-  messages.warnEach(driftNotice({ ...ref, label: `${ref.label} (${id})` }, changes));
+  messages.warnEach(
+    foundDifferentNotice({ ...ref, label: `${ref.label} (${id})` }, changes),
+  );
   return {
     // If the program has changed since, what the answer lacks isn't known.
     body: isChanged ? "" : fingerprintOfBody(kind, theirs, secret),

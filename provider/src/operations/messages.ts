@@ -110,6 +110,13 @@ export function foundOtherwiseMessage(id: string, names: readonly string[], isIt
   return isIts ? `${text} \`pulumi up\` takes it over as it is.` : text;
 }
 
+/** About an object that a search has found. @param changes from `changeMessages`, from the program's values to its own. */
+export function foundDifferentNotice(ref: Shown, changes: readonly string[]) {
+  const told = enumerate(changes);
+  const text = `${ref.label} isn't on the platform as the program has it: ${told}. To keep that, copy it into your program, or set existingId.`;
+  return notice("found with other arguments", ref, text, told);
+}
+
 export interface MadeObject {
   ref: ResourceRef;
   id: string;

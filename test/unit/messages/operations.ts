@@ -172,6 +172,10 @@ export const operations: Examples = {
   },
   "a search finds an object of another advertiser": () =>
     tell.foundOtherwiseMessage("4711", ["advertiserId"]),
+  "a search has found the object with another value": () =>
+    tell.foundDifferentNotice({ ...purchase, label: `${purchase.label} (42)` }, [
+      "value 26 → 99",
+    ]).text,
   "a search finds the object with another value": () =>
     tell.foundOtherwiseMessage("4711", ["value"], true),
   "saved as it was sent": () => tell.savedAsSentMessage([{ ref: purchase, id: "4711" }]),
@@ -290,6 +294,7 @@ export const operations: Examples = {
         tell.brokenNameNotice(ref, ['eventName "Café" → "CafÃ©"']),
         tell.tooEarlyNotice(target, AT),
         tell.driftNotice(ref, ["value 26 → 99"]),
+        tell.foundDifferentNotice(ref, ["value 26 → 99"]),
       ])
         messages.informEach(notice);
     }
