@@ -515,13 +515,14 @@ describe("the password", () => {
       __identity: "organization/shop/dev::a",
       __provider: "x",
     };
-    await run.advertiser.check({}, { ...inputs });
-    await run.advertiser.diff("1", { ...inputs }, { ...inputs, advertiserName: "B" });
+    const changed = { ...inputs, advertiserName: "B" };
+    await run.advertiser.check({ ...inputs }, { ...changed });
+    await run.advertiser.diff("1", { ...inputs }, { ...changed });
     expect([computed.mock.calls.length, counts(sandbox)]).toEqual([
       0,
       { logins: 0, creates: 0 },
     ]);
-    await run.advertiser.declare({ ...inputs });
+    await run.advertiser.declare({ ...changed });
     expect([computed.mock.calls.length, counts(sandbox)]).toEqual([
       1,
       { logins: 0, creates: 1 },
