@@ -3,9 +3,11 @@ import { rmSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Fault, SandboxOptions } from "../../provider/src/sandbox/index.js";
+import { argumentsIn } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { operatedSandbox, operatedSettings } from "../support/operated.js";
 import { journalLines, SetEngine, wordsOf } from "../support/set-engine.js";
+import { encrypted } from "../support/stored.js";
 
 type Events = Record<string, Record<string, unknown>>;
 
@@ -325,3 +327,55 @@ it("4,000 members: each created once, a state of at most 400 bytes an event, and
   expect(run.told.length + run.said.length).toBeLessThan(5);
   expect(JSON.stringify(engine.state, undefined, 4).length / 4000).toBeLessThanOrEqual(400);
 });
+
+describe.each([undefined, "advertising"])(
+  "ignoreChanges beside an unresolved create, through the plugin's provider %s",
+  (plugin) => {
+    const events: Events = Object.fromEntries(
+      Object.entries(eventsOf(3)).map(([key, event]) => [
+        key,
+        { ...event, clickWindow: 86_400 },
+      ]),
+    );
+    /** With `ignoreChanges: ["*"]`, the engine passes the arguments that it has saved. */
+    const savedIn = ({ state }: SetEngine) => argumentsIn(state?.inputs ?? {});
+
+    const answered = async (isMade: boolean, isSecret = false) => {
+      const { sandbox, engine } = await start();
+      engine.plugin = plugin;
+      sandbox.fail({ on: "event", after: 2, act: isMade, with: LOST });
+      await engine.up(of(events));
+      const [key = ""] = Object.keys(engine.unresolved);
+      const saved = engine.state?.inputs.events as Events;
+      if (isSecret) saved[key] = { eventName: key, value: encrypted };
+      const outcomes = {
+        [String(engine.unresolved[key]?.mark)]: isMade ? "4" : "",
+      };
+      const environment = { ADVERTISING_ANSWERS: JSON.stringify({ outcomes }) };
+      expect((await engine.refresh({ environment })).error).toBeUndefined();
+      return { sandbox, engine, key };
+    };
+
+    it("that wasn't carried out: the next run creates its event", async () => {
+      const { sandbox, engine } = await answered(false);
+      expect(await engine.preview(savedIn(engine))).toContain("1 to create, 2 unchanged");
+      expect((await engine.up(savedIn(engine))).error).toBeUndefined();
+      expect([sandbox.eventPosts, sandbox.events.length]).toEqual([4, 3]);
+      expect(Object.keys(engine.eventIds).toSorted()).toEqual(["k0", "k1", "k2"]);
+    });
+
+    it("that was carried out: its event keeps its arguments, and nothing is sent", async () => {
+      const { sandbox, engine } = await answered(true);
+      expect(savedIn(engine).events).toEqual(events);
+      expect((await engine.up(savedIn(engine))).error).toBeUndefined();
+      expect(await engine.preview(savedIn(engine))).toBe("");
+      expect([sandbox.eventPosts, Object.keys(engine.eventIds).length]).toEqual([3, 3]);
+    });
+
+    it("of a secret event: the refresh doesn't return what Pulumi's record has encrypted", async () => {
+      const { engine, key } = await answered(false, true);
+      const { [key]: _, ...others } = events;
+      expect(savedIn(engine).events).toEqual(others);
+    });
+  },
+);

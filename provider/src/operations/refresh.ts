@@ -3,6 +3,7 @@
  * read, the state stays as it is. A refresh also resolves creates by the answers that `pending` passes to it.
  */
 import {
+  asRecord,
   COMMAND,
   inStack,
   isoNow,
@@ -27,11 +28,11 @@ import {
   sentAsIfUpdated,
   sentAsOf,
 } from "../plan/index.js";
+import { holdsSecret, isSecret } from "../record/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
   ACCOUNT,
-  argumentsIn,
   completeArguments,
   kindOf,
   objectKey,
@@ -43,7 +44,6 @@ import {
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
-  UNRESOLVED,
   type Unresolved,
   writeStored,
 } from "../state/index.js";
@@ -120,14 +120,26 @@ export async function readResource(
   if (!isSet && stored.eventIds.size === 0) return undefined;
   const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
   const props = withoutUndefined({ ...properties, ...written });
-  const outputs = ["eventIds", kind.idProperty, UNRESOLVED];
-  const args = pick(argumentsIn(props), (name) => !outputs.includes(name));
+  const { idProperty, outputs } = resource;
+  const args = pick(props, (name) => name !== idProperty && outputs.includes(name));
+  const events = { ...asRecord(args.events), ...declaredOnly(found?.inputs, stored) };
   return {
     id: stored.eventIds.get(SINGLE) ?? id,
     props,
     // Also after answers: the next run then sees a change, and sends under its own name.
-    inputs: inputs && { ...inputs, ...args },
+    inputs: inputs && { ...inputs, ...args, ...(isSet && { events }) },
   };
+}
+
+/**
+ * The events whose arguments only the inputs have: of events that lack an object, or that the state doesn't describe.
+ * With `ignoreChanges` the next run gets them from there. The record has secret ones encrypted.
+ */
+function declaredOnly({ events }: Values = {}, { eventIds, sentAs }: StoredSet) {
+  return pick(asRecord(events), (key, entry) => {
+    const isDescribed = eventIds.has(key) && !sentAs.has(key);
+    return !isDescribed && !isSecret(events) && !holdsSecret(entry);
+  });
 }
 
 /** @returns undefined if the record doesn't show which resource it is. */
