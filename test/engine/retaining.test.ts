@@ -1,5 +1,6 @@
 /** Pulumi's option `retainOnDelete` from elsewhere than the resource itself, in the run that also removes or replaces. */
 import { expect, it } from "vitest";
+import { throughPlugin } from "../support/plugin.js";
 import { newStack, program, useSandbox, well } from "../support/stack.js";
 
 const DELETED = 'deletionPolicy: "delete"';
@@ -77,4 +78,60 @@ new advertising.ConversionEvent("e", { eventName: "E", advertiserId: parent, val
     retainOnDelete,
   ]);
   expect(Object.fromEntries(retains)).toMatchObject({ acme: false, child: true, e: true });
+});
+
+const ALL = ["acme", "e", "s"];
+
+/** An advertiser and its events. @param left those that leave. @param options the events'. */
+const owned = (left: readonly string[] = [], options = "{ deletedWith: acme }") =>
+  program(`
+new advertising.Advertiser("other", { advertiserName: "Other" });
+const left = ${JSON.stringify(left)};
+if (left.length < 3) {
+  const acme = new advertising.Advertiser("acme", { advertiserName: "Acme", ${DELETED} });
+  const { advertiserId } = acme;
+  const options = ${options};
+  if (!left.includes("e"))
+    new advertising.ConversionEvent("e", { eventName: "E", advertiserId, value: 1, ${DELETED} }, options);
+  const events = { own: { eventName: "Own", value: left.length + 1 } };
+  new advertising.ConversionEventSet("s", { advertiserId, events, ${DELETED} }, options);
+}`);
+
+/** Pulumi takes such a resource out of the state without a call of the provider, if the other one is deleted too. */
+it("deletedWith, which the plugin finds in Pulumi's record, keeps objects: preview and up say so", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const advertiser = { delete: "DELETE rest/advertiser/{id}" };
+  const stack = await newStack(throughPlugin(owned()), {
+    sandbox,
+    config: { "advertising:operations": { ...operations, advertiser } },
+  });
+  await well(stack.up());
+  const kept = /(\d)\)?(?: leaves the state and)? isn't deleted, because .* deletedWith/g;
+  const expectKept = async (ids: string[]) => {
+    const output = await well(stack.previewAndUp());
+    for (const text of output.split("Updating (dev)"))
+      expect(new Set(Array.from(text.matchAll(kept), ([, id]) => id))).toEqual(
+        new Set(ids),
+      );
+    expect(output).not.toContain("deletes event");
+  };
+  stack.program(throughPlugin(owned(["e"])));
+  await expectKept(["3", "4"]);
+  expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 0 });
+  stack.program(throughPlugin(owned(ALL)));
+  await expectKept(["5"]);
+  expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 1 });
+});
+
+it("deletedWith by a transformation of the classes is an error", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const way =
+    "{ transformations: [({ props, opts }) => ({ props, opts: { ...opts, deletedWith: acme } })] }";
+  const stack = await newStack(owned([], way), {
+    sandbox,
+    config: { "advertising:operations": operations },
+  });
+  const { code, output } = await stack.preview();
+  expect(code).toBe(1);
+  expect(output).toMatch(/"e":\n +deletedWith isn't .*"s":\n +deletedWith isn't /s);
 });

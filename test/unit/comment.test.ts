@@ -245,8 +245,10 @@ it("says how many objects stay live and how many are deleted; the stack's settin
   // The record's option, or one that a parent or a transformation brings in this run.
   for (const name of ["oldState", "newState"] as const) {
     const step = deleting(both);
-    const kept = { ...step, [name]: { ...step[name], retainOnDelete: true } };
-    expect(fatesIn(commentOn([kept], KNOWN))).toEqual(fates(1, 0));
+    for (const option of [{ retainOnDelete: true }, { deletedWith: "a URN" }]) {
+      const kept = { ...step, [name]: { ...step[name], ...option } };
+      expect(fatesIn(commentOn([kept], KNOWN))).toEqual(fates(1, 0));
+    }
   }
   const due = [
     "`c` was replaced by an earlier run. `pulumi up` deletes …",

@@ -255,20 +255,29 @@ describe("what leaves the state", () => {
     expect(await endOf({ resources, checks: ["kept"] })).toEqual([leaves("gone", 2, why)]);
   });
 
-  it.each([
+  it.each<[string, string, object, object?]>([
     ["Pulumi's option", "the resource has the option retainOnDelete", DELETING],
+    [
+      "another resource's delete",
+      "the resource has the option deletedWith",
+      DELETING,
+      { retainOnDelete: undefined, deletedWith: urn("owner") },
+    ],
     [
       "a deletionPolicy that the state lacks",
       'the deletionPolicy is not "delete" in both the state and the program, or an option keeps it',
       { __at: "" },
     ],
-  ])("and stays live by %s: preview and `up` give the reason", async (_, why, outputs) => {
-    const gone = event("gone", 2);
-    gone.outputs = { ...gone.outputs, ...outputs };
-    const situation = { resources: [KEPT, gone], checks: ["kept"], options: DELETES };
-    for (const isUp of [false, true])
-      expect(await endOf({ ...situation, isUp })).toEqual([leaves("gone", 2, why)]);
-  });
+  ])(
+    "and stays live by %s: preview and `up` give the reason",
+    async (_, why, outputs, options = {}) => {
+      const gone = Object.assign(event("gone", 2), options);
+      gone.outputs = { ...gone.outputs, ...outputs };
+      const situation = { resources: [KEPT, gone], checks: ["kept"], options: DELETES };
+      for (const isUp of [false, true])
+        expect(await endOf({ ...situation, isUp })).toEqual([leaves("gone", 2, why)]);
+    },
+  );
 
   it("and is deleted through the plugin: named by the preview in an `up` too, where it doesn't know a preview", async () => {
     const { outputs = {} } = event("gone", 2, true);

@@ -13,6 +13,7 @@ import {
   isInRun,
   isOfProgram,
   isPartial,
+  keepingOption,
   objectsIn,
   providerIn,
   refIn,
@@ -112,7 +113,7 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
   const leaving = inRun.filter((resource) => {
     const of = resourceOfType(resource.type);
     // Without this option the engine calls `delete`, which says what it does.
-    const isCalled = !resource.retainOnDelete;
+    const isCalled = !keepingOption(resource);
     if (!of || resource.protect || (isCalled && deployment.isUp)) return false;
     const isDeclared = deployment.isInProgram(keyOfUrn(of.name, resource.urn));
     // An earlier run has not come to its delete, of which Pulumi's JSON doesn't show a step.
@@ -126,6 +127,7 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
+    if (deployment.staying.has(kind, id)) continue;
     const holders = now?.holdersOf(kind.name, id) ?? [];
     // Another provider's process may have adopted it in this run.
     if (holders.some((other) => other.resource.urn !== resource.urn)) continue;

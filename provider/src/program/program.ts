@@ -19,9 +19,10 @@ import {
 } from "../base/index.js";
 import { setPrintedStack } from "../journal/index.js";
 import { type AnyKind, providerReference, typeTokenOf } from "../kinds/index.js";
-import { isContainer } from "../rules/index.js";
+import { isContainer, problemMessages } from "../rules/index.js";
 import {
   describeSettingProblems,
+  knownOperations,
   NAMESPACE,
   readSettings,
   type SettingsReading,
@@ -29,6 +30,7 @@ import {
 import {
   IDENTITY,
   identityText,
+  kindOf,
   labelOf,
   PROVIDER,
   type ProgramContext,
@@ -40,6 +42,7 @@ import {
   declare,
   type Finding,
   holdsOutput,
+  optionFindings,
   withDeletionPolicy,
   withIds,
 } from "./declaration.js";
@@ -254,9 +257,16 @@ export function registrationOf(
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
   const properties = { ...outputs, ...given, [PROVIDER]: providerReference(kind.name) };
   const type = typeTokenOf(kind.name);
-  const last = internals.transformLast((transformed) =>
-    afterTransformations(kind, transformed),
-  );
+  const last = internals.transformLast((transformed) => {
+    const { deletedWith } = transformed.opts;
+    // As the resource's own option it's refused with the arguments.
+    if (deletedWith && id === undefined && !options.deletedWith) {
+      const can = knownOperations(kindOf(kind), program.reading.settings);
+      const { problems } = optionFindings({ deletedWith }, false, Boolean(can.delete));
+      program.add({ title: declaration.title, lines: problemMessages(problems) });
+    }
+    return afterTransformations(kind, transformed);
+  });
   const withLast = { ...options, transformations: [last, ...transformations] };
   if (id !== undefined) return [type, name, properties, withLast];
   const identity = identityText(internals.stackOfProgram(), {

@@ -33,6 +33,8 @@ export interface Resource {
   pendingReplacement?: boolean;
   /** Whether the object stays live when the resource is removed; by default true for this package's resources. */
   retainOnDelete?: boolean;
+  /** The URN of a resource with whose delete the engine also removes this one, without a call of the provider. */
+  deletedWith?: string;
   /** `<URN>::<id>` of the provider resource. */
   provider?: string;
   /** Pulumi refuses to remove it. */
@@ -112,8 +114,14 @@ export function retentionReason(
 ) {
   if (!isAsked)
     return 'the deletionPolicy is not "delete" in both the state and the program, or an option keeps it';
-  const retains = states.some((each) => each?.retainOnDelete);
-  return retains ? "the resource has the option retainOnDelete" : undefined;
+  const option = states.map(keepingOption).find(Boolean);
+  return option && `the resource has the option ${option}`;
+}
+
+/** The option by which the engine removes a resource without a call of the provider, or may do so. */
+export function keepingOption({ retainOnDelete, deletedWith }: Partial<Resource> = {}) {
+  if (retainOnDelete) return "retainOnDelete";
+  return deletedWith && "deletedWith";
 }
 
 /** The plugin's provider that has a resource; undefined for the dynamic provider. */
