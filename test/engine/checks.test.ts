@@ -88,6 +88,21 @@ new advertising.ConversionEvent("wrong", {
   expect(sandbox.requests).toEqual([]);
 });
 
+it("assets and archives are refused before anything is sent, also in Outputs", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack(
+    program(`
+const { StringAsset, FileAsset, FileArchive } = pulumi.asset;
+const additionalFields = { a: new StringAsset("hi"), b: pulumi.output(new FileAsset("index.js")), c: pulumi.output([new FileArchive(".")]) };
+new advertising.Advertiser("acme", { advertiserName: "Acme", additionalFields });`),
+    { sandbox },
+  );
+  const { code, output } = await stack.up();
+  expect(code).not.toBe(0);
+  expect(output).toMatch(/additionalFields expected JSON .* not allowed: "a", "b", "c"/);
+  expect(sandbox.creates).toBe(0);
+});
+
 it("a first preview without a password, as a pipeline has it, writes nothing; then an up with one", async () => {
   const sandbox = await useSandbox({ password: "needle-password" });
   const shop = (advertiserName: string) =>

@@ -1,6 +1,7 @@
 /** Resources as in an exported stack, in the form that `pulumi stack export` of engine 3.259 printed. */
 
-import { type Resource, SIGNATURE_KEY } from "../../provider/src/record/export.js";
+import { SIGNATURE_KEY } from "../../provider/src/base/index.js";
+import type { Resource } from "../../provider/src/record/export.js";
 
 /** A text that must never be shown. */
 export const CIPHERTEXT = "v1:c2VjcmV0:never-shown";

@@ -20,6 +20,14 @@ describe("properties", () => {
       expect.stringMatching(/^advertiserName expected .*; got an asset or archive$/),
       expect.stringMatching(/^additionalFields expected .*; not allowed: "a"$/),
     ]);
+    // As the classes' provider gets it.
+    const { problems: same } = checkArguments(
+      advertiser,
+      struct.toJavaScript(),
+      settingsOf(),
+      {},
+    );
+    expect(same).toEqual(problems);
   });
 
   it("come out as they went in, with the secret ones by name", () => {

@@ -27,6 +27,12 @@ export function own(value: unknown, key: string) {
   if (isRecord(value) && Object.hasOwn(value, key)) return value[key];
 }
 
+/**
+ * The key with which Pulumi marks values that aren't plain data: secrets (in an exported stack and in the plugin), assets
+ * and archives. Pulumi's own contract.
+ */
+export const SIGNATURE_KEY = "4dabf18193072939515e22adb298388d";
+
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,6 +3,7 @@
  * platform's API documentation of `POST rest/event`; a set's members and `defaults` have those of a single event.
  */
 import { z } from "zod";
+import { SIGNATURE_KEY } from "../base/index.js";
 import {
   additionalFieldsBeside,
   booleanRule,
@@ -84,8 +85,7 @@ export const conversionEvent = defineKind("event", {
 });
 
 /** A pattern against names that Pulumi reserves or can't print (seen with 3.259). */
-export const NOT_RESERVED =
-  "(?!(?:__proto__|toString|4dabf18193072939515e22adb298388d|__pulumi.*)$)";
+export const NOT_RESERVED = `(?!(?:__proto__|toString|${SIGNATURE_KEY}|__pulumi.*)$)`;
 
 /** A property name that every JavaScript object, and Pulumi, can carry. */
 const key = expecting(

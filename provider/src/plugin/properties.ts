@@ -1,7 +1,6 @@
 /** Properties as Pulumi's protocol carries them: structures in which secrets are marked. */
 import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
-import { mapValues, own, type Values } from "../base/index.js";
-import { SIGNATURE_KEY } from "../record/index.js";
+import { mapValues, own, SIGNATURE_KEY, type Values } from "../base/index.js";
 
 /** Pulumi's signature for a secret. */
 const SECRET = "1b47061264138c4ac30d75fd1eb44270";
@@ -31,8 +30,6 @@ function unmarked(name: string, value: unknown, onSecret: (name: string) => void
     onSecret(name);
     return unmarked(name, own(value, "value"), onSecret);
   }
-  // No rule accepts a symbol.
-  if (Object.hasOwn(value, SIGNATURE_KEY)) return Symbol("an asset or archive");
   return mapValues({ ...value }, (part, inner) => unmarked(inner, part, onSecret));
 }
 

@@ -2,7 +2,15 @@
  * Reads the output of `pulumi stack export` into one kind of record for each advertiser and conversion event, which
  * every decision and report uses. Never shows secret values. Pure.
  */
-import { asRecord, jsonIn, listIn, natural, own, type Values } from "../base/index.js";
+import {
+  asRecord,
+  jsonIn,
+  listIn,
+  natural,
+  own,
+  SIGNATURE_KEY,
+  type Values,
+} from "../base/index.js";
 import { type AnyKind, type Kind, pluginTokenOf, resourceOfType } from "../kinds/index.js";
 import { decideObjects } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
@@ -182,9 +190,6 @@ export function refIn(of: AnyKind, urn: string, key: string | undefined) {
   if (!("member" in of) || key === undefined) return refAt(resourceKey, urn);
   return refAt(memberOf(resourceKey, key), urn);
 }
-
-/** The key with which Pulumi marks values that aren't plain data; in an exported stack, secrets. Pulumi's own contract. */
-export const SIGNATURE_KEY = "4dabf18193072939515e22adb298388d";
 
 export function isSecret(value: unknown) {
   return own(value, SIGNATURE_KEY) !== undefined;

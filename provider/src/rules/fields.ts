@@ -10,6 +10,8 @@ import {
   isPlain,
   joined,
   mapValues,
+  own,
+  SIGNATURE_KEY,
   withoutUndefined,
 } from "../base/index.js";
 
@@ -147,6 +149,13 @@ const MAX_FIELD_DEPTH = 100;
 /** Replaces a value that JSON can't carry: no rule accepts a symbol. */
 const NEVER_JSON = Symbol("not JSON");
 
+/** Instead of an asset or archive as Pulumi sends it: no rule accepts a symbol. */
+const ASSET = Symbol("an asset or archive");
+
+export function assetAsSymbol(value: unknown) {
+  return typeof own(value, SIGNATURE_KEY) === "string" ? ASSET : value;
+}
+
 /** Whether this is a list or a plain object, rather than an Output, a Promise or another object. */
 export function isContainer(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
@@ -161,7 +170,8 @@ export function isContainer(value: unknown): value is object {
  * @param leafAs returns the replacement for a part that is no container.
  */
 export function asSent(value: unknown, leafAs: (part: unknown) => unknown) {
-  const copy = (part: unknown, holders: readonly object[]): unknown => {
+  const copy = (given: unknown, holders: readonly object[]): unknown => {
+    const part = assetAsSymbol(given);
     // A lone surrogate would arrive as another character.
     if (typeof part === "string" && !part.isWellFormed()) return NEVER_JSON;
     if (!isContainer(part)) return leafAs(part);

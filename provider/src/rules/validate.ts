@@ -17,7 +17,14 @@ import {
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { asSent, described, expectationOf, isContainer, unwrapped } from "./fields.js";
+import {
+  asSent,
+  assetAsSymbol,
+  described,
+  expectationOf,
+  isContainer,
+  unwrapped,
+} from "./fields.js";
 import type { Problem } from "./problem.js";
 
 /** The rules of an object, by property in camelCase. A property is optional if its schema is. */
@@ -80,7 +87,7 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
   function readValue(path: string, given: unknown, rule: z.ZodType) {
     // An object whose parts have defaults.
     const absent = rule.type === "prefault" ? {} : undefined;
-    const value = read(rule, given) ?? absent;
+    const value = assetAsSymbol(read(rule, given)) ?? absent;
     const isData = isContainer(value);
     const isKnown = value === undefined || isData || !isUnknown(value);
     if (!isKnown && !described(rule).isPlain) return value;
