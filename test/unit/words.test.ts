@@ -101,6 +101,11 @@ it.each<[string, unknown, string[], Record<string, string>?]>([
     ["Not now Sorry The name is taken."],
   ],
   [
+    "a page with entities, known and not",
+    "<html><p>The name &quot;Buy&#39;s &#x3c;b&#X3E;&quot; of &Eacute;t&eacute;&nbsp;&amp;amp; Co&#xfffff0;&#27; is taken.</p>",
+    [`The name "Buy's <b>" of &Eacute;t&eacute; &amp; Co&#xfffff0;  is taken.`],
+  ],
+  [
     "a page without a title",
     "<html><body>Out of order<br>until noon",
     ["Out of order until noon"],
@@ -148,6 +153,12 @@ it.each<[unknown, string[]]>([
 });
 
 describe("secrets", () => {
+  it("written with entities in a page are masked after these are decoded", () => {
+    const scrub = (text: string) => text.replaceAll("hunter", "[secret]");
+    const words = read(422, "<p>&#104;unter is wrong.</p>", {}, {}, scrub);
+    expect(words).toEqual(["[secret] is wrong."]);
+  });
+
   it.each([
     "password",
     "accessToken",

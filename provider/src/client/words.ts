@@ -67,7 +67,16 @@ function safe(text: string, secrets: Quotable["secrets"]) {
 /** Comments, scripts, styles, tags and spaces. */
 const INVISIBLE = /(?:<!--.*?-->|<(script|style)\b.*?<\/\1>|<[^<>]*>|\s)+/gis;
 
+const ENTITIES: Values = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
+
 /** @param text must be scrubbed: a secret may look like a tag. Only its beginning counts, which a pattern reads in time. */
 function visibleText(text: string) {
-  return text.slice(0, MAX_PAGE_CHARACTERS).replaceAll(INVISIBLE, " ");
+  const visible = text.slice(0, MAX_PAGE_CHARACTERS).replaceAll(INVISIBLE, " ");
+  return visible.replace(
+    /&(?:#(\d{1,6}|x[\da-f]{1,5})|(\w{2,4}));/gi,
+    (entity, code?: string, name = "") => {
+      if (code) return String.fromCodePoint(Number(`0${code}`));
+      return String(ENTITIES[name] ?? entity);
+    },
+  );
 }
