@@ -263,6 +263,10 @@ it("says how many objects stay live and how many are deleted; the stack's settin
       ).text,
     ),
   ).toEqual(fates(0, 9));
+  // Such a delete isn't among the steps of Pulumi's JSON.
+  const { text } = read({ steps: [], diagnostics });
+  expect(text).toContain("**8 to delete, replaced by an earlier run**");
+  expect(text).not.toContain("no changes");
   const operations = JSON.stringify({ event: KNOWN });
   const of = (config: object, environment: object) =>
     read({ steps: [deleting(C.gone)], config }, environment).text;

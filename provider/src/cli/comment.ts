@@ -233,6 +233,8 @@ export function commentOf(preview: string) {
   const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const messages = diagnostics.filter((each) => !errors.includes(each));
+  const due = dueDeletesIn(messages);
+  if (due > 0) counts.push(`${due} to delete, replaced by an earlier run`);
   const sections = [];
   if (errors.length > 0)
     sections.push(`**The preview failed: ${count(errors.length, "error")}.**`);
@@ -245,7 +247,7 @@ export function commentOf(preview: string) {
   const formerObjects = changes.flatMap((each) => each.leaving ?? []);
   const gone = formerObjects.filter(({ isDeleted }) => isDeleted).length;
   const live = formerObjects.length - gone;
-  const deleted = gone + dueDeletesIn(messages);
+  const deleted = gone + due;
   if (live > 0)
     sections.push(
       `Up to ${count(live, "object")} would stay live and unmanaged, and their tags keep firing.`,

@@ -239,6 +239,10 @@ export const commands: Examples = {
   "report comment: with a known search and delete": () =>
     comment({ steps: [UNRESOLVED, deleting(REMOVAL)] }, SEARCHED),
   "report comment: nothing changes": () => comment({ steps: [] }),
+  "report comment: only what an earlier run has replaced": () => {
+    const message = "`buy` was replaced by an earlier run. `pulumi up` deletes event 6 …";
+    return comment({ steps: [], diagnostics: [{ severity: "warning", message }] });
+  },
   "report comment: a resource asks for deletes from now on": () => {
     const asking = event("Kept", { deletionPolicy: "delete" });
     return comment({ steps: [step("update", E("kept"), "10", event("Kept"), asking)] });
