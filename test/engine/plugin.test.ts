@@ -187,11 +187,13 @@ ${more}`);
   expect(sandbox).toMatchObject({ creates: 4, updates: 2, deletes: 2 });
 });
 
+const BOUGHT = {
+  ...{ event_name: "Bought", advertiser_id: 1, value: 25, count_unique: false },
+  ...{ attribution: "ALL", click_window: 2_592_000, view_window: 2_592_000 },
+};
+
 it("import reads the arguments with a known read, and is refused without one; the program then changes nothing", async () => {
-  const windows = { click_window: 2_592_000, view_window: 2_592_000 };
-  const others = { count_unique: false, attribution: "ALL", ...windows };
-  const live = { event_name: "Bought", advertiser_id: 1, value: 25, ...others };
-  const objects = { advertisers: [], events: [{ id: 70, ...live }] };
+  const objects = { advertisers: [], events: [{ id: 70, ...BOUGHT }] };
   const sandbox = await useSandbox({ operations: true, objects });
   const config = { "advertising:operations": { event: { read: "GET rest/event/{id}" } } };
   const stack = await newStack(throughPlugin(shop(25)), { sandbox });
@@ -217,6 +219,36 @@ it("import reads the arguments with a known read, and is refused without one; th
   stack.program(inClasses(shop(25)) + bought(alias));
   expect(await well(stack.previewAndUp())).toContain("6 unchanged");
   expect(sandbox).toMatchObject({ creates: 3 });
+});
+
+it("without a password nothing is imported; a preview of the option, and one of a `.get`, works", async () => {
+  const objects = { advertisers: [], events: [{ id: 70, ...BOUGHT }] };
+  const sandbox = await useSandbox({ operations: true, objects });
+  const operations = { event: { read: "GET rest/event/{id}" } };
+  const got = `new advertising.ConversionEvent("got", {}, { id: "70" });`;
+  const stack = await newStack(throughPlugin(program(got)), {
+    sandbox,
+    environment: { ADVERTISING_OPERATIONS: JSON.stringify(operations) },
+  });
+  stack.setEnvironment({ ADVERTISING_PASSWORD: undefined });
+  await well(stack.preview());
+  const event = ["advertising:index:ConversionEvent", "bought", "70"];
+  const imported = ["import", ...event, "--yes", "--generate-code=false"];
+  expect(await failed(stack.run(imported))).toContain("password is required");
+  stack.program(
+    throughPlugin(
+      program(
+        `new advertising.ConversionEvent("bought", { eventName: "Bought", advertiserId: 1, value: 25 }, { import: "70" });`,
+      ),
+    ),
+  );
+  expect(await well(stack.preview())).not.toContain("do not match");
+  expect(await failed(stack.up())).toContain("password is required");
+  expect(await stack.ids()).toEqual({});
+  stack.setEnvironment({ ADVERTISING_PASSWORD: sandbox.password });
+  await well(stack.previewAndUp());
+  expect(await stack.ids()).toEqual({ bought: "70" });
+  expect(sandbox).toMatchObject({ creates: 0 });
 });
 
 it("with known operations, a change updates and what has the deletionPolicy is deleted, in a set too, and a preview shows both; the rest stays live", async () => {

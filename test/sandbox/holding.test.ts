@@ -408,7 +408,7 @@ it("an alias that would change a resource's type is an error, and nothing is sen
     ({ engine }) => engine.state,
   );
   const { event, set: sets } = single.engine.newRun();
-  const refused = /another type's resource \(id (\S+)\)\. Nothing was sent/;
+  const refused = /its state \(id (\S+)\) has no \w+\. Nothing was sent/;
   for (const [failing, id] of [
     [sets.diff(one.id, one.outputs, set.inputs), "2"],
     [sets.update(one.id, one.outputs, set.inputs), "2"],

@@ -262,7 +262,7 @@ function claimConflicts({ runtime: { deployment }, kind, objects }: Plan) {
   });
 }
 
-/** Plans by the state and the program. @throws ArgumentsError if an alias gives the resource another type's state. */
+/** Plans by the state and the program. @throws ArgumentsError if the state lacks arguments. */
 export function planObjects(
   resource: AnyKind,
   runtime: Runtime,
@@ -278,7 +278,7 @@ export function planObjects(
   const argument = isSet ? "events" : resource.nameProperty;
   if (Object.keys(olds).length > 0 && !hasValue(own(olds, argument)))
     throw new ArgumentsError(
-      `${ref.label}: an alias gives it the state of another type's resource (id ${id}). Nothing was sent. Remove the alias. To keep a live object, set existingId.`,
+      `${ref.label}: its state (id ${id}) has no ${argument}. Nothing was sent. If an alias gives it another type's state, remove the alias; else remove it from the state. To keep a live object, set existingId.`,
     );
   const checked = deployment.checked(ref.key);
   const { wasSecret = new Set() } = checked;

@@ -150,11 +150,15 @@ export class AdvertisingPlugin {
   }
 
   /**
-   * Without a detailed diff, the engine compares the inputs, down to the parts of each event.
+   * Without a detailed diff, the engine compares the inputs, down to the parts of each event. What an import in a preview
+   * couldn't read for want of a password has only an id to compare.
    * @param change has the outputs in the state as `olds`.
    */
-  diff(urn: string, change: Change) {
+  diff(urn: string, change: Change): Diff | Promise<Diff> {
     const { resource, ref } = resourceAt(urn);
+    const isUnread = Object.keys(argumentsIn(change.olds)).join() === resource.idProperty;
+    if (isUnread && this.runtime.settings.password === undefined)
+      return { changes: false, replaces: [] };
     return diffResource(resource, this.runtime, ref, change);
   }
 
@@ -241,8 +245,8 @@ export class AdvertisingPlugin {
         `${label} can't be imported: ${id} already belongs to ${holder.ref.label}. Nothing was sent. To move it, set existingId: ${id} in ${label}, and remove it there.`,
       );
     if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) {
-      // Without a password nothing is read, which suits a `.get` in a preview.
-      if (this.runtime.command?.command === "import") this.runtime.client();
+      // Without a password nothing is read, which suits a preview; a state needs the arguments.
+      if (this.runtime.command?.command !== "preview") this.runtime.client();
       return;
     }
     const reason = isSet
