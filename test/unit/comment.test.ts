@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { commentOf, readPreview } from "../../provider/src/cli/comment.js";
 import { shownAction } from "../../provider/src/plan/index.js";
+import { SIGNATURE_KEY } from "../../provider/src/record/index.js";
 import { UNKNOWN } from "../../provider/src/state/stored.js";
 import { EVENT, urnOf } from "../support/stored.js";
 
@@ -641,6 +642,24 @@ describe("one engine event a line, as with PULUMI_ENABLE_STREAMING_JSON_PREVIEW"
     const comment = commentOf(textOf(events));
     expect(comment).toEqual(commentOf(JSON.stringify({ steps, diagnostics })));
     expect(comment.text).toContain("1 to create, 1 to replace, 1 to leave the state");
+  });
+
+  it.each(["ciphertext", "plaintext"])("hides secrets: %s", (form) => {
+    const secret = { [SIGNATURE_KEY]: "1b47061264138c4ac30d75fd1eb44270", [form]: "{1}" };
+    const set = urnOf("ConversionEventSet", "funnel");
+    const stepsWith = (hidden: unknown) => {
+      const args = { advertiserId: 1, events: hidden };
+      return [
+        step("update", set, "set-1", { ...args, eventIds: { k: 102 } }, args),
+        replace(E("a"), "7", event("A", { value: hidden }), event("A", { value: hidden })),
+      ];
+    };
+    const streamed = [...stepsWith(secret).map(pre), ...events.slice(-2)];
+    const steps = stepsWith("[secret]");
+    const comment = commentOf(textOf(streamed));
+    expect(comment).toEqual(commentOf(JSON.stringify({ steps })));
+    expect(comment.text).toContain("1 set with hidden events");
+    expect(comment.renames).toBe(0);
   });
 
   it.each([1, 4, events.length - 2])(

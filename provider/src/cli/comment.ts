@@ -29,6 +29,7 @@ import {
 import {
   type ExportedObject,
   inNaturalOrder,
+  maskSecrets,
   type Resource,
   refIn,
   retentionReason,
@@ -140,7 +141,8 @@ export function readPreview(text: string) {
 }
 
 /**
- * With `PULUMI_ENABLE_STREAMING_JSON_PREVIEW`, Pulumi prints one engine event a line. The summary is among the last.
+ * With `PULUMI_ENABLE_STREAMING_JSON_PREVIEW`, Pulumi prints one engine event a line, with secrets as in an exported
+ * stack. The summary is among the last.
  * @returns the preview as it is otherwise; undefined if it isn't whole.
  */
 function previewOfEvents(text: string) {
@@ -151,7 +153,7 @@ function previewOfEvents(text: string) {
     config: events.map(({ preludeEvent }) => asRecord(preludeEvent).config).find(Boolean),
     steps: events.flatMap(({ resourcePreEvent }) => {
       const { metadata } = asRecord(resourcePreEvent);
-      const { op, urn, old, new: news } = asRecord(metadata);
+      const { op, urn, old, new: news } = maskSecrets(asRecord(metadata), SECRET_TEXT);
       return metadata
         ? { op, urn, oldState: old ?? undefined, newState: news ?? undefined }
         : [];

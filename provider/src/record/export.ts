@@ -157,11 +157,7 @@ function storedIn(resource: Resource) {
   const of = resourceOfType(type);
   if (!of) return [];
   const kind = kindOf(of);
-  const plain = JSON.stringify(outputs, (_, value) => {
-    if (isSecret(value)) return "(secret)";
-    return value;
-  });
-  const shownOutputs = JSON.parse(plain);
+  const shownOutputs = maskSecrets(outputs, "(secret)");
   const stored = readStored(of, resourceId, shownOutputs);
   // Planned as if declared, so that events are listed too whose ids are secret, and so not in `eventIds`.
   const objects = decideObjects(kind, stored, readDeclared(of, shownOutputs));
@@ -193,6 +189,12 @@ export function refIn(of: AnyKind, urn: string, key: string | undefined) {
 
 export function isSecret(value: unknown) {
   return own(value, SIGNATURE_KEY) !== undefined;
+}
+
+/** A copy of plain data, with `mask` for each secret value. */
+export function maskSecrets<T>(data: T, mask: string): T {
+  const text = JSON.stringify(data, (_, value) => (isSecret(value) ? mask : value));
+  return JSON.parse(text);
 }
 
 export function holdsSecret(value: unknown) {
