@@ -1080,7 +1080,7 @@ describe("formerKey", () => {
   });
 });
 
-it("a window so short that days were probably meant is a warning", () => {
+it("a window that was probably meant in days or minutes is a warning, unless its unit is written", () => {
   expect(
     findingsIn(
       "c.yaml",
@@ -1093,6 +1093,11 @@ it("a window so short that days were probably meant is a warning", () => {
     findingsIn("c.csv", `${HEADER},clickWindow\na,Acme,A,1,30\nb,Acme,B,1,30d\n`),
   ).toEqual([
     "warning c.csv:2 Acme/a: clickWindow is 30 seconds; windows are in seconds. If you mean days, write 2592000 (30 days)",
+  ]);
+  const withUnits = ["12 Stunden", "5min", "43200s"];
+  const rows = ["43200", ...withUnits].map((text, i) => `${i}x,Acme,A${i}b,1,${text}`);
+  expect(findingsIn("c.csv", `${HEADER},clickWindow\n${rows.join("\n")}\n`)).toEqual([
+    "warning c.csv:2 Acme/0x: clickWindow is 43200 seconds; windows are in seconds. If you mean minutes, write 2592000 (30 days)",
   ]);
 });
 

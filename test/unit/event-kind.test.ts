@@ -183,8 +183,9 @@ it.each<[number, string | undefined]>([
   [366, undefined],
   [10_080, "604800 (7 days)"],
   [20_160, "1209600 (14 days)"],
-  // Whole hours, which are often meant.
-  [43_200, undefined],
+  // The platform's default; other whole hours are often meant.
+  [43_200, "2592000 (30 days)"],
+  [21_600, undefined],
   [86_400, undefined],
   [604_800, undefined],
 ])("a window of %i seconds is probably meant as %s", (clickWindow, meant) => {

@@ -11,6 +11,7 @@ import {
   letters,
   looksOf,
   nearest,
+  pick,
   quoted,
   type Values,
 } from "../base/index.js";
@@ -27,7 +28,7 @@ import {
   warningsIn,
 } from "../kinds/index.js";
 import { LIVE_ID, type Problem, type Rules, validate } from "../rules/index.js";
-import { adviceOn, readValue } from "./field-values.js";
+import { adviceOn, readValue, secondsIn } from "./field-values.js";
 import {
   type AddFinding,
   advertiserKey,
@@ -78,7 +79,10 @@ export function validateCatalog(
       read: (rule, value) => readValue(rule, value, entry.hasDecimalCommas),
       advice: adviceOn,
     });
-    noteAll(entry, [...problems, ...warningsIn(values)]);
+    // A window that is written with its unit is no mistake.
+    const hasUnit = (name: string) => typeof secondsIn(String(given[name])) === "number";
+    const others = pick(values, (name) => !hasUnit(name));
+    noteAll(entry, [...problems, ...warningsIn(others)]);
     return values;
   }
 

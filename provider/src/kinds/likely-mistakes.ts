@@ -44,8 +44,9 @@ function oddWindow(text: string) {
   const seconds = Number(text);
   const is = `is ${count(seconds, "second")}; windows are in seconds. If you mean`;
   if (seconds <= 365) return `${is} days, write ${withUnit(days(seconds))}`;
-  // Whole hours are often meant.
-  if (seconds % hours(1) === 0 || seconds % 1440 !== 0) return undefined;
+  // Whole hours are often meant; but 12 are also the platform's default, 30 days, in minutes.
+  const isHours = seconds % hours(1) === 0 && seconds !== hours(12);
+  if (isHours || seconds % 1440 !== 0) return undefined;
   return `${is} minutes, write ${withUnit(seconds * 60)}`;
 }
 
