@@ -1,5 +1,5 @@
 /** Commands to a running sandbox from another terminal: a POST with the command's words as JSON. */
-import { jsonIn, printable, quoted } from "../base/index.js";
+import { count, jsonIn, printable, quoted } from "../base/index.js";
 import {
   COUNTERS,
   type Fault,
@@ -40,18 +40,55 @@ FAULT: close (without a response), reset, no-answer, or status-N (200 to 599)
   With -after-act, the request is carried out first.
 TIMES: a whole number from 1 up, or always; once by default`;
 
+interface TypedFault extends FaultRule {
+  with: Fault;
+  times: number;
+}
+
 /** Parses a fault as typed. @throws Error that lists the known faults */
-export function parseFault(typed: string) {
+export function parseFault(typed: string): TypedFault {
   const { on, name = "", status, act, times = "1" } = TYPED.exec(typed)?.groups ?? {};
   if (on === undefined)
     throw new Error(`${quoted(typed)} isn't TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
   const body = { success: Number(status) < 400, message: `status ${status}` };
   return {
     on: on as FaultRule["on"],
-    with: FAULTS[name] ?? ({ kind: "answer", ...json(Number(status), body) } as const),
+    with: FAULTS[name] ?? { kind: "answer", ...json(Number(status), body) },
     act: act !== undefined,
     times: times === "always" ? Number.POSITIVE_INFINITY : Number(times),
   };
+}
+
+/** The requests of a target whose name isn't theirs. */
+const REQUESTS: Readonly<Record<string, string>> = {
+  any: "request",
+  authenticate: "login",
+  advertiser: "advertiser create",
+  event: "event create",
+  search: "search request",
+};
+
+function faultMessage({ on, with: fault, act, times }: TypedFault) {
+  const name = REQUESTS[on] ?? on;
+  let which = `Each ${name} from now on`;
+  if (times === 1) which = `The next ${name}`;
+  else if (times !== Number.POSITIVE_INFINITY)
+    which = `Each of the next ${count(times, name)}`;
+  const fate = act ? "is carried out" : "is ignored";
+  return `${which} ${fate}, and ${effectOf(fault)}.`;
+}
+
+function effectOf(fault: Fault) {
+  switch (fault.kind) {
+    case "answer":
+      return `gets status ${fault.status}`;
+    case "close-without-answer":
+      return "its response is lost";
+    case "reset":
+      return "its connection is reset";
+    case "no-answer":
+      return "gets no response";
+  }
 }
 
 /** Each command returns the text to print, or `undefined` if the words don't fit HELP. @throws Error */
@@ -64,8 +101,9 @@ const COMMANDS: Readonly<
       sandbox.endFaults();
       return "Requests no longer fail.";
     }
-    for (const rule of words.map(parseFault)) sandbox.fail(rule);
-    return `Faults: ${words.join(", ")}`;
+    const rules = words.map(parseFault);
+    for (const rule of rules) sandbox.fail(rule);
+    return rules.map(faultMessage).join("\n");
   },
 
   list(sandbox, words) {

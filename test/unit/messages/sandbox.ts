@@ -57,7 +57,10 @@ export const sandbox: Examples = {
   "its commands": () =>
     after(
       ...["list", "edit event 3 value=30", "delete event 3", "delete advertiser 1", "list"],
-      ...["fail event:close-after-act:1", "fail event:status-503 any:close:2"],
+      ...[
+        "fail event:close-after-act:1",
+        "fail event:status-503 any:close:2 read:no-answer",
+      ],
       ...["fail authenticate:reset:always", "fail none", "expire"],
     ),
   "commands that are refused": () =>
