@@ -248,7 +248,7 @@ describe("with the deletionPolicy and a known delete", () => {
     const { declares } = engine;
     engine.declares = {};
     const { deletes } = sandbox;
-    const reason = `${b} isn't deleted, because the deletionPolicy is not "delete"`;
+    const reason = `${b} isn't deleted, because the program no longer asks for it`;
     expect(await engine.preview(declared, options)).toContain(reason);
     const { error, run } = await engine.up(declared, options);
     expect([error, sandbox.deletes, sandbox.eventPosts]).toEqual([undefined, deletes, 5]);

@@ -155,14 +155,14 @@ it("a create is declared by its key, by a namesake that the program names, or by
   expect(run.isDeclared(MEMBER)).toBe(true);
 });
 
-describe("the program lets an object be deleted", () => {
+describe("the program asks to delete an object", () => {
   const catalog = "advertising:index:Catalog$::";
   const [row, gone] = [
     `ConversionEvent::${catalog}eu/shop/acme/a`,
     `Advertiser::${catalog}eu/shop/b`,
   ];
   it.each([
-    ["a resource that isn't declared", "ConversionEvent::x", true, {}],
+    ["a resource that isn't declared", "ConversionEvent::x", undefined, {}],
     ["one that asks to", "ConversionEvent::x", true, { "ConversionEvent::x": true }],
     ["one that doesn't ask", "ConversionEvent::x", false, { "ConversionEvent::x": false }],
     ["a removed row of a catalog that asks to", gone, true, { [row]: true }],
@@ -176,7 +176,7 @@ describe("the program lets an object be deleted", () => {
     [
       "a removed row, beside another catalog that doesn't ask",
       gone,
-      true,
+      undefined,
       {
         [`Advertiser::${catalog}eu/other`]: false,
         [`Advertiser::${catalog}eu/shop2/a`]: false,
@@ -186,6 +186,6 @@ describe("the program lets an object be deleted", () => {
     const run = new Deployment();
     for (const [other, deletes] of Object.entries(declared))
       run.noteChecked(other, true, { ...OF_NOTHING, deletes });
-    expect(run.mayDelete(key)).toBe(expected);
+    expect(run.asksToDelete(key)).toBe(expected);
   });
 });

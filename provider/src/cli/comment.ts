@@ -29,10 +29,10 @@ import {
 import {
   type ExportedObject,
   inNaturalOrder,
+  isRetained,
   maskSecrets,
   type Resource,
   refIn,
-  retentionReason,
 } from "../record/index.js";
 import {
   knownOperations,
@@ -194,8 +194,8 @@ function plannedIn(
     fateOf: (id) => {
       const asking = op === "delete" ? inCatalog : [step];
       const isAsked = asking.some((each) => asksToDelete(each.newState?.inputs));
-      const why = retentionReason(isAsked && asksToDelete(olds), [oldState, newState]);
-      return { id, isDeleted: why === undefined && !isReplacedSet && Boolean(can.delete) };
+      const isKept = isRetained(isAsked && asksToDelete(olds), [oldState, newState]);
+      return { id, isDeleted: !isKept && !isReplacedSet && Boolean(can.delete) };
     },
     override: (action, changed) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);

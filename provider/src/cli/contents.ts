@@ -4,10 +4,10 @@ import {
   type ExportedObject,
   type ExportedStack,
   inNaturalOrder,
+  isRetained,
   objectsIn,
   type Resource,
   refIn,
-  retentionReason,
 } from "../record/index.js";
 import { leftLiveIn, objectKey } from "../state/index.js";
 
@@ -82,7 +82,7 @@ function notedIn(resource: Resource): Leftover[] {
 /** A leftover that the state does not list as left live, so the time at which it left the state isn't known. */
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
   let why = `${reason}; still live`;
-  if (retentionReason(asksToDelete(resource.outputs), [resource]) === undefined)
+  if (!isRetained(asksToDelete(resource.outputs), [resource]))
     why = `${reason}; may have been deleted (deletionPolicy: "delete")`;
   return { kind: kind.name, id, name, key, at: "", why };
 }

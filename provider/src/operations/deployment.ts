@@ -156,9 +156,9 @@ export class Deployment {
     return this.#checked.get(key) ?? {};
   }
 
-  /** Whether the program asks to delete a resource's objects, or declares neither it nor its catalog. */
-  mayDelete(key: string) {
-    return this.checked(key).deletes ?? this.#catalogs.get(catalogIn(key)) ?? true;
+  /** Whether the program asks to delete a resource's objects; undefined if it declares neither it nor its catalog. */
+  asksToDelete(key: string) {
+    return this.checked(key).deletes ?? this.#catalogs.get(catalogIn(key));
   }
 
   /** Whether all declared resources were checked. False in a `--target` run and in a `destroy`. */

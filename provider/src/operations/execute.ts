@@ -25,7 +25,7 @@ import {
   withDifferences,
 } from "../kinds/index.js";
 import { type Fate, isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
-import { isInRun, isPartial, retentionReason } from "../record/index.js";
+import { isInRun, isPartial, keepingOption } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -40,6 +40,7 @@ import {
 } from "../state/index.js";
 import { createOnce, momentAfter } from "./create.js";
 import {
+  ASKED,
   adoptedDeletedMessage,
   alsoBelongsTo,
   formerlyLeftNotice,
@@ -358,7 +359,8 @@ export class ObjectOperations {
   /** The fate of an object that leaves its resource, for plans and messages. */
   fateOf(target: Pick<Target, "id" | "ref">, properties?: Values): Fate {
     const { id } = target;
-    if (!this.can.delete && !asksToDelete(properties)) return { id, isDeleted: false };
+    if (this.#unaskedReason(target, properties) === NOT_ASKED)
+      return { id, isDeleted: false };
     const why = this.whyKept(target, properties);
     return { id, isDeleted: why === undefined, why };
   }
@@ -379,9 +381,10 @@ export class ObjectOperations {
     if (!can.delete) return "advertising:operations has no delete";
     if (!isOfKnownAccount(properties)) return "the state doesn't name its account";
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
-    const mayDelete = !ref || deployment.mayDelete(resourceKeyIn(ref.key));
-    const retained = retentionReason(mayDelete && asksToDelete(properties), states);
-    if (retained !== undefined) return retained;
+    const unasked = this.#unaskedReason({ ref }, properties);
+    if (unasked !== undefined) return unasked;
+    const option = states.map(keepingOption).find(Boolean);
+    if (option) return `the resource has the option ${option}`;
     if (isLeftOut) return LEFT_OUT;
     // The state at the start has the owner on the platform, if only the state gets another one.
     const owned = record.arrived?.ownedBy(kind.name, id).find((each) => {
@@ -390,6 +393,15 @@ export class ObjectOperations {
     if (owned) return `${owned.ref.label} belongs to it`;
     return deployment.mayBeClaimed(kind, id) ? MAY_BE_ADOPTED : undefined;
   }
+
+  /** Both the state and, where it still declares the resource, the program must ask for the delete. */
+  #unaskedReason({ ref }: Pick<Target, "ref">, properties: Values | undefined) {
+    const inState = asksToDelete(properties);
+    const inProgram = ref && this.runtime.deployment.asksToDelete(resourceKeyIn(ref.key));
+    if (inState && inProgram !== false) return undefined;
+    if (inState) return `the program no longer asks for it (${ASKED})`;
+    return inProgram ? `the state doesn't ask for it yet (${ASKED})` : NOT_ASKED;
+  }
 }
 
 /** A reason why an object stays live, and what follows. */
@@ -397,6 +409,7 @@ export function withFate(kind: Kind, id: string, why: string) {
   return `${why}. ${staysLive(kind, `Object ${id}`)}`;
 }
 
+const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
 export const MAY_BE_ADOPTED = "another resource may adopt it";
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 

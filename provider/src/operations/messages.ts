@@ -274,7 +274,7 @@ export function refusedBeforeMessage({ label }: ResourceRef, refused: string) {
   return `${label} isn't created: ${refused} may exist already, so this run creates nothing new. Follow the error of ${refused}; if you see none, run \`${inStack(`${COMMAND} pending`)}\`.`;
 }
 
-const ASKED = 'deletionPolicy: "delete"';
+export const ASKED = 'deletionPolicy: "delete"';
 
 function idsOf(objects: readonly Pick<Fate, "id">[]) {
   return idRanges(objects.map(({ id }) => id));

@@ -112,18 +112,11 @@ export interface ExportedObject {
 }
 
 /**
- * Why objects that leave a resource stay live; undefined if they are to be deleted.
- * @param isAsked by its deletionPolicy, in the state and in the program. @param states the resource's, which also have a
- * parent's or a transformation's option.
+ * Whether objects that leave a resource stay live. @param isAsked whether its deletionPolicy asks to delete them, in the
+ * state and in the program. @param states the resource's, which also have a parent's or a transformation's option.
  */
-export function retentionReason(
-  isAsked: boolean,
-  states: readonly (Resource | undefined)[],
-) {
-  if (!isAsked)
-    return 'the deletionPolicy is not "delete" in both the state and the program, or an option keeps it';
-  const option = states.map(keepingOption).find(Boolean);
-  return option && `the resource has the option ${option}`;
+export function isRetained(isAsked: boolean, states: readonly (Resource | undefined)[]) {
+  return !isAsked || states.some(keepingOption);
 }
 
 /** The option by which the engine removes a resource without a call of the provider, or may do so. */

@@ -247,6 +247,16 @@ export const runs: Examples = {
     delete purchase.state?.outputs.deletionPolicy;
     return leaving(purchase, newRun());
   },
+  "a delete that isn't sent: only the state asks for it": async () => {
+    const { purchase, known } = await deleted();
+    purchase.declares = {};
+    return wordsOf((await purchase.up({ ...PURCHASE, value: 2 }, known)).run);
+  },
+  "a delete that isn't sent: only the program asks for it": async () => {
+    const { purchase, known } = await deleted();
+    delete purchase.state?.outputs.deletionPolicy;
+    return wordsOf((await purchase.up({ ...PURCHASE, value: 2 }, known)).run);
+  },
   "a delete that isn't sent: a transformation's option keeps it": async () => {
     const { purchase, known } = await deleted();
     purchase.declares = { deletes: true, retains: true };
