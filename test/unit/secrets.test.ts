@@ -2,6 +2,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Secrets } from "../../provider/src/base/secrets.js";
+import { secretsIn } from "../../provider/src/client/index.js";
+import { settingsOf } from "../support/settings.js";
 
 const secret = "p@ss/w\"örd+1 '&<x>";
 const json = (text: string) => JSON.stringify(text).slice(1, -1);
@@ -109,6 +111,20 @@ it("other text stays as it is, with no secret or an empty one", () => {
   expect(secrets.scrub("abc")).toBe("abc");
   for (const nothing of ["", undefined]) secrets.add(nothing);
   expect(secrets.scrub("Abc")).toBe("Abc");
+});
+
+it("the name of a setting or its variable stays, but for a secret that is more than a part of it", () => {
+  const [setting, variable] = ["advertising:password", "ADVERTISING_PASSWORD"];
+  const named = `with ${variable}, or ${setting}:`;
+  const masked = (password: string, text: string) =>
+    secretsIn({ settings: settingsOf({ password }), proxy: undefined }).scrub(text);
+  expect(masked("password", `${named} password Password1 user:password`)).toBe(
+    `${named} [secret] [secret]1 user:[secret]`,
+  );
+  expect(masked("email", "ADVERTISING_EMAIL email")).toBe("ADVERTISING_EMAIL [secret]");
+  expect(masked(setting, named)).toBe(`with ${variable}, or [secret]:`);
+  expect(masked(`${variable}1`, `${variable}1`)).toBe("[secret]");
+  expect(masked(`x${variable}`, `x${variable}`)).toBe("[secret]");
 });
 
 it("of many that replace each other the newest are masked, and those registered for good always", () => {

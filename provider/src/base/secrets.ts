@@ -26,8 +26,14 @@ export class Secrets {
   readonly #lasting = new Set<string>();
   readonly #numbers = new Set<number>();
   #passing = new Set<string>();
+  readonly #names: readonly string[];
   /** The spellings by their first characters, so that a text's cost doesn't grow with the number of spellings. */
   #spellings = new Map<string, Set<string>>();
+
+  /** @param names of settings, which our own texts contain: they are shown, though a secret may be a part of one. */
+  constructor(names: readonly string[] = []) {
+    this.#names = names.map(foldCase);
+  }
 
   /** Registers a secret for good. Empty values are ignored. */
   add(secret: string | undefined) {
@@ -89,6 +95,7 @@ export class Secrets {
         if (!folded.startsWith(spelling, start)) continue;
         const isShort = spelling.length < MIN_WITHIN_WORDS;
         if (isShort && isInWord(folded, start, spelling.length)) continue;
+        if (this.#names.some((name) => isInName(name, folded, start, spelling))) continue;
         longest = Math.max(longest, spelling.length);
       }
     }
@@ -98,6 +105,13 @@ export class Secrets {
 
 function isInWord(text: string, start: number, length: number) {
   return [start - 1, start + length].some((at) => /[\p{L}\p{N}]/u.test(text.charAt(at)));
+}
+
+/** Whether a spelling in a text is a part of a longer name. */
+function isInName(name: string, text: string, start: number, spelling: string) {
+  const at = name.indexOf(spelling);
+  const isPart = at >= 0 && spelling.length < name.length;
+  return isPart && text.startsWith(name, start - at);
 }
 
 /** Lower case, except for characters whose lower case has another length. */

@@ -1,7 +1,13 @@
 /** The client's dependencies: settings, transport, clock, and more. All parts of a client share them. */
 import { type Clock, isoNow, Secrets, systemClock } from "../base/index.js";
 import { appendPrivate } from "../files/index.js";
-import type { Settings, SettingsReading } from "../settings/index.js";
+import {
+  environmentNameOf,
+  NAMESPACE,
+  SETTING_NAMES,
+  type Settings,
+  type SettingsReading,
+} from "../settings/index.js";
 import { type ClientSettings, createTransport, type Transport } from "./transport.js";
 
 export interface ClientDependencies {
@@ -26,7 +32,11 @@ export interface ClientDependencies {
 }
 
 export function secretsIn({ settings, proxy }: ClientSettings) {
-  const secrets = new Secrets();
+  const names = SETTING_NAMES.flatMap((name) => [
+    `${NAMESPACE}:${name}`,
+    environmentNameOf(name),
+  ]);
+  const secrets = new Secrets(names);
   for (const secret of [settings.password, ...(proxy?.secrets ?? [])]) secrets.add(secret);
   return secrets;
 }
