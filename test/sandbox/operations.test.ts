@@ -669,6 +669,20 @@ describe("delete", () => {
     expect(engine.state?.outputs).not.toHaveProperty("__left");
   });
 
+  it("is told before what the resource has left live earlier", async () => {
+    const { engine, given } = await held(false);
+    await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
+    engine.declares = { deletes: true };
+    await engine.up(given({ value: 2 }), WITHOUT_UPDATE);
+    const { id, outputs } = engine.state ?? expect.fail();
+    const run = engine.newRun({ command: { command: "destroy" }, ...WITHOUT_UPDATE });
+    await run.event.delete(id, outputs);
+    expect(wordsOf(run).split("\n")).toEqual([
+      'ConversionEvent "e" (3): deleted 3 on the platform.',
+      '`e` left 1 object live before: 2 ("E").',
+    ]);
+  });
+
   it.each([true, false])(
     "is not sent if only the state (%s), or only the program has the option: the object stays live, and that is said",
     async (isInState) => {

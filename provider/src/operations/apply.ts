@@ -143,7 +143,6 @@ export async function deleteResource(
   if (ref && !isSet) label += ` (${id})`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
-  if (ref) operations.tellFormerlyLeft(ref, left);
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(ref, key) };
   });
@@ -151,11 +150,13 @@ export async function deleteResource(
   // Only the engine's own options replace a set. The end of the run shows which of its events nothing has then.
   if (isSet && ref && (await record.state()) && deployment.isInProgram(ref.key)) {
     for (const each of wanted) deployment.staying.add(operations.kind, each.id);
-    return;
+  } else {
+    // After an error the state keeps the whole set, so the next run deletes the other objects too.
+    const [first] = await deleteObjects(operations, label, wanted, properties);
+    if (first) throw first.error;
   }
-  // After an error the state keeps the whole set, so the next run deletes the other objects too.
-  const [first] = await deleteObjects(operations, label, wanted, properties);
-  if (first) throw first.error;
+  // After what leaves now.
+  if (ref) operations.tellFormerlyLeft(ref, left);
 }
 
 /** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */
