@@ -501,6 +501,17 @@ it("an object that is gone leaves the state, and is an error for .get, which oth
   ]);
 });
 
+it("without a password .get reads nothing in a preview, and is an error elsewhere", async () => {
+  const { engine } = await start();
+  const readIn = (command: string) => {
+    const settings = { ...KNOWN.settings, password: "" };
+    return engine.newRun({ command: { command }, settings }).event.read("999", {});
+  };
+  expect((await readIn("preview")).props).toEqual({ eventId: 999 });
+  for (const command of ["up", ""])
+    expect((await failureOf(readIn(command))).message).toContain("password is required");
+});
+
 it.each<AnswerForms>([
   { recordForm: "object", goneForm: "410" },
   { recordForm: "payload-list", goneForm: "empty-list", hasTextValues: true },

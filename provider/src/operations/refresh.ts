@@ -163,10 +163,12 @@ async function get(kind: Kind, runtime: Runtime, id: string, properties: Values)
       `${kind.name} is read by an id of the platform, an integer from 0; got ${printable(id)}. Nothing was sent.`,
     );
   const props = { ...properties, [kind.idProperty]: exactId(id) };
-  const { settings } = runtime;
+  const { settings, command, provider } = runtime;
+  // Without the command line, the plugin can't tell an import, whose arguments are saved.
+  const isPreview = command ? command.command === "preview" : provider === undefined;
   // Without a password nothing is read, so that a preview works.
-  if (!knownOperations(kind, settings).read || settings.password === undefined)
-    return { id, props };
+  const lacksPassword = isPreview && settings.password === undefined;
+  if (!knownOperations(kind, settings).read || lacksPassword) return { id, props };
   const label = `${kind.name} ${id}`;
   const record = await new ObjectOperations(kind, runtime).readGiven({ id, label });
   return { id, props: { ...props, ...argumentsFrom(kind, settings, record) } };

@@ -244,11 +244,7 @@ export class AdvertisingPlugin {
       throw new ArgumentsError(
         `${label} can't be imported: ${id} already belongs to ${holder.ref.label}. Nothing was sent. To move it, set existingId: ${id} in ${label}, and remove it there.`,
       );
-    if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) {
-      // Without a password nothing is read, which suits a preview; a state needs the arguments.
-      if (this.runtime.command?.command !== "preview") this.runtime.client();
-      return;
-    }
+    if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) return;
     const reason = isSet
       ? "a set has no id on the platform"
       : `${NAMESPACE}:operations names no read`;
