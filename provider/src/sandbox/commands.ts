@@ -24,10 +24,16 @@ export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   such as event:clo
 
 const TARGETS = ["any", "create", ...Object.keys(COUNTERS)];
 
-const FAULTS: Readonly<Record<string, Fault>> = {
-  close: { kind: "close-without-answer" },
-  reset: { kind: "reset" },
-  "no-answer": { kind: "no-answer" },
+interface Effect {
+  with: Fault;
+  /** What a client sees, as the end of a sentence about a request. */
+  effect: string;
+}
+
+const FAULTS: Readonly<Record<string, Effect>> = {
+  close: { with: { kind: "close-without-answer" }, effect: "its response is lost" },
+  reset: { with: { kind: "reset" }, effect: "its connection is reset" },
+  "no-answer": { with: { kind: "no-answer" }, effect: "gets no response" },
 };
 
 const TYPED = new RegExp(
@@ -40,10 +46,7 @@ FAULT: close (without a response), reset, no-answer, or status-N (200 to 599)
   With -after-act, the request is carried out first.
 TIMES: a whole number from 1 up, or always; once by default`;
 
-interface TypedFault extends FaultRule {
-  with: Fault;
-  times: number;
-}
+type TypedFault = FaultRule & Effect & { times: number };
 
 /** Parses a fault as typed. @throws Error that lists the known faults */
 export function parseFault(typed: string): TypedFault {
@@ -51,9 +54,13 @@ export function parseFault(typed: string): TypedFault {
   if (on === undefined)
     throw new Error(`${quoted(typed)} isn't TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
   const body = { success: Number(status) < 400, message: `status ${status}` };
+  const answer: Effect = {
+    with: { kind: "answer", ...json(Number(status), body) },
+    effect: `gets status ${status}`,
+  };
   return {
     on: on as FaultRule["on"],
-    with: FAULTS[name] ?? { kind: "answer", ...json(Number(status), body) },
+    ...(FAULTS[name] ?? answer),
     act: act !== undefined,
     times: times === "always" ? Number.POSITIVE_INFINITY : Number(times),
   };
@@ -68,27 +75,14 @@ const REQUESTS: Readonly<Record<string, string>> = {
   search: "search request",
 };
 
-function faultMessage({ on, with: fault, act, times }: TypedFault) {
+function faultMessage({ on, effect, act, times }: TypedFault) {
   const name = REQUESTS[on] ?? on;
   let which = `Each ${name} from now on`;
   if (times === 1) which = `The next ${name}`;
   else if (times !== Number.POSITIVE_INFINITY)
     which = `Each of the next ${count(times, name)}`;
   const fate = act ? "is carried out" : "is ignored";
-  return `${which} ${fate}, and ${effectOf(fault)}.`;
-}
-
-function effectOf(fault: Fault) {
-  switch (fault.kind) {
-    case "answer":
-      return `gets status ${fault.status}`;
-    case "close-without-answer":
-      return "its response is lost";
-    case "reset":
-      return "its connection is reset";
-    case "no-answer":
-      return "gets no response";
-  }
+  return `${which} ${fate}, and ${effect}.`;
 }
 
 /** Each command returns the text to print, or `undefined` if the words don't fit HELP. @throws Error */
