@@ -1,8 +1,8 @@
 /** A preview as a comment on a pull request: what it reads, what it says, and that nobody breaks out of it. */
 import { describe, expect, it, vi } from "vitest";
+import { SIGNATURE_KEY } from "../../provider/src/base/index.js";
 import { commentOf, readPreview } from "../../provider/src/cli/comment.js";
 import { shownAction } from "../../provider/src/plan/index.js";
-import { SIGNATURE_KEY } from "../../provider/src/record/index.js";
 import { UNKNOWN } from "../../provider/src/state/stored.js";
 import { EVENT, urnOf } from "../support/stored.js";
 

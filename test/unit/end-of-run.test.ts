@@ -255,7 +255,7 @@ describe("what leaves the state", () => {
     expect(await endOf({ resources, checks: ["kept"] })).toEqual([leaves("gone", 2, why)]);
   });
 
-  it.each<[string, string, object, object?]>([
+  it.each<[string, string | undefined, object, object?]>([
     ["Pulumi's option", "the resource has the option retainOnDelete", DELETING],
     [
       "another resource's delete",
