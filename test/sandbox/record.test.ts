@@ -870,7 +870,9 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     await on(newFolder()).upAndKill(before);
     expect((await on(newFolder()).up(before)).error).toMatch(ASKS);
     expect((await on(newFolder()).up(changed)).error).toMatch(ASKS);
-    await pending(on(newFolder()), "--created", `e/a=${sandbox.events.at(-1)?.id}`);
+    const newId = `e/a=${sandbox.events.at(-1)?.id}`;
+    const { output } = await pending(on(newFolder()), "--created", newId);
+    expect(output).toMatch(/^Resolved .*: e\/a\. The old object \d+ stays live/);
     expect((await on(newFolder()).up(changed)).error).toBeUndefined();
     expect(await on(newFolder()).preview(changed)).toBe("");
     expect(sandbox.eventPosts).toBe(sent + 1);

@@ -15,7 +15,7 @@ import {
   stackPlace,
   writeAnswers,
 } from "../journal/index.js";
-import { resourceOfType } from "../kinds/index.js";
+import { kindsByName, resourceOfType } from "../kinds/index.js";
 import type { RefreshAnswers } from "../operations/index.js";
 import { startOf } from "../plan/index.js";
 import { type Resource, savedStateOf, stackNamesIn } from "../record/index.js";
@@ -27,6 +27,7 @@ import {
   objectKey,
   resolveCommands,
   stackOption,
+  staysLive,
   UNRESOLVED,
 } from "../state/index.js";
 import { command, SEVERAL, type StackChoice, setCommandStack, TEXT } from "./harness.js";
@@ -161,7 +162,7 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   const open = creates.open.map(({ record }) => record.mark);
   // Pulumi's refresh may have saved nothing: the create is listed again then.
   const resolved = all.filter(({ create }) => !open.includes(create.record.mark));
-  const messages = resolved.map((answer) => resolvedMessage(answer, before));
+  const messages = resolved.map((answer) => resolvedMessage(answer, before, creates));
   for (const message of new Set(messages)) console.log(message);
   return creates;
 }
@@ -232,13 +233,16 @@ async function clearRecord(creates: StackCreates, choice: StackChoice) {
   return readStackCreates(choice);
 }
 
-function resolvedMessage(answer: Answer, before: StackCreates) {
+function resolvedMessage(answer: Answer, before: StackCreates, after: StackCreates) {
   const { create, id, isForgotten } = answer;
-  const { shownName } = create.ref;
+  const { shownName, key, kind } = create.ref;
   if (isForgotten)
     return `Forgotten: ${shownName} (id ${create.record.id ?? "unknown"}). Nothing changes on the platform.`;
   if (id === "") return `Resolved as not created: ${shownName}`;
-  const text = `Resolved as created with id ${id}: ${shownName}`;
+  let text = `Resolved as created with id ${id}: ${shownName}`;
+  const [old, now] = [before, after].map(({ saved }) => saved.byKey.get(key)?.id);
+  if (old !== undefined && old !== id && now === id)
+    text += `. ${staysLive(kindsByName[kind], `The old object ${old}`)}`;
   return joined(". It is managed as ", text, managerOf(answer, before)?.ref.shownName);
 }
 

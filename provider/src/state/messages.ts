@@ -149,12 +149,13 @@ export function renameCure(
   // From one face to the other, only a URN tells them apart.
   if (isMoved) return `add the alias ${code(JSON.stringify(urn))}, or ${adopt}`;
   // A plugin learns of an alias only from the state.
-  if (isOfPlugin(ref) && !isInState && parseKey(key).member === undefined) return adopt;
+  const isOfSame = resourceKeyIn(key) === resourceKeyIn(ref.key);
+  if (isOfPlugin(ref) && !isInState && !isOfSame) return adopt;
   const { name, member, resource, parentTypes } = parseKey(key);
   if (key === ref.key || resource !== ref.resource) return adopt;
   const isOfCatalog = catalogIn(ref.key) !== undefined;
   let formerKey: string | undefined;
-  if (resourceKeyIn(key) === resourceKeyIn(ref.key)) formerKey = member;
+  if (isOfSame) formerKey = member;
   else if (isOfCatalog && resource === "ConversionEvent")
     formerKey = name.split(CATALOG_SEPARATOR).at(-1);
   if (formerKey !== undefined)
