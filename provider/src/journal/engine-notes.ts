@@ -24,13 +24,13 @@ export class EngineNotes {
     }
   }
 
-  /** Never fails: if nothing can be written here, the journal says so before anything is created. */
+  /** Never fails. */
   write(notes: object) {
     const { path, engine, disk } = this;
     try {
       replacePrivate(path, JSON.stringify({ engine, notes }), disk, () => undefined);
     } catch {
-      return;
+      // Then the journal can't be written either, and says so before anything is created.
     }
   }
 

@@ -301,11 +301,11 @@ function takeOver(
       ...sentAsOf(kind, { body: fingerprintOfBody(kind, values), facts: values }),
       isUnsure: true,
     };
-  return saveAs(runtime, key, { ...outcome, sentAs });
+  return failAs(runtime, key, { ...outcome, sentAs });
 }
 
-/** Saves an object that differs from the program: the engine's call fails, and may be repeated. */
-function saveAs(runtime: Runtime, key: string, outcome: Outcome) {
+/** Keeps an outcome with which the engine's call fails, since the engine may ask for it again. */
+function failAs(runtime: Runtime, key: string, outcome: Outcome) {
   runtime.deployment.failed.set(key, outcome);
   return outcome;
 }
@@ -393,11 +393,11 @@ async function sendCreate(runtime: Runtime, task: RunningTask) {
         `${label} was created as ${id}: its response was lost, but a search found it.`,
       );
       if (!other) return created(id);
-      return saveAs(runtime, key, { ...created(id), sentAs: sentAsOf(kind, other) });
+      return failAs(runtime, key, { ...created(id), sentAs: sentAsOf(kind, other) });
     }
     if (finding.kind === "unresolved") open = finding.record;
   }
-  return saveAs(runtime, key, { kind: "unresolved", record: open });
+  return failAs(runtime, key, { kind: "unresolved", record: open });
 }
 
 /** Searches for an open create by its mark. An object that a resource has or had does not count. */

@@ -48,8 +48,9 @@ const late = () => sleep(MAX_WAIT_MS, undefined, { ref: false });
 /**
  * Waits for the record before the last resource is done: after that, Pulumi takes out of the state what is to be named,
  * and forgets what an interrupted update of a set has sent.
- * @throws BlockedCreateError if this run leaves out what an interrupted one may have sent, or the program hasn't declared it. A program that goes on
- * after an `await` may still declare it; but only its end would tell, and Pulumi saves before that.
+ * @throws BlockedCreateError if this run leaves out what an interrupted one may have sent, or the program hasn't declared
+ * it. A program that goes on after an `await` may still declare it; but only its end would tell, and Pulumi saves before
+ * that.
  */
 export async function awaitRecord(runtime: Runtime) {
   const { deployment, record, command, provider } = runtime;
@@ -58,22 +59,7 @@ export async function awaitRecord(runtime: Runtime) {
   if (!partial && !deployment.isWhole) return;
   const { all } = await record.open();
   const atRisk = all.filter((each) => record.willForget(each) && !record.hasSeen(each));
-  if (partial) {
-    const { arrived } = record;
-    const isLeftOut = (urn = "") => !isInRun(urn, partial);
-    const creates = atRisk.filter(({ mark }) => isLeftOut(arrived?.listed(mark)?.urn));
-    for (const { mark } of creates) deployment.named.add(mark);
-    const refs = creates.map(({ key }) => parseKey(key));
-    // Nearly always there are none, and each check comes here.
-    const objects = arrived?.interrupted.size ? arrived.objects : [];
-    for (const { kind, ref, id = "", resource } of objects) {
-      const sent = arrived?.interrupted.get(objectKey(kind.name, id));
-      const isKnown = sent && knownOperations(kind, runtime.settings)[sent];
-      if (isKnown && isLeftOut(resource.urn)) refs.push(ref);
-    }
-    if (refs.length > 0) throw new BlockedCreateError(leftOutMessage(refs));
-    return;
-  }
+  if (partial) return assertNoneLeftOut(runtime, partial, atRisk);
   const forgotten = atRisk.filter((each) => {
     const isOwn = each.provider === provider && !isMade(each);
     return isOwn && !deployment.isInProgram(each.key);
@@ -81,6 +67,30 @@ export async function awaitRecord(runtime: Runtime) {
   if (forgotten.length === 0) return;
   for (const { mark } of forgotten) deployment.named.add(mark);
   throw new BlockedCreateError(undeclaredMessage(forgotten));
+}
+
+/**
+ * @param atRisk the open creates that Pulumi's next save drops from its record.
+ * @throws BlockedCreateError if a run with targets leaves out what an interrupted update or delete is about.
+ */
+function assertNoneLeftOut(
+  { deployment, record, settings }: Runtime,
+  partial: EngineRun,
+  atRisk: readonly OpenCreate[],
+) {
+  const { arrived } = record;
+  const isLeftOut = (urn = "") => !isInRun(urn, partial);
+  const creates = atRisk.filter(({ mark }) => isLeftOut(arrived?.listed(mark)?.urn));
+  for (const { mark } of creates) deployment.named.add(mark);
+  const refs = creates.map(({ key }) => parseKey(key));
+  // Nearly always there are none, and each check comes here.
+  const { objects = [], interrupted } = arrived ?? {};
+  for (const { kind, ref, id = "", resource } of interrupted?.size ? objects : []) {
+    const sent = interrupted?.get(objectKey(kind.name, id));
+    const isKnown = sent && knownOperations(kind, settings)[sent];
+    if (isKnown && isLeftOut(resource.urn)) refs.push(ref);
+  }
+  if (refs.length > 0) throw new BlockedCreateError(leftOutMessage(refs));
 }
 
 export async function tellEnd(runtime: Runtime) {

@@ -80,9 +80,8 @@ export async function readResource(
   if (!isSet && properties[kind.nameProperty] === undefined)
     return get(kind, runtime, id, properties);
   const operations = new ObjectOperations(kind, runtime);
-  const { read, update } = operations.can;
-  const isWanted =
-    read || update || operations.can.delete || Object.keys(runtime.answers).length > 0;
+  const { read, update, delete: canDelete } = operations.can;
+  const isWanted = read || update || canDelete || Object.keys(runtime.answers).length > 0;
   const found =
     isWanted || isSet ? await findInRecord(resource, runtime, id, properties) : undefined;
   // The hidden ones.
@@ -96,7 +95,7 @@ export async function readResource(
   const unsure = update && sentAsIfUpdated({ kind, secret, stored }, interrupted);
   if (unsure) stored.sentAs = unsure;
   // A read finds out, and Pulumi forgets an interrupted delete.
-  if (!read && operations.can.delete && ref)
+  if (!read && canDelete && ref)
     for (const [key, object] of stored.eventIds)
       if (interrupted?.get(objectKey(kind.name, object)) === "delete")
         runtime.messages.warnEach(interruptedNotice(objectRef(ref, key), object, "delete"));

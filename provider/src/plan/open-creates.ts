@@ -228,7 +228,7 @@ export function addUnresolved(
   unresolved.set(member, withoutUndefined({ ...first, ...agreed(first, [create]) }));
 }
 
-/** What creates of one object agree about, if nobody knows which of them has made it. */
+/** The name and arguments that several creates of one object share, if nobody knows which of them made it. */
 function agreed(first: CreateRecord, others: readonly CreateRecord[]) {
   const { body, name, facts = {} } = first;
   if (body !== "" && others.every((each) => each.body === body)) return {};

@@ -93,28 +93,26 @@ export interface SavedState extends ExportedStack, SavedCreates {
 
 interface RunFacts {
   /** Whether a run is this one: its own operations are no interrupted ones. */
-  isThisRun: (run: string) => boolean;
+  isThisRun?: (run: string) => boolean;
   /** What this engine's preview, or another process of it, has read before Pulumi saved. */
   before?: InterruptedChanges | undefined;
 }
 
 export function savedStateOf(
   stack: ExportedStack,
-  { isThisRun, before = { creates: [], objects: [] } }: RunFacts = {
-    isThisRun: () => false,
-  },
+  { isThisRun = () => false, before = { creates: [], objects: [] } }: RunFacts = {},
 ): SavedState {
   const { resources, pending } = stack;
   const current = resources.filter((each) => !each.delete);
   const byUrn = new Map(current.map((each) => [each.urn, each]));
   const operations = pending.toReversed().map((each) => readOperation(each, byUrn));
-  const marks = new Set(operations.flatMap((each) => each.sent.map(({ mark }) => mark)));
+  const listedNow = operations.flatMap((each) => each.sent);
+  const marks = new Set(listedNow.map(({ mark }) => mark));
   const dropped = before.creates.filter(({ mark }) => !marks.has(mark));
-  const sent = [...dropped, ...operations.flatMap((each) => each.sent)];
+  const sent = [...dropped, ...listedNow];
   const listed = new Map(sent.map((each) => [each.mark, each]));
   const earlier = operations.filter(({ run }) => !isThisRun(run));
   const objectChanges = [...before.objects, ...earlier.flatMap(({ changes }) => changes)];
-  const earlierSent = [...dropped, ...earlier.flatMap((each) => each.sent)];
   const everyone = [...resources, ...pending.map(({ resource }) => resource)];
   const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
   runs.push(...dropped.map(({ run }) => run));
@@ -155,7 +153,7 @@ export function savedStateOf(
     sentByKey: Map.groupBy(sent, ({ key }) => key),
     interrupted: new Map(objectChanges),
     changes: {
-      creates: earlierSent.filter(({ isOfUpdate }) => isOfUpdate),
+      creates: sent.filter(({ run, isOfUpdate }) => isOfUpdate && !isThisRun(run)),
       objects: objectChanges,
     },
     sentAgain: new Map(
