@@ -35,7 +35,9 @@ const answeredWith = (id: number): Fault => ({
 /** What a person answers about the create with this mark; an empty id: it was not created. */
 const answering = (mark: unknown, id: string): RunOptions => ({
   environment: {
-    ADVERTISING_ANSWERS: JSON.stringify({ outcomes: { [String(mark)]: id } }),
+    ADVERTISING_ANSWERS: JSON.stringify({
+      outcomes: { [String(mark)]: id && `ConversionEvent ${id}` },
+    }),
   },
 });
 

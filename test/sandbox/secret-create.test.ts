@@ -44,7 +44,9 @@ describe.each(RESOURCE_FORMS)("%s", (form) => {
       "The outcome of 1 create is unknown",
     );
     expect(fixture.unresolved).toMatchObject({ body: "" });
-    const outcomes = { [String(fixture.unresolved?.mark)]: String(sandbox.events[0]?.id) };
+    const outcomes = {
+      [String(fixture.unresolved?.mark)]: `ConversionEvent ${sandbox.events[0]?.id}`,
+    };
     const environment = { ADVERTISING_ANSWERS: JSON.stringify({ outcomes }) };
     const refreshed = await engine.refresh({ environment });
     expect(refreshed.error).toBeUndefined();

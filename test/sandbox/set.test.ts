@@ -349,7 +349,7 @@ describe.each([undefined, "advertising"])(
       const saved = engine.state?.inputs.events as Events;
       if (isSecret) saved[key] = { eventName: key, value: encrypted };
       const outcomes = {
-        [String(engine.unresolved[key]?.mark)]: isMade ? "4" : "",
+        [String(engine.unresolved[key]?.mark)]: isMade ? "ConversionEvent 4" : "",
       };
       const environment = { ADVERTISING_ANSWERS: JSON.stringify({ outcomes }) };
       expect((await engine.refresh({ environment })).error).toBeUndefined();

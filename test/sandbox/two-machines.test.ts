@@ -58,7 +58,7 @@ describe.each(RESOURCE_FORMS)(
     };
     const resolved = async () => {
       const started = await start();
-      const outcomes = { [String(started.here.unresolved?.mark)]: "2" };
+      const outcomes = { [String(started.here.unresolved?.mark)]: "ConversionEvent 2" };
       const environment = { ADVERTISING_ANSWERS: JSON.stringify({ outcomes }) };
       const { error } = await started.there.engine.refresh({ environment });
       expect(error).toBeUndefined();

@@ -265,21 +265,21 @@ describe("what leaves otherwise", () => {
     };
     expect(await read({ "m-1": "" })).toEqual({ id: "", props: {} });
     const { unresolved: _, ...before } = unresolved;
-    expect(await read({ "m-1": "4711" })).toEqual({
+    expect(await read({ "m-1": "ConversionEvent 4711" })).toEqual({
       id: "4711",
       props: {
         ...before,
         eventId: 4711,
         __sentAs: { body: "b", owner: "1" },
-        __resolved: { "m-1": "4711" },
+        __resolved: { "m-1": "ConversionEvent 4711" },
       },
     });
     // Where the state has other arguments than those that were sent, it gets these.
     const body = fingerprintOfBody(conversionEvent, ARGUMENTS);
     const changed = { ...unresolved, value: 99, unresolved: { ...open, body } };
-    expect(await read({ "m-1": "4711" }, changed)).toEqual({
+    expect(await read({ "m-1": "ConversionEvent 4711" }, changed)).toEqual({
       id: "4711",
-      props: { ...before, eventId: 4711, __resolved: { "m-1": "4711" } },
+      props: { ...before, eventId: 4711, __resolved: { "m-1": "ConversionEvent 4711" } },
     });
     // Another create's answer.
     expect(await read({ other: "" })).toEqual({ id: "unresolved-m-1", props: unresolved });

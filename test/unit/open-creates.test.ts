@@ -123,13 +123,13 @@ describe("the table", () => {
     [
       "ended: the state has its outcome and the object",
       [],
-      { ...sent, ...isThere, resolved: new Map([["m", "5"]]) },
+      { ...sent, ...isThere, resolved: new Map([["m", "ConversionEvent 5"]]) },
       [],
     ],
     [
       "the outcome's object has left the state: open with its id",
       ["m 5"],
-      { ...sent, resolved: new Map([["m", "5"]]) },
+      { ...sent, resolved: new Map([["m", "ConversionEvent 5"]]) },
       [],
     ],
     [

@@ -70,7 +70,7 @@ describe("a listing", () => {
   });
 
   it("names `--clear` once all is accounted for, unless it would be refused", async () => {
-    const outcome = { __resolved: { [markOfName("buy")]: "7" } };
+    const outcome = { __resolved: { [markOfName("buy")]: "ConversionEvent 7" } };
     const resources = [ROOT, event("buy", 7, outcome)];
     const listed = async (...pendingOperations: object[]) =>
       (await pending({ resources, pendingOperations })).output.includes("pending --clear");
@@ -116,7 +116,7 @@ describe("an answer", () => {
       {
         targets: [E("open")],
         isClearing: false,
-        answers: { outcomes: { m: "7" }, carrier: "unresolved-m" },
+        answers: { outcomes: { m: "ConversionEvent 7" }, carrier: "unresolved-m" },
       },
     ]);
   });
@@ -129,7 +129,10 @@ describe("an answer", () => {
         refreshed: [
           ROOT,
           event("kept", 5, {
-            __resolved: { [markOfName("buy")]: "7", [markOfName("sale")]: "" },
+            __resolved: {
+              [markOfName("buy")]: "ConversionEvent 7",
+              [markOfName("sale")]: "",
+            },
           }),
         ],
       },
@@ -140,7 +143,7 @@ describe("an answer", () => {
       {
         targets: [E("kept")],
         answers: {
-          outcomes: { [markOfName("buy")]: "7", [markOfName("sale")]: "" },
+          outcomes: { [markOfName("buy")]: "ConversionEvent 7", [markOfName("sale")]: "" },
           carrier: "5",
         },
       },
@@ -298,7 +301,7 @@ describe("--clear", () => {
   };
 
   it("takes accounted creates out of Pulumi's record", async () => {
-    const outcome = { __resolved: { [markOfName("buy")]: "7" } };
+    const outcome = { __resolved: { [markOfName("buy")]: "ConversionEvent 7" } };
     const resources = [ROOT, event("buy", 7, outcome)];
     const { code, output, refreshes } = await cleared({
       resources,

@@ -308,7 +308,9 @@ describe("answers", () => {
   it("a create of secret events, which nobody can tell, has no id; that it's over is an answer, also after another one", () => {
     const hidden = updating(encrypted);
     const mark = markOf(RUN, FUNNEL_KEY);
-    const mistaken = storedEvent("other", 8, { __resolved: { [mark]: "5" } });
+    const mistaken = storedEvent("other", 8, {
+      __resolved: { [mark]: "ConversionEvent 5" },
+    });
     for (const other of [[], [mistaken]]) {
       const all = facts([FUNNEL, ...other], [hidden]);
       expect(all.created).toEqual([]);

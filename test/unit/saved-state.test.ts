@@ -55,7 +55,7 @@ describe("the index", () => {
       FUNNEL,
       storedEvent("open", "unresolved-x", UNRESOLVED_OUTPUT),
       storedEvent("read", 9, {}, { external: true }),
-      storedEvent("answered", 8, { __resolved: { m: "8", n: "" } }),
+      storedEvent("answered", 8, { __resolved: { m: "ConversionEvent 8", n: "" } }),
     ],
     [
       creating("new", { __run: `${RUN} alternative_id` }),
@@ -116,7 +116,7 @@ describe("the index", () => {
   it("has runs and answers", () => {
     expect([...state.runs]).toEqual(["old", RUN]);
     expect([...state.resolved]).toEqual([
-      ["m", "8"],
+      ["m", "ConversionEvent 8"],
       ["n", ""],
     ]);
   });

@@ -128,7 +128,8 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   const outcomes: Record<string, string> = {};
   const urns = new Set([carrier?.urn ?? ""]);
   for (const { create, id } of all) {
-    if (create.knownBy !== "journal") outcomes[create.record.mark] = id;
+    if (create.knownBy !== "journal")
+      outcomes[create.record.mark] = id && objectKey(create.ref.kind, id);
     if (create.knownBy === "state") urns.add(create.ref.resourceUrn);
   }
   // Pulumi's save drops interrupted updates: their resources keep in the refresh what they have sent.

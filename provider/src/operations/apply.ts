@@ -32,6 +32,7 @@ import {
   type LeftLive,
   markIn,
   memberLabel,
+  objectKey,
   objectRef,
   PROVIDER,
   type ResourceRef,
@@ -268,16 +269,15 @@ async function resolvedBy(
     const earlier = open?.of(keys).map(({ mark }) => mark) ?? [];
     if (unresolved) earlier.push(unresolved.mark);
     for (const mark of earlier) {
-      resolved.set(mark, outcome.id);
+      resolved.set(mark, objectKey(kind.name, outcome.id));
       record.resolved.add(mark);
     }
     // Whatever else Pulumi's record lists for it is over. Another machine may not know that.
     for (const mark of record.overOf(keys)) if (!resolved.has(mark)) resolved.set(mark, "");
   }
   // Once its object has left, a create has nothing to be taken over.
-  const left = new Set(leaving.map(({ id }) => id));
-  for (const [mark, id] of resolved)
-    if (left.has(id) && record.lists(kind, mark)) resolved.set(mark, "");
+  const left = new Set(leaving.map(({ id }) => objectKey(kind.name, id)));
+  for (const [mark, object] of resolved) if (left.has(object)) resolved.set(mark, "");
   return record.stillListed(resolved);
 }
 

@@ -373,7 +373,7 @@ function isQuiet({ action }: PlannedObject) {
 
 /** The state, with all of the resource's creates of unknown outcome. */
 function withUnresolved(plan: Plan, open: OpenCreates) {
-  const { runtime, resource, stored, objects } = plan;
+  const { runtime, resource, kind, stored, objects } = plan;
   const unresolved = new Map(stored.unresolved);
   for (const [key, each] of unresolved)
     unresolved.set(key, runtime.record.asLastSent(each));
@@ -381,7 +381,7 @@ function withUnresolved(plan: Plan, open: OpenCreates) {
   // A set also has creates of events that it no longer declares.
   const isSet = "member" in resource;
   const own = resourceKeys(plan);
-  const ended = endedMarks(stored);
+  const ended = endedMarks(kind, stored);
   for (const create of isSet ? open.all : open.of([...byKey.keys()])) {
     const object = byKey.get(create.key);
     const isOwn = object || own.includes(resourceKeyIn(create.key));
@@ -401,9 +401,9 @@ function withUnresolved(plan: Plan, open: OpenCreates) {
 }
 
 /** The marks of the creates that have made no object, or one that the resource has, by its own state. */
-function endedMarks({ resolved, eventIds }: StoredSet) {
-  const known = new Set(eventIds.values()).add("");
-  const ended = [...resolved].filter(([, id]) => known.has(id));
+function endedMarks({ name }: Kind, { resolved, eventIds }: StoredSet) {
+  const known = new Set(Array.from(eventIds.values(), (id) => objectKey(name, id)));
+  const ended = [...resolved].filter(([, made]) => made === "" || known.has(made));
   return new Set(ended.map(([mark]) => mark));
 }
 
@@ -537,11 +537,7 @@ export async function withReplaced(plan: Plan) {
  */
 function noteState({ runtime, kind, stored, objects, secret }: Plan) {
   const { deployment, messages, record } = runtime;
-  for (const mark of endedMarks(stored)) {
-    const hasObject = stored.resolved.get(mark) !== "";
-    // It may keep an answer about another kind's create, with the same number.
-    record.noteSeen(hasObject ? objectKey(kind.name, mark) : mark);
-  }
+  for (const mark of endedMarks(kind, stored)) record.noteSeen(mark);
   for (const { ref, action, changed, leaving, id, olds, values } of objects) {
     if (id === undefined) continue;
     record.noteSeen(objectKey(kind.name, id));

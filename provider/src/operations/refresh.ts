@@ -25,6 +25,7 @@ import {
   addUnresolved,
   changeMessages,
   isMade,
+  objectOf,
   sentAsIfUpdated,
   sentAsOf,
 } from "../plan/index.js";
@@ -34,6 +35,7 @@ import { knownOperations } from "../settings/index.js";
 import {
   ACCOUNT,
   completeArguments,
+  idOfObject,
   kindOf,
   objectKey,
   objectRef,
@@ -174,8 +176,8 @@ async function get(kind: Kind, runtime: Runtime, id: string, properties: Values)
 }
 
 /**
- * The answers that `pending` passes to a refresh, by mark: the id, or an empty text. `carrier`: the id of the resource
- * that keeps the answers about creates that no resource has.
+ * The answers that `pending` passes to a refresh, by mark: the object (`objectKey`), or an empty text. `carrier`: the id of
+ * the resource that keeps the answers about creates that no resource has.
  */
 export interface RefreshAnswers {
   outcomes: Readonly<Record<string, string>>;
@@ -184,7 +186,7 @@ export interface RefreshAnswers {
 
 /**
  * Saves as unresolved what an interrupted update of a set has sent: Pulumi's next save drops the update from its record.
- * @returns by mark, the ids that this machine's journal has; undefined if nothing was sent.
+ * @returns by mark, the objects that this machine's journal has; undefined if nothing was sent.
  */
 async function keepUpdate(
   runtime: Runtime,
@@ -207,7 +209,7 @@ async function keepUpdate(
   const made = sent.filter(isMade).filter(({ id, key }) => {
     return record.arrived?.holdersOf(parseKey(key).kind, id).length === 0;
   });
-  return Object.fromEntries(made.map(({ mark, id }) => [mark, id]));
+  return Object.fromEntries(made.map((each) => [each.mark, objectOf(each)]));
 }
 
 /** Applies the answers about unresolved creates to the state. @returns whether there was any. */
@@ -222,14 +224,15 @@ function resolve(
   let isAnswered = false;
   for (const [key, record] of stored.unresolved) {
     const { mark } = record;
-    const made = outcomes[mark];
-    if (made === undefined) continue;
+    const object = outcomes[mark];
+    if (object === undefined) continue;
     isAnswered = true;
     stored.unresolved.delete(key);
     const own = ref && objectRef(ref, key);
     // A journal may have it too.
-    stored.resolved.set(mark, made);
-    if (made === "") continue;
+    stored.resolved.set(mark, object);
+    const made = idOfObject(object);
+    if (made === undefined) continue;
     // The object may be so new that a read does not find it yet.
     stored.created = createdAt(runtime) ?? stored.created;
     const former = stored.eventIds.get(key);
@@ -245,7 +248,7 @@ function resolve(
     runtime.messages.warnEach(replacedNotice(kind, own, old, `is ${made} now`));
   }
   if (carrier === id)
-    for (const [mark, made] of Object.entries(outcomes)) stored.resolved.set(mark, made);
+    for (const outcome of Object.entries(outcomes)) stored.resolved.set(...outcome);
   return isAnswered || carrier === id;
 }
 
@@ -292,7 +295,7 @@ async function refreshObjects(
       for (const map of [events, eventIds, sentAs]) map.delete(key);
       // Its create has nothing to be taken over any more.
       for (const [mark, made] of resolved)
-        if (made === id && runtime.record.lists(kind, mark)) resolved.set(mark, "");
+        if (made === objectKey(kind.name, id)) resolved.set(mark, "");
       return true;
     }
     // An object that is known only by its fingerprint can't be compared. The read has shown that it exists.

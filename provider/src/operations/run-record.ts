@@ -35,14 +35,7 @@ import {
   savedStateOf,
 } from "../record/index.js";
 import type { IsSameAccount } from "../settings/index.js";
-import {
-  ACCOUNT,
-  objectKey,
-  parseKey,
-  type ResourceRef,
-  runIn,
-  type Unresolved,
-} from "../state/index.js";
+import { ACCOUNT, type ResourceRef, runIn, type Unresolved } from "../state/index.js";
 
 interface RecordOptions {
   /** Whether a run is this one, in this process or another provider's. */
@@ -204,7 +197,7 @@ export class RunRecord {
     if (this.#passed.length < 10) this.#passed.push(isSame);
   }
 
-  /** @param name an object (`objectKey`), a create that made one (also its kind and mark), or none (only its mark). */
+  /** @param name an object (`objectKey`), or the mark of a create that is over. */
   noteSeen(name: string) {
     this.#seenInState.add(name);
   }
@@ -221,20 +214,12 @@ export class RunRecord {
 
   /** Whether the engine has shown the create's outcome in the state. */
   #isShown(create: Pick<OpenCreate, "key" | "id" | "mark">) {
-    const { key, mark } = create;
-    const names = [mark, objectKey(parseKey(key).kind, mark), objectOf(create)];
-    return names.some((name) => this.#seenInState.has(name));
+    return [create.mark, objectOf(create)].some((name) => this.#seenInState.has(name));
   }
 
   /** Whether Pulumi's next save drops the create from its record: an interrupted update of a set has sent it. */
   willForget({ isOfUpdate, mark }: OpenCreate) {
     return isOfUpdate && this.arrived?.listed(mark) !== undefined;
-  }
-
-  /** Whether the record lists a create with this mark, and for this kind: another kind's object may have the same number. */
-  lists(kind: Kind, mark: string) {
-    const listed = this.arrived?.listed(mark);
-    return listed !== undefined && parseKey(listed.key).kind === kind.name;
   }
 
   asLastSent(record: Unresolved) {

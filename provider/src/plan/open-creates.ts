@@ -19,6 +19,7 @@ import { withoutUndefined } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";
 import {
   type CreateRecord,
+  idOfObject,
   markOf,
   objectKey,
   parseKey,
@@ -36,7 +37,7 @@ export interface SavedCreates {
   runs: ReadonlySet<string>;
   /** The creates in pending operations. */
   sent: readonly SentCreate[];
-  /** The outcomes of creates, by mark: an id, or an empty text. */
+  /** The outcomes of creates, by mark: an object (`objectKey`), or an empty text. */
   resolved: ReadonlyMap<string, string>;
   byKey: ReadonlyMap<string, { id: string | undefined }>;
   /** The marks of the creates that the state lists as unresolved. */
@@ -147,7 +148,7 @@ export function openCreates(
   for (const [mark, reports] of all) {
     const { state, ...create } = joinReports(reports);
     if (state === "closed") continue;
-    const id = create.id ?? (saved?.resolved.get(mark) || undefined);
+    const id = create.id ?? idOfObject(saved?.resolved.get(mark) ?? "");
     const known = { ...create, id };
     // A search would find another state's object too.
     if (create.isDoubtful) known.field = undefined;

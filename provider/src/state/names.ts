@@ -106,6 +106,11 @@ export function objectKey(kind: Kind["name"], id: string) {
   return `${kind} ${id}`;
 }
 
+/** The id of an object that {@link objectKey} names; undefined for an empty text. */
+export function idOfObject(object: string) {
+  return object.split(" ")[1];
+}
+
 /** A resource, or one member of a set. */
 interface ParsedKey extends Place {
   resource: ResourceName;

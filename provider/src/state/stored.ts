@@ -95,8 +95,8 @@ export const LEFT_LIVE = "__left";
 /** The record of a create of unknown outcome; an output only. */
 export const UNRESOLVED = "unresolved";
 /**
- * The outcomes of creates that Pulumi's pending operations still list, by mark: the id, or an empty text if nothing was
- * created. An output only.
+ * The outcomes of creates that Pulumi's pending operations still list, by mark: the object (`objectKey`), or an empty text
+ * if nothing was created. An output only.
  */
 export const RESOLVED = "__resolved";
 /** A {@link SendingRun} as text. An input only: so Pulumi's pending operations contain it. */

@@ -54,8 +54,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "an answer about one is another's too",
     "operations/refresh.ts",
-    "const made = outcomes[mark];",
-    "const [made] = Object.values(outcomes);",
+    "const object = outcomes[mark];",
+    "const [object] = Object.values(outcomes);",
   ],
   [
     "a machine's own clock says whether a new object is gone",

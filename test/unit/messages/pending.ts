@@ -59,7 +59,7 @@ const hidden = {
   },
 };
 const resolvedView = storedEvent("view", 7, {
-  __resolved: { [markOf(RUN, "ConversionEvent::view")]: "7" },
+  __resolved: { [markOf(RUN, "ConversionEvent::view")]: "ConversionEvent 7" },
 });
 const FOREIGN = {
   type: "creating",
