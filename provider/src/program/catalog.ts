@@ -31,7 +31,7 @@ export interface CatalogArgs {
    * @default false
    */
   sets?: boolean | undefined;
-  /** Headings of a CSV file's columns to leave out, as the file has them. Other unknown columns are an error. */
+  /** The CSV columns to leave out, by their headings in the file. Other unknown columns are an error. */
   ignoreColumns?: readonly string[] | undefined;
   /** What happens to the live objects of the catalog's resources, as with the argument of an `Advertiser`. @default "retain" */
   deletionPolicy?: "retain" | "delete" | undefined;

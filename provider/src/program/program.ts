@@ -78,7 +78,7 @@ class Program {
   );
   readonly #batch: Declaration[] = [];
   #validated: Promise<void> | undefined;
-  /** What hasn't happened if the program stops now. */
+  /** The consequence, if the program stops now: a sentence. */
   #consequence = "Nothing was sent.";
 
   /**

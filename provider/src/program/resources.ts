@@ -113,7 +113,7 @@ export class Advertiser extends pulumi.CustomResource {
 /** The id of a live object, as `get` takes it. */
 export type ReadId = pulumi.Input<pulumi.ID | number>;
 
-/** What `get` returns. Without a known read, all its outputs except the id are `undefined`. */
+/** The result of `get`. Without a known read, all outputs except the id are `undefined`. */
 type Referred<Resource, IdProperty extends keyof Resource> = pulumi.CustomResource & {
   readonly [Name in Exclude<keyof Resource, keyof pulumi.CustomResource>]: pulumi.Output<
     OutputOf<Resource[Name]> | (Name extends IdProperty ? never : undefined)
@@ -122,7 +122,7 @@ type Referred<Resource, IdProperty extends keyof Resource> = pulumi.CustomResour
 type OutputOf<Property> =
   Property extends pulumi.OutputInstance<infer Value> ? Value : never;
 
-/** What {@link Advertiser.get} returns. What only a declaration has, such as `existingId`, is `undefined`. */
+/** The result of {@link Advertiser.get}. Properties that only a declaration has, such as `existingId`, are `undefined`. */
 export type AdvertiserReference = Referred<Advertiser, "advertiserId">;
 
 /**
@@ -255,7 +255,7 @@ export class ConversionEvent extends pulumi.CustomResource {
   }
 }
 
-/** What {@link ConversionEvent.get} returns. What only a declaration has, such as `existingId`, is `undefined`. */
+/** The result of {@link ConversionEvent.get}. Properties that only a declaration has, such as `existingId`, are `undefined`. */
 export type ConversionEventReference = Referred<ConversionEvent, "eventId">;
 
 /** One event of a set: the arguments of a `ConversionEvent`, without the advertiser. */
