@@ -253,7 +253,7 @@ describe("answers", () => {
     ],
     [
       { created: ["buy=9"] },
-      '9 can\'t be the id of "buy": "made" has or had it. If you find no other object, answer --not-created \'buy\'',
+      '9 can\'t be the id of "buy": "made" has or had it. If that was a wrong answer, first run `npx pulumi-advertising pending --forget ',
     ],
     [{ created: ["buy=3"] }, '3 can\'t be the id of "buy": "buy" has or had it'],
     [

@@ -52,6 +52,7 @@ function start(
   const record = new RunRecord({
     isThisRun: (run) => run === THIS,
     isSameAccount: () => true,
+    provider: undefined,
     read: async () => {
       const answer = answers[Math.min(reads++, answers.length - 1)];
       if (answer instanceof Error) throw answer;

@@ -1,5 +1,5 @@
 /** Answers from people and searches about creates of unknown outcome: checks them against what is known. Touches no file. */
-import { enumerate, isSameValue, shellWord } from "../base/index.js";
+import { COMMAND, enumerate, inStack, isSameValue, shellWord } from "../base/index.js";
 import type { JournalLine } from "../journal/index.js";
 import { ownerIn } from "../kinds/index.js";
 import type { ExportedObject } from "../record/index.js";
@@ -9,6 +9,7 @@ import {
   isOfHiddenEvents,
   MAX_LISTED,
   nameInUrn,
+  optionsOf,
 } from "../state/index.js";
 import type { Create, StackCreates } from "./stack-creates.js";
 
@@ -108,10 +109,10 @@ export function idConflict(
   if (formerIds.includes(id)) owners.push(create);
   const owner = owners.find((each) => each.ref.kind === ref.kind);
   if (!owner) return undefined;
-  return (
-    `${id} can't be the id of "${ref.shownName}": "${owner.ref.shownName}" has or had it. ` +
-    `If you find no other object, answer --not-created ${shellWord(ref.shownName)}`
-  );
+  let what = `${id} can't be the id of "${ref.shownName}": "${owner.ref.shownName}" has or had it.`;
+  if (makers.includes(owner as Create))
+    what += ` If that was a wrong answer, first run \`${inStack(`${COMMAND} pending${optionsOf("forget", [owner.ref.urn])}`)}\`.`;
+  return `${what} If you find no other object, answer --not-created ${shellWord(ref.shownName)}`;
 }
 
 /**

@@ -280,8 +280,11 @@ function listing(creates: StackCreates) {
 
 function whatIsKnown({ ref, record }: Create) {
   if (isOfHiddenEvents(ref)) return HIDDEN_EVENTS;
+  const { account = "" } = record;
+  // Of some only a digest is known.
+  const named = account.includes(" ") ? ` ${account}` : "";
   if (record.id === undefined)
-    return `look in the account for ${describe(ref.kind, record)}`;
+    return `look in the account${named} for ${describe(ref.kind, record)}`;
   if (!record.isDoubtful) return `created as ${record.id}`;
   return `created as ${record.id} by this machine's journal, but Pulumi's record doesn't name that run`;
 }

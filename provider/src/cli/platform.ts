@@ -1,5 +1,5 @@
 /** The requests of `login` and `pending --search`. This file loads the HTTP library. */
-import { LoginError, SettingsError } from "../base/index.js";
+import { inStack, LoginError, SettingsError } from "../base/index.js";
 import {
   Client,
   type ClientDependencies,
@@ -11,7 +11,11 @@ import { cookieFileFor } from "../journal/index.js";
 import { kindsByName } from "../kinds/index.js";
 import { foundOtherwiseMessage, searchByMark } from "../operations/index.js";
 import { canSearch } from "../plan/index.js";
-import { describeSettingProblems, knownOperations } from "../settings/index.js";
+import {
+  accountMatcher,
+  describeSettingProblems,
+  knownOperations,
+} from "../settings/index.js";
 import { hiddenEventsMessage, isOfHiddenEvents } from "../state/index.js";
 import type { StackChoice } from "./harness.js";
 import { type Answer, idConflict } from "./pending-answers.js";
@@ -69,6 +73,7 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
   return connected(choice, async (dependencies) => {
     const client = new Client(dependencies);
     const searchContext = { ...dependencies, client: () => client };
+    const isSameAccount = accountMatcher(dependencies.settings);
 
     /** @returns a sentence if the search gives no answer. */
     const look = async (create: Create): Promise<Answer | string> => {
@@ -76,6 +81,8 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
       const label = ref.shownName;
       const kind = kindsByName[ref.kind];
       if (isOfHiddenEvents(ref)) return hiddenEventsMessage(ref.key);
+      if (!isSameAccount(sent.account))
+        return `${label} was sent to another account than these settings name: run \`${inStack("pulumi up")}\`.`;
       if (!canSearch(knownOperations(kind, dependencies.settings), sent)) {
         const setting = `advertising:operations.${kind.create.noun}.search`;
         return `${label} can't be searched for by its mark: check advertising:markField and ${setting}.`;

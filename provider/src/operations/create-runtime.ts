@@ -22,6 +22,7 @@ import {
   runOf,
 } from "../record/index.js";
 import {
+  accountDigest,
   accountMatcher,
   accountOf,
   describeSettingProblems,
@@ -102,7 +103,8 @@ export function createRuntime(
   const deployment = new Deployment();
   const pulumi = options.pulumi ?? pulumiHere();
   const engineName = nameOfEngine(pulumi.engineId, engine);
-  const runName = engineName + randomBytes(3).toString(TEXT_FORM);
+  const account = accountOf(settings);
+  const runName = engineName + randomBytes(3).toString(TEXT_FORM) + accountDigest(account);
   const hasCheckpoints = !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? "");
   const isSameAccount = accountMatcher(settings);
   let client: Client | undefined;
@@ -117,6 +119,7 @@ export function createRuntime(
   const record = new RunRecord({
     isThisRun: (run) => run.startsWith(engineName),
     isSameAccount,
+    provider,
     read: () => pulumi.read(stack),
     journal: () => journal,
     notes: () => notes,
@@ -130,7 +133,7 @@ export function createRuntime(
     reading,
     settings,
     secrets,
-    account: accountOf(settings),
+    account,
     isSameAccount,
     provider,
     runName,

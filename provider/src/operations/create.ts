@@ -430,12 +430,16 @@ function doubtFrom(error: unknown, label: string, sentAt?: string) {
   return `${label} was sent at ${sentAt}, and its response could not be classified. ${describeDefect(error)}`;
 }
 
-/** @throws AccountMismatchError if an open create was sent to another account: it must be resolved there. */
+/**
+ * @throws AccountMismatchError if the state has an object of another account, or an open create was sent to one: it must be
+ * resolved there.
+ */
 export function assertAccountOfOpen(
   runtime: Runtime,
   open: OpenCreates,
   keys: readonly string[],
 ) {
+  assertAccountOfState(runtime);
   for (const { account, key, isDoubtful, isInState } of open.of(keys))
     if (!isDoubtful && !isInState)
       assertSameAccount(
@@ -443,6 +447,12 @@ export function assertAccountOfOpen(
         account,
         `An interrupted run sent ${parseKey(key).label} (in no state yet)`,
       );
+}
+
+/** @throws AccountMismatchError if the state has an object of another account. */
+export function assertAccountOfState(runtime: Runtime) {
+  const { resource, ref } = runtime.record.foreign ?? {};
+  assertSameAccount(runtime, resource?.outputs?.[ACCOUNT], `The state has ${ref?.label}`);
 }
 
 /**

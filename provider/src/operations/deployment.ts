@@ -156,6 +156,11 @@ export class Deployment {
     return this.#checked.get(key) ?? {};
   }
 
+  /** The checked resources, by key, that the state has under their own names. */
+  get unchangedNames() {
+    return [...this.#checked].filter(([key, { stateName }]) => stateName === key);
+  }
+
   /** Whether the program asks to delete a resource's objects; undefined if it declares neither it nor its catalog. */
   asksToDelete(key: string) {
     return this.checked(key).deletes ?? this.#catalogs.get(catalogIn(key));

@@ -4,9 +4,9 @@
  * what the program doesn't declare.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { BlockedCreateError } from "../base/index.js";
+import { ArgumentsError, BlockedCreateError } from "../base/index.js";
 import { kindsByName, resourceOfType } from "../kinds/index.js";
-import { isMade, type OpenCreate, type OpenCreates } from "../plan/index.js";
+import { adoptedBy, isMade, type OpenCreate, type OpenCreates } from "../plan/index.js";
 import {
   type EngineRun,
   type ExportedObject,
@@ -29,13 +29,16 @@ import {
   REPLACED_BEFORE,
   resourceKeyIn,
 } from "../state/index.js";
+import { assertAccountOfState } from "./create.js";
 import { LEFT_OUT, ObjectOperations, withFate } from "./execute.js";
 import {
+  formerNameMessage,
   leavingNotice,
   leftOutMessage,
   notDeletedNotice,
   secondObjectNotice,
   UNLESS_FAILED,
+  UNLESS_MOVED,
   unclaimedMessage,
   undeclaredMessage,
 } from "./messages.js";
@@ -60,6 +63,8 @@ export async function awaitRecord(runtime: Runtime) {
   const { all } = await record.open();
   const atRisk = all.filter((each) => record.willForget(each) && !record.hasSeen(each));
   if (partial) return assertNoneLeftOut(runtime, partial, atRisk);
+  assertAccountOfState(runtime);
+  assertAliases(runtime);
   const forgotten = atRisk.filter((each) => {
     const isOwn = each.provider === provider && !isMade(each);
     return isOwn && !deployment.isInProgram(each.key);
@@ -91,6 +96,20 @@ function assertNoneLeftOut(
     if (isKnown && isLeftOut(resource.urn)) refs.push(ref);
   }
   if (refs.length > 0) throw new BlockedCreateError(leftOutMessage(refs));
+}
+
+/** @throws ArgumentsError if an alias is in vain, since the state has both resources, and one of them would leave it. */
+function assertAliases({ deployment, record }: Runtime) {
+  const wrong = deployment.unchangedNames.flatMap(([key, { formerKeys = [], values }]) => {
+    const ref = record.arrived?.byKey.get(key)?.ref;
+    if (!ref || adoptedBy(values) !== undefined) return [];
+    return formerKeys.flatMap((each) => {
+      const { id, ref: former } = record.arrived?.byKey.get(each) ?? {};
+      if (id === undefined || !former || deployment.isInProgram(each)) return [];
+      return formerNameMessage(ref, former.shownName, id);
+    });
+  });
+  if (wrong.length > 0) throw new ArgumentsError(wrong.join("\n"));
 }
 
 export async function tellEnd(runtime: Runtime) {
@@ -130,22 +149,27 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     if (resource.delete) return isCalled && !("member" in of && isDeclared);
     return !isDeclared;
   });
+  const unsure = runtime.provider === undefined ? UNLESS_FAILED : UNLESS_MOVED;
   let now: SavedState | undefined;
-  if (deployment.isUp && leaving.length > 0)
-    now = await Promise.race([record.stateNow(), late()]);
+  // A plugin that has changed nothing doesn't know an `up`.
+  const mayBeUp = deployment.isUp ?? command.command === "up";
+  if (mayBeUp && leaving.length > 0) now = await Promise.race([record.stateNow(), late()]);
   const objects = objectsIn(leaving);
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
     if (deployment.staying.has(kind, id)) continue;
     const holders = now?.holdersOf(kind.name, id) ?? [];
-    // Another provider's process may have adopted it in this run.
-    if (holders.some((other) => other.resource.urn !== resource.urn)) continue;
+    // Another provider's process may have adopted it in this run, or the resource has another provider now.
+    const isMoved = holders.some((other) => {
+      return other.ref.urn !== ref.urn || providerIn(other.resource) !== runtime.provider;
+    });
+    if (isMoved) continue;
     // The backend may save late.
     const hasLeft = now !== undefined && holders.length === 0;
     const fate = new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
     if (!resource.delete)
-      messages.informEach(leavingNotice(each, fate, hasLeft ? undefined : UNLESS_FAILED));
+      messages.informEach(leavingNotice(each, fate, hasLeft ? undefined : unsure));
     else if (fate.isDeleted) messages.warnEach(leavingNotice(each, fate, REPLACED_BEFORE));
   }
   tellKept(runtime, objects);
@@ -208,8 +232,10 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
     return !isKnown(create);
   });
   // A plugin whose first check fails doesn't know an `up`.
-  if (deployment.isUp !== false && command?.command !== "preview")
-    await journal().keep(unclaimed.filter(({ isOfUpdate }) => isOfUpdate));
+  const atRisk = unclaimed.filter(({ isOfUpdate }) => isOfUpdate);
+  const mayBeUp = deployment.isUp !== false && command?.command !== "preview";
+  // A provider without any resource has no journal.
+  if (atRisk.length > 0 && mayBeUp) await journal().keep(atRisk);
   const isSecond = (create: OpenCreate) => create.id !== undefined && isUndone(create);
   const others = unclaimed.filter((create) => {
     return !isSecond(create) && !deployment.named.has(create.mark);

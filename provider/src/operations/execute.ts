@@ -25,7 +25,13 @@ import {
   withDifferences,
 } from "../kinds/index.js";
 import { type Fate, isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
-import { isInRun, isPartial, keepingOption } from "../record/index.js";
+import {
+  isInRun,
+  isOfProgram,
+  isPartial,
+  keepingOption,
+  providerIn,
+} from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
@@ -375,7 +381,7 @@ export class ObjectOperations {
     saved = this.runtime.record.arrived,
   ) {
     const { kind, can, runtime } = this;
-    const { deployment, record, command } = runtime;
+    const { deployment, record, command, provider, isSameAccount } = runtime;
     const isLeftOut = isPartial(command);
     if (isLeftOut && deployment.isClaimedOrAdopted(kind, id)) return LEFT_OUT;
     if (!can.delete) return "advertising:operations has no delete";
@@ -387,10 +393,17 @@ export class ObjectOperations {
     if (option) return `the resource has the option ${option}`;
     if (isLeftOut) return LEFT_OUT;
     // The state at the start has the owner on the platform, if only the state gets another one.
+    // Another provider has a process of its own, which knows what it keeps.
+    const isProgram = !command || isOfProgram(command);
     const owned = record.arrived?.ownedBy(kind.name, id).find((each) => {
-      return deployment.isClaimedOrAdopted(each.kind, each.id ?? "");
+      const isOther = isProgram && providerIn(each.resource) !== provider;
+      return isOther || deployment.isClaimedOrAdopted(each.kind, each.id ?? "");
     });
     if (owned) return `${owned.ref.label} belongs to it`;
+    // A set deletes before the run ends.
+    const isOfSet = ref && ref.resource !== kind.name && deployment.isInProgram(ref.key);
+    if (isOfSet && saved?.hasOtherProvider(provider, isSameAccount))
+      return MAY_BE_ADOPTED_BY_OTHER;
     return deployment.mayBeClaimed(kind, id) ? MAY_BE_ADOPTED : undefined;
   }
 
@@ -410,6 +423,7 @@ export function withFate(kind: Kind, id: string, why: string) {
 }
 
 const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
+export const MAY_BE_ADOPTED_BY_OTHER = "another provider may adopt it";
 export const MAY_BE_ADOPTED = "another resource may adopt it";
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 

@@ -145,6 +145,11 @@ function madeOtherwise(all: readonly MadeObject[]) {
   return `These objects have arguments that differ from the program's: ${listed(those)}.`;
 }
 
+/** The error for a `formerKey` or an alias in vain: the state has another object under the new name. @param id of the former */
+export function formerNameMessage({ label }: Shown, formerName: string, id: string) {
+  return `${label} is in the state, and so is its former name "${printable(formerName)}" (${id}). Nothing was sent. To take ${id} over, set existingId: ${id}; otherwise remove the formerKey or alias.`;
+}
+
 /** Values that are accepted, and probably mistakes. A catalog shows them itself, with their places. */
 export function mistakeNotices(
   ref: ResourceRef,
@@ -326,6 +331,8 @@ export function secondObjectNotice({ label }: Shown, kind: Kind, id: string) {
 
 /** Nobody tells a provider whether the program has ended without an error. */
 export const UNLESS_FAILED = "is no longer in the program, unless an error ended it early";
+/** The plugin's other providers have processes of their own. */
+export const UNLESS_MOVED = `${UNLESS_FAILED} or another provider has it`;
 
 /**
  * At the end of a preview or an `up`: an object whose resource the program no longer declares, or (`REPLACED_BEFORE`) the

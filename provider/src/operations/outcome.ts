@@ -135,10 +135,16 @@ export function assertSameAccount(
   has: string,
 ) {
   if (isSameAccount(recorded)) return;
-  const given = String(recorded);
+  let given = String(recorded);
+  let named = `the account ${given}`;
+  // Only its digest is known.
+  if (given.startsWith("#")) {
+    given = "<host> <e-mail>";
+    named = "another account";
+  }
   throw new AccountMismatchError(
     [
-      `${has} under the account ${given}, but this run's settings name ${account}. Nothing was sent.`,
+      `${has} under ${named}, but this run's settings name ${account}. Nothing was sent.`,
       "  To keep the first account: set baseUrl and email back.",
       "  To use the second account: create a stack (with the plugin, or a provider) for it.",
       "  If it's the same account under a new address or e-mail, set formerAccount: as an argument of the provider, or:",

@@ -83,6 +83,7 @@ import {
   adoptedTooLateMessage,
   adoptionNotice,
   brokenNameNotice,
+  formerNameMessage,
   interruptedNotice,
   type MadeObject,
   madeOtherwiseMessage,
@@ -426,6 +427,7 @@ export async function diffResource(
   const isPreview = isChecked && deployment.isUp === false;
   if (isPreview) noteDeletes(plan);
   if (isChecked) {
+    assertFormerKeys(plan);
     plan = await withOpenCreates(plan);
     noteState(plan);
   }
@@ -451,6 +453,17 @@ export async function diffResource(
   });
   checked.planned = { stored, object: single, fateOf: plan.fateOf, remediated };
   return { changes, replaces: causesIn(kind, single, news) };
+}
+
+/** @throws ArgumentsError if a `formerKey` is in vain, since the set has events of both keys. */
+function assertFormerKeys({ ref, stored: { eventIds }, declared }: Plan) {
+  const wrong = [...declared.formerKeys].flatMap(([key, formerKey]) => {
+    const id = eventIds.get(formerKey);
+    const isAdopter = adoptedBy(declared.events?.get(key)) !== undefined;
+    if (id === undefined || !eventIds.has(key) || isAdopter) return [];
+    return formerNameMessage(objectRef(ref, key), formerKey, id);
+  });
+  if (wrong.length > 0) throw new ArgumentsError(wrong.join("\n"));
 }
 
 export function noteReached({ runtime: { deployment }, objects }: Plan) {

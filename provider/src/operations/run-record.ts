@@ -27,6 +27,7 @@ import {
   settledJournals,
 } from "../plan/index.js";
 import {
+  type ExportedObject,
   type ExportedStack,
   type InterruptedChanges,
   providerIn,
@@ -41,6 +42,7 @@ interface RecordOptions {
   /** Whether a run is this one, in this process or another provider's. */
   isThisRun: (run: string) => boolean;
   isSameAccount: IsSameAccount;
+  provider: string | undefined;
   read: () => Promise<ExportedStack>;
   /** Undefined if this run doesn't know its stack. */
   journal: () => Journal | undefined;
@@ -63,6 +65,8 @@ const SHARED_MS = 1000;
 export class RunRecord {
   /** The saved state, once it was read. */
   arrived: SavedState | undefined;
+  /** An object of this provider that the state has under another account. */
+  foreign: ExportedObject | undefined;
   /** The journals' creates for whose resource the state has another object. */
   readonly superseded: OpenCreate[] = [];
   #reading: Promise<SavedState | undefined> | undefined;
@@ -99,6 +103,11 @@ export class RunRecord {
         const saved = savedStateOf(stack, { isThisRun: this.options.isThisRun, before });
         const { creates, objects } = saved.changes;
         if (creates.length + objects.length > 0) notes?.write(saved.changes);
+        const { provider, isSameAccount } = this.options;
+        this.foreign = saved.objects.find(({ resource }) => {
+          const isOwn = providerIn(resource) === provider;
+          return isOwn && !isSameAccount(resource.outputs?.[ACCOUNT]);
+        });
         this.arrived = saved;
         return saved;
       })

@@ -15,12 +15,7 @@ import {
   withoutUndefined,
   withPage,
 } from "../base/index.js";
-import {
-  type AnyKind,
-  type Kind,
-  providerReference,
-  resourceOfType,
-} from "../kinds/index.js";
+import { type AnyKind, providerReference, resourceOfType } from "../kinds/index.js";
 import {
   type Change,
   check,
@@ -35,6 +30,7 @@ import {
   updateResource,
 } from "../operations/index.js";
 import { adoptedBy } from "../plan/index.js";
+import { isOfProgram } from "../record/index.js";
 import { exactId } from "../rules/index.js";
 import {
   describeSettingProblem,
@@ -49,6 +45,7 @@ import {
   IDENTITY,
   nameInUrn,
   PROVIDER,
+  parseKey,
   providerAt,
   type ResourceRef,
   refOfInputs,
@@ -235,19 +232,28 @@ export class AdvertisingPlugin {
    */
   async #assertCanImport(resource: AnyKind, ref: ResourceRef, id: string) {
     const { label } = ref;
-    const isSet = "member" in resource;
-    this.runtime.begin(ref);
-    const saved = isSet ? undefined : await this.runtime.record.state();
-    const holders = saved?.holdersOf(resource.name as Kind["name"], id);
-    const holder = holders?.find((each) => each.ref.key !== ref.key);
-    if (holder)
-      throw new ArgumentsError(
-        `${label} can't be imported: ${id} already belongs to ${holder.ref.label}. Nothing was sent. To move it, set existingId: ${id} in ${label}, and remove it there.`,
-      );
-    if (!isSet && knownOperations(resource, this.runtime.reading.settings).read) return;
-    const reason = isSet
-      ? "a set has no id on the platform"
-      : `${NAMESPACE}:operations names no read`;
+    const { runtime } = this;
+    const { command, deployment, record, reading } = runtime;
+    let reason = "a set has no id on the platform";
+    runtime.begin(ref);
+    if (!("member" in resource)) {
+      const { all } = await record.open();
+      if (all.some(({ key }) => key === ref.key))
+        throw new BlockedCreateError(
+          `${label} can't be imported or read: an earlier run sent a create of it. Nothing was sent. First run:\n  ${inStack(`${COMMAND} pending`)}`,
+        );
+      const holders = (await record.state())?.holdersOf(resource.name, id) ?? [];
+      let holder = holders.find((each) => each.ref.key !== ref.key)?.ref.key;
+      // A program may read any object twice; what is imported, or read in its own place, is managed.
+      if (holders.length > 0 || (command && !isOfProgram(command)))
+        holder ??= deployment.claim(resource, id, ref.key);
+      if (holder !== undefined)
+        throw new ArgumentsError(
+          `${label} can't be imported or read: ${id} already belongs to ${parseKey(holder).label}. Nothing was sent. To move it, set existingId: ${id} in ${label}, and remove it there.`,
+        );
+      if (knownOperations(resource, reading.settings).read) return;
+      reason = `${NAMESPACE}:operations names no read`;
+    }
     throw new UnsupportedError(
       `${label} can't be imported or read by the id ${id}: ${reason}. Nothing was sent. ` +
         "To adopt live objects, declare them with their arguments and existingId.",

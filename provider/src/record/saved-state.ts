@@ -15,7 +15,11 @@ import {
   type SavedCreates,
 } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
-import { mayBeSameAccount } from "../settings/index.js";
+import {
+  accountDigestIn,
+  type IsSameAccount,
+  mayBeSameAccount,
+} from "../settings/index.js";
 import {
   ACCOUNT,
   identifyingIn,
@@ -24,6 +28,7 @@ import {
   MARKS,
   markIn,
   objectKey,
+  providerAt,
   readDeclared,
   readStored,
   resolvedIn,
@@ -41,6 +46,8 @@ import {
   refIn,
 } from "./export.js";
 
+const PLUGIN_PROVIDER = "pulumi:providers:advertising";
+
 /** A create in one of Pulumi's pending operations: it was sent, or was about to be. */
 interface ListedCreate extends SentCreate {
   /** The resource's. */
@@ -49,6 +56,8 @@ interface ListedCreate extends SentCreate {
   stateUrn: string | undefined;
   /** The plugin's provider that has the resource; undefined for the dynamic provider. */
   provider: string | undefined;
+  /** The digest of the account that it was sent to. */
+  account: string | undefined;
 }
 
 /** The operation that an interrupted run may have sent. */
@@ -74,6 +83,8 @@ export interface SavedState extends ExportedStack, SavedCreates {
   allWith(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The current objects with this id. */
   holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
+  /** Whether the plugin has another provider for the same account: one without resources may be for any. */
+  hasOtherProvider(provider: string | undefined, isSameAccount: IsSameAccount): boolean;
   /** The current objects that belong to this one. */
   ownedBy(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The creates of all pending operations, the earliest operation's first. */
@@ -129,6 +140,11 @@ export function savedStateOf(
     return leftLiveIn(outputs).map(({ id, key }) => `${refIn(of, urn, key).key} ${id}`);
   });
   const hasLeft = new Set(left);
+  const providers = new Map<string, Set<unknown>>();
+  for (const { type, urn } of current)
+    if (type === PLUGIN_PROVIDER) providers.set(providerAt(urn), new Set());
+  for (const each of current)
+    providers.get(providerIn(each) ?? "")?.add(each.outputs?.[ACCOUNT]);
   const allWith = (kind: Kind["name"], id: string) =>
     byObject.get(objectKey(kind, id)) ?? [];
   return {
@@ -141,6 +157,10 @@ export function savedStateOf(
     withId: (id) => byId.get(id) ?? [],
     allWith,
     holdersOf: (kind, id) => allWith(kind, id).filter(({ resource }) => !resource.delete),
+    hasOtherProvider: (own, isSameAccount) =>
+      providers.entries().some(([name, accounts]) => {
+        return name !== own && (accounts.size === 0 || [...accounts].some(isSameAccount));
+      }),
     ownedBy: (kind, id) => byOwner.get(objectKey(kind, id)) ?? [],
     hasObject: (kind, id, account) =>
       allWith(kind, id).some(({ resource }) =>
@@ -205,6 +225,7 @@ function readOperation(
     const { key, member: own } = refIn(of, urn, member);
     return {
       ...{ at: "", key, run, urn, field, provider: providerIn(resource) },
+      account: accountDigestIn(run),
       mark: markIn(inputs, run, key, own),
       replaces: object?.id ?? stored.eventIds.get(own ?? "") ?? former,
       stateUrn: inState?.urn,

@@ -1,6 +1,7 @@
 /** Creates, adoptions, renames, updates and deletes. */
 import { RefusedError, Secrets } from "../../../provider/src/base/index.js";
 import { conversionEvent as event } from "../../../provider/src/kinds/index.js";
+import { MAY_BE_ADOPTED_BY_OTHER } from "../../../provider/src/operations/execute.js";
 import * as tell from "../../../provider/src/operations/messages.js";
 import {
   assertSameAccount,
@@ -199,6 +200,12 @@ export const operations: Examples = {
   "an interrupted delete": () => tell.interruptedNotice(purchase, "42", "delete").text,
   "no longer in the program, where nobody knows whether it failed": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_FAILED).text,
+  "the same with the plugin's providers": () =>
+    tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_MOVED).text,
+  "kept for another provider": () =>
+    tell.notDeletedNotice({ ...purchase, id: "42" }, MAY_BE_ADOPTED_BY_OTHER).text,
+  "a former name that the state still has": () =>
+    tell.formerNameMessage(purchase, "buy", "42"),
   "no longer in the program, with a known delete": () =>
     tell.leavingNotice(leaving(purchase), DELETED).text,
   "secret events of a set that an interrupted run has sent": () =>

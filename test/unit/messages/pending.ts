@@ -171,6 +171,23 @@ const examples: Examples = {
       },
       "--search",
     ),
+  "pending: a search in another account": () =>
+    pending(
+      {
+        resources: [
+          storedEvent("there", "unresolved-t", {
+            ...unresolved("t"),
+            __at: "ads.example first@example.com",
+          }),
+        ],
+        environment: {
+          ADVERTISING_BASE_URL: "https://ads.example",
+          ADVERTISING_EMAIL: "you@example.com",
+          ADVERTISING_PASSWORD: "canary-password",
+        },
+      },
+      "--search",
+    ),
   "pending: no stack is selected": () =>
     printedBy(pendingCommand, [], { isSelected: false, resources: [] }),
 };

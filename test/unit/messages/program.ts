@@ -4,6 +4,7 @@ import { vi } from "vitest";
 import type { Values } from "../../../provider/src/base/index.js";
 import { advertiser, conversionEvent } from "../../../provider/src/kinds/index.js";
 import { replacedNotice } from "../../../provider/src/operations/messages.js";
+import { OpenCreates } from "../../../provider/src/plan/index.js";
 import { readProperties } from "../../../provider/src/plugin/properties.js";
 import { AdvertisingPlugin } from "../../../provider/src/plugin/provider.js";
 import { notInPackage } from "../../../provider/src/plugin/server.js";
@@ -17,7 +18,7 @@ import { refOf } from "../../../provider/src/state/index.js";
 import { newFolder } from "../../support/folder.js";
 import { newRun } from "../../support/run.js";
 import { exportOf, storedEvent, storedSet } from "../../support/stored.js";
-import { type Examples, record } from "./examples.js";
+import { type Examples, open, record } from "./examples.js";
 
 const PLATFORM = {
   url: "https://ads.example",
@@ -120,6 +121,12 @@ export const program: Examples = {
     const set = storedSet("funnel", { eventIds: { sale: 42 } });
     const saved = savedStateOf(readExport(exportOf([set])));
     provider.runtime.record.state = async () => saved;
+    return failed(provider, () => provider.read(urnOf("ConversionEvent"), "42", {}, {}));
+  },
+  "the plugin: an import of what an interrupted run has sent": () => {
+    const provider = plugin();
+    const create = open("ConversionEvent::purchase", { mark: "m", run: "r" });
+    provider.runtime.record.open = async () => new OpenCreates([create]);
     return failed(provider, () => provider.read(urnOf("ConversionEvent"), "42", {}, {}));
   },
   "the plugin: an import without a password": () => {

@@ -32,6 +32,7 @@ export const record: Examples = {
     const record = new RunRecord({
       isThisRun: () => false,
       isSameAccount: () => true,
+      provider: undefined,
       read: () =>
         runPulumi(["stack", "export"], { executable: "/bin/false" }).then(readExport),
       journal: () => undefined,

@@ -1,0 +1,108 @@
+/** Several providers of the plugin in one stack. Each has a process of its own, and knows of the others from the record. */
+import { expect, it } from "vitest";
+import { newFolder } from "../support/folder.js";
+import { operatedSandbox } from "../support/operated.js";
+import {
+  AdvertiserEngine,
+  EventEngine,
+  runProgram,
+  SetEngine,
+  wordsOf,
+} from "../support/set-engine.js";
+
+const OPERATIONS = {
+  advertiser: { delete: "DELETE rest/advertiser/{id}" },
+  event: { delete: "DELETE rest/event/{id}" },
+  createdVisibleAfterSeconds: 0,
+};
+const SETTINGS = { settings: { operations: JSON.stringify(OPERATIONS) } };
+const TYPE = "pulumi:providers:advertising";
+
+type Program = Parameters<typeof runProgram>[1];
+
+async function start() {
+  const sandbox = await operatedSandbox();
+  const folder = newFolder();
+  const on = <T extends EventEngine | SetEngine | AdvertiserEngine>(
+    plugin: string,
+    engine: T,
+  ) => {
+    engine.plugin = plugin;
+    engine.declares = { deletes: true };
+    return engine;
+  };
+  /** A run of one provider's resources. */
+  const run = async (program: Program, isUp = true) => {
+    const [[first] = []] = program;
+    if (!first) throw new Error("empty");
+    const now = first.newRun(SETTINGS);
+    void now.runtime.record.state();
+    const errors = await runProgram(now, program, isUp);
+    await now.close();
+    expect(errors.filter((each) => each !== undefined)).toEqual([]);
+    return wordsOf(now);
+  };
+  return { sandbox, folder, on, run };
+}
+
+it("an advertiser stays live if another provider has events of it", async () => {
+  const { sandbox, folder, on, run } = await start();
+  const acme = on("default", new AdvertiserEngine(sandbox, folder, "acme"));
+  const event = on("second", new EventEngine(sandbox, folder, "buy"));
+  await run([[acme, { advertiserName: "Acme" }]]);
+  const id = Number(acme.state?.id);
+  await run([[event, { eventName: "Buy", value: 1, advertiserId: id }]]);
+  for (const isUp of [false, true])
+    expect(await run([[acme, undefined]], isUp)).toMatch(
+      /isn't deleted, because ConversionEvent "buy" belongs to it/,
+    );
+  expect([sandbox.deletes, acme.state]).toEqual([0, undefined]);
+});
+
+it.each([
+  ["of this account", undefined, 0],
+  ["of another account", "elsewhere.example.com a@b.c", 1],
+])("a set deletes nothing that a provider %s may adopt", async (_, account, deletes) => {
+  const { sandbox, folder, on, run } = await start();
+  const set = on("default", new SetEngine(sandbox, folder));
+  const other = on("second", new EventEngine(sandbox, folder, "other"));
+  const [project, stack] = set.stack.split("/");
+  const urn = `urn:pulumi:${stack}::${project}::${TYPE}::second`;
+  set.saved.set(urn, { id: "0", inputs: {}, outputs: {} });
+  if (account !== undefined) {
+    await run([[other, { eventName: "Other", value: 1, advertiserId: 1 }]]);
+    if (other.state) other.state.outputs.__at = account;
+  }
+  const of = (...names: string[]) => ({
+    advertiserId: 1,
+    events: Object.fromEntries(
+      names.map((eventName) => [eventName, { eventName, value: 1 }]),
+    ),
+  });
+  await run([[set, of("a", "b")]]);
+  const messages = [await run([[set, of("a")]], false), await run([[set, of("a")]])];
+  for (const text of messages)
+    expect(text.includes("another provider may adopt it")).toBe(deletes === 0);
+  expect([sandbox.deletes, Object.keys(set.eventIds)]).toEqual([deletes, ["a"]]);
+});
+
+it("what moves to another provider isn't said to be deleted", async () => {
+  const { sandbox, folder, on, run } = await start();
+  const event = on("default", new EventEngine(sandbox, folder, "buy"));
+  const rest = on("default", new EventEngine(sandbox, folder, "rest"));
+  const of = (eventName: string) => ({ eventName, value: 1, advertiserId: 1 });
+  await run([
+    [event, of("Buy")],
+    [rest, of("Rest")],
+  ]);
+  const { state } = event;
+  expect(await run([[rest, of("Rest")]], false)).toMatch(
+    /unless an error ended it early or another provider has it\. `pulumi up` deletes event 2/,
+  );
+  const now = rest.newRun(SETTINGS);
+  expect(await runProgram(now, [[rest, { ...of("Rest"), value: 2 }]])).toEqual([undefined]);
+  event.plugin = "second";
+  event.state = state;
+  await now.close();
+  expect(wordsOf(now)).not.toContain("`buy`");
+});
