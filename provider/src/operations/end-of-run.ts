@@ -65,9 +65,11 @@ export async function awaitRecord(runtime: Runtime) {
   if (partial) return assertNoneLeftOut(runtime, partial, atRisk);
   assertAccountOfState(runtime);
   assertAliases(runtime);
-  const forgotten = atRisk.filter((each) => {
-    const isOwn = each.provider === provider && !isMade(each);
-    return isOwn && !deployment.isInProgram(each.key);
+  const forgotten = all.filter((each) => {
+    if (each.provider !== provider || isMade(each)) return false;
+    // An unresolved resource would leave the state.
+    if (each.isInState) return !deployment.hasLister(each);
+    return atRisk.includes(each) && !deployment.isInProgram(each.key);
   });
   if (forgotten.length === 0) return;
   for (const { mark } of forgotten) deployment.named.add(mark);
