@@ -58,8 +58,9 @@ it("an unresolved event and live ones, renamed, moved and removed", async () => 
     expect(lost).toContain(words);
   stack.program(shop(live, {}, inComponent()));
   const stopped = await failed(stack.up());
+  expect(await failed(stack.preview())).toContain('the alias { name: "signup"');
   for (const words of [
-    'the alias { name: "signup"',
+    "If it has another name now, add an alias",
     ...commands,
     "[ADVERTISING_OUTCOME_UNKNOWN]",
   ])

@@ -153,9 +153,8 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
   });
   const unsure = runtime.provider === undefined ? UNLESS_FAILED : UNLESS_MOVED;
   let now: SavedState | undefined;
-  // A plugin that has changed nothing doesn't know an `up`.
-  const mayBeUp = deployment.isUp ?? command.command === "up";
-  if (mayBeUp && leaving.length > 0) now = await Promise.race([record.stateNow(), late()]);
+  if (deployment.isUp && leaving.length > 0)
+    now = await Promise.race([record.stateNow(), late()]);
   const objects = objectsIn(leaving);
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
@@ -233,8 +232,8 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
     if (deployment.isDeclared(key)) return !deployment.reached.has(key);
     return !isKnown(create);
   });
-  // A plugin whose first check fails doesn't know an `up`.
   const atRisk = unclaimed.filter(({ isOfUpdate }) => isOfUpdate);
+  // A plugin whose first check fails doesn't know an `up`.
   const mayBeUp = deployment.isUp !== false && command?.command !== "preview";
   // A provider without any resource has no journal.
   if (atRisk.length > 0 && mayBeUp) await journal().keep(atRisk);

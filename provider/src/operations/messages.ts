@@ -616,7 +616,7 @@ export function setFailureMessage(
 export function undeclaredMessage(all: readonly OpenCreate[]) {
   const open = all.map((each) => ({ ref: parseKey(each.key), record: asUnresolved(each) }));
   return `${unresolvedMessage(open)}
-The program hasn't declared this so far, and Pulumi would forget it. If it's declared after an await: resolve this first, or declare it before the first await.`;
+The program hasn't declared this so far, and Pulumi would forget it. If it has another name now, add an alias or its formerKey. If it's declared after an await: resolve this first, or declare it before the first await.`;
 }
 
 /** The error of an `up` or a preview while creates are unresolved. @param open at least one. */
