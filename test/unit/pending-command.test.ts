@@ -332,7 +332,7 @@ describe("--clear", () => {
   ])("refuses %s, and changes nothing", async (_, surroundings, against) => {
     const { code, output, refreshes } = await cleared(surroundings);
     expect([code, refreshes]).toEqual([undefined, []]);
-    expect(output).toMatch(/^nothing was cleared\. Resolve these/);
+    expect(output).toMatch(/^nothing was cleared: the state doesn't have these yet/);
     expect(output.split("\n  ").slice(1)).toEqual(against);
   });
 

@@ -224,7 +224,7 @@ async function clearRecord(creates: StackCreates, choice: StackChoice) {
   const against = unaccounted(creates);
   if (against.length > 0)
     throw new Error(
-      "nothing was cleared. Resolve these first; Pulumi resolves those of other packages:\n" +
+      "nothing was cleared: the state doesn't have these yet. Resolve what pending lists, and run pulumi up; Pulumi resolves those of other packages:\n" +
         `  ${against.join("\n  ")}`,
     );
   await refresh([rootOf(creates.saved.resources)], {}, choice, "clear");
