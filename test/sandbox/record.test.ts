@@ -1451,6 +1451,27 @@ describe("an `up` that Pulumi has saved for another package before this one read
     expect([sandbox.eventPosts, readdirSync(journalsOf(next.folder))]).toEqual([2, []]);
   });
 
+  it.each(["refresh", "up"])(
+    "a killed update of a set, and its `%s --run-program` reads the set first: it keeps what its preview has read",
+    async (command) => {
+      const sandbox = await operatedSandbox();
+      const on = (folder: string) => new SetEngine(sandbox, folder, "e");
+      const declared = { advertiserId: 1, events: { k: E } };
+      await on(newFolder()).up({ advertiserId: 1, events: {} });
+      await on(newFolder()).upAndKill(declared);
+      const next = on(newFolder());
+      const options = { engineId, command: { command } };
+      const preview = next.newRun(options);
+      await preview.set.read(next.state?.id ?? "", next.state?.outputs);
+      await preview.close();
+      next.saved.saveFirst();
+      await next.refresh(options);
+      expect(next.unresolved).toHaveProperty("k");
+      expect((await next.up(declared)).error).toContain("its outcome is unknown");
+      expect(sandbox.eventPosts).toBe(1);
+    },
+  );
+
   it.each(["a set's event", "a single event"])(
     "a killed change of %s that was undone: all its arguments are sent",
     async (form) => {

@@ -59,7 +59,7 @@ const rows: Row[] = [
   [
     "what an `up`'s preview has read counts in the `up`",
     "journal/engine-notes.ts",
-    "return engine === this.engine ? notes : undefined;",
+    "return jsonIn(readPrivate(this.path, this.disk));",
     "return undefined;",
     "sandbox/record",
     "a killed update of a set: what its preview has read",
