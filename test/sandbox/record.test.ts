@@ -860,6 +860,48 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     ]);
   });
 
+  describe.each(["the classes", "the plugin"])("of %s", (front) => {
+    const startAs = async () => {
+      const sandbox = await operatedSandbox();
+      const on = (folder: string, name = "e") => {
+        const set = new SetEngine(sandbox, folder, name);
+        if (front === "the plugin") set.plugin = "default";
+        return set;
+      };
+      const declared = { advertiserId: 1, events: { ...before.events, k: E } };
+      await on(newFolder()).up(before);
+      await on(newFolder()).upAndKill(declared);
+      const { state, saved, urn } = on(newFolder());
+      const expectManaged = async (engine: SetEngine) => {
+        for (const each of [engine, on(newFolder(), engine.name)]) {
+          expect(await each.preview(declared)).not.toMatch(/to create|to replace/);
+          expect((await each.up(declared)).error).toBeUndefined();
+        }
+        expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ a: 2, k: 3 }, 2]);
+      };
+      return { sandbox, on, declared, state, saved, urn, expectManaged };
+    };
+
+    it.each([false, true])(
+      "`pulumi state rename`, which keeps the identity: the state has the create (refreshed: %s)",
+      async (isRefreshed) => {
+        const { on, sandbox, declared, state, saved, urn, expectManaged } = await startAs();
+        saved.set(urn, undefined);
+        const renamed = () => on(newFolder(), "renamed");
+        renamed().state = state;
+        const { output } = await pending(renamed());
+        expect(output).toMatch(/^1 create is unresolved.*\n {2}e\/k: look in the account/);
+        expect(await renamed().preview(declared)).toMatch(/pending --created 'e\/k=/);
+        if (isRefreshed) await renamed().refresh();
+        const name = isRefreshed ? "renamed/k" : "e/k";
+        const answer = await pending(renamed(), "--created", `${name}=3`);
+        expect(answer.code).toBe(0);
+        expect(sandbox.eventPosts).toBe(2);
+        await expectManaged(renamed());
+      },
+    );
+  });
+
   it("what was replaced is as before: it stops, and the state has the create", async () => {
     const { on, sandbox } = await start(SET_BACK, false);
     const sent = sandbox.eventPosts;

@@ -99,7 +99,7 @@ const rows: Row[] = [
   [
     "an interrupted run's creates are known by Pulumi's record alone",
     "record/saved-state.ts",
-    "pending.toReversed().map((each) => readOperation(each, byUrn))",
+    "pending.toReversed().map((each) => readOperation(each, byName))",
     "[] as ListedCreate[]",
     "sandbox/record",
     "without its disk, 1 times",
