@@ -900,6 +900,25 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
         await expectManaged(renamed());
       },
     );
+
+    it.each([false, true])(
+      "`pulumi state delete`: this machine keeps the answers, and what is still open (another resource: %s)",
+      async (hasOther) => {
+        const { on, sandbox, declared, saved, urn, expectManaged } = await startAs();
+        saved.set(urn, undefined);
+        const other = new EventEngine(sandbox, newFolder(), "other");
+        if (hasOther) other.state = { id: "9", inputs: OTHER, outputs: OTHER };
+        const here = newFolder();
+        const first = await pending(on(here), "--created", "e/k=3");
+        expect(saved.operations).toEqual([]);
+        expect(first.output).toMatch(
+          /Resolved as .* e\/k\nOnly this machine .*\n {2}e\/a: look/s,
+        );
+        expect((await on(here).up(declared)).error).toMatch(/pending --created 'e\/a=/);
+        expect((await pending(on(here), "--created", "e/a=2")).code).toBe(0);
+        await expectManaged(on(here));
+      },
+    );
   });
 
   it("what was replaced is as before: it stops, and the state has the create", async () => {
