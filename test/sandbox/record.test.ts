@@ -860,6 +860,67 @@ describe("an interrupted update of a set, whose disk is lost, and a run that doe
     ]);
   });
 
+  describe.each(["the classes", "the plugin"])("of %s", (front) => {
+    const startAs = async () => {
+      const sandbox = await operatedSandbox();
+      const on = (folder: string, name = "e") => {
+        const set = new SetEngine(sandbox, folder, name);
+        if (front === "the plugin") set.plugin = "default";
+        return set;
+      };
+      const declared = { advertiserId: 1, events: { ...before.events, k: E } };
+      await on(newFolder()).up(before);
+      await on(newFolder()).upAndKill(declared);
+      const { state, saved, urn } = on(newFolder());
+      const expectManaged = async (engine: SetEngine) => {
+        for (const each of [engine, on(newFolder(), engine.name)]) {
+          expect(await each.preview(declared)).not.toMatch(/to create|to replace/);
+          expect((await each.up(declared)).error).toBeUndefined();
+        }
+        expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ a: 2, k: 3 }, 2]);
+      };
+      return { sandbox, on, declared, state, saved, urn, expectManaged };
+    };
+
+    it.each([false, true])(
+      "`pulumi state rename`, which keeps the identity: the state has the create (refreshed: %s)",
+      async (isRefreshed) => {
+        const { on, sandbox, declared, state, saved, urn, expectManaged } = await startAs();
+        saved.set(urn, undefined);
+        const renamed = () => on(newFolder(), "renamed");
+        renamed().state = state;
+        const { output } = await pending(renamed());
+        expect(output).toMatch(/^1 create is unresolved.*\n {2}e\/k: look in the account/);
+        expect(await renamed().preview(declared)).toMatch(/pending --created 'e\/k=/);
+        if (isRefreshed) await renamed().refresh();
+        const name = isRefreshed ? "renamed/k" : "e/k";
+        const answer = await pending(renamed(), "--created", `${name}=3`);
+        expect(answer.code).toBe(0);
+        expect(sandbox.eventPosts).toBe(2);
+        await expectManaged(renamed());
+      },
+    );
+
+    it.each([false, true])(
+      "`pulumi state delete`: this machine keeps the answers, and what is still open (another resource: %s)",
+      async (hasOther) => {
+        const { on, sandbox, declared, saved, urn, expectManaged } = await startAs();
+        saved.set(urn, undefined);
+        const other = new EventEngine(sandbox, newFolder(), "other");
+        if (hasOther) other.state = { id: "9", inputs: OTHER, outputs: OTHER };
+        const here = newFolder();
+        const first = await pending(on(here), "--created", "e/k=3");
+        expect(saved.operations).toEqual([]);
+        expect(first.output).toMatch(
+          /Resolved as .* e\/k\nOnly this machine .*\n {2}e\/a: look/s,
+        );
+        expect((await on(here).up(declared)).error).toMatch(/pending --created 'e\/a=/);
+        expect((await pending(on(here), "--created", "e/a=2")).code).toBe(0);
+        await expectManaged(on(here));
+      },
+    );
+  });
+
   it("what was replaced is as before: it stops, and the state has the create", async () => {
     const { on, sandbox } = await start(SET_BACK, false);
     const sent = sandbox.eventPosts;
@@ -1454,6 +1515,27 @@ describe("an `up` that Pulumi has saved for another package before this one read
     expect(next.state?.outputs.eventIds).toEqual({ a: 2, k: 3 });
     expect([sandbox.eventPosts, readdirSync(journalsOf(next.folder))]).toEqual([2, []]);
   });
+
+  it.each(["refresh", "up"])(
+    "a killed update of a set, and its `%s --run-program` reads the set first: it keeps what its preview has read",
+    async (command) => {
+      const sandbox = await operatedSandbox();
+      const on = (folder: string) => new SetEngine(sandbox, folder, "e");
+      const declared = { advertiserId: 1, events: { k: E } };
+      await on(newFolder()).up({ advertiserId: 1, events: {} });
+      await on(newFolder()).upAndKill(declared);
+      const next = on(newFolder());
+      const options = { engineId, command: { command } };
+      const preview = next.newRun(options);
+      await preview.set.read(next.state?.id ?? "", next.state?.outputs);
+      await preview.close();
+      next.saved.saveFirst();
+      await next.refresh(options);
+      expect(next.unresolved).toHaveProperty("k");
+      expect((await next.up(declared)).error).toContain("its outcome is unknown");
+      expect(sandbox.eventPosts).toBe(1);
+    },
+  );
 
   it.each(["a set's event", "a single event"])(
     "a killed change of %s that was undone: all its arguments are sent",

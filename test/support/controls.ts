@@ -59,7 +59,7 @@ const rows: Row[] = [
   [
     "what an `up`'s preview has read counts in the `up`",
     "journal/engine-notes.ts",
-    "return engine === this.engine ? notes : undefined;",
+    "return jsonIn(readPrivate(this.path, this.disk));",
     "return undefined;",
     "sandbox/record",
     "a killed update of a set: what its preview has read",
@@ -99,7 +99,7 @@ const rows: Row[] = [
   [
     "an interrupted run's creates are known by Pulumi's record alone",
     "record/saved-state.ts",
-    "pending.toReversed().map((each) => readOperation(each, byUrn))",
+    "pending.toReversed().map((each) => readOperation(each, byName))",
     "[] as ListedCreate[]",
     "sandbox/record",
     "without its disk, 1 times",

@@ -23,6 +23,7 @@ export function pulumiOf(engineNow: () => EventEngine | SetEngine) {
         if (/Set::/.test(urn)) kind = SetEngine;
         if (/Advertiser::/.test(urn)) kind = AdvertiserEngine;
         const refreshed = engine.beside(kind, name);
+        if (/::advertising:index:/.test(urn)) refreshed.plugin = "default";
         const { error } = await refreshed.refresh({
           environment: environment as Record<string, string>,
           saved: before,

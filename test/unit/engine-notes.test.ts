@@ -9,9 +9,10 @@ import { newFolder } from "../support/folder.js";
 const NOTES = { creates: [{ mark: "m" }], objects: [] };
 
 function start() {
-  const place = { stack: "shop/dev", backend: "file:///states" };
-  const path = engineNotesPath(place, join(newFolder(), "state"));
-  return { path, of: (engine: string) => new EngineNotes(path, engine, systemDisk) };
+  const folder = join(newFolder(), "state");
+  const of = (engine: string) =>
+    new EngineNotes(engineNotesPath(engine, folder), systemDisk);
+  return { path: engineNotesPath("one", folder), of };
 }
 
 it("another process of the engine reads them, until an `up` has ended", () => {
@@ -28,7 +29,7 @@ it("another engine does not read them, and writes its own", () => {
   of("one").write(NOTES);
   expect(of("two").read()).toBeUndefined();
   of("two").write({});
-  expect([of("one").read(), of("two").read()]).toEqual([undefined, {}]);
+  expect([of("one").read(), of("two").read()]).toEqual([NOTES, {}]);
 });
 
 it("a file that is none of these, a link, or a folder that can't be used: never fails", () => {
@@ -38,7 +39,7 @@ it("a file that is none of these, a link, or a folder that can't be used: never 
   expect(of("one").read()).toBeUndefined();
   of("one").remove();
   const target = join(newFolder(), "theirs");
-  writeFileSync(target, JSON.stringify({ engine: "one", notes: NOTES }));
+  writeFileSync(target, JSON.stringify(NOTES));
   symlinkSync(target, path);
   expect(of("one").read()).toBeUndefined();
   of("one").write(NOTES);

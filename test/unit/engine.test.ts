@@ -135,7 +135,7 @@ describe("a run", () => {
     ["pre", { command: "preview" }],
     ["dn", {}],
     ["down", {}],
-    ["refresh --run-program", {}],
+    ["refresh --run-program", { command: "refresh" }],
     ["stack export", {}],
     ["-C shop up", { command: "up" }],
     ["--cwd shop --color never -v 9 --stack dev up", { command: "up", stack: "dev" }],

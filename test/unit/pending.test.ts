@@ -1,10 +1,6 @@
 /** Which creates are pending, and what answers about them are worth: facts in, a list or verdicts out. */
 import { describe, expect, it } from "vitest";
-import {
-  lineOfAnswer,
-  managerOf,
-  readAnswers,
-} from "../../provider/src/cli/pending-answers.js";
+import { lineOf, managerOf, readAnswers } from "../../provider/src/cli/pending-answers.js";
 import { stackCreatesIn } from "../../provider/src/cli/stack-creates.js";
 import type { JournalEntry } from "../../provider/src/journal/journal-entry.js";
 import { type Resource, readExport } from "../../provider/src/record/export.js";
@@ -374,7 +370,7 @@ describe("answers", () => {
 
   it("what only the journal can keep is a line of it, with the create's mark", () => {
     const key = "ConversionEvent::sent";
-    const lines = (answers: Typed) => read(answers).answers.map(lineOfAnswer);
+    const lines = (answers: Typed) => read(answers).answers.map(lineOf);
     const closed = { key, mark: markOf(RUN, key), state: "closed" };
     expect(lines({ "not-created": ["sent"] })).toEqual([closed]);
     expect(lines({ forget: ["sent"] })).toEqual([closed]);

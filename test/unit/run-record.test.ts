@@ -59,7 +59,7 @@ function start(
       return answer as ExportedStack;
     },
     journal: () => (hasStack ? (journal as unknown as Journal) : undefined),
-    notes: () => undefined,
+    notes: undefined,
     isUp: () => run.isUp,
     hasCheckpoints,
     warn: (message) => void warnings.push(message),

@@ -132,10 +132,15 @@ function isSameObject(
   return isOther && record.name === name && isSameValue(owner, ownerIn(kind, values));
 }
 
-/** The journal's line for an answer about a create that no resource of the state, and no other record, can keep. */
-export function lineOfAnswer({ create, id }: Answer): JournalLine {
+/** What is known of a create, perhaps without an answer yet. */
+export type Known = Partial<Answer> & Pick<Answer, "create">;
+
+/** The journal's line for a create that no resource of the state, and no other record, can keep, or for its answer. */
+export function lineOf({ create, id }: Known) {
   const { isDoubtful: _, isInState: __, ...record } = create.record;
   const { key } = create.ref;
-  if (id === "") return { key, mark: record.mark, state: "closed" };
-  return { ...record, key, state: "created", id };
+  let line: JournalLine = { ...record, key, state: "sent" };
+  if (id === "") line = { key, mark: record.mark, state: "closed" };
+  else if (id !== undefined) line = { ...line, state: "created", id };
+  return line;
 }

@@ -31,7 +31,13 @@ import {
   UNRESOLVED,
 } from "../state/index.js";
 import { command, SEVERAL, type StackChoice, setCommandStack, TEXT } from "./harness.js";
-import { type Answer, lineOfAnswer, managerOf, readAnswers } from "./pending-answers.js";
+import {
+  type Answer,
+  type Known,
+  lineOf,
+  managerOf,
+  readAnswers,
+} from "./pending-answers.js";
 import {
   projectFolder,
   refresh,
@@ -133,8 +139,11 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
     if (create.knownBy === "state") urns.add(create.ref.resourceUrn);
   }
   // Pulumi's save drops interrupted updates: their resources keep in the refresh what they have sent.
-  for (const { record } of before.open)
-    if (record.isOfUpdate) urns.add(before.saved.listed(record.mark)?.stateUrn ?? "");
+  const updates = before.open.filter(({ record: { isOfUpdate }, knownBy }) => {
+    return isOfUpdate && knownBy === "record";
+  });
+  const holderOf = ({ record }: Create) => before.saved.listed(record.mark)?.stateUrn;
+  for (const update of updates) urns.add(holderOf(update) ?? "");
   for (const { kind, id = "", resource } of before.saved.objects)
     if (before.saved.interrupted.has(objectKey(kind.name, id))) urns.add(resource.urn);
   urns.delete("");
@@ -142,30 +151,43 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   if (urns.size === 0) urns.add(rootOf(resources));
   const answers: RefreshAnswers = { outcomes, carrier: carrier?.id ?? "" };
   const environment = { ADVERTISING_ANSWERS: JSON.stringify(answers) };
+  // The state may have their set no more: then this machine's journal asks from now on, and keeps the answer.
+  const left = updates.filter((each) => holderOf(each) === undefined);
+  const unanswered = left.map((create) => ({ create }));
+  const start = await keepHere(unanswered, before, choice);
   await refresh([...urns], environment, choice).catch(({ message }: Error) => {
     const names = all.map(({ create }) => create.ref.shownName);
     throw new Error(`not resolved: ${enumerate(names, MAX_LISTED)}: ${message}`);
   });
-  let creates = await readStackCreates(choice, before);
-  const left = all.filter((answer) => isStillAsked(answer, creates));
-  if (left.length > 0) {
-    const place = stackPlace(creates.stack, process.env, projectFolder(choice));
-    const options = { folder: stateFolder(), maxWaitMs: 0 };
-    for (const [of, answers] of Map.groupBy(left, ({ create }) => create.record.run)) {
-      // The sending run's name leads to it, even if the backend is guessed otherwise then.
-      const run = joined(".", of, randomBytes(9).toString("base64url"));
-      const header = { place, run, ...startOf(creates.saved) };
-      await writeAnswers(header, answers.map(lineOfAnswer), options);
-    }
-    creates = await readStackCreates(choice);
-  }
+  let creates = await readStackCreates(choice, start);
+  const asked = all.filter((answer) => isStillAsked(answer, creates));
+  creates = await keepHere(asked, creates, choice);
   rewriteJournals(creates.settled);
   const open = creates.open.map(({ record }) => record.mark);
   // Pulumi's refresh may have saved nothing: the create is listed again then.
   const resolved = all.filter(({ create }) => !open.includes(create.record.mark));
   const messages = resolved.map((answer) => resolvedMessage(answer, before, creates));
   for (const message of new Set(messages)) console.log(message);
+  const kept = left.map(({ ref }) => ref.shownName);
+  if (left.length > 0)
+    console.log(
+      `Only this machine knows ${enumerate(kept, MAX_LISTED)} now: run \`${inStack("pulumi up")}\` here.`,
+    );
   return creates;
+}
+
+/** Notes answers, or what has none yet, in this machine's journal. @returns the creates afterwards. @throws JournalError */
+async function keepHere(all: readonly Known[], creates: StackCreates, choice: StackChoice) {
+  if (all.length === 0) return creates;
+  const place = stackPlace(creates.stack, process.env, projectFolder(choice));
+  const options = { folder: stateFolder(), maxWaitMs: 0 };
+  for (const [of, answers] of Map.groupBy(all, ({ create }) => create.record.run)) {
+    // The sending run's name leads to it, even if the backend is guessed otherwise then.
+    const run = joined(".", of, randomBytes(9).toString("base64url"));
+    const header = { place, run, ...startOf(creates.saved) };
+    await writeAnswers(header, answers.map(lineOf), options);
+  }
+  return readStackCreates(choice);
 }
 
 /**

@@ -59,9 +59,9 @@ export function journalPath(
   return join(folder, `${digestOf(stack, backend)}.${run}.jsonl`);
 }
 
-/** The path of what an engine's processes note about a stack for each other. */
-export function engineNotesPath({ stack, backend }: StackPlace, folder: string) {
-  return join(folder, `${digestOf(stack, backend)}.engine.json`);
+/** The path of what an engine's processes note for each other. */
+export function engineNotesPath(engine: string, folder: string) {
+  return join(folder, `${engine}.engine.json`);
 }
 
 /**

@@ -109,10 +109,13 @@ export function createRuntime(
   const isSameAccount = accountMatcher(settings);
   let client: Client | undefined;
   let journal: Journal | undefined;
-  let notes: EngineNotes | undefined;
   let stack: string | undefined;
   let ofProgram: string | undefined;
-  const { stack: typed } = pulumi.command ?? {};
+  const { stack: typed, command = "" } = pulumi.command ?? {};
+  const hasNotes = pulumi.engineId !== undefined && /^(up|refresh)$/.test(command);
+  // Its preview's processes may have another address.
+  const notesPath = engineNotesPath(nameOfEngine(pulumi.engineId), folder);
+  const notes = hasNotes ? new EngineNotes(notesPath, disk) : undefined;
   // The state of a renamed stack has its former name.
   const printed = () => ofProgram ?? fullStackName(typed, pulumi.folder) ?? stack;
   if (typed !== undefined) setPrintedStack(printed);
@@ -122,7 +125,7 @@ export function createRuntime(
     provider,
     read: () => pulumi.read(stack),
     journal: () => journal,
-    notes: () => notes,
+    notes,
     isUp: () => deployment.isUp === true,
     hasCheckpoints,
     warn: messages.say,
@@ -155,13 +158,6 @@ export function createRuntime(
         { folder, disk, say: messages.say },
         async () => startOf(await record.state()),
       );
-      const { engineId, command } = pulumi;
-      if (engineId !== undefined && command?.command === "up")
-        notes = new EngineNotes(
-          engineNotesPath(place, folder),
-          nameOfEngine(engineId),
-          disk,
-        );
       void record.state();
     },
     journal() {

@@ -46,8 +46,8 @@ interface RecordOptions {
   read: () => Promise<ExportedStack>;
   /** Undefined if this run doesn't know its stack. */
   journal: () => Journal | undefined;
-  /** Undefined in a run that isn't an `up`, or if the engine isn't known. */
-  notes: () => EngineNotes | undefined;
+  /** Undefined in a run that is neither an `up` nor a refresh, or if the engine isn't known. */
+  notes: EngineNotes | undefined;
   /** An `up` waits for runs that are still ending. */
   isUp: () => boolean;
   /** If false, what this run has resolved counts only once a later run has seen it in the state. */
@@ -98,9 +98,9 @@ export class RunRecord {
     const { read, warn } = this.options;
     this.#reading ??= read()
       .then((stack) => {
-        const notes = this.options.notes();
+        const { notes, isThisRun } = this.options;
         const before = notes?.read() as InterruptedChanges | undefined;
-        const saved = savedStateOf(stack, { isThisRun: this.options.isThisRun, before });
+        const saved = savedStateOf(stack, { isThisRun, before });
         const { creates, objects } = saved.changes;
         if (creates.length + objects.length > 0) notes?.write(saved.changes);
         const { provider, isSameAccount } = this.options;

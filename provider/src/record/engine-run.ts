@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { listIn } from "../base/index.js";
 
 export interface EngineRun {
-  /** `up` or `preview`, the commands that run a whole program. Any other text is another command. */
+  /** `up` or `preview`, the commands that run a whole program, or `refresh`. Any other text is another command. */
   command: string;
   /** The stack, if the command line names it. */
   stack: string | undefined;
@@ -19,12 +19,13 @@ export interface EngineRun {
   hasPolicies: boolean;
 }
 
-/** The commands that run a whole program, and their other names. */
+/** The commands that a run needs to know, and their other names. */
 const ENGINE_COMMANDS = new Map([
   ["up", "up"],
   ["update", "up"],
   ["preview", "preview"],
   ["pre", "preview"],
+  ["refresh", "refresh"],
 ]);
 
 const TEXTS = { type: "string", multiple: true } as const;

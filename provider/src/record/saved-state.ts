@@ -22,6 +22,7 @@ import {
 } from "../settings/index.js";
 import {
   ACCOUNT,
+  IDENTITY,
   identifyingIn,
   kindOf,
   leftLiveIn,
@@ -115,8 +116,11 @@ export function savedStateOf(
 ): SavedState {
   const { resources, pending } = stack;
   const current = resources.filter((each) => !each.delete);
-  const byUrn = new Map(current.map((each) => [each.urn, each]));
-  const operations = pending.toReversed().map((each) => readOperation(each, byUrn));
+  const named = current.flatMap((each) =>
+    namesOf(each).map((name) => [name, each] as const),
+  );
+  const byName = new Map(named);
+  const operations = pending.toReversed().map((each) => readOperation(each, byName));
   const listedNow = operations.flatMap((each) => each.sent);
   const marks = new Set(listedNow.map(({ mark }) => mark));
   const dropped = before.creates.filter(({ mark }) => !marks.has(mark));
@@ -183,13 +187,18 @@ export function savedStateOf(
   };
 }
 
+/** `pulumi state rename` changes only the first one. */
+function namesOf({ urn, type, inputs }: Resource) {
+  return [urn, `${type} ${inputs?.[IDENTITY] ?? urn}`];
+}
+
 /**
  * What an interrupted operation may have sent, and what it may have done to objects that the state has.
- * @param byUrn the current resources.
+ * @param byName the current resources.
  */
 function readOperation(
   { type, resource }: ExportedStack["pending"][number],
-  byUrn: ReadonlyMap<string, Resource>,
+  byName: ReadonlyMap<string, Resource>,
 ) {
   const { urn, aliases = [], inputs = {} } = resource;
   const { run, field, canUpdate } = runIn(inputs);
@@ -201,7 +210,8 @@ function readOperation(
   const kind = kindOf(of);
   const isSet = "member" in of;
   const isUpdate = type === "updating";
-  const inState = [urn, ...aliases].map((each) => byUrn.get(each)).find(Boolean);
+  const names = [...namesOf(resource), ...aliases];
+  const inState = names.map((each) => byName.get(each)).find(Boolean);
   // While a resource is updated, the state has it as it was before. That one is created, the engine has decided already:
   // a forced replacement has no changed argument.
   let before: Partial<Resource> = {};

@@ -88,6 +88,22 @@ const examples: Examples = {
     }),
   "pending: all is accounted for": () =>
     pending({ resources: [resolvedView], pendingOperations: [interruptedView] }),
+  "pending: answers about a set that was taken out of the state after its killed update":
+    () =>
+      pending(
+        {
+          resources: [sale],
+          pendingOperations: [
+            {
+              type: "updating",
+              resource: { ...funnel, inputs: { advertiserId: 1, events, __run: RUN } },
+            },
+          ],
+          refreshed: [sale],
+          pendingAfterwards: [],
+        },
+        ...["--created", "funnel/b=42"],
+      ),
   "pending --clear": () =>
     pending(
       {

@@ -36,7 +36,7 @@ export const record: Examples = {
       read: () =>
         runPulumi(["stack", "export"], { executable: "/bin/false" }).then(readExport),
       journal: () => undefined,
-      notes: () => undefined,
+      notes: undefined,
       isUp: () => false,
       hasCheckpoints: true,
       warn: (message) => void said.push(message),
