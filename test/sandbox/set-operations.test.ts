@@ -266,6 +266,25 @@ describe("with the deletionPolicy and a known delete", () => {
     ]);
   });
 
+  it("what is renamed and replaced at once is deleted, or stays live under its former key", async () => {
+    const { sandbox, engine, options, up, deleted } = await deleting();
+    await up(of({ a: A, b: B }));
+    const { b } = engine.eventIds;
+    const renamed = (value: number, to: string, formerKey: string) =>
+      of({ a: A, [to]: { ...B, value, formerKey } });
+    const { error, run } = await engine.up(renamed(5, "c", "b"), options);
+    expect([error, deleted()]).toEqual([undefined, [b]]);
+    expect(wordsOf(run)).not.toContain("isn't deleted");
+    const { c } = engine.eventIds;
+    engine.declares = {};
+    const kept = await engine.up(renamed(6, "d", "c"), options);
+    expect(wordsOf(kept.run)).toContain(`  c (${c})\n`);
+    expect(engine.state?.outputs.__left).toMatchObject([
+      { id: String(c), key: "c", name: "B" },
+    ]);
+    expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 1 });
+  });
+
   it("an object that another key or resource has, or may get, is not deleted", async () => {
     const { sandbox, engine, up } = await deleting();
     await up(of({ a: A, b: B }));

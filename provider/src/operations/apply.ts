@@ -203,8 +203,8 @@ async function applyPlan(plan: Plan) {
   }
   const made = new Map(Array.from(outcomes, ([key, each]) => [key, afterOutcome(each)]));
   const leaving = departuresOf(plan, made, isoNow(runtime.work.clock));
-  for (const { id, key = SINGLE } of leaving)
-    deployment.unclaim(kind, id, objectRef(ref, key).key);
+  for (const { id = "", key, ref: own } of objects)
+    if ((made.get(key)?.id ?? id) !== id) deployment.unclaim(kind, id, own.key);
   const isWell = !outcomes.values().some(isTrouble);
   // The engine itself calls `delete` for a single resource's former object.
   const isSingle = resource === kind;
@@ -299,13 +299,14 @@ function savedAs(
 }
 
 function tasksOf(plan: Plan) {
-  const { runtime, kind, stored, inputs, objects, secret } = plan;
+  const { runtime, kind, stored, declared, inputs, objects, secret } = plan;
   // A set's deletes come after the tasks.
   const rest = ["same", "retain", "delete"];
   const work = objects.filter(({ action }) => !rest.includes(action.do));
   return work.map((object) => {
     const replaces = replacedBy(object);
-    const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
+    const keys = [object.key, declared.formerKeys.get(object.key)];
+    const left = stored.left.filter(({ key = SINGLE }) => keys.includes(key));
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
     const mark = markIn(inputs, runtime.runName, object.ref.key, object.key);
