@@ -208,18 +208,16 @@ async function applyPlan(plan: Plan) {
   const isWell = !outcomes.values().some(isTrouble);
   // The engine itself calls `delete` for a single resource's former object.
   const isSingle = resource === kind;
-  const wanted =
-    isSingle || !isWell ? [] : leaving.filter(({ id }) => plan.fateOf(id).isDeleted);
+  const due = isSingle ? [] : leaving.filter(({ id }) => plan.fateOf(id).isDeleted);
+  const wanted = isWell ? due : [];
   const failedDeletes = await deleteObjects(
     operations,
     ref.label,
     wanted.map((each) => ({ ...each, ref: objectRef(ref, each.key ?? SINGLE) })),
     plan.olds,
   );
-  // A removed object that could not be deleted stays in the state, so that the next run tries again.
-  const isStill = ({ id, action }: PlannedObject) =>
-    action.do === "delete" && (!isWell || failedDeletes.some((each) => each.id === id));
-  const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
+  const waiting = new Set((isWell ? failedDeletes : due).map(({ id }) => id));
+  const remaining = objects.flatMap((object) => remainderOf(object, waiting));
   const after = nextState({ ...plan, objects: remaining }, made);
   for (const { mark } of after.unresolved.values()) runtime.record.listedAfter.add(mark);
   after.resolved = await resolvedBy(plan, tasks, outcomes, leaving);
@@ -242,6 +240,18 @@ async function applyPlan(plan: Plan) {
     saved: savedAs(plan, after, outcomes),
     failedDeletes,
   };
+}
+
+/**
+ * What the next state has of an object. What could not be deleted stays, so that the next run tries again: a replaced
+ * one beside its successor, like a removed one. @param waiting the ids of such objects.
+ */
+function remainderOf(object: PlannedObject, waiting: ReadonlySet<string>) {
+  const { id = "", key, formerKey = key } = object;
+  if (!waiting.has(id)) return isRemoved(object) ? [] : object;
+  if (isRemoved(object)) return object;
+  const old = { key: `${formerKey}#${id}`, formerKey, unresolved: undefined };
+  return [object, { ...object, ...old }];
 }
 
 /** All members are checked before any is sent: if one is refused, no new event of the set is created. */
