@@ -2,8 +2,14 @@
 import { describe, expect, it, vi } from "vitest";
 import { SIGNATURE_KEY } from "../../provider/src/base/index.js";
 import { commentOf, readPreview } from "../../provider/src/cli/comment.js";
+import {
+  advertiser as advertiserKind,
+  conversionEvent,
+  type Kind,
+} from "../../provider/src/kinds/index.js";
+import { leavingNotice } from "../../provider/src/operations/messages.js";
 import { shownAction } from "../../provider/src/plan/index.js";
-import { UNKNOWN } from "../../provider/src/state/stored.js";
+import { MAY_BE_ADOPTED, parseKey, UNKNOWN } from "../../provider/src/state/index.js";
 import { EVENT, urnOf } from "../support/stored.js";
 
 type Values = Record<string, unknown>;
@@ -286,6 +292,86 @@ it("an object that another resource adopts is counted with that one, also if its
   ];
   expect(commentOn(steps, KNOWN)).not.toMatch(/would (be deleted|stay live)/);
   expect(commentOn(steps.slice(0, 1), KNOWN)).toContain("Up to 1 object would be deleted");
+});
+
+describe("an object that a preview keeps isn't counted as deleted", () => {
+  const DELETES = { deletionPolicy: "delete" };
+  const Z = urnOf("Advertiser", "z");
+  const advertiser = { delete: "DELETE rest/advertiser/{id}" };
+  const on = (steps: object[], messages: string[] = []) => {
+    const diagnostics = messages.map((message) => ({ severity: "info", message }));
+    const operations = JSON.stringify({ event: KNOWN, advertiser });
+    return unescaped(read({ steps, diagnostics }, { operations }).text);
+  };
+  const gone = deleting(remove(Z, "1", { advertiserName: "Z" }));
+  const replaced = deleting(
+    replace(Z, "1", { advertiserName: "Z" }, { advertiserName: "Z 2", ...DELETES }),
+  );
+  const other = event("A", { advertiserId: 2 });
+  const plugin = (text: object) =>
+    JSON.parse(
+      JSON.stringify(text).replaceAll(
+        "pulumi-nodejs:dynamic/advertising:",
+        "advertising:index:",
+      ),
+    );
+
+  it.each<[number, string, object[]]>([
+    [
+      0,
+      "an event belongs to it",
+      [gone, step("same", E("a"), "5", event("A"), event("A"))],
+    ],
+    [
+      0,
+      "an event belongs to it, of which only the state changes",
+      [gone, step("update", E("a"), "5", event("A"), { ...other, existingId: 5 })],
+    ],
+    [
+      0,
+      "an event belongs to what is replaced",
+      [replaced, step("same", E("a"), "5", event("A"), event("A"))],
+    ],
+    [1, "another advertiser's event", [gone, step("same", E("a"), "5", other, other)]],
+    [1, "its event leaves too", [gone, C.gone]],
+    [1, "its event is replaced", [gone, C.replaced]],
+    [
+      1,
+      "an event of the other form",
+      [gone, plugin(step("same", E("a"), "5", event("A"), event("A")))],
+    ],
+  ])("%i: %s", (deleted, _, steps) => {
+    const text = on(steps);
+    expect(/Up to (\d+) objects? would be deleted/.exec(text)?.[1] ?? "0").toBe(
+      `${deleted}`,
+    );
+    const isListed = steps.includes(gone) && deleted > 0;
+    expect(text.includes("- delete: Advertiser")).toBe(isListed);
+  });
+
+  const told = (kind: Kind) => {
+    const fate = { id: "6", isDeleted: false, why: MAY_BE_ADOPTED };
+    return leavingNotice(
+      { kind, ref: parseKey("ConversionEvent::gone") as never, name: "B" },
+      fate,
+    ).text;
+  };
+
+  it.each<[number, string, string[], object?]>([
+    [0, "another resource may adopt it", [told(conversionEvent)]],
+    [1, "nothing says so", []],
+    [1, "an advertiser may be adopted", [told(advertiserKind)]],
+    [
+      1,
+      "an event of the other form may be",
+      [told(conversionEvent)],
+      plugin(deleting(C.gone)),
+    ],
+  ])("%i: %s", (deleted, _, messages, leaves = deleting(C.gone)) => {
+    const text = on([leaves], messages);
+    expect(text.includes("1 to delete")).toBe(deleted > 0);
+    expect(text.includes("Up to 1 object would stay live")).toBe(deleted === 0);
+  });
 });
 
 it("a rename into the other face needs the former URN as an alias", () => {

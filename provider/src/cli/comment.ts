@@ -16,12 +16,20 @@ import {
   printable,
   type Values,
 } from "../base/index.js";
-import { asksToDelete, type Kind, ownerIn, resourceOfType } from "../kinds/index.js";
+import {
+  advertiser,
+  asksToDelete,
+  KINDS,
+  type Kind,
+  ownerIn,
+  resourceOfType,
+} from "../kinds/index.js";
 import {
   changeMessages,
   changesIn,
   decideObjects,
   holdsUnknown,
+  isRemoved,
   type PlannedObject,
   type ShownAction,
   shownAction,
@@ -42,9 +50,11 @@ import {
 } from "../settings/index.js";
 import {
   catalogIn,
+  isOfPlugin,
   keyOfUrn,
   kindOf,
   MAX_LISTED,
+  MAY_BE_ADOPTED,
   nameInUrn,
   objectKey,
   REPLACED_BEFORE,
@@ -120,11 +130,28 @@ export function readPreview(text: string) {
     }),
   );
   const isStaying = (kind: Kind, id = "") => staying.has(objectKey(kind.name, id));
+  const diagnostics = listIn<Diagnostic>(preview.diagnostics);
+  // As in a run: either front end knows its own resources, and only the classes know Outputs, which may adopt an object.
+  const owned = planned.filter(({ kind, id }) => isStaying(kind, id));
+  const owners = new Set(
+    owned.map(({ kind, ref, olds }) => `${isOfPlugin(ref)} ${ownerIn(kind, olds)}`),
+  );
+  const mayAdopt = KINDS.filter(({ unmanagedNotice }) =>
+    diagnostics.some(({ message }) =>
+      [unmanagedNotice, MAY_BE_ADOPTED].every((text) => message.includes(text)),
+    ),
+  );
+  const isHeld = ({ kind, ref, leaving }: ObjectChange) =>
+    (kind === advertiser && owners.has(`${isOfPlugin(ref)} ${leaving?.id}`)) ||
+    (mayAdopt.includes(kind) && !isOfPlugin(ref));
   return {
     changes: planned.flatMap((each) => {
       const { kind, id, isDeclared, leaving } = each;
       if (shownAction(each) === "same" || (!isDeclared && isStaying(kind, id))) return [];
-      return isStaying(kind, leaving?.id) ? { ...each, leaving: undefined } : each;
+      if (isStaying(kind, leaving?.id)) return { ...each, leaving: undefined };
+      if (!leaving?.isDeleted || !isHeld(each)) return each;
+      const kept = isRemoved(each) ? { action: { do: "retain" as const } } : {};
+      return { ...each, ...kept, leaving: { ...leaving, isDeleted: false } };
     }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
     deletesNow: steps.filter(({ oldState, newState }) => {
@@ -132,9 +159,7 @@ export function readPreview(text: string) {
     }).length,
     // Without what Pulumi's own log and the program print. A message may be several diagnostics of one resource.
     diagnostics: inNaturalOrder(
-      listIn<Diagnostic>(preview.diagnostics).filter(
-        ({ severity }) => !["debug", "info"].includes(severity),
-      ),
+      diagnostics.filter(({ severity }) => !["debug", "info"].includes(severity)),
       ({ urn = "" }) => urn,
     ),
   };

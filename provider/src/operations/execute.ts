@@ -31,6 +31,7 @@ import { knownOperations } from "../settings/index.js";
 import {
   isOfKnownAccount,
   type LeftLive,
+  MAY_BE_ADOPTED,
   memberOf,
   objectKey,
   parseKey,
@@ -410,7 +411,6 @@ export function withFate(kind: Kind, id: string, why: string) {
 }
 
 const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
-export const MAY_BE_ADOPTED = "another resource may adopt it";
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
 const CORRECT_ID = "correct the id.";

@@ -130,6 +130,8 @@ export function staysLive({ unmanagedNotice }: Kind, subject: string) {
 
 /** About an object whose delete is due: the comment counts these messages, since Pulumi's JSON leaves the steps out. */
 export const REPLACED_BEFORE = "was replaced by an earlier run";
+/** Why objects of a kind stay live: the comment looks for it, since Pulumi's JSON doesn't show what was an Output. */
+export const MAY_BE_ADOPTED = "another resource may adopt it";
 /**
  * How the program can keep an object under a new name, as a clause.
  * @param ref the new name. @param former the name that the object was made under, and its resource's URN if that is
