@@ -259,7 +259,7 @@ it("says how many objects stay live and how many are deleted; the stack's settin
   }
   const due = [
     "`c` was replaced by an earlier run. `pulumi up` deletes …",
-    "7 more, was replaced by an earlier run: …",
+    "7 more, each of which was replaced by an earlier run: …",
   ];
   const diagnostics = due.map((message) => ({ severity: "warning", message }));
   expect(
@@ -270,6 +270,13 @@ it("says how many objects stay live and how many are deleted; the stack's settin
       ).text,
     ),
   ).toEqual(fates(0, 9));
+  const kept = "`c` was replaced by an earlier run, and leaves the state. Its event …";
+  const { text: left } = read({
+    steps: [],
+    diagnostics: [{ severity: "warning", message: kept }],
+  });
+  expect(left).toContain("**1 to leave the state, replaced by an earlier run**");
+  expect(fatesIn(left)).toEqual(fates(1, 0));
   // Such a delete isn't among the steps of Pulumi's JSON.
   const { text } = read({ steps: [], diagnostics });
   expect(text).toContain("**8 to delete, replaced by an earlier run**");

@@ -51,6 +51,7 @@ import {
 import {
   catalogIn,
   isOfPlugin,
+  KEPT_BEFORE,
   keyOfUrn,
   kindOf,
   MAX_LISTED,
@@ -260,8 +261,10 @@ export function commentOf(preview: string) {
   const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const messages = diagnostics.filter((each) => !errors.includes(each));
-  const due = dueDeletesIn(messages);
+  const due = replacedIn(messages, REPLACED_BEFORE);
   if (due > 0) counts.push(`${due} to delete, replaced by an earlier run`);
+  const left = replacedIn(messages, KEPT_BEFORE);
+  if (left > 0) counts.push(`${left} to leave the state, replaced by an earlier run`);
   const sections = [];
   if (errors.length > 0)
     sections.push(`**The preview failed: ${count(errors.length, "error")}.**`);
@@ -273,7 +276,7 @@ export function commentOf(preview: string) {
   if (sections.length === 0) sections.push("**The preview shows no changes to them**");
   const formerObjects = changes.flatMap((each) => each.leaving ?? []);
   const gone = formerObjects.filter(({ isDeleted }) => isDeleted).length;
-  const live = formerObjects.length - gone;
+  const live = formerObjects.length - gone + left;
   const deleted = gone + due;
   if (live > 0)
     sections.push(
@@ -311,9 +314,9 @@ export function commentOf(preview: string) {
   };
 }
 
-/** How many objects of interrupted replacements an `up` deletes: only messages of the preview say so. */
-function dueDeletesIn(messages: readonly Diagnostic[]) {
-  const due = new RegExp(`(?:\`|(\\d+) more,) ${REPLACED_BEFORE}[.:] `);
+/** How many objects of interrupted replacements an `up` deletes or leaves live: only messages of the preview say so. */
+function replacedIn(messages: readonly Diagnostic[], what: string) {
+  const due = new RegExp(`(?:\`|(\\d+) more,.*) ${what}[.:] `);
   return messages.reduce((sum, { message }) => {
     const [found, amount = 1] = due.exec(message) ?? [];
     return found ? sum + Number(amount) : sum;

@@ -128,8 +128,12 @@ export function staysLive({ unmanagedNotice }: Kind, subject: string) {
   return `${subject} ${unmanagedNotice}; once nothing uses it, deactivate it by hand`;
 }
 
-/** About an object whose delete is due: the comment counts these messages, since Pulumi's JSON leaves the steps out. */
+/**
+ * About an object whose delete is due, or that stays live: the comment counts these messages, since Pulumi's JSON leaves
+ * the steps out.
+ */
 export const REPLACED_BEFORE = "was replaced by an earlier run";
+export const KEPT_BEFORE = `${REPLACED_BEFORE}, and leaves the state`;
 /** Why objects of a kind stay live: the comment looks for it, since Pulumi's JSON doesn't show what was an Output. */
 export const MAY_BE_ADOPTED = "another resource may adopt it";
 /**
