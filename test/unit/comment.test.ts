@@ -69,6 +69,14 @@ const commentOn = (steps: object[], operations?: object) =>
     read({ steps }, operations && { operations: JSON.stringify({ event: operations }) })
       .text,
   );
+/** The steps as of the plugin's resources. */
+const plugin = <T extends object>(steps: T): T =>
+  JSON.parse(
+    JSON.stringify(steps).replaceAll(
+      "pulumi-nodejs:dynamic/advertising:",
+      "advertising:index:",
+    ),
+  );
 /** How many objects have which fate. */
 const counted = (steps: object[], operations?: object, more: object = {}) => {
   const environment = { operations: JSON.stringify({ event: operations }), ...more };
@@ -315,13 +323,6 @@ describe("an object that a preview keeps isn't counted as deleted", () => {
     replace(Z, "1", { advertiserName: "Z" }, { advertiserName: "Z 2", ...DELETES }),
   );
   const other = event("A", { advertiserId: 2 });
-  const plugin = (text: object) =>
-    JSON.parse(
-      JSON.stringify(text).replaceAll(
-        "pulumi-nodejs:dynamic/advertising:",
-        "advertising:index:",
-      ),
-    );
 
   it.each<[number, string, object[]]>([
     [
@@ -397,6 +398,46 @@ it("a rename into the other face needs the former URN as an alias", () => {
       ]),
     ) ?? [];
   expect(hint).toContain(`add the alias <code>"${C.gone.urn}"</code>`);
+});
+
+describe("a set can't take a single event's state, nor the other way round: only existingId keeps the object", () => {
+  const args = {
+    advertiserId: 1,
+    defaults: {},
+    events: { k: { ...EVENT, eventName: "B" } },
+  };
+  const inCatalog = <T extends object>(steps: T): T =>
+    JSON.parse(
+      JSON.stringify(steps).replaceAll(
+        /::shop::(.*?::)/g,
+        "::shop::advertising:index:Catalog$$$1shop/acme/",
+      ),
+    );
+  const SET = urnOf("ConversionEventSet", "acme");
+  const toSet = [create(SET, args), C.gone];
+  const removal = remove(SET, "set-1", args);
+  const fromSet = [
+    create(E("single"), event("B")),
+    {
+      ...removal,
+      oldState: { ...removal.oldState, outputs: { ...args, eventIds: { k: 6 } } },
+    },
+  ];
+
+  it.each<[string, object[]]>([
+    ["to a set", toSet],
+    ["from a set", fromSet],
+    ["to a set of a catalog", inCatalog(toSet)],
+    ["to a set, with the plugin", plugin(toSet)],
+    ["from a set, with the plugin", plugin(fromSet)],
+    ["to a set of the other form", [plugin(create(SET, args)), C.gone]],
+  ])("%s", (_, steps) => {
+    const hints = Array.from(
+      commentOn(steps).matchAll(/To keep 6, (.*)/g),
+      ([, hint]) => hint,
+    );
+    expect(hints).toEqual(["set <code>existingId: 6</code>."]);
+  });
 });
 
 it("counts renames and replacements, for --fail-on", () => {

@@ -151,14 +151,16 @@ export function renameCure(
 ) {
   const { key, id = "<its id>", isInState, urn = ref.resourceUrn } = former;
   const adopt = `set ${code(`existingId: ${id}`)}`;
-  const isMoved = isOfPlugin({ ...ref, resourceUrn: urn }) !== isOfPlugin(ref);
+  const { name, member, resource, parentTypes } = parseKey(key);
+  // A set can't take a single event's state, nor the other way round.
+  if (resource !== ref.resource) return adopt;
+  const isMoved = isOfPlugin({ resource, resourceUrn: urn }) !== isOfPlugin(ref);
   // From one face to the other, only a URN tells them apart.
   if (isMoved) return `add the alias ${code(JSON.stringify(urn))}, or ${adopt}`;
   // A plugin learns of an alias only from the state.
   const isOfSame = resourceKeyIn(key) === resourceKeyIn(ref.key);
   if (isOfPlugin(ref) && !isInState && !isOfSame) return adopt;
-  const { name, member, resource, parentTypes } = parseKey(key);
-  if (key === ref.key || resource !== ref.resource) return adopt;
+  if (key === ref.key) return adopt;
   const isOfCatalog = catalogIn(ref.key) !== undefined;
   let formerKey: string | undefined;
   if (isOfSame) formerKey = member;
