@@ -146,3 +146,43 @@ it("where an update, a delete and a read are known", async () => {
     left: amountOf(/Up to (\d+) objects? would stay live/),
   });
 });
+
+it("what the preview keeps: an advertiser whose event stays, and what an Output may adopt", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const operations = {
+    event: DELETE,
+    advertiser: { delete: "DELETE rest/advertiser/{id}" },
+  };
+  const environment = { ADVERTISING_OPERATIONS: JSON.stringify(operations) };
+  const shop = (lines: string) =>
+    program(`
+const policy = { deletionPolicy: "delete" };
+const event = (name, args) =>
+  new advertising.ConversionEvent(name, { advertiserId: 1, eventName: name, value: 1, ...args });
+${lines}`);
+  const first = `
+const { advertiserId } = new advertising.Advertiser("z", { advertiserName: "Z", ...policy });
+event("x", { advertiserId });
+event("gone", { advertiserId, ...policy });
+event("later", { advertiserId });`;
+  const stack = await newStack(shop(first), { sandbox, environment });
+  expect((await stack.up()).code).toBe(0);
+  const { later } = await stack.ids();
+  stack.program(
+    shop(`event("x"); event("later", { existingId: pulumi.output(${later}) });`),
+  );
+  const preview = (await stack.preview("--json", "--show-sames")).output;
+  const { output } = await runProcess(
+    "node",
+    [command, "report", "comment"],
+    stack.programFolder,
+    stack.environment,
+    preview,
+  );
+  expect(preview).toContain("because another resource may adopt it");
+  expect(preview).toMatch(/because ConversionEvent .* belongs to it/);
+  expect(output).toContain("2 to leave the state");
+  expect(output).not.toMatch(/to delete|be deleted/);
+  const up = await stack.up();
+  expect([up.code, sandbox.deletes], up.output).toEqual([0, 0]);
+});

@@ -1,7 +1,15 @@
 /** Ids that leave the state are named, on a machine that has never seen them, by the preview and the `up`. */
+import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { throughPlugin } from "../support/plugin.js";
-import { newStack, program, useSandbox, well } from "../support/stack.js";
+import {
+  failed,
+  newStack,
+  program,
+  runProcess,
+  useSandbox,
+  well,
+} from "../support/stack.js";
 
 /** @param plugin the body for the plugin's resources, whose classes are `advertising`'s. */
 const shop = (events: string) =>
@@ -51,4 +59,63 @@ new advertising.ConversionEvent("through", args("Through"));`),
   expect(up).toMatch(new RegExp(`${through}.*stays live`));
   expect(await stack.ids()).toEqual({ a: "1", renamed: kept });
   expect(sandbox).toMatchObject({ creates: 4, deletes: 0 });
+});
+
+it("the old object of an interrupted replacement, in preview, comment and `up`", async () => {
+  const sandbox = await useSandbox({
+    operations: true,
+    objects: { advertisers: [{ id: 1, advertiser_name: "A", active: true }], events: [] },
+  });
+  const known = { event: { delete: "DELETE rest/event/{id}" } };
+  const environment = { ADVERTISING_OPERATIONS: JSON.stringify(known) };
+  const events = (value: number, more = "") =>
+    program(`
+new advertising.ConversionEvent("e", { eventName: "E", advertiserId: 1, value: ${value}${more} });
+new advertising.ConversionEvent("other", { eventName: "O", advertiserId: 1, value: 1 });`);
+  const DELETING = ', deletionPolicy: "delete"';
+  const stack = await newStack(events(1, DELETING), { sandbox, environment });
+  await well(stack.up());
+  const named = (id: unknown) =>
+    new RegExp(
+      `\`e\` was replaced by an earlier run, and leaves the state\\. Its event ${id} .*stays live`,
+    );
+  const assertNamed = async (id: unknown) => {
+    expect(await well(stack.preview())).toMatch(named(id));
+    const { output } = await runProcess(
+      "node",
+      [
+        resolve(import.meta.dirname, "../../provider/dist/cli/command.js"),
+        ...["report", "comment"],
+      ],
+      stack.programFolder,
+      stack.environment,
+      (await stack.preview("--json", "--show-sames")).output,
+    );
+    expect(output).toContain("1 to leave the state, replaced by an earlier run");
+    expect(output).toContain("Up to 1 object would stay live");
+  };
+
+  // Its delete fails, and then nobody asks for it any more.
+  const { e: first } = await stack.ids();
+  sandbox.fail({ on: "delete", times: 9, with: { kind: "answer", status: 500, body: "" } });
+  stack.program(events(2, DELETING));
+  await failed(stack.up());
+  sandbox.endFaults();
+  const { deletes } = sandbox;
+  stack.program(events(2));
+  await assertNamed(first);
+  expect(await well(stack.up())).toMatch(new RegExp(`${first}.*stays live`));
+  expect(sandbox).toMatchObject({ deletes, eventPosts: 3 });
+
+  // The response to its successor's create is lost.
+  const { e: second } = await stack.ids();
+  sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+  stack.program(events(3));
+  await failed(stack.up());
+  const made = sandbox.events.at(-1)?.id;
+  await well(stack.command("pending", "--created", `e=${made}`));
+  await assertNamed(second);
+  expect(await well(stack.up())).toMatch(named(second));
+  expect(await stack.ids()).toMatchObject({ e: String(made) });
+  expect(sandbox).toMatchObject({ deletes, eventPosts: 4 });
 });

@@ -82,7 +82,9 @@ it.each([
   await run([[set, of("a", "b")]]);
   const messages = [await run([[set, of("a")]], false), await run([[set, of("a")]])];
   for (const text of messages)
-    expect(text.includes("another provider may adopt it")).toBe(deletes === 0);
+    expect(text.includes("another resource may adopt it, of another provider")).toBe(
+      deletes === 0,
+    );
   expect([sandbox.deletes, Object.keys(set.eventIds)]).toEqual([deletes, ["a"]]);
 });
 

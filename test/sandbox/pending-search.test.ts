@@ -97,7 +97,8 @@ it("without a saved moment of the platform's time it neither says that nothing w
   const future = "2100-01-01T00:00:00.000Z";
   const creates = [open("new", { latest: undefined }), open("later", { latest: future })];
   const { found, told } = await search(creates);
-  const until = /until \S+: nothing found\. The next `pulumi up`, .* searches again\./;
+  const until =
+    /until \S+: nothing found\. The next `pulumi up`, or `npx pulumi-advertising pending --search( --stack \S+)?`, searches again\./;
   expect({ found, told }).toEqual({
     found: [],
     told: [

@@ -227,43 +227,90 @@ describe("with the deletionPolicy and a known delete", () => {
     expect([await up(of({ a: A })), sandbox.deletes]).toEqual([undefined, 1]);
   });
 
-  it("nothing is deleted if anything else fails; what was removed waits in the state, and what was replaced stays live", async () => {
+  it("nothing is deleted if anything else fails; what was removed or replaced waits in the state", async () => {
     const { sandbox, engine, options, up, live, deleted } = await deleting();
     await up(of({ a: A, b: B }));
     const { a, b } = engine.eventIds;
     const declared = of({ ...changed, c: C });
     sandbox.fail({ on: "event", after: 1, with: refusal });
     expect(await up(declared)).toContain("busy");
-    expect([deleted(), engine.eventIds.b]).toEqual([[], b]);
-    expect(engine.state?.outputs.__left).toMatchObject([{ id: String(a) }]);
+    expect([deleted(), engine.eventIds]).toMatchObject([[], { b, [`a#${a}`]: a }]);
     sandbox.fail({ on: "delete", with: refusal, times: 4 });
     expect(await up(declared)).toMatch(/busy\./);
     sandbox.endFaults();
     expect(live()).toEqual(["A", "A", "B", "C"]);
     const waiting = structuredClone(engine.state);
     expect(await engine.preview(declared, options)).toContain(
-      `to delete on the platform: b (${b})`,
+      `to delete on the platform: a#${a} (${a}), b (${b})`,
     );
     // If the option is on again before that, it stays live, and is noted.
     const { declares } = engine;
     engine.declares = {};
     const { deletes } = sandbox;
-    const reason = `${b} isn't deleted, because the program no longer asks for it`;
+    const reason = `${a}–${b} aren't deleted, because the program no longer asks for it`;
     expect(await engine.preview(declared, options)).toContain(reason);
     const { error, run } = await engine.up(declared, options);
     expect([error, sandbox.deletes, sandbox.eventPosts]).toEqual([undefined, deletes, 5]);
     expect(wordsOf(run)).toContain(reason);
-    expect(engine.state?.outputs.__left).toMatchObject([
-      { id: String(a) },
-      { id: String(b) },
-    ]);
+    const left = [a, b].map((id) => ({ id: String(id) }));
+    expect(engine.state?.outputs.__left).toMatchObject(left);
     engine.state = waiting;
     engine.declares = declares;
     expect(await up(declared)).toBeUndefined();
-    expect([live(), deleted()]).toEqual([
-      ["A", "A", "C"],
-      [b, b],
+    expect(live()).toEqual(["A", "C"]);
+    expect(deleted().slice(-2).toSorted()).toEqual([a, b]);
+  });
+
+  const failed = { kind: "answer", status: 500, body: "" } as const;
+  it.each([
+    ["failed", failed, false, undefined],
+    ["lost its answer", lost, true, /b#\d+ \(\d+\): .*404.* If it isn't, run `pulumi up`/],
+  ] as const)(
+    "a replaced member whose delete %s waits beside the new one, and the next run deletes it",
+    async (_, fault, act, next) => {
+      const { sandbox, engine, options, up, deleted } = await deleting();
+      await up(of({ a: A, b: B }));
+      const { b } = engine.eventIds;
+      const declared = of({ a: A, b: { ...B, value: 9 } });
+      sandbox.fail({ on: "delete", act, with: fault, times: 1 });
+      const { error, run } = await engine.up(declared, options);
+      expect(error).toContain("The next `pulumi up` sends only what is missing or failed.");
+      expect(wordsOf(run)).toBe("");
+      expect(engine.state?.outputs).toMatchObject({
+        events: { b: { value: 9 }, [`b#${b}`]: B },
+        eventIds: { b: expect.not.stringMatching(`^${b}$`), [`b#${b}`]: b },
+      });
+      expect(await engine.preview(declared, options)).toContain(
+        `to delete on the platform: b#${b} (${b})`,
+      );
+      const again = await up(declared);
+      expect(again ?? "").toMatch(next ?? /^$/);
+      expect(deleted()).toEqual([b, b]);
+      // What it says is the way out.
+      engine.declares = { deletes: again === undefined };
+      expect(await up(declared)).toBeUndefined();
+      expect(Object.keys(engine.eventIds)).toEqual(["a", "b"]);
+      expect(sandbox).toMatchObject({ eventPosts: 3, deletes: 2 });
+    },
+  );
+
+  it("what is renamed and replaced at once is deleted, or stays live under its former key", async () => {
+    const { sandbox, engine, options, up, deleted } = await deleting();
+    await up(of({ a: A, b: B }));
+    const { b } = engine.eventIds;
+    const renamed = (value: number, to: string, formerKey: string) =>
+      of({ a: A, [to]: { ...B, value, formerKey } });
+    const { error, run } = await engine.up(renamed(5, "c", "b"), options);
+    expect([error, deleted()]).toEqual([undefined, [b]]);
+    expect(wordsOf(run)).not.toContain("isn't deleted");
+    const { c } = engine.eventIds;
+    engine.declares = {};
+    const kept = await engine.up(renamed(6, "d", "c"), options);
+    expect(wordsOf(kept.run)).toContain(`  c (${c})\n`);
+    expect(engine.state?.outputs.__left).toMatchObject([
+      { id: String(c), key: "c", name: "B" },
     ]);
+    expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 1 });
   });
 
   it("an object that another key or resource has, or may get, is not deleted", async () => {

@@ -290,7 +290,7 @@ describe("a key is renamed with formerKey, and nothing is sent", () => {
       of({ new: { eventName: "k0", value: 2, formerKey: "k0" } }),
     );
     expect([error, sandbox.eventPosts]).toEqual([undefined, 2]);
-    expect(wordsOf(run)).toContain(`new (${k0})`);
+    expect(wordsOf(run)).toContain(`k0 (${k0})`);
   });
 });
 

@@ -2,8 +2,14 @@
 import { describe, expect, it, vi } from "vitest";
 import { SIGNATURE_KEY } from "../../provider/src/base/index.js";
 import { commentOf, readPreview } from "../../provider/src/cli/comment.js";
+import {
+  advertiser as advertiserKind,
+  conversionEvent,
+  type Kind,
+} from "../../provider/src/kinds/index.js";
+import { leavingNotice } from "../../provider/src/operations/messages.js";
 import { shownAction } from "../../provider/src/plan/index.js";
-import { UNKNOWN } from "../../provider/src/state/stored.js";
+import { MAY_BE_ADOPTED, parseKey, UNKNOWN } from "../../provider/src/state/index.js";
 import { EVENT, urnOf } from "../support/stored.js";
 
 type Values = Record<string, unknown>;
@@ -62,6 +68,14 @@ const commentOn = (steps: object[], operations?: object) =>
   unescaped(
     read({ steps }, operations && { operations: JSON.stringify({ event: operations }) })
       .text,
+  );
+/** The steps as of the plugin's resources. */
+const plugin = <T extends object>(steps: T): T =>
+  JSON.parse(
+    JSON.stringify(steps).replaceAll(
+      "pulumi-nodejs:dynamic/advertising:",
+      "advertising:index:",
+    ),
   );
 /** How many objects have which fate. */
 const counted = (steps: object[], operations?: object, more: object = {}) => {
@@ -253,7 +267,7 @@ it("says how many objects stay live and how many are deleted; the stack's settin
   }
   const due = [
     "`c` was replaced by an earlier run. `pulumi up` deletes …",
-    "7 more, was replaced by an earlier run: …",
+    "7 more, each of which was replaced by an earlier run: …",
   ];
   const diagnostics = due.map((message) => ({ severity: "warning", message }));
   expect(
@@ -264,6 +278,13 @@ it("says how many objects stay live and how many are deleted; the stack's settin
       ).text,
     ),
   ).toEqual(fates(0, 9));
+  const kept = "`c` was replaced by an earlier run, and leaves the state. Its event …";
+  const { text: left } = read({
+    steps: [],
+    diagnostics: [{ severity: "warning", message: kept }],
+  });
+  expect(left).toContain("**1 to leave the state, replaced by an earlier run**");
+  expect(fatesIn(left)).toEqual(fates(1, 0));
   // Such a delete isn't among the steps of Pulumi's JSON.
   const { text } = read({ steps: [], diagnostics });
   expect(text).toContain("**8 to delete, replaced by an earlier run**");
@@ -288,6 +309,79 @@ it("an object that another resource adopts is counted with that one, also if its
   expect(commentOn(steps.slice(0, 1), KNOWN)).toContain("Up to 1 object would be deleted");
 });
 
+describe("an object that a preview keeps isn't counted as deleted", () => {
+  const DELETES = { deletionPolicy: "delete" };
+  const Z = urnOf("Advertiser", "z");
+  const advertiser = { delete: "DELETE rest/advertiser/{id}" };
+  const on = (steps: object[], messages: string[] = []) => {
+    const diagnostics = messages.map((message) => ({ severity: "info", message }));
+    const operations = JSON.stringify({ event: KNOWN, advertiser });
+    return unescaped(read({ steps, diagnostics }, { operations }).text);
+  };
+  const gone = deleting(remove(Z, "1", { advertiserName: "Z" }));
+  const replaced = deleting(
+    replace(Z, "1", { advertiserName: "Z" }, { advertiserName: "Z 2", ...DELETES }),
+  );
+  const other = event("A", { advertiserId: 2 });
+
+  it.each<[number, string, object[]]>([
+    [
+      0,
+      "an event belongs to it",
+      [gone, step("same", E("a"), "5", event("A"), event("A"))],
+    ],
+    [
+      0,
+      "an event belongs to it, of which only the state changes",
+      [gone, step("update", E("a"), "5", event("A"), { ...other, existingId: 5 })],
+    ],
+    [
+      0,
+      "an event belongs to what is replaced",
+      [replaced, step("same", E("a"), "5", event("A"), event("A"))],
+    ],
+    [1, "another advertiser's event", [gone, step("same", E("a"), "5", other, other)]],
+    [1, "its event leaves too", [gone, C.gone]],
+    [1, "its event is replaced", [gone, C.replaced]],
+    [
+      1,
+      "an event of the other form",
+      [gone, plugin(step("same", E("a"), "5", event("A"), event("A")))],
+    ],
+  ])("%i: %s", (deleted, _, steps) => {
+    const text = on(steps);
+    expect(/Up to (\d+) objects? would be deleted/.exec(text)?.[1] ?? "0").toBe(
+      `${deleted}`,
+    );
+    const isListed = steps.includes(gone) && deleted > 0;
+    expect(text.includes("- delete: Advertiser")).toBe(isListed);
+  });
+
+  const told = (kind: Kind) => {
+    const fate = { id: "6", isDeleted: false, why: MAY_BE_ADOPTED };
+    return leavingNotice(
+      { kind, ref: parseKey("ConversionEvent::gone") as never, name: "B" },
+      fate,
+    ).text;
+  };
+
+  it.each<[number, string, string[], object?]>([
+    [0, "another resource may adopt it", [told(conversionEvent)]],
+    [1, "nothing says so", []],
+    [1, "an advertiser may be adopted", [told(advertiserKind)]],
+    [
+      1,
+      "an event of the other form may be",
+      [told(conversionEvent)],
+      plugin(deleting(C.gone)),
+    ],
+  ])("%i: %s", (deleted, _, messages, leaves = deleting(C.gone)) => {
+    const text = on([leaves], messages);
+    expect(text.includes("1 to delete")).toBe(deleted > 0);
+    expect(text.includes("Up to 1 object would stay live")).toBe(deleted === 0);
+  });
+});
+
 it("a rename into the other face needs the former URN as an alias", () => {
   const renamed = create(
     E("bought").replace("pulumi-nodejs:dynamic/advertising:", "advertising:index:"),
@@ -304,6 +398,46 @@ it("a rename into the other face needs the former URN as an alias", () => {
       ]),
     ) ?? [];
   expect(hint).toContain(`add the alias <code>"${C.gone.urn}"</code>`);
+});
+
+describe("a set can't take a single event's state, nor the other way round: only existingId keeps the object", () => {
+  const args = {
+    advertiserId: 1,
+    defaults: {},
+    events: { k: { ...EVENT, eventName: "B" } },
+  };
+  const inCatalog = <T extends object>(steps: T): T =>
+    JSON.parse(
+      JSON.stringify(steps).replaceAll(
+        /::shop::(.*?::)/g,
+        "::shop::advertising:index:Catalog$$$1shop/acme/",
+      ),
+    );
+  const SET = urnOf("ConversionEventSet", "acme");
+  const toSet = [create(SET, args), C.gone];
+  const removal = remove(SET, "set-1", args);
+  const fromSet = [
+    create(E("single"), event("B")),
+    {
+      ...removal,
+      oldState: { ...removal.oldState, outputs: { ...args, eventIds: { k: 6 } } },
+    },
+  ];
+
+  it.each<[string, object[]]>([
+    ["to a set", toSet],
+    ["from a set", fromSet],
+    ["to a set of a catalog", inCatalog(toSet)],
+    ["to a set, with the plugin", plugin(toSet)],
+    ["from a set, with the plugin", plugin(fromSet)],
+    ["to a set of the other form", [plugin(create(SET, args)), C.gone]],
+  ])("%s", (_, steps) => {
+    const hints = Array.from(
+      commentOn(steps).matchAll(/To keep 6, (.*)/g),
+      ([, hint]) => hint,
+    );
+    expect(hints).toEqual(["set <code>existingId: 6</code>."]);
+  });
 });
 
 it("counts renames and replacements, for --fail-on", () => {

@@ -383,7 +383,28 @@ describe("what leaves the state", () => {
       'warn: `again` was replaced by an earlier run. `pulumi up` deletes event 3 ("again") on the platform (deletionPolicy: "delete").',
     );
     // The program keeps it.
-    expect((await endWith("kept")).join()).not.toContain("3");
+    expect((await endWith("kept")).join()).not.toContain("deletes");
+  });
+
+  it.each([
+    ["no longer in the program", "again", true, false],
+    ["declared, without the deletionPolicy", "kept", true, false],
+    ["declared, in the `up`", "kept", false, true],
+    ["which Pulumi's option keeps", "again", false, false],
+  ])("and is named if it stays live after all: %s", async (_, name, deletes, isUp) => {
+    const old = { ...event(name, 3, deletes), delete: true };
+    const resources = [event("kept", 5), old];
+    const told = await endOf({ resources, checks: ["kept"], isUp, savedAtEnd: [] });
+    expect(told).toEqual([
+      expect.stringContaining(
+        `warn: \`${name}\` was replaced by an earlier run, and leaves the state. Its event 3 ("${name}") stays live and unmanaged`,
+      ),
+    ]);
+  });
+
+  it("and isn't named twice if another resource of the state has it", async () => {
+    const resources = [KEPT, GONE, { ...GONE, delete: true }];
+    expect(await endOf({ resources, checks: ["kept"] })).toEqual([leaves("gone", 2)]);
   });
 
   it.each([

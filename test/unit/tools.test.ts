@@ -22,7 +22,7 @@ import {
 const TIME = "2026-03-02T10:00:00Z";
 const stateOf = (resources: readonly Resource[], time = TIME) =>
   readExport(exportOf(resources, time));
-const LEFT = "left the state at 2026-03-01T00:00:00.000Z; still live";
+const LEFT = "left the state at 2026-03-01T00:00:00.000Z; may be live";
 const NOTED = { id: "7", name: "Old", at: "2026-03-01T00:00:00.000Z" };
 
 const STATE = [
@@ -141,7 +141,7 @@ describe("the page", () => {
       ">Old<",
       ">7<",
       ">4711<",
-      ">is being replaced; still live<",
+      ">is being replaced; may be live<",
       `>${LEFT}<`,
     ];
     for (const part of parts) expect(text).toContain(part);
@@ -177,9 +177,9 @@ describe("left live", () => {
     const state = [storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }), set];
     expect(inShort(stateOf(state), [])).toEqual([
       `ConversionEvent 7 Old buy: ${LEFT}`,
-      "ConversionEvent 9  funnel/b: left the state at 2026-03-02T00:00:00.000Z; still live",
-      "ConversionEvent 31 e2 funnel/e2: left the state at 2026-03-02T00:00:00.000Z; still live",
-      "ConversionEvent 30 e10 funnel/e10: left the state at 2026-03-02T00:00:00.000Z; still live",
+      "ConversionEvent 9  funnel/b: left the state at 2026-03-02T00:00:00.000Z; may be live",
+      "ConversionEvent 31 e2 funnel/e2: left the state at 2026-03-02T00:00:00.000Z; may be live",
+      "ConversionEvent 30 e10 funnel/e10: left the state at 2026-03-02T00:00:00.000Z; may be live",
     ]);
     const again = [7, 9, 30, 31].map((id) => storedEvent(`again-${id}`, id));
     expect(idsOf(stateOf([...state, ...again]), [])).toEqual([]);
@@ -192,7 +192,7 @@ describe("left live", () => {
         leftoversOf(stateOf([storedEvent("buy", 7, DELETING, rest)]), []).map(
           (each) => each.why,
         );
-      expect(why(mark)).toEqual(["is being replaced; still live"]);
+      expect(why(mark)).toEqual(["is being replaced; may be live"]);
       const deleting =
         'is being replaced; may have been deleted (deletionPolicy: "delete")';
       expect(why({ ...mark, retainOnDelete: undefined })).toEqual([deleting]);
@@ -226,7 +226,7 @@ describe("left live", () => {
     ];
     const earlier = [stateOf(first, "2026-01-01T00:00:00Z"), stateOf(second, "")];
     expect(inShort(stateOf([storedAdvertiser("acme", 1)]), earlier)).toEqual([
-      "ConversionEvent 1 a a: left the state after the export of 2026-01-01T00:00:00.000Z; still live",
+      "ConversionEvent 1 a a: left the state after the export of 2026-01-01T00:00:00.000Z; may be live",
       'ConversionEvent 2 b b: left the state after the export of an unknown time; may have been deleted (deletionPolicy: "delete")',
     ]);
   });
@@ -260,7 +260,7 @@ describe("left live", () => {
     ).toEqual([
       `ConversionEvent 7 Old buy: ${LEFT}`,
       `ConversionEvent 8 Old buy: ${LEFT}`,
-      `ConversionEvent 21  funnel/b: left the state after the export of 2026-03-02T10:00:00.000Z; still live`,
+      `ConversionEvent 21  funnel/b: left the state after the export of 2026-03-02T10:00:00.000Z; may be live`,
     ]);
   });
 
@@ -268,7 +268,7 @@ describe("left live", () => {
     const text = (...resources: Resource[]) =>
       LEFTOVER_FORMATS.text?.(leftoversOf(stateOf(resources), []));
     expect(text(storedEvent("buy", 8, { [LEFT_LIVE]: [NOTED] }))).toMatch(
-      /^1 object is no longer managed\. .* --before EXPORT\.\nConversionEvent 7 "Old" \(buy\): left the state at 2026-03-01T00:00:00\.000Z; still live\n.*deactivate it by hand\.\n$/,
+      /^1 object is no longer managed\. .* --before EXPORT\.\nConversionEvent 7 "Old" \(buy\): left the state at 2026-03-01T00:00:00\.000Z; may be live\n.*deactivate it by hand\.\n$/,
     );
     expect(text()).toMatch(
       /^What was read shows nothing that was left live\. .* --before EXPORT\.\n$/,

@@ -16,12 +16,20 @@ import {
   printable,
   type Values,
 } from "../base/index.js";
-import { asksToDelete, type Kind, ownerIn, resourceOfType } from "../kinds/index.js";
+import {
+  advertiser,
+  asksToDelete,
+  KINDS,
+  type Kind,
+  ownerIn,
+  resourceOfType,
+} from "../kinds/index.js";
 import {
   changeMessages,
   changesIn,
   decideObjects,
   holdsUnknown,
+  isRemoved,
   type PlannedObject,
   type ShownAction,
   shownAction,
@@ -42,9 +50,12 @@ import {
 } from "../settings/index.js";
 import {
   catalogIn,
+  isOfPlugin,
+  KEPT_BEFORE,
   keyOfUrn,
   kindOf,
   MAX_LISTED,
+  MAY_BE_ADOPTED,
   nameInUrn,
   objectKey,
   REPLACED_BEFORE,
@@ -120,11 +131,28 @@ export function readPreview(text: string) {
     }),
   );
   const isStaying = (kind: Kind, id = "") => staying.has(objectKey(kind.name, id));
+  const diagnostics = listIn<Diagnostic>(preview.diagnostics);
+  // As in a run: either front end knows its own resources, and only the classes know Outputs, which may adopt an object.
+  const owned = planned.filter(({ kind, id }) => isStaying(kind, id));
+  const owners = new Set(
+    owned.map(({ kind, ref, olds }) => `${isOfPlugin(ref)} ${ownerIn(kind, olds)}`),
+  );
+  const mayAdopt = KINDS.filter(({ unmanagedNotice }) =>
+    diagnostics.some(({ message }) =>
+      [unmanagedNotice, MAY_BE_ADOPTED].every((text) => message.includes(text)),
+    ),
+  );
+  const isHeld = ({ kind, ref, leaving }: ObjectChange) =>
+    (kind === advertiser && owners.has(`${isOfPlugin(ref)} ${leaving?.id}`)) ||
+    (mayAdopt.includes(kind) && !isOfPlugin(ref));
   return {
     changes: planned.flatMap((each) => {
       const { kind, id, isDeclared, leaving } = each;
       if (shownAction(each) === "same" || (!isDeclared && isStaying(kind, id))) return [];
-      return isStaying(kind, leaving?.id) ? { ...each, leaving: undefined } : each;
+      if (isStaying(kind, leaving?.id)) return { ...each, leaving: undefined };
+      if (!leaving?.isDeleted || !isHeld(each)) return each;
+      const kept = isRemoved(each) ? { action: { do: "retain" as const } } : {};
+      return { ...each, ...kept, leaving: { ...leaving, isDeleted: false } };
     }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
     deletesNow: steps.filter(({ oldState, newState }) => {
@@ -132,9 +160,7 @@ export function readPreview(text: string) {
     }).length,
     // Without what Pulumi's own log and the program print. A message may be several diagnostics of one resource.
     diagnostics: inNaturalOrder(
-      listIn<Diagnostic>(preview.diagnostics).filter(
-        ({ severity }) => !["debug", "info"].includes(severity),
-      ),
+      diagnostics.filter(({ severity }) => !["debug", "info"].includes(severity)),
       ({ urn = "" }) => urn,
     ),
   };
@@ -235,8 +261,10 @@ export function commentOf(preview: string) {
   const renames = renamesAmong(changes);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const messages = diagnostics.filter((each) => !errors.includes(each));
-  const due = dueDeletesIn(messages);
+  const due = replacedIn(messages, REPLACED_BEFORE);
   if (due > 0) counts.push(`${due} to delete, replaced by an earlier run`);
+  const left = replacedIn(messages, KEPT_BEFORE);
+  if (left > 0) counts.push(`${left} to leave the state, replaced by an earlier run`);
   const sections = [];
   if (errors.length > 0)
     sections.push(`**The preview failed: ${count(errors.length, "error")}.**`);
@@ -248,7 +276,7 @@ export function commentOf(preview: string) {
   if (sections.length === 0) sections.push("**The preview shows no changes to them**");
   const formerObjects = changes.flatMap((each) => each.leaving ?? []);
   const gone = formerObjects.filter(({ isDeleted }) => isDeleted).length;
-  const live = formerObjects.length - gone;
+  const live = formerObjects.length - gone + left;
   const deleted = gone + due;
   if (live > 0)
     sections.push(
@@ -286,9 +314,9 @@ export function commentOf(preview: string) {
   };
 }
 
-/** How many objects of interrupted replacements an `up` deletes: only messages of the preview say so. */
-function dueDeletesIn(messages: readonly Diagnostic[]) {
-  const due = new RegExp(`(?:\`|(\\d+) more,) ${REPLACED_BEFORE}[.:] `);
+/** How many objects of interrupted replacements an `up` deletes or leaves live: only messages of the preview say so. */
+function replacedIn(messages: readonly Diagnostic[], what: string) {
+  const due = new RegExp(`(?:\`|(\\d+) more,.*) ${what}[.:] `);
   return messages.reduce((sum, { message }) => {
     const [found, amount = 1] = due.exec(message) ?? [];
     return found ? sum + Number(amount) : sum;

@@ -75,13 +75,13 @@ function notedIn(resource: Resource): Leftover[] {
     const [single] = member === "" ? objectsIn([resource]) : [];
     const name = noted ?? single?.name ?? "";
     const { kind, shownName: key } = refIn(of, urn, member);
-    return { kind, id, name, key, at, why: `left the state at ${at}; still live` };
+    return { kind, id, name, key, at, why: `left the state at ${at}; may be live` };
   });
 }
 
 /** A leftover that the state does not list as left live, so the time at which it left the state isn't known. */
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
-  let why = `${reason}; still live`;
+  let why = `${reason}; may be live`;
   if (!isRetained(asksToDelete(resource.outputs), [resource]))
     why = `${reason}; may have been deleted (deletionPolicy: "delete")`;
   return { kind: kind.name, id, name, key, at: "", why };

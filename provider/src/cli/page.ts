@@ -39,7 +39,7 @@ export function pageOf(state: ExportedStack) {
         Id: id,
         Why: why,
       })),
-      "Live and unmanaged. Tags with their ids keep firing.",
+      "Unmanaged, and perhaps live: then tags with their ids keep firing.",
     ),
   ];
   const parts: Readonly<Record<string, string>> = {

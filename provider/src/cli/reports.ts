@@ -69,7 +69,7 @@ export const LEFTOVER_FORMATS: Formats<readonly Leftover[], [exports?: number]> 
     });
     if (lines.length > 0)
       lines.push(
-        "Tags with their ids keep firing. If no other stack manages an object, deactivate it by hand.",
+        "While an object is live, tags with its id keep firing. If no other stack manages it, deactivate it by hand.",
       );
     if (exports === 0)
       first += " For removed resources, add an earlier export: --before EXPORT.";

@@ -203,23 +203,21 @@ async function applyPlan(plan: Plan) {
   }
   const made = new Map(Array.from(outcomes, ([key, each]) => [key, afterOutcome(each)]));
   const leaving = departuresOf(plan, made, isoNow(runtime.work.clock));
-  for (const { id, key = SINGLE } of leaving)
-    deployment.unclaim(kind, id, objectRef(ref, key).key);
+  for (const { id = "", key, ref: own } of objects)
+    if ((made.get(key)?.id ?? id) !== id) deployment.unclaim(kind, id, own.key);
   const isWell = !outcomes.values().some(isTrouble);
   // The engine itself calls `delete` for a single resource's former object.
   const isSingle = resource === kind;
-  const wanted =
-    isSingle || !isWell ? [] : leaving.filter(({ id }) => plan.fateOf(id).isDeleted);
+  const due = isSingle ? [] : leaving.filter(({ id }) => plan.fateOf(id).isDeleted);
+  const wanted = isWell ? due : [];
   const failedDeletes = await deleteObjects(
     operations,
     ref.label,
     wanted.map((each) => ({ ...each, ref: objectRef(ref, each.key ?? SINGLE) })),
     plan.olds,
   );
-  // A removed object that could not be deleted stays in the state, so that the next run tries again.
-  const isStill = ({ id, action }: PlannedObject) =>
-    action.do === "delete" && (!isWell || failedDeletes.some((each) => each.id === id));
-  const remaining = objects.filter((object) => !isRemoved(object) || isStill(object));
+  const waiting = new Set((isWell ? failedDeletes : due).map(({ id }) => id));
+  const remaining = objects.flatMap((object) => remainderOf(object, waiting));
   const after = nextState({ ...plan, objects: remaining }, made);
   for (const { mark } of after.unresolved.values()) runtime.record.listedAfter.add(mark);
   after.resolved = await resolvedBy(plan, tasks, outcomes, leaving);
@@ -242,6 +240,18 @@ async function applyPlan(plan: Plan) {
     saved: savedAs(plan, after, outcomes),
     failedDeletes,
   };
+}
+
+/**
+ * What the next state has of an object. What could not be deleted stays, so that the next run tries again: a replaced
+ * one beside its successor, like a removed one. @param waiting the ids of such objects.
+ */
+function remainderOf(object: PlannedObject, waiting: ReadonlySet<string>) {
+  const { id = "", key, formerKey = key } = object;
+  if (!waiting.has(id)) return isRemoved(object) ? [] : object;
+  if (isRemoved(object)) return object;
+  const old = { key: `${formerKey}#${id}`, formerKey, unresolved: undefined };
+  return [object, { ...object, ...old }];
 }
 
 /** All members are checked before any is sent: if one is refused, no new event of the set is created. */
@@ -299,13 +309,14 @@ function savedAs(
 }
 
 function tasksOf(plan: Plan) {
-  const { runtime, kind, stored, inputs, objects, secret } = plan;
+  const { runtime, kind, stored, declared, inputs, objects, secret } = plan;
   // A set's deletes come after the tasks.
   const rest = ["same", "retain", "delete"];
   const work = objects.filter(({ action }) => !rest.includes(action.do));
   return work.map((object) => {
     const replaces = replacedBy(object);
-    const left = stored.left.filter(({ key = SINGLE }) => key === object.key);
+    const keys = [object.key, declared.formerKeys.get(object.key)];
+    const left = stored.left.filter(({ key = SINGLE }) => keys.includes(key));
     const formerIds = left.map(({ id }) => id);
     if (replaces !== undefined) formerIds.push(replaces);
     const mark = markIn(inputs, runtime.runName, object.ref.key, object.key);

@@ -20,9 +20,11 @@ import {
   asRecord,
   BlockedCreateError,
   type Clock,
+  COMMAND,
   count,
   enumerate,
   hasValue,
+  inStack,
   isoNow,
   isSameValue,
   NotSentError,
@@ -569,7 +571,8 @@ export async function searchByMark(
       answer = error.message;
     }
   }
-  const searched = `${what} until ${isoNow(clock)}: ${answer} The next \`pulumi up\`, or \`pulumi-advertising pending --search\`, searches again.`;
+  const command = inStack(`${COMMAND} pending --search`);
+  const searched = `${what} until ${isoNow(clock)}: ${answer} The next \`pulumi up\`, or \`${command}\`, searches again.`;
   const fromMs = Date.parse(latest ?? "") + waitMs;
   // `pending` saves nothing, so without a saved moment its next search would count from a later one.
   const isFixed = wasJustSent || sent.latest !== undefined;

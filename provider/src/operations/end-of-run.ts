@@ -21,6 +21,7 @@ import {
 } from "../record/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
+  KEPT_BEFORE,
   keyOfUrn,
   kindOf,
   leftLiveIn,
@@ -147,8 +148,8 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     const isCalled = !keepingOption(resource);
     if (!of || resource.protect || (isCalled && deployment.isUp)) return false;
     const isDeclared = deployment.isInProgram(keyOfUrn(of.name, resource.urn));
-    // An earlier run has not come to its delete, of which Pulumi's JSON doesn't show a step.
-    if (resource.delete) return isCalled && !("member" in of && isDeclared);
+    // An earlier run has not come to its end, of which Pulumi's JSON doesn't show a step.
+    if (resource.delete) return !("member" in of && isDeclared);
     return !isDeclared;
   });
   const unsure = runtime.provider === undefined ? UNLESS_FAILED : UNLESS_MOVED;
@@ -172,6 +173,8 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
     if (!resource.delete)
       messages.informEach(leavingNotice(each, fate, hasLeft ? undefined : unsure));
     else if (fate.isDeleted) messages.warnEach(leavingNotice(each, fate, REPLACED_BEFORE));
+    else if (fate.why !== LEFT_OUT && saved.holdersOf(kind.name, id).length === 0)
+      messages.warnEach(leavingNotice(each, fate, KEPT_BEFORE));
   }
   tellKept(runtime, objects);
   for (const { type, urn, outputs = {} } of leaving) {

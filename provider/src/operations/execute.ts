@@ -37,6 +37,7 @@ import { knownOperations } from "../settings/index.js";
 import {
   isOfKnownAccount,
   type LeftLive,
+  MAY_BE_ADOPTED,
   memberOf,
   objectKey,
   parseKey,
@@ -423,8 +424,8 @@ export function withFate(kind: Kind, id: string, why: string) {
 }
 
 const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
-export const MAY_BE_ADOPTED_BY_OTHER = "another provider may adopt it";
-export const MAY_BE_ADOPTED = "another resource may adopt it";
+/** The comment knows it by its beginning. */
+export const MAY_BE_ADOPTED_BY_OTHER = `${MAY_BE_ADOPTED}, of another provider`;
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
 const CORRECT_ID = "correct the id.";

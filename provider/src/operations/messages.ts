@@ -45,6 +45,7 @@ import {
   optionsOf,
   parseKey,
   pluginUrn,
+  REPLACED_BEFORE,
   type ResourceRef,
   refOfKey,
   renameCure,
@@ -349,9 +350,10 @@ export function leavingNotice(
   let fate = liveSentences(kind, `Its ${object}`, [leaving]);
   if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
   const text = `\`${printable(shownName)}\` ${what}. ${fate}`;
-  const sort = isDeleted
+  let sort = isDeleted
     ? "deleted on the platform by `pulumi up`"
     : "no longer in the program, which stay live";
+  if (what.startsWith(REPLACED_BEFORE)) sort = `each of which ${what}`;
   return notice(sort, { label }, text, id);
 }
 

@@ -51,6 +51,7 @@ import {
   IDENTITY,
   kindOf,
   MARKS,
+  MAY_BE_ADOPTED,
   memberOf,
   objectKey,
   objectRef,
@@ -77,7 +78,7 @@ import {
 } from "./create.js";
 import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
-import { MAY_BE_ADOPTED, ObjectOperations } from "./execute.js";
+import { ObjectOperations } from "./execute.js";
 import {
   adoptedMeanwhileMessage,
   adoptedTooLateMessage,

@@ -44,13 +44,13 @@ export function departuresOf(
   at: string,
 ): LeftLive[] {
   return objects.flatMap((object) => {
-    const { key } = object;
+    const { key, formerKey = key } = object;
     // In a single resource's `create`, only `leaving` has the old id.
     const id = object.id ?? object.leaving?.id;
     const now = after.get(key)?.id ?? object.id;
     if (id === undefined || (!isRemoved(object) && id === now)) return [];
-    const name = displayName(kind, stored.events.get(key) ?? {}, secret);
-    return [withoutUndefined({ id, at, name, key: key || undefined })];
+    const name = displayName(kind, stored.events.get(formerKey) ?? {}, secret);
+    return [withoutUndefined({ id, at, name, key: formerKey || undefined })];
   });
 }
 
@@ -93,13 +93,13 @@ export function sentAsOf(
 /** The arguments that the state has of an object, and how it was sent if they don't describe it. */
 function argumentsAfter(change: ResourceChange, object: PlannedObject, now: ObjectAfter) {
   const { stored, declared, secret } = change;
-  const { key, action, isDeclared, entry, olds, sentAs: was } = object;
+  const { key, formerKey = key, action, isDeclared, entry, olds, sentAs: was } = object;
   if (now.id !== undefined) return { entry, sentAs: now.sentAs };
   // Without a known update the doubt about a failed one stays, until an update is known again.
   if (action.do === "same" && isDeclared)
     return { entry, sentAs: was?.isUnsure ? was : undefined };
   // The replacement was not created, or the update failed: the state keeps describing the old object.
-  const then = stored.events.get(key) ?? {};
+  const then = stored.events.get(formerKey) ?? {};
   // Old values may have been secret, and the current inputs would not keep them so.
   const kept = secret.size === 0 ? then : {};
   const unsure = now.isUnsure ? unsureAs(change, object) : undefined;

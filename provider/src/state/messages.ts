@@ -128,8 +128,14 @@ export function staysLive({ unmanagedNotice }: Kind, subject: string) {
   return `${subject} ${unmanagedNotice}; once nothing uses it, deactivate it by hand`;
 }
 
-/** About an object whose delete is due: the comment counts these messages, since Pulumi's JSON leaves the steps out. */
+/**
+ * About an object whose delete is due, or that stays live: the comment counts these messages, since Pulumi's JSON leaves
+ * the steps out.
+ */
 export const REPLACED_BEFORE = "was replaced by an earlier run";
+export const KEPT_BEFORE = `${REPLACED_BEFORE}, and leaves the state`;
+/** Why objects of a kind stay live: the comment looks for it, since Pulumi's JSON doesn't show what was an Output. */
+export const MAY_BE_ADOPTED = "another resource may adopt it";
 /**
  * How the program can keep an object under a new name, as a clause.
  * @param ref the new name. @param former the name that the object was made under, and its resource's URN if that is
@@ -145,14 +151,16 @@ export function renameCure(
 ) {
   const { key, id = "<its id>", isInState, urn = ref.resourceUrn } = former;
   const adopt = `set ${code(`existingId: ${id}`)}`;
-  const isMoved = isOfPlugin({ ...ref, resourceUrn: urn }) !== isOfPlugin(ref);
+  const { name, member, resource, parentTypes } = parseKey(key);
+  // A set can't take a single event's state, nor the other way round.
+  if (resource !== ref.resource) return adopt;
+  const isMoved = isOfPlugin({ resource, resourceUrn: urn }) !== isOfPlugin(ref);
   // From one face to the other, only a URN tells them apart.
   if (isMoved) return `add the alias ${code(JSON.stringify(urn))}, or ${adopt}`;
   // A plugin learns of an alias only from the state.
   const isOfSame = resourceKeyIn(key) === resourceKeyIn(ref.key);
   if (isOfPlugin(ref) && !isInState && !isOfSame) return adopt;
-  const { name, member, resource, parentTypes } = parseKey(key);
-  if (key === ref.key || resource !== ref.resource) return adopt;
+  if (key === ref.key) return adopt;
   const isOfCatalog = catalogIn(ref.key) !== undefined;
   let formerKey: string | undefined;
   if (isOfSame) formerKey = member;

@@ -240,8 +240,12 @@ export const commands: Examples = {
     comment({ steps: [UNRESOLVED, deleting(REMOVAL)] }, SEARCHED),
   "report comment: nothing changes": () => comment({ steps: [] }),
   "report comment: only what an earlier run has replaced": () => {
-    const message = "`buy` was replaced by an earlier run. `pulumi up` deletes event 6 …";
-    return comment({ steps: [], diagnostics: [{ severity: "warning", message }] });
+    const messages = [
+      "`buy` was replaced by an earlier run. `pulumi up` deletes event 6 …",
+      "`lead` was replaced by an earlier run, and leaves the state. Its event 7 …",
+    ];
+    const diagnostics = messages.map((message) => ({ severity: "warning", message }));
+    return comment({ steps: [], diagnostics });
   },
   "report comment: a resource asks for deletes from now on": () => {
     const asking = event("Kept", { deletionPolicy: "delete" });

@@ -16,6 +16,7 @@ import {
 } from "../../../provider/src/plan/index.js";
 import {
   hiddenEventsMessage,
+  KEPT_BEFORE,
   REPLACED_BEFORE,
   readDeclaredSet,
   readStoredSet,
@@ -242,6 +243,8 @@ export const operations: Examples = {
     tell.leavingNotice(leaving(purchase), KEPT).text,
   "a delete that an interrupted run has left": () =>
     tell.leavingNotice(leaving(purchase), DELETED, REPLACED_BEFORE).text,
+  "what an interrupted run has replaced, and that stays live": () =>
+    tell.leavingNotice(leaving(purchase), KEPT, KEPT_BEFORE).text,
   "objects were deleted": () =>
     tell.deletedNotice('ConversionEventSet "funnel"', [{ id: "2" }, { id: "3" }]).text,
   "a replacement, for which Pulumi drops what a policy changes": () =>
@@ -291,6 +294,8 @@ export const operations: Examples = {
         tell.unknownSendingNotice(ref, "42"),
         tell.leavingNotice(leaving(ref), LIVE),
         tell.leavingNotice(leaving(ref), DELETED),
+        tell.leavingNotice(leaving(ref), DELETED, REPLACED_BEFORE),
+        tell.leavingNotice(leaving(ref), KEPT, KEPT_BEFORE),
         tell.formerlyLeftNotice(ref, [{ id: "7", at: AT }]),
         tell.adoptionNotice(ref, UNKNOWN, NO_ABILITIES),
         tell.possibleNamesakeNotice(namesake(ref, open(OLD))),
