@@ -80,7 +80,8 @@ new advertising.ConversionEvent("other", { eventName: "O", advertiserId: 1, valu
       `\`e\` was replaced by an earlier run, and leaves the state\\. Its event ${id} .*stays live`,
     );
   const assertNamed = async (id: unknown) => {
-    expect(await well(stack.preview())).toMatch(named(id));
+    const preview = (await stack.preview("--json", "--show-sames")).output;
+    expect(preview).toMatch(named(id));
     const { output } = await runProcess(
       "node",
       [
@@ -89,7 +90,7 @@ new advertising.ConversionEvent("other", { eventName: "O", advertiserId: 1, valu
       ],
       stack.programFolder,
       stack.environment,
-      (await stack.preview("--json", "--show-sames")).output,
+      preview,
     );
     expect(output).toContain("1 to leave the state, replaced by an earlier run");
     expect(output).toContain("Up to 1 object would stay live");
