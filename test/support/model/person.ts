@@ -24,6 +24,10 @@ const NAMESAKE =
 const UNDECLARED = /doesn't declare (.+): `.+ pending --help` says how to drop /g;
 const COMMAND = "pulumi-advertising";
 
+/** A former name in vain: the object that has it, and the id of the one that it names. */
+const IN_VAIN =
+  /^(?:error: )?(\S.*?) is in the state, and so is its former name ".+?" \((\d+)\)\. /gm;
+
 /** An adopted object that differs: its id, and how. */
 const DIFFERS = /existingId (\d+) differs from the program: (.+?)\. Nothing was changed/g;
 
@@ -125,6 +129,11 @@ export class Person {
       if (isSame && (id !== undefined || this.random() < 0.5) && this.#rename(namesake))
         edited.add(label);
     }
+    for (const [, label = "", id = ""] of text.matchAll(IN_VAIN))
+      this.#endRename(
+        objects.find((each) => each.label === label),
+        id,
+      );
     if (edited.size > 0) return "";
     const given = new Set<Made>();
     const created = new Set<string>();
@@ -239,6 +248,28 @@ export class Person {
       });
     }
     return id !== undefined && put({ ...resource, existingId: id });
+  }
+
+  /** A former name is in vain: adopts the object if it is this one's, and gives the former name up otherwise. */
+  #endRename(wanted: Namesake["wanted"], id: string): void {
+    const { stack, platform, log } = this.simulation;
+    if (wanted === undefined) return;
+    const { resource, member } = wanted;
+    const isSame = ({ kind, id: made, self }: Made) =>
+      objectKey(kind, made) === objectKey(wanted.kind, id) && self === wanted.self;
+    const adopted = platform.madeFor(stack.id).some(isSame) ? { existingId: id } : {};
+    const change = <T extends object>(of: T) => {
+      const { formerKey: _, aliases: __, ...rest } = of as Record<string, unknown>;
+      return { ...rest, ...adopted } as T;
+    };
+    const entry = resource.events?.[member ?? ""];
+    const now =
+      member === undefined || entry === undefined
+        ? change(resource)
+        : { ...resource, events: { ...resource.events, [member]: change(entry) } };
+    stack.program = stack.program.map((each) => (each === resource ? now : each));
+    log.push(`    | ${JSON.stringify(now)}`);
+    this.#commands++;
   }
 
   /** Declares what a live object has. @param told as an error shows it: `value is 3 on the platform, and 4 here`. */
