@@ -1,5 +1,6 @@
 /** Several providers of the plugin in one stack. Each has a process of its own, and knows of the others from the record. */
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
 import { operatedSandbox } from "../support/operated.js";
 import {
@@ -107,4 +108,55 @@ it("what moves to another provider isn't said to be deleted", async () => {
   event.state = state;
   await now.close();
   expect(wordsOf(now)).not.toContain("`buy`");
+});
+
+const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-answer" } };
+
+describe("the classes and the plugin have an event of one name", () => {
+  const of = (eventName: string) => ({ eventName, value: 1, advertiserId: 1 });
+  const both = async () => {
+    const sandbox = await operatedSandbox();
+    const classes = new EventEngine(sandbox, newFolder(), "buy");
+    const plugin = new EventEngine(sandbox, newFolder(), "buy");
+    plugin.plugin = "default";
+    return { sandbox, classes, plugin };
+  };
+
+  it.each(["classes", "plugin"] as const)(
+    "one is in the state, and the create of the other (%s) was interrupted: it isn't sent again",
+    async (name) => {
+      const { sandbox, ...engines } = await both();
+      const killed = engines[name];
+      const other = engines[name === "plugin" ? "classes" : "plugin"];
+      expect((await other.up(of("Buy"))).error).toBeUndefined();
+      sandbox.fail(LOST);
+      await killed.upAndKill(of("Other"));
+      const { saved } = killed;
+      const here = new EventEngine(sandbox, newFolder(), "buy");
+      here.plugin = killed.plugin;
+      const UNKNOWN_OUTCOME = /The outcome of 1 create is unknown/;
+      expect(await here.preview(of("Other"))).toMatch(UNKNOWN_OUTCOME);
+      expect((await here.up(of("Other"))).error).toMatch(UNKNOWN_OUTCOME);
+      expect((await other.up({ ...of("Buy"), value: 1 })).error).toBeUndefined();
+      expect([sandbox.eventPosts, saved.resources.size]).toEqual([2, 2]);
+    },
+  );
+
+  it("both creates were interrupted: each has its own answer", async () => {
+    const { sandbox, classes, plugin } = await both();
+    sandbox.fail({ ...LOST, times: 2 });
+    const oneEngine = { engineId: "1" };
+    await Promise.all([
+      classes.upAndKill(of("Buy"), undefined, oneEngine),
+      plugin.upAndKill(of("Other"), undefined, oneEngine),
+    ]);
+    expect(sandbox.eventPosts).toBe(2);
+    const first = new EventEngine(sandbox, newFolder(), "buy");
+    const second = new EventEngine(sandbox, newFolder(), "buy");
+    second.plugin = "default";
+    expect(await first.preview(of("Buy"))).toContain('named "Buy"');
+    const asked = await second.preview(of("Other"));
+    expect(asked).toContain('named "Other"');
+    expect(asked).not.toContain('named "Buy"');
+  });
 });

@@ -271,7 +271,7 @@ function resolvedMessage(answer: Answer, before: StackCreates, after: StackCreat
 
 function listing(creates: StackCreates) {
   const { open, created } = creates;
-  const byShort = Map.groupBy(open, ({ ref }) => ref.shownName);
+  const byShort = Map.groupBy([...open, ...created], ({ ref }) => ref.shownName);
   const nameOf = ({ ref: { shownName, urn } }: Create) =>
     byShort.get(shownName)?.every(({ ref }) => ref.urn === urn) ? shownName : urn;
   const named = new Map(
@@ -289,7 +289,7 @@ function listing(creates: StackCreates) {
   if (created.length > 0)
     lines.push(
       "Created by earlier runs, but not in the state yet:",
-      ...created.map((create) => `  ${create.ref.shownName}: ${whatIsKnown(create)}`),
+      ...created.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
       `The next \`${inStack("pulumi up")}\` takes over those that the program declares unchanged. \`${COMMAND} pending --help\` says how to drop the others.`,
     );
   if (interruptedCreates(creates).length > 0 && unaccounted(creates).length === 0)

@@ -242,7 +242,7 @@ async function keptMarks(plan: Plan) {
 /** The resource's creates that Pulumi's next save drops from its record. */
 function atRisk(plan: Plan, open: OpenCreates) {
   const own = resourceKeys(plan);
-  return open.all.filter((each) => {
+  return open.own.filter((each) => {
     return plan.runtime.record.willForget(each) && own.includes(resourceKeyIn(each.key));
   });
 }
@@ -384,7 +384,7 @@ function withUnresolved(plan: Plan, open: OpenCreates) {
   const isSet = "member" in resource;
   const own = resourceKeys(plan);
   const ended = endedMarks(kind, stored);
-  for (const create of isSet ? open.all : open.of([...byKey.keys()])) {
+  for (const create of isSet ? open.own : open.of([...byKey.keys()])) {
     const object = byKey.get(create.key);
     const isOwn = object || own.includes(resourceKeyIn(create.key));
     if (!isOwn || isMade(create) || create.isInState) continue;

@@ -14,7 +14,7 @@ import {
   type RunJournal,
   rewriteJournals,
 } from "../journal/index.js";
-import type { Kind } from "../kinds/index.js";
+import { type Kind, resourceOfType } from "../kinds/index.js";
 import {
   asLastSent,
   isMade,
@@ -36,7 +36,14 @@ import {
   savedStateOf,
 } from "../record/index.js";
 import type { IsSameAccount } from "../settings/index.js";
-import { ACCOUNT, type ResourceRef, runIn, type Unresolved } from "../state/index.js";
+import {
+  ACCOUNT,
+  keyOfUrn,
+  type ResourceRef,
+  resourceKeyIn,
+  runIn,
+  type Unresolved,
+} from "../state/index.js";
 
 interface RecordOptions {
   /** Whether a run is this one, in this process or another provider's. */
@@ -182,7 +189,32 @@ export class RunRecord {
       const { urn } = resource;
       return { ...record, key: ref.key, run: "", account, provider, urn, isInState: true };
     });
-    return new OpenCreates([...open, ...inState]);
+    const all = [...open, ...inState];
+    const named = this.#namedHere(saved ?? { resources: [], pending: [] });
+    // A create of the other front end is this one's only after a move.
+    const ofHere = all.filter(({ key, provider }) => {
+      return this.#isOfHere(provider) || !named.has(resourceKeyIn(key));
+    });
+    return new OpenCreates(all, ofHere);
+  }
+
+  /** Whether a provider has the same front end as this one. */
+  #isOfHere(provider: string | undefined) {
+    return (provider === undefined) === (this.options.provider === undefined);
+  }
+
+  /** The keys of the resources of this front end that the record had when the run began. */
+  #namedHere({ resources, pending }: Pick<SavedState, "resources" | "pending">) {
+    const all = [...resources, ...pending.map(({ resource }) => resource)];
+    const keys = all.flatMap((each) => {
+      const { type, urn, inputs = {} } = each;
+      const of = resourceOfType(type);
+      const isEarlier = !this.options.isThisRun(runIn(inputs).run);
+      return of && isEarlier && this.#isOfHere(providerIn(each))
+        ? keyOfUrn(of.name, urn)
+        : [];
+    });
+    return new Set(keys);
   }
 
   /** The states of an object's resource, with those that this run has saved or is about to save. */
@@ -195,9 +227,9 @@ export class RunRecord {
     const underWay = saved.pending.filter(({ resource: { urn, inputs = {} } }) => {
       return urn === ref?.resourceUrn && this.options.isThisRun(runIn(inputs).run);
     });
-    const now = saved.byKey.get(ref?.key ?? "") ?? [];
-    const holders = saved.holdersOf(kind.name, id);
-    return [holders, underWay, now].flat().map(({ resource }) => resource);
+    const now = saved.resources.filter(({ urn }) => urn === ref?.resourceUrn);
+    const states = [...saved.holdersOf(kind.name, id), ...underWay];
+    return [...states.map(({ resource }) => resource), ...now];
   }
 
   /** Notes a resource as the engine has passed it. @param isSame whether a resource of the record is that one. */

@@ -20,9 +20,11 @@ import type { Kind } from "../kinds/index.js";
 import {
   type CreateRecord,
   idOfObject,
+  isOfPlugin,
   markOf,
   objectKey,
   parseKey,
+  type ResourceRef,
   type SentCreate,
   type Unresolved,
   whatHappened,
@@ -39,7 +41,10 @@ export interface SavedCreates {
   sent: readonly SentCreate[];
   /** The outcomes of creates, by mark: an object (`objectKey`), or an empty text. */
   resolved: ReadonlyMap<string, string>;
-  byKey: ReadonlyMap<string, { id: string | undefined }>;
+  byKey: ReadonlyMap<
+    string,
+    { id: string | undefined; ref?: Omit<ResourceRef, "identity"> }
+  >;
   /** The marks of the creates that the state lists as unresolved. */
   unresolved: ReadonlySet<string>;
   /** Whether a resource has this object. @param account where the object was created, if that is known. */
@@ -170,14 +175,16 @@ export function standingOf(
   create: OpenCreate,
   saved: SavedCreates,
 ): "ended" | "superseded" | "unresolved" | "open" {
-  const { key, mark, id, account, replaces } = create;
+  const { key, mark, id, account, replaces, provider } = create;
   const { kind } = parseKey(key);
   if (saved.resolved.get(mark) === "") return "ended";
   if (id !== undefined) {
     if (saved.hasObject(kind, id, account) || saved.hasLeft(key, id)) return "ended";
   }
   if (saved.unresolved.has(mark)) return "unresolved";
-  const idInState = saved.byKey.get(key)?.id;
+  const { id: idInState, ref } = saved.byKey.get(key) ?? {};
+  // The other front end may have a resource of the same name.
+  if (ref && isOfPlugin(ref) !== (provider !== undefined)) return "open";
   if (idInState !== undefined && idInState !== replaces) return "superseded";
   return "open";
 }
@@ -282,8 +289,12 @@ export class OpenCreates {
   /** The first ones last, where those that are over are taken off. */
   readonly #byName: Map<string, OpenCreate[]>;
 
-  constructor(readonly all: readonly OpenCreate[] = []) {
-    this.#byKey = Map.groupBy(all, ({ key }) => key);
+  /** @param own those that may be of this front end's resources. */
+  constructor(
+    readonly all: readonly OpenCreate[] = [],
+    readonly own = all,
+  ) {
+    this.#byKey = Map.groupBy(own, ({ key }) => key);
     this.#byName = Map.groupBy(all.toReversed(), kindAndNameOf);
   }
 
