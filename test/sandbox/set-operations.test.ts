@@ -56,6 +56,20 @@ it("members whose deletes find nothing stay, and the error names the way out, wh
   expect(sandbox).toMatchObject({ deletes, eventPosts: 3 });
 });
 
+it("a removed set whose deletes fail stays whole in the state: the error lists them, and says what follows", async () => {
+  const { sandbox, engine, up, options, deleted } = await start(
+    { delete: eventOperations.delete },
+    true,
+  );
+  expect(await up(of({ a: A, b: B, c: C }))).toBeUndefined();
+  sandbox.fail({ on: "delete", after: 1, times: 4, with: refusal });
+  const error = await engine.destroy(options);
+  expect(error?.match(/events\["\w"\] of /g)).toHaveLength(2);
+  expect(error).toContain("Don't declare it again before that");
+  expect([engine.eventIds, sandbox.events.length]).toEqual([{ a: 2, b: 3, c: 4 }, 2]);
+  expect(deleted()).toHaveLength(5);
+});
+
 it("a changed member is updated in place", async () => {
   const { sandbox, engine, up, puts } = await start();
   await up(of({ a: A, b: B }));

@@ -686,6 +686,12 @@ it.each([
   },
 );
 
+it("a preview without a changed step points to its messages, for what only they say", () => {
+  const diagnostics = [{ severity: "warning", message: "an interrupted run may have" }];
+  const { text } = read({ steps: [OTHER], diagnostics });
+  expect(text).toContain("**The preview shows no changes to them, but see the messages**");
+});
+
 it("names can't be markup, mention people, or turn the reading direction", () => {
   const name = "<script>alert(1)</script> @everyone | `x` **b** \u202egnp.exe\n# heading";
   const diagnostics = [{ severity: "error", message: name, urn: ACME }];

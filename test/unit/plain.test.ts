@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { measure } from "../../scripts/plain.mjs";
 import { newFolder } from "../support/folder.js";
 
-/** These only get lower. (`characters` was raised once, by 2,900: interrupted updates and deletes.) */
+/** These only get lower. (`characters` was raised twice: by 2,900 for interrupted updates and deletes, by 9,200 for other accounts, providers and front ends.) */
 const CEILINGS = {
   conditionalsPerThousandLines: 20,
   nestedConditionals: 0,
@@ -15,7 +15,7 @@ const CEILINGS = {
   functionsOfManyParameters: 4,
   arraysDestructured: 2,
   returnTypes: 3,
-  characters: 506_300,
+  characters: 507_800,
 };
 
 const source = measure(resolve(import.meta.dirname, "../../provider/src"));

@@ -273,7 +273,10 @@ export function commentOf(preview: string) {
     sections.push(
       `**deletionPolicy becomes "delete" for ${count(deletesNow, "resource")}:** after the next run, removing or replacing them deletes live objects.`,
     );
-  if (sections.length === 0) sections.push("**The preview shows no changes to them**");
+  if (sections.length === 0) {
+    const but = messages.length > 0 ? ", but see the messages" : "";
+    sections.push(`**The preview shows no changes to them${but}**`);
+  }
   const formerObjects = changes.flatMap((each) => each.leaving ?? []);
   const gone = formerObjects.filter(({ isDeleted }) => isDeleted).length;
   const live = formerObjects.length - gone + left;

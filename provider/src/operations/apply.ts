@@ -51,6 +51,7 @@ import {
   replacedNotice,
   savedAsSentMessage,
   setFailureMessage,
+  setKeptMessage,
   unresolvedMessage,
   usedMessage,
 } from "./messages.js";
@@ -153,8 +154,12 @@ export async function deleteResource(
     for (const each of wanted) deployment.staying.add(operations.kind, each.id);
   } else {
     // After an error the state keeps the whole set, so the next run deletes the other objects too.
-    const [first] = await deleteObjects(operations, label, wanted, properties);
-    if (first) throw first.error;
+    const failed = await deleteObjects(operations, label, wanted, properties);
+    const [first] = failed;
+    if (first) {
+      if (isSet) first.error.message = setKeptMessage(failed);
+      throw first.error;
+    }
   }
   // After what leaves now.
   if (ref) operations.tellFormerlyLeft(ref, left);

@@ -302,6 +302,15 @@ export function deletedNotice(label: string, deleted: readonly Pick<Fate, "id">[
   return notice("deleted", { label }, text);
 }
 
+/** The error of a removed set, of which not all could be deleted: the engine keeps its state as it was. */
+export function setKeptMessage(failed: readonly FailedDelete[]) {
+  const errors = failed.map(({ error }) => error.message);
+  return [
+    ...cut(errors, MAX_LISTED),
+    "Until all are deleted, the state keeps the whole set. Don't declare it again before that: it would count its deleted events as live.",
+  ].join("\n");
+}
+
 /**
  * About the old object of a replaced resource, in a preview and after the `up`.
  * @param then the end of a sentence about the resource: `is 43 now`.

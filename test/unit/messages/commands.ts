@@ -239,6 +239,8 @@ export const commands: Examples = {
   "report comment: with a known search and delete": () =>
     comment({ steps: [UNRESOLVED, deleting(REMOVAL)] }, SEARCHED),
   "report comment: nothing changes": () => comment({ steps: [] }),
+  "report comment: nothing changes, but for what a message says": () =>
+    comment({ steps: [], diagnostics: DIAGNOSTICS.slice(-1) }),
   "report comment: only what an earlier run has replaced": () => {
     const messages = [
       "`buy` was replaced by an earlier run. `pulumi up` deletes event 6 …",

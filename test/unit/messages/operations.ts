@@ -245,6 +245,8 @@ export const operations: Examples = {
     tell.leavingNotice(leaving(purchase), DELETED, REPLACED_BEFORE).text,
   "what an interrupted run has replaced, and that stays live": () =>
     tell.leavingNotice(leaving(purchase), KEPT, KEPT_BEFORE).text,
+  "a removed set of which not all could be deleted": () =>
+    tell.setKeptMessage(["a", "b"].map((key) => ({ ...refused(key), id: "2" }))),
   "objects were deleted": () =>
     tell.deletedNotice('ConversionEventSet "funnel"', [{ id: "2" }, { id: "3" }]).text,
   "a replacement, for which Pulumi drops what a policy changes": () =>
