@@ -288,8 +288,8 @@ const rows: Row[] = [
   [
     "nothing is created beside a state of another account",
     "operations/run-record.ts",
-    "return isOwn && !isSameAccount(",
-    "return false && !isSameAccount(",
+    "if (providerIn(resource) !== provider) return false;",
+    "return false;",
     "sandbox/other-accounts",
     "declares nothing of the state's",
   ],

@@ -393,8 +393,8 @@ export class ObjectOperations {
     const option = states.map(keepingOption).find(Boolean);
     if (option) return `the resource has the option ${option}`;
     if (isLeftOut) return LEFT_OUT;
-    // The state at the start has the owner on the platform, if only the state gets another one.
-    // Another provider has a process of its own, which knows what it keeps.
+    // The state at the start has the owner on the platform, if only the state gets another one. What another provider
+    // keeps, only its own process knows.
     const isProgram = !command || isOfProgram(command);
     const owned = record.arrived?.ownedBy(kind.name, id).find((each) => {
       const isOther = isProgram && providerIn(each.resource) !== provider;
@@ -403,8 +403,7 @@ export class ObjectOperations {
     if (owned) return `${owned.ref.label} belongs to it`;
     // A set deletes before the run ends.
     const isOfSet = ref && ref.resource !== kind.name && deployment.isInProgram(ref.key);
-    if (isOfSet && saved?.hasOtherProvider(provider, isSameAccount))
-      return MAY_BE_ADOPTED_BY_OTHER;
+    if (isOfSet && saved?.hasOtherProvider(provider, isSameAccount)) return OTHER_MAY_ADOPT;
     return deployment.mayBeClaimed(kind, id) ? MAY_BE_ADOPTED : undefined;
   }
 
@@ -425,7 +424,7 @@ export function withFate(kind: Kind, id: string, why: string) {
 
 const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
 /** The comment knows it by its beginning. */
-export const MAY_BE_ADOPTED_BY_OTHER = `${MAY_BE_ADOPTED}, of another provider`;
+export const OTHER_MAY_ADOPT = `${MAY_BE_ADOPTED}, of another provider`;
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
 const CORRECT_ID = "correct the id.";

@@ -105,15 +105,14 @@ export class RunRecord {
     const { read, warn } = this.options;
     this.#reading ??= read()
       .then((stack) => {
-        const { notes, isThisRun } = this.options;
+        const { notes, isThisRun, provider, isSameAccount } = this.options;
         const before = notes?.read() as InterruptedChanges | undefined;
         const saved = savedStateOf(stack, { isThisRun, before });
         const { creates, objects } = saved.changes;
         if (creates.length + objects.length > 0) notes?.write(saved.changes);
-        const { provider, isSameAccount } = this.options;
         this.foreign = saved.objects.find(({ resource }) => {
-          const isOwn = providerIn(resource) === provider;
-          return isOwn && !isSameAccount(resource.outputs?.[ACCOUNT]);
+          if (providerIn(resource) !== provider) return false;
+          return !isSameAccount(resource.outputs?.[ACCOUNT]);
         });
         this.arrived = saved;
         return saved;
@@ -190,7 +189,7 @@ export class RunRecord {
       return { ...record, key: ref.key, run: "", account, provider, urn, isInState: true };
     });
     const all = [...open, ...inState];
-    const named = this.#namedHere(saved ?? { resources: [], pending: [] });
+    const named = this.#namedHere(saved);
     // A create of the other front end is this one's only after a move.
     const ofHere = all.filter(({ key, provider }) => {
       return this.#isOfHere(provider) || !named.has(resourceKeyIn(key));
@@ -204,7 +203,8 @@ export class RunRecord {
   }
 
   /** The keys of the resources of this front end that the record had when the run began. */
-  #namedHere({ resources, pending }: Pick<SavedState, "resources" | "pending">) {
+  #namedHere(saved: SavedState | undefined) {
+    const { resources = [], pending = [] } = saved ?? {};
     const all = [...resources, ...pending.map(({ resource }) => resource)];
     const keys = all.flatMap((each) => {
       const { type, urn, inputs = {} } = each;
@@ -227,9 +227,9 @@ export class RunRecord {
     const underWay = saved.pending.filter(({ resource: { urn, inputs = {} } }) => {
       return urn === ref?.resourceUrn && this.options.isThisRun(runIn(inputs).run);
     });
-    const now = saved.resources.filter(({ urn }) => urn === ref?.resourceUrn);
+    const now = saved.resourceAt(ref?.resourceUrn ?? "") ?? [];
     const states = [...saved.holdersOf(kind.name, id), ...underWay];
-    return [...states.map(({ resource }) => resource), ...now];
+    return [states.map(({ resource }) => resource), now].flat();
   }
 
   /** Notes a resource as the engine has passed it. @param isSame whether a resource of the record is that one. */

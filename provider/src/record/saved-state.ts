@@ -78,6 +78,8 @@ export interface SavedState extends ExportedStack, SavedCreates {
   objects: readonly ExportedObject[];
   /** The current objects by their keys in the journal. */
   byKey: ReadonlyMap<string, ExportedObject>;
+  /** The current resource with this URN. */
+  resourceAt(urn: string): Resource | undefined;
   /** The resources with this id in the state. */
   withId(id: string): readonly Resource[];
   /** The objects with this id, also those that were replaced and only await their removal. */
@@ -158,6 +160,7 @@ export function savedStateOf(
     objects,
     byKey: new Map(objects.map((each) => [each.ref.key, each])),
     unresolved: new Set(objects.flatMap(({ record }) => record?.mark ?? [])),
+    resourceAt: (urn) => byName.get(urn),
     withId: (id) => byId.get(id) ?? [],
     allWith,
     holdersOf: (kind, id) => allWith(kind, id).filter(({ resource }) => !resource.delete),

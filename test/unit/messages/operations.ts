@@ -1,7 +1,7 @@
 /** Creates, adoptions, renames, updates and deletes. */
 import { RefusedError, Secrets } from "../../../provider/src/base/index.js";
 import { conversionEvent as event } from "../../../provider/src/kinds/index.js";
-import { MAY_BE_ADOPTED_BY_OTHER } from "../../../provider/src/operations/execute.js";
+import { OTHER_MAY_ADOPT } from "../../../provider/src/operations/execute.js";
 import * as tell from "../../../provider/src/operations/messages.js";
 import {
   assertSameAccount,
@@ -204,7 +204,7 @@ export const operations: Examples = {
   "the same with the plugin's providers": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_MOVED).text,
   "kept for another provider": () =>
-    tell.notDeletedNotice({ ...purchase, id: "42" }, MAY_BE_ADOPTED_BY_OTHER).text,
+    tell.notDeletedNotice({ ...purchase, id: "42" }, OTHER_MAY_ADOPT).text,
   "a former name that the state still has": () =>
     tell.formerNameMessage(purchase, "buy", "42"),
   "no longer in the program, with a known delete": () =>
