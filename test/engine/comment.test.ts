@@ -1,9 +1,6 @@
 /** What `report comment` says of a preview is what the `up` then does, where most is known. */
-import { resolve } from "node:path";
 import { expect, it } from "vitest";
-import { newStack, program, runProcess, useSandbox } from "../support/stack.js";
-
-const command = resolve(import.meta.dirname, "../../provider/dist/cli/command.js");
+import { newStack, program, useSandbox } from "../support/stack.js";
 
 const DELETING = { deletionPolicy: "delete" };
 
@@ -116,13 +113,7 @@ it("where an update, a delete and a read are known", async () => {
 
   stack.program(programOf(true));
   const preview = (await stack.preview("--json", "--show-sames")).output;
-  const { output } = await runProcess(
-    "node",
-    [command, "report", "comment"],
-    stack.programFolder,
-    stack.environment,
-    preview,
-  );
+  const output = await stack.commentOn(preview);
   const amountOf = (sentence: RegExp) => Number(sentence.exec(output)?.[1] ?? 0);
   const [creates, adopts, updates] = [
     /(\d+) to create/,
@@ -172,13 +163,7 @@ event("later", { advertiserId });`;
     shop(`event("x"); event("later", { existingId: pulumi.output(${later}) });`),
   );
   const preview = (await stack.preview("--json", "--show-sames")).output;
-  const { output } = await runProcess(
-    "node",
-    [command, "report", "comment"],
-    stack.programFolder,
-    stack.environment,
-    preview,
-  );
+  const output = await stack.commentOn(preview);
   expect(preview).toContain("because another resource may adopt it");
   expect(preview).toMatch(/because ConversionEvent .* belongs to it/);
   expect(output).toContain("2 to leave the state");

@@ -1,15 +1,7 @@
 /** Ids that leave the state are named, on a machine that has never seen them, by the preview and the `up`. */
-import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { throughPlugin } from "../support/plugin.js";
-import {
-  failed,
-  newStack,
-  program,
-  runProcess,
-  useSandbox,
-  well,
-} from "../support/stack.js";
+import { failed, newStack, program, useSandbox, well } from "../support/stack.js";
 
 /** @param plugin the body for the plugin's resources, whose classes are `advertising`'s. */
 const shop = (events: string) =>
@@ -82,16 +74,7 @@ new advertising.ConversionEvent("other", { eventName: "O", advertiserId: 1, valu
   const assertNamed = async (id: unknown) => {
     const preview = (await stack.preview("--json", "--show-sames")).output;
     expect(preview).toMatch(named(id));
-    const { output } = await runProcess(
-      "node",
-      [
-        resolve(import.meta.dirname, "../../provider/dist/cli/command.js"),
-        ...["report", "comment"],
-      ],
-      stack.programFolder,
-      stack.environment,
-      preview,
-    );
+    const output = await stack.commentOn(preview);
     expect(output).toContain("1 to leave the state, replaced by an earlier run");
     expect(output).toContain("Up to 1 object would stay live");
   };

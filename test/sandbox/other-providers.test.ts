@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
-import { operatedSandbox } from "../support/operated.js";
+import { DELETES_ONLY, operatedSandbox } from "../support/operated.js";
 import {
   AdvertiserEngine,
   EventEngine,
@@ -11,12 +11,6 @@ import {
   wordsOf,
 } from "../support/set-engine.js";
 
-const OPERATIONS = {
-  advertiser: { delete: "DELETE rest/advertiser/{id}" },
-  event: { delete: "DELETE rest/event/{id}" },
-  createdVisibleAfterSeconds: 0,
-};
-const SETTINGS = { settings: { operations: JSON.stringify(OPERATIONS) } };
 const TYPE = "pulumi:providers:advertising";
 
 type Program = Parameters<typeof runProgram>[1];
@@ -36,7 +30,7 @@ async function start() {
   const run = async (program: Program, isUp = true) => {
     const [[first] = []] = program;
     if (!first) throw new Error("empty");
-    const now = first.newRun(SETTINGS);
+    const now = first.newRun(DELETES_ONLY);
     void now.runtime.record.state();
     const errors = await runProgram(now, program, isUp);
     await now.close();
@@ -102,7 +96,7 @@ it("what moves to another provider isn't said to be deleted", async () => {
   expect(await run([[rest, of("Rest")]], false)).toMatch(
     /unless an error ended it early or another provider has it\. `pulumi up` deletes event 2/,
   );
-  const now = rest.newRun(SETTINGS);
+  const now = rest.newRun(DELETES_ONLY);
   expect(await runProgram(now, [[rest, { ...of("Rest"), value: 2 }]])).toEqual([undefined]);
   event.plugin = "second";
   event.state = state;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
-import { operatedSandbox } from "../support/operated.js";
+import { DELETES_ONLY, operatedSandbox } from "../support/operated.js";
 import {
   AdvertiserEngine,
   RESOURCE_FORMS,
@@ -10,13 +10,6 @@ import {
   SingleObjectFixture,
   wordsOf,
 } from "../support/set-engine.js";
-
-const OPERATIONS = {
-  advertiser: { delete: "DELETE rest/advertiser/{id}" },
-  event: { delete: "DELETE rest/event/{id}" },
-  createdVisibleAfterSeconds: 0,
-};
-const SETTINGS = { settings: { operations: JSON.stringify(OPERATIONS) } };
 
 describe.each(
   RESOURCE_FORMS.flatMap((form) =>
@@ -36,7 +29,7 @@ describe.each(
     }
     const more = isAdopted ? { existingId: 5 } : {};
     const run = async (name: string | undefined, advertiserId?: unknown, isUp = true) => {
-      const now = acme.newRun(SETTINGS);
+      const now = acme.newRun(DELETES_ONLY);
       const declared = name === undefined ? name : { advertiserName: name };
       const owned =
         advertiserId === undefined ? event.gone() : event.is({ ...more, advertiserId });

@@ -23,6 +23,17 @@ export function operatedSettings(
   };
 }
 
+/** Where objects of both kinds can be deleted, and nothing else is known. */
+export const DELETES_ONLY = {
+  settings: {
+    operations: JSON.stringify({
+      advertiser: { delete: "DELETE rest/advertiser/{id}" },
+      event: { delete: eventOperations.delete },
+      createdVisibleAfterSeconds: 0,
+    }),
+  },
+};
+
 export function operatedSandbox(options: InstallationOptions = {}): Promise<Sandbox> {
   const objects = {
     advertisers: [{ id: 1, advertiser_name: "A", active: true }],

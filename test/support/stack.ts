@@ -343,6 +343,13 @@ export class TestStack {
     return runProcess("node", [command, ...args], this.programFolder, environment);
   }
 
+  /** What `report comment` makes of a preview's JSON. */
+  async commentOn(preview: string): Promise<string> {
+    const args = [command, "report", "comment"];
+    const { programFolder, environment } = this;
+    return (await runProcess("node", args, programFolder, environment, preview)).output;
+  }
+
   /** Changes the state, as a person does by importing an edited export. */
   editState(edit: (text: string) => string): void {
     const path = stateFileIn(this.#backend, this.#project);
