@@ -132,15 +132,14 @@ function isSameObject(
   return isOther && record.name === name && isSameValue(owner, ownerIn(kind, values));
 }
 
-/** What is known of a create, perhaps without an answer yet. */
+/** A create, with the answer about it if there is one. */
 export type Known = Partial<Answer> & Pick<Answer, "create">;
 
 /** The journal's line for a create that no resource of the state, and no other record, can keep, or for its answer. */
-export function lineOf({ create, id }: Known) {
+export function lineOf({ create, id }: Known): JournalLine {
   const { isDoubtful: _, isInState: __, ...record } = create.record;
   const { key } = create.ref;
-  let line: JournalLine = { ...record, key, state: "sent" };
-  if (id === "") line = { key, mark: record.mark, state: "closed" };
-  else if (id !== undefined) line = { ...line, state: "created", id };
-  return line;
+  if (id === "") return { key, mark: record.mark, state: "closed" };
+  if (id === undefined) return { ...record, key, state: "sent" };
+  return { ...record, key, state: "created", id };
 }

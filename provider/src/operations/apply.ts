@@ -248,8 +248,8 @@ async function applyPlan(plan: Plan) {
 }
 
 /**
- * What the next state has of an object. What could not be deleted stays, so that the next run tries again: a replaced
- * one beside its successor, like a removed one. @param waiting the ids of such objects.
+ * An object for the next state. One that could not be deleted stays, so that the next run tries again; if it was replaced,
+ * it stays beside its successor. @param waiting the ids of such objects.
  */
 function remainderOf(object: PlannedObject, waiting: ReadonlySet<string>) {
   const { id = "", key, formerKey = key } = object;

@@ -33,7 +33,7 @@ export interface CatalogArgs {
   sets?: boolean | undefined;
   /** The CSV columns to leave out, by their headings in the file. Other unknown columns are an error. */
   ignoreColumns?: readonly string[] | undefined;
-  /** What happens to the live objects of the catalog's resources, as with the argument of an `Advertiser`. @default "retain" */
+  /** Whether live objects that leave the catalog are deleted, as for an `Advertiser`. @default "retain" */
   deletionPolicy?: "retain" | "delete" | undefined;
 }
 

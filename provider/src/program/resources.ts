@@ -34,7 +34,7 @@ export interface AdvertiserArgs {
    */
   additionalFields?: pulumi.Input<Record<string, unknown> | undefined>;
   /**
-   * What happens to the live object when its resource leaves the program or is replaced. With `"delete"`, and a known
+   * Whether the live object is deleted when its resource leaves the program or is replaced. With `"delete"`, and a known
    * delete (setting `operations`), it is deleted, unless another resource has it. That counts from the next `up` on: the
    * saved state and the program must both say so.
    * @default "retain"
@@ -161,7 +161,7 @@ export interface ConversionEventArgs {
   existingId?: pulumi.Input<number | string | undefined>;
   /** Request fields that this package doesn't know, by their wire names, merged into the request's body. */
   additionalFields?: pulumi.Input<Record<string, unknown> | undefined>;
-  /** What happens to the live event when its resource leaves the program or is replaced, as for an {@link Advertiser}. @default "retain" */
+  /** Whether the live event is deleted when its resource leaves the program or is replaced, as for an {@link Advertiser}. @default "retain" */
   deletionPolicy?: "retain" | "delete" | undefined;
 }
 
@@ -287,7 +287,7 @@ export interface ConversionEventSetArgs {
    * old one stays live. The object of a removed key stays live too. Nothing else is sent.
    */
   events: pulumi.Input<Record<string, pulumi.Input<ConversionEventEntry>>>;
-  /** What happens to the live events that leave the set or are replaced in it, as for an {@link Advertiser}. @default "retain" */
+  /** Whether live events that leave the set or are replaced in it are deleted, as for an {@link Advertiser}. @default "retain" */
   deletionPolicy?: "retain" | "delete" | undefined;
 }
 
