@@ -7,7 +7,7 @@ import { UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
-import { RESOURCE_FORMS, SingleObjectFixture } from "../support/set-engine.js";
+import { SingleObjectFixture } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
 
 async function start() {
@@ -141,32 +141,6 @@ it("secret numbers that the platform echoes are masked if they have at least 4 c
       "value [secret] is too high, as [secret] and '[secret]' are, for 'ab1' or 765",
     );
   }
-});
-
-describe.each(RESOURCE_FORMS)("%s whose name differs only in broken letters", (form) => {
-  it.each([
-    ["Café", "CafÃ©"],
-    ["CafÃ©", "Café"],
-    ["Café", "Caf√©"],
-    ["“Café", "â€œCafÃ©"],
-    ["Café", "Caf\ufffd"],
-    ["R&D", "R&amp;D"],
-  ])("%s, then %s: the preview says so", async (before, after) => {
-    const e = new SingleObjectFixture(form, await operatedSandbox(), newFolder());
-    await e.up({ eventName: before });
-    expect(await e.preview({ eventName: after })).toContain(
-      "differs only in broken letters",
-    );
-  });
-
-  it.each([
-    ["Café", "Cafe"],
-    ["R&D", "R & D"],
-  ])("%s, then %s: it's another name", async (before, after) => {
-    const e = new SingleObjectFixture(form, await operatedSandbox(), newFolder());
-    await e.up({ eventName: before });
-    expect(await e.preview({ eventName: after })).not.toContain("broken letters");
-  });
 });
 
 describe.each([

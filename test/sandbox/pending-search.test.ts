@@ -145,12 +145,12 @@ it("an object that was found for one create is not another one's too", async () 
 });
 
 it("an object that contradicts what was sent is no answer", async () => {
-  const sent = { name: "E", facts: { advertiserId: 1, value: 1 } };
+  const sent = { name: "E", args: { advertiserId: 1, value: 1 } };
   const marked = { mark: "mark-there", ...sent };
   const { found, told } = await search([
     open("named", { ...marked, name: "Other" }),
-    open("owned", { ...marked, facts: { advertiserId: 2 } }),
-    open("valued", { ...marked, facts: { value: 2 } }),
+    open("owned", { ...marked, args: { advertiserId: 2 } }),
+    open("valued", { ...marked, args: { value: 2 } }),
     open("same", marked),
   ]);
   expect({ found, told }).toEqual({

@@ -380,10 +380,10 @@ describe("with the deletionPolicy and a known delete", () => {
     expect(await later(b)).toEqual([
       undefined,
       expect.stringMatching(
-        /^ConversionEvent "later": existingId \d+ is deleted by ConversionEventSet "funnel", perhaps before .*First adopt it in a run with deletionPolicy: "retain" in Con/,
+        /^ConversionEvent "later": ConversionEventSet "funnel" deletes \d+, perhaps before it is adopted. First adopt it in a run with deletionPolicy: "retain" in Con/,
       ),
     ]);
-    expect((await later(UNKNOWN))[1]).toContain("isn't known yet: it may be deleted by");
+    expect((await later(UNKNOWN))[1]).toContain("isn't known yet: it may name what");
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
     // Without a preview, and too late.
     const [, error] = await later(b, false, true);

@@ -74,7 +74,7 @@ const rows: Row[] = [
   ],
   [
     "what a search finds has the name and owner that were sent",
-    "operations/create.ts",
+    "operations/search.ts",
     'if (other === undefined) return { kind: "found"',
     'return { kind: "found"',
     "sandbox/search",
@@ -154,7 +154,7 @@ const rows: Row[] = [
   ],
   [
     "a create that no search finds counts as not made only once it can no longer arrive",
-    "operations/create.ts",
+    "operations/search.ts",
     "!wasJustSent && passedMs >= waitMs",
     "!wasJustSent",
     "sandbox/search",

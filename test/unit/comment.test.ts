@@ -735,13 +735,6 @@ it("lines of one resource's message stay in their order", () => {
   expect(read({ diagnostics }).text).toMatch(/>z<[\s\S]*>a<[\s\S]*>m</);
 });
 
-it("advice is prose, and only what is typed is code", () => {
-  const steps = [step("delete", E("open"), "unresolved-m", { ...event("A"), ...pending })];
-  expect(commentOn(steps)).toContain(
-    "its create is unresolved: run <code>npx pulumi-advertising pending --stack dev</code> first",
-  );
-});
-
 it("nobody can tell a secret from a value that is not known yet", () => {
   const { text } = read({
     steps: [create(E("a"), secret), create(E("b"), event(UNKNOWN))],

@@ -40,7 +40,7 @@ const OPEN: Unresolved = {
   body: bodyOf(A),
   field: "alternative_id",
   name: "A",
-  facts: { advertiserId: 7, value: 1 },
+  args: { advertiserId: 7, value: 1 },
   what: "It was sent.",
 };
 
@@ -569,7 +569,7 @@ describe("what differs", () => {
   });
 
   it("of what a create was sent with, only what is known on both sides counts", () => {
-    const sent = { name: "A", facts: { advertiserId: 7, value: 1 } };
+    const sent = { name: "A", args: { advertiserId: 7, value: 1 } };
     const otherwise = (values: Values) => contradictingArguments(event, values, sent);
     expect(
       otherwise({ eventName: "A", advertiserId: "7", value: UNKNOWN, clickWindow: 1 }),

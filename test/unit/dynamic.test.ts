@@ -23,7 +23,7 @@ const IN_UP = { isUp: true, resources: 1 };
 const hidden = { __identity: "shop/dev::signup", __provider: PROVIDER, __run: "r" };
 const inputs = { ...ARGUMENTS, ...hidden };
 const outputs = { ...ARGUMENTS, __at: ACCOUNT, eventId: 6 };
-const sent = { name: "Signup", facts: { advertiserId: 1, value: 1.5 } };
+const sent = { name: "Signup", args: { advertiserId: 1, value: 1.5 } };
 const open = { at: AT, mark: "m-1", body: "b", what: "It was sent.", ...sent };
 const unresolved = { ...ARGUMENTS, __at: ACCOUNT, unresolved: open };
 

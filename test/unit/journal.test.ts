@@ -120,7 +120,7 @@ describe("M2, M3: a mark has one entry, from one state to the next", () => {
     const run = newRun();
     await run.recordSending(aCreate(KEY));
     const before = journals()[0]?.entries.get(M);
-    const create = { ...aCreate(A), facts: { value: 1 } };
+    const create = { ...aCreate(A), args: { value: 1 } };
     const copy = structuredClone(create);
     await run.recordSending(create);
     await run.recordCreated(create.mark, "7");

@@ -74,7 +74,7 @@ const asOwned = { body: bodyOf(BUY), owner: "7" };
 describe("each outcome of each action", () => {
   it.each<[string, Situation, ObjectAfter | undefined, object, string[]?]>([
     ["create: created", { declared: { k: BUY } }, { id: "6" }, { id: "6", entry: BUY }],
-    ["create: unknown", { declared: { k: BUY } }, { unresolved: record }, OPEN_STATE],
+    ["create: unknown", { declared: { k: BUY } }, { record }, OPEN_STATE],
     ["create: failed", { declared: { k: BUY } }, {}, {}],
     [
       "create: taken over as it was sent",
@@ -98,7 +98,7 @@ describe("each outcome of each action", () => {
     [
       "replace: unknown; the old object stays",
       { stored: HELD, declared: { k: BUY_2 } },
-      { unresolved: record },
+      { record },
       { id: "5", entry: BUY, unresolved: record },
     ],
     [

@@ -33,7 +33,7 @@ function savedWith({ objects = [], left = [], held, ...more }: Saved = {}): Save
     sent,
     resolved: new Map(),
     byKey: new Map(held === undefined ? [] : [[KEY, { id: held, record: undefined }]]),
-    unresolved: new Set(),
+    unresolved: new Map(),
     hasObject: (kind, id) => objects.includes(`${kind} ${id}`),
     hasLeft: (key, id) => left.includes(`${key} ${id}`),
     ...more,
@@ -154,13 +154,13 @@ describe("the table", () => {
     [
       "unresolved: the state lists it",
       [],
-      { ...sent, unresolved: new Set(["m"]) },
+      { ...sent, unresolved: new Map([["m", []]]) },
       [journalOf([create()])],
     ],
     [
       "unresolved, but its object is in the state: ended",
       [],
-      { ...OURS, ...isThere, unresolved: new Set(["m"]) },
+      { ...OURS, ...isThere, unresolved: new Map([["m", []]]) },
       [journalOf([made])],
     ],
   ])("%s", (_, expected, saved, journals) => {
@@ -261,7 +261,7 @@ describe("reports of one mark", () => {
     const saved = savedWith({ sent: [listed(first)], runs });
     return openCreates(saved, journals).open;
   };
-  const facts = { value: 1 };
+  const args = { value: 1 };
   const field = "alternative_id";
 
   it("who knows the outcome wins", () => {
@@ -277,55 +277,55 @@ describe("reports of one mark", () => {
   });
 
   it.each<[string, Partial<NotedCreate>[], Partial<NotedCreate>]>([
-    ["all agree", [{ facts }, { facts }], { body: "b", name: "Buy", facts }],
+    ["all agree", [{ args }, { args }], { body: "b", name: "Buy", args }],
     [
       "one has a secret",
       [
-        { body: "", facts },
-        { body: "b", facts },
+        { body: "", args },
+        { body: "b", args },
       ],
-      { body: "b", name: "Buy", facts },
+      { body: "b", name: "Buy", args },
     ],
     [
       "their arguments differ",
-      [{ facts, field }, { body: "c" }, { body: "c" }],
-      { body: "", name: "Buy", facts: {} },
+      [{ args, field }, { body: "c" }, { body: "c" }],
+      { body: "", name: "Buy", args: {} },
     ],
     [
       "they differ, and one has the object",
       [
-        { facts, field },
-        { body: "c", facts: { value: 2 }, state: "created", id: "5" },
+        { args, field },
+        { body: "c", args: { value: 2 }, state: "created", id: "5" },
       ],
-      { body: "c", name: "Buy", facts: { value: 2 } },
+      { body: "c", name: "Buy", args: { value: 2 } },
     ],
     [
       "their names differ",
       [{ field }, { body: "c", name: "Lead" }],
-      { body: "", facts: {} },
+      { body: "", args: {} },
     ],
     [
       "without a search, only the earliest has sent anything",
-      [{ facts }, { body: "c", name: "Lead" }],
-      { body: "b", name: "Buy", facts },
+      [{ args }, { body: "c", name: "Lead" }],
+      { body: "b", name: "Buy", args },
     ],
   ])("what was sent is known only if all agree: %s", (_, reports, expected) => {
-    const [{ body, name, facts: known } = listed()] = joined(...reports);
-    const all = { name: undefined, facts: undefined, ...expected };
-    expect({ body, name, facts: known }).toEqual(all);
+    const [{ body, name, args: known } = listed()] = joined(...reports);
+    const all = { name: undefined, args: undefined, ...expected };
+    expect({ body, name, args: known }).toEqual(all);
   });
 });
 
 it("several creates of one object are one question, with what they agree about", () => {
-  const facts = { advertiserId: 1, value: 2 };
+  const args = { advertiserId: 1, value: 2 };
   const unresolved = new Map();
-  addUnresolved(unresolved, "k", listed({ facts }));
-  addUnresolved(unresolved, "k", listed({ mark: "n", facts }));
-  expect(unresolved.get("k")).toMatchObject({ mark: "m", body: "b", name: "Buy", facts });
-  addUnresolved(unresolved, "k", listed({ body: "c", facts: { ...facts, value: 3 } }));
-  const agreed = { mark: "m", body: "", name: "Buy", facts: { advertiserId: 1 } };
+  addUnresolved(unresolved, "k", listed({ args }));
+  addUnresolved(unresolved, "k", listed({ mark: "n", args }));
+  expect(unresolved.get("k")).toMatchObject({ mark: "m", body: "b", name: "Buy", args });
+  addUnresolved(unresolved, "k", listed({ body: "c", args: { ...args, value: 3 } }));
+  const agreed = { mark: "m", body: "", name: "Buy", args: { advertiserId: 1 } };
   expect(unresolved.get("k")).toMatchObject(agreed);
-  expect(unresolved.get("k").facts).not.toHaveProperty("value");
+  expect(unresolved.get("k").args).not.toHaveProperty("value");
   addUnresolved(unresolved, "k", listed({ body: "d", name: "Lead" }));
   expect(unresolved.get("k")).not.toHaveProperty("name");
 });
@@ -467,11 +467,11 @@ describe("the index", () => {
 });
 
 describe("a create that the state lists as unresolved, as it was last sent", () => {
-  const facts = { advertiserId: 1 };
-  const known = { at: "1", mark: "m", what: "w", body: "b", name: "Buy", facts };
+  const args = { advertiserId: 1 };
+  const known = { at: "1", mark: "m", what: "w", body: "b", name: "Buy", args };
   const searched = { ...known, field: "alternative_id", latest: "2" };
   const { latest: _, ...sentAgain } = searched;
-  const { name: __, facts: ___, ...unknown } = sentAgain;
+  const { name: __, args: ___, ...unknown } = sentAgain;
   const last = (body: string, at = "1") => listed({ body, at });
 
   it.each<[string, Parameters<typeof asLastSent>, object]>([
@@ -487,11 +487,11 @@ describe("a create that the state lists as unresolved, as it was last sent", () 
       [searched, last("b", "3"), undefined],
       sentAgain,
     ],
-    ["the same, perhaps", [searched, undefined, "b"], sentAgain],
+    ["the same, perhaps", [searched, undefined, last("b")], sentAgain],
     ["with others", [searched, last("c", "3"), undefined], { ...unknown, body: "" }],
-    ["with others, perhaps", [searched, last("b"), "c"], { ...unknown, body: "" }],
-    ["secret", [{ ...searched, body: "" }, undefined, ""], { ...unknown, body: "" }],
-    ["without a search nothing is sent again", [known, last("c", "3"), "c"], known],
+    ["with others, perhaps", [searched, last("b"), last("c")], { ...unknown, body: "" }],
+    ["secret", [{ ...searched, body: "" }, undefined, last("")], { ...unknown, body: "" }],
+    ["without a search nothing is sent again", [known, last("c", "3"), last("c")], known],
   ])("%s", (_, given, expected) => {
     expect(asLastSent(...given)).toEqual(expected);
   });

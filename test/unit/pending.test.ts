@@ -25,7 +25,7 @@ const FUNNEL_KEY = "ConversionEventSet::funnel";
 const unresolved = (mark: string, more: object = {}) => ({
   unresolved: {
     ...{ at: AT, mark, body: "b", what: "The connection ended." },
-    ...{ name: "Signup", facts: { value: 5 }, ...more },
+    ...{ name: "Signup", args: { value: 5 }, ...more },
   },
 });
 const noted = (
@@ -267,11 +267,7 @@ describe("answers", () => {
 
   describe("an id that another resource manages", () => {
     const sentTo = (advertiserId: number, name = "Signup") =>
-      storedEvent(
-        "buy",
-        "unresolved-m",
-        unresolved("m", { name, facts: { advertiserId } }),
-      );
+      storedEvent("buy", "unresolved-m", unresolved("m", { name, args: { advertiserId } }));
     const manager = storedEvent("renamed", 8, { eventName: "Signup", advertiserId: 7 });
     const answer = (resource: Resource) =>
       read({ created: ["buy=8"] }, facts([resource, manager]));
@@ -293,7 +289,7 @@ describe("answers", () => {
         storedEvent(
           "buy",
           "unresolved-m",
-          unresolved("m", { facts: { advertiserId: 7 }, replaces: "8" }),
+          unresolved("m", { args: { advertiserId: 7 }, replaces: "8" }),
         ),
       ],
     ])("is refused with %s", (_, resource) => {

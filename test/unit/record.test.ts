@@ -59,17 +59,17 @@ it("tells an object from others without what is secret or not known", () => {
   const values = { eventName: "Signup", advertiserId: 7, value: 2, clickWindow: 60 };
   const told = (more: object, secret: string[] = []) =>
     identifyingIn(conversionEvent, { ...values, ...more }, new Set(secret));
-  expect(told({})).toEqual({ name: "Signup", facts: { advertiserId: 7, value: 2 } });
+  expect(told({})).toEqual({ name: "Signup", args: { advertiserId: 7, value: 2 } });
   expect(told({ value: { deep: 1 } })).toEqual({
     name: "Signup",
-    facts: { advertiserId: 7 },
+    args: { advertiserId: 7 },
   });
   expect(told({}, ["eventName", "value"])).toEqual({
     name: undefined,
-    facts: { advertiserId: 7 },
+    args: { advertiserId: 7 },
   });
   expect(identifyingIn(advertiser, { advertiserName: "Acme" }, new Set())).toEqual({
     name: "Acme",
-    facts: {},
+    args: {},
   });
 });

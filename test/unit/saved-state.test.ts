@@ -102,7 +102,7 @@ describe("the index", () => {
   it("has the creates that it lists, as pending operations and as unresolved", () => {
     const mark = markOf(RUN, "ConversionEvent::new");
     expect([state.listed(mark)?.mark, state.listed("m")]).toEqual([mark, undefined]);
-    expect([...state.unresolved]).toEqual([UNRESOLVED_OUTPUT.unresolved.mark]);
+    expect([...state.unresolved.keys()]).toEqual([UNRESOLVED_OUTPUT.unresolved.mark]);
   });
 
   it("is empty without a resource", () => {
@@ -307,7 +307,7 @@ describe("what was sent", () => {
         replaces: undefined,
         body: fingerprintOfBody(conversionEvent, inputs),
         name: "buy",
-        facts: { advertiserId: 1, value: 1 },
+        args: { advertiserId: 1, value: 1 },
       },
     ]);
   });
@@ -337,7 +337,7 @@ describe("what was sent", () => {
     [
       "a secret argument",
       creating("buy", { value: encrypted }),
-      [{ body: "", name: "buy", facts: { advertiserId: 1 } }],
+      [{ body: "", name: "buy", args: { advertiserId: 1 } }],
     ],
     [
       "a secret name",
@@ -352,17 +352,17 @@ describe("what was sent", () => {
     [
       "a secret event of a set, whose arguments the defaults may not tell",
       ofSet("creating", { a: encrypted }, { defaults: { ...defaults, value: 5 } }),
-      [{ body: "", name: undefined, facts: {} }],
+      [{ body: "", name: undefined, args: {} }],
     ],
     [
       "secret defaults of a set",
       ofSet("creating", { a: entry("A") }, { defaults: encrypted }),
-      [{ body: "", name: "A", facts: { advertiserId: 1, value: 1 } }],
+      [{ body: "", name: "A", args: { advertiserId: 1, value: 1 } }],
     ],
     [
       "secret events of a set",
       ofSet("creating", encrypted),
-      [{ key: SET_KEY, body: "", name: undefined, facts: {}, mark: markOf(RUN, SET_KEY) }],
+      [{ key: SET_KEY, body: "", name: undefined, args: {}, mark: markOf(RUN, SET_KEY) }],
     ],
   ])("%s", (_, pending, expected) => {
     const sent = sentIn([], [pending]);

@@ -1,8 +1,8 @@
 /** When a create that no search finds counts as not made: by the platform's time alone, and never too early. */
 import { expect, it } from "vitest";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import { searchByMark } from "../../provider/src/operations/create.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
+import { searchByMark } from "../../provider/src/operations/search.js";
 import { operationsSchema } from "../../provider/src/settings/operations-setting.js";
 import { FakeClock } from "../support/clock.js";
 import { eventOperations } from "../support/operated.js";

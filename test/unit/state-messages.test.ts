@@ -17,7 +17,7 @@ const record = {
   body: "f",
   what: "It was sent, and the connection ended.",
 };
-const facts = { advertiserId: 7, value: 1 };
+const args = { advertiserId: 7, value: 1 };
 /** The words that a POSIX shell reads in a line. */
 function wordsOf(line: string): string[] {
   const script = `npx() { printf '%s\\0' npx "$@"; }; pulumi() { printf '%s\\0' pulumi "$@"; }\n${line}`;
@@ -28,7 +28,7 @@ it.each([
   [{}, `the ConversionEvent, sent at ${AT}`],
   [{ at: "" }, "the ConversionEvent"],
   [
-    { name: "A\nB", facts },
+    { name: "A\nB", args },
     `the ConversionEvent named "A B" (advertiserId 7, value 1), sent at ${AT}`,
   ],
   [

@@ -1,7 +1,6 @@
 /** The form of the state, and of what the program process tells the provider's: contracts with the next version. */
 import { expect, it } from "vitest";
 import { conversionEventSet } from "../../provider/src/kinds/index.js";
-import { exactId } from "../../provider/src/rules/index.js";
 import {
   ACCOUNT,
   completeArguments,
@@ -34,7 +33,7 @@ const STATE = {
       body: "fd8ad8ac2bd60f2e38b2d9cb4f2d6a9c",
       what: "It was sent.",
       name: "Lead",
-      facts: { advertiserId: 7, value: 4 },
+      args: { advertiserId: 7, value: 4 },
       replaces: "9007199254740993",
     },
   },
@@ -44,7 +43,7 @@ const STATE = {
 };
 
 const written = (set: StoredSet, account = STATE.__at) =>
-  JSON.parse(JSON.stringify(writeStored(conversionEventSet, set, exactId, account)));
+  JSON.parse(JSON.stringify(writeStored(conversionEventSet, set, account)));
 
 it("a set is written as it was read, with any key, and an id beyond a number's precision", () => {
   const stored = readStoredSet({ ...STATE, __provider: "the engine's" });

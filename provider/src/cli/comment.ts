@@ -5,7 +5,6 @@
  */
 import {
   asRecord,
-  COMMAND,
   count,
   enumerate,
   excerpt,
@@ -361,8 +360,6 @@ function changeLine({ kind, ref, ...object }: ObjectChange) {
   const ids = new Set([id, { id, ...action }.id]);
   const changes = changeMessages(changed, olds, values).map(code);
   if (formerKey !== undefined) changes.unshift(code(`key ${formerKey} → ${key}`));
-  if (action.do === "retain" && object.unresolved)
-    changes.push(`its create is unresolved: run ${code(pendingCommandAt(ref.urn))} first`);
   const { [kind.nameProperty]: shown = "" } = { ...olds, ...values };
   const does = shownAction(object);
   return joined(
@@ -372,11 +369,6 @@ function changeLine({ kind, ref, ...object }: ObjectChange) {
     code(`"${shown}"`),
     changes.join(", "),
   );
-}
-
-function pendingCommandAt(urn: string) {
-  const [head = ""] = urn.split("::", 1);
-  return `${COMMAND} pending --stack ${head.slice("urn:pulumi:".length)}`;
 }
 
 /** A message is shown once, with the names of its resources. */

@@ -127,7 +127,7 @@ function isSameObject(
   { ref, record }: Create,
   { kind, ref: other, name, values }: ExportedObject,
 ) {
-  const owner = ownerIn(kind, record.facts ?? {});
+  const owner = ownerIn(kind, record.args ?? {});
   const isOther = other.kind === ref.kind && other.key !== ref.key;
   return isOther && record.name === name && isSameValue(owner, ownerIn(kind, values));
 }

@@ -13,7 +13,6 @@ import {
 } from "../plan/index.js";
 import { type ExportedObject, inNaturalOrder, type SavedState } from "../record/index.js";
 import {
-  ACCOUNT,
   type CreateRecord,
   isOfHiddenEvents,
   leftLiveIn,
@@ -55,12 +54,10 @@ export function stackCreatesIn(
   stack: string,
 ): StackCreates {
   const { open, lastSent } = openCreates(saved, journals);
-  const inState = saved.objects.flatMap(({ ref, record: sent, resource }) => {
-    if (!sent) return [];
-    const { mark } = sent;
-    const record = asLastSent(sent, lastSent.get(mark), saved.sentAgain.get(mark));
-    const account = resource.outputs?.[ACCOUNT] as string | undefined;
-    return { ref, record: { ...record, account }, knownBy: "state" as const };
+  const inState = [...saved.unresolved.values()].flat().map((sent) => {
+    const { key, mark, urn = "" } = sent;
+    const record = asLastSent(sent, lastSent.get(mark), saved.listed(mark));
+    return { ref: refAt(key, urn), record, knownBy: "state" as const };
   });
   const openMarks = new Set(open.map(({ mark }) => mark));
   const creates = [...lastSent.values()].map((record) => {

@@ -61,23 +61,6 @@ const BROKEN = new RegExp(
   `[ÂÃ]${TRAIL}|([Ä-ß]${TRAIL}){2}|â€|ðŸ|√[^\\s\\d]|\\ufffd|&([A-Za-z][a-z]+\\d*|#\\w+);`,
 );
 
-/** Whether one text may be the other, with letters that were broken. */
-export function differInBrokenLetters(one: string, other: string) {
-  if (one === other) return false;
-  return brokenFormsOf(one).includes(other) || brokenFormsOf(other).includes(one);
-}
-
-/** The forms that a text may have with broken letters, as {@link BROKEN} recognises them. */
-function brokenFormsOf(text: string) {
-  return [
-    ...["windows-1252", "macintosh"].map((name) =>
-      new TextDecoder(name).decode(Buffer.from(text)),
-    ),
-    text.replace(/\P{ASCII}/gu, "\ufffd"),
-    text.replaceAll("&", "&amp;"),
-  ];
-}
-
 /** Placeholders of templates and scripts that nothing has filled in. */
 const UNFILLED =
   /[$#]\{.*\}|\$\(.*\)|\{\{.*\}\}|%[A-Za-z_]\w*%|\[object \w+\]|^<.*>$|^\$[A-Z_][A-Z\d_]*$/;

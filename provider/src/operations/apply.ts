@@ -7,9 +7,7 @@ import {
   type AdvertisingError,
   isoNow,
   isPlain,
-  LoginError,
   RefusedError,
-  SettingsError,
   type Values,
   withoutUndefined,
 } from "../base/index.js";
@@ -23,7 +21,6 @@ import {
   type PlannedObject,
 } from "../plan/index.js";
 import { isSecret, providerIn, type Resource } from "../record/index.js";
-import { exactId } from "../rules/index.js";
 import {
   ACCOUNT,
   argumentsIn,
@@ -60,7 +57,6 @@ import {
   type FailedDelete,
   isTrouble,
   type ObjectTask,
-  type Outcome,
   type Outcomes,
   ResourceFailure,
   replacedBy,
@@ -206,7 +202,7 @@ async function applyPlan(plan: Plan) {
     if (outcome.kind === "created") runtime.journal().markReturned(outcome.mark);
     if (outcome.kind === "unresolved") runtime.journal().markReturned(outcome.record.mark);
   }
-  const made = new Map(Array.from(outcomes, ([key, each]) => [key, afterOutcome(each)]));
+  const made: ReadonlyMap<string, ObjectAfter> = outcomes;
   const leaving = departuresOf(plan, made, isoNow(runtime.work.clock));
   for (const { id = "", key, ref: own } of objects)
     if ((made.get(key)?.id ?? id) !== id) deployment.unclaim(kind, id, own.key);
@@ -308,7 +304,7 @@ function savedAs(
     [PROVIDER]: providerReference(resource.name),
     deletionPolicy: inputs.deletionPolicy,
     ...(resource === kind && argumentsIn(inputs)),
-    ...writeStored(resource, after, exactId, runtime.account),
+    ...writeStored(resource, after, runtime.account),
   });
   return { properties, secret: secretArgumentsIn(inputs) };
 }
@@ -373,27 +369,15 @@ async function deleteObjects(
   return last;
 }
 
-/** An object after this outcome, for the next state. */
-function afterOutcome(outcome: Outcome): ObjectAfter {
-  if (outcome.kind === "unresolved") return { unresolved: outcome.record };
-  if (outcome.kind === "created") return { id: outcome.id, sentAs: outcome.sentAs };
-  if (outcome.kind === "managed") return { id: outcome.id };
-  // After these errors an update certainly was not sent, or was refused.
-  const { error, isUpdate = false } = outcome;
-  const isRefused = error instanceof LoginError || error instanceof SettingsError;
-  return { isUnsure: isUpdate && !isRefused };
-}
-
 /** A single resource's id and outputs, or the error with which its call fails. */
-function singleOutputs({ ref, objects }: Plan, { outcomes, saved, after }: ApplyResult) {
+function singleOutputs({ ref }: Plan, { outcomes, saved, after }: ApplyResult) {
   const outcome = outcomes.get(SINGLE);
   const id = after.eventIds.get(SINGLE) ?? "";
   const own = { id, ...saved };
   if (outcome?.kind === "failed") {
     const { error } = outcome;
-    const isUpdate = objects.some(({ action }) => action.do === "update");
     // After a plain error, the engine leaves the state as it is.
-    if (!isUpdate || !after.sentAs.get(SINGLE)?.isUnsure) throw error;
+    if (!outcome.isUnsure || !after.sentAs.get(SINGLE)?.isUnsure) throw error;
     const text = `${error.message}\nThe next \`pulumi up\` sends all arguments, even if you undo the change.`;
     throw new ResourceFailure(text, own, error.code);
   }

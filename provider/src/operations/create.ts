@@ -17,23 +17,14 @@
 import {
   AdvertisingError,
   ArgumentsError,
-  asRecord,
   BlockedCreateError,
-  type Clock,
-  COMMAND,
-  count,
-  enumerate,
   hasValue,
-  inStack,
-  isoNow,
   isSameValue,
   NotSentError,
   OutcomeUnknownError,
-  type Values,
   withoutUndefined,
 } from "../base/index.js";
 import {
-  argumentsFrom,
   bodyOf,
   differencesIn,
   fingerprintOfBody,
@@ -52,12 +43,10 @@ import {
   type OpenCreates,
   planCreate,
   sentAsOf,
-  visibleFromMs,
 } from "../plan/index.js";
-import { holdsSecret } from "../record/index.js";
+import { accountIn, holdsSecret } from "../record/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
-  ACCOUNT,
   type CreateRecord,
   identifyingIn,
   markIn,
@@ -71,7 +60,6 @@ import {
 import { listersOf } from "./deployment.js";
 import {
   foundDifferentNotice,
-  foundOtherwiseMessage,
   namesakesMessage,
   refusedBeforeMessage,
   unknownSendingNotice,
@@ -87,6 +75,7 @@ import {
   replacedBy,
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
+import { type FoundObject, searchByMark } from "./search.js";
 
 /** An object that may have to be created. */
 type NewObject = NamedObject & Pick<ObjectTask, "kind">;
@@ -155,7 +144,7 @@ function savedMeanwhile(
   if (urn !== ref.resourceUrn || pendingReplacement) return undefined;
   const holder = deployment.holderOf(kind, id) ?? ref.key;
   if (holder !== ref.key || deployment.deleted.has(kind, id)) return undefined;
-  if (!isSameAccount(outputs[ACCOUNT])) return undefined;
+  if (!isSameAccount(accountIn(resource))) return undefined;
   const isKnown = !holdsSecret(outputs) && outputs[SENT_AS] === undefined;
   const body = isKnown && values ? fingerprintOfBody(kind, values) : "";
   return { id, at: "", mark: markIn(inputs, runIn(inputs).run, ref.key, ref.member), body };
@@ -300,7 +289,7 @@ function takeOver(
   let sentAs = sentAsOf(kind, made);
   if (differs === "perhaps")
     sentAs = {
-      ...sentAsOf(kind, { body: fingerprintOfBody(kind, values), facts: values }),
+      ...sentAsOf(kind, { body: fingerprintOfBody(kind, values), args: values }),
       isUnsure: true,
     };
   return failAs(runtime, key, { ...outcome, sentAs });
@@ -319,7 +308,7 @@ function failAs(runtime: Runtime, key: string, outcome: Outcome) {
 export function differsFromSent(
   { settings }: Runtime,
   { kind, values, secret }: Pick<ObjectTask, "kind" | "values" | "secret">,
-  made: Pick<CreateRecord, "body" | "name" | "facts">,
+  made: Pick<CreateRecord, "body" | "name" | "args">,
 ) {
   if (made.body !== "")
     return made.body === fingerprintOfBody(kind, values) ? undefined : "certainly";
@@ -454,7 +443,7 @@ export function assertAccountOfOpen(
 /** @throws AccountMismatchError if the state has an object of another account. */
 export function assertAccountOfState(runtime: Runtime) {
   const { resource, ref } = runtime.record.foreign ?? {};
-  assertSameAccount(runtime, resource?.outputs?.[ACCOUNT], `The state has ${ref?.label}`);
+  assertSameAccount(runtime, accountIn(resource), `The state has ${ref?.label}`);
 }
 
 /**
@@ -475,113 +464,13 @@ function namesakeOf(
     deployment.isDeclared(create.key) &&
     (!create.isInState || deployment.hasLister(create));
   return open.findNamed({ kind: kind.name, name }, isOver, (create) => {
-    const { id, account, isInState, facts = {} } = create;
+    const { id, account, isInState, args = {} } = create;
     // An owner that is secret, or not known yet, may be any.
-    const then = ownerIn(kind, facts);
+    const then = ownerIn(kind, args);
     const isSame = !hasValue(then) || holdsUnknown(owner) || isSameValue(then, owner);
     if (!isSame || !runtime.isSameAccount(account) || own.includes(create)) return false;
     if (isInState) return true;
     if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
     return !record.hasSeen(create);
   });
-}
-
-/** A create to search for. */
-type Wanted = Pick<ObjectTask, "formerIds" | "kind"> & {
-  label: string;
-  sent: Pick<CreateRecord, "mark" | "field" | "latest" | "name" | "facts">;
-};
-
-interface FoundObject {
-  id: string;
-  /** In wire names. */
-  record: Values;
-  /** The known arguments, but for name and owner, that aren't as they were sent. */
-  contradicting: readonly string[];
-}
-
-type SearchContext = Pick<Runtime, "settings" | "client"> & { clock: Clock };
-
-type SearchResult =
-  | ({ kind: "found" } & FoundObject)
-  /** No object has the mark, and by now none will: the create was not carried out. */
-  | { kind: "not-made" }
-  | {
-      /** Not known yet. */
-      kind: "open";
-      /** Sentences: the search, its result, and what follows. */
-      searched: string;
-      /** The create's `latest`, to be saved: a later search counts from it. */
-      latest?: string | undefined;
-    };
-
-/** The growing pauses before each search, because a new object may be found only later. */
-const PAUSES_S = [0, 1, 2, 4, 8, 15];
-
-/**
- * Searches the platform for a create's object by its mark. @param wasJustSent if true, the result is never `not-made`.
- */
-export async function searchByMark(
-  { settings, clock, client }: SearchContext,
-  { kind, label, sent, formerIds }: Wanted,
-  wasJustSent = false,
-): Promise<SearchResult> {
-  const { search } = knownOperations(kind, settings);
-  const { field, mark } = sent;
-  if (!search || field === undefined) throw new Error("no search");
-  const { requestTimeoutSeconds, operations } = settings;
-  const resendAfter = operations?.resendAfterSeconds ?? Number.POSITIVE_INFINITY;
-  /** How long after its last sending a create that no search finds counts as not made. */
-  const waitMs = visibleFromMs((requestTimeoutSeconds + resendAfter) * 1000, settings);
-  const what = `Searched for ${field} = ${mark}`;
-  let { latest } = sent;
-  let answer = "";
-  for (const pause of PAUSES_S) {
-    try {
-      await clock.sleep(pause * 1000);
-      const beganMs = clock.monotonicMs();
-      const found = await client().search({ kind, operation: search, field, mark, label });
-      const ids = [...found.keys()].filter((each) => !formerIds.includes(each));
-      const [id] = ids;
-      const now = client().platformNow();
-      // This response came after the create was sent.
-      latest ??= momentAfter(now);
-      if (ids.length > 1) {
-        const searched = `${what}: found ${count(ids.length, "object")}: ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
-        return { kind: "open", searched, latest };
-      }
-      if (id !== undefined) {
-        const record = asRecord(found.get(id));
-        const theirs = argumentsFrom(kind, settings, record);
-        const contradicting = Object.keys(contradictingArguments(kind, theirs, sent));
-        const other = [kind.nameProperty, kind.owner].find((name = "") => {
-          return contradicting.includes(name);
-        });
-        if (other === undefined) return { kind: "found", id, record, contradicting };
-        return { kind: "open", searched: foundOtherwiseMessage(id, [other]), latest };
-      }
-      // Up to when the search began, because it may miss an object that was created in the meantime.
-      const untilMs = Date.parse(now ?? "") - (clock.monotonicMs() - beganMs);
-      const passedMs = untilMs - Date.parse(latest ?? "");
-      if (!wasJustSent && passedMs >= waitMs) return { kind: "not-made" };
-      answer = "nothing found.";
-    } catch (error) {
-      // A failed search says nothing about the create.
-      if (!(error instanceof AdvertisingError)) throw error;
-      answer = error.message;
-    }
-  }
-  const command = inStack(`${COMMAND} pending --search`);
-  const searched = `${what} until ${isoNow(clock)}: ${answer} The next \`pulumi up\`, or \`${command}\`, searches again.`;
-  const fromMs = Date.parse(latest ?? "") + waitMs;
-  // `pending` saves nothing, so without a saved moment its next search would count from a later one.
-  const isFixed = wasJustSent || sent.latest !== undefined;
-  if (!isFixed || !Number.isFinite(fromMs)) return { kind: "open", searched, latest };
-  const resend = `From ${new Date(fromMs).toISOString()} on, by the platform's clock, \`pulumi up\` sends the create again if it still finds nothing.`;
-  return { kind: "open", searched: `${searched} ${resend}`, latest };
-}
-
-/** Certainly after the responses so far: a `Date` has whole seconds, rounded down. @param now of the platform's clock */
-export function momentAfter(now: string | undefined) {
-  return now && new Date(Date.parse(now) + 1000).toISOString();
 }

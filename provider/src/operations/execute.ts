@@ -8,9 +8,11 @@ import {
   asRecord,
   BlockedCreateError,
   isoNow,
+  LoginError,
   NotSentError,
   OutcomeUnknownError,
   RefusedError,
+  SettingsError,
   type Values,
 } from "../base/index.js";
 import {
@@ -39,13 +41,13 @@ import {
   type LeftLive,
   MAY_BE_ADOPTED,
   memberOf,
+  type ObjectRef,
   objectKey,
   parseKey,
-  type ResourceRef,
   resourceKeyIn,
   staysLive,
 } from "../state/index.js";
-import { createOnce, momentAfter } from "./create.js";
+import { createOnce } from "./create.js";
 import {
   ASKED,
   adoptedDeletedMessage,
@@ -65,6 +67,7 @@ import {
   toAdvertisingError,
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
+import { momentAfter } from "./search.js";
 
 /** The number of unknown outcomes after which no further create begins: a person has to look for each object. */
 const MAX_UNRESOLVED = 16;
@@ -81,7 +84,7 @@ export interface Target {
   id: string;
   label: string;
   /** The resource or member that has the object in the state, if that is known. */
-  ref?: Omit<ResourceRef, "identity"> | undefined;
+  ref?: ObjectRef | undefined;
   /** The `__created` of the object's resource, if the state has it. */
   created?: unknown;
   /** The next step if the object doesn't exist, as a clause. Set only if a person gave its id. */
@@ -111,11 +114,15 @@ export class ObjectOperations {
         if (trouble !== undefined)
           throw new NotSentError(`${ref.label} was not sent, because ${trouble}.`);
       };
-      const isUpdate = task.action.do === "update";
       const outcome = await runtime.work
         .track(() => this.#execute({ ...task, assertMaySend }))
-        .catch((error): Outcome => {
-          return { kind: "failed", error: toAdvertisingError(error), isUpdate };
+        .catch((thrown): Outcome => {
+          const error = toAdvertisingError(thrown);
+          const isNotSent = [LoginError, SettingsError].some(
+            (each) => error instanceof each,
+          );
+          const isUnsure = task.action.do === "update" && !isNotSent;
+          return { kind: "failed", error, isUnsure };
         });
       outcomes.set(key, outcome);
       // An earlier run's unresolved create says nothing about how the platform works now.
@@ -353,7 +360,7 @@ export class ObjectOperations {
   }
 
   /** The objects that a resource has, or had when the run began, say themselves what becomes of them. */
-  tellFormerlyLeft(ref: Omit<ResourceRef, "identity">, left: readonly LeftLive[]) {
+  tellFormerlyLeft(ref: ObjectRef, left: readonly LeftLive[]) {
     const { kind } = this;
     const { deployment, record, messages } = this.runtime;
     const others = left.filter(({ id }) => {

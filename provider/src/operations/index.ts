@@ -3,10 +3,10 @@
  * preview and its `up` decide alike, and that everything that leaves the process is scrubbed.
  */
 export { createResource, deleteResource, updateResource } from "./apply.js";
-export { searchByMark } from "./create.js";
 export { createRuntime } from "./create-runtime.js";
 export { foundOtherwiseMessage } from "./messages.js";
 export { describeError, ResourceFailure } from "./outcome.js";
 export { check, diffResource, previewResource } from "./plan-resource.js";
 export { type ReadResult, type RefreshAnswers, readResource } from "./refresh.js";
 export type { Change, Runtime, TellAt } from "./runtime.js";
+export { searchByMark } from "./search.js";

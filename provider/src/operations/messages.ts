@@ -164,35 +164,20 @@ export function mistakeNotices(
   );
 }
 
-/** About a name that differs from the saved one only in letters that were broken. @param changes from `changeMessages` */
-export function brokenNameNotice(ref: ResourceRef, changes: readonly string[]) {
-  const text = `${ref.label}: ${changes} differs only in broken letters: check the encoding of its file`;
-  return notice("with broken letters", ref, text);
-}
-
 export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilities) {
   const object = id === UNKNOWN ? "an object whose id is not known yet" : id;
   const sends = sentForAdoption(abilities);
   return notice(`adopted; ${sends}`, ref, `adopts ${object}; ${sends}`, object);
 }
 
-/** The problem of a preview: a set deletes the object before its adopter is declared. @param deleter the set's key. */
-export function adoptedTooLateMessage(ref: ResourceRef, id: string, deleter: string) {
-  let what = `existingId ${id} is deleted`;
-  if (id === UNKNOWN) what = "existingId isn't known yet: it may be deleted";
-  const set = parseKey(deleter).label;
-  const text = `${ref.label}: ${what} by ${set}, perhaps before this resource is declared. ${adoptFirst(set)}`;
-  if (isOfPlugin(ref)) return text;
-  return `${text} Or declare this resource with a known existingId before the program awaits anything.`;
-}
-
-/** The same for the plugin, which doesn't know the order. */
-export function adoptedMeanwhileMessage({ label }: ResourceRef, id: string) {
-  return `${label}: another resource adopts ${id}, perhaps after this set has deleted it. ${adoptFirst(label)}`;
-}
-
-function adoptFirst(set: string) {
-  return `First adopt it in a run with deletionPolicy: "retain" in ${set}.`;
+/**
+ * The problem of a preview: a set deletes an object, perhaps before its adopter is declared.
+ * @param label of the set or the adopter, which the error is about. @param set the set's label.
+ */
+export function adoptedTooLateMessage(label: string, id: string, set: string) {
+  let what = `${set} deletes ${id}, perhaps before it is adopted`;
+  if (id === UNKNOWN) what = `existingId isn't known yet: it may name what ${set} deletes`;
+  return `${label}: ${what}. First adopt it in a run with deletionPolicy: "retain" in ${set}.`;
 }
 
 /** The error of an `up` that comes to an adoption after the delete. */

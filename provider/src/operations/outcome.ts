@@ -58,9 +58,10 @@ export type Outcome =
       sentAs?: SentAs;
     }
   /**
-   * The action failed: refused, not sent, rate limited, or without a login. A failed update may have been carried out.
+   * The action failed: refused, not sent, rate limited, or without a login. `isUnsure`: it was an update that may have been
+   * carried out.
    */
-  | { kind: "failed"; error: AdvertisingError; isUpdate?: boolean }
+  | { kind: "failed"; error: AdvertisingError; isUnsure?: boolean }
   /** A create's outcome is unknown. `why`: the program's `existingId` contradicts the create. */
   | {
       kind: "unresolved";

@@ -21,7 +21,6 @@ import {
   adoptionClash,
   asksToDelete,
   checkArguments,
-  differInBrokenLetters,
   type Kind,
   ownerIn,
 } from "../kinds/index.js";
@@ -80,10 +79,8 @@ import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
 import { ObjectOperations } from "./execute.js";
 import {
-  adoptedMeanwhileMessage,
   adoptedTooLateMessage,
   adoptionNotice,
-  brokenNameNotice,
   formerNameMessage,
   interruptedNotice,
   type MadeObject,
@@ -256,7 +253,8 @@ function claimConflicts({ runtime: { deployment }, kind, objects }: Plan) {
     const id = adoptedBy(entry);
     if (id === undefined) return [];
     const deleter = deployment.deleterOf(kind, id);
-    if (deleter !== undefined) return adoptedTooLateMessage(ref, id, deleter);
+    if (deleter !== undefined)
+      return adoptedTooLateMessage(ref.label, id, parseKey(deleter).label);
     if (id === UNKNOWN) return [];
     const other = deployment.claim(kind, id, ref.key);
     if (other === undefined) return [];
@@ -304,9 +302,11 @@ export function planObjects(
 }
 
 /** The resource's own key, and those that it had by its aliases. */
-function resourceKeys({ ref, checked }: Pick<Plan, "ref" | "checked">) {
-  const { formerKeys = [], inState = ref } = checked;
-  return [ref.key, ...formerKeys, inState.key];
+function resourceKeys({
+  ref,
+  checked: { formerKeys = [] },
+}: Pick<Plan, "ref" | "checked">) {
+  return [ref.key, ...formerKeys];
 }
 
 /** Decides about the objects. Their keys: the own one, then those by the resource's aliases and the `formerKey`. */
@@ -488,7 +488,7 @@ function noteDeletes({ runtime, resource, kind, ref, objects }: Plan) {
     if (provider === undefined || why !== MAY_BE_ADOPTED) continue;
     const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
     if (holders.every(({ resource: { urn } }) => urn === ref.resourceUrn))
-      throw new ArgumentsError(adoptedMeanwhileMessage(ref, id));
+      throw new ArgumentsError(adoptedTooLateMessage(ref.label, id, ref.label));
   }
 }
 
@@ -555,11 +555,6 @@ function noteState({ runtime, kind, stored, objects, secret }: Plan) {
   for (const { ref, action, changed, leaving, id, olds, values } of objects) {
     if (id === undefined) continue;
     record.noteSeen(objectKey(kind.name, id));
-    const { nameProperty: name } = kind;
-    if (differInBrokenLetters(String(olds[name]), String(values[name])))
-      messages.warnEach(
-        brokenNameNotice(ref, changeMessages([name], olds, values, secret)),
-      );
     const other = leaving ? undefined : deployment.claim(kind, id, ref.key);
     if (other !== undefined)
       throw new ArgumentsError(`${ref.label}: ${adoptionClash(id, parseKey(other).label)}`);

@@ -119,7 +119,7 @@ export async function readResource(
     if (!isChanged && !noted && !unsure) return { id, props: properties };
   }
   if (!isSet && stored.eventIds.size === 0) return undefined;
-  const written = writeStored(resource, stored, exactId, String(properties[ACCOUNT] ?? ""));
+  const written = writeStored(resource, stored, String(properties[ACCOUNT] ?? ""));
   const props = withoutUndefined({ ...properties, ...written });
   const { idProperty, outputs } = resource;
   const args = pick(props, (name) => name !== idProperty && outputs.includes(name));
@@ -255,10 +255,10 @@ function resolve(
 /** Describes in the state the object of a create that was unresolved. */
 function describeMade(kind: Kind, stored: StoredSet, key: string, record: Unresolved) {
   // A single resource in the state has the arguments of the run that saved it, which may not be the one that sent it.
-  const { body, name, facts = {} } = record;
+  const { body, name, args = {} } = record;
   // A member's advertiser is the set's.
-  const { advertiserId: _, ...ofMember } = facts;
-  const before = key === SINGLE ? { ...stored.events.get(key), ...facts } : ofMember;
+  const { advertiserId: _, ...ofMember } = args;
+  const before = key === SINGLE ? { ...stored.events.get(key), ...args } : ofMember;
   const named = withoutUndefined({ [kind.nameProperty]: name });
   const entry = { ...before, ...named };
   stored.events.set(key, entry);

@@ -27,6 +27,7 @@ import {
   settledJournals,
 } from "../plan/index.js";
 import {
+  accountIn,
   type ExportedObject,
   type ExportedStack,
   type InterruptedChanges,
@@ -37,9 +38,8 @@ import {
 } from "../record/index.js";
 import type { IsSameAccount } from "../settings/index.js";
 import {
-  ACCOUNT,
   keyOfUrn,
-  type ResourceRef,
+  type ObjectRef,
   resourceKeyIn,
   runIn,
   type Unresolved,
@@ -112,7 +112,7 @@ export class RunRecord {
         if (creates.length + objects.length > 0) notes?.write(saved.changes);
         this.foreign = saved.objects.find(({ resource }) => {
           if (providerIn(resource) !== provider) return false;
-          return !isSameAccount(resource.outputs?.[ACCOUNT]);
+          return !isSameAccount(accountIn(resource));
         });
         this.arrived = saved;
         return saved;
@@ -181,14 +181,7 @@ export class RunRecord {
     this.#lastSent = lastSent;
     this.openKeys = new Map(open.map(({ mark, key }) => [mark, key]));
     // An unresolved resource may have got another name in the program: then the engine drops it without asking.
-    const inState = (saved?.objects ?? []).flatMap(({ ref, record, resource }) => {
-      if (!record) return [];
-      const account = resource.outputs?.[ACCOUNT] as string | undefined;
-      const provider = providerIn(resource);
-      const { urn } = resource;
-      return { ...record, key: ref.key, run: "", account, provider, urn, isInState: true };
-    });
-    const all = [...open, ...inState];
+    const all = [...open, ...(saved?.unresolved.values() ?? [])].flat();
     const named = this.#namedHere(saved);
     // A create of the other front end is this one's only after a move.
     const ofHere = all.filter(({ key, provider }) => {
@@ -218,12 +211,7 @@ export class RunRecord {
   }
 
   /** The states of an object's resource, with those that this run has saved or is about to save. */
-  statesOf(
-    kind: Kind,
-    id: string,
-    ref: Omit<ResourceRef, "identity"> | undefined,
-    saved: SavedState,
-  ) {
+  statesOf(kind: Kind, id: string, ref: ObjectRef | undefined, saved: SavedState) {
     const underWay = saved.pending.filter(({ resource: { urn, inputs = {} } }) => {
       return urn === ref?.resourceUrn && this.options.isThisRun(runIn(inputs).run);
     });
@@ -265,7 +253,7 @@ export class RunRecord {
 
   asLastSent(record: Unresolved) {
     const { mark } = record;
-    return asLastSent(record, this.#lastSent.get(mark), this.arrived?.sentAgain.get(mark));
+    return asLastSent(record, this.#lastSent.get(mark), this.arrived?.listed(mark));
   }
 
   /** The marks that the record lists for these keys, of creates that are not open, or no longer. */

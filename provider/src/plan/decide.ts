@@ -207,10 +207,10 @@ function changesOf(
 }
 
 /** Without a fingerprint, only a known argument that differs counts. */
-function wasSentAs(kind: Kind, values: Values, { body, owner }: SentAs, facts: Values) {
+function wasSentAs(kind: Kind, values: Values, { body, owner }: SentAs, args: Values) {
   if (body !== undefined) return body === fingerprintOfBody(kind, values);
   if (owner !== undefined && !isSameValue(owner, ownerIn(kind, values))) return false;
-  return changesIn(kind, { ...values, ...facts }, values).names.length === 0;
+  return changesIn(kind, { ...values, ...args }, values).names.length === 0;
 }
 
 /** The action for an object. Never "delete": the caller turns a "retain" into a "delete" if the option says so. */
@@ -254,12 +254,12 @@ export function resolutionConflict(
   values: Values,
   sent: Unresolved,
 ) {
-  const facts = Object.entries(contradictingArguments(kind, values, sent)).map(
+  const args = Object.entries(contradictingArguments(kind, values, sent)).map(
     ([name, value]) => `${name} ${printable(JSON.stringify(value))}`,
   );
-  let purpose = `with ${facts.join(", ")}`;
+  let purpose = `with ${args.join(", ")}`;
   if (adopts === sent.replaces) purpose = `to replace ${adopts}`;
-  else if (facts.length === 0) return undefined;
+  else if (args.length === 0) return undefined;
   return `existingId: ${adopts} can't be this create's object: the create was sent ${purpose}. Nothing is adopted until you resolve it.`;
 }
 
@@ -340,9 +340,9 @@ export function holdsUnknown(value: unknown) {
 export function contradictingArguments(
   kind: Kind,
   values: Values,
-  sent: Pick<CreateRecord, "name" | "facts">,
+  sent: Pick<CreateRecord, "name" | "args">,
 ) {
-  const then = Object.entries({ [kind.nameProperty]: sent.name, ...sent.facts });
+  const then = Object.entries({ [kind.nameProperty]: sent.name, ...sent.args });
   const differing = then.filter(([property, value]) => {
     const now = values[property];
     return isPlain(now) && now !== UNKNOWN && isPlain(value) && !isSameValue(now, value);

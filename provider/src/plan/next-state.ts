@@ -17,7 +17,8 @@ import type { PlannedObject } from "./decide.js";
 export interface ObjectAfter {
   /** The object that the resource or member has now. */
   id?: string | undefined;
-  unresolved?: Unresolved | undefined;
+  /** Its create's outcome is unknown. */
+  record?: Unresolved | undefined;
   sentAs?: SentAs | undefined;
   /** An update has failed that may have been carried out. */
   isUnsure?: boolean;
@@ -69,7 +70,7 @@ export function nextState(change: ResourceChange, after: ReadonlyMap<string, Obj
   for (const object of objects) {
     const { key } = object;
     const now = after.get(key) ?? {};
-    const record = now.unresolved ?? (now.id === undefined ? object.unresolved : undefined);
+    const record = now.record ?? (now.id === undefined ? object.unresolved : undefined);
     if (record) next.unresolved.set(key, record);
     const id = now.id ?? object.id;
     if (id === undefined) continue;
@@ -84,9 +85,9 @@ export function nextState(change: ResourceChange, after: ReadonlyMap<string, Obj
 /** Describes an object as its create was sent, since its arguments may have changed. */
 export function sentAsOf(
   kind: Kind,
-  { body, facts = {} }: { body: string | undefined; facts?: Values | undefined },
+  { body, args = {} }: { body: string | undefined; args?: Values | undefined },
 ): SentAs {
-  const owner = ownerIn(kind, facts);
+  const owner = ownerIn(kind, args);
   return withoutUndefined({ body, owner: owner === undefined ? owner : String(owner) });
 }
 
@@ -117,9 +118,9 @@ type Former = Pick<PlannedObject, "olds" | "sentAs">;
 
 /** How the state's object was sent. */
 function asBefore({ kind, secret }: Sending, { olds, sentAs }: Former): SentAs {
-  const facts = secret.has("advertiserId") ? {} : olds;
+  const args = secret.has("advertiserId") ? {} : olds;
   const body = fingerprintOfBody(kind, olds, secret);
-  return sentAs ? { ...sentAs, body: sentAs.body ?? "" } : sentAsOf(kind, { body, facts });
+  return sentAs ? { ...sentAs, body: sentAs.body ?? "" } : sentAsOf(kind, { body, args });
 }
 
 /**

@@ -22,9 +22,9 @@ import {
   idOfObject,
   isOfPlugin,
   markOf,
+  type ObjectRef,
   objectKey,
   parseKey,
-  type ResourceRef,
   type SentCreate,
   type Unresolved,
   whatHappened,
@@ -41,12 +41,9 @@ export interface SavedCreates {
   sent: readonly SentCreate[];
   /** The outcomes of creates, by mark: an object (`objectKey`), or an empty text. */
   resolved: ReadonlyMap<string, string>;
-  byKey: ReadonlyMap<
-    string,
-    { id: string | undefined; ref?: Omit<ResourceRef, "identity"> }
-  >;
-  /** The marks of the creates that the state lists as unresolved. */
-  unresolved: ReadonlySet<string>;
+  byKey: ReadonlyMap<string, { id: string | undefined; ref?: ObjectRef }>;
+  /** The creates that the state lists as unresolved, by mark. */
+  unresolved: ReadonlyMap<string, readonly (OpenCreate & Unresolved)[]>;
   /** Whether a resource has this object. @param account where the object was created, if that is known. */
   hasObject(kind: Kind["name"], id: string, account: string | undefined): boolean;
   /** Whether the resource or member with this key had this object, and left it live. */
@@ -222,7 +219,7 @@ function join(reports: readonly Report[]) {
   const [first] = reports;
   // Without a search, a repeated run has sent nothing: only the earliest operation's create.
   if (first && all.field === undefined)
-    return { ...all, body: first.body, facts: first.facts, name: first.name };
+    return { ...all, body: first.body, args: first.args, name: first.name };
   return { ...all, ...agreed(all, reports) };
 }
 
@@ -238,13 +235,13 @@ export function addUnresolved(
 
 /** The name and arguments that several creates of one object share, if nobody knows which of them made it. */
 function agreed(first: CreateRecord, others: readonly CreateRecord[]) {
-  const { body, name, facts = {} } = first;
+  const { body, name, args = {} } = first;
   if (body !== "" && others.every((each) => each.body === body)) return {};
-  const same = Object.entries(facts).filter(([property, value]) =>
-    others.every((each) => each.facts?.[property] === value),
+  const same = Object.entries(args).filter(([property, value]) =>
+    others.every((each) => each.args?.[property] === value),
   );
   const isNamed = others.every((each) => each.name === name);
-  return { body: "", name: isNamed ? name : undefined, facts: Object.fromEntries(same) };
+  return { body: "", name: isNamed ? name : undefined, args: Object.fromEntries(same) };
 }
 
 /**
@@ -360,31 +357,32 @@ export function isMade<C extends Pick<OpenCreate, "id" | "isDoubtful">>(
 export function asUnresolved(
   open: CreateRecord & Pick<OpenCreate, "key" | "id" | "isDoubtful">,
 ) {
-  const { at, latest, mark, body, name, facts, field, replaces } = open;
+  const { at, latest, mark, body, name, args, field, replaces } = open;
   let what = whatHappened(parseKey(open.key).label, open);
   if (open.isDoubtful)
     what +=
       " Only this machine's journal has it. Pulumi's record doesn't name its run, so it may be another state's.";
   // The engine takes no `undefined` in a state.
-  return withoutUndefined({ at, latest, mark, body, name, facts, field, replaces, what });
+  return withoutUndefined({ at, latest, mark, body, name, args, field, replaces, what });
 }
 
 /**
  * A create that the state lists as unresolved: what it says may be about an earlier sending than the last one.
- * @param last as the journals have it. @param again the fingerprint of what an interrupted run may have sent again.
+ * @param last as the journals have it. @param operation the last one that may have sent it.
  */
 export function asLastSent(
   record: Unresolved,
   last: OpenCreate | undefined,
-  again: string | undefined,
+  operation: SentCreate | undefined,
 ) {
   const { at, body, field } = record;
+  const again = operation && !isFirstSending(operation) ? operation.body : undefined;
   if (again === undefined && (last?.at || at) === at) return record;
   const { latest: _, ...sent } = record;
   const isSame = [again, last?.body].every((each) => (each ?? body) === body);
   if (field === undefined || (isSame && body !== "")) return sent;
   // After a search, a run with other arguments may have sent it again.
-  const { name: __, facts: ___, ...unknown } = sent;
+  const { name: __, args: ___, ...unknown } = sent;
   return { ...unknown, body: "" };
 }
 

@@ -15,12 +15,13 @@ import { type AnyKind, type Kind, pluginTokenOf, resourceOfType } from "../kinds
 import { decideObjects } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
+  ACCOUNT,
   IDENTITY,
   keyOfUrn,
   kindOf,
   memberOf,
+  type ObjectRef,
   providerAt,
-  type ResourceRef,
   readDeclared,
   readProgramContext,
   readStored,
@@ -100,7 +101,7 @@ export interface ExportedObject {
   kind: Kind;
   /** The name in reports: the resource's, or `<set>/<key>`; the URN if several objects of the kind share the name. */
   key: string;
-  ref: Omit<ResourceRef, "identity">;
+  ref: ObjectRef;
   resource: Resource;
   /** The arguments; a secret value is the text `(secret)`. */
   values: Values;
@@ -123,6 +124,11 @@ export function isRetained(isAsked: boolean, states: readonly (Resource | undefi
 export function keepingOption({ retainOnDelete, deletedWith }: Partial<Resource> = {}) {
   if (retainOnDelete) return "retainOnDelete";
   return deletedWith && "deletedWith";
+}
+
+/** The account that a resource's objects belong to. */
+export function accountIn({ outputs }: Partial<Resource> = {}) {
+  return outputs?.[ACCOUNT] as string | undefined;
 }
 
 /** The plugin's provider that has a resource; undefined for the dynamic provider. */

@@ -9,7 +9,6 @@ import {
 } from "../kinds/index.js";
 import {
   decideObjects,
-  isFirstSending,
   isToCreate,
   type PlannedObject,
   type SavedCreates,
@@ -21,7 +20,6 @@ import {
   mayBeSameAccount,
 } from "../settings/index.js";
 import {
-  ACCOUNT,
   IDENTITY,
   identifyingIn,
   kindOf,
@@ -37,6 +35,7 @@ import {
   type SentCreate,
 } from "../state/index.js";
 import {
+  accountIn,
   type ExportedObject,
   type ExportedStack,
   holdsSecret,
@@ -97,11 +96,6 @@ export interface SavedState extends ExportedStack, SavedCreates {
   listed(mark: string): ListedCreate | undefined;
   /** By `objectKey`, of objects that the state has. */
   interrupted: ReadonlyMap<string, Interruption>;
-  /**
-   * The creates that an earlier run had sent, and an interrupted one may have sent again: by mark, the fingerprint of what
-   * that run would send.
-   */
-  sentAgain: ReadonlyMap<string, string>;
   changes: InterruptedChanges;
 }
 
@@ -135,6 +129,13 @@ export function savedStateOf(
   runs.push(...dropped.map(({ run }) => run));
   const all = objectsIn(resources);
   const objects = all.filter(({ resource }) => !resource.delete);
+  const unresolved = objects.flatMap(({ ref, record, resource }) => {
+    if (!record) return [];
+    const account = accountIn(resource);
+    const provider = providerIn(resource);
+    const { urn } = resource;
+    return { ...record, key: ref.key, run: "", account, provider, urn, isInState: true };
+  });
   const byId = Map.groupBy(resources, ({ id = "" }) => id);
   const byObject = Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id));
   const byOwner = Map.groupBy(objects, ({ kind, values }) =>
@@ -149,8 +150,7 @@ export function savedStateOf(
   const providers = new Map<string, Set<unknown>>();
   for (const { type, urn } of current)
     if (type === PLUGIN_PROVIDER) providers.set(providerAt(urn), new Set());
-  for (const each of current)
-    providers.get(providerIn(each) ?? "")?.add(each.outputs?.[ACCOUNT]);
+  for (const each of current) providers.get(providerIn(each) ?? "")?.add(accountIn(each));
   const allWith = (kind: Kind["name"], id: string) =>
     byObject.get(objectKey(kind, id)) ?? [];
   return {
@@ -159,7 +159,7 @@ export function savedStateOf(
     all,
     objects,
     byKey: new Map(objects.map((each) => [each.ref.key, each])),
-    unresolved: new Set(objects.flatMap(({ record }) => record?.mark ?? [])),
+    unresolved: Map.groupBy(unresolved, ({ mark }) => mark),
     resourceAt: (urn) => byName.get(urn),
     withId: (id) => byId.get(id) ?? [],
     allWith,
@@ -171,7 +171,7 @@ export function savedStateOf(
     ownedBy: (kind, id) => byOwner.get(objectKey(kind, id)) ?? [],
     hasObject: (kind, id, account) =>
       allWith(kind, id).some(({ resource }) =>
-        mayBeSameAccount(account, resource.outputs?.[ACCOUNT]),
+        mayBeSameAccount(account, accountIn(resource)),
       ),
     hasLeft: (key, id) => hasLeft.has(`${key} ${id}`),
     runs: new Set(runs.filter((run) => run !== "")),
@@ -183,9 +183,6 @@ export function savedStateOf(
       creates: sent.filter(({ run, isOfUpdate }) => isOfUpdate && !isThisRun(run)),
       objects: objectChanges,
     },
-    sentAgain: new Map(
-      sent.filter((each) => !isFirstSending(each)).map(({ mark, body }) => [mark, body]),
-    ),
     listed: (mark) => listed.get(mark),
   };
 }

@@ -1,13 +1,7 @@
 /** Messages that the program process, the provider process and the command share. Pure. */
 import { agree, COMMAND, inStack, printable, shellWord } from "../base/index.js";
 import { CATALOG_SEPARATOR, type Kind, setNamed } from "../kinds/index.js";
-import {
-  catalogIn,
-  isOfPlugin,
-  parseKey,
-  type ResourceRef,
-  resourceKeyIn,
-} from "./names.js";
+import { catalogIn, isOfPlugin, type ObjectRef, parseKey, resourceKeyIn } from "./names.js";
 import type { CreateRecord } from "./stored.js";
 
 /** How many objects a run's message lists at most; `pending` lists all. */
@@ -15,8 +9,8 @@ export const MAX_LISTED = 20;
 
 /** Describes an object to look for in the account: `the ConversionEvent named "Signup" (advertiserId 1), sent at …`. */
 export function describe(kind: Kind["name"], create: CreateRecord) {
-  const { name, facts = {}, field, mark, replaces, at } = create;
-  const details = Object.entries(facts).map(
+  const { name, args = {}, field, mark, replaces, at } = create;
+  const details = Object.entries(args).map(
     ([property, value]) => `${property} ${printable(String(value))}`,
   );
   let text = `the ${kind}`;
@@ -54,11 +48,11 @@ export function optionsOf(option: string, values: Iterable<string>) {
 }
 
 /** A create, as printed commands name it. */
-type Answerable = Pick<ResourceRef, "shownName"> &
-  Partial<Pick<ResourceRef, "member" | "resource">>;
+type Answerable = Pick<ObjectRef, "shownName"> &
+  Partial<Pick<ObjectRef, "member" | "resource">>;
 
 /** Whether a create is about events of a set that nobody can tell, since they are secret: no id can be the answer. */
-export function isOfHiddenEvents({ resource, member = "" }: Partial<ResourceRef>) {
+export function isOfHiddenEvents({ resource, member = "" }: Partial<ObjectRef>) {
   return setNamed(String(resource)) !== undefined && member === "";
 }
 
@@ -142,7 +136,7 @@ export const MAY_BE_ADOPTED = "another resource may adopt it";
  * known. @param code formats what is typed.
  */
 export function renameCure(
-  ref: Omit<ResourceRef, "identity">,
+  ref: ObjectRef,
   former: Partial<Record<"id" | "urn", string | undefined>> & {
     key: string;
     isInState?: boolean | undefined;

@@ -124,14 +124,17 @@ interface ParsedKey extends Place {
   shownName: string;
 }
 
-/** A resource of a known stack, or one member of a set. */
-export interface ResourceRef extends ParsedKey {
-  /** The resource's identity, for a member too. */
-  identity: string;
+export interface ObjectRef extends ParsedKey {
   /** The resource's URN; for a member, followed by the member's key. */
   urn: string;
   /** The resource's URN, at which the engine shows messages. */
   resourceUrn: string;
+}
+
+/** A resource of a known stack, or one member of a set. */
+export interface ResourceRef extends ObjectRef {
+  /** The resource's identity, for a member too. */
+  identity: string;
 }
 
 export function refOf(resource: ResourceName, identity: string): ResourceRef {
@@ -176,13 +179,13 @@ export function refOfKey(key: string, stackPath: string) {
 export function refOfUrn(resource: ResourceName, urn: string): ResourceRef {
   const [head = "", project = ""] = urn.split("::", 2);
   const stack = head.slice("urn:pulumi:".length);
-  const place = parseKey(keyOfUrn(resource, urn));
-  const identity = identityText(`${DEFAULT_ORGANIZATION}/${project}/${stack}`, place);
-  return { ...refOf(resource, identity), urn, resourceUrn: urn };
+  const ref = refAt(keyOfUrn(resource, urn), urn);
+  const identity = identityText(`${DEFAULT_ORGANIZATION}/${project}/${stack}`, ref);
+  return { ...ref, identity };
 }
 
 /** @returns a ref without an identity, since a URN does not name the organization. */
-export function refAt(key: string, resourceUrn: string) {
+export function refAt(key: string, resourceUrn: string): ObjectRef {
   const ref = parseKey(key);
   const urn = ref.member === undefined ? resourceUrn : memberOf(resourceUrn, ref.member);
   return { ...ref, urn, resourceUrn };

@@ -4,7 +4,7 @@
  */
 import { asRecord, pick, type Values } from "../base/index.js";
 import type { AnyKind } from "../kinds/index.js";
-import { isPlatformId } from "../rules/index.js";
+import { exactId, isPlatformId } from "../rules/index.js";
 import {
   ACCOUNT,
   CREATED,
@@ -121,17 +121,12 @@ export function readStoredSet(outputs: Values): StoredSet {
 
 /**
  * The outputs that {@link readStored} reads. An absent value is undefined.
- * @param asId makes an output of an id. @param account empty if it is not known.
+ * @param account empty if it is not known.
  */
-export function writeStored(
-  resource: AnyKind,
-  stored: StoredSet,
-  asId: (digits: string) => number | string,
-  account: string,
-): Values {
+export function writeStored(resource: AnyKind, stored: StoredSet, account: string): Values {
   const { advertiserId, defaults, events, eventIds, sentAs, unresolved, left, resolved } =
     stored;
-  const ids = Object.fromEntries(Array.from(eventIds, ([key, id]) => [key, asId(id)]));
+  const ids = Object.fromEntries(Array.from(eventIds, ([key, id]) => [key, exactId(id)]));
   const common = {
     [CREATED]: stored.created,
     [LEFT_LIVE]: left.length === 0 ? undefined : left,

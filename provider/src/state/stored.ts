@@ -24,7 +24,7 @@ export interface CreateRecord {
   /** The object's name on the platform; absent if it is secret. */
   name?: string | undefined;
   /** The arguments that distinguish the object from others for people, by their names in the program. */
-  facts?: Readonly<Record<string, string | number | boolean>> | undefined;
+  args?: Readonly<Record<string, string | number | boolean>> | undefined;
   /** The id of the object that the create was to replace. */
   replaces?: string | undefined;
 }
@@ -39,12 +39,12 @@ export interface Unresolved extends CreateRecord {
 
 /** The name and the arguments that tell an object of this kind from others, without secret and unknown ones. */
 export function identifyingIn(kind: Kind, properties: Values, secret: ReadonlySet<string>) {
-  const facts: Record<string, string | number | boolean> = {};
+  const args: Record<string, string | number | boolean> = {};
   for (const property of kind.identifyingProperties) {
     const value = properties[property];
-    if (isPlain(value) && !secret.has(property)) facts[property] = value;
+    if (isPlain(value) && !secret.has(property)) args[property] = value;
   }
-  return { name: displayName(kind, properties, secret), facts };
+  return { name: displayName(kind, properties, secret), args };
 }
 
 /** A create of an earlier run that the state doesn't account for, as a pending operation or a journal has it. */

@@ -713,9 +713,9 @@ export class Simulation {
     const isNamesake = ({
       key: other,
       name: its,
-      facts = {},
-    }: Pick<KnownCreate, "key" | "name" | "facts">) =>
-      parseKey(other).kind === kind && its === nameIn(fields) && hasOwner(facts, fields);
+      args = {},
+    }: Pick<KnownCreate, "key" | "name" | "args">) =>
+      parseKey(other).kind === kind && its === nameIn(fields) && hasOwner(args, fields);
     // One journal may have the create, and another one its id.
     const idOf = ({ mark, id }: KnownCreate) =>
       id ?? run.known.find((each) => each.mark === mark && each.id !== undefined)?.id ?? "";
@@ -1152,13 +1152,10 @@ export class Simulation {
 }
 
 /** A create of an earlier run, as a pending operation or a journal has it. */
-type KnownCreate = Pick<
-  JournalEntry,
-  "key" | "mark" | "name" | "facts" | "replaces" | "id"
->;
+type KnownCreate = Pick<JournalEntry, "key" | "mark" | "name" | "args" | "replaces" | "id">;
 
-function isLike({ name, facts }: Pick<KnownCreate, "name" | "facts">, fields: Values) {
-  return name === nameIn(fields) && facts?.value === fields.value;
+function isLike({ name, args }: Pick<KnownCreate, "name" | "args">, fields: Values) {
+  return name === nameIn(fields) && args?.value === fields.value;
 }
 
 interface Held {

@@ -120,7 +120,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   ],
   [
     "a search that finds none: sent again at once",
-    "operations/create.ts",
+    "operations/search.ts",
     "if (!wasJustSent && passedMs >= waitMs)",
     "if (ids.length === 0)",
   ],

@@ -9,9 +9,9 @@ export type Examples = Readonly<Record<string, () => string | Promise<string>>>;
 export const AT = "2026-01-01T00:00:00.000Z";
 export const STACK = "organization/shop/dev";
 export const purchase = refOf("ConversionEvent", "shop/dev::purchase");
-const facts = { advertiserId: 7, value: 25 };
+const args = { advertiserId: 7, value: 25 };
 export const open = (key: string, more: Partial<OpenCreate> = {}): OpenCreate => ({
-  ...{ key, run: "r", at: AT, mark: "m", body: "b", name: "Purchase", facts },
+  ...{ key, run: "r", at: AT, mark: "m", body: "b", name: "Purchase", args },
   ...more,
 });
 export const OLD = "ConversionEvent::old";
@@ -20,7 +20,7 @@ export const record = {
   mark: "m",
   body: "b",
   name: "Purchase",
-  facts,
+  args,
   what: "The connection ended.",
 };
 

@@ -231,8 +231,6 @@ export const operations: Examples = {
     tell.adoptionNotice(purchase, "4711", ABLE).text,
   "only the state changes": () =>
     tell.stateOnlyNotice(purchase, "42", ["value 25 → 26"]).text,
-  "a name that differs only in broken letters": () =>
-    tell.brokenNameNotice(purchase, ['eventName "Café" → "CafÃ©"']).text,
   "a preview of a replacement": () =>
     tell.replacedNotice(event, purchase, LIVE, "is replaced").text,
   "a preview of a replacement that deletes": () =>
@@ -252,10 +250,9 @@ export const operations: Examples = {
   "a replacement, for which Pulumi drops what a policy changes": () =>
     tell.remediatedMessage(purchase, ["clickWindow", "viewWindow"]),
   "a set deletes what is adopted later": () =>
-    tell.adoptedTooLateMessage(purchase, "42", "ConversionEventSet::funnel"),
+    tell.adoptedTooLateMessage(purchase.label, "42", funnel.label),
   "a set deletes what may be adopted later": () =>
-    tell.adoptedTooLateMessage(purchase, UNKNOWN, "ConversionEventSet::funnel"),
-  "the same with the plugin": () => tell.adoptedMeanwhileMessage(funnel, "42"),
+    tell.adoptedTooLateMessage(purchase.label, UNKNOWN, funnel.label),
   "an adoption of what this run has deleted": () =>
     tell.adoptedDeletedMessage(purchase, "42"),
   "a set: a new key with the name of a removed one": () =>
@@ -305,7 +302,6 @@ export const operations: Examples = {
         tell.stateOnlyNotice(ref, "42", ["value 25 → 26"]),
         tell.secondObjectNotice(ref, event, "42"),
         tell.goneNotice(ref),
-        tell.brokenNameNotice(ref, ['eventName "Café" → "CafÃ©"']),
         tell.tooEarlyNotice(target, AT),
         tell.driftNotice(ref, ["value 26 → 99"]),
         tell.foundDifferentNotice(ref, ["value 26 → 99"]),
