@@ -296,6 +296,32 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     });
   });
 
+  it.each(["up", "destroy"])(
+    "through the plugin, an unresolved create stays in the state in an `%s` without it, until it is resolved",
+    async (command) => {
+      const { sandbox, fixture } = await start(shape);
+      const [e, other] = [fixture("e"), fixture("other")];
+      for (const each of [e, other]) each.engine.plugin = "default";
+      sandbox.fail(LOST);
+      expect((await e.up()).error).toMatch(/Look in the account for/);
+      const leave = async () => {
+        if (command === "destroy") return e.engine.destroy();
+        const program = [other.is({ eventName: "O" }), e.gone()];
+        const next = other.engine.newRun();
+        const errors = await runProgram(next, program);
+        await next.close();
+        return errors.at(-1);
+      };
+      for (let time = 0; time < 2; time++)
+        expect(await leave()).toMatch(/outcome of 1 create is unknown.*Pulumi would forget this/s);
+      const { mark } = e.unresolved ?? expect.fail();
+      await e.engine.refresh(answering(mark, "2"));
+      expect([e.id, await leave()]).toEqual(["2", undefined]);
+      expect(e.engine.state).toBeUndefined();
+      expect(sandbox.eventPosts).toBe(command === "up" ? 2 : 1);
+    },
+  );
+
   it("existingId under another name resolves nothing", async () => {
     const { sandbox, fixture, run, journal } = await start(shape);
     sandbox.fail(LOST);

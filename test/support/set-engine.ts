@@ -305,7 +305,8 @@ abstract class Engine {
     const { id, inputs, outputs, retainOnDelete = false } = state;
     const end = this.saved.begin("deleting", { ...state, urn: this.urn });
     try {
-      if (inputs.deletionPolicy === "delete" && !retainOnDelete)
+      const isCalled = this.plugin !== undefined || inputs.deletionPolicy === "delete";
+      if (isCalled && !retainOnDelete)
         await this.provider(run).delete(id, outputs);
       this.saved.set(at, undefined);
     } finally {

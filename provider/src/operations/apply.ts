@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import {
   type AdvertisingError,
+  BlockedCreateError,
   isoNow,
   isPlain,
   RefusedError,
@@ -44,6 +45,7 @@ import { planOfCreate } from "./create.js";
 import { createdAt, ObjectOperations, type Target } from "./execute.js";
 import {
   deletedNotice,
+  forgottenMessage,
   leftMessage,
   replacedNotice,
   savedAsSentMessage,
@@ -130,11 +132,11 @@ export async function deleteResource(
   leaving: { id: string; properties: Values; ref?: ResourceRef },
 ) {
   const { id, properties } = leaving;
-  const { eventIds, left } = readStored(resource, id, properties);
-  // The create is unresolved: the object to delete is not known.
-  if (eventIds.size === 0) return;
+  const { eventIds, left, unresolved } = readStored(resource, id, properties);
   runtime.record.notePassed(isResource(resource, id, properties));
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
+  if (ref) await assertResolved(runtime, ref, unresolved);
+  if (eventIds.size === 0) return;
   let label = ref?.label ?? `${resource.name} ${id}`;
   // A set's own id means nothing to people.
   const isSet = "member" in resource;
@@ -159,6 +161,25 @@ export async function deleteResource(
   }
   // After what leaves now.
   if (ref) operations.tellFormerlyLeft(ref, left);
+}
+
+/** @throws BlockedCreateError if only this resource lists a create of unknown outcome, also after this run. */
+async function assertResolved(
+  { deployment, record }: Runtime,
+  ref: ResourceRef,
+  unresolved: StoredSet["unresolved"],
+) {
+  if (unresolved.size === 0) return;
+  const saved = await record.stateNow();
+  const open = [...unresolved].flatMap(([key, each]) => {
+    const { mark } = each;
+    const others = saved?.unresolved.get(mark) ?? [];
+    const isKept = others.some(({ urn }) => urn !== ref.resourceUrn);
+    if (isKept || record.resolved.has(mark) || saved?.resolved.has(mark)) return [];
+    deployment.named.add(mark);
+    return { ref: objectRef(ref, key), record: each };
+  });
+  if (open.length > 0) throw new BlockedCreateError(forgottenMessage(open));
 }
 
 /** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */

@@ -6,7 +6,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ArgumentsError, BlockedCreateError } from "../base/index.js";
 import { kindsByName, resourceOfType } from "../kinds/index.js";
-import { adoptedBy, isMade, type OpenCreate, type OpenCreates } from "../plan/index.js";
+import {
+  adoptedBy,
+  asUnresolved,
+  isMade,
+  type OpenCreate,
+  type OpenCreates,
+} from "../plan/index.js";
 import {
   type EngineRun,
   type ExportedObject,
@@ -74,7 +80,10 @@ export async function awaitRecord(runtime: Runtime) {
   });
   if (forgotten.length === 0) return;
   for (const { mark } of forgotten) deployment.named.add(mark);
-  throw new BlockedCreateError(undeclaredMessage(forgotten));
+  const objects = forgotten.map((each) => {
+    return { ref: parseKey(each.key), record: asUnresolved(each) };
+  });
+  throw new BlockedCreateError(undeclaredMessage(objects));
 }
 
 /**

@@ -23,7 +23,6 @@ import {
 import { type Kind, ownerIn, warningsIn } from "../kinds/index.js";
 import {
   type Abilities,
-  asUnresolved,
   type Fate,
   type OpenCreate,
   type PlannedObject,
@@ -608,11 +607,15 @@ export function setFailureMessage(
   };
 }
 
-/** The error of a program that has not declared a set so far. @param all what an interrupted update of it has sent. */
-export function undeclaredMessage(all: readonly OpenCreate[]) {
-  const open = all.map((each) => ({ ref: parseKey(each.key), record: asUnresolved(each) }));
+/** The same, before the last resource of a program of the classes. */
+export function undeclaredMessage(open: readonly OpenObject[]) {
+  return `${forgottenMessage(open)} If it's declared after an await: resolve this first, or declare it before the first await.`;
+}
+
+/** The error of a run that would take unresolved creates out of Pulumi's record. */
+export function forgottenMessage(open: readonly OpenObject[]) {
   return `${unresolvedMessage(open)}
-The program hasn't declared this so far, and Pulumi would forget it. If it has another name now, add an alias or its formerKey. If it's declared after an await: resolve this first, or declare it before the first await.`;
+Pulumi would forget this. If the program has it under another name now, add an alias or its formerKey.`;
 }
 
 /** The error of an `up` or a preview while creates are unresolved. @param open at least one. */

@@ -218,8 +218,8 @@ export const operations: Examples = {
     ]).text,
   "an interrupted update of a set that the run leaves out": () =>
     tell.leftOutMessage([purchase]),
-  "an interrupted update of a set that the program has not declared": () =>
-    tell.undeclaredMessage([open('ConversionEventSet::funnel["old"]')]),
+  "an unresolved create that would leave the state": () =>
+    tell.undeclaredMessage([{ ref: purchase, record: asUnresolved(open(OLD)) }]),
   "many that a run has not come to": () => {
     const numbers = Array.from({ length: 25 }, (_, n) => n + 1);
     const all = numbers.map((n) => open(`${OLD}-${n}`, { id: String(100 + n) }));
