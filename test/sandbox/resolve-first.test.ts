@@ -313,7 +313,9 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
         return errors.at(-1);
       };
       for (let time = 0; time < 2; time++)
-        expect(await leave()).toMatch(/outcome of 1 create is unknown.*Pulumi would forget this/s);
+        expect(await leave()).toMatch(
+          /outcome of 1 create is unknown.*Pulumi would forget this/s,
+        );
       const { mark } = e.unresolved ?? expect.fail();
       await e.engine.refresh(answering(mark, "2"));
       expect([e.id, await leave()]).toEqual(["2", undefined]);

@@ -306,8 +306,7 @@ abstract class Engine {
     const end = this.saved.begin("deleting", { ...state, urn: this.urn });
     try {
       const isCalled = this.plugin !== undefined || inputs.deletionPolicy === "delete";
-      if (isCalled && !retainOnDelete)
-        await this.provider(run).delete(id, outputs);
+      if (isCalled && !retainOnDelete) await this.provider(run).delete(id, outputs);
       this.saved.set(at, undefined);
     } finally {
       end();

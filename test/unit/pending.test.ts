@@ -120,6 +120,18 @@ describe("what is pending", () => {
       [[], [creating("buy"), creating("buy", { __run: OTHER })]],
     ],
     [
+      "none of a resource for which an object is known: the next `up` takes that one over",
+      [],
+      [
+        [
+          storedEvent("there", 1, {
+            __resolved: { [markOf(RUN, BUY)]: "ConversionEvent 9" },
+          }),
+        ],
+        [creating("buy"), creating("buy", { __run: OTHER })],
+      ],
+    ],
+    [
       "the members of an update: new, and changed",
       ["funnel/a (record)", "funnel/c (record)"],
       [[FUNNEL], [updating({ a: { ...entry("A"), value: 2 }, c: entry("C") })]],

@@ -283,6 +283,7 @@ function listing(creates: StackCreates) {
     lines.push(
       `${count(open.length, "create is", "creates are")} unresolved, and may or may not have reached the platform:`,
       ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
+      ...(named.size < open.length ? [SENT_BY_SEVERAL] : []),
       "If a run is in progress, these may be its creates: let it end first.",
       ...resolveCommands([...named.values()]),
     );
@@ -299,6 +300,9 @@ function listing(creates: StackCreates) {
     );
   return lines;
 }
+
+const SENT_BY_SEVERAL =
+  "Several runs may have sent creates of one name. If you find several objects, answer with all their ids at once: the other creates of that name count as not carried out.";
 
 function whatIsKnown({ ref, record }: Create) {
   if (isOfHiddenEvents(ref)) return HIDDEN_EVENTS;

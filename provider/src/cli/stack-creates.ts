@@ -74,11 +74,15 @@ export function stackCreatesIn(
     knownBy === "state" || openMarks.has(record.mark);
   const asking = sorted.filter(isOpen);
   const isKnown = ({ ref, record }: Create) => isMade(record) && !isOfHiddenEvents(ref);
+  const created = asking.filter(isKnown);
+  // The next run takes such an object over, and sends nothing: that resolves what other runs have sent for it.
+  const made = new Set(created.map(({ ref }) => ref.urn));
+  const isAsked = (each: Create) => each.knownBy === "state" || !made.has(each.ref.urn);
   return {
     stack,
     saved,
-    open: asking.filter((each) => !isKnown(each)),
-    created: asking.filter(isKnown),
+    open: asking.filter((each) => !isKnown(each) && isAsked(each)),
+    created,
     ended: sorted.filter((each) => !isOpen(each) && each.knownBy === "journal"),
     journals: journals.filter((each) => isOfState(each, saved)),
     settled: settledJournals(journals, saved, ({ mark }) => openMarks.has(mark)),

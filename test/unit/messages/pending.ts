@@ -86,6 +86,8 @@ const examples: Examples = {
       resources: [signup],
       journal: [line("order", "sent"), line("made", "created", { id: "9" })],
     }),
+  "pending: two runs may have sent it": () =>
+    pending({ resources: [signup], pendingOperations: [interruptedView, elsewhere] }),
   "pending: all is accounted for": () =>
     pending({ resources: [resolvedView], pendingOperations: [interruptedView] }),
   "pending: answers about a set that was taken out of the state after its killed update":
