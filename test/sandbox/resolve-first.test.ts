@@ -499,6 +499,28 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
   });
 });
 
+it.each([true, false])(
+  "an answer for a set's replacement that deletes: the next run deletes the former object (delete is known then: %s)",
+  async (isKnown) => {
+    const { sandbox, fixture } = await start("a set's event");
+    const e = fixture("e");
+    const { delete: deletes } = eventOperations;
+    const options = { settings: operatedSettings({ delete: deletes }) };
+    e.engine.declares = { deletes: true };
+    await e.up({}, options);
+    sandbox.fail(LOST);
+    await e.up({ value: 2 }, options);
+    await e.engine.refresh({ ...options, ...answering(e.unresolved?.mark, "3") });
+    expect([e.id, e.left]).toEqual(["3", []]);
+    const next = isKnown ? options : undefined;
+    const told = await e.preview({ value: 2 }, next);
+    expect(told).toMatch(isKnown ? /deletes each old object \(2\)/ : /\(2\) stays live/);
+    expect((await e.up({ value: 2 }, next)).error).toBeUndefined();
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: isKnown ? 1 : 0 });
+    expect(await e.preview({ value: 2 }, next)).toBe("");
+  },
+);
+
 it("a key that is renamed in a set after a kill is not made again, and nothing else of the set is sent", async () => {
   const [sandbox, folder] = [await operatedSandbox(), newFolder()];
   const engine = new SetEngine(sandbox, folder);

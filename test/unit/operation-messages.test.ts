@@ -10,7 +10,11 @@ import {
   usedMessage,
 } from "../../provider/src/operations/messages.js";
 import type { FailedDelete, Outcome } from "../../provider/src/operations/outcome.js";
-import { type Abilities, decideObjects } from "../../provider/src/plan/index.js";
+import {
+  type Abilities,
+  decideObjects,
+  type PlannedObject,
+} from "../../provider/src/plan/index.js";
 import {
   memberRef,
   readDeclaredSet,
@@ -53,6 +57,8 @@ function members(olds: object, news: object, can = NO_ABILITIES) {
     fateOf: (id) => ({ id, isDeleted: Boolean(can.delete) }),
   });
 }
+const planOf = (those: readonly PlannedObject[], can = NO_ABILITIES, kept: string[] = []) =>
+  planMessage({ kind: conversionEvent, can, ref: set }, those, (id) => kept.includes(id));
 /** As Pulumi gives them: sorted as text, `k10` before `k2`. */
 const keys = (amount: number) => Array.from({ length: amount }, (_, at) => `k${at}`).sort();
 const many = (amount: number) => Object.fromEntries(keys(amount).map((key) => [key, A]));
@@ -142,15 +148,13 @@ describe("a preview says what becomes of each key", () => {
     ],
   ])("%s", (_, can, unresolved, events, kept, lines) => {
     const those = members({ ...HELD, unresolved }, { events }, can);
-    expect(planMessage(conversionEvent, those, can, (id) => kept.includes(id))).toBe(
-      lines.join("\n"),
-    );
+    expect(planOf(those, can, kept)).toBe(lines.join("\n"));
   });
 
   it("and that perhaps the old ones are deleted, where the advertiser is replaced", () => {
     const { events } = HELD;
     const those = members(HELD, { events, advertiserId: UNKNOWN }, ALL);
-    expect(planMessage(conversionEvent, those, ALL)?.split("\n").slice(2)).toEqual([
+    expect(planOf(those, ALL)?.split("\n").slice(2)).toEqual([
       'At the end, if all goes well in the set, `pulumi up` deletes each old object (1–4) on the platform (deletionPolicy: "delete").',
     ]);
   });
@@ -188,14 +192,11 @@ describe("a preview says what becomes of each key", () => {
       ],
     ],
   ])("%s", (_, events, lines) => {
-    expect(planMessage(conversionEvent, members(HELD, { events }, ALL), ALL)).toBe(
-      lines.join("\n"),
-    );
+    expect(planOf(members(HELD, { events }, ALL), ALL)).toBe(lines.join("\n"));
   });
 
   it("lists the first of thousands, without control characters, and says nothing if there is nothing to do", () => {
-    const planned = (events: object, olds = {}) =>
-      planMessage(conversionEvent, members(olds, { events }), NO_ABILITIES);
+    const planned = (events: object, olds = {}) => planOf(members(olds, { events }));
     expect(planned(many(3000))).toBe(
       `events: 3000 to create, 0 unchanged\n  to create: ${FIRST_20}, and 2980 more`,
     );
@@ -220,7 +221,7 @@ describe("after an `up`", () => {
         isDeleted: false,
       }));
     const told = (amount: number) =>
-      leftMessage(conversionEvent, left(amount))?.split("\n");
+      leftMessage(conversionEvent, set, left(amount))?.split("\n");
     expect(told(3)).toEqual([
       "No longer managed: 3 live events, 1–3.",
       "  k0 (1), k1 (2), k2 (3)",
@@ -239,7 +240,7 @@ describe("after an `up`", () => {
     const told = (advertiserId: number) => {
       const news = { advertiserId, events: { d: A } };
       const olds = { events: { gone: A }, eventIds: { gone: 4 } };
-      return planMessage(conversionEvent, members(olds, news), NO_ABILITIES);
+      return planOf(members(olds, news));
     };
     expect(told(7)).toContain(hint);
     expect(told(8)).not.toContain(hint);

@@ -263,8 +263,8 @@ function resolvedMessage(answer: Answer, before: StackCreates, after: StackCreat
     return `Forgotten: ${shownName} (id ${create.record.id ?? "unknown"}). Nothing changes on the platform.`;
   if (id === "") return `Resolved as not created: ${shownName}`;
   let text = `Resolved as created with id ${id}: ${shownName}`;
-  const [old, now] = [before, after].map(({ saved }) => saved.byKey.get(key)?.id);
-  if (old !== undefined && old !== id && now === id)
+  const [old = "", now] = [before, after].map(({ saved }) => saved.byKey.get(key)?.id);
+  if (now === id && after.saved.allWith(kind, old).length === 0 && old !== "")
     text += `. ${staysLive(kindsByName[kind], `The old object ${old}`)}`;
   return joined(". It is managed as ", text, managerOf(answer, before)?.ref.shownName);
 }

@@ -36,6 +36,7 @@ import {
   type ResourceRef,
   readStored,
   refOfUrn,
+  replacedKey,
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
@@ -272,7 +273,7 @@ function remainderOf(object: PlannedObject, waiting: ReadonlySet<string>) {
   const { id = "", key, formerKey = key } = object;
   if (!waiting.has(id)) return isRemoved(object) ? [] : object;
   if (isRemoved(object)) return object;
-  const old = { key: `${formerKey}#${id}`, formerKey, unresolved: undefined };
+  const old = { key: replacedKey(formerKey, id), formerKey, unresolved: undefined };
   return [object, { ...object, ...old }];
 }
 
@@ -439,7 +440,7 @@ function setOutputs(
   const { outcomes, unmanaged, failedDeletes, after } = done;
   const { messages } = runtime;
   const left = unmanaged.map(({ id, key }) => ({ key, ...fateOf(id) }));
-  messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, left));
+  messages.tellAt("warn", ref.resourceUrn, leftMessage(kind, ref, left));
   messages.tellAt("info", ref.resourceUrn, usedMessage(ref, objects, outcomes));
   if (failedDeletes.length === 0 && !outcomes.values().some(isTrouble))
     return done.saved.properties;

@@ -22,6 +22,7 @@ import {
   keepingOption,
   objectsIn,
   providerIn,
+  type Resource,
   refIn,
   type SavedState,
 } from "../record/index.js";
@@ -137,25 +138,23 @@ export async function tellEnd(runtime: Runtime) {
 /** Names the objects whose resources leave the state because the program doesn't declare them. */
 async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedState) {
   const { deployment, messages, record } = runtime;
-  const inRun = saved.resources.filter((resource) => {
-    // Another provider has a process of its own.
-    const isOwn = providerIn(resource) === runtime.provider;
-    return isOwn && resourceOfType(resource.type) && isInRun(resource.urn, command);
-  });
-  const own = new Set(inRun);
+  /** Another provider has a process of its own. */
+  const isInOwnRun = (resource: Resource) =>
+    providerIn(resource) === runtime.provider && isInRun(resource.urn, command);
   const checked = saved.all.filter(({ ref, resource }) => {
-    return own.has(resource) && deployment.isInProgram(ref.key);
+    return isInOwnRun(resource) && deployment.isInProgram(ref.key);
   });
   tellKept(runtime, checked);
   // After a failure Pulumi removes nothing; and a resource that wasn't checked may still be declared.
   const isComplete = deployment.isWhole || runtime.provider !== undefined;
   if (deployment.hasFailed || command.hasDependents) return;
   if (!isComplete && !isPartial(command)) return;
-  const leaving = inRun.filter((resource) => {
+  const leaving = saved.resources.filter((resource) => {
     const of = resourceOfType(resource.type);
     // Without this option the engine calls `delete`, which says what it does.
     const isCalled = !keepingOption(resource);
-    if (!of || resource.protect || (isCalled && deployment.isUp)) return false;
+    if (!of || !isInOwnRun(resource) || resource.protect) return false;
+    if (isCalled && deployment.isUp) return false;
     const isDeclared = deployment.isInProgram(keyOfUrn(of.name, resource.urn));
     // An earlier run has not come to its end, of which Pulumi's JSON doesn't show a step.
     if (resource.delete) return !("member" in of && isDeclared);

@@ -286,6 +286,11 @@ export function deletedNotice(label: string, deleted: readonly Pick<Fate, "id">[
   return notice("deleted", { label }, text);
 }
 
+/** About a delete of unknown outcome: the engine keeps the state as it was. */
+export function mayBeGone(id: string) {
+  return `Until that succeeds, don't declare ${id} again: it may be gone.`;
+}
+
 /** The error of a removed set, of which not all could be deleted: the engine keeps its state as it was. */
 export function setKeptMessage(failed: readonly FailedDelete[]) {
   const errors = failed.map(({ error }) => error.message);
@@ -439,14 +444,13 @@ const PLAN: Partial<Record<ShownAction, string>> = {
 };
 
 /**
- * The plan of an `up` for a set; undefined without changes. @param abilities the operations known for the kind.
+ * The plan of an `up` for a set; undefined without changes. @param set with the operations known for the kind.
  * @param isKept whether another resource has an object from now on.
  */
 export function planMessage(
-  kind: Kind,
+  { kind, can, ref }: { kind: Kind; can: Abilities; ref: ResourceRef },
   members: readonly PlannedObject[],
-  abilities: Abilities,
-  isKept: (id: string) => boolean = () => false,
+  isKept: (id: string) => boolean,
 ) {
   const byAction = Map.groupBy(members, shownAction);
   const counts: string[] = [];
@@ -455,7 +459,7 @@ export function planMessage(
     const those = byAction.get(action as ShownAction) ?? [];
     if (those.length === 0) continue;
     counts.push(`${those.length} ${title}`);
-    const sends = action === "adopt" ? ` (${sentForAdoption(abilities)})` : "";
+    const sends = action === "adopt" ? ` (${sentForAdoption(can)})` : "";
     lines.push(`  ${title}${sends}: ${listed(those.map(shownMember))}`);
   }
   if (counts.length === 0) return undefined;
@@ -466,7 +470,9 @@ export function planMessage(
   counts.push(`${byAction.get("same")?.length ?? 0} unchanged`);
   lines.push(...renameHints(kind, members, isKept));
   if (live.length > 0)
-    lines.push(liveSentences(kind, `Each old object (${idsOf(live)})`, live));
+    lines.push(
+      liveSentences(kind, `Each old object (${idsOf(live)})${unlessAdopted(ref)}`, live),
+    );
   if (gone.length > 0)
     lines.push(
       `At the end, if all goes well in the set, \`pulumi up\` deletes each old object (${idsOf(gone)}) on the platform (${ASKED}).`,
@@ -507,14 +513,23 @@ function renameHints(
   return cut(hints, MAX_LISTED);
 }
 
+/** The plugin doesn't know what other resources are declared, and what they adopt, before it comes to them. */
+function unlessAdopted(set: ResourceRef) {
+  return isOfPlugin(set) ? " that no other resource adopts" : "";
+}
+
 /** @param left the objects that the `up` has left live and unmanaged. */
-export function leftMessage(kind: Kind, left: readonly (Fate & Pick<LeftLive, "key">)[]) {
+export function leftMessage(
+  kind: Kind,
+  ref: ResourceRef,
+  left: readonly (Fate & Pick<LeftLive, "key">)[],
+) {
   if (left.length === 0) return undefined;
   const those = left.map(({ id, key }) => `${key} (${id})`);
   return [
     `No longer managed: ${count(left.length, `live ${kind.create.noun}`)}, ${idsOf(left)}.`,
     `  ${listed(those)}`,
-    liveSentences(kind, "Each", left),
+    liveSentences(kind, `Each${unlessAdopted(ref)}`, left),
   ].join("\n");
 }
 

@@ -599,14 +599,14 @@ async function tellPreview(known: Plan, mayChange = false) {
 
 /** Shows what an `up` would do with a set. @param objects without those that are taken over. */
 function tellSet(plan: Plan, objects: readonly PlannedObject[]) {
-  const { runtime, resource, kind, ref, can } = plan;
+  const { runtime, resource, kind, ref } = plan;
   const { deployment, messages } = runtime;
   if (resource === kind) return;
   const isKept = (id: string) => deployment.isClaimedOrAdopted(kind, id);
   // As for a single resource that is replaced.
   const isReplaced = objects.some(({ action }) => action.do === "replace");
   const severity = isReplaced ? "warn" : "info";
-  messages.tellAt(severity, ref.resourceUrn, planMessage(kind, objects, can, isKept));
+  messages.tellAt(severity, ref.resourceUrn, planMessage(plan, objects, isKept));
 }
 
 /** Shows the object that a single resource's create replaces. */

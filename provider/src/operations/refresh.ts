@@ -16,6 +16,7 @@ import {
 import {
   type AnyKind,
   argumentsFrom,
+  asksToDelete,
   differencesIn,
   fingerprintOfBody,
   type Kind,
@@ -43,6 +44,7 @@ import {
   type ResourceRef,
   readStored,
   refOfInputs,
+  replacedKey,
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
@@ -103,7 +105,7 @@ export async function readResource(
         runtime.messages.warnEach(interruptedNotice(objectRef(ref, key), object, "delete"));
   const isUpdatable = isSet && ref && found;
   const noted = isUpdatable ? await keepUpdate(runtime, ref, stored, found.urn) : undefined;
-  const isAnswered = resolve(operations, { id, ref }, stored, noted);
+  const isAnswered = resolve(operations, { id, ref, properties }, stored, noted);
   if (!isAnswered) {
     if (stored.unresolved.size > 0)
       runtime.messages.say(
@@ -215,7 +217,11 @@ async function keepUpdate(
 /** Applies the answers about unresolved creates to the state. @returns whether there was any. */
 function resolve(
   { kind, runtime }: ObjectOperations,
-  { id, ref }: { id: string; ref: ResourceRef | undefined },
+  {
+    id,
+    ref,
+    properties,
+  }: { id: string; ref?: ResourceRef | undefined; properties: Values },
   stored: StoredSet,
   noted: RefreshAnswers["outcomes"] = {},
 ) {
@@ -236,11 +242,14 @@ function resolve(
     // The object may be so new that a read does not find it yet.
     stored.created = createdAt(runtime) ?? stored.created;
     const former = stored.eventIds.get(key);
+    const isReplaced = former !== undefined && former !== made;
+    const isKept = isReplaced && asksToDelete(properties);
+    if (isKept) keepReplaced(stored, key, former);
     stored.eventIds.set(key, made);
     const sent = runtime.record.asLastSent(record);
     describeMade(kind, stored, key, sent);
     if (own && sent.body === "") runtime.messages.warnEach(unknownSendingNotice(own, made));
-    if (former === undefined || former === made) continue;
+    if (!isReplaced || isKept) continue;
     const left = { id: former, key, at: isoNow(runtime.work.clock) };
     stored.left = [...stored.left, left];
     if (!own) continue;
@@ -250,6 +259,15 @@ function resolve(
   if (carrier === id)
     for (const outcome of Object.entries(outcomes)) stored.resolved.set(...outcome);
   return isAnswered || carrier === id;
+}
+
+/** Keeps a set's replaced object in the state, for the next run to delete. */
+function keepReplaced({ events, eventIds, sentAs }: StoredSet, key: string, id: string) {
+  const old = replacedKey(key, id);
+  eventIds.set(old, id);
+  events.set(old, events.get(key) ?? {});
+  const sending = sentAs.get(key);
+  if (sending) sentAs.set(old, sending);
 }
 
 /** Describes in the state the object of a create that was unresolved. */

@@ -51,15 +51,13 @@ export interface SavedCreates {
 }
 
 /** A create as a journal has it. */
-export interface NotedCreate extends SentCreate {
+export interface NotedCreate extends OpenCreate {
   /**
    * - `sent`: the create may have been carried out, and nobody knows the id;
    * - `created`: the id is known;
    * - `closed`: the create certainly was not carried out, or somebody has answered so.
    */
   state: "sent" | "created" | "closed";
-  id?: string | undefined;
-  account?: string | undefined;
 }
 
 /** The journal of an earlier run. */

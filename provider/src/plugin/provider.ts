@@ -135,15 +135,11 @@ export class AdvertisingPlugin {
       ...values,
       [SECRET_ARGUMENTS]: secret.size === 0 ? undefined : [...secret],
     };
-    const { inputs, failures } = await check(resource, this.runtime, ref, {
+    return check(resource, this.runtime, ref, {
       context: { identity: ref.identity, formerKeys: formerKeysIn(ref, olds) },
       olds,
       news: withoutUndefined(news),
     });
-    const [first, ...others] = failures;
-    if (first === undefined) return { inputs, failures };
-    const more = "Pulumi stops at the first such resource; others may follow.";
-    return { inputs, failures: [`${first}\n${more}`, ...others] };
   }
 
   /**

@@ -24,6 +24,11 @@ import {
 /** The key of a single resource's object. */
 export const SINGLE = "";
 
+/** The key under which a set's state keeps an object that was replaced, until it is deleted. */
+export function replacedKey(key: string, id: string) {
+  return `${key}#${id}`;
+}
+
 /** The kind of a resource's objects. */
 export function kindOf(resource: AnyKind) {
   if ("member" in resource) return resource.member;

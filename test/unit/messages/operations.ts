@@ -17,6 +17,7 @@ import {
 import {
   hiddenEventsMessage,
   KEPT_BEFORE,
+  pluginUrn,
   REPLACED_BEFORE,
   readDeclaredSet,
   readStoredSet,
@@ -66,6 +67,7 @@ const planned = (
   declared: object,
   deletes = false,
   more: Abilities = NO_ABILITIES,
+  ref = funnel,
 ) => {
   const can = { ...more, delete: deletes };
   const all = { advertiserId: 7, defaults: {} };
@@ -76,7 +78,7 @@ const planned = (
     readDeclaredSet({ ...all, ...declared }),
     circumstances,
   );
-  return tell.planMessage(event, members, can) ?? "";
+  return tell.planMessage({ kind: event, can, ref }, members, () => false) ?? "";
 };
 const HELD = { events: { buy: { eventName: "Buy", value: 1 } }, eventIds: { buy: 42 } };
 
@@ -103,6 +105,7 @@ const refused = (key: string) =>
     ),
   }) as const;
 const funnel = refOf("ConversionEventSet", "shop/dev::funnel");
+const OF_PLUGIN = { ...funnel, resourceUrn: pluginUrn(funnel) };
 function anotherAccount(): string {
   const account = "b.example you@example.com";
   return thrownBy(() =>
@@ -313,12 +316,18 @@ export const operations: Examples = {
     return shown.join("\n");
   },
   "what a set leaves, for two reasons": () =>
-    tell.leftMessage(event, [
+    tell.leftMessage(event, funnel, [
       { key: "buy", ...KEPT },
       { key: "lead", ...KEPT, id: "43" },
       { key: "visit", ...LIVE, id: "44", why: "another resource may adopt it" },
     ]) ?? "",
-  "what a set leaves": () => tell.leftMessage(event, [{ ...LIVE, key: "buy" }]) ?? "",
+  "what a set leaves": () =>
+    tell.leftMessage(event, funnel, [{ ...LIVE, key: "buy" }]) ?? "",
+  "what a set of the plugin leaves": () =>
+    tell.leftMessage(event, OF_PLUGIN, [{ ...LIVE, key: "buy" }]) ?? "",
+  "a set of the plugin: what leaves the state": () =>
+    planned(HELD, { events: {} }, false, NO_ABILITIES, OF_PLUGIN),
+  "a delete of unknown outcome": () => tell.mayBeGone("42"),
   "taken over": () =>
     tell.usedMessage(
       purchase,
