@@ -23,7 +23,7 @@ export async function packPackage({ facts, schema, out, scratch }) {
   await packFolder(folder, out);
 }
 
-/** Packs a package's folder, and checks it with publint and attw. */
+/** Packs a package's folder, and checks it with publint and attw. @returns the tarball's path. */
 export async function packFolder(folder, out) {
   mkdirSync(out, { recursive: true });
   const pack = ["pack", "--silent", "--pack-destination", out];
@@ -33,6 +33,7 @@ export async function packFolder(folder, out) {
   await succeed(process.execPath, [publint, tarball, "--strict"]);
   const attw = join(await fetchTool("@arethetypeswrong/cli"), "dist", "index.js");
   await succeed(process.execPath, [attw, tarball]);
+  return tarball;
 }
 
 /** The addresses in a package.json. */

@@ -107,6 +107,10 @@ export async function packNode({ facts, schema, out, scratch }) {
   const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const published = join(scratch, "nodejs-package");
   cpSync(join(folder, "bin"), join(published, "bin"), { recursive: true });
+  // The generator expects package.json beside the compiled files.
+  const utilities = join(published, "bin", "utilities.js");
+  const compiled = readFileSync(utilities, "utf8");
+  writeFileSync(utilities, compiled.replace("./package.json", "../package.json"));
   writeFileSync(join(published, "README.md"), readmeOf("nodejs", facts));
   cpSync(inRoot("LICENSE"), join(published, "LICENSE"));
   const { scripts: _, devDependencies: __, ...kept } = manifest;
@@ -115,7 +119,16 @@ export async function packNode({ facts, schema, out, scratch }) {
   const own = { type: "commonjs", ...entry, engines, ...addressesOf(facts) };
   const text = JSON.stringify({ ...kept, ...own }, undefined, 2);
   writeFileSync(join(published, "package.json"), text);
-  await packFolder(published, join(out, "nodejs"));
+  await loadPacked(await packFolder(published, join(out, "nodejs")), scratch);
+}
+
+/** Loads a packed SDK as a program does, with this repository's dependencies. */
+async function loadPacked(tarball, scratch) {
+  const cwd = join(scratch, "nodejs-loaded");
+  mkdirSync(cwd);
+  await succeed("tar", ["-xzf", tarball], { cwd });
+  symlinkSync(inRoot("node_modules"), join(cwd, "node_modules"), "junction");
+  await succeed(process.execPath, ["--eval", 'require("./package")'], { cwd });
 }
 
 /** The Go module's folder: the repository publishes it, with a tag `sdk/go/advertising/v<version>`. */

@@ -42,7 +42,7 @@ const home = () => join(temporary(), "home");
 const withoutMore = () => ({ HOME: home(), PULUMI_HOME: join(home(), ".pulumi") });
 
 beforeAll(async () => {
-  const parts = ["--parts", "plugin,python", "--platforms", PLATFORM];
+  const parts = ["--parts", "plugin,python,nodejs", "--platforms", PLATFORM];
   const script = join(repository, "scripts", "release.mjs");
   const environment = { ...projectEnvironment(), ...inheritedProxies() };
   await well(
@@ -316,4 +316,18 @@ it("the SDK for Python speaks no other language", () => {
     "g",
   );
   expect(text.match(others)).toBeNull();
+});
+
+it("the SDK for Node.js loads, and knows its version", () => {
+  const folder = join(temporary(), "sdk");
+  const sdk = join(release(), "nodejs", `pulumi-advertising-sdk-${version}.tgz`);
+  mkdirSync(folder);
+  execFileSync("tar", ["-xzf", sdk, "-C", folder]);
+  symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
+  const script = `const sdk = require("./package");
+const { getVersion } = require("./package/bin/utilities.js");
+console.log(typeof sdk.ConversionEventSet, getVersion())`;
+  const options = { cwd: folder, encoding: "utf8" } as const;
+  const output = execFileSync("node", ["--eval", script], options);
+  expect(output).toBe(`function ${version}\n`);
 });
