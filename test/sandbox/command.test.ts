@@ -1,8 +1,10 @@
 /** The sandbox's command, as processes of the built package; what its commands do; and the language of its faults. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { plainShellWord } from "../../provider/src/base/index.js";
 import {
   answerCommand,
   parseFault,
@@ -17,17 +19,15 @@ import {
 } from "../../provider/src/sandbox/index.js";
 import { useSandbox } from "../support/stack.js";
 
-const provider = resolve(import.meta.dirname, "../../provider");
+const repository = resolve(import.meta.dirname, "../..");
+const installed = "node_modules/pulumi-advertising/dist/sandbox/command.js";
 
 /** Starts the command. `listening` resolves with its address, or with none if it ended instead. */
-function start(...args: string[]) {
-  const child = spawn(
-    process.execPath,
-    [join(provider, "dist/sandbox/command.js"), ...args],
-    {
-      stdio: ["ignore", "pipe", "pipe"],
-    },
-  );
+function start(args: readonly string[], cwd = repository) {
+  const child = spawn(process.execPath, [join(repository, installed), ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    cwd,
+  });
   onTestFinished(() => void child.kill("SIGKILL"));
   let output = "";
   const ended = once(child, "close").then(([code]) => ({
@@ -52,8 +52,9 @@ function start(...args: string[]) {
 async function run(
   args: readonly string[],
   meanwhile: (url: string) => Promise<unknown> = async () => undefined,
+  cwd?: string,
 ) {
-  const { child, listening, ended } = start(...args);
+  const { child, listening, ended } = start(args, cwd);
   const url = await listening;
   if (url !== undefined) {
     await meanwhile(url);
@@ -97,6 +98,12 @@ describe("the process", () => {
     expect(code).toBe(0);
   });
 
+  it("names its file where npx would look for it in a registry: in a folder without the package", async () => {
+    const { output } = await run([], undefined, tmpdir());
+    const file = plainShellWord(join(repository, "provider/dist/sandbox/command.js"));
+    expect(output).toContain(`another terminal: node ${file} list --port `);
+  });
+
   it("has more accounts with --account", async () => {
     const accounts = ["--account", "second@example.com:a:b", "--account", "third@x.y:c"];
     const { output } = await run(accounts, async (url) => {
@@ -118,9 +125,10 @@ describe("the process", () => {
   });
 
   it("takes commands from another terminal, also once nobody reads its output", async () => {
-    const { child, listening, ended } = start();
+    const { child, listening, ended } = start([]);
     const url = (await listening) as string;
-    const say = (...words: string[]) => start(...words, "--port", new URL(url).port).ended;
+    const say = (...words: string[]) =>
+      start([...words, "--port", new URL(url).port]).ended;
     await say("fail", "advertiser:close-after-act", "advertiser:status-503");
     await expect(create(url, "lost")).rejects.toThrow();
     expect([await create(url, "A"), await create(url, "B")]).toEqual([503, 200]);

@@ -1,8 +1,16 @@
 #!/usr/bin/env node
 /** The command `advertising-sandbox`: starts a sandbox, or sends a command to one that runs. */
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { plainShellWord } from "../base/index.js";
 import { answerCommand, CONTROL_HELP, FAULT_HELP, sendCommand } from "./commands.js";
 import { type Sandbox, type SandboxOptions, startSandbox } from "./index.js";
+
+/** Where this file isn't installed, npx would ask a registry for a name that nobody owns. */
+const isInstalledHere = process.argv[1]?.startsWith(resolve("node_modules"));
+const OWN_COMMAND = isInstalledHere
+  ? "npx advertising-sandbox"
+  : `node ${plainShellWord(__filename)}`;
 
 const HELP = `Usage: advertising-sandbox [options]
        advertising-sandbox COMMAND --port N
@@ -58,7 +66,7 @@ async function start(options: SandboxOptions) {
   pulumi config set advertising:baseUrl ${sandbox.url}
   pulumi config set advertising:email ${sandbox.email}
   pulumi config set --secret advertising:password ${sandbox.password}
-Send commands from another terminal: npx advertising-sandbox list --port ${sandbox.port}`);
+Send commands from another terminal: ${OWN_COMMAND} list --port ${sandbox.port}`);
 }
 
 // The reader may close the pipe (`head`); a sandbox keeps running.

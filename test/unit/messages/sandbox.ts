@@ -1,7 +1,8 @@
 /** The sandbox: its command, and its commands from another terminal. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import {
   answerCommand,
@@ -12,7 +13,18 @@ import { type Sandbox, startSandbox } from "../../../provider/src/sandbox/index.
 import { type Examples, rejectionOf } from "./examples.js";
 import { ADVERTISER } from "./real-runs.js";
 
-const COMMAND = resolve(import.meta.dirname, "../../../provider/dist/sandbox/command.js");
+const repository = resolve(import.meta.dirname, "../../..");
+const COMMAND = join(repository, "node_modules/pulumi-advertising/dist/sandbox/command.js");
+
+/** @returns what it prints once it listens. */
+async function startedIn(cwd: string) {
+  const child = spawn(process.execPath, [COMMAND], { cwd });
+  const ended = once(child, "close");
+  child.stdout.once("data", () => child.kill());
+  const output = await text(child.stdout);
+  await ended;
+  return output.trimEnd().replace(/node .*command\.js'?/, "node /shop/command.js");
+}
 
 /** What the command prints that ends by itself. */
 function printed(...args: string[]): Promise<string> {
@@ -46,14 +58,8 @@ export const sandbox: Examples = {
   "advertising-sandbox --help": () => printed("--help"),
   "advertising-sandbox list, without a port": () => printed("list"),
   "an account without a password": () => printed("--account", "b@example.com"),
-  "advertising-sandbox": async () => {
-    const child = spawn(process.execPath, [COMMAND]);
-    const ended = once(child, "close");
-    child.stdout.once("data", () => child.kill());
-    const output = await text(child.stdout);
-    await ended;
-    return output.trimEnd();
-  },
+  "advertising-sandbox": () => startedIn(repository),
+  "advertising-sandbox, in a folder without the package": () => startedIn(tmpdir()),
   "its commands": () =>
     after(
       ...["list", "edit event 3 value=30", "delete event 3", "delete advertiser 1", "list"],
