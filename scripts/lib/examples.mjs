@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { inRoot } from "./base.mjs";
 
-const ENDINGS = { typescript: "ts", python: "py", yaml: "yaml" };
-export const EXAMPLE_LANGUAGES = Object.keys(ENDINGS);
+const ENDINGS = { typescript: "ts", python: "py", yaml: "yaml", go: "go" };
+/** Those that have a program for each resource. */
+export const EXAMPLE_LANGUAGES = ["typescript", "python", "yaml"];
 
 /** @param resource its name, such as `Advertiser`. @returns a path in the repository. */
 export const examplePath = (language, resource) =>

@@ -1,14 +1,17 @@
 /** What a release says about itself: its version, and addresses in the repository that runs it. */
 import { inRoot, readJson } from "../lib/base.mjs";
 
+/** The Go module where no repository is known, as in `examples/resources/go`. */
+export const GO_MODULE = "pulumi-advertising/sdk/go/advertising";
+
 /**
  * @param environment the process's. Without GITHUB_REPOSITORY, which GitHub sets in its workflows, there are no addresses.
- * @returns `{ version, repository, homepage, messagesPage, pluginDownloadURL, modulePath }`.
+ * @returns `{ version, repository, homepage, messagesPage, pluginDownloadURL, goModule }`.
  */
 export function factsOf(environment) {
   const { GITHUB_REPOSITORY: name, GITHUB_SERVER_URL: server } = environment;
   const { version } = readJson(inRoot("provider", "package.json"));
-  if (!name) return { version, modulePath: "pulumi-advertising" };
+  if (!name) return { version, goModule: GO_MODULE };
   const repository = `${server || "https://github.com"}/${name}`;
   const { host } = new URL(repository);
   return {
@@ -17,6 +20,6 @@ export function factsOf(environment) {
     homepage: `${repository}#readme`,
     messagesPage: `${repository}/blob/v${version}/docs/messages.md`,
     pluginDownloadURL: `github://api.${host}/${name}`,
-    modulePath: `${host}/${name}`,
+    goModule: GO_MODULE.replace(/^[^/]*/, `${host}/${name}`),
   };
 }

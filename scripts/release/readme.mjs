@@ -3,11 +3,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inRoot, readJson } from "../lib/base.mjs";
 import { exampleOf, examplePath } from "../lib/examples.mjs";
+import { GO_MODULE } from "./facts.mjs";
 
-const EXAMPLES = { python: "python", nodejs: "typescript" };
+const EXAMPLES = { python: "python", nodejs: "typescript", go: "go" };
 
 /** @param language of the SDK. @param facts of the release. */
-export function readmeOf(language, { version, repository }) {
+export function readmeOf(language, facts) {
+  const { version, repository } = facts;
   const install = `pulumi plugin install resource advertising ${version}`;
   const plugin = repository
     ? `Pulumi installs the plugin when it first needs it, from ${repository}/releases.`
@@ -26,11 +28,26 @@ pulumi config set advertising:baseUrl https://platform.example.com
 pulumi config set advertising:email you@example.com
 pulumi config set --secret advertising:password
 \`\`\``,
-    exampleOf(EXAMPLES[language], "ConversionEvent"),
+    exampleOf(EXAMPLES[language], EXAMPLE).replace(GO_MODULE, facts.goModule),
+    ...(language === "go" ? [goCommands(facts)] : []),
     ...more,
     "",
   ].join("\n\n");
 }
+
+/** The commands that bring the SDK into a program's module. */
+function goCommands({ repository, goModule }) {
+  if (repository) return `\`\`\`sh\ngo get ${goModule}\ngo mod tidy\n\`\`\``;
+  return `Nobody publishes the module \`${goModule}\`. So name this folder in your program's \`go.mod\`, with an absolute path:
+
+\`\`\`sh
+go mod edit -replace=${goModule}=<this folder>
+go mod tidy
+\`\`\``;
+}
+
+/** @param facts of the release. @returns the program in the README of the SDK for Go. */
+export const goProgram = ({ goModule }) => programIn("go").replace(GO_MODULE, goModule);
 
 const EXAMPLE = "ConversionEvent";
 const programIn = (language) => readFileSync(examplePath(language, EXAMPLE), "utf8").trim();
@@ -115,7 +132,8 @@ platform: read \`docs/guarantees.md\` in the npm package first. That folder has 
 
 ## Other languages
 
-\`go/\`, and \`nuget/\` if it's here, are the SDKs for Go and C#; \`nodejs/\` has the plugin's resources for Node.js. They need the plugin too.
+For Go, see [\`go/advertising\`](go/advertising/README.md). \`nuget/\`, if it's here, has the SDK for C#, and \`nodejs/\` the plugin's resources for
+Node.js. They need the plugin too.
 `;
   writeFileSync(join(out, "README.md"), text);
 }

@@ -7,7 +7,7 @@ import { succeed } from "./run.mjs";
 
 /** @param facts of the release. @returns the schema as text. */
 export function schemaOf(facts) {
-  const { version, repository, homepage, pluginDownloadURL, modulePath } = facts;
+  const { version, repository, homepage, pluginDownloadURL, goModule } = facts;
   const schema = readJson(inRoot("provider", "schema.json"));
   const { go } = schema.language;
   const released = {
@@ -18,7 +18,7 @@ export function schemaOf(facts) {
     pluginDownloadURL,
     language: {
       ...schema.language,
-      go: { ...go, importBasePath: `${modulePath}/sdk/go/advertising` },
+      go: { ...go, importBasePath: goModule },
     },
   };
   return JSON.stringify(released);

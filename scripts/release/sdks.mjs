@@ -9,15 +9,24 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { ask, inRoot, languagesFolder, programName, readJson } from "../lib/base.mjs";
+import {
+  ask,
+  inRoot,
+  languagesFolder,
+  Problem,
+  programName,
+  readJson,
+} from "../lib/base.mjs";
 import { buildLanguages } from "../lib/cli-build.mjs";
 import { addressesOf, packFolder } from "./npm-package.mjs";
 import { pythonEnvironment } from "./python.mjs";
-import { readmeOf } from "./readme.mjs";
+import { goProgram, readmeOf } from "./readme.mjs";
 import { succeed } from "./run.mjs";
 
 /** Of the generator's version, see `scripts/cli-build/languages`. */
 const GO_SDK = "github.com/pulumi/pulumi/sdk/v3@v3.206.0";
+/** The lowest version of Go that this SDK can be used with. */
+const GO = "1.23.11";
 /** How each language writes an argument's name. */
 const SPELLINGS = {
   python: (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -137,11 +146,27 @@ export async function writeGo({ facts, schema, out, scratch }) {
   const target = join(out, "go", "advertising");
   cpSync(folder, target, { recursive: true });
   cpSync(inRoot("LICENSE"), join(target, "LICENSE"));
+  writeFileSync(join(target, "README.md"), readmeOf("go", facts));
   const go = (...args) => succeed("go", args, { cwd: target });
-  await go("mod", "init", `${facts.modulePath}/sdk/go/advertising`);
-  await go("mod", "edit", `-require=${GO_SDK}`);
+  await go("mod", "init", facts.goModule);
+  await go("mod", "edit", `-go=${GO}`, `-require=${GO_SDK}`);
   await go("mod", "tidy");
+  if (!readFileSync(join(target, "go.mod"), "utf8").includes(`\ngo ${GO}\n`))
+    throw new Problem(`The Go module needs another version of Go than ${GO}.`);
   await go("build", "./...");
+  await checkGoProgram({ facts, target, scratch });
+}
+
+/** The README's program, in a module that has the SDK as the README says. */
+async function checkGoProgram({ facts, target, scratch }) {
+  const cwd = join(scratch, "go-program");
+  mkdirSync(cwd);
+  writeFileSync(join(cwd, "main.go"), goProgram(facts));
+  const go = (...args) => succeed("go", args, { cwd });
+  await go("mod", "init", "shop");
+  await go("mod", "edit", `-replace=${facts.goModule}=${target}`);
+  await go("mod", "tidy");
+  await go("build");
 }
 
 /** A NuGet package, where `dotnet` is. */

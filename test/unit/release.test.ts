@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import { writeBundle } from "../../scripts/release/bundle.mjs";
 import { factsOf } from "../../scripts/release/facts.mjs";
-import { writeReadme } from "../../scripts/release/readme.mjs";
+import { goProgram, readmeOf, writeReadme } from "../../scripts/release/readme.mjs";
 import { schemaOf } from "../../scripts/release/schema.mjs";
 import { fileIn, tarOf } from "../../scripts/release/tar.mjs";
 import { newFolder } from "../support/folder.js";
@@ -79,3 +79,18 @@ it("the release's README names its own files, and its commands are a shell's", a
   const [, , , typescript] = blocks;
   expect(typescript?.code).toContain('from "pulumi-advertising";');
 });
+
+it.each([
+  [{}, "pulumi-advertising/sdk", "go mod edit -replace="],
+  [OURS, "github.com/acme/pulumi-advertising/sdk", "go get "],
+])(
+  "the README of the SDK for Go, for %j, has one module path",
+  (environment, path, command) => {
+    const facts = factsOf(environment);
+    const text = readmeOf("go", facts);
+    expect(text).toContain(goProgram(facts));
+    expect(text).toContain(`${command}${path}/go/advertising`);
+    const paths = text.match(/[\w./-]+\/go\/advertising/g);
+    expect(new Set(paths)).toEqual(new Set([`${path}/go/advertising`]));
+  },
+);
