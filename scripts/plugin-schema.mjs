@@ -207,6 +207,7 @@ export function pluginSchema({ kinds, rules, settings, docs, version }) {
       python: {
         packageName: "pulumi_advertising",
         respectSchemaVersion: true,
+        pythonRequires: ">=3.10", // as Pulumi's own package
         pyproject: { enabled: true },
       },
       go: { respectSchemaVersion: true },

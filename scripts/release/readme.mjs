@@ -59,6 +59,7 @@ const writing = (file, text) => `cat > ${file} <<'END'\n${text}\nEND`;
 export function writeReadme({ facts: { version }, out }) {
   const { engines, peerDependencies } = readJson(inRoot("provider", "package.json"));
   const node = engines.node.slice(2);
+  const { python } = readJson(inRoot("provider", "schema.json")).language;
   const pulumi = peerDependencies["@pulumi/pulumi"].slice(1);
   const npmPackage = `"$release"/pulumi-advertising-${version}.tgz`;
   const project = (runtime) => `name: shop\nruntime: ${runtime}`;
@@ -91,7 +92,7 @@ ${installPlugin}
 ${writing("Pulumi.yaml", `${project("yaml")}\n${programIn("yaml")}`)}
 \`\`\`
 
-**Python** 3.10 or later. Name your system's archive.
+**Python** ${python.pythonRequires.slice(2)} or later. Name your system's archive.
 
 \`\`\`sh
 ${installPlugin}

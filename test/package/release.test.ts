@@ -304,6 +304,9 @@ it("the SDK for Python speaks no other language", () => {
   const path = join(release(), "python", archive ?? "");
   const text = execFileSync("tar", ["-xzOf", path], { encoding: "utf8" });
   expect(text).toContain("class EventType(_builtins.int, Enum)");
+  const readme = readFileSync(join(release(), "README.md"), "utf8");
+  const [, lowest] = /^Requires-Python: >=(.*)$/m.exec(text) ?? [];
+  expect(readme).toContain(`**Python** ${lowest} or later`);
   const { resources } = JSON.parse(
     readFileSync(join(repository, "provider", "schema.json"), "utf8"),
   );
