@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inRoot, isWindows, readJson } from "../lib/base.mjs";
 import { fetchTool } from "../lib/tools.mjs";
+import { writePages } from "./docs.mjs";
 import { succeed } from "./run.mjs";
 
 /** @param facts of the release. @param schema of the release, as text. */
@@ -12,7 +13,7 @@ export async function packPackage({ facts, schema, out, scratch }) {
   const names = files.filter((name) => !name.startsWith("!") && name !== "docs");
   for (const name of [...names, "package.json"])
     cpSync(inRoot("provider", name), join(folder, name), { recursive: true });
-  cpSync(inRoot("docs"), join(folder, "docs"), { recursive: true });
+  writePages(join(folder, "docs"), facts);
   writeFileSync(join(folder, "schema.json"), schema);
   const manifest = join(folder, "package.json");
   const { scripts: _, ...published } = JSON.parse(readFileSync(manifest, "utf8"));

@@ -61,6 +61,12 @@ it("holds package.json, what is compiled, the page's template, style and script,
   );
 });
 
+it("has no page with a link that leaves their folder", () => {
+  const pages = [...files].filter(([file]) => file.startsWith("docs/"));
+  const wrong = pages.filter(([, text]) => text.includes("](../"));
+  expect(wrong.map(([file]) => file)).toEqual([]);
+});
+
 it("names no source map, no test and no place of this machine", () => {
   const telling = [repository, `${homedir()}${sep}`, "sourceMappingURL", "vitest"];
   const wrong = [...files].filter(

@@ -1,11 +1,12 @@
 /** What a release says about itself, and the archives that it writes. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import { writeBundle } from "../../scripts/release/bundle.mjs";
+import { writePages } from "../../scripts/release/docs.mjs";
 import { factsOf } from "../../scripts/release/facts.mjs";
 import { goProgram, readmeOf, writeReadme } from "../../scripts/release/readme.mjs";
 import { schemaOf } from "../../scripts/release/schema.mjs";
@@ -94,3 +95,24 @@ it.each([
     expect(new Set(paths)).toEqual(new Set([`${path}/go/advertising`]));
   },
 );
+
+it("packed pages have no dead link: one that leaves their folder leads to the repository, or is only text", () => {
+  const folder = join(newFolder(), "docs");
+  const linksFor = (environment: object) => {
+    writePages(folder, factsOf(environment));
+    const names = readdirSync(folder);
+    expect(names).toContain("messages.md");
+    const texts = names.map((name) => readFileSync(join(folder, name), "utf8"));
+    const links = texts.flatMap((text) => [...text.matchAll(/\]\(([^)#]+)/g)]);
+    const targets = new Set(links.map(([, target = ""]) => target));
+    return [...targets].filter((target) => !names.includes(target));
+  };
+  const { version } = factsOf({});
+  const isAddress = (target: string) => target.startsWith("https://");
+  expect(linksFor({}).filter((target) => !isAddress(target))).toEqual([]);
+  const ours = linksFor(OURS);
+  expect(ours.every(isAddress)).toBe(true);
+  expect(ours).toContain(
+    `https://github.com/acme/pulumi-advertising/blob/v${version}/examples/catalog`,
+  );
+});

@@ -1,0 +1,25 @@
+/** The pages of `docs/`, as a package or an archive has them: alone. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { inRoot } from "../lib/base.mjs";
+
+/**
+ * @param facts of the release.
+ * @returns `{ name, content }` of each page. A link that leaves the folder leads to the repository, if one is known; else
+ * its text stays.
+ */
+function pagesOf({ repository, version }) {
+  const outside = repository ? `[$1](${repository}/blob/v${version}/$2)` : "$1";
+  return readdirSync(inRoot("docs")).map((name) => {
+    const text = readFileSync(inRoot("docs", name), "utf8");
+    return { name, content: text.replace(/\[([^\]]*)\]\(\.\.\/([^)]+)\)/g, outside) };
+  });
+}
+
+/** Writes the pages into a folder that has nothing else. @param facts of the release. */
+export function writePages(folder, facts) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  for (const { name, content } of pagesOf(facts))
+    writeFileSync(join(folder, name), content);
+}
