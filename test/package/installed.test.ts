@@ -187,7 +187,7 @@ it("its commands run by npx, and keep their exit codes", async () => {
   );
   project.write("events.csv", "key;advertiser;event name;value\r\nbuy;acme;Buy;1\r\n");
   for (const [args, said, expected] of [
-    [["pulumi-advertising", "--help"], /^Usage: pulumi-advertising/m, 0],
+    [["pulumi-advertising", "--help"], /^Usage: npx pulumi-advertising/m, 0],
     [
       ["pulumi-advertising", "--version"],
       new RegExp(`^${version.replaceAll(".", "\\.")}\n$`),

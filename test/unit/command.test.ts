@@ -59,7 +59,7 @@ it("a Node.js that is too old is refused, and no other", () => {
 
 it.each([
   [["--version"], `${manifest.version}\n`],
-  [["--help"], "       pulumi-advertising --help | --version\n"],
+  [["--help"], "       npx pulumi-advertising --help | --version\n"],
   [["-h"], "\nvalidate FILE "],
   [["pending", "-h"], "pending "],
   [["report", "--help"], "report ids"],

@@ -48,6 +48,8 @@ it("a bundle's messages name an address of this version's page, or only the code
   expect(await messageFrom({})).toMatch(
     `See \`${command}${version} -- --help\` [ADVERTISING_USAGE]`,
   );
+  const { stdout: help } = await run("node", [file, "--help"]);
+  expect(help).toMatch(`Usage: ${command}${version} -- <command> [options]\n`);
   expect(await messageFrom(OURS)).toMatch(
     `(https://github.com/acme/pulumi-advertising/blob/v${version}/docs/messages.md#advertising_usage)`,
   );

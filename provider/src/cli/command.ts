@@ -31,8 +31,8 @@ import { pendingCommand as pending } from "./pending.js";
 import { STACK_OPTIONS } from "./pulumi.js";
 import { leftovers, PLACEHOLDERS, report } from "./reports.js";
 
-const HELP_TEXT = `Usage: pulumi-advertising <command> [options]
-       pulumi-advertising --help | --version
+const HELP_TEXT = `Usage: ${COMMAND} <command> [options]
+       ${COMMAND} --help | --version
 
 login                    logs in, and keeps the session
 pending                  lists the unresolved creates, and resolves them; X is a name from a
