@@ -38,6 +38,11 @@ const NEUTRAL = [
   ["`undefined` if", "absent if"],
   ["an Advertiser, or an id as a number or digits", "its id as a number or digits"],
   ["`{ active: true }`", '`{"active": true}`'],
+  [", which a number can't hold exactly, is", " is"],
+  [
+    "not `__proto__`, `toString` or `__pulumi…`, which Pulumi can't carry",
+    "not a name that Pulumi reserves",
+  ],
   ["As declared, or `false`.", "As declared, or false."],
 ];
 /** The headings of the resources' examples. */

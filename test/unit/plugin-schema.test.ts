@@ -37,7 +37,7 @@ it("speaks no language of programs, and has numbers, booleans and named values a
   );
   expect(text).not.toContain("```");
   expect(text).not.toMatch(
-    /undefined|\bnull\b|days\(|hours\(|EventType\.|: true }`|\bInput\b/,
+    /undefined|\bnull\b|days\(|hours\(|EventType\.|: true }`|\bInput\b|__proto__|toString|hold exactly/,
   );
   const { inputProperties } = committed.provider;
   expect(inputProperties.maxWaitSeconds.type).toBe("integer");
