@@ -1,9 +1,10 @@
-/** The plugin's self-contained archives: Node.js, the bundled plugin, and what starts it. Flat, as Pulumi installs them. */
+/** The plugin's self-contained archives: Node.js, the bundled plugin, and what starts it, flat, as Pulumi installs them; and the pages. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { inRoot, Problem } from "../lib/base.mjs";
 import { writeBundle } from "./bundle.mjs";
+import { pagesOf } from "./docs.mjs";
 import { nodeFor, nodeLicense, windowsExecutable } from "./executables.mjs";
 import { tarOf } from "./tar.mjs";
 
@@ -24,6 +25,7 @@ export async function writeArchives({ platforms, facts, schema, out, scratch }) 
     { name: "LICENSE", content: readFileSync(inRoot("LICENSE")) },
     { name: "LICENSE.node", content: await nodeLicense() },
     { name: "LICENSES.txt", content: licenses },
+    ...pagesOf(facts).map((page) => ({ ...page, name: `docs/${page.name}` })),
   ];
   const names = [];
   for (const platform of platforms) {

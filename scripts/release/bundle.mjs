@@ -13,6 +13,9 @@ if (/:\\d+$/.test(process.argv[2] ?? "")) require(${text(inDist("plugin", "comma
 else require(${text(inDist("cli", "command.js"))});
 `;
 
+/** The page in the archive: where no repository is known, its readers may have no other. */
+const OWN_PAGE = 'require("node:path").join(__dirname, "docs", "messages.md")';
+
 /** What `base/packaging.ts` says, for code that has no files beside it. */
 function packagingText({ version, messagesPage }, schema) {
   const assets = ASSETS.map((file) => {
@@ -22,7 +25,7 @@ function packagingText({ version, messagesPage }, schema) {
   return `
 const files = ${text(files)};
 exports.COMMAND = ${text(`pulumi plugin run --kind resource advertising@${version} --`)};
-exports.MESSAGES_PAGE = ${text(messagesPage)};
+exports.MESSAGES_PAGE = ${messagesPage ? text(messagesPage) : OWN_PAGE};
 exports.readFromPackage = (file) => files[file];
 exports.packageVersion = () => ${text(version)};
 `;
@@ -74,4 +77,4 @@ function licenseIn(folder) {
 }
 
 const inDist = (...parts) => inRoot("provider", "dist", ...parts);
-const text = (value) => JSON.stringify(value) ?? "undefined";
+const text = (value) => JSON.stringify(value);

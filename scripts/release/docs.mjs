@@ -8,12 +8,14 @@ import { inRoot } from "../lib/base.mjs";
  * @returns `{ name, content }` of each page. A link that leaves the folder leads to the repository, if one is known; else
  * its text stays.
  */
-function pagesOf({ repository, version }) {
+export function pagesOf({ repository, version }) {
   const outside = repository ? `[$1](${repository}/blob/v${version}/$2)` : "$1";
-  return readdirSync(inRoot("docs")).map((name) => {
-    const text = readFileSync(inRoot("docs", name), "utf8");
-    return { name, content: text.replace(/\[([^\]]*)\]\(\.\.\/([^)]+)\)/g, outside) };
-  });
+  return readdirSync(inRoot("docs"))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(inRoot("docs", name), "utf8");
+      return { name, content: text.replace(/\[([^\]]*)\]\(\.\.\/([^)]+)\)/g, outside) };
+    });
 }
 
 /** Writes the pages into a folder that has nothing else. @param facts of the release. */

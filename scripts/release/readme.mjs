@@ -7,6 +7,8 @@ import { GO_MODULE } from "./facts.mjs";
 
 const EXAMPLES = { python: "python", nodejs: "typescript", go: "go" };
 
+const OWN_PAGES = "the folder `docs` in the plugin's archive.";
+
 /** @param language of the SDK. @param facts of the release. */
 export function readmeOf(language, facts) {
   const { version, repository } = facts;
@@ -18,7 +20,7 @@ export function readmeOf(language, facts) {
 \`\`\`sh
 ${install} --file <archive>
 \`\`\``;
-  const more = repository ? [`Documentation: ${repository}#readme`] : [];
+  const more = `Documentation: ${repository ? `${repository}#readme` : OWN_PAGES}`;
   return [
     "# Advertisers and conversion events of an advertising platform, for Pulumi",
     plugin,
@@ -30,7 +32,7 @@ pulumi config set --secret advertising:password
 \`\`\``,
     exampleOf(EXAMPLES[language], EXAMPLE).replace(GO_MODULE, facts.goModule),
     ...(language === "go" ? [goCommands(facts)] : []),
-    ...more,
+    more,
     "",
   ].join("\n\n");
 }
@@ -129,7 +131,8 @@ npx --yes --package ${npmPackage} advertising-sandbox --port 8787
 \`\`\`
 
 Then \`pulumi up\`. For your own account, set \`baseUrl\`, \`email\` and \`password\`. By default nothing can be changed or deleted on the
-platform: read \`docs/guarantees.md\` in the npm package first. That folder has every setting, command and error code.
+platform: read \`docs/guarantees.md\` first. The folder \`docs\`, with every setting, command and error code, is in the plugin's archive, which Pulumi
+installs into \`~/.pulumi/plugins/resource-advertising-v${version}\`, and in the npm package.
 
 ## Other languages
 

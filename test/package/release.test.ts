@@ -39,6 +39,8 @@ const temporary = useTemporaryFolder();
 const release = () => join(temporary(), "release");
 /** The home folder of all machines: at first it doesn't exist. */
 const home = () => join(temporary(), "home");
+const installedPage = () =>
+  join(home(), `.pulumi/plugins/resource-advertising-v${version}/docs/messages.md`);
 const withoutMore = () => ({ HOME: home(), PULUMI_HOME: join(home(), ".pulumi") });
 
 beforeAll(async () => {
@@ -157,6 +159,7 @@ async function killAndRecover(machine: Machine, sandbox: Sandbox): Promise<void>
     expect(runs, up.output).toBeLessThan(4);
     expect(up.output).not.toContain("node_modules");
     expect(up.output).not.toContain("npx");
+    expect(up.output).toContain(`(${installedPage()}#`);
     await answer(machine, sandbox, up.output);
   }
   expect(objectsOf(sandbox)).toHaveLength(OBJECTS);
@@ -196,7 +199,7 @@ function needsHost(language: string, { skip }: TestContext): string {
   return host;
 }
 
-it("an archive is flat, has no link, and fits its SHA256SUMS", () => {
+it("an archive is flat but for its pages, has no link, and fits its SHA256SUMS", () => {
   const archive = join(release(), ARCHIVE);
   const names = execFileSync("tar", ["-tzf", archive], { encoding: "utf8" })
     .trim()
@@ -204,7 +207,11 @@ it("an archive is flat, has no link, and fits its SHA256SUMS", () => {
   expect(names).toEqual([
     ...["pulumi-resource-advertising", "node", "plugin.cjs"],
     ...["LICENSE", "LICENSE.node", "LICENSES.txt"],
+    ...readdirSync(join(repository, "docs"))
+      .sort()
+      .map((page) => `docs/${page}`),
   ]);
+  expect(existsSync(installedPage())).toBe(true);
   execFileSync("sha256sum", ["--check", "--quiet", "SHA256SUMS"], { cwd: release() });
 });
 

@@ -1,6 +1,6 @@
 /** What a release says about itself, and the archives that it writes. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -31,7 +31,7 @@ it("names the repository that runs it, and no other", () => {
   });
 });
 
-it("a bundle's messages name an address of this version's page, or only the code", async () => {
+it("a bundle's messages name an address of this version's page, or the page beside it", async () => {
   const folder = mkdtempSync(join(tmpdir(), "bundle-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "plugin.cjs");
@@ -45,8 +45,9 @@ it("a bundle's messages name an address of this version's page, or only the code
   };
   const command = "pulumi plugin run --kind resource advertising@";
   const { version } = factsOf({});
+  const page = join(realpathSync(folder), "docs", "messages.md");
   expect(await messageFrom({})).toMatch(
-    `See \`${command}${version} -- --help\` [ADVERTISING_USAGE]`,
+    `See \`${command}${version} -- --help\` (${page}#advertising_usage) [ADVERTISING_USAGE]`,
   );
   const { stdout: help } = await run("node", [file, "--help"]);
   expect(help).toMatch(`Usage: ${command}${version} -- <command> [options]\n`);

@@ -65,9 +65,8 @@ export class InternalError extends coded("ADVERTISING_INTERNAL") {}
 /** Give `.get()` the object's id on the platform; or, for an import, set up a read in `advertising:operations`. */
 export class UnsupportedError extends coded("ADVERTISING_UNSUPPORTED") {}
 
-/** Adds the page's place, if it has one, and the code to an error's message, at the end. */
+/** Adds the page's place, and the code, to an error's message, at the end. */
 export function withPage(message: string, code: string) {
-  if (MESSAGES_PAGE === undefined) return withCode(message, code);
   const page = `${MESSAGES_PAGE}#${code.toLowerCase()}`;
   return withCode(`${message}${gapAfter(message)}(${page})`, code);
 }
