@@ -65,7 +65,7 @@ it("a removed set whose deletes fail stays whole in the state: the error lists t
   sandbox.fail({ on: "delete", after: 1, times: 4, with: refusal });
   const error = await engine.destroy(options);
   expect(error?.match(/events\["\w"\] of /g)).toHaveLength(2);
-  expect(error).toContain("Don't declare it again before that");
+  expect(error).toContain("Before you declare it again");
   expect([engine.eventIds, sandbox.events.length]).toEqual([{ a: 2, b: 3, c: 4 }, 2]);
   expect(deleted()).toHaveLength(5);
 });

@@ -47,11 +47,11 @@ import { createdAt, ObjectOperations, type Target } from "./execute.js";
 import {
   deletedNotice,
   forgottenMessage,
+  keptMessage,
   leftMessage,
   replacedNotice,
   savedAsSentMessage,
   setFailureMessage,
-  setKeptMessage,
   unresolvedMessage,
   usedMessage,
 } from "./messages.js";
@@ -156,7 +156,7 @@ export async function deleteResource(
     const failed = await deleteObjects(operations, label, wanted, properties);
     const [first] = failed;
     if (first) {
-      if (isSet) first.error.message = setKeptMessage(failed);
+      first.error.message = keptMessage(failed);
       throw first.error;
     }
   }

@@ -6,7 +6,6 @@ import { isDeepStrictEqual } from "node:util";
 import {
   ArgumentsError,
   asRecord,
-  BadAnswerError,
   BlockedCreateError,
   isoNow,
   LoginError,
@@ -54,7 +53,6 @@ import {
   adoptedDeletedMessage,
   alsoBelongsTo,
   formerlyLeftNotice,
-  mayBeGone,
   notDeletedNotice,
   removalCure,
   tooEarlyNotice,
@@ -325,12 +323,9 @@ export class ObjectOperations {
     const { id, created } = target;
     const { deleted } = runtime.deployment;
     if (deleted.has(kind, id)) return;
-    const wasThere = await runtime.work
-      .track(() => runtime.client().delete(this.#request("delete", target)))
-      .catch((error) => {
-        if (error instanceof BadAnswerError) error.message += ` ${mayBeGone(id)}`;
-        throw error;
-      });
+    const wasThere = await runtime.work.track(() =>
+      runtime.client().delete(this.#request("delete", target)),
+    );
     const until = wasThere ? undefined : this.unprovenUntil(created);
     if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
     deleted.add(kind, id);

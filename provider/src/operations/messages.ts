@@ -286,17 +286,12 @@ export function deletedNotice(label: string, deleted: readonly Pick<Fate, "id">[
   return notice("deleted", { label }, text);
 }
 
-/** About a delete of unknown outcome: the engine keeps the state as it was. */
-export function mayBeGone(id: string) {
-  return `Until that succeeds, don't declare ${id} again: it may be gone.`;
-}
-
-/** The error of a removed set, of which not all could be deleted: the engine keeps its state as it was. */
-export function setKeptMessage(failed: readonly FailedDelete[]) {
+/** The error of a removed resource that could not be deleted, or not wholly: the engine keeps its state as it was. */
+export function keptMessage(failed: readonly FailedDelete[]) {
   const errors = failed.map(({ error }) => error.message);
   return [
     ...cut(errors, MAX_LISTED),
-    "Until all are deleted, the state keeps the whole set. Don't declare it again before that: it would count its deleted events as live.",
+    "The state keeps it as it was. Before you declare it again, see what is still live: a delete may have been carried out.",
   ].join("\n");
 }
 

@@ -247,7 +247,7 @@ export const operations: Examples = {
   "what an interrupted run has replaced, and that stays live": () =>
     tell.leavingNotice(leaving(purchase), KEPT, KEPT_BEFORE).text,
   "a removed set of which not all could be deleted": () =>
-    tell.setKeptMessage(["a", "b"].map((key) => ({ ...refused(key), id: "2" }))),
+    tell.keptMessage(["a", "b"].map((key) => ({ ...refused(key), id: "2" }))),
   "objects were deleted": () =>
     tell.deletedNotice('ConversionEventSet "funnel"', [{ id: "2" }, { id: "3" }]).text,
   "a replacement, for which Pulumi drops what a policy changes": () =>
@@ -327,7 +327,6 @@ export const operations: Examples = {
     tell.leftMessage(event, OF_PLUGIN, [{ ...LIVE, key: "buy" }]) ?? "",
   "a set of the plugin: what leaves the state": () =>
     planned(HELD, { events: {} }, false, NO_ABILITIES, OF_PLUGIN),
-  "a delete of unknown outcome": () => tell.mayBeGone("42"),
   "taken over": () =>
     tell.usedMessage(
       purchase,
