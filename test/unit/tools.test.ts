@@ -105,6 +105,13 @@ describe("current objects", () => {
       expect(ids(format, STATE.toReversed())).toBe(ids(format, STATE));
   });
 
+  it("leave out what a set has replaced, and could not delete: it may be live", () => {
+    const events = { a: { eventName: "A", value: 1 }, "a#7": { eventName: "A", value: 2 } };
+    const state = [storedSet("funnel", { events, eventIds: { a: 8, "a#7": 7 } })];
+    expect(JSON.parse(ids("json", state)).events).toEqual({ "funnel/a": 8 });
+    expect(leftoversOf(stateOf(state), []).map(({ id }) => id)).toEqual(["7"]);
+  });
+
   it("leave out one that is being replaced", () => {
     const event = storedEvent("buy", 1);
     const current = currentObjectsIn([event, { ...event, delete: true }]);

@@ -49,9 +49,10 @@ export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[
   );
 }
 
-/** Whether the resource was replaced, or is to be (`deleteBeforeReplace`): the state has it until the next run. */
-function isReplaced({ resource }: ExportedObject) {
-  return resource.delete || resource.pendingReplacement;
+/** Whether the object was replaced, or is to be (`deleteBeforeReplace`): the state has it until the next run. */
+function isReplaced({ resource, ref, id }: ExportedObject) {
+  const isOfSet = ref.member?.endsWith(`#${id}`);
+  return resource.delete || resource.pendingReplacement || isOfSet;
 }
 
 /** The objects that a report lists: all that aren't being replaced. */
