@@ -684,6 +684,11 @@ export class Simulation {
     const ofOthers = objectsOfState(run.before).flatMap(({ ref, record }) => {
       return record && !isOurs(ref.key) ? [record] : [];
     });
+    // A run that was killed had renamed the event, and this program has another one under the former key.
+    const isAnsweredElsewhere = (object: string) => {
+      const { sent, resolved } = savedStateOf(exportOf(run.before));
+      return sent.some((each) => resolved.get(each.mark) === object && !isOurs(each.key));
+    };
     for (const made of this.platform.madeFor(stack.id)) {
       if (made.kind !== kind || adopted.has(made.id) || this.released.has(made)) continue;
       // The journal of a run that the record has forgotten is only found by its place.
@@ -697,7 +702,8 @@ export class Simulation {
       const holders = held.filter(({ object }) => object === objectKey(kind, made.id));
       if (holders.some(({ isToGo }) => isToGo)) continue;
       const isOfOther = ofOthers.some((record) => isLike(record, made.fields));
-      if (holders.length === 0 && isOurs(made.key) && !isOfOther)
+      const isGone = holders.length === 0 && isOurs(made.key) && !isOfOther;
+      if (isGone && !isAnsweredElsewhere(objectKey(kind, made.id)))
         this.#wrong(
           `${key} is created again: ${this.platform.textOf(made)} is not in the state`,
         );
