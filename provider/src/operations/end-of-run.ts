@@ -52,9 +52,8 @@ import {
 } from "./messages.js";
 import type { Runtime } from "./runtime.js";
 
-/** The longest wait for the record at the end of a run. The engine waits for seconds before it kills the process. */
-const MAX_WAIT_MS = 2000;
-const late = () => sleep(MAX_WAIT_MS, undefined, { ref: false });
+/** The longest wait for the record at the end of a run. The engine kills the process after 5 s. */
+const MAX_WAIT_MS = 4000;
 
 /**
  * Waits for the record before the last resource is done: after that, Pulumi takes out of the state what is to be named,
@@ -128,15 +127,24 @@ function assertAliases({ deployment, record }: Runtime) {
 export async function tellEnd(runtime: Runtime) {
   const { record, command } = runtime;
   if ((command && !isOfProgram(command)) || !record.hasBegun) return;
-  const open = await Promise.race([record.open(), late()]);
-  if (!open || !record.arrived) return;
+  const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
+  const open = await Promise.race([record.open(), late]);
+  const saved = record.arrived;
+  if (!open || !saved) return;
   // Without the command line, what a program doesn't declare may not be meant.
-  if (command) await tellLeaving(runtime, command, record.arrived);
-  await tellUnclaimed(runtime, open, record.arrived);
+  if (command) await tellLeaving(runtime, { command, saved, late });
+  await tellUnclaimed(runtime, open, saved);
 }
 
 /** Names the objects whose resources leave the state because the program doesn't declare them. */
-async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedState) {
+async function tellLeaving(
+  runtime: Runtime,
+  {
+    command,
+    saved,
+    late,
+  }: { command: EngineRun; saved: SavedState; late: Promise<undefined> },
+) {
   const { deployment, messages, record } = runtime;
   /** Another provider has a process of its own. */
   const isInOwnRun = (resource: Resource) =>
@@ -163,7 +171,7 @@ async function tellLeaving(runtime: Runtime, command: EngineRun, saved: SavedSta
   const unsure = runtime.provider === undefined ? UNLESS_FAILED : UNLESS_MOVED;
   let now: SavedState | undefined;
   if (deployment.isUp && leaving.length > 0)
-    now = await Promise.race([record.stateNow(), late()]);
+    now = await Promise.race([record.stateNow(), late]);
   const objects = objectsIn(leaving);
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
