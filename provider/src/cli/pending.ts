@@ -263,8 +263,8 @@ function resolvedMessage(answer: Answer, before: StackCreates, after: StackCreat
     return `Forgotten: ${shownName} (id ${create.record.id ?? "unknown"}). Nothing changes on the platform.`;
   if (id === "") return `Resolved as not created: ${shownName}`;
   let text = `Resolved as created with id ${id}: ${shownName}`;
-  const [old = "", now] = [before, after].map(({ saved }) => saved.byKey.get(key)?.id);
-  if (now === id && after.saved.allWith(kind, old).length === 0 && old !== "")
+  const [old, now] = [before, after].map(({ saved }) => saved.byKey.get(key)?.id);
+  if (old && now === id && after.saved.allWith(kind, old).length === 0)
     text += `. ${staysLive(kindsByName[kind], `The old object ${old}`)}`;
   return joined(". It is managed as ", text, managerOf(answer, before)?.ref.shownName);
 }
@@ -302,7 +302,7 @@ function listing(creates: StackCreates) {
 }
 
 const SENT_BY_SEVERAL =
-  "Several runs may have sent creates of one name. If you find several objects, answer with all their ids at once: the other creates of that name count as not carried out.";
+  "Several runs may have sent a create of one name. If you find several objects, give all their ids at once: the other creates count as not carried out.";
 
 function whatIsKnown({ ref, record }: Create) {
   if (isOfHiddenEvents(ref)) return HIDDEN_EVENTS;

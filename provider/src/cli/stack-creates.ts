@@ -77,7 +77,7 @@ export function stackCreatesIn(
   const created = asking.filter(isKnown);
   // The next run takes such an object over, and sends nothing: that resolves what other runs have sent for it.
   const made = new Set(created.map(({ ref }) => ref.urn));
-  const isAsked = (each: Create) => each.knownBy === "state" || !made.has(each.ref.urn);
+  const isAsked = ({ knownBy, ref }: Create) => knownBy === "state" || !made.has(ref.urn);
   return {
     stack,
     saved,

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import {
   type AdvertisingError,
+  BadAnswerError,
   BlockedCreateError,
   isoNow,
   isPlain,
@@ -156,8 +157,9 @@ export async function deleteResource(
     const failed = await deleteObjects(operations, label, wanted, properties);
     const [first] = failed;
     if (first) {
-      first.error.message = keptMessage(failed);
-      throw first.error;
+      const { error } = first;
+      if (isSet || error instanceof BadAnswerError) error.message = keptMessage(failed);
+      throw error;
     }
   }
   // After what leaves now.

@@ -291,7 +291,7 @@ export function keptMessage(failed: readonly FailedDelete[]) {
   const errors = failed.map(({ error }) => error.message);
   return [
     ...cut(errors, MAX_LISTED),
-    "The state keeps it as it was. Before you declare it again, see what is still live: a delete may have been carried out.",
+    "The state keeps it as it was. Before you declare it again, see what is still live.",
   ].join("\n");
 }
 
