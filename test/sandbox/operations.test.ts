@@ -4,6 +4,7 @@
  */
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
+import { savedStateOf } from "../../provider/src/record/index.js";
 import type { Fault } from "../../provider/src/sandbox/index.js";
 import { aheadBy, FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
@@ -353,6 +354,46 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     expect([e.id, sandbox.eventPosts]).toEqual(["2", 1]);
   });
 
+  it.each(["refresh", "destroy"])(
+    "with checkpoints off, what a `%s` takes out of the state right after a clean run is created",
+    async (command) => {
+      const { sandbox, fixture } = await one(WITH_ANOTHER);
+      const e = fixture();
+      e.engine.declares = { deletes: true };
+      const options = {
+        ...optionsOf({ ...ALL, createdVisibleAfterSeconds: 0 }),
+        environment: { PULUMI_SKIP_CHECKPOINTS: "true" },
+      };
+      await e.up({}, options);
+      const { id } = e;
+      if (command === "refresh") sandbox.delete("event", Number(id));
+      if (command === "refresh") await e.engine.refresh({ ...options, adapt: withWitness });
+      else await e.engine.destroy(options);
+      expect(await e.preview({}, options)).not.toContain("takes it over");
+      expect((await e.up({}, options)).error).toBeUndefined();
+      expect([e.id === id, sandbox.eventPosts]).toEqual([false, 2]);
+    },
+  );
+
+  it("of which another resource keeps a listed create's outcome, it isn't deleted before that is cleared", async () => {
+    const { sandbox, fixture } = await one();
+    const [carrier, e] = [fixture("carrier"), fixture()];
+    e.engine.declares = { deletes: true };
+    await carrier.up({ eventName: "C" }, KNOWN);
+    sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+    await e.kill({}, KNOWN);
+    const { sent } = savedStateOf(await e.engine.saved.read());
+    const [{ mark } = expect.fail()] = sent;
+    const id = carrier.engine.state?.id;
+    const answers = { outcomes: { [mark]: "ConversionEvent 3" }, carrier: id };
+    const environment = { ADVERTISING_ANSWERS: JSON.stringify(answers) };
+    await carrier.engine.refresh({ ...KNOWN, environment });
+    // On another machine.
+    expect((await fixture("e", newFolder()).up({}, KNOWN)).error).toBeUndefined();
+    expect(await e.engine.destroy(KNOWN)).toBeUndefined();
+    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+  });
+
   it("deleted by its own run and declared again right away: another one is created, and nothing counts as live", async () => {
     const { sandbox, fixture } = await one();
     const e = fixture();
@@ -604,7 +645,6 @@ it("an update sends only what was changed, a default or null for what was remove
   expect(await event.diff(id, outs, news)).toEqual({
     changes: true,
     replaces: [],
-    deleteBeforeReplace: false,
   });
   const updated = await event.update(id, outs, news);
   expect(updated.outs).toEqual({ ...outs, eventName: "Buy", clickWindow: 60 });

@@ -1263,7 +1263,7 @@ it("an unresolved event of the state, which the program gives another name, or d
   expect([sandbox.eventPosts, renamed.state]).toEqual([1, undefined]);
 
   // Pulumi would drop it from the state.
-  const dropped = /unknown.*Pulumi would forget this/s;
+  const dropped = /unknown.*Pulumi would forget what/s;
   for (const isUp of [false, true]) {
     const run = renamed.newRun();
     const errors = await runProgram(run, [[renamed, OTHER]], isUp);

@@ -314,7 +314,7 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
       };
       for (let time = 0; time < 2; time++)
         expect(await leave()).toMatch(
-          /outcome of 1 create is unknown.*Pulumi would forget this/s,
+          /outcome of 1 create is unknown.*Pulumi would forget what/s,
         );
       const { mark } = e.unresolved ?? expect.fail();
       await e.engine.refresh(answering(mark, "2"));

@@ -214,7 +214,7 @@ function pluginOf(resource: Kind | SetKind, runtime: Runtime): RunProvider {
     },
     diff: async (id, olds, news) => {
       const plan = await diffResource(resource, runtime, refIn(news), { id, olds, news });
-      return { ...plan, deleteBeforeReplace: false };
+      return { ...plan };
     },
     preview: (id, olds, news) =>
       previewResource(resource, runtime, refIn(news), { id, olds, news }),

@@ -70,19 +70,6 @@ it.each([
   expect(stdout).toContain(said);
 });
 
-it.each([
-  ["pending --stack dev --help", "pending", "login|leftovers|report|validate"],
-  ["report --help", "report ids|report page|report comment|--out", "pending|leftovers"],
-  ["report page -h", "report page|--stack NAME", "login|pending"],
-  ["validate a.csv --help", "validate FILE|--ignore-column", "report|pending|  --stack"],
-])("%s prints only the part of %s", async (line, parts, others) => {
-  const { code, stdout } = await runIn(provider, {}, ...line.split(" "));
-  expect(code).toBe(0);
-  for (const part of parts.split("|")) expect(stdout).toContain(part);
-  for (const other of others.split("|"))
-    expect(stdout).not.toMatch(new RegExp(`^${other} `, "m"));
-});
-
 it("login without a stack names variables, and no command that needs a stack", async () => {
   const { code, stderr } = await runIn(newFolder(), {}, "login");
   expect(code).toBe(1);

@@ -217,17 +217,14 @@ describe("what leaves otherwise", () => {
   it("a replacement creates before it deletes, and names its arguments", async () => {
     const { event } = runWith();
     const diff = (news: object) => event.diff("6", outputs, { ...inputs, ...news });
-    const deleteBeforeReplace = false;
-    expect(await diff({})).toEqual({ changes: false, replaces: [], deleteBeforeReplace });
+    expect(await diff({})).toEqual({ changes: false, replaces: [] });
     expect(await diff({ value: 2 })).toEqual({
       changes: true,
       replaces: ["value"],
-      deleteBeforeReplace,
     });
     expect(await diff({ existingId: 7 })).toEqual({
       changes: true,
       replaces: ["existingId"],
-      deleteBeforeReplace,
     });
   });
 

@@ -63,9 +63,10 @@ it.each([
   "a platform's value %j and count_unique %j are ours if they mean the same",
   (value, count_unique, ours) => {
     const limits = { maxWindowSeconds: 3600, markField: undefined };
-    const differences = (values: object) => [
-      ...differencesIn(conversionEvent, limits, { ...values }, { value, count_unique }),
-    ];
+    const differences = (values: object) =>
+      Object.entries(
+        differencesIn(conversionEvent, limits, { ...values }, { value, count_unique }),
+      );
     expect(differences(ours)).toEqual([]);
     const others = { value: ours.value + 1, countUnique: !ours.countUnique };
     expect(differences(others)).toEqual(Object.entries(ours));

@@ -109,10 +109,15 @@ describe("the record", () => {
     ]);
     expect([await record.stateNow(), reads(), clock.monotonicMs()]).toEqual([
       undefined,
-      1,
-      0,
+      2,
+      500,
     ]);
     expect(removedBy(record)).toEqual([]);
+  });
+
+  it("is read again if it can't be read at once: the engine may be writing it", async () => {
+    const { record, warnings, reads } = start([new Error("EOF"), exported()]);
+    expect([await record.state(), reads(), warnings]).toMatchObject([{}, 2, []]);
   });
 });
 

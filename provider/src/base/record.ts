@@ -33,9 +33,6 @@ export function own(value: unknown, key: string) {
  */
 export const SIGNATURE_KEY = "4dabf18193072939515e22adb298388d";
 
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 type Given<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };

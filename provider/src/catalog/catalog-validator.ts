@@ -202,11 +202,14 @@ function advertisersNamedIn(events: readonly CatalogEntry[]) {
 /** The advertisers that have a single event and almost the name of another one, with their events. */
 function* misspeltAdvertisers(events: readonly CatalogEntry[]) {
   const byName = [...Map.groupBy(events, ({ owner }) => owner)];
-  const known: string[] = [];
+  const known = new Map<string, string[]>();
   byName.sort(([, a], [, b]) => b.length - a.length);
   for (const [name, [event, ...others]] of byName) {
-    const meant = known.find((other) => isAlmost(name, other));
-    known.push(name);
+    const key = tellingPart(name);
+    const alike = known.get(key) ?? [];
+    known.set(key, alike);
+    const meant = alike.find((other) => isAlmost(name, other));
+    if (alike.length < MAX_COMPARED) alike.push(name);
     if (!event || others.length > 0 || meant === undefined) continue;
     yield {
       event,
@@ -215,15 +218,19 @@ function* misspeltAdvertisers(events: readonly CatalogEntry[]) {
   }
 }
 
-/** Whether names differ by one or two letters. Not in short words or digits, which distinguish names on purpose. */
+/** Thousands of names, each compared with each other, would take minutes. */
+const MAX_COMPARED = 100;
+
+/** The first letter, short words and digits, which distinguish names on purpose. */
+function tellingPart(name: string) {
+  const words = name.split(/[^\p{L}\p{N}]+/u);
+  const telling = words.filter((word) => word.length < 4 || /\p{N}/u.test(word));
+  return [letters(name)[0], ...telling].join();
+}
+
+/** Whether names differ by one or two letters. */
 function isAlmost(name: string, other: string) {
-  const telling = (text: string) =>
-    text
-      .split(/[^\p{L}\p{N}]+/u)
-      .filter((word) => word.length < 4 || /\p{N}/u.test(word))
-      .join();
-  if (telling(name) !== telling(other) || withoutCase(name) === withoutCase(other))
-    return false;
+  if (withoutCase(name) === withoutCase(other)) return false;
   const shortest = Math.min(letters(name).length, letters(other).length);
   return editsBetween(letters(name), letters(other)) <= Math.min(shortest - 3, 2);
 }

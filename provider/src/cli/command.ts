@@ -136,19 +136,10 @@ async function main(args: readonly string[]) {
   const old = versionProblem(process);
   if (old !== undefined) throw new Error(old);
   const [name = "", ...rest] = args;
-  if (args.includes("--help") || args.includes("-h")) console.log(helpFor(name));
+  if (args.includes("--help") || args.includes("-h")) console.log(HELP_TEXT);
   else if (name === "--version") console.log(packageVersion());
   else return chosen<Command>(COMMANDS, name, "command")(rest);
   return 0;
-}
-
-/** The parts of the help about a command, and about the options of several; everything if it isn't known. */
-function helpFor(name: string) {
-  const parts = HELP_TEXT.split(/\n(?=\S)/);
-  const own = parts.filter((part) => part.startsWith(`${name} `));
-  if (own.length === 0) return HELP_TEXT;
-  const shared = name === "validate" ? [] : parts.slice(-2);
-  return [...own, ...shared].join("\n");
 }
 
 function fail(error: Error & { code?: string }) {

@@ -4,6 +4,7 @@
  * this machine's journal asks for it too, the journal keeps it. Only Pulumi writes the state.
  */
 import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { COMMAND, count, enumerate, inStack, joined, UsageError } from "../base/index.js";
 import { stateFolder } from "../files/index.js";
 import {
@@ -76,7 +77,11 @@ export const pendingCommand = command(
       const found = await searchOpen(creates, choice);
       const now = await readStackCreates(choice);
       // A search takes up to 30 seconds. Meanwhile a run may have sent the same create again.
-      creates = signOf(now) === signOf(creates) ? await execute(found, now, choice) : now;
+      const isSame = isDeepStrictEqual(
+        [now.saved.time, now.journals],
+        [creates.saved.time, creates.journals],
+      );
+      creates = isSame ? await execute(found, now, choice) : now;
     }
     if (clear) creates = await clearRecord(creates, choice);
     console.log(listing(creates).join("\n"));
@@ -118,12 +123,6 @@ async function renew(path: string, from: string) {
   await awaitEnd(path, { folder: stateFolder(), maxWaitMs: 0 });
   const journal = readJournal(path);
   if (journal?.entries.size) rewriteJournals([{ ...journal, from }]);
-}
-
-/** Differs once a run has begun or noted anything. */
-function signOf({ saved: { time }, journals }: StackCreates) {
-  const noted = journals.map(({ path, entries }) => [path, ...entries]);
-  return JSON.stringify([time, noted]);
 }
 
 /** Applies the answers, and reports them. @returns the creates afterwards. @throws Error with Pulumi's message. */

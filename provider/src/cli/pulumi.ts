@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { asRecord, type Environment, jsonIn } from "../base/index.js";
+import { asRecord, jsonIn } from "../base/index.js";
 import { backendIn, inProject, projectFileOf } from "../journal/index.js";
 import { EXPORT, type PulumiOptions, readExport, runPulumi } from "../record/index.js";
 import { NAMESPACE, readSettings } from "../settings/index.js";
@@ -69,7 +69,7 @@ export async function stateOf({ state, ...choice }: StateChoice) {
  */
 export async function refresh(
   urns: readonly string[],
-  environment: Environment,
+  environment: NodeJS.ProcessEnv,
   choice: StackChoice,
   creates: "skip" | "clear" = "skip",
 ) {

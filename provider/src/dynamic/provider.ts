@@ -69,8 +69,7 @@ export function createProvider(
 
     diff: guarded(async (id: string, olds: Values, news: Values) => {
       const { ref } = refIn(news);
-      const plan = await diffResource(resource, runtime(), ref, { id, olds, news });
-      return { ...plan, deleteBeforeReplace: false };
+      return diffResource(resource, runtime(), ref, { id, olds, news });
     }),
 
     create: guarded((inputs: Values) => {

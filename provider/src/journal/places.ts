@@ -3,13 +3,7 @@ import { hash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import {
-  type Environment,
-  hasValue,
-  jsonIn,
-  own,
-  setCommandTarget,
-} from "../base/index.js";
+import { hasValue, jsonIn, own, setCommandTarget } from "../base/index.js";
 import { cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 import { DEFAULT_ORGANIZATION, stackOption } from "../state/index.js";
@@ -45,7 +39,7 @@ export interface StackPlace {
 /** @param stack `<organization>/<project>/<stack>` @param folder the one in which Pulumi works. */
 export function stackPlace(
   stack: string,
-  environment: Environment,
+  environment: NodeJS.ProcessEnv,
   folder: string,
 ): StackPlace {
   const [, ...names] = stack.split("/");
@@ -90,7 +84,7 @@ function digestOf(...parts: string[]) {
  * The backend's address: from the environment, the project file, or the last `pulumi login`; empty if none of them
  * names one, or the files can't be read. @param folder the one in which Pulumi works. @param base where a path begins.
  */
-export function backendIn(environment: Environment, folder: string, base = folder) {
+export function backendIn(environment: NodeJS.ProcessEnv, folder: string, base = folder) {
   const { PULUMI_BACKEND_URL } = environment;
   const ofProject = own(inProject(folder, "backend"), "url");
   const url = String(PULUMI_BACKEND_URL || ofProject || lastLogin(environment));
@@ -162,7 +156,7 @@ export function isProjectOf(stack: string, folder: string) {
   return projectFileOf(folder) !== undefined && name === project;
 }
 
-function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: Environment) {
+function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: NodeJS.ProcessEnv) {
   const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
   return own(jsonIn(readHints(join(home, "credentials.json"))), "current") ?? "";
 }

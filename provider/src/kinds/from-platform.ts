@@ -11,29 +11,29 @@ import {
 import { asAccepted, defaultOf, formsOf, isContainer } from "../rules/index.js";
 import type { Kind, RuleSettings } from "./kind.js";
 
-/** The differing arguments, with the platform's values; `undefined` for an argument without one there. */
-export type Differences = ReadonlyMap<string, unknown>;
-
-/** Compares the arguments that were given or have a default here, if the platform's record has them too. */
+/**
+ * Compares the arguments that were given or have a default here, if the platform's record has them too.
+ * @returns those that differ, with the platform's values; `undefined` for an argument without one there.
+ */
 export function differencesIn(
   kind: Kind,
   limits: RuleSettings,
   values: Values,
   record: Values,
-): Differences {
+): Values {
   const rules = kind.rules(limits).shape;
   const read = argumentsFrom(kind, limits, record);
-  const found = new Map<string, unknown>();
+  const found: Record<string, unknown> = {};
   for (const [property, field] of Object.entries(kind.wireNames)) {
     const ours = values[property];
     if (!hasValue(ours) || !Object.hasOwn(record, field)) continue;
     const theirs = read[property] ?? defaultOf(rules[property]);
-    if (!isSameValue(ours, theirs)) found.set(property, read[property]);
+    if (!isSameValue(ours, theirs)) found[property] = read[property];
   }
   const ours = asRecord(values.additionalFields);
   // A field that the record lacks counts as unchanged.
   const theirs = likeOurs(ours, { ...ours, ...record });
-  if (!isSameValue(ours, theirs)) found.set("additionalFields", theirs);
+  if (!isSameValue(ours, theirs)) found.additionalFields = theirs;
   return found;
 }
 
@@ -49,16 +49,6 @@ export function argumentsFrom(
       asAccepted(rules[property], own(record, field)),
     ),
   );
-}
-
-export function withDifferences(
-  values: Values,
-  differences: Differences,
-): Record<string, unknown> {
-  return withoutUndefined({
-    ...values,
-    ...Object.fromEntries(differences),
-  });
 }
 
 function likeOurs(ours: unknown, theirs: unknown): unknown {

@@ -137,7 +137,10 @@ export async function deleteResource(
   const { eventIds, left, unresolved } = readStored(resource, id, properties);
   runtime.record.notePassed(isResource(resource, id, properties));
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
-  if (ref) await assertResolved(runtime, ref, unresolved);
+  if (ref) {
+    runtime.begin(ref);
+    await assertResolved(runtime, ref, unresolved);
+  }
   if (eventIds.size === 0) return;
   let label = ref?.label ?? `${resource.name} ${id}`;
   // A set's own id means nothing to people.

@@ -1,7 +1,7 @@
 /** Begins a deployment's {@link Runtime} in the provider process. */
 import { hash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { asRecord, type Environment, jsonIn, SettingsError } from "../base/index.js";
+import { asRecord, jsonIn, SettingsError } from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
 import { type Disk, stateFolder, systemDisk } from "../files/index.js";
 import {
@@ -18,6 +18,7 @@ import {
   type EngineRun,
   type ExportedStack,
   engineOf,
+  isOfProgram,
   readRecord,
   runOf,
 } from "../record/index.js";
@@ -80,7 +81,7 @@ function nameOfEngine(id: string | undefined, address = "") {
 
 export function createRuntime(
   config: (key: string) => string | undefined,
-  environment: Environment,
+  environment: NodeJS.ProcessEnv,
   log: TellAt,
   options: RuntimeOptions = {},
 ): Runtime {
@@ -179,7 +180,9 @@ export function createRuntime(
       await tellEnd(this);
       messages.tellCollected();
       await messages.settled();
-      if (deployment.isUp === false) return;
+      // A refresh and a destroy take out of the state what it has: no journal needs that any more.
+      const isOther = pulumi.command !== undefined && !isOfProgram(pulumi.command);
+      if (deployment.isUp === false && !isOther) return;
       journal?.closeNow();
       if (deployment.isUp) notes?.remove();
       record.closeJournals(disk);

@@ -22,15 +22,10 @@ import {
   isSameValue,
   NotSentError,
   OutcomeUnknownError,
+  type Values,
   withoutUndefined,
 } from "../base/index.js";
-import {
-  bodyOf,
-  differencesIn,
-  fingerprintOfBody,
-  ownerIn,
-  withDifferences,
-} from "../kinds/index.js";
+import { bodyOf, differencesIn, fingerprintOfBody, ownerIn } from "../kinds/index.js";
 import {
   asUnresolved,
   type CreateFacts,
@@ -247,9 +242,10 @@ function otherThanSent(
 ) {
   const differences = differencesIn(kind, settings, values, record);
   const isChanged = body !== "" && body !== fingerprintOfBody(kind, values);
-  if (differences.size === 0 || (isChanged && contradicting.length === 0)) return undefined;
-  const theirs = withDifferences(values, differences);
-  const changes = changeMessages([...differences.keys()], values, theirs, secret);
+  const names = Object.keys(differences);
+  if (names.length === 0 || (isChanged && contradicting.length === 0)) return undefined;
+  const theirs: Values = withoutUndefined({ ...values, ...differences });
+  const changes = changeMessages(names, values, theirs, secret);
   messages.warnEach(
     foundDifferentNotice({ ...ref, label: `${ref.label} (${id})` }, changes),
   );

@@ -126,11 +126,11 @@ function assertAliases({ deployment, record }: Runtime) {
 
 export async function tellEnd(runtime: Runtime) {
   const { record, command } = runtime;
-  if ((command && !isOfProgram(command)) || !record.hasBegun) return;
+  if (!record.hasBegun) return;
   const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
   const open = await Promise.race([record.open(), late]);
   const saved = record.arrived;
-  if (!open || !saved) return;
+  if (!open || !saved || (command && !isOfProgram(command))) return;
   // Without the command line, what a program doesn't declare may not be meant.
   if (command) await tellLeaving(runtime, { command, saved, late });
   await tellUnclaimed(runtime, open, saved);

@@ -14,17 +14,16 @@ import {
   RefusedError,
   SettingsError,
   type Values,
+  withoutUndefined,
 } from "../base/index.js";
 import {
   adoptionClash,
   asksToDelete,
   bodyOf,
-  type Differences,
   differencesIn,
   type Kind,
   type KnownOperations,
   type OptionalOperation,
-  withDifferences,
 } from "../kinds/index.js";
 import { type Fate, isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
 import {
@@ -52,6 +51,7 @@ import {
   ASKED,
   adoptedDeletedMessage,
   alsoBelongsTo,
+  clearFirst,
   formerlyLeftNotice,
   notDeletedNotice,
   removalCure,
@@ -238,10 +238,8 @@ export class ObjectOperations {
     await this.assertNotLeftOut(task, id);
     if (runtime.deployment.deleted.has(kind, id))
       throw new ArgumentsError(adoptedDeletedMessage(ref, id));
-    const differences: Differences = this.can.read
-      ? await this.#compare(task, id)
-      : new Map();
-    const theirs = withDifferences({ ...values }, differences);
+    const differences = this.can.read ? await this.#compare(task, id) : {};
+    const theirs = withoutUndefined({ ...values, ...differences });
     const other = runtime.deployment.claim(kind, id, key);
     if (other !== undefined) {
       const clash = adoptionClash(id, parseKey(other).label);
@@ -251,7 +249,7 @@ export class ObjectOperations {
     if (unresolved && why !== undefined)
       return { kind: "unresolved", record: unresolved, why };
     await this.#update({ id, label, ifAbsent: CORRECT_ID }, theirs, values, [
-      ...differences.keys(),
+      ...Object.keys(differences),
     ]);
     await runtime.record.noteAdopted(keys, id);
     return { kind: "managed", id };
@@ -279,7 +277,7 @@ export class ObjectOperations {
     const { kind } = this;
     const record = await this.readGiven({ id, label });
     const differences = differencesIn(kind, this.runtime.settings, values, record);
-    const wrong = [...differences].filter(
+    const wrong = Object.entries(differences).filter(
       ([property]) => !this.can.update || property === kind.owner,
     );
     if (wrong.length === 0) return differences;
@@ -397,6 +395,9 @@ export class ObjectOperations {
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
     const unasked = this.#unaskedReason({ ref }, properties);
     if (unasked !== undefined) return unasked;
+    const answered = saved?.answeredBy.get(objectKey(kind.name, id)) ?? [];
+    // Another resource's answer would outlive the object, and the next one of this name would take it over.
+    if (answered.some(({ urn }) => urn !== ref?.resourceUrn)) return clearFirst();
     const option = states.map(keepingOption).find(Boolean);
     if (option) return `the resource has the option ${option}`;
     if (isLeftOut) return LEFT_OUT;

@@ -280,6 +280,11 @@ function liveSentences(kind: Kind, subject: string, objects: readonly Fate[]) {
   return [`${staysLive(kind, subject)}.`, ...reasons].join(" ");
 }
 
+/** Why an object isn't deleted: an answer about its create would outlive it. */
+export function clearFirst() {
+  return `Pulumi's record still lists its create: first run \`${inStack(`${COMMAND} pending --clear`)}\``;
+}
+
 /** In an `up` or a `destroy`: a resource's objects were deleted. @param label the resource's, with its id. */
 export function deletedNotice(label: string, deleted: readonly Pick<Fate, "id">[]) {
   const text = `${label}: deleted ${idsOf(deleted)} on the platform.`;
@@ -301,7 +306,7 @@ export function keptMessage(failed: readonly FailedDelete[]) {
  */
 export function replacedNotice(kind: Kind, ref: ResourceRef, leaving: Fate, then: string) {
   const { id, isDeleted } = leaving;
-  const old = `The old object ${id}`;
+  const old = `The old object ${id}${unlessAdopted(ref)}`;
   let fate = liveSentences(kind, old, [leaving]);
   if (isDeleted) fate = `${old} will be deleted on the platform (${ASKED}).`;
   return notice("replaced", ref, `${ref.label} ${then}. ${fate}`, id);
@@ -509,8 +514,8 @@ function renameHints(
 }
 
 /** The plugin doesn't know what other resources are declared, and what they adopt, before it comes to them. */
-function unlessAdopted(set: ResourceRef) {
-  return isOfPlugin(set) ? " that no other resource adopts" : "";
+function unlessAdopted(ref: ResourceRef) {
+  return isOfPlugin(ref) ? ", unless another resource adopts it," : "";
 }
 
 /** @param left the objects that the `up` has left live and unmanaged. */
@@ -622,14 +627,14 @@ export function undeclaredMessage(open: readonly OpenObject[]) {
   return `${forgottenMessage(open)} If it's declared after an await: resolve this first, or declare it before the first await.`;
 }
 
-/** The error of a run that would take unresolved creates out of Pulumi's record. */
+/** The error of an `up` or a `destroy` that would take unresolved creates out of Pulumi's record. */
 export function forgottenMessage(open: readonly OpenObject[]) {
-  return `${unresolvedMessage(open)}
-Pulumi would forget this. If the program has it under another name now, add an alias or its formerKey.`;
+  return `${unresolvedMessage(open, answerCommands)}
+Then run this again: Pulumi would forget what is unresolved. If the program has it under another name now, add an alias or its formerKey.`;
 }
 
 /** The error of an `up` or a preview while creates are unresolved. @param open at least one. */
-export function unresolvedMessage(open: readonly OpenObject[]) {
+export function unresolvedMessage(open: readonly OpenObject[], commands = resolveCommands) {
   const sorted = open.toSorted((a, b) => natural(a.ref.shownName, b.ref.shownName));
   const entries = sorted.map(({ ref, record, why }) => {
     const name = `  ${printable(ref.shownName)}: ${describe(ref.kind, record)}`;
@@ -638,6 +643,6 @@ export function unresolvedMessage(open: readonly OpenObject[]) {
   return [
     `The outcome of ${count(open.length, "create")} is unknown. Nothing more is sent for ${agree(open.length, "it", "them")} until that is resolved. Look in the account for:`,
     ...cut(entries, MAX_LISTED),
-    ...resolveCommands(sorted.map(({ ref }) => ref)),
+    ...commands(sorted.map(({ ref }) => ref)),
   ].join("\n");
 }

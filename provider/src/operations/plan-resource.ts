@@ -493,13 +493,13 @@ function noteDeletes({ runtime, resource, kind, ref, objects }: Plan) {
 }
 
 /** The creates that stop the resource, with the names by which `pending` lists them, for commands. */
-function blockedIn({ runtime, ref, checked, objects }: Plan): OpenObject[] {
-  const { inState = ref } = checked;
-  return objects.flatMap(({ key, formerKey = key, action }) => {
+function blockedIn({ runtime: { record }, objects }: Plan): OpenObject[] {
+  return objects.flatMap(({ ref, action }) => {
     if (action.do !== "blocked") return [];
-    const sentKey = runtime.record.openKeys.get(action.record.mark);
-    const listedKey = sentKey ?? objectRef(inState, formerKey).key;
-    return [{ ...action, ref: parseKey(listedKey) }];
+    const { mark } = action.record;
+    const [inState] = record.arrived?.unresolved.get(mark) ?? [];
+    const listedKey = record.openKeys.get(mark) ?? inState?.key;
+    return [{ ...action, ref: listedKey === undefined ? ref : parseKey(listedKey) }];
   });
 }
 

@@ -20,7 +20,6 @@ import {
   differencesIn,
   fingerprintOfBody,
   type Kind,
-  withDifferences,
 } from "../kinds/index.js";
 import {
   addUnresolved,
@@ -91,6 +90,7 @@ export async function readResource(
   // The hidden ones.
   const inputs = found && pick(found.inputs ?? {}, (name) => name.startsWith("__"));
   const ref = refOfInputs(resource.name, inputs);
+  if (ref) runtime.begin(ref);
   const label = ref?.label ?? `${resource.name} ${id}`;
   assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
   const stored = readStored(resource, id, properties);
@@ -104,7 +104,7 @@ export async function readResource(
       if (interrupted?.get(objectKey(kind.name, object)) === "delete")
         runtime.messages.warnEach(interruptedNotice(objectRef(ref, key), object, "delete"));
   const isUpdatable = isSet && ref && found;
-  const noted = isUpdatable ? await keepUpdate(runtime, ref, stored, found.urn) : undefined;
+  const noted = isUpdatable ? await keepUpdate(runtime, stored, found.urn) : undefined;
   const isAnswered = resolve(operations, { id, ref, properties }, stored, noted);
   if (!isAnswered) {
     if (stored.unresolved.size > 0)
@@ -190,14 +190,7 @@ export interface RefreshAnswers {
  * Saves as unresolved what an interrupted update of a set has sent: Pulumi's next save drops the update from its record.
  * @returns by mark, the objects that this machine's journal has; undefined if nothing was sent.
  */
-async function keepUpdate(
-  runtime: Runtime,
-  ref: ResourceRef,
-  stored: StoredSet,
-  urn: string,
-) {
-  const { record } = runtime;
-  runtime.begin(ref);
+async function keepUpdate({ record }: Runtime, stored: StoredSet, urn: string) {
   const { all } = await record.open();
   const sent = all.filter((each) => {
     const { stateUrn } = record.arrived?.listed(each.mark) ?? {};
@@ -321,9 +314,9 @@ async function refreshObjects(
     const entry = events.get(key) ?? {};
     const values = completeArguments(stored, entry);
     const differences = differencesIn(kind, runtime.settings, values, record);
-    if (differences.size === 0) return false;
-    const names = [...differences.keys()];
-    const now = withDifferences(values, differences);
+    const names = Object.keys(differences);
+    if (names.length === 0) return false;
+    const now: Values = withoutUndefined({ ...values, ...differences });
     const changes = secret ? changeMessages(names, values, now, secret) : names;
     runtime.messages.warnEach(driftNotice(target, changes));
     const next = { ...entry };

@@ -66,6 +66,8 @@ interface RecordOptions {
 /** A backend that saves late may show the operation under way only then. */
 const READ_AFTER_MS = [0, 500, 1500];
 
+const READ_AGAIN_WITHIN_MS = 5000;
+
 /** How long a read for a delete counts for the next ones. */
 const SHARED_MS = 1000;
 
@@ -102,8 +104,8 @@ export class RunRecord {
 
   /** The saved state; undefined, with one warning, if Pulumi can't be asked. The first call starts to read it. */
   state() {
-    const { read, warn } = this.options;
-    this.#reading ??= read()
+    const { warn } = this.options;
+    this.#reading ??= this.#readTwice()
       .then((stack) => {
         const { notes, isThisRun, provider, isSameAccount } = this.options;
         const before = notes?.read() as InterruptedChanges | undefined;
@@ -126,6 +128,19 @@ export class RunRecord {
         return undefined;
       });
     return this.#reading;
+  }
+
+  /** A second time if the first fails at once: the engine may just be writing the state. */
+  async #readTwice() {
+    const { read, clock } = this.options;
+    const beganMs = clock.monotonicMs();
+    try {
+      return await read();
+    } catch (error) {
+      if (clock.monotonicMs() - beganMs > READ_AGAIN_WITHIN_MS) throw error;
+      await clock.sleep(500);
+      return read();
+    }
   }
 
   /**

@@ -6,7 +6,6 @@ import {
   ArgumentsError,
   BlockedCreateError,
   COMMAND,
-  type Environment,
   inStack,
   own,
   SettingsError,
@@ -73,7 +72,7 @@ export class AdvertisingPlugin {
   /** The engine's address, `host:port`, once there is an engine. */
   engine: string | undefined;
 
-  constructor(readonly environment: Environment) {}
+  constructor(readonly environment: NodeJS.ProcessEnv) {}
 
   get runtime() {
     if (!this.#runtime) throw new Error("not configured");
@@ -112,19 +111,20 @@ export class AdvertisingPlugin {
     this.#runtime = runtime;
   }
 
-  /** Reads settings: the provider's arguments override the stack's configuration. */
+  /** Reads settings: the arguments of an explicit provider override the stack's configuration. */
   #settingsIn(values: Values, urn: string) {
+    // The engine gives the default provider the stack's settings: in a refresh or a destroy, those of the last `up`.
+    const isDefault = providerAt(urn) === DEFAULT_PROVIDER;
     // The stack's settings for this package, without the namespace in their names.
     const stack = JSON.parse(this.environment.PULUMI_CONFIG || "{}");
     // An empty argument hides nothing.
     const isGiven = (key: string) => (own(values, key) ?? "") !== "";
     return {
       config(key: string): string | undefined {
-        const value = own(isGiven(key) ? values : stack, key);
+        const value = own(isDefault || isGiven(key) ? values : stack, key);
         return typeof value === "string" ? value : JSON.stringify(value);
       },
-      // Those of the default provider are the stack's settings.
-      hasNoCommand: (key: string) => providerAt(urn) !== DEFAULT_PROVIDER && isGiven(key),
+      hasNoCommand: (key: string) => !isDefault && isGiven(key),
     };
   }
 

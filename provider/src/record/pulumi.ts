@@ -2,13 +2,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { type Environment, joined, printable } from "../base/index.js";
+import { joined, printable } from "../base/index.js";
 
 export interface PulumiOptions {
   executable?: string | undefined;
   cwd?: string | undefined;
   /** More environment variables. */
-  environment?: Environment;
+  environment?: NodeJS.ProcessEnv;
   /** @default 30 seconds; 0: no limit */
   timeoutMs?: number;
   /** Whether the command prints its errors on standard output, so that an error shows that too. */

@@ -92,6 +92,8 @@ export interface SavedState extends ExportedStack, SavedCreates {
   /** The creates of all pending operations, the earliest operation's first. */
   sent: readonly ListedCreate[];
   sentByKey: ReadonlyMap<string, readonly ListedCreate[]>;
+  /** By `objectKey`, the resources that keep the object as the outcome of a listed create. */
+  answeredBy: ReadonlyMap<string, readonly Pick<Resource, "urn">[]>;
   /** The create with this mark, in the latest pending operation that has it. */
   listed(mark: string): ListedCreate | undefined;
   /** By `objectKey`, of objects that the state has. */
@@ -136,6 +138,10 @@ export function savedStateOf(
     const { urn } = resource;
     return { ...record, key: ref.key, run: "", account, provider, urn, isInState: true };
   });
+  const answers = current.flatMap(({ urn, outputs = {} }) => {
+    const outcomes = [...resolvedIn(outputs)].filter(([mark]) => listed.has(mark));
+    return outcomes.map(([, object]) => ({ urn, object }));
+  });
   const byId = Map.groupBy(resources, ({ id = "" }) => id);
   const byObject = Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id));
   const byOwner = Map.groupBy(objects, ({ kind, values }) =>
@@ -178,6 +184,7 @@ export function savedStateOf(
     resolved: new Map(resources.flatMap(({ outputs = {} }) => [...resolvedIn(outputs)])),
     sent,
     sentByKey: Map.groupBy(sent, ({ key }) => key),
+    answeredBy: Map.groupBy(answers, ({ object }) => object),
     interrupted: new Map(objectChanges),
     changes: {
       creates: sent.filter(({ run, isOfUpdate }) => isOfUpdate && !isThisRun(run)),

@@ -1,5 +1,5 @@
 /** Commands to a running sandbox from another terminal: a POST with the command's words as JSON. */
-import { count, jsonIn, printable, quoted } from "../base/index.js";
+import { jsonIn, printable, quoted } from "../base/index.js";
 import {
   COUNTERS,
   type Fault,
@@ -24,16 +24,10 @@ export const CONTROL_HELP = `  fail TARGET:FAULT[:TIMES] …   such as event:clo
 
 const TARGETS = ["any", "create", ...Object.keys(COUNTERS)];
 
-interface Effect {
-  with: Fault;
-  /** What a client sees, as the end of a sentence about a request. */
-  effect: string;
-}
-
-const FAULTS: Readonly<Record<string, Effect>> = {
-  close: { with: { kind: "close-without-answer" }, effect: "its response is lost" },
-  reset: { with: { kind: "reset" }, effect: "its connection is reset" },
-  "no-answer": { with: { kind: "no-answer" }, effect: "gets no response" },
+const FAULTS: Readonly<Record<string, Fault>> = {
+  close: { kind: "close-without-answer" },
+  reset: { kind: "reset" },
+  "no-answer": { kind: "no-answer" },
 };
 
 const TYPED = new RegExp(
@@ -46,43 +40,18 @@ FAULT: close (without a response), reset, no-answer, or status-N (200 to 599)
   With -after-act, the request is carried out first.
 TIMES: a whole number from 1 up, or always; once by default`;
 
-type TypedFault = FaultRule & Effect & { times: number };
-
 /** Parses a fault as typed. @throws Error that lists the known faults */
-export function parseFault(typed: string): TypedFault {
+export function parseFault(typed: string): FaultRule {
   const { on, name = "", status, act, times = "1" } = TYPED.exec(typed)?.groups ?? {};
   if (on === undefined)
     throw new Error(`${quoted(typed)} isn't TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
   const body = { success: Number(status) < 400, message: `status ${status}` };
-  const answer: Effect = {
-    with: { kind: "answer", ...json(Number(status), body) },
-    effect: `gets status ${status}`,
-  };
   return {
     on: on as FaultRule["on"],
-    ...(FAULTS[name] ?? answer),
+    with: FAULTS[name] ?? { kind: "answer", ...json(Number(status), body) },
     act: act !== undefined,
     times: times === "always" ? Number.POSITIVE_INFINITY : Number(times),
   };
-}
-
-/** The requests of a target whose name isn't theirs. */
-const REQUESTS: Readonly<Record<string, string>> = {
-  any: "request",
-  authenticate: "login",
-  advertiser: "advertiser create",
-  event: "event create",
-  search: "search request",
-};
-
-function faultMessage({ on, effect, act, times }: TypedFault) {
-  const name = REQUESTS[on] ?? on;
-  let which = `Each ${name} from now on`;
-  if (times === 1) which = `The next ${name}`;
-  else if (times !== Number.POSITIVE_INFINITY)
-    which = `Each of the next ${count(times, name)}`;
-  const fate = act ? "is carried out" : "is ignored";
-  return `${which} ${fate}, and ${effect}.`;
 }
 
 /** Each command returns the text to print, or `undefined` if the words don't fit HELP. @throws Error */
@@ -97,7 +66,7 @@ const COMMANDS: Readonly<
     }
     const rules = words.map(parseFault);
     for (const rule of rules) sandbox.fail(rule);
-    return rules.map(faultMessage).join("\n");
+    return `Requests fail from now on: ${words.join(" ")}.`;
   },
 
   list(sandbox, words) {

@@ -1,6 +1,5 @@
 /** The environment's proxy: the first variable that isn't empty. No I/O. */
 import { BlockList, isIPv6 } from "node:net";
-import type { Environment } from "../base/index.js";
 import { isLoopback, type SettingProblem } from "./settings.js";
 
 export interface ProxySetting {
@@ -22,7 +21,7 @@ const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"];
  * @param baseUrl `undefined` if it could not be read
  */
 export function readProxy(
-  environment: Environment,
+  environment: NodeJS.ProcessEnv,
   baseUrl: string | undefined,
   problems: SettingProblem[],
 ): ProxySetting | undefined {

@@ -5,7 +5,6 @@
 import {
   count,
   didYouMean,
-  type Environment,
   inStack,
   jsonIn,
   mapValues,
@@ -44,7 +43,7 @@ interface SettingsSource {
   config: (key: string) => string | undefined;
   /** Whether a command can't change the value: a provider's argument has it, or there is no stack. @default false */
   hasNoCommand?: ((key: string) => boolean) | undefined;
-  environment: Environment;
+  environment: NodeJS.ProcessEnv;
   /** Every key of the namespace, if the process can list them. */
   keys?: readonly string[];
   /** Whether a key's value is encrypted; undefined if the process can't know that: then it may be. */

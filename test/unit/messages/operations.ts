@@ -321,6 +321,7 @@ export const operations: Examples = {
       { key: "lead", ...KEPT, id: "43" },
       { key: "visit", ...LIVE, id: "44", why: "another resource may adopt it" },
     ]) ?? "",
+  "isn't deleted before Pulumi's record is cleared": () => tell.clearFirst(),
   "what a set leaves": () =>
     tell.leftMessage(event, funnel, [{ ...LIVE, key: "buy" }]) ?? "",
   "what a set of the plugin leaves": () =>
