@@ -116,6 +116,7 @@ it("commands that it prints are about the same stack and folder", async () => {
   expect(inStack("pulumi up")).toBe("pulumi up --stack acme/dev --cwd 'my shop'");
 });
 
+const OF_PROD = { urn: urnOf("ConversionEvent", "b").replace(":dev:", ":prod:") };
 const FILES = {
   "good.csv": "key,advertiser,eventName,value\na,Acme,A,1\nb,Acme,a ,2\n",
   "bad, 100%.csv": "key,advertiser,eventName,value\na,Acme,A,10%\nb,Acme,B,2\n",
@@ -126,7 +127,7 @@ const FILES = {
   "list.json": "[]",
   "other.json": '{"version":3,"checkpoint":{"stack":"dev"}}',
   "theirs.json": exportOf([
-    storedEvent("b", 2, {}, { inputs: { __identity: "shop/prod::b" } }),
+    storedEvent("b", 2, {}, { ...OF_PROD, inputs: { __identity: "shop/prod::b" } }),
   ]),
   "ours.json": exportOf([
     storedEvent("b", 2, {}, { inputs: { __identity: "shop/dev::b" } }),

@@ -54,7 +54,9 @@ describe("an export", () => {
 
   it("names the stack of its resources and pending operations", () => {
     const inputs = (stack: string) => ({ inputs: { __identity: `shop/${stack}::buy` } });
-    const resource = { ...EVENT, ...inputs("eu@acme") };
+    // `pulumi stack rename` leaves the identity as it was.
+    const urn = EVENT.urn.replace(":dev:", ":eu:");
+    const resource = { ...EVENT, urn, ...inputs("was@acme") };
     const stack = {
       time: "",
       resources: [{ ...EVENT, ...inputs("dev") }, { ...EVENT, ...inputs("dev") }, EVENT],

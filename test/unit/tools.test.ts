@@ -17,6 +17,7 @@ import {
   storedEvent,
   storedSet,
   UNRESOLVED_OUTPUT,
+  urnOf,
 } from "../support/stored.js";
 
 const TIME = "2026-03-02T10:00:00Z";
@@ -123,10 +124,11 @@ describe("the page", () => {
   it("a name can't be markup, in content or in an attribute", () => {
     const name = `<script>alert(1)</script>" onclick='x' & \u0645\u0631\u062d\u0628\u0627`;
     const left = { [LEFT_LIVE]: [{ ...NOTED, name }] };
-    const inputs = { __identity: `shop/${name}::b` };
+    const urn = urnOf("ConversionEvent", "b").replace(":dev:", `:${name}:`);
+    const more = { urn, inputs: { __identity: "shop/dev::b" } };
     const text = page([
       storedAdvertiser(name, 1),
-      storedEvent(name, 2, { eventName: name, ...left }, { inputs }),
+      storedEvent("b", 2, { eventName: name, ...left }, more),
     ]);
     expect(text).toContain("<title>Conversion events of organization/shop/&#60;script");
     expect(text.match(/<script/g)).toHaveLength(1);

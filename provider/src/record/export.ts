@@ -86,12 +86,15 @@ export function readExport(text: string, what = "this"): ExportedStack {
   };
 }
 
-/** The stacks that the state's resources name. After a rename, that is the former name until the next run. */
+/** The stacks that the state's resources name: by their URNs, since `pulumi stack rename` changes only those. */
 export function stackNamesIn({ resources, pending }: ExportedStack) {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
-  const names = all.flatMap(({ inputs }) => {
+  const names = all.flatMap(({ urn, inputs }) => {
     const context = readProgramContext(inputs?.[IDENTITY]);
-    return context ? stackOf(context.identity) : [];
+    if (!context) return [];
+    const [organization] = stackOf(context.identity).split("/");
+    const [head = "", project] = urn.split("::");
+    return `${organization}/${project}/${head.slice("urn:pulumi:".length)}`;
   });
   return [...new Set(names)];
 }

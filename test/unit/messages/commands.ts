@@ -205,8 +205,10 @@ export const commands: Examples = {
       },
     ),
   "leftovers: a state of another stack": () => {
-    const of = (stack: string) =>
-      storedEvent("b", 2, {}, { inputs: { __identity: `shop/${stack}::b` } });
+    const of = (stack: string) => {
+      const urn = `urn:pulumi:${stack}::shop::advertising:index:ConversionEvent::b`;
+      return storedEvent("b", 2, {}, { urn, inputs: { __identity: "shop/dev::b" } });
+    };
     return printedBy(leftovers, ["--stack", "dev", "--before", "FOLDER/prod.json"], {
       resources: [of("dev")],
       files: { "prod.json": exportOf([of("prod")]) },
