@@ -297,7 +297,7 @@ new advertising.ConversionEvent("held", { eventName: "Held", advertiserId, value
   expect((await stack.ids()).buy).toBe(before.buy);
   // Another advertiser's event is another object, and the engine deletes the old one.
   stack.program(events(30, "", "", "other"));
-  const fate = `The old object ${before.buy} will be deleted on the platform (deletionPolicy: "delete")`;
+  const fate = `The old object ${before.buy}, unless another resource adopts it, will be deleted on the platform (deletionPolicy: "delete")`;
   expect(await well(stack.preview())).toContain(fate);
   const deleted = `deleted ${before.buy} on the platform`;
   expect(await well(stack.up("--skip-preview"))).toContain(deleted);

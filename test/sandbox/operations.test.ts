@@ -375,24 +375,40 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     },
   );
 
-  it("of which another resource keeps a listed create's outcome, it isn't deleted before that is cleared", async () => {
-    const { sandbox, fixture } = await one();
-    const [carrier, e] = [fixture("carrier"), fixture()];
-    e.engine.declares = { deletes: true };
-    await carrier.up({ eventName: "C" }, KNOWN);
-    sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
-    await e.kill({}, KNOWN);
-    const { sent } = savedStateOf(await e.engine.saved.read());
-    const [{ mark } = expect.fail()] = sent;
-    const id = carrier.engine.state?.id;
-    const answers = { outcomes: { [mark]: "ConversionEvent 3" }, carrier: id };
-    const environment = { ADVERTISING_ANSWERS: JSON.stringify(answers) };
-    await carrier.engine.refresh({ ...KNOWN, environment });
-    // On another machine.
-    expect((await fixture("e", newFolder()).up({}, KNOWN)).error).toBeUndefined();
-    expect(await e.engine.destroy(KNOWN)).toBeUndefined();
-    expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
-  });
+  it.each([false, true])(
+    "of which another resource keeps a listed create's outcome, it isn't deleted before that is cleared (it was: %s)",
+    async (isCleared) => {
+      const { sandbox, fixture } = await one();
+      const [carrier, e, elsewhere] = [
+        fixture("carrier"),
+        fixture(),
+        fixture("e", newFolder()),
+      ];
+      for (const { engine } of [carrier, e, elsewhere]) engine.declares = { deletes: true };
+      await carrier.up({ eventName: "C" }, KNOWN);
+      sandbox.fail({ on: "event", act: true, with: { kind: "close-without-answer" } });
+      await e.kill({}, KNOWN);
+      const { saved } = e.engine;
+      const [{ mark } = expect.fail()] = savedStateOf(await saved.read()).sent;
+      const answers = {
+        outcomes: { [mark]: "ConversionEvent 3" },
+        carrier: carrier.engine.state?.id,
+      };
+      const environment = { ADVERTISING_ANSWERS: JSON.stringify(answers) };
+      await carrier.engine.refresh({ ...KNOWN, environment });
+      expect((await elsewhere.up({}, KNOWN)).error).toBeUndefined();
+      if (isCleared) saved.clearCreates();
+      const run = elsewhere.engine.newRun(KNOWN);
+      const kept = carrier.is({ eventName: "C" });
+      expect(await runProgram(run, [kept, elsewhere.gone()])).toEqual([
+        undefined,
+        undefined,
+      ]);
+      await run.close();
+      expect(wordsOf(run).includes("pending --clear")).toBe(!isCleared);
+      expect(sandbox).toMatchObject({ eventPosts: 2, deletes: Number(isCleared) });
+    },
+  );
 
   it("deleted by its own run and declared again right away: another one is created, and nothing counts as live", async () => {
     const { sandbox, fixture } = await one();
