@@ -212,10 +212,8 @@ function pluginOf(resource: Kind | SetKind, runtime: Runtime): RunProvider {
       });
       return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
     },
-    diff: async (id, olds, news) => {
-      const plan = await diffResource(resource, runtime, refIn(news), { id, olds, news });
-      return { ...plan };
-    },
+    diff: (id, olds, news) =>
+      diffResource(resource, runtime, refIn(news), { id, olds, news }),
     preview: (id, olds, news) =>
       previewResource(resource, runtime, refIn(news), { id, olds, news }),
     create: async (news) => {

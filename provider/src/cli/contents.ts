@@ -9,7 +9,7 @@ import {
   type Resource,
   refIn,
 } from "../record/index.js";
-import { leftLiveIn, objectKey } from "../state/index.js";
+import { leftLiveIn, objectKey, replacedKey } from "../state/index.js";
 
 export interface Leftover {
   kind: Kind["name"];
@@ -51,7 +51,7 @@ export function leftoversOf(now: ExportedStack, earlier: readonly ExportedStack[
 
 /** Whether the object was replaced, or is to be (`deleteBeforeReplace`): the state has it until the next run. */
 function isReplaced({ resource, ref, id }: ExportedObject) {
-  const isOfSet = ref.member?.endsWith(`#${id}`);
+  const isOfSet = id !== undefined && ref.member?.endsWith(replacedKey("", id));
   return resource.delete || resource.pendingReplacement || isOfSet;
 }
 

@@ -81,7 +81,7 @@ export function stackCreatesIn(
   return {
     stack,
     saved,
-    open: asking.filter((each) => !isKnown(each) && isAsked(each)),
+    open: asking.filter(isAsked),
     created,
     ended: sorted.filter((each) => !isOpen(each) && each.knownBy === "journal"),
     journals: journals.filter((each) => isOfState(each, saved)),

@@ -20,7 +20,7 @@ export function differencesIn(
   limits: RuleSettings,
   values: Values,
   record: Values,
-): Values {
+) {
   const rules = kind.rules(limits).shape;
   const read = argumentsFrom(kind, limits, record);
   const found: Record<string, unknown> = {};

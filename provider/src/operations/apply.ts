@@ -177,15 +177,15 @@ async function assertResolved(
 ) {
   if (unresolved.size === 0) return;
   const saved = await record.stateNow();
-  const open = [...unresolved].flatMap(([key, each]) => {
-    const { mark } = each;
+  const open = [...unresolved].filter(([, { mark }]) => {
+    if (record.resolved.has(mark) || saved?.resolved.has(mark)) return false;
     const others = saved?.unresolved.get(mark) ?? [];
-    const isKept = others.some(({ urn }) => urn !== ref.resourceUrn);
-    if (isKept || record.resolved.has(mark) || saved?.resolved.has(mark)) return [];
-    deployment.named.add(mark);
-    return { ref: objectRef(ref, key), record: each };
+    return others.every(({ urn }) => urn === ref.resourceUrn);
   });
-  if (open.length > 0) throw new BlockedCreateError(forgottenMessage(open));
+  if (open.length === 0) return;
+  for (const [, { mark }] of open) deployment.named.add(mark);
+  const objects = open.map(([key, each]) => ({ ref: objectRef(ref, key), record: each }));
+  throw new BlockedCreateError(forgottenMessage(objects));
 }
 
 /** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */

@@ -128,22 +128,21 @@ export async function tellEnd(runtime: Runtime) {
   const { record, command } = runtime;
   if (!record.hasBegun) return;
   const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
+  // Also in a refresh and a destroy: they close the journals, which this reads.
   const open = await Promise.race([record.open(), late]);
   const saved = record.arrived;
   if (!open || !saved || (command && !isOfProgram(command))) return;
   // Without the command line, what a program doesn't declare may not be meant.
-  if (command) await tellLeaving(runtime, { command, saved, late });
+  if (command) await tellLeaving(runtime, command, saved, late);
   await tellUnclaimed(runtime, open, saved);
 }
 
 /** Names the objects whose resources leave the state because the program doesn't declare them. */
 async function tellLeaving(
   runtime: Runtime,
-  {
-    command,
-    saved,
-    late,
-  }: { command: EngineRun; saved: SavedState; late: Promise<undefined> },
+  command: EngineRun,
+  saved: SavedState,
+  late: Promise<undefined>,
 ) {
   const { deployment, messages, record } = runtime;
   /** Another provider has a process of its own. */

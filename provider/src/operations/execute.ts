@@ -118,9 +118,7 @@ export class ObjectOperations {
         .track(() => this.#execute({ ...task, assertMaySend }))
         .catch((thrown): Outcome => {
           const error = toAdvertisingError(thrown);
-          const isNotSent = [LoginError, SettingsError].some(
-            (each) => error instanceof each,
-          );
+          const isNotSent = error instanceof LoginError || error instanceof SettingsError;
           const isUnsure = task.action.do === "update" && !isNotSent;
           return { kind: "failed", error, isUnsure };
         });
@@ -248,9 +246,8 @@ export class ObjectOperations {
     const why = unresolved && resolutionConflict(kind, id, theirs, unresolved);
     if (unresolved && why !== undefined)
       return { kind: "unresolved", record: unresolved, why };
-    await this.#update({ id, label, ifAbsent: CORRECT_ID }, theirs, values, [
-      ...Object.keys(differences),
-    ]);
+    const changed = Object.keys(differences);
+    await this.#update({ id, label, ifAbsent: CORRECT_ID }, theirs, values, changed);
     await runtime.record.noteAdopted(keys, id);
     return { kind: "managed", id };
   }

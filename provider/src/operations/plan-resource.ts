@@ -498,8 +498,8 @@ function blockedIn({ runtime: { record }, objects }: Plan): OpenObject[] {
     if (action.do !== "blocked") return [];
     const { mark } = action.record;
     const [inState] = record.arrived?.unresolved.get(mark) ?? [];
-    const listedKey = record.openKeys.get(mark) ?? inState?.key;
-    return [{ ...action, ref: listedKey === undefined ? ref : parseKey(listedKey) }];
+    const listedKey = record.openKeys.get(mark) ?? inState?.key ?? ref.key;
+    return [{ ...action, ref: parseKey(listedKey) }];
   });
 }
 

@@ -66,7 +66,8 @@ interface RecordOptions {
 /** A backend that saves late may show the operation under way only then. */
 const READ_AFTER_MS = [0, 500, 1500];
 
-const READ_AGAIN_WITHIN_MS = 5000;
+/** A first read that has failed later than this, for example by its time limit, isn't tried again. */
+const AT_ONCE_MS = 5000;
 
 /** How long a read for a delete counts for the next ones. */
 const SHARED_MS = 1000;
@@ -131,16 +132,14 @@ export class RunRecord {
   }
 
   /** A second time if the first fails at once: the engine may just be writing the state. */
-  async #readTwice() {
+  #readTwice() {
     const { read, clock } = this.options;
     const beganMs = clock.monotonicMs();
-    try {
-      return await read();
-    } catch (error) {
-      if (clock.monotonicMs() - beganMs > READ_AGAIN_WITHIN_MS) throw error;
+    return read().catch(async (error) => {
+      if (clock.monotonicMs() - beganMs > AT_ONCE_MS) throw error;
       await clock.sleep(500);
       return read();
-    }
+    });
   }
 
   /**

@@ -63,7 +63,7 @@ interface ListedCreate extends SentCreate {
 /** The operation that an interrupted run may have sent. */
 type Interruption = "update" | "delete";
 
-/** What interrupted updates and deletes may have sent. Pulumi's next save drops these operations from its record. */
+/** The requests that interrupted updates and deletes may have sent. Pulumi's next save drops these operations from its record. */
 export interface InterruptedChanges {
   creates: readonly ListedCreate[];
   /** By `objectKey`. */
@@ -104,7 +104,7 @@ export interface SavedState extends ExportedStack, SavedCreates {
 interface RunFacts {
   /** Whether a run is this one: its own operations are no interrupted ones. */
   isThisRun?: (run: string) => boolean;
-  /** What this engine's preview, or another process of it, has read before Pulumi saved. */
+  /** The changes that this engine's preview, or another process of it, read before Pulumi saved. */
   before?: InterruptedChanges | undefined;
 }
 
@@ -135,13 +135,13 @@ export function savedStateOf(
     if (!record) return [];
     const account = accountIn(resource);
     const provider = providerIn(resource);
-    const { urn } = resource;
-    return { ...record, key: ref.key, run: "", account, provider, urn, isInState: true };
+    const { key, resourceUrn: urn } = ref;
+    return { ...record, key, run: "", account, provider, urn, isInState: true };
   });
-  const answers = current.flatMap(({ urn, outputs = {} }) => {
-    const outcomes = [...resolvedIn(outputs)].filter(([mark]) => listed.has(mark));
-    return outcomes.map(([, object]) => ({ urn, object }));
-  });
+  const outcomes = resources.flatMap(({ urn, delete: isOld, outputs = {} }) =>
+    Array.from(resolvedIn(outputs), ([mark, object]) => ({ urn, isOld, mark, object })),
+  );
+  const answers = outcomes.filter(({ isOld, mark }) => !isOld && listed.has(mark));
   const byId = Map.groupBy(resources, ({ id = "" }) => id);
   const byObject = Map.groupBy(all, ({ kind, id = "" }) => objectKey(kind.name, id));
   const byOwner = Map.groupBy(objects, ({ kind, values }) =>
@@ -181,7 +181,7 @@ export function savedStateOf(
       ),
     hasLeft: (key, id) => hasLeft.has(`${key} ${id}`),
     runs: new Set(runs.filter((run) => run !== "")),
-    resolved: new Map(resources.flatMap(({ outputs = {} }) => [...resolvedIn(outputs)])),
+    resolved: new Map(outcomes.map(({ mark, object }) => [mark, object])),
     sent,
     sentByKey: Map.groupBy(sent, ({ key }) => key),
     answeredBy: Map.groupBy(answers, ({ object }) => object),
@@ -200,7 +200,7 @@ function namesOf({ urn, type, inputs }: Resource) {
 }
 
 /**
- * What an interrupted operation may have sent, and what it may have done to objects that the state has.
+ * Lists the creates that an interrupted operation may have sent, and the objects of the state that it may have changed.
  * @param byName the current resources.
  */
 function readOperation(

@@ -97,7 +97,7 @@ export type SandboxAnswerer = (
   response: ServerResponse,
 ) => SandboxAnswer | undefined;
 
-/** What a client gets instead of the normal answer. */
+/** The outcome that a client gets instead of the normal answer. */
 export type Fault =
   | {
       readonly kind: "answer";

@@ -15,9 +15,9 @@ import { labelOf, readDeclaredSet, UNKNOWN } from "../state/index.js";
 
 /** The options of {@link setMocks}. */
 export interface MockOptions {
-  /** What `pulumi.getProject()` returns. @default "project" */
+  /** The return value of `pulumi.getProject()`. @default "project" */
   project?: string;
-  /** What `pulumi.getStack()` returns. @default "stack" */
+  /** The return value of `pulumi.getStack()`. @default "stack" */
   stack?: string;
   /** What `pulumi.getOrganization()` returns. @default none: Pulumi then throws an error */
   organization?: string;
