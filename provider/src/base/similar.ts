@@ -1,4 +1,5 @@
 /** Finds the known name that a mistyped one was probably meant to be. Pure. */
+import { distance } from "fastest-levenshtein";
 
 /** The name in `known` that `typed` likely means, case and separators aside; `undefined` if none is near. */
 export function nearest(typed: string, known: Iterable<string>) {
@@ -10,29 +11,12 @@ export function nearest(typed: string, known: Iterable<string>) {
     const most = Math.ceil(Math.min(word.length, other.length) / 3);
     // There are too many edits for a slip or an abbreviation.
     if (Math.abs(word.length - other.length) > most) continue;
-    const edits = editsBetween(word, other);
+    const edits = distance(word, other);
     if (edits > most || edits >= fewestEdits) continue;
     best = name;
     fewestEdits = edits;
   }
   return best;
-}
-
-/** How many characters must be added, removed or replaced to turn one text into the other. */
-export function editsBetween(one: string, other: string) {
-  let above = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (let line = 1; line <= one.length; line++) {
-    const row = [line];
-    for (let column = 1; column <= other.length; column++) {
-      const isOther = one[line - 1] !== other[column - 1];
-      const replaced = (above[column - 1] ?? 0) + Number(isOther);
-      const removed = (above[column] ?? 0) + 1;
-      const added = (row[column - 1] ?? 0) + 1;
-      row.push(Math.min(replaced, removed, added));
-    }
-    above = row;
-  }
-  return above.at(-1) ?? 0;
 }
 
 /** Completes an error about an unknown name: `did you mean value?` if a known name is near, else lists the known names. */

@@ -3,10 +3,10 @@
  * are probably mistakes. (The JSON Schema for editors finds no conflicts between two places, and doesn't know an installation's
  * settings.)
  */
+import { distance } from "fastest-levenshtein";
 import { z } from "zod";
 import {
   asRecord,
-  editsBetween,
   joined,
   letters,
   looksOf,
@@ -50,6 +50,8 @@ export function validateCatalog(
   const taken = new Map<string, CatalogEntry>();
   /** The subjects that have an error. */
   const wrong = new Set<string>();
+  /** By the name of an advertiser that isn't declared: thousands of events may have it. */
+  const meantBy = new Map<string, string | undefined>();
 
   /** Notes that `by` has `what`. @returns the entry that has it already, if any. */
   function claim(what: string, by: CatalogEntry) {
@@ -124,7 +126,8 @@ export function validateCatalog(
     const { owner } = entry;
     if (advertisers.has(owner)) return;
     if (LIVE_ID.test(owner)) return noteAll(entry, warningsIn({ advertiser: owner }));
-    const meant = nearest(owner, advertisers.keys());
+    if (!meantBy.has(owner)) meantBy.set(owner, nearest(owner, advertisers.keys()));
+    const meant = meantBy.get(owner);
     let reason = joined(
       "; ",
       `${quoted(owner)} is not declared`,
@@ -232,7 +235,7 @@ function tellingPart(name: string) {
 function isAlmost(name: string, other: string) {
   if (withoutCase(name) === withoutCase(other)) return false;
   const shortest = Math.min(letters(name).length, letters(other).length);
-  return editsBetween(letters(name), letters(other)) <= Math.min(shortest - 3, 2);
+  return distance(letters(name), letters(other)) <= Math.min(shortest - 3, 2);
 }
 
 /** Returns the same text for keys that differ only in case or in the Unicode form of their letters. */
