@@ -9,7 +9,6 @@ import {
 } from "../../provider/src/kinds/event-kind.js";
 import { type Declaration, declare } from "../../provider/src/program/declaration.js";
 import { programError } from "../../provider/src/program/program.js";
-import { problemMessages } from "../../provider/src/rules/validate.js";
 import { catalogFindings } from "../support/catalogs.js";
 import { READ, settingsOf } from "../support/settings.js";
 
@@ -106,12 +105,16 @@ it("in events of a set it is one line, if the value is the same", () => {
 });
 
 it("in thousands of events of a set, each with another value, it has a line for the first", () => {
-  const problems = upTo(3000).map((each) => ({
-    property: `events["e${each}"].value`,
-    reason: `got ${each}`,
-  }));
-  const lines = problemMessages(problems);
-  expect(lines.slice(99)).toEqual(['events["e100"].value got 100', "and 2900 more"]);
+  const wrong = upTo(3000).map((each) => [
+    `e${each}`,
+    { eventName: "E", value: `${each},5` },
+  ]);
+  const args = { advertiserId: 7, events: Object.fromEntries(wrong) };
+  const set = { kind: conversionEventSet, name: "funnel", args, options: {} };
+  const lines = judged(declare(set, settingsOf()));
+  expect(lines[0]).toBe("3000 problems. Nothing was sent.");
+  expect(lines).toHaveLength(2 + 100 + 1);
+  expect(lines.at(-1)).toMatch(/^ {4}and 2900 more \(/);
 });
 
 it("in rows of a catalog it is one line, with the first places", () => {

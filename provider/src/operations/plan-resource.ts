@@ -7,6 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   ArgumentsError,
   BlockedCreateError,
+  cut,
   hasValue,
   isSameValue,
   own,
@@ -164,7 +165,7 @@ export async function check(
   if (planned) deployment.unclaim(kind, planned.object.id ?? "", ref.key);
   if (!plan.declared.events) deployment.declared.add(ref.key);
   for (const each of objects.flatMap(({ keys }) => keys)) deployment.declared.add(each);
-  const wrong = [...claimConflicts(plan), ...problemMessages(problems)];
+  const wrong = [...claimConflicts(plan), ...cut(problemMessages(problems), 100)];
   if (planned && planned.remediated.length > 0)
     wrong.push(remediatedMessage(ref, planned.remediated));
   if (secret.has("existingId"))

@@ -141,13 +141,10 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
   return { values: readObject("", given, rules), problems };
 }
 
-/** A sentence for each problem, at most 100; problems with the same reason share one sentence. */
+/** A sentence for each problem; problems with the same reason share one sentence. */
 export function problemMessages(problems: readonly Problem[]) {
   const textOf = ({ property, reason }: Problem) => `${property} ${reason}`;
-  return cut(
-    saidOnce(problems, textOf, ({ property }) => property, textOf),
-    100,
-  );
+  return saidOnce(problems, textOf, ({ property }) => property, textOf);
 }
 
 /** zod's message for a rule without its own. */
