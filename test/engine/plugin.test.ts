@@ -308,6 +308,38 @@ new advertising.ConversionEvent("held", { eventName: "Held", advertiserId, value
   expect(left.toSorted()).toEqual(["Held", "Live"]);
 });
 
+it("an event that the program only reads from now on isn't managed any more, and managed again it is another one: the preview says both", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const operations = { event: eventOperations, createdVisibleAfterSeconds: 0 };
+  const buy = (args: string, options = "{}") =>
+    throughPlugin(
+      program(`const acme = new advertising.Advertiser("acme", { advertiserName: "Acme" });
+new advertising.ConversionEvent("buy", ${args}, ${options});`),
+    );
+  const managed = buy(
+    `{ eventName: "Buy", advertiserId: acme.advertiserId, value: 1, deletionPolicy: "delete" }`,
+  );
+  const stack = await newStack(managed, {
+    sandbox,
+    environment: {
+      ADVERTISING_OPERATIONS: JSON.stringify(operations),
+      ADVERTISING_MARK_FIELD: "alternative_id",
+    },
+  });
+  await well(stack.up());
+  const { buy: id } = await stack.ids();
+  stack.program(buy("{}", `{ id: "${id}" }`));
+  const reading = `\`buy\` is only read from now on. Its event ${id} ("Buy") stays live`;
+  expect(await well(stack.previewAndUp())).toContain(reading);
+  expect(await well(stack.preview())).not.toContain("from now on");
+  expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });
+  stack.program(managed);
+  const other = `The old object ${id}, unless another resource adopts it, stays live`;
+  expect(await well(stack.preview())).toContain(other);
+  expect(await well(stack.up("--skip-preview"))).toContain(other);
+  expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
+});
+
 it("two accounts in one stack: each provider has its own; one with a wrong password creates nothing", async () => {
   const sandbox = await useSandbox();
   const stack = await newStack("", { sandbox });

@@ -432,6 +432,22 @@ it.each(["a single event", "a set that is created"] as const)(
   },
 );
 
+it.each([undefined, "own"])(
+  "what was only read so far is created, and preview and `up` name the other object (plugin: %s)",
+  async (plugin) => {
+    const { here, on, declared, posts } = await start("a single event");
+    const engine = Object.assign(on(here), { plugin });
+    await engine.up(declared);
+    const { id = "", outputs = {} } = engine.state ?? {};
+    engine.state = { id, outputs, inputs: {}, isRead: true };
+    const told = /The old object 2\b.* stays live and unmanaged/;
+    expect(await engine.preview(declared)).toMatch(told);
+    const { error, run } = await engine.up(declared);
+    expect([error, posts()]).toEqual([undefined, 2]);
+    expect(wordsOf(run)).toMatch(told);
+  },
+);
+
 describe.each(["a single event", "a set that is created"] as const)(
   "%s has one life after the other",
   (form) => {

@@ -18,6 +18,8 @@ export interface SavedResource {
   retainOnDelete?: boolean;
   /** Why the resource is incomplete. The engine then calls `update`, even if nothing differs. */
   initError?: string;
+  /** It's only read, as with `.get`. */
+  isRead?: boolean;
 }
 
 interface Saved extends Partial<SavedResource> {
@@ -139,7 +141,7 @@ export class SavedStack {
   }
 }
 
-function exportOf({ isOld, initError: _, inputs, outputs, ...rest }: Saved) {
+function exportOf({ isOld, isRead, initError: _, inputs, outputs, ...rest }: Saved) {
   const { resourceUrn: urn = rest.urn, ...others } = rest;
   const [, , types = ""] = urn.split("::", 3);
   const secret = (inputs?.__secret ?? []) as string[];
@@ -157,6 +159,7 @@ function exportOf({ isOld, initError: _, inputs, outputs, ...rest }: Saved) {
     urn,
     type: types.split("$").at(-1),
     ...(isOld && { delete: true }),
+    ...(isRead === true && { external: true }),
     inputs: hidden(inputs),
     outputs: hidden(outputs),
   };

@@ -238,7 +238,8 @@ abstract class Engine {
       // Adds the reference to the provider, as Pulumi's provider process does.
       return carriedBack({ ...inputs, __provider: PROVIDER });
     };
-    const { state } = this;
+    // The engine gives no old inputs of a resource that was only read, and calls no `diff`.
+    const state = this.state?.isRead === true ? undefined : this.state;
     let inputs = this.remediate(await check(state?.inputs ?? {}));
     const { preview } = provider;
     if (state === undefined) {

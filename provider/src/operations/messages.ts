@@ -412,7 +412,7 @@ export function interruptedNotice(ref: ResourceRef, id: string, sent: "update" |
 }
 
 export function goneNotice(ref: Shown) {
-  const text = `${ref.label} is no longer on the platform, so it leaves the state. If it's declared, \`pulumi up\` creates another one.`;
+  const text = `${ref.label} is no longer on the platform, so it leaves the state. If the program has its arguments, \`pulumi up\` creates another one.`;
   return notice("no longer on the platform", ref, text);
 }
 

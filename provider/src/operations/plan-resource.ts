@@ -41,7 +41,7 @@ import {
   sentAsIfUpdated,
   shownAction,
 } from "../plan/index.js";
-import { problemMessages } from "../rules/index.js";
+import { isPlatformId, problemMessages } from "../rules/index.js";
 import { describeSettingProblem, problemsBeside } from "../settings/index.js";
 import {
   ACCOUNT,
@@ -513,21 +513,21 @@ function causesIn(kind: Kind, { action, changed }: PlannedObject, news: Values) 
 }
 
 /**
- * The object that a single resource's create replaces. Under `up --replace` the engine calls no `diff`, and only the
- * record knows the object.
+ * The object that a single resource's create replaces. Under `up --replace`, and where it was only read before (`.get`),
+ * the engine calls no `diff`, and only the record knows the object.
  */
 async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
   const { deployment, record } = runtime;
-  const { planned, inState } = deployment.checked(ref.key);
-  const { byKey } = (await record.state()) ?? {};
+  const { planned } = deployment.checked(ref.key);
+  const saved = await record.state();
   if (planned) {
     const { id } = planned.object;
     if (id === undefined) return undefined;
     return planned.fateOf(id);
   }
-  const { id, resource } = byKey?.get(inState?.key ?? ref.key) ?? {};
-  if (id === undefined || resource?.urn !== ref.urn) return undefined;
-  return new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
+  const { id, outputs } = saved?.resourceAt(ref.resourceUrn) ?? {};
+  if (!isPlatformId(id)) return undefined;
+  return new ObjectOperations(kind, runtime).fateOf({ id, ref }, outputs);
 }
 
 /**

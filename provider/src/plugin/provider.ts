@@ -23,6 +23,7 @@ import {
   deleteResource,
   describeError,
   diffResource,
+  leavingNotice,
   previewResource,
   type Runtime,
   readResource,
@@ -240,6 +241,12 @@ export class AdvertisingPlugin {
         );
       const holders = (await record.state())?.holdersOf(resource.name, id) ?? [];
       let holder = holders.find((each) => each.ref.key !== ref.key)?.ref.key;
+      const [managed] = holders;
+      // Pulumi imports nothing that the state has, so this is a `get`.
+      if (managed && holder === undefined)
+        runtime.messages.warnEach(
+          leavingNotice(managed, { id, isDeleted: false }, "is only read from now on"),
+        );
       // A program may read any object twice; what is imported, or read in its own place, is managed.
       if (holders.length > 0 || (command && !isOfProgram(command)))
         holder ??= deployment.claim(resource, id, ref.key);

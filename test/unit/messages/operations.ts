@@ -206,6 +206,8 @@ export const operations: Examples = {
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_FAILED).text,
   "the same with the plugin's providers": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_MOVED).text,
+  "a managed object that is only read now": () =>
+    tell.leavingNotice(leaving(purchase), LIVE, "is only read from now on").text,
   "kept for another provider": () =>
     tell.notDeletedNotice({ ...purchase, id: "42" }, OTHER_MAY_ADOPT).text,
   "a former name that the state still has": () =>
