@@ -45,7 +45,7 @@ it("members whose deletes find nothing stay, and the error names the way out, wh
   for (const id of [2, 3]) sandbox.delete("event", id);
   for (let run = 0; run < 2; run++)
     expect(await up(of({ c: C }))).toMatch(
-      /404: event 2 was not found\..*If it isn't, run `pulumi up` once without the deletionPolicy and without this key\./s,
+      /404: event 2 was not found\..*If it isn't, run `pulumi up` once with the set, but without its deletionPolicy and this key\./s,
     );
   const { deletes } = sandbox;
   engine.declares = {};
@@ -54,6 +54,19 @@ it("members whose deletes find nothing stay, and the error names the way out, wh
   expect(await up(of({ c: C }))).toBeUndefined();
   expect(engine.eventIds).toEqual({ c: 4 });
   expect(sandbox).toMatchObject({ deletes, eventPosts: 3 });
+});
+
+it("the way out of a replaced event whose delete finds nothing keeps its key, in each run", async () => {
+  const { sandbox, engine, up } = await start({ delete: eventOperations.delete }, true);
+  await up(of({ a: A }));
+  sandbox.delete("event", 2);
+  for (let run = 0; run < 2; run++)
+    expect(await up(of({ a: { ...A, value: 5 } }))).toMatch(
+      /If it isn't, run `pulumi up` once without the deletionPolicy\./,
+    );
+  engine.declares = {};
+  expect(await up(of({ a: { ...A, value: 5 } }))).toBeUndefined();
+  expect([engine.eventIds, sandbox.eventPosts]).toEqual([{ a: 3 }, 2]);
 });
 
 it("a removed set whose deletes fail stays whole in the state: the error lists them, and says what follows", async () => {
@@ -354,7 +367,6 @@ describe("with the deletionPolicy and a known delete", () => {
       deletes: true,
       formerKeys: ["ConversionEventSet::funnel"],
     };
-    renamed.state = engine.state;
     const { error, run } = await renamed.up(of({ a: A }), options);
     expect([error, deleted()]).toEqual([undefined, [b]]);
     expect(wordsOf(run)).not.toContain("was not deleted");
@@ -387,7 +399,7 @@ describe("with the deletionPolicy and a known delete", () => {
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
     // Without a preview, and too late.
     const [, error] = await later(b, false, true);
-    expect(error).toMatch(/existingId \d+ was deleted before in this run/);
+    expect(error).toMatch(/this run has deleted existingId \d+/);
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });
   });
 

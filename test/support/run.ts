@@ -26,8 +26,8 @@ import {
 import type { Severity } from "../../provider/src/operations/runtime.js";
 import type { EngineRun } from "../../provider/src/record/index.js";
 import {
+  otherFormUrn,
   type ProgramContext,
-  pluginUrn,
   type ResourceRef,
   refOf,
   refOfUrn,
@@ -194,7 +194,7 @@ function withSaved(error: Error): never {
 function pluginOf(resource: Kind | SetKind, runtime: Runtime): RunProvider {
   const refIn = ({ __identity: given }: Values) => {
     const identity = String((given as Values).identity ?? given);
-    return refOfUrn(resource.name, pluginUrn(refOf(resource.name, identity)));
+    return refOfUrn(resource.name, otherFormUrn(refOf(resource.name, identity)));
   };
   const beginUp = async (ref: ResourceRef) => {
     runtime.deployment.isUp = true;

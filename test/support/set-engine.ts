@@ -5,7 +5,12 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type JournalEntry, readJournal } from "../../provider/src/journal/index.js";
-import { memberRef, pluginUrn, refOf, refOfKey } from "../../provider/src/state/index.js";
+import {
+  memberRef,
+  otherFormUrn,
+  refOf,
+  refOfKey,
+} from "../../provider/src/state/index.js";
 import { carriedBack } from "./carried.js";
 import { journalsOf, newRun, type RunOptions } from "./run.js";
 import { type SavedResource, type SavedStack, stackNamed } from "./saved-stack.js";
@@ -101,7 +106,7 @@ abstract class Engine {
   }
 
   get urn(): string {
-    return this.plugin === undefined ? this.ref.resourceUrn : pluginUrn(this.ref);
+    return this.plugin === undefined ? this.ref.resourceUrn : otherFormUrn(this.ref);
   }
 
   /** What Pulumi has saved of its stack. */

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { type Resource, readExport } from "../../provider/src/record/export.js";
-import { markOf, pluginUrn, refOf } from "../../provider/src/state/index.js";
+import { markOf, otherFormUrn, refOf } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations } from "../support/operated.js";
 import { failureOf, journalsOf, newRun, type RunOptions } from "../support/run.js";
@@ -30,7 +30,7 @@ const event = (name: string, id: number, deleted = false): Resource => ({
 });
 const ofPlugin = (name: string, id: number, provider: string): Resource => ({
   ...event(name, id),
-  urn: pluginUrn(refTo(name)),
+  urn: otherFormUrn(refTo(name)),
   type: "advertising:index:ConversionEvent",
   provider: `urn:pulumi:dev::shop::pulumi:providers:advertising::${provider}::an-id`,
 });

@@ -371,7 +371,7 @@ describe("answers", () => {
       [],
       ["there", "sennt"].map(
         (name) =>
-          `${name} was resolved before, or never sent, or has another name now. To correct a wrong answer, set existingId or use --forget.`,
+          `${name} was resolved before, or never sent, or has another name now. To correct a wrong answer, set existingId.`,
       ),
     ]);
   });

@@ -204,6 +204,12 @@ describe("what was sent", () => {
       [creating("buy", {}, { aliases: [urnOf("ConversionEvent", "old")] })],
     ],
     [
+      "one whose object the program has only read since",
+      ["buy"],
+      [storedEvent("buy", 3, {}, { external: true })],
+      [creating("buy")],
+    ],
+    [
       "one whose former object awaits its removal",
       ["buy"],
       [{ ...BUY, delete: true }],

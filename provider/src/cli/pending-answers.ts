@@ -44,7 +44,7 @@ export function readAnswers(
       meant = called(created).filter(({ record }) => record.id === id);
     if (meant.length === 0) {
       unknown.push(
-        `${name} was resolved before, or never sent, or has another name now. To correct a wrong answer, set existingId or use --forget.`,
+        `${name} was resolved before, or never sent, or has another name now. To correct a wrong answer, set existingId.`,
       );
       return;
     }

@@ -205,7 +205,7 @@ async function deletedRef(resource: AnyKind, runtime: Runtime, id: string) {
   if (!saved) return undefined;
   const isMeant = (each: Resource) => {
     const isOwn = providerIn(each) === runtime.provider && each.id === id;
-    return isOwn && resourceOfType(each.type) === resource;
+    return isOwn && !each.external && resourceOfType(each.type) === resource;
   };
   const underWay = saved.pending.filter(({ type }) => type === "deleting");
   let meant = underWay.map((each) => each.resource).filter(isMeant);
@@ -241,7 +241,9 @@ async function applyPlan(plan: Plan) {
   const failedDeletes = await deleteObjects(
     operations,
     ref.label,
-    wanted.map((each) => ({ ...each, ref: objectRef(ref, each.key ?? SINGLE) })),
+    wanted.map((each) => {
+      return { ...each, ref: objectRef(ref, each.key ?? SINGLE), setId: plan.id };
+    }),
     plan.olds,
   );
   const waiting = new Set((isWell ? failedDeletes : due).map(({ id }) => id));

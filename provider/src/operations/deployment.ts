@@ -87,6 +87,8 @@ export class Deployment {
    * transformation may have changed the option: then it is refused.
    */
   readonly staying = new ObjectSet();
+  /** Objects that the program only reads (`.get`). */
+  readonly read = new ObjectSet();
   /** Objects that this run has deleted, or found to be gone. */
   readonly deleted = new ObjectSet();
   /** The deletes that are under way, by {@link objectKey}: a state may have an object twice. */

@@ -32,6 +32,7 @@ import {
   keyOfUrn,
   kindOf,
   leftLiveIn,
+  MAY_BE_ADOPTED,
   objectKey,
   parseKey,
   REPLACED_BEFORE,
@@ -40,6 +41,7 @@ import {
 import { assertAccountOfState } from "./create.js";
 import { LEFT_OUT, ObjectOperations, withFate } from "./execute.js";
 import {
+  alsoBelongsTo,
   formerNameMessage,
   leavingNotice,
   leftOutMessage,
@@ -174,8 +176,17 @@ async function tellLeaving(
   const objects = objectsIn(leaving);
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
-    if (id === undefined || deployment.isClaimedOrAdopted(kind, id)) continue;
-    if (deployment.staying.has(kind, id)) continue;
+    if (id === undefined || deployment.staying.has(kind, id)) continue;
+    const fate = new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
+    const holder = deployment.holderOf(kind, id);
+    if (deployment.isClaimedOrAdopted(kind, id)) {
+      // Pulumi shows a delete. In the `up`, the delete itself says why it isn't one.
+      if (holder !== undefined && fate.why === MAY_BE_ADOPTED && !deployment.isUp)
+        messages.warnEach(
+          notDeletedNotice({ label: `${ref.label} (${id})`, id }, alsoBelongsTo([holder])),
+        );
+      continue;
+    }
     const holders = now?.holdersOf(kind.name, id) ?? [];
     // Another provider's process may have adopted it in this run, or the resource has another provider now.
     const isMoved = holders.some((other) => {
@@ -184,7 +195,6 @@ async function tellLeaving(
     if (isMoved) continue;
     // The backend may save late.
     const hasLeft = now !== undefined && holders.length === 0;
-    const fate = new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
     if (!resource.delete)
       messages.informEach(leavingNotice(each, fate, hasLeft ? undefined : unsure));
     else if (fate.isDeleted) messages.warnEach(leavingNotice(each, fate, REPLACED_BEFORE));

@@ -25,7 +25,13 @@ import {
   type KnownOperations,
   type OptionalOperation,
 } from "../kinds/index.js";
-import { type Fate, isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
+import {
+  DISPLACED,
+  type Fate,
+  isToCreate,
+  resolutionConflict,
+  visibleFromMs,
+} from "../plan/index.js";
 import {
   isInRun,
   isOfProgram,
@@ -42,6 +48,7 @@ import {
   memberOf,
   type ObjectRef,
   objectKey,
+  otherFormUrn,
   parseKey,
   resourceKeyIn,
   staysLive,
@@ -85,6 +92,8 @@ export interface Target {
   label: string;
   /** The resource or member that has the object in the state, if that is known. */
   ref?: ObjectRef | undefined;
+  /** The id of the set that still has the object in the state, perhaps under its former name. */
+  setId?: string;
   /** The `__created` of the object's resource, if the state has it. */
   created?: unknown;
   /** The next step if the object doesn't exist, as a clause. Set only if a person gave its id. */
@@ -190,8 +199,9 @@ export class ObjectOperations {
   #request(name: OptionalOperation, { id, label, ref, ifAbsent }: Target) {
     const operation = this.can[name];
     if (!operation) throw new Error(`no ${name}`);
-    const isReplaced =
-      name === "delete" && this.runtime.deployment.isDeclared(ref?.key ?? "");
+    const isInPlace = this.runtime.deployment.isDeclared(ref?.key ?? "");
+    // A set's old object that could not be deleted has a key of its own.
+    const isReplaced = name === "delete" && (isInPlace || ref?.member?.endsWith(`#${id}`));
     const cure = ifAbsent ?? removalCure(ref ?? {}, isReplaced);
     return { kind: this.kind, operation, id, label, ifAbsent: cure };
   }
@@ -332,13 +342,15 @@ export class ObjectOperations {
    */
   async #deleteBlocker(target: Target, properties: Values) {
     const { kind, runtime } = this;
-    const { id, ref } = target;
+    const { id, ref, setId } = target;
     const { command, deployment, provider } = runtime;
     const saved = await runtime.record.stateNow();
     const claimer = deployment.holderOf(kind, id);
     const holders = saved?.holdersOf(kind.name, id) ?? [];
     // A resource of the other face may have the same key.
-    const inState = holders.filter((each) => each.ref.urn !== ref?.urn);
+    const inState = holders.filter((each) => {
+      return each.ref.urn !== ref?.urn && each.resource.id !== setId;
+    });
     const others = new Set(inState.map((each) => each.ref.key));
     // An interrupted run may have left a delete of what this resource has again.
     if (claimer !== undefined) others.add(claimer);
@@ -392,9 +404,14 @@ export class ObjectOperations {
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
     const unasked = this.#unaskedReason({ ref }, properties);
     if (unasked !== undefined) return unasked;
+    const { planned } = deployment.checked(ref?.key ?? "");
+    if (planned?.object.action.do === "adopt") return DISPLACED;
+    if (deployment.read.has(kind, id)) return ONLY_READ;
     const answered = saved?.answeredBy.get(objectKey(kind.name, id)) ?? [];
     // Another resource's answer would outlive the object, and the next one of this name would take it over.
     if (answered.some(({ urn }) => urn !== ref?.resourceUrn)) return clearFirst();
+    // Pulumi has the former object deleted by the front end that the program no longer uses for it.
+    if (ref?.resource === kind.name && saved?.resourceAt(otherFormUrn(ref))) return MOVES;
     const option = states.map(keepingOption).find(Boolean);
     if (option) return `the resource has the option ${option}`;
     if (isLeftOut) return LEFT_OUT;
@@ -430,6 +447,8 @@ export function withFate(kind: Kind, id: string, why: string) {
 const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
 /** The comment knows it by its beginning. */
 export const OTHER_MAY_ADOPT = `${MAY_BE_ADOPTED}, of another provider`;
+export const ONLY_READ = "the program reads it";
+export const MOVES = "its resource moves between the classes and the plugin";
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
 const CORRECT_ID = "correct the id.";

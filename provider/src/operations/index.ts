@@ -4,7 +4,7 @@
  */
 export { createResource, deleteResource, updateResource } from "./apply.js";
 export { createRuntime } from "./create-runtime.js";
-export { foundOtherwiseMessage, leavingNotice } from "./messages.js";
+export { foundOtherwiseMessage } from "./messages.js";
 export { describeError, ResourceFailure } from "./outcome.js";
 export { check, diffResource, previewResource } from "./plan-resource.js";
 export { type ReadResult, type RefreshAnswers, readResource } from "./refresh.js";

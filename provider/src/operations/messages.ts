@@ -42,8 +42,8 @@ import {
   MAX_LISTED,
   memberRef,
   optionsOf,
+  otherFormUrn,
   parseKey,
-  pluginUrn,
   REPLACED_BEFORE,
   type ResourceRef,
   refOfKey,
@@ -181,7 +181,7 @@ export function adoptedTooLateMessage(label: string, id: string, set: string) {
 
 /** The error of an `up` that comes to an adoption after the delete. */
 export function adoptedDeletedMessage({ label }: ResourceRef, id: string) {
-  return `${label}: existingId ${id} was deleted before in this run. Remove existingId to create another object.`;
+  return `${label}: this run has deleted existingId ${id}, or found it gone. Remove existingId to create another object.`;
 }
 
 function sentForAdoption({ read, update }: Abilities) {
@@ -250,7 +250,7 @@ function openAdvice(all: readonly Namesake[]) {
 function refLike({ identity, resource, resourceUrn }: ResourceRef, key: string) {
   const ref = refOfKey(key, stackOf(identity));
   if (!isOfPlugin({ resource, resourceUrn })) return ref;
-  return { ...ref, resourceUrn: pluginUrn(ref) };
+  return { ...ref, resourceUrn: otherFormUrn(ref) };
 }
 
 /** For a preview in which the advertiser is not known yet. */
@@ -406,7 +406,7 @@ export function alsoBelongsTo(holders: readonly string[]) {
 /** About an object of the state of which Pulumi's record shows what an earlier run had begun. */
 export function interruptedNotice(ref: ResourceRef, id: string, sent: "update" | "delete") {
   let then = "`pulumi up` sends all its arguments.";
-  if (sent === "delete") then = `if it isn't in the account, ${removalCure(ref, false)}`;
+  if (sent === "delete") then = `if it isn't in the account, ${removalCure(ref)}`;
   const what = `an interrupted run may have ${sent}d`;
   return notice(`that ${what}`, ref, `${ref.label}: ${what} ${id}; ${then}`, id);
 }
@@ -572,11 +572,11 @@ export interface OpenObject {
  */
 export function removalCure(
   { member, urn = "<its URN>" }: Partial<ResourceRef>,
-  isReplaced: boolean,
+  isReplaced = false,
 ) {
-  const way = "run `pulumi up` once without the deletionPolicy";
-  if (isReplaced) return `${way}.`;
-  if (member !== undefined) return `${way} and without this key.`;
+  if (isReplaced) return "run `pulumi up` once without the deletionPolicy.";
+  if (member !== undefined)
+    return "run `pulumi up` once with the set, but without its deletionPolicy and this key.";
   const commands = [`${COMMAND} pending`, `pulumi state delete ${shellWord(urn)}`];
   return ["run:", ...commands.map(inStack)].join("\n  ");
 }

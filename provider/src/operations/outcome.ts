@@ -26,7 +26,7 @@ export interface NamedObject extends PlannedObject {
 
 /** The id of the object that a create of this one replaces. */
 export function replacedBy({ id, leaving }: PlannedObject) {
-  return id ?? leaving?.id;
+  return id ?? (leaving?.isRead ? undefined : leaving?.id);
 }
 
 /** An object with work to do. */

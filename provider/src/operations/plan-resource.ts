@@ -30,6 +30,7 @@ import {
   adoptedBy,
   type Circumstances,
   changeMessages,
+  DISPLACED,
   decideObjects,
   type Fate,
   holdsUnknown,
@@ -111,6 +112,8 @@ export interface Plan extends Circumstances, ResourceChange {
   resource: AnyKind;
   ref: ResourceRef;
   checked: Partial<Checked>;
+  /** The resource's id in the state; empty if it is new. */
+  id: string;
   /** The resource's outputs in the state. */
   olds: Values;
   inputs: Values;
@@ -291,6 +294,7 @@ export function planObjects(
     kind,
     ref,
     checked,
+    id,
     olds,
     inputs,
     stored: readStored(resource, id, olds),
@@ -299,7 +303,10 @@ export function planObjects(
     can: operations.can,
     fateOf: (object: string) => operations.fateOf({ id: object, ref }, olds),
   };
-  return { ...plan, objects: namedObjects(plan) };
+  const objects = namedObjects(plan);
+  const displaced = objects.filter(({ leaving }) => leaving?.why === DISPLACED);
+  const fates = new Map(displaced.map(({ leaving }) => [leaving?.id, leaving]));
+  return { ...plan, objects, fateOf: (each) => fates.get(each) ?? plan.fateOf(each) };
 }
 
 /** The resource's own key, and those that it had by its aliases. */
@@ -525,9 +532,9 @@ async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
     if (id === undefined) return undefined;
     return planned.fateOf(id);
   }
-  const { id, outputs } = saved?.resourceAt(ref.resourceUrn) ?? {};
+  const { id, outputs, external: isRead } = saved?.resourceAt(ref.resourceUrn) ?? {};
   if (!isPlatformId(id)) return undefined;
-  return new ObjectOperations(kind, runtime).fateOf({ id, ref }, outputs);
+  return { ...new ObjectOperations(kind, runtime).fateOf({ id, ref }, outputs), isRead };
 }
 
 /**

@@ -166,7 +166,8 @@ async function get(kind: Kind, runtime: Runtime, id: string, properties: Values)
       `${kind.name} is read by an id of the platform, an integer from 0; got ${printable(id)}. Nothing was sent.`,
     );
   const props = { ...properties, [kind.idProperty]: exactId(id) };
-  const { settings, command, provider } = runtime;
+  const { settings, command, provider, deployment } = runtime;
+  deployment.read.add(kind, id);
   // Without the command line, the plugin can't tell an import, whose arguments are saved.
   const isPreview = command ? command.command === "preview" : provider === undefined;
   // Without a password nothing is read, so that a preview works.

@@ -95,6 +95,8 @@ export interface Circumstances {
 export interface Fate {
   id: string;
   isDeleted: boolean;
+  /** The state only reads it (`.get`): perhaps it's the object of an open create. */
+  isRead?: boolean | undefined;
   /** Why it stays live, as a clause; only where somebody may expect a delete. */
   why?: string | undefined;
 }
@@ -162,17 +164,15 @@ export function decideObjects(
     let decided = decide(kind, can, object, changes);
     if (decided.do === "retain" && fate?.isDeleted) decided = { do: "delete" };
     const action = override?.(decided, changes.names) ?? decided;
-    const leaves =
-      ["replace", "retain", "delete"].includes(action.do) ||
-      (action.do === "adopt" && action.id !== id);
-    return {
-      ...object,
-      action,
-      changed: changes.names,
-      leaving: leaves ? fate : undefined,
-    };
+    let leaving = ["replace", "retain", "delete"].includes(action.do) ? fate : undefined;
+    if (action.do === "adopt" && action.id !== id)
+      leaving = fate?.isDeleted ? { ...fate, isDeleted: false, why: DISPLACED } : fate;
+    return { ...object, action, changed: changes.names, leaving };
   });
 }
+
+/** Why an object stays live: it may be there by a wrong answer, which `existingId` corrects. */
+export const DISPLACED = "existingId takes its place";
 
 /** The arguments in the state; of a create whose body nobody knows, only what is known of it. */
 function oldsOf(stored: StoredSet, key: string) {
@@ -234,7 +234,8 @@ function decide(
   }
   if (!isDeclared) return { do: "retain" };
   if (isNamed && adopts !== idInState) return { do: "adopt", id: adopts };
-  if (idInState === undefined) return { do: "create" };
+  if (idInState === undefined)
+    return adopts === UNKNOWN ? { do: "adopt", id: undefined } : { do: "create" };
   if (adopts === UNKNOWN) return { do: "replace", perhaps: true };
   if (changed.names.length === 0) return { do: "same" };
   // Another owner means another object.

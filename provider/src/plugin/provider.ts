@@ -23,7 +23,6 @@ import {
   deleteResource,
   describeError,
   diffResource,
-  leavingNotice,
   previewResource,
   type Runtime,
   readResource,
@@ -239,18 +238,14 @@ export class AdvertisingPlugin {
         throw new BlockedCreateError(
           `${label} can't be imported or read: an earlier run sent a create of it. Nothing was sent. First run:\n  ${inStack(`${COMMAND} pending`)}`,
         );
-      const holders = (await record.state())?.holdersOf(resource.name, id) ?? [];
+      const saved = await record.state();
+      const holders = saved?.holdersOf(resource.name, id) ?? [];
       let holder = holders.find((each) => each.ref.key !== ref.key)?.ref.key;
-      const [managed] = holders;
-      // Pulumi imports nothing that the state has, so this is a `get`.
-      if (managed && holder === undefined)
-        runtime.messages.warnEach(
-          leavingNotice(managed, { id, isDeleted: false }, "is only read from now on"),
-        );
-      // A program may read any object twice; what is imported, or read in its own place, is managed.
-      if (holders.length > 0 || (command && !isOfProgram(command)))
+      // A program may read any object twice; what is imported is managed.
+      if (command && !isOfProgram(command))
         holder ??= deployment.claim(resource, id, ref.key);
-      if (holder !== undefined)
+      // Where the state only reads it, the program does.
+      if (holder !== undefined && !saved?.resourceAt(ref.urn)?.external)
         throw new ArgumentsError(
           `${label} can't be imported or read: ${id} already belongs to ${parseKey(holder).label}. Nothing was sent. To move it, set existingId: ${id} in ${label}, and remove it there.`,
         );

@@ -237,7 +237,9 @@ function readOperation(
     else if (mayDelete && (!isUpdate || action.do !== "same"))
       changes.push([object, "delete"]);
   }
-  const former = !isSet && isPlatformId(inState?.id) ? inState?.id : undefined;
+  // What the state only reads (`.get`) may be this create's own object.
+  const isObject = !isSet && !inState?.external && isPlatformId(inState?.id);
+  const former = isObject ? inState?.id : undefined;
   const sentCreate = (member: string | undefined, object?: PlannedObject) => {
     const { key, member: own } = refIn(of, urn, member);
     return {

@@ -153,9 +153,11 @@ export function isOfPlugin({
   return !typesIn(resourceUrn).endsWith(typeTokenOf(resource));
 }
 
-/** The URN that the plugin's resource of this name has. */
-export function pluginUrn({ resource, resourceUrn }: ResourceRef) {
-  return resourceUrn.replace(typeTokenOf(resource), pluginTokenOf(resource));
+/** The URN that the resource of this name has in the other front end. */
+export function otherFormUrn(ref: Pick<ResourceRef, "resource" | "resourceUrn">) {
+  const [token, pluginToken] = [typeTokenOf(ref.resource), pluginTokenOf(ref.resource)];
+  if (isOfPlugin(ref)) return ref.resourceUrn.replace(pluginToken, token);
+  return ref.resourceUrn.replace(token, pluginToken);
 }
 
 export function memberRef(set: ResourceRef, member: string): ResourceRef {

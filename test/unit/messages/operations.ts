@@ -1,7 +1,11 @@
 /** Creates, adoptions, renames, updates and deletes. */
 import { RefusedError, Secrets } from "../../../provider/src/base/index.js";
 import { conversionEvent as event } from "../../../provider/src/kinds/index.js";
-import { OTHER_MAY_ADOPT } from "../../../provider/src/operations/execute.js";
+import {
+  MOVES,
+  ONLY_READ,
+  OTHER_MAY_ADOPT,
+} from "../../../provider/src/operations/execute.js";
 import * as tell from "../../../provider/src/operations/messages.js";
 import {
   assertSameAccount,
@@ -11,13 +15,14 @@ import { Messages } from "../../../provider/src/operations/runtime.js";
 import {
   type Abilities,
   asUnresolved,
+  DISPLACED,
   decideObjects,
   type OpenCreate,
 } from "../../../provider/src/plan/index.js";
 import {
   hiddenEventsMessage,
   KEPT_BEFORE,
-  pluginUrn,
+  otherFormUrn,
   REPLACED_BEFORE,
   readDeclaredSet,
   readStoredSet,
@@ -105,7 +110,7 @@ const refused = (key: string) =>
     ),
   }) as const;
 const funnel = refOf("ConversionEventSet", "shop/dev::funnel");
-const OF_PLUGIN = { ...funnel, resourceUrn: pluginUrn(funnel) };
+const OF_PLUGIN = { ...funnel, resourceUrn: otherFormUrn(funnel) };
 function anotherAccount(): string {
   const account = "b.example you@example.com";
   return thrownBy(() =>
@@ -206,10 +211,14 @@ export const operations: Examples = {
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_FAILED).text,
   "the same with the plugin's providers": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_MOVED).text,
-  "a managed object that is only read now": () =>
-    tell.leavingNotice(leaving(purchase), LIVE, "is only read from now on").text,
   "kept for another provider": () =>
     tell.notDeletedNotice({ ...purchase, id: "42" }, OTHER_MAY_ADOPT).text,
+  "kept, since the program reads it": () =>
+    tell.notDeletedNotice({ ...purchase, id: "42" }, ONLY_READ).text,
+  "kept in a move between the classes and the plugin": () =>
+    tell.notDeletedNotice({ ...purchase, id: "42" }, MOVES).text,
+  "kept, since an existingId takes its place": () =>
+    tell.replacedNotice(event, purchase, { ...LIVE, why: DISPLACED }, "is replaced").text,
   "a former name that the state still has": () =>
     tell.formerNameMessage(purchase, "buy", "42"),
   "no longer in the program, with a known delete": () =>
