@@ -448,6 +448,18 @@ it.each([undefined, "own"])(
   },
 );
 
+it("a preview beside another machine's `up` doesn't say for sure that what that has just created is replaced", async () => {
+  const { here, on, declared } = await start("a single event");
+  const engine = on(here);
+  await engine.up(declared);
+  const run = engine.newRun({ command: { command: "preview" } });
+  // The engine has read the state before.
+  const context = { identity: "tiny/dev::e", run: { isUp: false, resources: 1 } };
+  await run.event.check({}, { ...declared, __identity: context });
+  await run.close();
+  expect(wordsOf(run)).toMatch(/is replaced, unless another run .* has just created it/);
+});
+
 describe.each(["a single event", "a set that is created"] as const)(
   "%s has one life after the other",
   (form) => {

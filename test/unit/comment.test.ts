@@ -440,6 +440,19 @@ describe("a set can't take a single event's state, nor the other way round: only
   });
 });
 
+it("a formerKey stays within its catalog and advertiser", () => {
+  const row = (place: string) =>
+    `urn:pulumi:dev::shop::advertising:index:Catalog$pulumi-nodejs:dynamic/advertising:ConversionEvent::${place}`;
+  const hintOf = (from: string, to: string) =>
+    commentOn([create(row(to), event("B")), remove(row(from), "6", event("B"))]).match(
+      /To keep 6, (.*)/,
+    )?.[1];
+  const adopt = "set <code>existingId: 6</code>.";
+  expect(hintOf("shop/acme/a", "shop/acme/b")).toMatch(/^set <code>formerKey: /);
+  expect(hintOf("shop/acme/a", "store/acme/a")).toBe(adopt);
+  expect(hintOf("shop/acme/a", "shop/hats/a")).toBe(adopt);
+});
+
 it("counts renames and replacements, for --fail-on", () => {
   const steps = [create(E("bought"), event("B")), C.gone, C.replaced];
   expect(

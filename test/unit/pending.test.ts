@@ -183,7 +183,7 @@ describe("what is pending", () => {
     );
     expect(open.map(({ ref, formerIds }) => [ref.shownName, new Set(formerIds)])).toEqual([
       ["buy", new Set(["3", "2"])],
-      ["funnel/a", new Set(["20", "6"])],
+      ["funnel/a", new Set(["20", "6", "7"])],
     ]);
   });
 

@@ -286,6 +286,8 @@ export function commentOf(preview: string) {
     );
   if (deleted > 0)
     sections.push(`Up to ${count(deleted, "object")} would be deleted on the platform.`);
+  if (hidden.length > 0)
+    sections.push("Sets with hidden events may leave live, or delete, more than that.");
   const parts = {
     Errors: messageLines(errors),
     "Looks like a rename": renames,

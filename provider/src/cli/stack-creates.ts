@@ -18,7 +18,6 @@ import {
   leftLiveIn,
   refAt,
   refOfKey,
-  SINGLE,
 } from "../state/index.js";
 
 export interface Create {
@@ -27,7 +26,7 @@ export interface Create {
   record: CreateRecord & Partial<OpenCreate>;
   /** Where it was found: a resource of the state, a pending operation, or only a journal. */
   knownBy: "state" | "record" | "journal";
-  /** The ids that its resource or member has or had. None of them can be this create's. */
+  /** The ids that its resource or member has, and all that its resource had. None of them can be this create's. */
   formerIds: readonly string[];
 }
 
@@ -90,14 +89,11 @@ export function stackCreatesIn(
 }
 
 function formerIdsOf(
-  { byKey }: SavedState,
+  { byKey, resourceAt }: SavedState,
   { ref, record }: Pick<Create, "ref" | "record">,
 ) {
   const current = byKey.get(ref.key);
-  const ofObject = leftLiveIn(current?.resource.outputs ?? {}).filter(
-    ({ key = SINGLE }) => key === (ref.member ?? SINGLE),
-  );
-  return [current?.id, record.replaces, ...ofObject.map(({ id }) => id)].filter(
-    (id) => id !== undefined,
-  );
+  const left = leftLiveIn(resourceAt(ref.resourceUrn)?.outputs ?? {});
+  const ids = [current?.id, record.replaces, ...left.map(({ id }) => id)];
+  return ids.filter((id) => id !== undefined);
 }

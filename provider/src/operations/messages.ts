@@ -49,6 +49,7 @@ import {
   refOfKey,
   renameCure,
   resolveCommands,
+  resourceKeyIn,
   stackOf,
   staysLive,
   UNKNOWN,
@@ -223,14 +224,18 @@ function openAdvice(all: readonly Namesake[]) {
   // Without an alias, one of the other face may have the same key.
   const others = all.filter((each) => each.open.key !== each.ref.key);
   const names = new Set(others.map((each) => parseKey(each.open.key).shownName));
+  // A set that was refused can't run first, and has no such key any more.
+  const elsewhere = others.filter(({ ref: own, open }) => {
+    return resourceKeyIn(open.key) !== resourceKeyIn(own.key);
+  });
   const quoted = enumerate(
     Array.from(names, (name) => `"${printable(name)}"`),
     MAX_LISTED,
   );
   const unknown = all.filter((each) => each.open.id === undefined);
-  const urns = new Set(others.map((each) => refLike(ref, each.open.key).resourceUrn));
+  const urns = new Set(elsewhere.map((each) => refLike(ref, each.open.key).resourceUrn));
   const lines: string[] = [];
-  if (others.length > 0)
+  if (urns.size > 0)
     lines.push(
       `If the program also declares ${quoted}, run ${agree(names.size, "that", "those")} first:`,
       `  ${inStack(`pulumi up${optionsOf("target", urns)}`)}`,
@@ -640,8 +645,11 @@ export function unresolvedMessage(open: readonly OpenObject[], commands = resolv
     const name = `  ${printable(ref.shownName)}: ${describe(ref.kind, record)}`;
     return joined("\n    ", name, why, record.what, record.searched);
   });
+  // Pulumi's record has it as in flight.
+  const isInFlight = open.some(({ record }) => record.at === "");
+  const first = isInFlight ? " If another run is in progress, let it end first." : "";
   return [
-    `The outcome of ${count(open.length, "create")} is unknown. Nothing more is sent for ${agree(open.length, "it", "them")} until that is resolved. Look in the account for:`,
+    `The outcome of ${count(open.length, "create")} is unknown. Nothing more is sent for ${agree(open.length, "it", "them")} until that is resolved.${first} Look in the account for:`,
     ...cut(entries, MAX_LISTED),
     ...commands(sorted.map(({ ref }) => ref)),
   ].join("\n");

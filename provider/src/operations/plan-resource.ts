@@ -624,6 +624,9 @@ function tellReplaced({ runtime, kind, ref, checked, objects }: Plan) {
   const { action } = checked.planned?.object ?? {};
   const isPerhaps = action?.do === "replace" && action.perhaps;
   let then = "is replaced";
+  // The engine may have read the state before the package did.
+  if (!checked.planned && !leaving.isRead)
+    then += ", unless another run that is in progress has just created it";
   if (isPerhaps) then += " if a value that isn't known yet has changed";
   const notice = replacedNotice(kind, ref, leaving, then);
   const text = `${notice.text}\n${howToKeep(leaving.id, isPerhaps)}`;

@@ -130,6 +130,12 @@ export const REPLACED_BEFORE = "was replaced by an earlier run";
 export const KEPT_BEFORE = `${REPLACED_BEFORE}, and leaves the state`;
 /** Why objects of a kind stay live: the comment looks for it, since Pulumi's JSON doesn't show what was an Output. */
 export const MAY_BE_ADOPTED = "another resource may adopt it";
+
+/** Of a catalog's event: the key without the row's. */
+function beforeLast(key: string) {
+  return key.slice(0, key.lastIndexOf(CATALOG_SEPARATOR));
+}
+
 /**
  * How the program can keep an object under a new name, as a clause.
  * @param ref the new name. @param former the name that the object was made under, and its resource's URN if that is
@@ -158,7 +164,12 @@ export function renameCure(
   const isOfCatalog = catalogIn(ref.key) !== undefined;
   let formerKey: string | undefined;
   if (isOfSame) formerKey = member;
-  else if (isOfCatalog && resource === "ConversionEvent")
+  // A formerKey stays within its catalog and advertiser.
+  else if (
+    isOfCatalog &&
+    resource === "ConversionEvent" &&
+    beforeLast(key) === beforeLast(ref.key)
+  )
     formerKey = name.split(CATALOG_SEPARATOR).at(-1);
   if (formerKey !== undefined)
     return `set ${code(`formerKey: ${JSON.stringify(formerKey)}`)}, or ${adopt}`;

@@ -164,6 +164,8 @@ export const operations: Examples = {
   "a new event after that, in the same run": () =>
     tell.refusedBeforeMessage(purchase, 'ConversionEvent "lead"'),
   "an unresolved create": () => tell.unresolvedMessage([{ ref: purchase, record }]),
+  "an unresolved create that Pulumi's record has as in flight": () =>
+    tell.unresolvedMessage([{ ref: purchase, record: { ...record, at: "" } }]),
   "a preview, before a take-over": () =>
     tell.takeOverNotice(purchase, { ...record, id: "4711" }).text,
   "a preview, before a take-over with arguments that differ, perhaps": () =>

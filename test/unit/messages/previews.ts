@@ -1,5 +1,6 @@
 /** What a `pulumi preview` prints, beside what Pulumi's own does. */
 import { UNKNOWN } from "../../../provider/src/state/index.js";
+import { wordsOf } from "../../support/set-engine.js";
 import { type Examples, rejectionOf } from "./examples.js";
 import { IDENTITY, LOST, PURCHASE, startShop } from "./real-runs.js";
 
@@ -9,6 +10,16 @@ export const previews: Examples = {
     const purchase = event();
     await purchase.up(PURCHASE, known);
     return purchase.preview({ ...PURCHASE, value: UNKNOWN }, known);
+  },
+  "another machine's run has just created it": async () => {
+    const { event, known, newRun } = await startShop();
+    const purchase = event();
+    await purchase.up(PURCHASE, known);
+    const run = newRun();
+    const context = { identity: purchase.ref.identity, run: { isUp: false, resources: 1 } };
+    await run.event.check({}, { ...PURCHASE, __identity: context });
+    await run.close();
+    return wordsOf(run);
   },
   "existingId names what a create can't have made": async () => {
     const { sandbox, event, known } = await startShop();
