@@ -58,13 +58,43 @@ it.each(RESOURCE_FORMS)(
     const [a, b] = [fixture(shape, "a"), fixture(shape, "b", {})];
     await run([a.is(), b.is(B)]);
     await run([a.is(), b.gone()]);
-    const kept = /2 isn't deleted, because existingId takes its place/;
+    const kept = /2 isn't deleted, because existingId now names another object/;
     expect((await run([a.is({ ...B, existingId: 3 })], false)).words).toMatch(kept);
     const { errors, words } = await run([a.is({ ...B, existingId: 3 })]);
     expect([errors, a.id, sandbox.deletes]).toEqual([[], "3", 0]);
     expect(words).toMatch(kept);
   },
 );
+
+it("what an existingId displaces stays live under an alias, also if it is deleted first", async () => {
+  const { sandbox, fixture, run } = await start();
+  const { engine } = fixture("a single event", "a");
+  const other = fixture("a single event", "other", {});
+  const declared = { advertiserId: 1, eventName: "E", value: 1 };
+  await run([[engine, declared], other.is(B)]);
+  await run([[engine, declared], other.gone()]);
+  const { id, outputs, inputs } = engine.state ?? expect.fail();
+  const now = engine.newRun({
+    settings: operatedSettings({ delete: eventOperations.delete }),
+  });
+  const context = {
+    identity: "tiny/dev::b",
+    run: { isUp: true, resources: 1 },
+    formerKeys: [engine.ref.key],
+  };
+  const news = {
+    ...{ ...declared, ...B, existingId: 3, deletionPolicy: "delete" },
+    __identity: context,
+  };
+  const { inputs: checked = {} } = await now.event.check(inputs, news);
+  await now.event.diff(id, outputs, checked);
+  await now.event.check({}, news);
+  // With `deleteBeforeReplace`.
+  await now.event.delete(id, outputs);
+  await now.close();
+  expect(wordsOf(now)).toMatch(/existingId now names another object/);
+  expect(sandbox.deletes).toBe(0);
+});
 
 it("a single event's old object that the plugin has replaced is not deleted by the classes", async () => {
   const { sandbox, fixture, run } = await start();
@@ -78,7 +108,7 @@ it("a single event's old object that the plugin has replaced is not deleted by t
   });
   await now.event.delete(id, outputs);
   await now.close();
-  expect(wordsOf(now)).toMatch(/moves between the classes and the plugin/);
+  expect(wordsOf(now)).toMatch(/is moving between the classes and the plugin/);
   expect(sandbox.deletes).toBe(0);
 });
 
@@ -100,7 +130,7 @@ it("what the program only reads is not deleted, and another reader in the state 
   const reader = refOf("ConversionEvent", "tiny/dev::reader").resourceUrn;
   engine.saved.set(reader, { id, inputs: {}, outputs, isRead: true });
   const { words, deletes } = await deleting(true);
-  expect(words).toMatch(/"a" \(2\) .* because the program reads it/);
+  expect(words).toMatch(/"a" \(2\) .* because the program still reads it/);
   expect([deletes, inputs.deletionPolicy]).toEqual([0, "delete"]);
   expect((await deleting(false)).deletes).toBe(1);
 });

@@ -82,7 +82,8 @@ async function start(
 }
 
 describe.each(RESOURCE_FORMS)("%s", (shape) => {
-  const wayOut = shape === "a single event" ? "pulumi state delete" : "and this key";
+  const wayOut =
+    shape === "a single event" ? "pulumi state delete" : "and this key, and run";
   async function one(options: InstallationOptions = {}) {
     const clock = new FakeClock(Date.now());
     const sandbox = await operatedSandbox({ clock: () => clock.wallMs(), ...options });

@@ -45,7 +45,7 @@ it("members whose deletes find nothing stay, and the error names the way out, wh
   for (const id of [2, 3]) sandbox.delete("event", id);
   for (let run = 0; run < 2; run++)
     expect(await up(of({ c: C }))).toMatch(
-      /404: event 2 was not found\..*If it isn't, run `pulumi up` once with the set, but without its deletionPolicy and this key\./s,
+      /404: event 2 was not found\..*If it isn't, keep the set, remove its deletionPolicy and this key, and run `pulumi up` once\./s,
     );
   const { deletes } = sandbox;
   engine.declares = {};
@@ -399,7 +399,7 @@ describe("with the deletionPolicy and a known delete", () => {
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 0 });
     // Without a preview, and too late.
     const [, error] = await later(b, false, true);
-    expect(error).toMatch(/this run has deleted existingId \d+/);
+    expect(error).toMatch(/this run deleted \d+ \(existingId\)/);
     expect(sandbox).toMatchObject({ eventPosts: 2, deletes: 1 });
   });
 

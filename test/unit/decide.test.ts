@@ -192,6 +192,12 @@ const TABLE: readonly [string, Situation, By<ShownAction>, By<Fate>?][] = [
   // It may be there by a wrong answer, which this corrects.
   ["… and deletes are on", { held: 5, wanted: foreign, deletes: true }, "adopt", "live"],
   ["existingId is not known yet", { held: 5, wanted: later }, "perhaps replace", "live"],
+  [
+    "… and deletes are on",
+    { held: 5, wanted: later, deletes: true },
+    "perhaps replace",
+    "live",
+  ],
 
   ["unresolved", { ...waiting, wanted: A }, (can) => (can.search ? "recover" : "blocked")],
   [

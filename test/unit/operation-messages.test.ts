@@ -120,7 +120,8 @@ describe("a preview says what becomes of each key", () => {
         "  to look for on the platform: d",
         "  to replace if an unknown value changes: c (3)",
         "  to delete on the platform: gone (4)",
-        'At the end, if all goes well in the set, `pulumi up` deletes each old object (3–4) on the platform (deletionPolicy: "delete").',
+        "Each old object (3) stays live and unmanaged, and tags placed for it keep firing; once nothing uses it, deactivate it by hand. 3 isn't deleted, because existingId now names another object.",
+        'At the end, if all goes well in the set, `pulumi up` deletes each old object (4) on the platform (deletionPolicy: "delete").',
       ],
     ],
     [

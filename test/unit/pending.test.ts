@@ -183,7 +183,7 @@ describe("what is pending", () => {
     );
     expect(open.map(({ ref, formerIds }) => [ref.shownName, new Set(formerIds)])).toEqual([
       ["buy", new Set(["3", "2"])],
-      ["funnel/a", new Set(["20", "6", "7"])],
+      ["funnel/a", new Set(["20", "6"])],
     ]);
   });
 
@@ -205,6 +205,7 @@ describe("answers", () => {
         events,
         eventIds: { a: 20 },
         unresolved: { a: unresolved("x").unresolved, b: unresolved("y").unresolved },
+        __left: [{ id: "21", at: AT, key: "a" }],
       }),
       storedEvent("other", 8, { __left: [{ id: "7", at: AT }] }),
     ],
@@ -267,6 +268,10 @@ describe("answers", () => {
     [
       { created: ["funnel/a=20"] },
       '20 can\'t be the id of "funnel/a": "funnel/a" has or had it',
+    ],
+    [
+      { created: ["funnel/b=21"] },
+      '21 can\'t be the id of "funnel/b": "funnel/a" has or had it',
     ],
     [{ created: ["buy=8"] }, '8 can\'t be the id of "buy": "other" has or had it'],
     [{ forget: ["sent"], created: ["sent=4711"] }, '"sent" has two answers'],

@@ -50,7 +50,7 @@ export function validateCatalog(
   const taken = new Map<string, CatalogEntry>();
   /** The subjects that have an error. */
   const wrong = new Set<string>();
-  /** By the name of an advertiser that isn't declared: thousands of events may have it. */
+  /** The name that each undeclared advertiser probably means: thousands of events may have it. */
   const meantBy = new Map<string, string | undefined>();
 
   /** Notes that `by` has `what`. @returns the entry that has it already, if any. */

@@ -287,7 +287,7 @@ export function commentOf(preview: string) {
   if (deleted > 0)
     sections.push(`Up to ${count(deleted, "object")} would be deleted on the platform.`);
   if (hidden.length > 0)
-    sections.push("Sets with hidden events may leave live, or delete, more than that.");
+    sections.push("Sets with hidden events may leave more objects live, or delete more.");
   const parts = {
     Errors: messageLines(errors),
     "Looks like a rename": renames,

@@ -10,6 +10,7 @@ import {
   MAX_LISTED,
   nameInUrn,
   optionsOf,
+  resourceKeyIn,
 } from "../state/index.js";
 import type { Create, StackCreates } from "./stack-creates.js";
 
@@ -105,14 +106,17 @@ export function idConflict(
   );
   const answered = others.filter((each) => each.id === id).map((each) => each.create);
   const holders = saved.allWith(ref.kind, id).filter((each) => !isSameObject(create, each));
-  const owners = [...holders, ...makers, ...answered];
+  const left = saved.leftBy(ref.kind, id).filter(({ ref: { key } }) => {
+    return resourceKeyIn(key) === resourceKeyIn(ref.key);
+  });
+  const owners = [...holders, ...makers, ...answered, ...left];
   if (formerIds.includes(id)) owners.push(create);
   const owner = owners.find((each) => each.ref.kind === ref.kind);
   if (!owner) return undefined;
   let what = `${id} can't be the id of "${ref.shownName}": "${owner.ref.shownName}" has or had it.`;
   if (makers.includes(owner as Create))
     what += ` If that was a wrong answer, first run \`${inStack(`${COMMAND} pending${optionsOf("forget", [owner.ref.urn])}`)}\`.`;
-  return `${what} If you find no other object, answer --not-created ${shellWord(ref.shownName)}`;
+  return `${what} If it's "${ref.shownName}" all the same, set existingId: ${id} there. If you find no other object, answer --not-created ${shellWord(ref.shownName)}`;
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   leftLiveIn,
   refAt,
   refOfKey,
+  SINGLE,
 } from "../state/index.js";
 
 export interface Create {
@@ -26,7 +27,7 @@ export interface Create {
   record: CreateRecord & Partial<OpenCreate>;
   /** Where it was found: a resource of the state, a pending operation, or only a journal. */
   knownBy: "state" | "record" | "journal";
-  /** The ids that its resource or member has, and all that its resource had. None of them can be this create's. */
+  /** The ids that its resource or member has or had. None of them can be this create's. */
   formerIds: readonly string[];
 }
 
@@ -89,11 +90,13 @@ export function stackCreatesIn(
 }
 
 function formerIdsOf(
-  { byKey, resourceAt }: SavedState,
+  { byKey }: SavedState,
   { ref, record }: Pick<Create, "ref" | "record">,
 ) {
   const current = byKey.get(ref.key);
-  const left = leftLiveIn(resourceAt(ref.resourceUrn)?.outputs ?? {});
+  const left = leftLiveIn(current?.resource.outputs ?? {}).filter(
+    ({ key = SINGLE }) => key === (ref.member ?? SINGLE),
+  );
   const ids = [current?.id, record.replaces, ...left.map(({ id }) => id)];
   return ids.filter((id) => id !== undefined);
 }

@@ -256,7 +256,9 @@ async function applyPlan(plan: Plan) {
     for (const { leaving } of objects) if (leaving?.isDeleted) managedIds.add(leaving.id);
   const isUnmanaged = ({ id }: LeftLive) =>
     !managedIds.has(id) && !deployment.deleted.has(kind, id);
-  after.left = [...stored.left, ...leaving].filter(isUnmanaged);
+  // What was only read may be the object of an open create: it's no former object.
+  const isRead = isSingle && objects.some(({ leaving: each }) => each?.isRead);
+  after.left = [...stored.left, ...(isRead ? [] : leaving)].filter(isUnmanaged);
   return {
     outcomes,
     unmanaged: leaving.filter(

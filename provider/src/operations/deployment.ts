@@ -88,7 +88,7 @@ export class Deployment {
    */
   readonly staying = new ObjectSet();
   /** Objects that the program only reads (`.get`). */
-  readonly read = new ObjectSet();
+  readonly onlyRead = new ObjectSet();
   /** Objects that this run has deleted, or found to be gone. */
   readonly deleted = new ObjectSet();
   /** The deletes that are under way, by {@link objectKey}: a state may have an object twice. */
@@ -102,7 +102,8 @@ export class Deployment {
   readonly #checked = new Map<string, Checked>();
   /** By catalog ({@link catalogIn}), whether any of its resources asks to delete: then the catalog does. */
   readonly #catalogs = new Map<string | undefined, boolean>();
-  readonly #stateNames = new Set<string>();
+  /** By `stateName`, the resources' keys. */
+  readonly #stateNames = new Map<string, string>();
   /** The keys of all objects that were checked; for a set whose events are not known yet, the set's key. */
   readonly declared = new Set<string>();
   /** The keys of all objects that this run has come to. After an error the engine stops, though it has checked more. */
@@ -119,7 +120,7 @@ export class Deployment {
     const catalog = catalogIn(key);
     if (catalog !== undefined && !this.#catalogs.get(catalog))
       this.#catalogs.set(catalog, was.deletes);
-    this.#stateNames.add(was.stateName);
+    this.#stateNames.set(was.stateName, key);
   }
 
   /** Notes what the program says about a resource, and about itself as a whole. */
@@ -154,8 +155,10 @@ export class Deployment {
     return listersOf(create).some((name) => this.#stateNames.has(name));
   }
 
+  /** @param key of the program, or as the state has it. */
   checked(key: string): Partial<Checked> {
-    return this.#checked.get(key) ?? {};
+    const now = this.#stateNames.get(key) ?? "";
+    return this.#checked.get(key) ?? this.#checked.get(now) ?? {};
   }
 
   /** The checked resources, by key, that the state has under their own names. */

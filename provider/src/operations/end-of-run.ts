@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ArgumentsError, BlockedCreateError } from "../base/index.js";
-import { kindsByName, resourceOfType } from "../kinds/index.js";
+import { asksToDelete, kindsByName, resourceOfType } from "../kinds/index.js";
 import {
   adoptedBy,
   asUnresolved,
@@ -32,7 +32,6 @@ import {
   keyOfUrn,
   kindOf,
   leftLiveIn,
-  MAY_BE_ADOPTED,
   objectKey,
   parseKey,
   REPLACED_BEFORE,
@@ -181,7 +180,8 @@ async function tellLeaving(
     const holder = deployment.holderOf(kind, id);
     if (deployment.isClaimedOrAdopted(kind, id)) {
       // Pulumi shows a delete. In the `up`, the delete itself says why it isn't one.
-      if (holder !== undefined && fate.why === MAY_BE_ADOPTED && !deployment.isUp)
+      const isShown = asksToDelete(resource.outputs) && !keepingOption(resource);
+      if (holder !== undefined && isShown && !deployment.isUp)
         messages.warnEach(
           notDeletedNotice({ label: `${ref.label} (${id})`, id }, alsoBelongsTo([holder])),
         );

@@ -199,9 +199,9 @@ export class ObjectOperations {
   #request(name: OptionalOperation, { id, label, ref, ifAbsent }: Target) {
     const operation = this.can[name];
     if (!operation) throw new Error(`no ${name}`);
-    const isInPlace = this.runtime.deployment.isDeclared(ref?.key ?? "");
+    const isDeclared = this.runtime.deployment.isDeclared(ref?.key ?? "");
     // A set's old object that could not be deleted has a key of its own.
-    const isReplaced = name === "delete" && (isInPlace || ref?.member?.endsWith(`#${id}`));
+    const isReplaced = name === "delete" && (isDeclared || ref?.member?.endsWith(`#${id}`));
     const cure = ifAbsent ?? removalCure(ref ?? {}, isReplaced);
     return { kind: this.kind, operation, id, label, ifAbsent: cure };
   }
@@ -398,6 +398,7 @@ export class ObjectOperations {
     const { kind, can, runtime } = this;
     const { deployment, record, command, provider, isSameAccount } = runtime;
     const isLeftOut = isPartial(command);
+    const isProgram = !command || isOfProgram(command);
     if (isLeftOut && deployment.isClaimedOrAdopted(kind, id)) return LEFT_OUT;
     if (!can.delete) return "advertising:operations has no delete";
     if (!isOfKnownAccount(properties)) return "the state doesn't name its account";
@@ -405,19 +406,20 @@ export class ObjectOperations {
     const unasked = this.#unaskedReason({ ref }, properties);
     if (unasked !== undefined) return unasked;
     const { planned } = deployment.checked(ref?.key ?? "");
-    if (planned?.object.action.do === "adopt") return DISPLACED;
-    if (deployment.read.has(kind, id)) return ONLY_READ;
+    const { action, id: before } = planned?.object ?? {};
+    if (action?.do === "adopt" && before === id) return DISPLACED;
+    if (deployment.onlyRead.has(kind, id)) return ONLY_READ;
     const answered = saved?.answeredBy.get(objectKey(kind.name, id)) ?? [];
     // Another resource's answer would outlive the object, and the next one of this name would take it over.
     if (answered.some(({ urn }) => urn !== ref?.resourceUrn)) return clearFirst();
     // Pulumi has the former object deleted by the front end that the program no longer uses for it.
-    if (ref?.resource === kind.name && saved?.resourceAt(otherFormUrn(ref))) return MOVES;
+    const isSingle = isProgram && ref?.resource === kind.name;
+    if (isSingle && saved?.resourceAt(otherFormUrn(ref))) return MOVES;
     const option = states.map(keepingOption).find(Boolean);
     if (option) return `the resource has the option ${option}`;
     if (isLeftOut) return LEFT_OUT;
     // The state at the start has the owner on the platform, if only the state gets another one. What another provider
     // keeps, only its own process knows.
-    const isProgram = !command || isOfProgram(command);
     const owned = record.arrived?.ownedBy(kind.name, id).find((each) => {
       const isOther = isProgram && providerIn(each.resource) !== provider;
       return isOther || deployment.isClaimedOrAdopted(each.kind, each.id ?? "");
@@ -447,8 +449,8 @@ export function withFate(kind: Kind, id: string, why: string) {
 const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
 /** The comment knows it by its beginning. */
 export const OTHER_MAY_ADOPT = `${MAY_BE_ADOPTED}, of another provider`;
-export const ONLY_READ = "the program reads it";
-export const MOVES = "its resource moves between the classes and the plugin";
+export const ONLY_READ = "the program still reads it (`.get`)";
+export const MOVES = "its resource is moving between the classes and the plugin";
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
 const CORRECT_ID = "correct the id.";

@@ -159,7 +159,7 @@ export function mistakeNotices(
 ) {
   if (catalogIn(ref.key) !== undefined) return [];
   const plain = pick(values, (name) => !secret.has(name));
-  return problemMessages(warningsIn(plain)).map((text) =>
+  return cut(problemMessages(warningsIn(plain)), 100).map((text) =>
     notice("with likely mistakes", ref, text),
   );
 }
@@ -182,7 +182,7 @@ export function adoptedTooLateMessage(label: string, id: string, set: string) {
 
 /** The error of an `up` that comes to an adoption after the delete. */
 export function adoptedDeletedMessage({ label }: ResourceRef, id: string) {
-  return `${label}: this run has deleted existingId ${id}, or found it gone. Remove existingId to create another object.`;
+  return `${label}: this run deleted ${id} (existingId), or found it already gone. Remove existingId to create another object.`;
 }
 
 function sentForAdoption({ read, update }: Abilities) {
@@ -223,21 +223,21 @@ function openAdvice(all: readonly Namesake[]) {
   const [{ ref, open }] = all as readonly [Namesake];
   // Without an alias, one of the other face may have the same key.
   const others = all.filter((each) => each.open.key !== each.ref.key);
-  const names = new Set(others.map((each) => parseKey(each.open.key).shownName));
   // A set that was refused can't run first, and has no such key any more.
   const elsewhere = others.filter(({ ref: own, open }) => {
     return resourceKeyIn(open.key) !== resourceKeyIn(own.key);
   });
-  const quoted = enumerate(
-    Array.from(names, (name) => `"${printable(name)}"`),
-    MAX_LISTED,
-  );
+  const namesOf = (those: readonly Namesake[]) => {
+    const names = new Set(those.map((each) => parseKey(each.open.key).shownName));
+    return Array.from(names, (name) => `"${printable(name)}"`);
+  };
+  const first = namesOf(elsewhere);
   const unknown = all.filter((each) => each.open.id === undefined);
   const urns = new Set(elsewhere.map((each) => refLike(ref, each.open.key).resourceUrn));
   const lines: string[] = [];
   if (urns.size > 0)
     lines.push(
-      `If the program also declares ${quoted}, run ${agree(names.size, "that", "those")} first:`,
+      `If the program also declares ${enumerate(first, MAX_LISTED)}, run ${agree(first.length, "that", "those")} first:`,
       `  ${inStack(`pulumi up${optionsOf("target", urns)}`)}`,
     );
   if (unknown.length > 0)
@@ -246,7 +246,7 @@ function openAdvice(all: readonly Namesake[]) {
   lines.push(`If both are the same object: ${cure}.`);
   if (unknown.length < all.length)
     lines.push(
-      `If not, and the program doesn't declare ${quoted}: \`${COMMAND} pending --help\` says how to drop its record.`,
+      `If not, and the program doesn't declare ${enumerate(namesOf(others), MAX_LISTED)}: \`${COMMAND} pending --help\` says how to drop its record.`,
     );
   return lines;
 }
@@ -417,7 +417,7 @@ export function interruptedNotice(ref: ResourceRef, id: string, sent: "update" |
 }
 
 export function goneNotice(ref: Shown) {
-  const text = `${ref.label} is no longer on the platform, so it leaves the state. If the program has its arguments, \`pulumi up\` creates another one.`;
+  const text = `${ref.label} is no longer on the platform, so it leaves the state. If the program still declares it with arguments, \`pulumi up\` creates another one.`;
   return notice("no longer on the platform", ref, text);
 }
 
@@ -581,7 +581,7 @@ export function removalCure(
 ) {
   if (isReplaced) return "run `pulumi up` once without the deletionPolicy.";
   if (member !== undefined)
-    return "run `pulumi up` once with the set, but without its deletionPolicy and this key.";
+    return "keep the set, remove its deletionPolicy and this key, and run `pulumi up` once.";
   const commands = [`${COMMAND} pending`, `pulumi state delete ${shellWord(urn)}`];
   return ["run:", ...commands.map(inStack)].join("\n  ");
 }
@@ -645,7 +645,7 @@ export function unresolvedMessage(open: readonly OpenObject[], commands = resolv
     const name = `  ${printable(ref.shownName)}: ${describe(ref.kind, record)}`;
     return joined("\n    ", name, why, record.what, record.searched);
   });
-  // Pulumi's record has it as in flight.
+  // Pulumi's record has, or had, it as in flight.
   const isInFlight = open.some(({ record }) => record.at === "");
   const first = isInFlight ? " If another run is in progress, let it end first." : "";
   return [

@@ -494,6 +494,7 @@ function noteDeletes({ runtime, resource, kind, ref, objects }: Plan) {
     if (isDeleted && shownAction(object) !== "perhaps replace")
       deployment.noteToDelete(kind, id, ref.key);
     if (provider === undefined || why !== MAY_BE_ADOPTED) continue;
+    if (object.action.do === "adopt") continue;
     const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
     if (holders.every(({ resource: { urn } }) => urn === ref.resourceUrn))
       throw new ArgumentsError(adoptedTooLateMessage(ref.label, id, ref.label));
@@ -626,7 +627,7 @@ function tellReplaced({ runtime, kind, ref, checked, objects }: Plan) {
   let then = "is replaced";
   // The engine may have read the state before the package did.
   if (!checked.planned && !leaving.isRead)
-    then += ", unless another run that is in progress has just created it";
+    then += ` (unless a run that is still in progress has just created ${leaving.id})`;
   if (isPerhaps) then += " if a value that isn't known yet has changed";
   const notice = replacedNotice(kind, ref, leaving, then);
   const text = `${notice.text}\n${howToKeep(leaving.id, isPerhaps)}`;

@@ -167,7 +167,8 @@ async function get(kind: Kind, runtime: Runtime, id: string, properties: Values)
     );
   const props = { ...properties, [kind.idProperty]: exactId(id) };
   const { settings, command, provider, deployment } = runtime;
-  deployment.read.add(kind, id);
+  // In a refresh the state has it, whatever the program does.
+  if (properties[kind.idProperty] === undefined) deployment.onlyRead.add(kind, id);
   // Without the command line, the plugin can't tell an import, whose arguments are saved.
   const isPreview = command ? command.command === "preview" : provider === undefined;
   // Without a password nothing is read, so that a preview works.

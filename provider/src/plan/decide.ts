@@ -164,15 +164,18 @@ export function decideObjects(
     let decided = decide(kind, can, object, changes);
     if (decided.do === "retain" && fate?.isDeleted) decided = { do: "delete" };
     const action = override?.(decided, changes.names) ?? decided;
-    let leaving = ["replace", "retain", "delete"].includes(action.do) ? fate : undefined;
-    if (action.do === "adopt" && action.id !== id)
-      leaving = fate?.isDeleted ? { ...fate, isDeleted: false, why: DISPLACED } : fate;
+    const leaves =
+      ["replace", "retain", "delete"].includes(action.do) ||
+      (action.do === "adopt" && action.id !== id);
+    let leaving = leaves ? fate : undefined;
+    if (leaving?.isDeleted && adoptedBy(entry) !== undefined)
+      leaving = { id: leaving.id, isDeleted: false, why: DISPLACED };
     return { ...object, action, changed: changes.names, leaving };
   });
 }
 
 /** Why an object stays live: it may be there by a wrong answer, which `existingId` corrects. */
-export const DISPLACED = "existingId takes its place";
+export const DISPLACED = "existingId now names another object";
 
 /** The arguments in the state; of a create whose body nobody knows, only what is known of it. */
 function oldsOf(stored: StoredSet, key: string) {

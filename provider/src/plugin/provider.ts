@@ -244,8 +244,9 @@ export class AdvertisingPlugin {
       // A program may read any object twice; what is imported is managed.
       if (command && !isOfProgram(command))
         holder ??= deployment.claim(resource, id, ref.key);
-      // Where the state only reads it, the program does.
-      if (holder !== undefined && !saved?.resourceAt(ref.urn)?.external)
+      // The state has it as only read, so this is a `get` in a program.
+      const isGet = command && isOfProgram(command) && saved?.resourceAt(ref.urn)?.external;
+      if (holder !== undefined && !isGet)
         throw new ArgumentsError(
           `${label} can't be imported or read: ${id} already belongs to ${parseKey(holder).label}. Nothing was sent. To move it, set existingId: ${id} in ${label}, and remove it there.`,
         );

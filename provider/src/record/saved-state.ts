@@ -27,6 +27,7 @@ import {
   MARKS,
   markIn,
   objectKey,
+  parseKey,
   providerAt,
   readDeclared,
   readStored,
@@ -87,6 +88,8 @@ export interface SavedState extends ExportedStack, SavedCreates {
   holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** Whether the plugin has another provider for the same account: one without resources may be for any. */
   hasOtherProvider(provider: string | undefined, isSameAccount: IsSameAccount): boolean;
+  /** The resources or members that had this object, and left it live. */
+  leftBy(kind: Kind["name"], id: string): readonly Pick<ExportedObject, "ref">[];
   /** The current objects that belong to this one. */
   ownedBy(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The creates of all pending operations, the earliest operation's first. */
@@ -150,9 +153,10 @@ export function savedStateOf(
   const left = resources.flatMap(({ type, urn, outputs = {} }) => {
     const of = resourceOfType(type);
     if (!of) return [];
-    return leftLiveIn(outputs).map(({ id, key }) => `${refIn(of, urn, key).key} ${id}`);
+    return leftLiveIn(outputs).map(({ id, key }) => ({ id, ref: refIn(of, urn, key) }));
   });
-  const hasLeft = new Set(left);
+  const byLeft = Map.groupBy(left, ({ id, ref }) => objectKey(ref.kind, id));
+  const leftBy = (kind: Kind["name"], id: string) => byLeft.get(objectKey(kind, id)) ?? [];
   const providers = new Map<string, Set<unknown>>();
   for (const { type, urn } of current)
     if (type === PLUGIN_PROVIDER) providers.set(providerAt(urn), new Set());
@@ -179,7 +183,10 @@ export function savedStateOf(
       allWith(kind, id).some(({ resource }) =>
         mayBeSameAccount(account, accountIn(resource)),
       ),
-    hasLeft: (key, id) => hasLeft.has(`${key} ${id}`),
+    leftBy,
+    hasLeft: (key, id) => {
+      return leftBy(parseKey(key).kind, id).some(({ ref }) => ref.key === key);
+    },
     runs: new Set(runs.filter((run) => run !== "")),
     resolved: new Map(outcomes.map(({ mark, object }) => [mark, object])),
     sent,

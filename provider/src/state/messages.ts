@@ -131,7 +131,7 @@ export const KEPT_BEFORE = `${REPLACED_BEFORE}, and leaves the state`;
 /** Why objects of a kind stay live: the comment looks for it, since Pulumi's JSON doesn't show what was an Output. */
 export const MAY_BE_ADOPTED = "another resource may adopt it";
 
-/** Of a catalog's event: the key without the row's. */
+/** A catalog event's key, without its last part. */
 function beforeLast(key: string) {
   return key.slice(0, key.lastIndexOf(CATALOG_SEPARATOR));
 }

@@ -155,9 +155,11 @@ export function isOfPlugin({
 
 /** The URN that the resource of this name has in the other front end. */
 export function otherFormUrn(ref: Pick<ResourceRef, "resource" | "resourceUrn">) {
-  const [token, pluginToken] = [typeTokenOf(ref.resource), pluginTokenOf(ref.resource)];
-  if (isOfPlugin(ref)) return ref.resourceUrn.replace(pluginToken, token);
-  return ref.resourceUrn.replace(token, pluginToken);
+  const { resource, resourceUrn } = ref;
+  const types = typesIn(resourceUrn);
+  const token = isOfPlugin(ref) ? typeTokenOf(resource) : pluginTokenOf(resource);
+  const others = [...types.split("$").slice(0, -1), token].join("$");
+  return resourceUrn.replace(types, () => others);
 }
 
 export function memberRef(set: ResourceRef, member: string): ResourceRef {
