@@ -5,7 +5,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "nod
 import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { inStack, NEEDED_NODE, versionProblem } from "../../provider/src/base/index.js";
 import { command } from "../../provider/src/cli/harness.js";
 import { programFolder, STACK_OPTIONS } from "../../provider/src/cli/pulumi.js";
@@ -47,8 +47,14 @@ function runIn(cwd: string, environment: Record<string, string>, ...args: string
 
 it("a Node.js that is too old is refused, and no other", () => {
   expect(manifest.engines.node).toBe(`>=${NEEDED_NODE}`);
-  const problemOf = (node: string) =>
-    versionProblem({ versions: { node }, execPath: "/usr/bin/node" });
+  const problemOf = (node: string) => {
+    vi.stubGlobal("process", { versions: { node }, execPath: "/usr/bin/node" });
+    try {
+      return versionProblem();
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  };
   expect(problemOf("20.20.2")).toContain(
     "Node.js 22.19.0 or later is needed; this is 20.20.2 (/usr/bin/node)",
   );

@@ -45,18 +45,15 @@ export function quoted(text: string) {
 }
 
 /** The first `most` of `items`, plus an entry that counts the others, if any. */
-export function cut(
-  items: readonly string[],
-  most: number,
-  describeOthers = (others: number) => `and ${others} more`,
-) {
-  if (items.length <= most) return [...items];
-  return [...items.slice(0, most), describeOthers(items.length - most)];
+export function cut(items: readonly string[], most: number, before = "and ") {
+  const others = items.length - most;
+  if (others <= 0) return [...items];
+  return [...items.slice(0, most), `${before}${others} more`];
 }
 
 /** Joins names: `a, b and c`. @param most how many are named, before `and 3 more`. @default all */
 export function enumerate(items: readonly string[], most = Number.POSITIVE_INFINITY) {
-  return ALL_OF.format(cut(items, most, (others) => `${others} more`));
+  return ALL_OF.format(cut(items, most, ""));
 }
 
 /** Without a comma before `and`. */
@@ -126,13 +123,8 @@ export const NEEDED_NODE = "22.19.0";
  * Why the running version of Node.js is too old, or undefined. Both processes and the commands check this first: npm
  * only warns about an old version, which fails later. Which `node` it is depends on the PATH of whatever starts it.
  */
-export function versionProblem({
-  versions: { node: running },
-  execPath,
-}: {
-  versions: { node: string };
-  execPath: string;
-}) {
+export function versionProblem() {
+  const running = process.versions.node;
   if (natural(running, NEEDED_NODE) >= 0) return undefined;
-  return `Node.js ${NEEDED_NODE} or later is needed; this is ${running} (${execPath}). Nothing was sent. Install it from https://nodejs.org/`;
+  return `Node.js ${NEEDED_NODE} or later is needed; this is ${running} (${process.execPath}). Nothing was sent. Install it from https://nodejs.org/`;
 }

@@ -133,7 +133,7 @@ const validate = command(
 const COMMANDS = { leftovers, login, pending, report, validate };
 
 async function main(args: readonly string[]) {
-  const old = versionProblem(process);
+  const old = versionProblem();
   if (old !== undefined) throw new Error(old);
   const [name = "", ...rest] = args;
   if (args.includes("--help") || args.includes("-h")) console.log(HELP_TEXT);

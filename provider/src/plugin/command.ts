@@ -25,7 +25,7 @@ async function serveEngine() {
   process.stdout.write(`${port}\n`);
 }
 
-const old = versionProblem(process);
+const old = versionProblem();
 if (old === undefined) void serveEngine();
 else {
   console.error(`pulumi-advertising: ${old}`);

@@ -148,7 +148,7 @@ export function currentProgram() {
 }
 
 function begin() {
-  const old = versionProblem(process);
+  const old = versionProblem();
   if (old !== undefined) throw runError(`pulumi-advertising: ${old}`);
   // An inline program of the automation API may run in any folder.
   if (!internals.isEmbedded()) {
