@@ -22,7 +22,5 @@ export const advertiser = defineKind("advertiser", {
   unmanagedNotice: "stays live and unmanaged, with the events that were created for it",
   wireNames: advertiserWireNames,
   idArguments: [],
-  owner: undefined,
-  ownerKind: undefined,
   rules: memoized((limits) => advertiserRules(limits).extend({ deletionPolicy })),
 });

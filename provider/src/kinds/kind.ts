@@ -133,9 +133,9 @@ export interface Kind extends ResourceKind {
   /** Arguments that contain another object's id, which may be digits that no number holds exactly. */
   idArguments: readonly string[];
   /** The argument with the id of the object that this one belongs to. With another owner it would be another object. */
-  owner: string | undefined;
+  owner?: string;
   /** The owner's kind: the argument also accepts its resource. */
-  ownerKind: Kind | undefined;
+  ownerKind?: Kind;
 }
 
 /** A kind with what follows from its wire names, which the compiler knows. @param noun its name on the wire. */
