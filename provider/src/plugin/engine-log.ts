@@ -6,13 +6,8 @@ import type { TellAt } from "../operations/index.js";
 
 const SEVERITIES = { info: LogSeverity.INFO, warn: LogSeverity.WARNING };
 
-/** @param address the engine's, `host:port`. Without one (in tests), messages go to standard error. */
+/** @param address the engine's, `host:port`. If there is no engine, messages go to standard error. */
 export function logThroughEngine(address: string): TellAt {
-  if (address === "") {
-    return async (severity, _, message) => {
-      process.stderr.write(`${severity}: ${message}\n`);
-    };
-  }
   const engine = new EngineClient(address, credentials.createInsecure());
   /** Messages arrive in the order in which they were sent. */
   let last = Promise.resolve();
@@ -21,16 +16,12 @@ export function logThroughEngine(address: string): TellAt {
       .setSeverity(SEVERITIES[severity])
       .setUrn(urn)
       .setMessage(message);
-    last = last.then(() => send(engine, request));
+    const send = (resolve: () => void) =>
+      engine.log(request, (error) => {
+        if (error) process.stderr.write(`${message}\n`);
+        resolve();
+      });
+    last = last.then(() => new Promise(send));
     return last;
   };
-}
-
-function send(engine: EngineClient, request: LogRequest): Promise<void> {
-  return new Promise((resolve) => {
-    engine.log(request, (error) => {
-      if (error) process.stderr.write(`${request.getMessage()}\n`);
-      resolve();
-    });
-  });
 }

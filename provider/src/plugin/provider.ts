@@ -101,7 +101,8 @@ export class AdvertisingPlugin {
     const provider = providerAt(urn);
     if (provider !== DEFAULT_PROVIDER) this.#title = `Provider "${nameInUrn(urn)}": `;
     const { environment, engine } = this;
-    const log = logThroughEngine(engine ?? "");
+    // In tests there is no engine.
+    const log = logThroughEngine(engine ?? "localhost");
     const { config, hasNoCommand } = this.#settingsIn(values, urn);
     const options = { provider, engine, hasNoCommand };
     const runtime = createRuntime(config, environment, log, options);
