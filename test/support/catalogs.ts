@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFinished, vi } from "vitest";
 import { readCatalog } from "../../provider/src/catalog/read-catalog.js";
 import { describeFinding } from "../../provider/src/catalog/written.js";
 import type { RuleSettings } from "../../provider/src/kinds/kind.js";
@@ -16,6 +16,20 @@ export function folderWith(files: Readonly<Record<string, string | Buffer>>): st
   for (const [name, content] of Object.entries(files))
     writeFileSync(join(folder, name), content);
   return folder;
+}
+
+/** Reads a catalog in a folder, whose findings name it as from within the folder. */
+export function readCatalogIn(
+  folder: string,
+  name: string,
+  ignoreColumns: readonly string[] = [],
+) {
+  const cwd = vi.spyOn(process, "cwd").mockReturnValue(folder);
+  try {
+    return readCatalog(name, LIMITS, ignoreColumns);
+  } finally {
+    cwd.mockRestore();
+  }
 }
 
 /** The findings in a file with this name and content, as they are printed. @param beside other files in its folder. */
@@ -34,7 +48,7 @@ export function catalogFindings(
   content: string | Buffer,
   beside: Readonly<Record<string, string>> = {},
 ) {
-  return readCatalog(name, folderWith({ [name]: content, ...beside }), LIMITS).findings;
+  return readCatalogIn(folderWith({ [name]: content, ...beside }), name).findings;
 }
 
 /** A catalog with this event and no other mistake. */

@@ -4,14 +4,13 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
 import { secondsIn } from "../../provider/src/catalog/field-values.js";
-import { readCatalog } from "../../provider/src/catalog/read-catalog.js";
 import {
   asSpreadsheet,
   csvOf,
   findingsIn,
   folderWith,
-  LIMITS,
   MISTAKES,
+  readCatalogIn,
   yamlWith,
 } from "../support/catalogs.js";
 
@@ -37,10 +36,9 @@ function declaredIn(
   content: string | Buffer,
   beside: Record<string, string> = {},
 ) {
-  const { advertisers, events, findings } = readCatalog(
-    name,
+  const { advertisers, events, findings } = readCatalogIn(
     folderWith({ [name]: content, ...beside }),
-    LIMITS,
+    name,
   );
   expect(findings).toEqual([]);
   return {
@@ -567,7 +565,7 @@ describe("CSV", () => {
       "c.yaml": "advertisers: { acme: { advertiserName: Acme } }\neventsFile: c.csv",
     });
     const read = (file: string, ...ignored: string[]) =>
-      readCatalog(file, folder, LIMITS, ignored);
+      readCatalogIn(folder, file, ignored);
     for (const file of ["c.csv", "c.yaml"]) {
       expect(read(file, "Preis", "Notes", "Value")).toMatchObject({
         events: [{ args: { eventName: "A", value: 1 } }],
@@ -797,7 +795,7 @@ describe("CSV", () => {
       "d.csv": Buffer.from(`\ufeff${HEADER}\r\na,Acme,A,1`, "utf16le"),
     });
     const reasons = ["c.csv", "d.csv", "e.csv", "c.xlsx"].map((name) =>
-      readCatalog(name, folder, LIMITS).findings.map(({ reason }) => reason),
+      readCatalogIn(folder, name).findings.map(({ reason }) => reason),
     );
     expect(reasons).toEqual([
       ['is not UTF-8: in a spreadsheet, save it as "CSV UTF-8"'],

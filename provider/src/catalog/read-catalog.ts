@@ -28,12 +28,11 @@ const CSV = [".csv", ".tsv"];
 
 /**
  * Reads a catalog and checks it against all rules.
- * @param file relative to `folder`; findings name it as it is given here. @param limits the installation's.
+ * @param file relative to this process's folder; findings name it as it is given here. @param limits the installation's.
  * @param ignoreColumns headings of a CSV file's columns to leave out.
  */
 export function readCatalog(
   file: string,
-  folder: string,
   limits: RuleSettings,
   ignoreColumns: readonly string[] = [],
 ): CatalogContent {
@@ -42,22 +41,20 @@ export function readCatalog(
     findings.push({ level: "error", subject: "", property: "", reason, source, ...about });
   };
   const endings = [".yaml", ".yml", ".json", ...CSV];
-  const written = readWritten(file, endings, { folder, report, ignoreColumns });
+  const written = readWritten(file, endings, { report, ignoreColumns });
   const content = validateCatalog(written, limits, report);
   if (content.advertisers.length + content.events.length + findings.length === 0)
     report({ file }, "has no advertisers and no events: write them under advertisers");
-  const byPlace = findings.toSorted((a, b) =>
-    natural(placeOf(a.source), placeOf(b.source)),
-  );
-  return { ...content, findings: byPlace };
+  findings.sort((a, b) => natural(placeOf(a.source), placeOf(b.source)));
+  return { ...content, findings };
 }
 
 function readWritten(
   file: string,
   endings: readonly string[],
-  reading: { folder: string; report: AddFinding; ignoreColumns: readonly string[] },
+  reading: { report: AddFinding; ignoreColumns: readonly string[] },
 ): WrittenCatalog {
-  const { folder, report, ignoreColumns } = reading;
+  const { report, ignoreColumns } = reading;
   const nothing: WrittenCatalog = { defaults: [], events: [] };
   const refuse = (reason: string, place?: Partial<Source>) => {
     report({ file, ...place }, printable(reason));
@@ -71,9 +68,7 @@ function readWritten(
   }
   let text: string;
   try {
-    text = new TextDecoder("utf-8", { fatal: true }).decode(
-      readFileSync(resolve(folder, file)),
-    );
+    text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(resolve(file)));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")

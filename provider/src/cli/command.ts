@@ -122,7 +122,7 @@ const validate = command(
     });
     const faults = problems.map(({ source, reason }) => `${source} ${reason}`);
     if (faults.length > 0) throw new SettingsError(faults.join("; "));
-    const catalog = readCatalog(file, process.cwd(), settings, ignored);
+    const catalog = readCatalog(file, settings, ignored);
     const errors = catalog.findings.filter(({ level }) => level === "error").length;
     process.stdout.write(inFormat(catalog, file, errors));
     return Math.min(errors, 1);

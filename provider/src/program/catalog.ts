@@ -148,7 +148,7 @@ function declareFile(name: string, args: Values, options: pulumi.ComponentResour
   const content: CatalogContent =
     file === undefined
       ? { advertisers: [], events: [], findings: [] }
-      : readCatalog(file, process.cwd(), settings, ignoreColumns);
+      : readCatalog(file, settings, ignoreColumns);
   const canDelete = KINDS.some((kind) => knownOperations(kind, settings).delete);
   const ofOptions = optionFindings(options, asksToDelete(values), canDelete);
   const byLevel = Map.groupBy(content.findings, ({ level }) => level);

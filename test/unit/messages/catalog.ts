@@ -5,10 +5,9 @@ import {
   CATALOG_RULES,
   type CatalogFinding,
   describeAlike,
-  readCatalog,
 } from "../../../provider/src/catalog/index.js";
 import { validate } from "../../../provider/src/rules/index.js";
-import { catalogFindings, LIMITS } from "../../support/catalogs.js";
+import { catalogFindings, readCatalogIn } from "../../support/catalogs.js";
 import { newFolder } from "../../support/folder.js";
 import type { Examples } from "./examples.js";
 
@@ -26,7 +25,7 @@ const found = (...given: Parameters<typeof catalogFindings>) =>
 function foundInFolder() {
   const folder = newFolder();
   mkdirSync(join(folder, "events.csv"));
-  return listed(readCatalog("events.csv", folder, LIMITS).findings);
+  return listed(readCatalogIn(folder, "events.csv").findings);
 }
 
 const WRONG_VALUES = `
