@@ -197,7 +197,7 @@ describe("M4: a file has one run", () => {
     ],
     [
       "file was replaced",
-      (path) => replacePrivate(path, "another", systemDisk, () => undefined),
+      (path) => replacePrivate(path, "another", systemDisk),
       /it was removed while this run was/,
       () => ["another"],
     ],

@@ -1,7 +1,10 @@
 /** Where this package's files are kept between runs, on each operating system. */
+import { homedir } from "node:os";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { cacheFolder, stateFolder } from "../../provider/src/files/index.js";
+
+afterEach(() => vi.unstubAllGlobals());
 
 it.each<[NodeJS.Platform, NodeJS.ProcessEnv, string]>([
   ["linux", {}, "/home/ann/.cache/pulumi-advertising"],
@@ -15,8 +18,9 @@ it.each<[NodeJS.Platform, NodeJS.ProcessEnv, string]>([
   ],
   ["win32", {}, "/home/ann/AppData/Local/pulumi-advertising/Cache"],
   ["win32", { LOCALAPPDATA: "/profile/local" }, "/profile/local/pulumi-advertising/Cache"],
-])("%s with %o", (platform, environment, folder) => {
-  expect(cacheFolder(platform, environment, "/home/ann")).toBe(join(folder));
+])("%s with %o", (platform, env, folder) => {
+  vi.stubGlobal("process", { env, platform });
+  expect(cacheFolder()).toBe(join(folder.replace("/home/ann", homedir())));
 });
 
 it.each<[NodeJS.Platform, NodeJS.ProcessEnv, string]>([
@@ -26,6 +30,7 @@ it.each<[NodeJS.Platform, NodeJS.ProcessEnv, string]>([
   ["darwin", {}, "/home/ann/Library/Application Support/pulumi-advertising"],
   ["win32", {}, "/home/ann/AppData/Local/pulumi-advertising"],
   ["win32", { LOCALAPPDATA: "/profile/local" }, "/profile/local/pulumi-advertising"],
-])("what must not be lost: %s with %o", (platform, environment, folder) => {
-  expect(stateFolder(platform, environment, "/home/ann")).toBe(join(folder));
+])("what must not be lost: %s with %o", (platform, env, folder) => {
+  vi.stubGlobal("process", { env, platform });
+  expect(stateFolder()).toBe(join(folder.replace("/home/ann", homedir())));
 });

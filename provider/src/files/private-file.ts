@@ -170,7 +170,7 @@ export function replacePrivate(
   path: string,
   content: string,
   disk: Disk,
-  confirm: () => void,
+  confirm?: () => void,
 ) {
   makePrivateFolder(dirname(path), disk);
   // Throws for a link or a folder, which somebody put there for a reason.
@@ -178,7 +178,7 @@ export function replacePrivate(
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     writeNew(temporary, content, disk);
-    confirm();
+    confirm?.();
     disk.renameSync(temporary, path);
   } catch (error) {
     disk.rmSync(temporary, { force: true });
@@ -244,11 +244,12 @@ export function removeLeftovers(path: string, nowMs: number) {
 /** This user's folder of this package. @param variable names its parent on Linux; without it, `linux` is below home. */
 function userFolder(macOs: string, windows: string, variable: string, linux: string) {
   const name = "pulumi-advertising";
-  return (platform = process.platform, environment = process.env, home = homedir()) => {
-    if (platform === "darwin") return join(home, "Library", macOs, name);
-    const local = environment.LOCALAPPDATA || join(home, "AppData", "Local");
+  return () => {
+    const { env, platform } = process;
+    if (platform === "darwin") return join(homedir(), "Library", macOs, name);
+    const local = env.LOCALAPPDATA || join(homedir(), "AppData", "Local");
     if (platform === "win32") return join(local, name, windows);
-    return join(environment[variable] || join(home, linux), name);
+    return join(env[variable] || join(homedir(), linux), name);
   };
 }
 

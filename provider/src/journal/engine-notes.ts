@@ -26,7 +26,7 @@ export class EngineNotes {
   /** Never fails. */
   write(notes: object) {
     try {
-      replacePrivate(this.path, JSON.stringify(notes), this.disk, () => undefined);
+      replacePrivate(this.path, JSON.stringify(notes), this.disk);
     } catch {
       // Then the journal can't be written either, and says so before anything is created.
     }

@@ -313,7 +313,7 @@ export function rewriteJournals(journals: readonly RunJournal[], disk = systemDi
     try {
       if (disk.existsSync(lockPath(path))) continue;
       if (entries.size === 0) disk.rmSync(path, { force: true });
-      else replacePrivate(path, lines.join(""), disk, () => undefined);
+      else replacePrivate(path, lines.join(""), disk);
     } catch {
       // The next run reads it again.
     }
