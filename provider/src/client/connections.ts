@@ -44,20 +44,6 @@ export function createProxyAgent(
   onUnannouncedClose: () => void,
 ): Dispatcher {
   const { EnvHttpProxyAgent, Pool } = undici();
-  /** Sets one time limit for all steps from the proxy's address to the platform's TLS; undici has one for each step. */
-  const throughTunnel =
-    (connect: buildConnector.connector): buildConnector.connector =>
-    (target, callback) => {
-      const timer = setTimeout(() => {
-        callback(new TunnelFailure(withErrorCode(CONNECT_TIMEOUT, ""), proxy), null);
-        callback = (_, socket) => void socket?.on("error", () => undefined).destroy();
-      }, timeoutMs);
-      connect(target, (error, socket) => {
-        clearTimeout(timer);
-        if (error === null) return callback(null, watched(socket, onUnannouncedClose));
-        callback(new TunnelFailure(error, proxy), null);
-      });
-    };
   return new EnvHttpProxyAgent({
     ...options,
     // All three are given, so that undici reads none of them from the environment.
@@ -69,7 +55,19 @@ export function createProxyAgent(
     // undici calls this for hosts in NO_PROXY too: those keep the direct agent's connector.
     factory: (origin, poolOptions: Pool.Options) => {
       if (poolOptions.connect === options.connect) return new Pool(origin, poolOptions);
-      const connect = throughTunnel(poolOptions.connect as buildConnector.connector);
+      const openTunnel = poolOptions.connect as buildConnector.connector;
+      // One time limit for all steps from the proxy's address to the platform's TLS; undici has one for each step.
+      const connect: typeof openTunnel = (target, callback) => {
+        const timer = setTimeout(() => {
+          callback(new TunnelFailure(withErrorCode(CONNECT_TIMEOUT, ""), proxy), null);
+          callback = (_, socket) => void socket?.on("error", () => undefined).destroy();
+        }, timeoutMs);
+        openTunnel(target, (error, socket) => {
+          clearTimeout(timer);
+          if (error === null) return callback(null, watched(socket, onUnannouncedClose));
+          callback(new TunnelFailure(error, proxy), null);
+        });
+      };
       return new Pool(origin, { ...poolOptions, connect });
     },
   });
