@@ -135,7 +135,7 @@ export function writeStored(resource: AnyKind, stored: StoredSet, account: strin
   const common = {
     [CREATED]: stored.created,
     [LEFT_LIVE]: left.length === 0 ? undefined : left,
-    [RESOLVED]: resolved.size === 0 ? undefined : Object.fromEntries(resolved),
+    [RESOLVED]: filled(resolved),
     [ACCOUNT]: account || undefined,
   };
   if ("member" in resource)
@@ -144,8 +144,8 @@ export function writeStored(resource: AnyKind, stored: StoredSet, account: strin
       defaults,
       events: Object.fromEntries(events),
       eventIds: ids,
-      sentAs: sentAs.size === 0 ? undefined : Object.fromEntries(sentAs),
-      [UNRESOLVED]: unresolved.size === 0 ? undefined : Object.fromEntries(unresolved),
+      sentAs: filled(sentAs),
+      [UNRESOLVED]: filled(unresolved),
       ...common,
     };
   const entry = Object.entries(events.get(SINGLE) ?? {});
@@ -156,6 +156,11 @@ export function writeStored(resource: AnyKind, stored: StoredSet, account: strin
     [UNRESOLVED]: unresolved.get(SINGLE),
     ...common,
   };
+}
+
+/** A map as it's stored; undefined if it's empty. */
+function filled(map: ReadonlyMap<string, unknown>) {
+  if (map.size > 0) return Object.fromEntries(map);
 }
 
 /**
