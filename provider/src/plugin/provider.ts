@@ -58,11 +58,6 @@ import {
 import { logThroughEngine } from "./engine-log.js";
 import type { Properties } from "./properties.js";
 
-export interface Diff {
-  changes: boolean;
-  replaces: readonly string[];
-}
-
 /** One provider resource: its settings and its run. The engine starts a process for each provider resource. */
 export class AdvertisingPlugin {
   #runtime: Runtime | undefined;
@@ -148,7 +143,7 @@ export class AdvertisingPlugin {
    * couldn't read for want of a password has only an id to compare.
    * @param change has the outputs in the state as `olds`.
    */
-  diff(urn: string, change: Change): Diff | Promise<Diff> {
+  async diff(urn: string, change: Change) {
     const { resource, ref } = resourceAt(urn);
     const isUnread = Object.keys(argumentsIn(change.olds)).join() === resource.idProperty;
     if (isUnread && this.runtime.settings.password === undefined)

@@ -25,7 +25,7 @@ import { packageVersion, readFromPackage, UnsupportedError } from "../base/index
 import { ResourceFailure } from "../operations/index.js";
 import { SETTING_NAMES, SETTINGS } from "../settings/index.js";
 import { readProperties, writeProperties } from "./properties.js";
-import type { AdvertisingPlugin, Diff } from "./provider.js";
+import type { AdvertisingPlugin } from "./provider.js";
 
 /** A message with a set of 10,000 events has several megabytes. */
 const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
@@ -102,7 +102,11 @@ function serviceOf(
     }),
     diff: call(async (request) => {
       const { change } = changeIn(request);
-      return diffResponse(await plugin.diff(request.getUrn(), change));
+      const { changes, replaces } = await plugin.diff(request.getUrn(), change);
+      const { DIFF_NONE, DIFF_SOME } = protocol.DiffResponse.DiffChanges;
+      return new protocol.DiffResponse()
+        .setChanges(changes ? DIFF_SOME : DIFF_NONE)
+        .setReplacesList([...replaces]);
     }),
     create: call(async (request) => {
       const inputs = readProperties(request.getProperties());
@@ -167,13 +171,6 @@ export function notInPackage(what: string) {
 /** Without the property: the engine would print its value, which may be secret. */
 function checkFailure(reason: string) {
   return new protocol.CheckFailure().setReason(reason);
-}
-
-function diffResponse({ changes, replaces }: Diff) {
-  const { DIFF_NONE, DIFF_SOME } = protocol.DiffResponse.DiffChanges;
-  return new protocol.DiffResponse()
-    .setChanges(changes ? DIFF_SOME : DIFF_NONE)
-    .setReplacesList([...replaces]);
 }
 
 /** An error as the engine expects it, with the properties that it must save in spite of the error. */
