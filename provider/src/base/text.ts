@@ -79,7 +79,7 @@ export function saidOnce<T>(
   reasonOf: (item: T) => string,
 ) {
   const groups = Map.groupBy(items, (item) => reasonOf(item).replaceAll(KEYS, ""));
-  return [...groups.values()].map((group) => {
+  return Array.from(groups.values(), (group) => {
     const [text = ""] = group.map(textOf);
     const others = enumerate(group.slice(1).map(nameOf), MAX_OTHERS_NAMED);
     if (others === "") return text;

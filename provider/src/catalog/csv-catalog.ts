@@ -42,16 +42,17 @@ export function readCsvEvents(
       heading !== "" && !(columns[at] && columns.indexOf(columns[at]) === at),
   );
   if (unknown.length > 0) {
-    const listed = unknown.map(describeUnknown).join(", ");
     report(
       header.source,
-      `unknown columns: ${listed}. Known: ${COLUMNS.join(", ")}. Rename them, or list them in ignoreColumns`,
+      `unknown columns: ${unknown.map(describeUnknown).join(", ")}. Known: ${COLUMNS.join(", ")}. Rename them, or list them in ignoreColumns`,
     );
   }
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   if (missing.length > 0) {
-    const names = missing.join(", ");
-    report(header.source, `has no column ${names}: the first row must name the columns`);
+    report(
+      header.source,
+      `has no column ${missing.join(", ")}: the first row must name the columns`,
+    );
     // Every row would repeat this problem.
     return [];
   }
