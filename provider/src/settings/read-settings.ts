@@ -63,9 +63,22 @@ export function readSettings(source: SettingsSource): SettingsReading {
     SETTINGS,
     ({ schema }, key) => readSetting(key, source, problems, warnings) ?? defaultOf(schema),
   ) as Settings;
-  problems.push(...searchesWithoutField(settings, source));
+  const { operations, markField } = settings;
+  const hasSearch = Object.values(operations?.of ?? {}).some(({ search }) => search);
+  // A search looks for the mark that each create carries in that field.
+  if (hasSearch && markField === undefined)
+    problems.push({
+      source: labelOf(source, "operations"),
+      reason: "has a search, which needs markField, where each create carries its mark",
+      command: commandFor("markField"),
+    });
   const proxy = readProxy(environment, settings.baseUrl, problems);
-  problems.push(...unknownKeys(keys, source));
+  for (const key of keys.filter((each) => !Object.hasOwn(SETTINGS, each)))
+    problems.push({
+      source: labelOf(source, key),
+      reason: `is not a known setting (${didYouMean(key, SETTING_NAMES)})`,
+      command: `pulumi config rm ${NAMESPACE}:${key}`,
+    });
   return {
     settings,
     proxy,
@@ -171,25 +184,6 @@ function commandFor(key: SettingName) {
   if (secret) return `pulumi config set --secret ${NAMESPACE}:${key}`;
   if (structured !== undefined) return `pulumi config set --path ${structured}`;
   return `pulumi config set ${NAMESPACE}:${key} ${plainShellWord(example)}`;
-}
-
-/** A search needs `markField`, because it looks for the mark that each create carries in that field. */
-function searchesWithoutField({ operations, markField }: Settings, from: SettingsSource) {
-  const hasSearch = Object.values(operations?.of ?? {}).some(({ search }) => search);
-  if (markField !== undefined || !hasSearch) return [];
-  const reason = "has a search, which needs markField, where each create carries its mark";
-  const source = labelOf(from, "operations");
-  return [{ source, reason, command: commandFor("markField") }];
-}
-
-function unknownKeys(keys: readonly string[], from: SettingsSource) {
-  return keys
-    .filter((key) => !Object.hasOwn(SETTINGS, key))
-    .map((key) => ({
-      source: labelOf(from, key),
-      reason: `is not a known setting (${didYouMean(key, SETTING_NAMES)})`,
-      command: `pulumi config rm ${NAMESPACE}:${key}`,
-    }));
 }
 
 /** The problems in a provider process. @param ofProgram the settings that the program's process has from variables. */
