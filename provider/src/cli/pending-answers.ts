@@ -38,7 +38,11 @@ export function readAnswers(
   const faults: string[] = [];
 
   const answer = (name: string, id = "", isForgotten = false) => {
-    const called = (all: readonly Create[]) => all.filter(({ ref }) => isCalled(ref, name));
+    // A name is the create's, or that of its set.
+    const called = (all: readonly Create[]) =>
+      all.filter(({ ref: { urn, shownName, resourceUrn: set } }) =>
+        [urn, nameInUrn(urn), shownName, set, nameInUrn(set)].includes(name),
+      );
     let meant = called(isForgotten ? [...open, ...created, ...ended] : open);
     // An answer that agrees with what is known is one too.
     if (meant.length === 0)
@@ -80,13 +84,6 @@ export function readAnswers(
   for (const name of typed.forget) answer(name, "", true);
   if (faults.length > 0) throw new Error(`nothing was resolved:\n  ${faults.join("\n  ")}`);
   return { answers: [...answers.values()], unknown };
-}
-
-/** Whether a name is the create's, or that of its set. */
-function isCalled({ urn, shownName, resourceUrn }: Create["ref"], name: string) {
-  return [urn, nameInUrn(urn), shownName, resourceUrn, nameInUrn(resourceUrn)].includes(
-    name,
-  );
 }
 
 /**

@@ -66,9 +66,15 @@ export function stackCreatesIn(
     if (listed) return { ref: refAt(key, listed.urn), record, knownBy: "record" as const };
     return { ref: refOfKey(key, stack), record, knownBy: "journal" as const };
   });
-  const all = [...inState, ...creates].map(
-    (create): Create => ({ ...create, formerIds: formerIdsOf(saved, create) }),
-  );
+  const all = [...inState, ...creates].map((create): Create => {
+    const { ref, record } = create;
+    const current = saved.byKey.get(ref.key);
+    const left = leftLiveIn(current?.resource.outputs ?? {}).filter(
+      ({ key = SINGLE }) => key === (ref.member ?? SINGLE),
+    );
+    const ids = [current?.id, record.replaces, ...left.map(({ id }) => id)];
+    return { ...create, formerIds: ids.filter((id) => id !== undefined) };
+  });
   const sorted = inNaturalOrder(all, ({ ref }) => `${ref.shownName} ${ref.urn}`);
   const isOpen = ({ record, knownBy }: Create) =>
     knownBy === "state" || openMarks.has(record.mark);
@@ -87,16 +93,4 @@ export function stackCreatesIn(
     journals: journals.filter((each) => isOfState(each, saved)),
     settled: settledJournals(journals, saved, ({ mark }) => openMarks.has(mark)),
   };
-}
-
-function formerIdsOf(
-  { byKey }: SavedState,
-  { ref, record }: Pick<Create, "ref" | "record">,
-) {
-  const current = byKey.get(ref.key);
-  const left = leftLiveIn(current?.resource.outputs ?? {}).filter(
-    ({ key = SINGLE }) => key === (ref.member ?? SINGLE),
-  );
-  const ids = [current?.id, record.replaces, ...left.map(({ id }) => id)];
-  return ids.filter((id) => id !== undefined);
 }
