@@ -131,8 +131,11 @@ export class AdvertisingPlugin {
       ...values,
       [SECRET_ARGUMENTS]: secret.size === 0 ? undefined : [...secret],
     };
+    // A resource with an alias gets the inputs in the state, which contain the former key.
+    const { key = ref.key } = refOfInputs(ref.resource, olds) ?? {};
+    const formerKeys = [key].filter((former) => former !== ref.key);
     return check(resource, this.runtime, ref, {
-      context: { identity: ref.identity, formerKeys: formerKeysIn(ref, olds) },
+      context: { identity: ref.identity, formerKeys },
       olds,
       news: withoutUndefined(news),
     });
@@ -301,10 +304,4 @@ function resourceAt(urn: string) {
   if (!resource)
     throw new ArgumentsError(`The plugin has no resource ${types}. Nothing was sent.`);
   return { resource, ref: refOfUrn(resource.name, urn) };
-}
-
-/** The former key of a resource with an alias: it gets the inputs in the state, which contain that key. */
-function formerKeysIn({ key, resource }: ResourceRef, olds: Values) {
-  const former = refOfInputs(resource, olds);
-  return !former || former.key === key ? undefined : [former.key];
 }
