@@ -149,24 +149,19 @@ function unclear(reason: string) {
   return { kind: "unclear", reason } as const;
 }
 
-/** Assumptions: a 4xx except 408 and 499 (the peer gave up) is a refusal; a redirect without an id leads to a login. */
-function isRefused(answer: ParsedResponse, findings: Findings) {
-  const { status } = answer;
-  if (status >= 400 && status < 500) return status !== 408 && status !== 499;
-  if (status === 200 || status === 201) return findings.isRefused;
-  return leadsToLogin(answer);
-}
-
 /**
  * The trouble that the status, a flag or the kind of body shows, before the data is read. 202 and 207 only say that
  * something may have succeeded.
  */
 function troubleIn(answer: ParsedResponse, findings: Findings): Trouble | undefined {
   const { kind, status, broken } = answer;
-  if (isRefused(answer, findings)) return { kind: "refused" };
+  const isSuccess = status === 200 || status === 201;
+  // Assumptions: a 4xx except 408 and 499 (the peer gave up) is a refusal; a redirect without an id leads to a login.
+  const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 499;
+  if (isRefusal || (isSuccess && findings.isRefused) || leadsToLogin(answer))
+    return { kind: "refused" };
   if (kind === "broken") return unclear(`its body is incomplete or unreadable (${broken})`);
-  if (status !== 200 && status !== 201)
-    return unclear("its status doesn't show the outcome");
+  if (!isSuccess) return unclear("its status doesn't show the outcome");
   if (kind === "html") return unclear("it's an HTML page");
   return kind === "json" ? undefined : unclear("it isn't JSON");
 }

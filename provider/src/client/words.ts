@@ -36,7 +36,9 @@ export function wordsOf({ answer, operation, fields, secrets }: Quotable) {
   });
   const sentences = spoken.slice(0, MAX_WORDS).map(({ path, text }) => {
     const names = path.filter((name) => !FIELD.plain.test(name) && FIELD.shown.test(name));
-    return safe(joined(": ", names.join("."), text), secrets);
+    const scrubbed = secrets.scrub(joined(": ", names.join("."), text));
+    const masked = scrubbed.replace(NAMED_SECRET, "$1[secret]");
+    return excerpt(printable(masked), MAX_WORD_CHARACTERS);
   });
   return [...new Set(sentences)];
 }
@@ -58,11 +60,6 @@ export function asSentence(words: readonly string[]) {
 /** Finds secrets that aren't known, such as `password=…` and `token: "…"`. "password: is too short" isn't one. */
 const NAMED_SECRET =
   /((?:passw(?:or)?d|pwd|secret|(?<!unexpected )token|cookie|session[-_ ]?id|api[-_ ]?key|authorization)[\w-]{0,30}["']?\s{0,3}(?:=|:(?=\s{0,3}(?:["']|(?:basic|bearer) |[^\s,;]{0,99}[\d=])))\s{0,3})(?:"[^"]*"?|'[^']*'?|(?:basic |bearer )?[^\s,&<>"']+)/gi;
-
-function safe(text: string, secrets: Quotable["secrets"]) {
-  const masked = secrets.scrub(text).replace(NAMED_SECRET, "$1[secret]");
-  return excerpt(printable(masked), MAX_WORD_CHARACTERS);
-}
 
 /** Comments, scripts, styles, tags and spaces. */
 const INVISIBLE = /(?:<!--.*?-->|<(script|style)\b.*?<\/\1>|<[^<>]*>|\s)+/gis;
