@@ -65,10 +65,17 @@ export function classifyCreate(
   const findings = findingsIn(answer.data, noun);
   const trouble = troubleIn(answer, findings);
   if (trouble?.kind === "refused") return trouble;
+  const [record] = findings.records;
+  // Another name or advertiser than was sent.
+  const other = [`${noun}_name`, "advertiser_id"].find((name) => {
+    const theirs = own(record, name);
+    const ours = own(sent, name);
+    return hasValue(theirs) && ours !== undefined && !isSame(theirs, ours);
+  });
   const doubt =
     trouble?.reason ??
     objectionIn(answer, FIELD.created, noun, sent) ??
-    contradictionIn(findings, noun, sent);
+    (other && `its ${other} isn't what was sent`);
   if (doubt === undefined && findings.id !== undefined)
     return { kind: "created", id: findings.id };
   const why = doubt ?? "it isn't clearly about one new object";
@@ -210,16 +217,6 @@ function saysNo({ path, value, parent }: Leaf, done: RegExp, isRecord: boolean) 
     return false;
   const isNothing = typeof value === "object" || /^(false|0|none|)$/.test(text);
   return path.some((part) => FIELD.error.test(part)) && !isNothing;
-}
-
-/** Whether the object of a response has another name or advertiser than was sent. */
-function contradictionIn({ records: [record] }: Findings, noun: string, sent: Values) {
-  const field = [`${noun}_name`, "advertiser_id"].find((name) => {
-    const theirs = own(record, name);
-    const ours = own(sent, name);
-    return hasValue(theirs) && ours !== undefined && !isSame(theirs, ours);
-  });
-  return field && `its ${field} isn't what was sent`;
 }
 
 /**

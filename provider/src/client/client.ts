@@ -91,9 +91,8 @@ export class Client {
       return { id: verdict.id, warnings: warningsOf(response) };
     // A login page has no id, but it proves that the create got no further than the session.
     if (verdict.kind === "refused" || session !== "accepted") throw refusalError(response);
-    const got = `an unusable response (status ${answer.status}): ${verdict.reason}`;
     throw new OutcomeUnknownError(
-      `${what} was sent at ${sentAt} and got ${got}.${quoteFor(response)}`,
+      `${what} was sent at ${sentAt} and got an unusable response (status ${answer.status}): ${verdict.reason}.${quoteFor(response)}`,
     );
   }
 

@@ -107,7 +107,8 @@ export async function logInAnew(dependencies: ClientDependencies) {
   const { jar } = await store.open(usedAt, true);
   // How long a session lasts if its cookie doesn't say (the platform's API documentation).
   const lastsMs = keepLoggedIn ? 30 * 24 * 3_600_000 : 15 * 60_000;
-  const endsAtMs =
-    jar.endsAtMs(usedAt, keepLoggedIn) ?? dependencies.clock.wallMs() + lastsMs;
-  return { endsAtMs, cure: store.cure() };
+  return {
+    endsAtMs: jar.endsAtMs(usedAt, keepLoggedIn) ?? dependencies.clock.wallMs() + lastsMs,
+    cure: store.cure(),
+  };
 }

@@ -66,11 +66,16 @@ export class RetryingSender {
       const begin = clock.monotonicMs();
       cancelReport ??= clock.alarm(STALL_REPORT_MS, () => this.#reportStall(request.url));
       const attempt = await transport.send(request);
-      if ("status" in attempt) cancelReport();
       durationMs = clock.monotonicMs() - begin;
-      const took = `${outcomeOf(attempt)} after ${Math.round(durationMs)} ms`;
       const { method, url } = request;
-      onAttempt?.(`${method} ${url.pathname} attempt ${attemptNumber}: ${took}`);
+      let outcome: string;
+      if ("status" in attempt) {
+        cancelReport();
+        outcome = `status ${attempt.status}`;
+      } else outcome = `${attempt.code}, ${attempt.sent ? "sent" : "not sent"}`;
+      onAttempt?.(
+        `${method} ${url.pathname} attempt ${attemptNumber}: ${outcome} after ${Math.round(durationMs)} ms`,
+      );
       return attempt;
     };
     try {
@@ -174,9 +179,4 @@ class Semaphore {
     if (!next) this.free++;
     else next();
   }
-}
-
-function outcomeOf(attempt: AttemptResult) {
-  if (!(attempt instanceof TransportFailure)) return `status ${attempt.status}`;
-  return `${attempt.code}, ${attempt.sent ? "sent" : "not sent"}`;
 }

@@ -53,8 +53,8 @@ export class SessionJar {
 
   /** All cookie values, for any address, so that they can be scrubbed from texts. */
   values() {
-    const values = this.toJSON()?.cookies.map(({ value }) => value) ?? [];
-    return values.filter((value) => typeof value === "string");
+    const { cookies = [] } = this.toJSON() ?? {};
+    return cookies.flatMap(({ value }) => (typeof value === "string" ? value : []));
   }
 
   hasSession(url: URL) {
