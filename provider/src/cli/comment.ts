@@ -171,8 +171,10 @@ export function readPreview(text: string) {
  * @returns the preview as it is otherwise; undefined if it isn't whole.
  */
 function previewOfEvents(text: string) {
-  const lines = text.trim().split("\n");
-  const events = lines.map((line) => asRecord(jsonIn(line)));
+  const events = text
+    .trim()
+    .split("\n")
+    .map((line) => asRecord(jsonIn(line)));
   if (!events.some(({ summaryEvent }) => summaryEvent)) return undefined;
   return {
     config: events.map(({ preludeEvent }) => asRecord(preludeEvent).config).find(Boolean),
@@ -307,8 +309,9 @@ export function commentOf(preview: string) {
     });
     const others = lines.length - shown.length;
     if (others > 0) shown.push(`- … and ${others} more, which don't fit here`);
-    const summary = `<summary>${title} (${lines.length})</summary>`;
-    sections.push(`<details open>${summary}\n\n${shown.join("\n")}\n\n</details>`);
+    sections.push(
+      `<details open><summary>${title} (${lines.length})</summary>\n\n${shown.join("\n")}\n\n</details>`,
+    );
   }
   const replaced = changes.filter(({ action }) => action.do === "replace");
   return {

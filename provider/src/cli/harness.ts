@@ -42,8 +42,7 @@ export interface StackChoice {
 
 /** The given ones of these options, as arguments for `pulumi`, which has them too. */
 export function stackOptionsIn({ stack, cwd }: StackChoice) {
-  const options = Object.entries({ stack, cwd });
-  return options.flatMap(([name, value]) =>
+  return Object.entries({ stack, cwd }).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}`, value],
   );
 }

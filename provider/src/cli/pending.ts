@@ -103,8 +103,8 @@ async function readStackCreates(choice: StateChoice, before?: StackCreates) {
   for (const { path, from } of before?.journals ?? [])
     if (from === before?.saved.time) await renew(path, saved.time).catch(() => undefined);
   const place = stackPlace(stack, process.env, projectFolder(choice));
-  const paths = journalPaths({ folder: stateFolder() }, place, saved.runs);
-  const journals = paths.flatMap((path) => {
+  const folder = stateFolder();
+  const journals = journalPaths({ folder }, place, saved.runs).flatMap((path) => {
     try {
       return readJournal(path) ?? [];
     } catch (error) {
@@ -152,8 +152,11 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   const environment = { ADVERTISING_ANSWERS: JSON.stringify(answers) };
   // The state may have their set no more: then this machine's journal asks from now on, and keeps the answer.
   const left = updates.filter((each) => holderOf(each) === undefined);
-  const unanswered = left.map((create) => ({ create }));
-  const start = await keepHere(unanswered, before, choice);
+  const start = await keepHere(
+    left.map((create) => ({ create })),
+    before,
+    choice,
+  );
   await refresh([...urns], environment, choice).catch(({ message }: Error) => {
     const names = all.map(({ create }) => create.ref.shownName);
     throw new Error(`not resolved: ${enumerate(names, MAX_LISTED)}: ${message}`);
@@ -166,12 +169,13 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   // Pulumi's refresh may have saved nothing: the create is listed again then.
   const resolved = all.filter(({ create }) => !open.includes(create.record.mark));
   const messages = resolved.map((answer) => resolvedMessage(answer, before, creates));
-  for (const message of new Set(messages)) console.log(message);
-  const kept = left.map(({ ref }) => ref.shownName);
-  if (left.length > 0)
-    console.log(
+  if (left.length > 0) {
+    const kept = left.map(({ ref }) => ref.shownName);
+    messages.push(
       `Only this machine knows ${enumerate(kept, MAX_LISTED)} now: run \`${inStack("pulumi up")}\` here.`,
     );
+  }
+  for (const message of new Set(messages)) console.log(message);
   return creates;
 }
 
@@ -183,8 +187,11 @@ async function keepHere(all: readonly Known[], creates: StackCreates, choice: St
   for (const [of, answers] of Map.groupBy(all, ({ create }) => create.record.run)) {
     // The sending run's name leads to it, even if the backend is guessed otherwise then.
     const run = joined(".", of, randomBytes(9).toString("base64url"));
-    const header = { place, run, ...startOf(creates.saved) };
-    await writeAnswers(header, answers.map(lineOf), options);
+    await writeAnswers(
+      { place, run, ...startOf(creates.saved) },
+      answers.map(lineOf),
+      options,
+    );
   }
   return readStackCreates(choice);
 }

@@ -32,8 +32,9 @@ async function connected<T>(
   for (const warning of reading.warnings)
     console.error(`Warning: ${secrets.scrub(warning)}`);
   if (reading.problems.length > 0) {
-    const why = `Nothing was sent:\n${describeSettingProblems(reading.problems)}`;
-    throw new SettingsError(secrets.scrub(why));
+    throw new SettingsError(
+      secrets.scrub(`Nothing was sent:\n${describeSettingProblems(reading.problems)}`),
+    );
   }
   const cookieFile = cookieFileFor(reading.settings, programFolder(choice));
   const dependencies = systemDependencies(reading, cookieFile, secrets, console.error);
@@ -54,8 +55,9 @@ export function logInAndReport(choice: StackChoice) {
     if (settings.authMode === "basic")
       return "No login is needed: authMode is basic. Only a create checks the credentials.";
     const { cure, endsAtMs } = await logInAnew(dependencies);
-    const account = `${settings.email} at ${settings.baseUrl}`;
-    const loggedIn = secrets.scrub(`Logged in as ${account}, with ${credentialsSource}.`);
+    const loggedIn = secrets.scrub(
+      `Logged in as ${settings.email} at ${settings.baseUrl}, with ${credentialsSource}.`,
+    );
     if (cure !== undefined)
       throw new LoginError(
         `${loggedIn} But the session could not be kept in ${cookieFile}. ${cure}, ` +
@@ -84,8 +86,7 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
       if (!isSameAccount(sent.account))
         return `${label} was sent to another account than these settings name: run \`${inStack("pulumi up")}\`.`;
       if (!canSearch(knownOperations(kind, dependencies.settings), sent)) {
-        const setting = `advertising:operations.${kind.create.noun}.search`;
-        return `${label} can't be searched for by its mark: check advertising:markField and ${setting}.`;
+        return `${label} can't be searched for by its mark: check advertising:markField and advertising:operations.${kind.create.noun}.search.`;
       }
       const finding = await searchByMark(searchContext, { kind, label, sent, formerIds });
       if (finding.kind === "not-made") return { create, id: "" };

@@ -41,7 +41,7 @@ async function pulumi(
   const project = {
     name: stack.split("/")[1],
     runtime: "nodejs",
-    main: resolve(cwd ?? "."),
+    main: projectFolder(choice),
   };
   const folder = mkdtempSync(join(tmpdir(), "pulumi-advertising-"));
   try {

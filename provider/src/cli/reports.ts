@@ -107,8 +107,9 @@ const REPORTS = {
   comment: command(
     { preview: { ...TEXT, default: "-" }, "fail-on": TEXT, out: TEXT },
     async ({ preview, "fail-on": failOn, out }) => {
-      const names = failOn?.split(",") ?? [];
-      const watched = names.map((name) => chosen(FAILURES, name.trim(), "--fail-on"));
+      const watched = (failOn?.split(",") ?? []).map((name) =>
+        chosen(FAILURES, name.trim(), "--fail-on"),
+      );
       const comment = commentOf(await textOf(preview));
       write(comment.text, out);
       return Number(watched.some((each) => comment[each] > 0));
