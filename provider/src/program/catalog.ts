@@ -125,8 +125,10 @@ function declareEvent(
 ) {
   const aliases =
     formerKey === undefined ? [] : [{ name: resourceName(prefix, String(formerKey)) }];
-  const name = resourceName(prefix, key);
-  return new ConversionEvent(name, args as never, { ...options, aliases }).eventId;
+  return new ConversionEvent(resourceName(prefix, key), args as never, {
+    ...options,
+    aliases,
+  }).eventId;
 }
 
 function resourceName(...parts: readonly string[]) {

@@ -114,8 +114,10 @@ function declaredObject(kind: Kind, values: Values) {
   const { existingId } = values;
   let adopts: string | undefined;
   if (hasValue(existingId)) adopts = isPlain(existingId) ? String(existingId) : UNKNOWN;
-  const name = displayName(kind, values, new Set()) ?? "";
-  return { kindAndName: `${kind.name} ${name}`, adopts };
+  return {
+    kindAndName: `${kind.name} ${displayName(kind, values, new Set()) ?? ""}`,
+    adopts,
+  };
 }
 
 /** Aliases with Outputs, and those of parents, are left out: only Pulumi's preview shows their effect. */

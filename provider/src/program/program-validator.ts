@@ -64,30 +64,28 @@ export class ProgramValidator {
     // The provider process needs the list once, from whichever resource it checks first.
     const isShort = this.#adopted.length <= MAX_SHORT_CHARACTERS;
     if (!isShort) this.#mayCarry -= this.#adopted.length;
+    const { objects, formerKeys } = resource;
+    // Other objects with the same name on the platform: their creates are theirs, and block nothing.
+    const own = new Set(objects.flatMap((each) => [each.key, ...each.formerKeys]));
+    const names = new Set(objects.map(({ kindAndName }) => kindAndName));
+    // Lazily: thousands of objects may have one name.
+    const sameNamed = names
+      .values()
+      .flatMap((name) => this.#keysByKindAndName.get(name) ?? [])
+      .filter((key) => !own.has(key))
+      .take(MAX_SAME_NAMED)
+      .toArray();
     return {
       run: {
         isUp: !this.isPreview,
         resources: this.#resources,
         inherited: this.inherited,
       },
-      formerKeys: resource.formerKeys,
-      sameNamed: this.#sameNamedAs(resource),
+      formerKeys,
+      sameNamed,
       adopts: this.#adopters.size,
       adopted: isShort || this.#mayCarry >= 0 ? this.#adopted : undefined,
     };
-  }
-
-  /** The keys of other objects with the same name on the platform: their creates are theirs, and block nothing. */
-  #sameNamedAs({ objects }: ResourceDeclaration) {
-    const own = new Set(objects.flatMap(({ key, formerKeys }) => [key, ...formerKeys]));
-    const names = new Set(objects.map(({ kindAndName }) => kindAndName));
-    // Lazily: thousands of objects may have one name.
-    return names
-      .values()
-      .flatMap((name) => this.#keysByKindAndName.get(name) ?? [])
-      .filter((key) => !own.has(key))
-      .take(MAX_SAME_NAMED)
-      .toArray();
   }
 }
 

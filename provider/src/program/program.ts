@@ -292,8 +292,9 @@ export function afterTransformations(
   kind: AnyKind,
   { resource, name, props, opts }: pulumi.ResourceTransformationArgs,
 ): pulumi.ResourceTransformationResult {
-  const text = takenAwayMessage(labelOf(kind.name, name), PROVIDER);
-  const error = runError(withPage(text, ArgumentsError.code));
+  const error = runError(
+    withPage(takenAwayMessage(labelOf(kind.name, name), PROVIDER), ArgumentsError.code),
+  );
   if (!Object.hasOwn(props, PROVIDER)) throw error;
   if (pulumi.runtime.isDryRun() && internals.currentMocks() === undefined)
     internals.expectKept(resource, PROVIDER, error);

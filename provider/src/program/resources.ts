@@ -384,10 +384,9 @@ export function validate(
     );
   }
   const { maxWindowSeconds = THIRTY_DAYS_IN_SECONDS } = options;
-  const ids = withIds(found, asRecord(args));
   const { values, problems } = checkArguments(
     found,
-    ids,
+    withIds(found, asRecord(args)),
     { maxWindowSeconds, markField: undefined },
     { isUnknown: holdsOutput },
   );
