@@ -64,8 +64,7 @@ const COMMANDS: Readonly<
       sandbox.endFaults();
       return "Requests no longer fail.";
     }
-    const rules = words.map(parseFault);
-    for (const rule of rules) sandbox.fail(rule);
+    for (const rule of words.map(parseFault)) sandbox.fail(rule);
     return `Requests fail from now on: ${words.join(" ")}.`;
   },
 

@@ -187,8 +187,12 @@ export class Sandbox {
     }
     if (fault) answer &&= fault.answer(answer, request, response);
     request.status = answer?.status ?? 0;
+    // Without the query, which may contain credentials, and all of the body but the name.
+    const shownPath = excerpt(printable(url.replace(/\?.*/s, "?…")), 80);
     // Logged before the answer is sent, so that a client that has the answer finds the line.
-    this.#options.log(requestLine(request));
+    let line = `${method} ${shownPath} ${request.status || "no response"}`;
+    if (request.created) line += `, ${objectName(operation as Noun, request.created)}`;
+    this.#options.log(line);
     if (!answer) return;
     response.writeHead(answer.status, answer.headers);
     response.end(answer.body);
@@ -225,15 +229,6 @@ class ArmedFault {
     if (fault.kind === "reset") response.socket?.resetAndDestroy();
     return undefined;
   };
-}
-
-/** Leaves out the query, which may contain credentials, and all of the body but the name. */
-function requestLine(request: SandboxRequest) {
-  const { method, path, status, operation, created } = request;
-  const shownPath = excerpt(printable(path.replace(/\?.*/s, "?…")), 80);
-  const line = `${method} ${shownPath} ${status || "no response"}`;
-  if (!created) return line;
-  return `${line}, ${objectName(operation as Noun, created)}`;
 }
 
 /** `event 3 "Purchase"` */
