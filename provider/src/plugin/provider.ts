@@ -1,5 +1,6 @@
 /**
- * The calls of Pulumi's provider protocol as methods with plain values. Each calls its operation, and decides nothing.
+ * `plugin/`: a provider plugin in front of `operations/`, for programs in any of Pulumi's languages. This file has the
+ * calls of Pulumi's provider protocol as methods with plain values. Each calls its operation, and decides nothing.
  * A plugin's check and diff aren't told whether the run is a preview; the first create, update or delete shows an `up`.
  */
 import {
@@ -99,8 +100,11 @@ export class AdvertisingPlugin {
     // In tests there is no engine.
     const log = logThroughEngine(engine ?? "localhost");
     const { config, hasNoCommand } = this.#settingsIn(values, urn);
-    const options = { provider, engine, hasNoCommand };
-    const runtime = createRuntime(config, environment, log, options);
+    const runtime = createRuntime(config, environment, log, {
+      provider,
+      engine,
+      hasNoCommand,
+    });
     runtime.deployment.isUp = undefined;
     // Also if the program declares nothing of this provider any more: what leaves the state is named.
     void runtime.record.state();
@@ -238,8 +242,9 @@ export class AdvertisingPlugin {
           `${label} can't be imported or read: an earlier run sent a create of it. Nothing was sent. First run:\n  ${inStack(`${COMMAND} pending`)}`,
         );
       const saved = await record.state();
-      const holders = saved?.holdersOf(resource.name, id) ?? [];
-      let holder = holders.find((each) => each.ref.key !== ref.key)?.ref.key;
+      let holder = saved
+        ?.holdersOf(resource.name, id)
+        .find((each) => each.ref.key !== ref.key)?.ref.key;
       // A program may read any object twice; what is imported is managed.
       if (command && !isOfProgram(command))
         holder ??= deployment.claim(resource, id, ref.key);
