@@ -169,8 +169,11 @@ function readSetting(
     }
     const entry = printable([label, ...path].join("."));
     const removal = `pulumi config rm --path ${shellWord(entry)}`;
-    const reason = message.replace(hidden, "");
-    problems.push({ source: entry, reason, command: belongsInConfig ? removal : command });
+    problems.push({
+      source: entry,
+      reason: message.replace(hidden, ""),
+      command: belongsInConfig ? removal : command,
+    });
   }
   if (inside.length > 0) return undefined;
   return refuse(

@@ -47,19 +47,6 @@ function isPlatformAddress(text: string) {
   return isSafe && username === "" && password === "";
 }
 
-const baseUrl = z
-  .string()
-  .trim()
-  .refine(isPlatformAddress)
-  .transform((text) => {
-    const { origin, pathname } = new URL(text);
-    return `${origin}${pathname.replace(/\/+$/, "")}`;
-  });
-
-const authenticatePath = textLike(/^\/?[\w.~/-]+$/)
-  .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
-  .transform((path) => path.replace(/^\/+/, ""));
-
 /** Names that markField can't be: the arguments' fields, whose values a mark would overwrite, and `__proto__`. */
 const ARGUMENT_FIELDS = ["__proto__", ...KINDS.flatMap(({ create }) => create.fields)];
 
@@ -76,7 +63,14 @@ function whole(what: string, min: number, max: number, byDefault: number) {
 const TABLE = {
   /** Stored without a slash at the end; a path prefix is kept. */
   baseUrl: {
-    schema: baseUrl,
+    schema: z
+      .string()
+      .trim()
+      .refine(isPlatformAddress)
+      .transform((text) => {
+        const { origin, pathname } = new URL(text);
+        return `${origin}${pathname.replace(/\/+$/, "")}`;
+      }),
     expected:
       "https://… without user info, query or fragment (http only to a loopback address)",
     example: "https://platform.example.com",
@@ -107,7 +101,10 @@ const TABLE = {
   },
   /** Stored without a slash at the beginning. */
   authenticatePath: {
-    schema: authenticatePath.default("rest/authenticate"),
+    schema: textLike(/^\/?[\w.~/-]+$/)
+      .refine((path) => !path.startsWith("//") && !path.split("/").includes(".."))
+      .transform((path) => path.replace(/^\/+/, ""))
+      .default("rest/authenticate"),
     expected: "a path below the base URL",
   },
   /** Undefined: the default place. */
