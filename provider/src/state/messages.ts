@@ -43,8 +43,9 @@ function pendingCommandLine(option: "created" | "not-created", names: readonly s
 
 /** An option of a printed command, for each of the values that are listed. */
 export function optionsOf(option: string, values: Iterable<string>) {
-  const shown = [...values].slice(0, MAX_LISTED);
-  return shown.map((value) => ` --${option} ${shellWord(value)}`).join("");
+  return Array.from(values, (value) => ` --${option} ${shellWord(value)}`)
+    .slice(0, MAX_LISTED)
+    .join("");
 }
 
 /** A create, as printed commands name it. */
@@ -59,8 +60,10 @@ export function isOfHiddenEvents({ resource, member = "" }: Partial<ObjectRef>) 
 /** The error for a set whose interrupted run sent events that Pulumi's record has as secret. @param key the set's then. */
 export function hiddenEventsMessage(key: string) {
   const { label, shownName } = parseKey(key);
-  const what = `${label}: ${HIDDEN_EVENTS}. Nothing was sent.`;
-  return [what, ...hiddenEventsCommands([shownName])].join("\n");
+  return [
+    `${label}: ${HIDDEN_EVENTS}. Nothing was sent.`,
+    ...hiddenEventsCommands([shownName]),
+  ].join("\n");
 }
 
 export const HIDDEN_EVENTS = "an interrupted run sent events of this set, which are secret";

@@ -48,8 +48,10 @@ function placeText({ parentTypes = "", name }: Place) {
 function parsePlace(text: string): Place {
   const end = text.indexOf(END_OF_TYPES);
   if (end < 0) return { parentTypes: undefined, name: text };
-  const parentTypes = text.slice(0, end) || undefined;
-  return { parentTypes, name: text.slice(end + END_OF_TYPES.length) };
+  return {
+    parentTypes: text.slice(0, end) || undefined,
+    name: text.slice(end + END_OF_TYPES.length),
+  };
 }
 
 /** The stack in an identity: `<organization>/<project>/<stack>`. */
@@ -184,8 +186,10 @@ export function refOfUrn(resource: ResourceName, urn: string): ResourceRef {
   const [head = "", project = ""] = urn.split("::", 2);
   const stack = head.slice("urn:pulumi:".length);
   const ref = refAt(keyOfUrn(resource, urn), urn);
-  const identity = identityText(`${DEFAULT_ORGANIZATION}/${project}/${stack}`, ref);
-  return { ...ref, identity };
+  return {
+    ...ref,
+    identity: identityText(`${DEFAULT_ORGANIZATION}/${project}/${stack}`, ref),
+  };
 }
 
 /** @returns a ref without an identity, since a URN does not name the organization. */

@@ -206,13 +206,12 @@ export function completeArguments(
     return own;
   }
   const shared = asRecord(defaults);
-  const additionalFields = mergedFields(shared.additionalFields, entry.additionalFields);
   const event = {
     ...shared,
     ...entry,
     existingId: null,
     advertiserId,
-    additionalFields,
+    additionalFields: mergedFields(shared.additionalFields, entry.additionalFields),
   };
   return pick(event, (_, value) => value !== null);
 }
