@@ -226,8 +226,9 @@ const MAX_COMPARED = 100;
 
 /** The first letter, short words and digits, which distinguish names on purpose. */
 function tellingPart(name: string) {
-  const words = name.split(/[^\p{L}\p{N}]+/u);
-  const telling = words.filter((word) => word.length < 4 || /\p{N}/u.test(word));
+  const telling = name
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word.length < 4 || /\p{N}/u.test(word));
   return [letters(name)[0], ...telling].join();
 }
 

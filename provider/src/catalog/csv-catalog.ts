@@ -67,8 +67,12 @@ export function readCsvEvents(
     const subject = joined("/", owner, key);
     const property = REQUIRED.find((name) => SUMMARY.test(row[name] ?? ""));
     if (property !== undefined) {
-      const reason = `is ${quoted(row[property] ?? "")}: if this row holds totals, remove it`;
-      report(source, reason, { level: "warning", subject, property });
+      const value = quoted(row[property] ?? "");
+      report(source, `is ${value}: if this row holds totals, remove it`, {
+        level: "warning",
+        subject,
+        property,
+      });
     }
     // A cell in a column without a heading, or beyond the last column.
     const stray = cells.find((cell, at) => cell !== "" && !header.cells[at]);

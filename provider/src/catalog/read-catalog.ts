@@ -40,8 +40,10 @@ export function readCatalog(
   const report: AddFinding = (source, reason, about) => {
     findings.push({ level: "error", subject: "", property: "", reason, source, ...about });
   };
-  const endings = [".yaml", ".yml", ".json", ...CSV];
-  const written = readWritten(file, endings, { report, ignoreColumns });
+  const written = readWritten(file, [".yaml", ".yml", ".json", ...CSV], {
+    report,
+    ignoreColumns,
+  });
   const content = validateCatalog(written, limits, report);
   if (content.advertisers.length + content.events.length + findings.length === 0)
     report({ file }, "has no advertisers and no events: write them under advertisers");

@@ -42,8 +42,10 @@ export function readYamlCatalog(text: string, file: string, report: AddFinding) 
     uniqueKeys: (first, key) => {
       if (nameIn(first) !== nameIn(key)) return false;
       const place = placeOf(placeAt(first.range?.[0] ?? 0));
-      const reason = `${quoted(nameIn(key))} is already used at ${place}`;
-      report(placeAt(key.range?.[0] ?? 0), reason);
+      report(
+        placeAt(key.range?.[0] ?? 0),
+        `${quoted(nameIn(key))} is already used at ${place}`,
+      );
       return true;
     },
   });
