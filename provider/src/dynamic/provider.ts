@@ -61,8 +61,11 @@ export function createProvider(
 
     check: guarded(async (olds: Values, news: Values): Promise<dynamic.CheckResult> => {
       const { ref, context } = refIn(news);
-      const change = { context, olds, news };
-      const { inputs, failures } = await check(resource, runtime(), ref, change);
+      const { inputs, failures } = await check(resource, runtime(), ref, {
+        context,
+        olds,
+        news,
+      });
       // No property is named, since the engine prints the value of a named property, even a secret one.
       return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
     }),

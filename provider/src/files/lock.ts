@@ -133,8 +133,10 @@ function holdLock(path: string, content: string, disk: Disk) {
   return {
     assertHeld() {
       if (isHeld()) return;
-      const how = "while this one was stopped or cut off from the disk";
-      throw new UnusableFile(`another run took over the lock ${path} ${how}`, CURE);
+      throw new UnusableFile(
+        `another run took over the lock ${path} while this one was stopped or cut off from the disk`,
+        CURE,
+      );
     },
     release() {
       clearInterval(timer);

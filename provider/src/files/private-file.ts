@@ -52,8 +52,10 @@ function checkFolder(folder: string, disk: Disk) {
   const { mode = 0 } = disk.statSync(folder, { throwIfNoEntry: false }) ?? {};
   const isOpenToAll = (mode & constants.S_IWOTH) !== 0 && (mode & STICKY) === 0;
   if (!HAS_MODES || !isOpenToAll) return;
-  const problem = `other users can write to its folder (mode ${(mode & 0o777).toString(8)})`;
-  throw new UnusableFile(problem, privacyCure(folder, folder));
+  throw new UnusableFile(
+    `other users can write to its folder (mode ${(mode & 0o777).toString(8)})`,
+    privacyCure(folder, folder),
+  );
 }
 
 /** @param what the path, or more. On a volume without modes (CIFS, FAT) only another place helps. */

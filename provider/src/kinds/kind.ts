@@ -151,8 +151,13 @@ export function defineKind<const WireNames extends Kind["wireNames"]>(
     noun,
     fields: Object.values(wireNames),
   };
-  const sent = Object.keys(wireNames);
-  const outputs = [idProperty, ...sent, "existingId", "additionalFields", "deletionPolicy"];
+  const outputs = [
+    idProperty,
+    ...Object.keys(wireNames),
+    "existingId",
+    "additionalFields",
+    "deletionPolicy",
+  ];
   return { ...kind, outputs, create };
 }
 

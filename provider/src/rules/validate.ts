@@ -65,8 +65,10 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
       if (Object.hasOwn(shape, property) || object[property] === undefined) continue;
       // Properties of the provider and the engine have no rule.
       if (path === "" && property.startsWith("__") && property !== "__proto__") continue;
-      const hint = didYouMean(property, Object.keys(shape));
-      report(joined(".", path, property), `is not a known argument; ${hint}`);
+      report(
+        joined(".", path, property),
+        `is not a known argument; ${didYouMean(property, Object.keys(shape))}`,
+      );
     }
     return withoutUndefined(values);
   }
