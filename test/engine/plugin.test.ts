@@ -329,7 +329,7 @@ new advertising.ConversionEvent("buy", ${args}, ${options});`),
   await well(stack.up());
   const { buy: id } = await stack.ids();
   stack.program(buy("{}", `{ id: "${id}" }`));
-  const reading = `${id} isn't deleted, because the program still reads it (\`.get\`).`;
+  const reading = `\`buy\` is only read from now on. Its event ${id} ("Buy") stays live`;
   const [preview = "", up] = (await well(stack.previewAndUp())).split("Updating (");
   for (const each of [preview, up]) expect(each).toContain(reading);
   expect(sandbox).toMatchObject({ eventPosts: 1, deletes: 0 });

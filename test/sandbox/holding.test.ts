@@ -66,6 +66,26 @@ it.each(RESOURCE_FORMS)(
   },
 );
 
+it("an object whose resource only has another name isn't said to leave the state, as with a catalog's alias", async () => {
+  const { sandbox, fixture, run } = await start();
+  const { engine } = fixture("a single event", "a");
+  const declared = { advertiserId: 1, eventName: "E", value: 1 };
+  await run([[engine, declared]]);
+  const { id, outputs, inputs } = engine.state ?? expect.fail();
+  const now = engine.newRun({
+    settings: operatedSettings({ delete: eventOperations.delete }),
+    command: { command: "preview" },
+  });
+  // The program's process doesn't know an alias that a parent's implies.
+  const context = { identity: "tiny/dev::b", run: { isUp: false, resources: 1 } };
+  const news = { ...declared, deletionPolicy: "delete", __identity: context };
+  const { inputs: checked = {} } = await now.event.check(inputs, news);
+  await now.event.diff(id, outputs, checked);
+  await now.close();
+  expect(wordsOf(now)).toBe("");
+  expect(sandbox.eventPosts).toBe(1);
+});
+
 it("what an existingId displaces stays live under an alias, also if it is deleted first", async () => {
   const { sandbox, fixture, run } = await start();
   const { engine } = fixture("a single event", "a");

@@ -440,6 +440,14 @@ describe("a set can't take a single event's state, nor the other way round: only
   });
 });
 
+it("what the program only reads isn't counted as deleted", () => {
+  const removal = deleting(remove(E("c"), "6", event("B")));
+  const type = "pulumi-nodejs:dynamic/advertising:ConversionEvent";
+  const reader = { op: "read", urn: E("r"), newState: { type, id: "6" } };
+  expect(counted([removal], KNOWN)).toBe("1 delete");
+  expect(counted([removal, reader], KNOWN)).toBe("1 retain");
+});
+
 it("a formerKey stays within its catalog and advertiser", () => {
   const row = (place: string) =>
     `urn:pulumi:dev::shop::advertising:index:Catalog$pulumi-nodejs:dynamic/advertising:ConversionEvent::${place}`;

@@ -141,7 +141,14 @@ export function readPreview(text: string) {
       [unmanagedNotice, MAY_BE_ADOPTED].every((text) => message.includes(text)),
     ),
   );
+  // What the program only reads isn't deleted.
+  const read = new Set(
+    listIn<Step>(preview.steps).map(({ op, newState: { type = "", id } = {} }) => {
+      return op.startsWith("read") && `${resourceOfType(type)?.name} ${id}`;
+    }),
+  );
   const isHeld = ({ kind, ref, leaving }: ObjectChange) =>
+    read.has(objectKey(kind.name, leaving?.id ?? "")) ||
     (kind === advertiser && owners.has(`${isOfPlugin(ref)} ${leaving?.id}`)) ||
     (mayAdopt.includes(kind) && !isOfPlugin(ref));
   return {

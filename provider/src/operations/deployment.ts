@@ -201,6 +201,11 @@ export class Deployment {
     return this.#after.get(objectKey(kind.name, id));
   }
 
+  /** Whether the program adopts the object; false in the plugin. */
+  isAdopted(kind: Kind, id: string) {
+    return this.#adopted.has(objectKey(kind.name, id));
+  }
+
   /** Whether a resource or member has the object after this run, or adopts it. */
   isClaimedOrAdopted(kind: Kind, id: string) {
     const object = objectKey(kind.name, id);

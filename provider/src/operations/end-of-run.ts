@@ -45,6 +45,7 @@ import {
   leavingNotice,
   leftOutMessage,
   notDeletedNotice,
+  READ_NOW,
   secondObjectNotice,
   UNLESS_FAILED,
   UNLESS_MOVED,
@@ -162,7 +163,9 @@ async function tellLeaving(
     // Without this option the engine calls `delete`, which says what it does.
     const isCalled = !keepingOption(resource);
     if (!of || !isInOwnRun(resource) || resource.protect) return false;
-    if (isCalled && deployment.isUp) return false;
+    // It doesn't for what the program reads under the same name.
+    const isRead = deployment.onlyRead.has(kindOf(of), resource.id ?? "");
+    if (isCalled && deployment.isUp && !isRead) return false;
     const isDeclared = deployment.isInProgram(keyOfUrn(of.name, resource.urn));
     // An earlier run has not come to its end, of which Pulumi's JSON doesn't show a step.
     if (resource.delete) return !("member" in of && isDeclared);
@@ -181,7 +184,9 @@ async function tellLeaving(
     if (deployment.isClaimedOrAdopted(kind, id)) {
       // Pulumi shows a delete. In the `up`, the delete itself says why it isn't one.
       const isShown = asksToDelete(resource.outputs) && !keepingOption(resource);
-      if (holder !== undefined && isShown && !deployment.isUp)
+      // A catalog's alias, for example, gives the same resource another name.
+      const isOther = holder !== undefined && deployment.isAdopted(kind, id);
+      if (isOther && isShown && !deployment.isUp)
         messages.warnEach(
           notDeletedNotice({ label: `${ref.label} (${id})`, id }, alsoBelongsTo([holder])),
         );
@@ -195,8 +200,9 @@ async function tellLeaving(
     if (isMoved) continue;
     // The backend may save late.
     const hasLeft = now !== undefined && holders.length === 0;
-    if (!resource.delete)
-      messages.informEach(leavingNotice(each, fate, hasLeft ? undefined : unsure));
+    let what = hasLeft ? undefined : unsure;
+    if (deployment.onlyRead.has(kind, id)) what = READ_NOW;
+    if (!resource.delete) messages.informEach(leavingNotice(each, fate, what));
     else if (fate.isDeleted) messages.warnEach(leavingNotice(each, fate, REPLACED_BEFORE));
     else if (fate.why !== LEFT_OUT && saved.holdersOf(kind.name, id).length === 0)
       messages.warnEach(leavingNotice(each, fate, KEPT_BEFORE));

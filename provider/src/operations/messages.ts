@@ -335,6 +335,8 @@ export function secondObjectNotice({ label }: Shown, kind: Kind, id: string) {
 
 /** Nobody tells a provider whether the program has ended without an error. */
 export const UNLESS_FAILED = "is no longer in the program, unless an error ended it early";
+/** With `.get`. */
+export const READ_NOW = "is only read from now on";
 /** The plugin's other providers have processes of their own. */
 export const UNLESS_MOVED = `${UNLESS_FAILED} or another provider has it`;
 

@@ -213,6 +213,8 @@ export const operations: Examples = {
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_FAILED).text,
   "the same with the plugin's providers": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_MOVED).text,
+  "a managed object that is only read now": () =>
+    tell.leavingNotice(leaving(purchase), LIVE, tell.READ_NOW).text,
   "kept for another provider": () =>
     tell.notDeletedNotice({ ...purchase, id: "42" }, OTHER_MAY_ADOPT).text,
   "kept, since the program reads it": () =>
