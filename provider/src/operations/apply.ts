@@ -139,7 +139,7 @@ export async function deleteResource(
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
   if (ref) {
     runtime.begin(ref);
-    await assertResolved(runtime, ref, unresolved);
+    await assertResolved(runtime, { id, ref, unresolved });
   }
   if (eventIds.size === 0) return;
   let label = ref?.label ?? `${resource.name} ${id}`;
@@ -172,11 +172,13 @@ export async function deleteResource(
 /** @throws BlockedCreateError if only this resource lists a create of unknown outcome, also after this run. */
 async function assertResolved(
   { deployment, record }: Runtime,
-  ref: ResourceRef,
-  unresolved: StoredSet["unresolved"],
+  leaving: { id: string; ref: ResourceRef } & Pick<StoredSet, "unresolved">,
 ) {
+  const { id, ref, unresolved } = leaving;
   if (unresolved.size === 0) return;
   const saved = await record.stateNow();
+  // It was replaced, and before that its creates were resolved.
+  if (saved?.withId(id).some((each) => each.delete)) return;
   const open = [...unresolved].filter(([, { mark }]) => {
     if (record.resolved.has(mark) || saved?.resolved.has(mark)) return false;
     const others = saved?.unresolved.get(mark) ?? [];
