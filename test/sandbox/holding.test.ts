@@ -66,27 +66,8 @@ it.each(RESOURCE_FORMS)(
   },
 );
 
-it("an object whose resource only has another name isn't said to leave the state, as with a catalog's alias", async () => {
-  const { sandbox, fixture, run } = await start();
-  const { engine } = fixture("a single event", "a");
-  const declared = { advertiserId: 1, eventName: "E", value: 1 };
-  await run([[engine, declared]]);
-  const { id, outputs, inputs } = engine.state ?? expect.fail();
-  const now = engine.newRun({
-    settings: operatedSettings({ delete: eventOperations.delete }),
-    command: { command: "preview" },
-  });
-  // The program's process doesn't know an alias that a parent's implies.
-  const context = { identity: "tiny/dev::b", run: { isUp: false, resources: 1 } };
-  const news = { ...declared, deletionPolicy: "delete", __identity: context };
-  const { inputs: checked = {} } = await now.event.check(inputs, news);
-  await now.event.diff(id, outputs, checked);
-  await now.close();
-  expect(wordsOf(now)).toBe("");
-  expect(sandbox.eventPosts).toBe(1);
-});
-
-it("what an existingId displaces stays live under an alias, also if it is deleted first", async () => {
+/** A single event "a" that the state has, with what the engine passes about it. */
+async function stored() {
   const { sandbox, fixture, run } = await start();
   const { engine } = fixture("a single event", "a");
   const other = fixture("a single event", "other", {});
@@ -94,9 +75,30 @@ it("what an existingId displaces stays live under an alias, also if it is delete
   await run([[engine, declared], other.is(B)]);
   await run([[engine, declared], other.gone()]);
   const { id, outputs, inputs } = engine.state ?? expect.fail();
-  const now = engine.newRun({
-    settings: operatedSettings({ delete: eventOperations.delete }),
-  });
+  const newRun = (command = "up") =>
+    engine.newRun({
+      settings: operatedSettings({ delete: eventOperations.delete }),
+      command: { command },
+    });
+  return { sandbox, engine, declared, id, outputs, inputs, newRun };
+}
+
+it("an object whose resource only has another name isn't said to leave the state, as with a catalog's alias", async () => {
+  const { sandbox, declared, id, outputs, inputs, newRun } = await stored();
+  const now = newRun("preview");
+  // The program's process doesn't know an alias that a parent's implies.
+  const context = { identity: "tiny/dev::b", run: { isUp: false, resources: 1 } };
+  const news = { ...declared, deletionPolicy: "delete", __identity: context };
+  const { inputs: checked = {} } = await now.event.check(inputs, news);
+  await now.event.diff(id, outputs, checked);
+  await now.close();
+  expect(wordsOf(now)).toBe("");
+  expect(sandbox.eventPosts).toBe(2);
+});
+
+it("what an existingId displaces stays live under an alias, also if it is deleted first", async () => {
+  const { sandbox, engine, declared, id, outputs, inputs, newRun } = await stored();
+  const now = newRun();
   const context = {
     identity: "tiny/dev::b",
     run: { isUp: true, resources: 1 },
@@ -117,15 +119,10 @@ it("what an existingId displaces stays live under an alias, also if it is delete
 });
 
 it("a single event's old object that the plugin has replaced is not deleted by the classes", async () => {
-  const { sandbox, fixture, run } = await start();
-  const { engine } = fixture("a single event", "a");
-  await run([[engine, { advertiserId: 1, eventName: "E", value: 1 }]]);
-  const { id, outputs, inputs } = engine.state ?? expect.fail();
+  const { sandbox, engine, id, outputs, inputs, newRun } = await stored();
   const moved = { id: "9", inputs, outputs: { ...outputs, eventId: 9 } };
   engine.saved.set(otherFormUrn(engine.ref), moved);
-  const now = engine.newRun({
-    settings: operatedSettings({ delete: eventOperations.delete }),
-  });
+  const now = newRun();
   await now.event.delete(id, outputs);
   await now.close();
   expect(wordsOf(now)).toMatch(/is moving between the classes and the plugin/);
@@ -133,15 +130,9 @@ it("a single event's old object that the plugin has replaced is not deleted by t
 });
 
 it("what the program only reads is not deleted, and another reader in the state holds nothing", async () => {
-  const { sandbox, fixture, run } = await start();
-  const { engine } = fixture("a single event", "a");
-  await run([[engine, { advertiserId: 1, eventName: "E", value: 1 }]]);
-  const { id, outputs, inputs } = engine.state ?? expect.fail();
+  const { sandbox, engine, id, outputs, inputs, newRun } = await stored();
   const deleting = async (isRead: boolean) => {
-    const now = engine.newRun({
-      settings: operatedSettings({ delete: eventOperations.delete }),
-      command: { command: "destroy" },
-    });
+    const now = newRun("destroy");
     if (isRead) await now.event.read(id, {});
     await now.event.delete(id, outputs);
     await now.close();

@@ -16,7 +16,7 @@ import {
   standingOf,
   startOf,
 } from "../../provider/src/plan/open-creates.js";
-import { markOf, type SentCreate } from "../../provider/src/state/index.js";
+import { markOf, refAt, type SentCreate } from "../../provider/src/state/index.js";
 
 const TIME = "2026-03-02T10:00:00.000Z";
 const KEY = "ConversionEvent::buy";
@@ -35,7 +35,11 @@ function savedWith({ objects = [], left = [], held, ...more }: Saved = {}): Save
     byKey: new Map(held === undefined ? [] : [[KEY, { id: held, record: undefined }]]),
     unresolved: new Map(),
     hasObject: (kind, id) => objects.includes(`${kind} ${id}`),
-    hasLeft: (key, id) => left.includes(`${key} ${id}`),
+    leftBy: (_, id) =>
+      left.flatMap((text) => {
+        const [key = "", object] = text.split(" ");
+        return object === id ? { ref: refAt(key, "") } : [];
+      }),
     ...more,
   };
 }

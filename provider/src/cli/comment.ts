@@ -141,10 +141,11 @@ export function readPreview(text: string) {
       [unmanagedNotice, MAY_BE_ADOPTED].every((text) => message.includes(text)),
     ),
   );
-  // What the program only reads isn't deleted.
+  // An object that the program only reads isn't deleted.
   const read = new Set(
-    listIn<Step>(preview.steps).map(({ op, newState: { type = "", id } = {} }) => {
-      return op.startsWith("read") && `${resourceOfType(type)?.name} ${id}`;
+    listIn<Step>(preview.steps).flatMap(({ op, newState: { type = "", id = "" } = {} }) => {
+      const of = resourceOfType(type);
+      return of && op.startsWith("read") ? objectKey(kindOf(of).name, id) : [];
     }),
   );
   const isHeld = ({ kind, ref, leaving }: ObjectChange) =>

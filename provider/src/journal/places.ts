@@ -85,11 +85,9 @@ function digestOf(...parts: string[]) {
  * names one, or the files can't be read. @param folder the one in which Pulumi works. @param base where a path begins.
  */
 export function backendIn(environment: NodeJS.ProcessEnv, folder: string, base = folder) {
-  const { PULUMI_BACKEND_URL, PULUMI_CREDENTIALS_PATH, PULUMI_HOME } = environment;
+  const { PULUMI_BACKEND_URL } = environment;
   const ofProject = own(inProject(folder, "backend"), "url");
-  const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
-  const lastLogin = own(jsonIn(readHints(join(home, "credentials.json"))), "current");
-  const url = String(PULUMI_BACKEND_URL || ofProject || lastLogin || "");
+  const url = String(PULUMI_BACKEND_URL || ofProject || lastLogin(environment));
   if (!url.startsWith(FILE)) return url;
   return `${FILE}${resolve(base, url.slice(FILE.length).replace(/^~(?=\/|$)/, homedir))}`;
 }
@@ -156,4 +154,9 @@ export function isProjectOf(stack: string, folder: string) {
   const [, project] = stack.split("/");
   const name = inProject(folder, "name") ?? project;
   return projectFileOf(folder) !== undefined && name === project;
+}
+
+function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: NodeJS.ProcessEnv) {
+  const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
+  return own(jsonIn(readHints(join(home, "credentials.json"))), "current") ?? "";
 }

@@ -139,7 +139,7 @@ export async function deleteResource(
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
   if (ref) {
     runtime.begin(ref);
-    await assertResolved(runtime, { id, ref, unresolved });
+    await assertResolved(runtime, ref, id, unresolved);
   }
   if (eventIds.size === 0) return;
   let label = ref?.label ?? `${resource.name} ${id}`;
@@ -172,9 +172,10 @@ export async function deleteResource(
 /** @throws BlockedCreateError if only this resource lists a create of unknown outcome, also after this run. */
 async function assertResolved(
   { deployment, record }: Runtime,
-  leaving: { id: string; ref: ResourceRef } & Pick<StoredSet, "unresolved">,
+  ref: ResourceRef,
+  id: string,
+  unresolved: StoredSet["unresolved"],
 ) {
-  const { id, ref, unresolved } = leaving;
   if (unresolved.size === 0) return;
   const saved = await record.stateNow();
   // It was replaced, and before that its creates were resolved.
@@ -258,7 +259,7 @@ async function applyPlan(plan: Plan) {
     for (const { leaving } of objects) if (leaving?.isDeleted) managedIds.add(leaving.id);
   const isUnmanaged = ({ id }: LeftLive) =>
     !managedIds.has(id) && !deployment.deleted.has(kind, id);
-  // What was only read may be the object of an open create: it's no former object.
+  // An object that was only read may be that of an open create: it's no former object.
   const isRead = isSingle && objects.some(({ leaving: each }) => each?.isRead);
   after.left = [...stored.left, ...(isRead ? [] : leaving)].filter(isUnmanaged);
   return {

@@ -179,7 +179,6 @@ async function tellLeaving(
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.staying.has(kind, id)) continue;
-    const fate = new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
     const holder = deployment.holderOf(kind, id);
     if (deployment.isClaimedOrAdopted(kind, id)) {
       // Pulumi shows a delete. In the `up`, the delete itself says why it isn't one.
@@ -200,6 +199,7 @@ async function tellLeaving(
     if (isMoved) continue;
     // The backend may save late.
     const hasLeft = now !== undefined && holders.length === 0;
+    const fate = new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
     let what = hasLeft ? undefined : unsure;
     if (deployment.onlyRead.has(kind, id)) what = READ_NOW;
     if (!resource.delete) messages.informEach(leavingNotice(each, fate, what));

@@ -50,6 +50,7 @@ import {
   objectKey,
   otherFormUrn,
   parseKey,
+  replacedKey,
   resourceKeyIn,
   staysLive,
 } from "../state/index.js";
@@ -201,7 +202,8 @@ export class ObjectOperations {
     if (!operation) throw new Error(`no ${name}`);
     const isDeclared = this.runtime.deployment.isDeclared(ref?.key ?? "");
     // A set's old object that could not be deleted has a key of its own.
-    const isReplaced = name === "delete" && (isDeclared || ref?.member?.endsWith(`#${id}`));
+    const isReplaced =
+      name === "delete" && (isDeclared || ref?.member?.endsWith(replacedKey("", id)));
     const cure = ifAbsent ?? removalCure(ref ?? {}, isReplaced);
     return { kind: this.kind, operation, id, label, ifAbsent: cure };
   }
@@ -405,9 +407,8 @@ export class ObjectOperations {
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
     const unasked = this.#unaskedReason({ ref }, properties);
     if (unasked !== undefined) return unasked;
-    const { planned } = deployment.checked(ref?.key ?? "");
-    const { action, id: before } = planned?.object ?? {};
-    if (action?.do === "adopt" && before === id) return DISPLACED;
+    const { object } = deployment.checked(ref?.key ?? "").planned ?? {};
+    if (object?.action.do === "adopt" && object.id === id) return DISPLACED;
     if (deployment.onlyRead.has(kind, id)) return ONLY_READ;
     const answered = saved?.answeredBy.get(objectKey(kind.name, id)) ?? [];
     // Another resource's answer would outlive the object, and the next one of this name would take it over.

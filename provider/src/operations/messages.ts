@@ -30,7 +30,7 @@ import {
   shownAction,
 } from "../plan/index.js";
 import type { ExportedObject } from "../record/index.js";
-import { problemMessages } from "../rules/index.js";
+import { MAX_PROBLEMS, problemMessages } from "../rules/index.js";
 import {
   answerCommands,
   type CreateRecord,
@@ -159,7 +159,7 @@ export function mistakeNotices(
 ) {
   if (catalogIn(ref.key) !== undefined) return [];
   const plain = pick(values, (name) => !secret.has(name));
-  return cut(problemMessages(warningsIn(plain)), 100).map((text) =>
+  return cut(problemMessages(warningsIn(plain)), MAX_PROBLEMS).map((text) =>
     notice("with likely mistakes", ref, text),
   );
 }

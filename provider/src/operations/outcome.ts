@@ -26,7 +26,9 @@ export interface NamedObject extends PlannedObject {
 
 /** The id of the object that a create of this one replaces. */
 export function replacedBy({ id, leaving }: PlannedObject) {
-  return id ?? (leaving?.isRead ? undefined : leaving?.id);
+  // The state may have read this create's own object.
+  if (leaving?.isRead) return id;
+  return id ?? leaving?.id;
 }
 
 /** An object with work to do. */

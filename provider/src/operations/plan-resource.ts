@@ -42,7 +42,7 @@ import {
   sentAsIfUpdated,
   shownAction,
 } from "../plan/index.js";
-import { isPlatformId, problemMessages } from "../rules/index.js";
+import { isPlatformId, MAX_PROBLEMS, problemMessages } from "../rules/index.js";
 import { describeSettingProblem, problemsBeside } from "../settings/index.js";
 import {
   ACCOUNT,
@@ -168,7 +168,7 @@ export async function check(
   if (planned) deployment.unclaim(kind, planned.object.id ?? "", ref.key);
   if (!plan.declared.events) deployment.declared.add(ref.key);
   for (const each of objects.flatMap(({ keys }) => keys)) deployment.declared.add(each);
-  const wrong = [...claimConflicts(plan), ...cut(problemMessages(problems), 100)];
+  const wrong = [...claimConflicts(plan), ...cut(problemMessages(problems), MAX_PROBLEMS)];
   if (planned && planned.remediated.length > 0)
     wrong.push(remediatedMessage(ref, planned.remediated));
   if (secret.has("existingId"))

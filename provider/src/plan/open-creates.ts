@@ -46,8 +46,8 @@ export interface SavedCreates {
   unresolved: ReadonlyMap<string, readonly (OpenCreate & Unresolved)[]>;
   /** Whether a resource has this object. @param account where the object was created, if that is known. */
   hasObject(kind: Kind["name"], id: string, account: string | undefined): boolean;
-  /** Whether the resource or member with this key had this object, and left it live. */
-  hasLeft(key: string, id: string): boolean;
+  /** The resources or members that had this object, and left it live. */
+  leftBy(kind: Kind["name"], id: string): readonly { ref: ObjectRef }[];
 }
 
 /** A create as a journal has it. */
@@ -174,7 +174,8 @@ export function standingOf(
   const { kind } = parseKey(key);
   if (saved.resolved.get(mark) === "") return "ended";
   if (id !== undefined) {
-    if (saved.hasObject(kind, id, account) || saved.hasLeft(key, id)) return "ended";
+    const hasLeft = saved.leftBy(kind, id).some(({ ref }) => ref.key === key);
+    if (hasLeft || saved.hasObject(kind, id, account)) return "ended";
   }
   if (saved.unresolved.has(mark)) return "unresolved";
   const { id: idInState, ref } = saved.byKey.get(key) ?? {};

@@ -19,7 +19,7 @@ import {
 } from "../base/index.js";
 import { setPrintedStack } from "../journal/index.js";
 import { type AnyKind, providerReference, typeTokenOf } from "../kinds/index.js";
-import { isContainer, problemMessages } from "../rules/index.js";
+import { isContainer, MAX_PROBLEMS, problemMessages } from "../rules/index.js";
 import {
   describeSettingProblems,
   knownOperations,
@@ -106,7 +106,7 @@ class Program {
         this.#validated = undefined;
         try {
           for (const { title, warnings = [] } of batch)
-            warn(cut(warnings, MAX_LINES).map((text) => `${title}: ${text}`));
+            warn(cut(warnings, MAX_PROBLEMS).map((text) => `${title}: ${text}`));
           this.#assertGood(batch);
           if (!this.#isUnderTest && !pulumi.runtime.isDryRun())
             this.#consequence = "The program stops, and nothing more is sent.";
@@ -180,9 +180,6 @@ function expectFoundFrom(folder: string) {
   }
 }
 
-/** The most lines of an error, as a loop or a catalog may declare thousands of events. */
-const MAX_LINES = 100;
-
 /** @param consequence what was not done: a sentence. */
 export function programError(
   { problems }: SettingsReading,
@@ -191,11 +188,11 @@ export function programError(
 ): pulumi.RunError {
   const total = findings.reduce((sum, { lines }) => sum + lines.length, problems.length);
   const sections = findings.map(({ title, lines }) =>
-    [`${title}:`, ...cut(lines, MAX_LINES)].join("\n    "),
+    [`${title}:`, ...cut(lines, MAX_PROBLEMS)].join("\n    "),
   );
   const lines = [`${count(total, "problem")}. ${consequence}`];
   if (problems.length > 0) lines.push(describeSettingProblems(problems));
-  lines.push(...cut(sections, MAX_LINES).map((section) => `  ${section}`));
+  lines.push(...cut(sections, MAX_PROBLEMS).map((section) => `  ${section}`));
   const { code } = findings.length > 0 ? ArgumentsError : SettingsError;
   return runError(withPage(lines.join("\n"), code));
 }

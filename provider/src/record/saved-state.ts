@@ -27,7 +27,6 @@ import {
   MARKS,
   markIn,
   objectKey,
-  parseKey,
   providerAt,
   readDeclared,
   readStored,
@@ -88,8 +87,6 @@ export interface SavedState extends ExportedStack, SavedCreates {
   holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** Whether the plugin has another provider for the same account: one without resources may be for any. */
   hasOtherProvider(provider: string | undefined, isSameAccount: IsSameAccount): boolean;
-  /** The resources or members that had this object, and left it live. */
-  leftBy(kind: Kind["name"], id: string): readonly Pick<ExportedObject, "ref">[];
   /** The current objects that belong to this one. */
   ownedBy(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The creates of all pending operations, the earliest operation's first. */
@@ -156,7 +153,6 @@ export function savedStateOf(
     return leftLiveIn(outputs).map(({ id, key }) => ({ id, ref: refIn(of, urn, key) }));
   });
   const byLeft = Map.groupBy(left, ({ id, ref }) => objectKey(ref.kind, id));
-  const leftBy = (kind: Kind["name"], id: string) => byLeft.get(objectKey(kind, id)) ?? [];
   const providers = new Map<string, Set<unknown>>();
   for (const { type, urn } of current)
     if (type === PLUGIN_PROVIDER) providers.set(providerAt(urn), new Set());
@@ -183,10 +179,7 @@ export function savedStateOf(
       allWith(kind, id).some(({ resource }) =>
         mayBeSameAccount(account, accountIn(resource)),
       ),
-    leftBy,
-    hasLeft: (key, id) => {
-      return leftBy(parseKey(key).kind, id).some(({ ref }) => ref.key === key);
-    },
+    leftBy: (kind, id) => byLeft.get(objectKey(kind, id)) ?? [],
     runs: new Set(runs.filter((run) => run !== "")),
     resolved: new Map(outcomes.map(({ mark, object }) => [mark, object])),
     sent,
@@ -244,7 +237,7 @@ function readOperation(
     else if (mayDelete && (!isUpdate || action.do !== "same"))
       changes.push([object, "delete"]);
   }
-  // What the state only reads (`.get`) may be this create's own object.
+  // An object that the state only reads (`.get`) may be this create's own.
   const isObject = !isSet && !inState?.external && isPlatformId(inState?.id);
   const former = isObject ? inState?.id : undefined;
   const sentCreate = (member: string | undefined, object?: PlannedObject) => {

@@ -143,6 +143,9 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
   return { values: readObject("", given, rules), problems };
 }
 
+/** The most problems that one error lists, as a loop or a catalog may declare thousands of events. */
+export const MAX_PROBLEMS = 100;
+
 /** A sentence for each problem; problems with the same reason share one sentence. */
 export function problemMessages(problems: readonly Problem[]) {
   const textOf = ({ property, reason }: Problem) => `${property} ${reason}`;

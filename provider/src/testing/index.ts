@@ -19,9 +19,9 @@ export interface MockOptions {
   project?: string;
   /** The return value of `pulumi.getStack()`. @default "stack" */
   stack?: string;
-  /** What `pulumi.getOrganization()` returns. @default none: Pulumi then throws an error */
+  /** The organization that `pulumi.getOrganization()` returns. @default none: Pulumi then throws an error */
   organization?: string;
-  /** What `pulumi.runtime.isDryRun()` returns: whether this is a preview. Resources have ids in any case. @default false */
+  /** Whether this is a preview, as `pulumi.runtime.isDryRun()` returns it. Resources have ids in any case. @default false */
   preview?: boolean;
   /**
    * Mocks for the resources and functions of other packages, as `pulumi.runtime.setMocks` takes them.
@@ -30,7 +30,7 @@ export interface MockOptions {
   others?: pulumi.runtime.Mocks;
 }
 
-/** What {@link setMocks} returns. */
+/** The result of {@link setMocks}. */
 export interface Mocks {
   /**
    * The resources of this package that the program has declared, in the order of their registration. Waits for
