@@ -125,7 +125,7 @@ new advertising.Advertiser("nameless", { advertiserName: "Nameless" }, { depends
     const days = 14 * 24 * 3600;
     const { pack, folder } = startedByStarter(
       remediating(`(values) => {
-        if (values.advertiserName === "Nameless") return without(values, "__run");
+        if (values.advertiserName === "Nameless") return without(values, "__sender");
         if (values.advertiserName === "Plain") return without(values, "__");
         return Number(values.clickWindow) > ${days} ? { ...values, clickWindow: ${days} } : values;
       }`),
@@ -133,7 +133,7 @@ new advertising.Advertiser("nameless", { advertiserName: "Nameless" }, { depends
     stack.setEnvironment({ PATH: `${folder}:${stack.environment.PATH}` });
     const { code, output } = await stack.up("--skip-preview", "--policy-pack", pack);
     expect(code).not.toBe(0);
-    expect(output).toMatch(/error: This Advertiser lacks inputs .*\(__run\)/);
+    expect(output).toMatch(/error: This Advertiser lacks inputs .*\(__sender\)/);
     expect(sandbox.events).toMatchObject([{ click_window: days }]);
     expect(sandbox.creates).toBe(2);
     stack.program(

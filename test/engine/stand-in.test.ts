@@ -210,7 +210,7 @@ function masked({ calls, state }: Played, { url }: Sandbox) {
     .replaceAll(new URL(url).host, "<platform>")
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "<mark>")
     .replaceAll(/\((\.\.\/)*node_modules/g, "(node_modules")
-    .replaceAll(/"__run":"[^"]*"/g, '"__run":"<run>"')
+    .replaceAll(/"__sender":"[^"]*"/g, '"__sender":"<run>"')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>");
   return JSON.parse(text) as object;
 }

@@ -4,7 +4,13 @@
  * event and a set's event behave alike, on this machine and on one without its journal.
  */
 import { describe, expect, it } from "vitest";
-import { objectKey, otherFormUrn, refOf, UNKNOWN } from "../../provider/src/state/index.js";
+import {
+  objectKey,
+  otherFormUrn,
+  refOf,
+  senderIn,
+  UNKNOWN,
+} from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import { failureOf } from "../support/run.js";
@@ -88,7 +94,7 @@ it("an object whose resource only has another name isn't said to leave the state
   const now = newRun("preview");
   // The program's process doesn't know an alias that a parent's implies.
   const context = { identity: "tiny/dev::b", run: { isUp: false, resources: 1 } };
-  const news = { ...declared, deletionPolicy: "delete", __identity: context };
+  const news = { ...declared, deletionPolicy: "delete", __sender: context };
   const { inputs: checked = {} } = await now.event.check(inputs, news);
   await now.event.diff(id, outputs, checked);
   await now.close();
@@ -106,7 +112,7 @@ it("what an existingId displaces stays live under an alias, also if it is delete
   };
   const news = {
     ...{ ...declared, ...B, existingId: 3, deletionPolicy: "delete" },
-    __identity: context,
+    __sender: context,
   };
   const { inputs: checked = {} } = await now.event.check(inputs, news);
   await now.event.diff(id, outputs, checked);
@@ -438,16 +444,16 @@ it.each([undefined, "default"])(
     const run = engine.newRun({ settings });
     // The engine calls no `diff`.
     const contextOf = (isUp: boolean) => {
-      return { identity: inputs.__identity, run: { isUp, resources: 1 } };
+      return { identity: senderIn(inputs).identity, run: { isUp, resources: 1 } };
     };
     const preview = engine.newRun({ settings });
     const events = { ...Object(inputs.events), n: { eventName: "New", value: 1 } };
-    await preview.set.check({}, { ...inputs, events, __identity: contextOf(false) });
+    await preview.set.check({}, { ...inputs, events, __sender: contextOf(false) });
     // A plugin's preview shows it in `create`.
     if (plugin === undefined)
       expect(wordsOf(preview)).toContain("events: 1 to create, 1 unchanged");
     const context = contextOf(true);
-    const checked = await run.set.check({}, { ...inputs, __identity: context });
+    const checked = await run.set.check({}, { ...inputs, __sender: context });
     const { outs } = await run.set.create(checked.inputs ?? {});
     await run.set.delete(id, outputs);
     await run.close();
@@ -473,8 +479,8 @@ it.each([
     const settings = operatedSettings({ delete: eventOperations.delete });
     const begin = async (isUp: boolean) => {
       const run = engine.newRun({ settings });
-      const context = { identity: inputs.__identity, run: { isUp, resources: 1 } };
-      const news = { ...inputs, events: { k: events.k }, __identity: context };
+      const context = { identity: senderIn(inputs).identity, run: { isUp, resources: 1 } };
+      const news = { ...inputs, events: { k: events.k }, __sender: context };
       return { run, checked: await run.set.check({}, news) };
     };
     const left =

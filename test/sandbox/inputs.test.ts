@@ -2,13 +2,15 @@
  * Unusual values of arguments: what no rule refuses (`unit/validate`)
  * arrives at the platform unchanged.
  */
+
 import { describe, expect, it } from "vitest";
-import { UNKNOWN } from "../../provider/src/state/index.js";
+import { senderIn, UNKNOWN } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
 import { failureOf, newRun } from "../support/run.js";
 import { SingleObjectFixture } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
+import { senderOf } from "../support/stored.js";
 
 async function start() {
   const sandbox = await useSandbox();
@@ -20,16 +22,16 @@ async function start() {
       if ("eventName" in args)
         await advertiser.declare({
           advertiserName: "of the event",
-          __identity: "tiny/dev::owner",
+          __sender: senderOf("tiny/dev::owner"),
         });
       const posts = sandbox.creates;
       const provider = "advertiserName" in args ? advertiser : event;
       const { inputs, failures } = await provider.check(
         {},
-        { ...args, __identity: "tiny/dev::it" },
+        { ...args, __sender: { identity: "tiny/dev::it" } },
       );
       expect(failures).toEqual([]);
-      const { id } = await provider.create({ ...inputs, __run: "run" });
+      const { id } = await provider.create(inputs);
       expect(sandbox.creates).toBe(posts + 1);
       const object = [...sandbox.advertisers, ...sandbox.events].find(
         (one) => String(one.id) === id,
@@ -127,13 +129,13 @@ it("secret numbers that the platform echoes are masked if they have at least 4 c
     ...own,
     advertiserId: 1,
     __secret: Object.keys(own),
-    __identity: "tiny/dev::e",
+    __sender: senderOf("tiny/dev::e"),
   };
   const many = {
     advertiserId: 1,
     events: { a: own },
     __secret: ["events"],
-    __identity: "tiny/dev::s",
+    __sender: senderOf("tiny/dev::s"),
   };
   for (const create of [() => event.declare(single), () => set.declare(many)]) {
     const { message } = await failureOf(create());
@@ -207,8 +209,8 @@ it("arguments that are ignored, secret or not known yet are no remediation: thei
   const { id, inputs, outputs } = engine.state ?? expect.fail();
   const replaced = async (isUp: boolean, segmentId: unknown) => {
     const run = engine.newRun();
-    const context = { identity: inputs.__identity, run: { isUp, resources: 1 } };
-    const next = { ...inputs, value: 2, __identity: context };
+    const context = { identity: senderIn(inputs).identity, run: { isUp, resources: 1 } };
+    const next = { ...inputs, value: 2, __sender: context };
     // The option keeps the old value for the first `check` only.
     const first = await run.event.check(inputs, {
       ...next,

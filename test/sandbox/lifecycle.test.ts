@@ -1,4 +1,5 @@
 /** The provider's lifecycle with a real client, as the engine calls it. */
+
 import { writeFileSync } from "node:fs";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { UNKNOWN } from "../../provider/src/state/index.js";
@@ -8,17 +9,18 @@ import { operatedSandbox } from "../support/operated.js";
 import { failureOf, journalsOf, newRun, type RunOptions } from "../support/run.js";
 import { EventEngine, journalLines } from "../support/set-engine.js";
 import { useSandbox } from "../support/stack.js";
+import { senderOf } from "../support/stored.js";
 
 const inputs = {
   advertiserName: "A",
-  __identity: "tiny/dev::a",
+  __sender: senderOf("tiny/dev::a"),
   __provider: "exports.handler",
 };
 const eventInputs = {
   eventName: "E0",
   advertiserId: 1,
   value: 1,
-  __identity: "tiny/dev::e0",
+  __sender: senderOf("tiny/dev::e0"),
   __provider: "exports.handler",
 };
 
@@ -39,7 +41,7 @@ it("a targeted destroy, which asks for a `diff` of what depends on its target, g
   const setInputs = {
     advertiserId: 1,
     events,
-    __identity: "tiny/dev::s",
+    __sender: senderOf("tiny/dev::s"),
     __provider: "exports.handler",
   };
   await advertiser.declare(inputs);
@@ -127,7 +129,7 @@ it("ADVERTISING_LOG=debug writes each attempt to standard error: number, status,
   });
   await advertiser.declare(inputs);
   sandbox.fail({ on: "advertiser", act: true, with: { kind: "reset" } });
-  await failureOf(advertiser.declare({ ...inputs, __identity: "tiny/dev::b" }));
+  await failureOf(advertiser.declare({ ...inputs, __sender: senderOf("tiny/dev::b") }));
   const lines = written.mock.calls
     .map(([text]) => String(text))
     .filter((text) => text.includes(" POST "));

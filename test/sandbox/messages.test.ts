@@ -1,18 +1,19 @@
 /** Each error code: the call that ends in it, what it has sent, and its section in docs/messages.md. */
+
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, resolve } from "node:path";
 import { expect, it } from "vitest";
 import { journalPath } from "../../provider/src/journal/index.js";
-import { ACCOUNT, IDENTITY } from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { page } from "../support/pages.js";
 import { failureOf, journalsOf, newRun, type RunOptions } from "../support/run.js";
 import { useSandbox } from "../support/stack.js";
+import { senderOf } from "../support/stored.js";
 
 const IDENTITY_OF = (name: string) => `shop/dev::${name}`;
-const acme = { advertiserName: "Acme Shoes", [IDENTITY]: IDENTITY_OF("acme") };
+const acme = { advertiserName: "Acme Shoes", __sender: senderOf(IDENTITY_OF("acme")) };
 const purchase = {
   eventName: "Purchase",
   advertiserId: 1,
@@ -21,7 +22,7 @@ const purchase = {
   clickWindow: 604_800,
   viewWindow: 2_592_000,
   attribution: "WHITELIST",
-  [IDENTITY]: IDENTITY_OF("purchase"),
+  __sender: senderOf(IDENTITY_OF("purchase")),
 };
 const advertiser1 = {
   advertisers: [{ id: 1, advertiser_name: "Acme Shoes", active: true }],
@@ -91,14 +92,17 @@ const failures: Readonly<Record<string, () => Promise<string>>> = {
       after: 1,
       with: { kind: "answer", status: 200, body: others },
     });
-    const { message } = await failureOf(event.read("2", purchase));
+    const { message } = await failureOf(event.read("2", {}));
     expect(sandbox.creates).toBe(0);
     return message;
   },
   async ADVERTISING_ACCOUNT_MISMATCH() {
     const { advertiser, sandbox } = await start({ settings: { email: "me@example.com" } });
-    const olds = { ...acme, [ACCOUNT]: `${new URL(sandbox.url).host} ops@example.com` };
-    const { message } = await failureOf(advertiser.diff("1", olds, acme));
+    const account = `${new URL(sandbox.url).host} ops@example.com`;
+    const olds = { ...acme, __sender: senderOf(IDENTITY_OF("acme"), { account }) };
+    const context = { identity: IDENTITY_OF("acme") };
+    const checking = advertiser.check(olds, { ...acme, __sender: context });
+    const { message } = await failureOf(checking);
     expect(sandbox.requests).toEqual([]);
     return message;
   },

@@ -17,14 +17,14 @@ describe.each(RESOURCE_FORMS)("%s", (form) => {
       const there = await operatedSandbox();
       const e = new SingleObjectFixture(form, there, newFolder(), "e");
       const stop =
-        /An interrupted run sent .*under another account, but this run's settings/;
+        /An interrupted run sent .*under the account .*, but this run's settings/;
+      const formerAccount = `${new URL(sandbox.url).host} ${sandbox.email}`;
       expect(await e.preview({}, options)).toMatch(stop);
       const { error } = await e.up({}, options);
       expect(error).toMatch(stop);
-      expect(error).toContain("advertising:formerAccount '<host> <e-mail>'");
-      const formerAccount = `${new URL(sandbox.url).host} ${sandbox.email}`;
+      expect(error).toContain(`advertising:formerAccount '${formerAccount}'`);
       const settings = { ...Object(options).settings, formerAccount };
-      expect(await e.preview({}, { settings })).not.toMatch(/another account/);
+      expect(await e.preview({}, { settings })).not.toMatch(/under the account/);
       expect([sandbox.eventPosts, there.eventPosts]).toEqual([1, 0]);
     },
   );

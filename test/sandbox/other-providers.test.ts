@@ -1,4 +1,5 @@
 /** Several providers of the plugin in one stack. Each has a process of its own, and knows of the others from the record. */
+
 import { describe, expect, it } from "vitest";
 import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
@@ -10,6 +11,7 @@ import {
   SetEngine,
   wordsOf,
 } from "../support/set-engine.js";
+import { senderOf } from "../support/stored.js";
 
 const TYPE = "pulumi:providers:advertising";
 
@@ -66,7 +68,7 @@ it.each([
   set.saved.set(urn, { id: "0", inputs: {}, outputs: {} });
   if (account !== undefined) {
     await run([[other, { eventName: "Other", value: 1, advertiserId: 1 }]]);
-    if (other.state) other.state.outputs.__at = account;
+    if (other.state) other.state.inputs.__sender = senderOf("shop/dev::other", { account });
   }
   const of = (...names: string[]) => ({
     advertiserId: 1,

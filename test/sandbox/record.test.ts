@@ -193,7 +193,9 @@ describe.each(FORMS.flatMap((form) => [true, false].map((isFirst) => ({ form, is
         const listed = await pending(there);
         expect([listed.code, listed.output]).toEqual([
           1,
-          expect.stringContaining(`  ${name}: look in the account for`),
+          expect.stringContaining(
+            `  ${name}: look in the account ${new URL(sandbox.url).host} ${sandbox.email} for`,
+          ),
         ]);
         const answer = isMade
           ? ["--created", `${name}=${madeId()}`]
@@ -419,7 +421,7 @@ it.each(["a single event", "a set that is created"] as const)(
       const provider = form === "a single event" ? run.event : run.set;
       // The engine gives no old inputs, and calls no `diff`.
       const context = { identity: "tiny/dev::e", run: { isUp, resources: 1 } };
-      const checked = await provider.check({}, { ...declared, __identity: context });
+      const checked = await provider.check({}, { ...declared, __sender: context });
       const failures = checked.failures?.map(({ reason }) => reason).join("");
       const error = isUp
         ? (await failureOf(provider.create(checked.inputs ?? {}))).message
@@ -489,7 +491,7 @@ it("a preview beside another machine's `up` doesn't say for sure that what that 
   const run = engine.newRun({ command: { command: "preview" } });
   // The engine has read the state before.
   const context = { identity: "tiny/dev::e", run: { isUp: false, resources: 1 } };
-  await run.event.check({}, { ...declared, __identity: context });
+  await run.event.check({}, { ...declared, __sender: context });
   await run.close();
   expect(wordsOf(run)).toMatch(
     /is replaced \(unless a run that is still in progress has just created 2\)/,

@@ -1,4 +1,5 @@
 /** Creates of unknown outcome that a search resolves, single events' and a set's alike; a create's end in the journal. */
+
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { JournalError } from "../../provider/src/base/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
@@ -7,7 +8,7 @@ import type {
   FaultRule,
   SandboxAnswerer,
 } from "../../provider/src/sandbox/index.js";
-import { markOf } from "../../provider/src/state/index.js";
+import { markOf, senderIn } from "../../provider/src/state/index.js";
 import { aheadBy, FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { type InstallationOptions, jsonAnswer } from "../support/installation.js";
@@ -21,6 +22,7 @@ import {
   SingleObjectFixture,
   wordsOf,
 } from "../support/set-engine.js";
+import { senderOf } from "../support/stored.js";
 
 const lost: Fault = { kind: "close-without-answer" };
 const eventWith = (id: number, alternative_id = "") => ({
@@ -396,7 +398,7 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
     expect([e.unresolved?.name, sandbox.searches, sandbox.eventPosts]).toEqual(["E", 0, 1]);
     const other = new SingleObjectFixture("a single event", sandbox, newFolder(), "other");
     await other.up({ eventName: "Other" }, { settings: { markField: "alternative_id" } });
-    const [run = "", field] = String(other.engine.state?.inputs.__run).split(" ");
+    const { run, field } = senderIn(other.engine.state?.inputs ?? {});
     expect([field, sandbox.events.at(-1)?.alternative_id]).toEqual([
       "alternative_id",
       markOf(run, other.engine.ref.key),
@@ -456,7 +458,12 @@ it("a set's default that changes counts, though nobody knew which of two sending
 });
 
 describe("C5: the end of a create", () => {
-  const inputs = { eventName: "E", advertiserId: 1, value: 1, __identity: "tiny/dev::e" };
+  const inputs = {
+    eventName: "E",
+    advertiserId: 1,
+    value: 1,
+    __sender: senderOf("tiny/dev::e"),
+  };
 
   it.each([
     ["created", undefined, "e created 2"],
@@ -499,7 +506,7 @@ describe("C5: the end of a create", () => {
       with: { kind: "answer", status: 406, body: { errors: ["no"] } },
     });
     const other = await failureOf(
-      run.event.declare({ ...inputs, __identity: "tiny/dev::other" }),
+      run.event.declare({ ...inputs, __sender: senderOf("tiny/dev::other") }),
     );
     expect([other.id, other.message]).toEqual([
       undefined,

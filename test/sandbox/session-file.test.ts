@@ -1,4 +1,5 @@
 /** The cookie file: how it is written, which runs use it, which wait for it, and what makes a run go on without it. */
+
 import { execFileSync } from "node:child_process";
 import crypto from "node:crypto";
 import fs, {
@@ -31,6 +32,7 @@ import {
 } from "../support/session-file.js";
 import { settingsOf } from "../support/settings.js";
 import { useSandbox } from "../support/stack.js";
+import { senderOf } from "../support/stored.js";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -512,7 +514,7 @@ describe("the password", () => {
     const run = newRun(sandbox, dirname(file));
     const inputs = {
       advertiserName: "A",
-      __identity: "organization/shop/dev::a",
+      __sender: senderOf("organization/shop/dev::a"),
       __provider: "x",
     };
     const changed = { ...inputs, advertiserName: "B" };

@@ -1,7 +1,13 @@
 /** A set's members with more operations. What single resources share is in `operations.test.ts`, `search.test.ts`. */
 import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
-import { markOf, memberOf, objectKey, UNKNOWN } from "../../provider/src/state/index.js";
+import {
+  markOf,
+  memberOf,
+  objectKey,
+  senderIn,
+  UNKNOWN,
+} from "../../provider/src/state/index.js";
 import { FakeClock } from "../support/clock.js";
 import { newFolder } from "../support/folder.js";
 import { eventOperations, operatedSandbox, operatedSettings } from "../support/operated.js";
@@ -161,7 +167,7 @@ it("marks follow from the run that sent them; twins are looked for, and one that
   expect(await up(of({ a: A, b: A }))).toContain("The outcome of 2 creates is unknown");
   sandbox.endFaults();
   const marksNow = (...keys: string[]) => {
-    const [run = ""] = String(engine.state?.inputs.__run).split(" ");
+    const { run } = senderIn(engine.state?.inputs ?? {});
     return keys.map((key) => markOf(run, memberOf(engine.ref.key, key)));
   };
   const [a, b] = marksNow("a", "b");

@@ -2,6 +2,7 @@
  * Thousands of creates in one process, with sessions that end and cookies that rotate. The sandbox runs in a separate
  * process, so that the journal measured here is the client's.
  */
+
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
@@ -13,6 +14,7 @@ import { TestClient } from "../support/client.js";
 import { newFolder } from "../support/folder.js";
 import { newRun } from "../support/run.js";
 import { journalLines } from "../support/set-engine.js";
+import { senderOf } from "../support/stored.js";
 
 const CREATES = 5000;
 const AT_ONCE = 16;
@@ -114,8 +116,8 @@ describe("as the engine calls it, with the journal and the cookie file on the di
       settings: { maxConcurrentRequests: String(AT_ONCE) },
     });
     const create = async (name: string) => {
-      const __identity = `tiny/dev::${name}`;
-      await run.advertiser.declare({ advertiserName: name, __identity });
+      const __sender = senderOf(`tiny/dev::${name}`);
+      await run.advertiser.declare({ advertiserName: name, __sender });
     };
     await soak(sandbox, create, MAX_LOGINS, MAX_GROWTH_WITH_MEMORY_BYTES);
     expect(journalLines(folder).filter((each) => / created \d+$/.test(each))).toHaveLength(

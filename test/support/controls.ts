@@ -304,7 +304,7 @@ const rows: Row[] = [
   [
     "an interrupted run of another account stops the next one without its disk too",
     "settings/settings.ts",
-    "return one === accountDigest(other) || accountDigest(one) === other;",
+    "return !one || !other || one === other;",
     "return true;",
     "sandbox/other-accounts",
     "stops the next one without its disk too",

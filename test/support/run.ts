@@ -28,9 +28,11 @@ import type { EngineRun } from "../../provider/src/record/index.js";
 import {
   otherFormUrn,
   type ProgramContext,
+  programContextIn,
   type ResourceRef,
   refOf,
   refOfUrn,
+  senderIn,
 } from "../../provider/src/state/index.js";
 import { SavedStack } from "./saved-stack.js";
 import { whenTestEnds } from "./when-test-ends.js";
@@ -141,10 +143,13 @@ export function newRun(
       provider === undefined ? dynamic : pluginOf(resource, runtime);
     /** The engine's calls for a new resource. */
     const declare = async (news: Record<string, unknown>) => {
-      const context = { identity: news.__identity, run: { isUp: true, resources: 1 } };
+      const context = {
+        identity: senderIn(news).identity,
+        run: { isUp: true, resources: 1 },
+      };
       const { inputs = {}, failures = [] } = await given.check(
         {},
-        { ...news, __identity: context },
+        { ...news, __sender: context },
       );
       if (failures.length > 0)
         throw new Error(failures.map(({ reason }) => reason).join("\n"));
@@ -192,8 +197,8 @@ function withSaved(error: Error): never {
 
 /** The plugin's calls, in the form of the dynamic provider's. `plugin/provider.ts` has them in the protocol's form. */
 function pluginOf(resource: Kind | SetKind, runtime: Runtime): RunProvider {
-  const refIn = ({ __identity: given }: Values) => {
-    const identity = String((given as Values).identity ?? given);
+  const refIn = (inputs: Values) => {
+    const { identity = "" } = programContextIn(inputs) ?? {};
     return refOfUrn(resource.name, otherFormUrn(refOf(resource.name, identity)));
   };
   const beginUp = async (ref: ResourceRef) => {
@@ -204,7 +209,7 @@ function pluginOf(resource: Kind | SetKind, runtime: Runtime): RunProvider {
   return {
     configure: async () => undefined,
     check: async (olds, news) => {
-      const { run: _, ...context } = news.__identity as ProgramContext;
+      const { run: _, ...context } = news.__sender as ProgramContext;
       const { inputs, failures } = await check(resource, runtime, refIn(news), {
         context,
         olds,

@@ -1,4 +1,5 @@
 /** A sandbox with clients that share a cookie file. */
+
 import fs, { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, vi } from "vitest";
@@ -9,6 +10,7 @@ import { FakeClock } from "./clock.js";
 import { newFolder } from "./folder.js";
 import { type InstallationOptions, resetCounts, useSandbox } from "./installation.js";
 import { newRun } from "./run.js";
+import { senderOf } from "./stored.js";
 
 export const modeOf = (path: string) => statSync(path).mode & 0o777;
 
@@ -45,7 +47,10 @@ export function userRun(sandbox: Sandbox, cookieFile: string) {
   const run = newRun(sandbox, newFolder(), { cookieFile });
   return {
     create: (advertiserName: string) =>
-      run.advertiser.declare({ advertiserName, __identity: `tiny/dev::${advertiserName}` }),
+      run.advertiser.declare({
+        advertiserName,
+        __sender: senderOf(`tiny/dev::${advertiserName}`),
+      }),
     seen: () => warn.mock.calls.map(([message]) => message as string),
   };
 }

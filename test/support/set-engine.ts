@@ -236,7 +236,7 @@ abstract class Engine {
     const given = { identity: `${this.stack}::${this.name}`, ...context, ...more };
     const policy = deletes === true ? { deletionPolicy: "delete" } : {};
     const check = async (olds: Values) => {
-      const news = { ...declared, ...policy, __identity: given, __provider: PROVIDER };
+      const news = { ...declared, ...policy, __sender: given, __provider: PROVIDER };
       const { inputs, failures = [] } = await provider.check(olds, carried(news));
       if (failures.length > 0)
         throw new Error(failures.map(({ reason }) => reason).join("\n"));

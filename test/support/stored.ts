@@ -2,6 +2,7 @@
 
 import { SIGNATURE_KEY } from "../../provider/src/base/index.js";
 import type { Resource } from "../../provider/src/record/export.js";
+import { senderText } from "../../provider/src/state/index.js";
 
 /** A text that must never be shown. */
 export const CIPHERTEXT = "v1:c2VjcmV0:never-shown";
@@ -27,6 +28,14 @@ export function storedAdvertiser(
 ) {
   const outputs = { advertiserName, advertiserId: id };
   return stored("Advertiser", name, { id: String(id), outputs, ...rest });
+}
+
+/** The hidden input that names a resource, and who has sent it. */
+export function senderOf(
+  identity: string,
+  more: Partial<Parameters<typeof senderText>[0]> = {},
+) {
+  return senderText({ identity, account: "", run: "", canUpdate: false, ...more });
 }
 
 /** An event's arguments, completed by the rules. */

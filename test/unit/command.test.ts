@@ -22,6 +22,7 @@ import {
   EVENT,
   encrypted,
   exportOf,
+  senderOf,
   storedAdvertiser,
   storedEvent,
   storedSet,
@@ -133,10 +134,10 @@ const FILES = {
   "list.json": "[]",
   "other.json": '{"version":3,"checkpoint":{"stack":"dev"}}',
   "theirs.json": exportOf([
-    storedEvent("b", 2, {}, { ...OF_PROD, inputs: { __identity: "shop/prod::b" } }),
+    storedEvent("b", 2, {}, { ...OF_PROD, inputs: { __sender: senderOf("shop/prod::b") } }),
   ]),
   "ours.json": exportOf([
-    storedEvent("b", 2, {}, { inputs: { __identity: "shop/dev::b" } }),
+    storedEvent("b", 2, {}, { inputs: { __sender: senderOf("shop/dev::b") } }),
   ]),
 };
 
@@ -297,7 +298,7 @@ describe("pending", () => {
     const options = { folder: join(home, "pulumi-advertising") };
     await writeAnswers({ place, run }, lines, options);
     const ours = JSON.parse(FILES["ours.json"]);
-    ours.deployment.resources[0].inputs.__run = run;
+    ours.deployment.resources[0].inputs.__sender = senderOf("shop/dev::b", { run });
     const another = {
       type: "creating",
       resource: { urn: "urn:x", type: "another:index:Thing" },

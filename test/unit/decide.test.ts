@@ -1,4 +1,5 @@
 /** What becomes of an object: the same for a single resource and a set's member in one situation. And what differs. */
+
 import { describe, expect, it } from "vitest";
 import type { Values } from "../../provider/src/base/index.js";
 import {
@@ -531,7 +532,7 @@ describe("what differs", () => {
       { segmentId: "9007199254740993" },
       [],
     ],
-    ["hidden properties", { __at: "x" }, { __identity: "y", existingId: 5 }, []],
+    ["hidden properties", { __created: "x" }, { __sender: "y", existingId: 5 }, []],
     [
       "one value, and one that is not known",
       A,

@@ -1,4 +1,5 @@
 /** Pulumi's face: how the provider process is called, and what leaves it. Nothing here reaches a platform. */
+
 import { describe, expect, it, vi } from "vitest";
 import { OutcomeUnknownError, RefusedError } from "../../provider/src/base/index.js";
 import { silenceShown } from "../../provider/src/dynamic/provider.js";
@@ -9,9 +10,16 @@ import {
 } from "../../provider/src/kinds/index.js";
 import type { RefreshAnswers } from "../../provider/src/operations/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
-import { identityText, SECRET_ARGUMENTS } from "../../provider/src/state/index.js";
+import {
+  identityText,
+  refOf,
+  SECRET_ARGUMENTS,
+  senderIn,
+} from "../../provider/src/state/index.js";
 import { newFolder } from "../support/folder.js";
 import { newRun, type RunOptions } from "../support/run.js";
+import { SavedStack } from "../support/saved-stack.js";
+import { senderOf } from "../support/stored.js";
 
 const PLATFORM = { url: "https://x.example", email: "a@b.c", password: "geheim-password" };
 const ACCOUNT = "x.example a@b.c";
@@ -20,12 +28,15 @@ const ARGUMENTS = { advertiserId: 1, eventName: "Signup", value: 1.5 };
 const PROVIDER =
   'exports.handler=()=>require("pulumi-advertising/handlers").conversionEvent';
 const IN_UP = { isUp: true, resources: 1 };
-const hidden = { __identity: "shop/dev::signup", __provider: PROVIDER, __run: "r" };
+const hidden = {
+  __sender: senderOf("shop/dev::signup", { run: "r", account: ACCOUNT }),
+  __provider: PROVIDER,
+};
 const inputs = { ...ARGUMENTS, ...hidden };
-const outputs = { ...ARGUMENTS, __at: ACCOUNT, eventId: 6 };
+const outputs = { ...ARGUMENTS, eventId: 6 };
 const sent = { name: "Signup", args: { advertiserId: 1, value: 1.5 } };
 const open = { at: AT, mark: "m-1", body: "b", what: "It was sent.", ...sent };
-const unresolved = { ...ARGUMENTS, __at: ACCOUNT, unresolved: open };
+const unresolved = { ...ARGUMENTS, unresolved: open };
 
 interface Create {
   readonly fields: { readonly event_name: string };
@@ -53,7 +64,7 @@ function runWith(
     (options.adapt ?? ((it) => it))({ ...real, client: () => ours });
   const run = newRun(PLATFORM, newFolder(), { ...options, adapt });
   // As `check` does, which the engine calls before each of the others.
-  run.runtime.begin({ identity: inputs.__identity });
+  run.runtime.begin({ identity: senderIn(inputs).identity });
   return { ...run, posts: () => sent };
 }
 const SHOWN = "[Pulumi shows this error at the resource]";
@@ -91,16 +102,20 @@ describe("what leaves after a failure", () => {
   });
 
   it("of check, diff, read and delete is the same, and what Pulumi's process prints besides is dropped", async () => {
-    const { event } = runWith();
-    const elsewhere = { ...outputs, __at: `${PLATFORM.password}.example a@b.c` };
+    const saved = new SavedStack("shop/dev");
+    const account = `${PLATFORM.password}.example a@b.c`;
+    const elsewhere = { ...inputs, __sender: senderOf("shop/dev::signup", { account }) };
+    const { urn } = refOf("ConversionEvent", "shop/dev::signup");
+    saved.set(urn, { id: "6", inputs: elsewhere, outputs });
+    const { event } = runWith(undefined, { saved });
     const print = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { error: spied } = console;
     silenceShown();
     for (const call of [
       event.check({}, ARGUMENTS), // without an identity
-      event.diff("6", elsewhere, inputs),
-      event.read("6", elsewhere),
-      event.delete("6", elsewhere),
+      event.diff("6", outputs, ARGUMENTS),
+      event.read("6", outputs),
+      event.delete("6", outputs),
     ]) {
       const { message, stack, text } = await shown(call);
       expect(message).toMatch(/ \[ADVERTISING_(ARGUMENTS|ACCOUNT_MISMATCH)\]$/);
@@ -157,7 +172,6 @@ describe("an error that the engine saves", () => {
     });
     expect(error.properties).toEqual({
       ...ARGUMENTS,
-      __at: ACCOUNT,
       __provider: PROVIDER,
       unresolved: {
         ...open,
@@ -172,7 +186,10 @@ describe("an error that the engine saves", () => {
   });
 
   it("has the members of a set that are there; a new set without any is not saved", async () => {
-    const hidden = { __identity: "shop/dev::funnel", __provider: "p", __run: "r" };
+    const hidden = {
+      __sender: senderOf("shop/dev::funnel", { run: "r" }),
+      __provider: "p",
+    };
     const news = (events: object) => ({ advertiserId: 1, defaults: {}, events, ...hidden });
     const [a, b] = ["A", "B"].map((eventName) => ({ eventName, value: 1 }));
     const run = runWith((name) => (name === "A" ? "5" : fails(new RefusedError("no"))()));
@@ -182,7 +199,6 @@ describe("an error that the engine saves", () => {
       properties: {
         events: { a },
         eventIds: { a: 5 },
-        __at: ACCOUNT,
         __provider: providerReference("ConversionEventSet"),
       },
       stack: SHOWN,
@@ -194,22 +210,24 @@ describe("an error that the engine saves", () => {
 });
 
 describe("what leaves otherwise", () => {
-  it("a create's outputs have the account and the id; its inputs have the identity, and the account only outputs", async () => {
+  it("a create's outputs have the id; its inputs name the resource, the account and the run", async () => {
     const run = runWith(() => "9007199254740993");
     const { inputs: checked, failures } = await run.event.check(
       {},
-      { ...inputs, __identity: { identity: inputs.__identity, run: IN_UP } },
+      { ...inputs, __sender: { identity: senderIn(inputs).identity, run: IN_UP } },
     );
     expect(failures).toEqual([]);
     expect(checked).toMatchObject({
       ...ARGUMENTS,
-      __identity: inputs.__identity,
+      __sender: senderOf("shop/dev::signup", {
+        run: run.runtime.runName,
+        account: ACCOUNT,
+      }),
       countUnique: false,
     });
-    expect(checked).not.toHaveProperty("__at");
     expect(await run.event.create(checked)).toMatchObject({
       id: "9007199254740993",
-      outs: { ...ARGUMENTS, eventId: "9007199254740993", __at: ACCOUNT },
+      outs: { ...ARGUMENTS, eventId: "9007199254740993" },
     });
     expect(run.posts()).toBe(1);
   });
@@ -236,7 +254,7 @@ describe("what leaves otherwise", () => {
         ...inputs,
         advertiserId: undefined,
         value: "x",
-        __identity: { identity: inputs.__identity, run },
+        __sender: { identity: senderIn(inputs).identity, run },
       },
     );
     const reasons = [
@@ -304,14 +322,17 @@ it("a delete says what stays live, without its name, and does not fail: a replac
 
 it("another account is an error with both accounts and what to do, unless it is named as the former one", async () => {
   const there = "127.0.0.1:8787 a@b.c";
-  const diff = (settings: Record<string, string>) =>
-    runWith(undefined, { settings }).event.diff("6", { ...outputs, __at: there }, inputs);
-  expect((await shown(diff({}))).message).toMatch(
+  const check = (settings: Record<string, string>) => {
+    const olds = { ...inputs, __sender: senderOf("shop/dev::signup", { account: there }) };
+    const context = { identity: "shop/dev::signup", run: IN_UP };
+    const { event } = runWith(undefined, { settings });
+    return event.check(olds, { ...ARGUMENTS, __sender: context });
+  };
+  expect((await shown(check({}))).message).toMatch(
     /ConversionEvent "signup" under the account 127\.0\.0\.1:8787 a@b\.c, but this run's settings name x\.example a@b\.c\. Nothing was sent\..*\n +pulumi config set advertising:formerAccount '127\.0\.0\.1:8787 a@b\.c'.*\(node_modules.pulumi-advertising.docs.*\) \[ADVERTISING_ACCOUNT_MISMATCH\]$/s,
   );
-  expect(await diff({ formerAccount: ` ${there.toUpperCase()} ` })).toMatchObject({
-    changes: false,
-  });
+  const { failures } = await check({ formerAccount: ` ${there.toUpperCase()} ` });
+  expect(failures).toEqual([]);
 });
 
 it("thirty adoptions in a preview are ten messages, and one line with all other ids", async () => {
@@ -320,7 +341,7 @@ it("thirty adoptions in a preview are ten messages, and one line with all other 
   for (let n = 0; n < 30; n++) {
     const identity = `tiny/dev::e${n}`;
     const adopted = { ...inputs, existingId: 100 + n };
-    await run.event.check({}, { ...adopted, __identity: { ...context, identity } });
+    await run.event.check({}, { ...adopted, __sender: { ...context, identity } });
   }
   expect(run.told).toHaveLength(11);
   const others = Array.from({ length: 20 }, (_, n) => `\\(${110 + n}\\)`).join(".*");
@@ -336,7 +357,7 @@ describe.each([
     const { event, told } = newRun(PLATFORM, newFolder(), options);
     const identity = identityText("a/shop/dev", { parentTypes, name: "buy" });
     const context = { identity, run: { isUp: false, resources: 1 } };
-    const news = { ...ARGUMENTS, ...args, __identity: context };
+    const news = { ...ARGUMENTS, ...args, __sender: context };
     expect((await event.check({}, news)).failures).toEqual([]);
     await event.check({}, news);
     return told.map(({ severity, message }) => `${severity} ${message}`);

@@ -9,7 +9,7 @@ import { eventOperations } from "../support/operated.js";
 import { failureOf, journalsOf, newRun, type RunOptions } from "../support/run.js";
 import { SavedStack } from "../support/saved-stack.js";
 import { journalLines } from "../support/set-engine.js";
-import { EVENT, encrypted, storedEvent, storedSet } from "../support/stored.js";
+import { EVENT, encrypted, senderOf, storedEvent, storedSet } from "../support/stored.js";
 
 const PLATFORM = { url: "https://x.example", email: "a@b.c", password: "geheim-password" };
 const STACK = "shop/dev";
@@ -18,13 +18,15 @@ const DELETES = {
   settings: { operations: JSON.stringify({ event: { delete: eventOperations.delete } }) },
 };
 
-const DELETING = { deletionPolicy: "delete", __at: "" };
+const DELETING = { deletionPolicy: "delete" };
+const ACCOUNT = "x.example a@b.c";
 const inputsOf = (name: string) => ({ eventName: name, advertiserId: 1, ...EVENT });
+const OURS = { __sender: senderOf("", { account: ACCOUNT }) };
 const refTo = (name: string) => refOf("ConversionEvent", `${STACK}::${name}`);
 /** An event of the program; `deleted` by the engine if it leaves. */
 const event = (name: string, id: number, deleted = false): Resource => ({
   ...storedEvent(name, id, deleted ? DELETING : {}, {
-    inputs: inputsOf(name),
+    inputs: { ...inputsOf(name), ...OURS },
     retainOnDelete: !deleted,
   }),
 });
@@ -36,11 +38,20 @@ const ofPlugin = (name: string, id: number, provider: string): Resource => ({
 });
 const creating = (name: string) => ({
   type: "creating",
-  resource: { ...event(name, 0), id: "", inputs: { ...inputsOf(name), __run: EARLIER } },
+  resource: {
+    ...event(name, 0),
+    id: "",
+    inputs: { ...inputsOf(name), __sender: senderOf("", { run: EARLIER }) },
+  },
 });
 const updating = (...keys: string[]) => {
   const events = Object.fromEntries(keys.map((key) => [key, { eventName: key, value: 1 }]));
-  const inputs = { advertiserId: 1, defaults: {}, events, __run: EARLIER };
+  const inputs = {
+    advertiserId: 1,
+    defaults: {},
+    events,
+    __sender: senderOf("", { run: EARLIER }),
+  };
   return { type: "updating", resource: storedSet("funnel", {}, { inputs }) };
 };
 
@@ -98,14 +109,14 @@ async function endOf(given: Situation): Promise<string[]> {
     const held = at === 0 ? given.olds : undefined;
     await run.event.check(held ?? (olds || {}), {
       ...inputsOf(each),
-      __identity: context,
+      __sender: context,
       ...more,
     });
   }
   if (given.set !== undefined) {
     const identity = `${STACK}::${given.set}`;
-    const __identity = { identity, run: { isUp, resources: declares } };
-    await run.set.check({}, { advertiserId: 1, events: {}, __identity, ...DELETING });
+    const __sender = { identity, run: { isUp, resources: declares } };
+    await run.set.check({}, { advertiserId: 1, events: {}, __sender, ...DELETING });
   }
   if (given.later) {
     run.runtime.record.notePassed(({ urn }) => urn === KEPT.urn);
@@ -174,7 +185,7 @@ describe("what leaves the state", () => {
       {
         ...both,
         news: {
-          __identity: {
+          __sender: {
             identity: `${STACK}::kept`,
             run: { isUp: false, resources: 1 },
             adopted: "ConversionEvent 2",
@@ -188,9 +199,9 @@ describe("what leaves the state", () => {
       {
         resources: [GONE],
         checks: ["kept"],
-        olds: { ...inputsOf("gone"), __identity: `${STACK}::gone` },
+        olds: { ...inputsOf("gone"), __sender: senderOf(`${STACK}::gone`) },
         news: {
-          __identity: {
+          __sender: {
             identity: `${STACK}::kept`,
             run: { isUp: false, resources: 1 },
             formerKeys: ["ConversionEvent::gone"],
@@ -263,7 +274,7 @@ describe("what leaves the state", () => {
       DELETING,
       { retainOnDelete: undefined, deletedWith: urn("owner") },
     ],
-    ["default, as nobody asks for a delete", undefined, { __at: "" }],
+    ["default, as nobody asks for a delete", undefined, {}],
   ])(
     "and stays live by %s: preview and `up` give the reason, if there is one",
     async (_, why, outputs, options = {}) => {
@@ -302,7 +313,7 @@ describe("what leaves the state", () => {
     "is named if this run leaves out the resource that adopts it (up: %s)",
     async (isUp) => {
       const context = { run: { isUp, resources: 2 }, adopted: "ConversionEvent 2" };
-      const news = { __identity: { identity: `${STACK}::kept`, ...context } };
+      const news = { __sender: { identity: `${STACK}::kept`, ...context } };
       const options = excluding(urn("adopter"));
       const given = { ...both, isUp, news, declares: 2, options };
       expect(await endOf(given)).toEqual([leftOut('ConversionEvent "gone"', 2)]);
@@ -327,7 +338,7 @@ describe("what leaves the state", () => {
       const run = newRun(PLATFORM, newFolder(), { saved, command });
       const context = { run: { isUp: true, resources: 3 }, adopted: "ConversionEvent 21" };
       const identified = (name: string) => ({
-        __identity: { identity: `${STACK}::${name}`, ...context },
+        __sender: { identity: `${STACK}::${name}`, ...context },
       });
       const news = { advertiserId: 1, events: { a: { eventName: "A", value: 1 } } };
       const { inputs = {} } = await run.set.check(
@@ -350,10 +361,7 @@ describe("what leaves the state", () => {
     const run = newRun(PLATFORM, newFolder(), { saved, command });
     const checkOf = (isUp: boolean) => {
       const context = { identity: `${STACK}::new`, run: { isUp, resources: 1 } };
-      return run.event.check(
-        {},
-        { ...inputsOf("new"), existingId: 2, __identity: context },
-      );
+      return run.event.check({}, { ...inputsOf("new"), existingId: 2, __sender: context });
     };
     const { failures = [] } = await checkOf(false);
     const { inputs = {} } = await checkOf(true);
@@ -412,7 +420,8 @@ describe("what leaves the state", () => {
     ["funnel", false],
   ])("and isn't deleted if its set is replaced: %s", async (name, isDeleted) => {
     const outputs = { eventIds: { a: 20 }, events: { a: { eventName: "A" } }, ...DELETING };
-    const old = storedSet(name, outputs, { delete: true, retainOnDelete: false });
+    const more = { delete: true, retainOnDelete: false, inputs: OURS };
+    const old = storedSet(name, outputs, more);
     const resources = [KEPT, old];
     const options = DELETES;
     const set = "funnel";
@@ -441,7 +450,7 @@ describe("what leaves the state", () => {
       command: { command: "preview" },
     });
     const context = { identity: `${STACK}::funnel`, run: { isUp: false, resources: 1 } };
-    const news = { advertiserId: 1, events: kept, ...DELETING, __identity: context };
+    const news = { advertiserId: 1, events: kept, ...DELETING, __sender: context };
     const { inputs = {} } = await run.set.check({ advertiserId: 1, events: {} }, news);
     await run.set.diff(now.id ?? "", now.outputs ?? {}, inputs);
     await run.close();
@@ -477,7 +486,7 @@ describe("what leaves the state", () => {
     const warn = vi.spyOn(console, "warn").mockReturnValue();
     const run = newRun(PLATFORM, newFolder(), { saved: unreadable() });
     const context = { identity: `${STACK}::kept`, run: { isUp: true, resources: 1 } };
-    await run.event.check({}, { ...inputsOf("kept"), __identity: context });
+    await run.event.check({}, { ...inputsOf("kept"), __sender: context });
     await run.close();
     expect([run.told, warn.mock.calls]).toEqual([
       [],
@@ -509,7 +518,7 @@ describe("open creates that nothing has declared", () => {
     const adapt: RunOptions["adapt"] = (runtime) => ({ ...runtime, command: undefined });
     const run = newRun(PLATFORM, newFolder(), { saved, adapt });
     const context = { identity: `${STACK}::kept`, run: { isUp: false, resources: 1 } };
-    await run.event.check({}, { ...inputsOf("kept"), __identity: context });
+    await run.event.check({}, { ...inputsOf("kept"), __sender: context });
     await run.close();
     expect(run.told).toMatchObject([
       { severity: "warn", message: unclaimed(SENT).slice(6) },
@@ -584,7 +593,10 @@ describe("open creates that nothing has declared", () => {
     ];
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
     writeFileSync(journal, text, { mode: 0o600 });
-    const kept = { ...KEPT, inputs: { ...KEPT.inputs, __run: EARLIER } };
+    const kept = {
+      ...KEPT,
+      inputs: { ...KEPT.inputs, __sender: senderOf("", { run: EARLIER }) },
+    };
     const situation = { resources: [kept], checks: ["kept"], folder };
     const told = [
       `warn: ConversionEvent "kept": an earlier run also created 9. Object 9 ${STAYS}.`,
@@ -602,7 +614,7 @@ function unreadable() {
 }
 
 it("each provider's process warns about open creates of its own provider only", async () => {
-  const inputs = { ...inputsOf("lost"), __run: EARLIER };
+  const inputs = { ...inputsOf("lost"), __sender: senderOf("", { run: EARLIER }) };
   const resource = { ...ofPlugin("lost", 0, "eu"), id: "", inputs };
   const pending = [{ type: "creating", resource }];
   const saidBy = async (...provider: string[]) => {
@@ -617,7 +629,7 @@ it("each provider's process warns about open creates of its own provider only", 
 it("after the first error the engine asks no more: what it has checked but not come to is named too", async () => {
   const names = ["a", "b", "c"];
   const pending_operations = names.map((name) => {
-    const inputs = { ...inputsOf(name), __run: EARLIER };
+    const inputs = { ...inputsOf(name), __sender: senderOf("", { run: EARLIER }) };
     return { type: "creating", resource: { ...ofPlugin(name, 0, "eu"), id: "", inputs } };
   });
   const saved = new SavedStack(STACK);
@@ -628,7 +640,7 @@ it("after the first error the engine asks no more: what it has checked but not c
   const [first] = await Promise.all(
     names.map((name) => {
       const identity = { identity: `${STACK}::${name}` };
-      return run.event.check({}, { ...inputsOf(name), __identity: identity });
+      return run.event.check({}, { ...inputsOf(name), __sender: identity });
     }),
   );
   const error = await run.event.preview?.("", {}, first?.inputs ?? {}).catch(String);
@@ -655,7 +667,7 @@ it.each([
     const run = newRun(PLATFORM, folder, { saved });
     const events = { a: { eventName: "a", value: 2 }, b: { eventName: "b", value: 2 } };
     const identity = { identity: `${STACK}::funnel`, run: { isUp: true, resources: 2 } };
-    const news = { advertiserId: 1, events, __identity: identity };
+    const news = { advertiserId: 1, events, __sender: identity };
     const { inputs = {} } = await run.set.check({ advertiserId: 1, events: {} }, news);
     await run.set.diff(set.id ?? "", set.outputs ?? {}, inputs);
     run.runtime.deployment.hasFailed = true;

@@ -11,6 +11,7 @@ import {
   CIPHERTEXT,
   encrypted,
   exportOf,
+  senderOf,
   storedAdvertiser,
   storedEvent,
   storedSet,
@@ -53,7 +54,9 @@ describe("an export", () => {
   );
 
   it("names the stack of its resources and pending operations", () => {
-    const inputs = (stack: string) => ({ inputs: { __identity: `shop/${stack}::buy` } });
+    const inputs = (stack: string) => ({
+      inputs: { __sender: senderOf(`shop/${stack}::buy`) },
+    });
     // `pulumi stack rename` leaves the identity as it was.
     const urn = EVENT.urn.replace(":dev:", ":eu:");
     const resource = { ...EVENT, urn, ...inputs("was@acme") };

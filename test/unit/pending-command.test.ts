@@ -6,12 +6,14 @@ import { pendingCommand } from "../../provider/src/cli/pending.js";
 import { type JournalLine, readJournal } from "../../provider/src/journal/index.js";
 import type { Resource } from "../../provider/src/record/export.js";
 import { markOf } from "../../provider/src/state/index.js";
-import { EVENT, storedEvent, storedSet, urnOf } from "../support/stored.js";
+import { EVENT, senderOf, storedEvent, storedSet, urnOf } from "../support/stored.js";
 import { printed, RUN, refreshesIn, type Surroundings } from "./messages/printed.js";
 
 const inputsOf = (name: string) => ({ eventName: name, advertiserId: 1, ...EVENT });
 const event = (name: string, id: number | string, outputs: object = {}): Resource =>
-  storedEvent(name, id, outputs, { inputs: { ...inputsOf(name), __run: RUN } });
+  storedEvent(name, id, outputs, {
+    inputs: { ...inputsOf(name), __sender: senderOf("", { run: RUN }) },
+  });
 const ROOT: Resource = {
   urn: "urn:pulumi:dev::shop::pulumi:pulumi:Stack::shop-dev",
   type: "pulumi:pulumi:Stack",
@@ -83,7 +85,10 @@ describe("a listing", () => {
 
   it("of one resource's creates of several runs has each, and one option in the commands", async () => {
     const other = { ...creating("buy"), resource: event("buy", "") };
-    other.resource.inputs = { ...other.resource.inputs, __run: "another-run" };
+    other.resource.inputs = {
+      ...other.resource.inputs,
+      __sender: senderOf("", { run: "another-run" }),
+    };
     const { output } = await pending({ pendingOperations: [creating("buy"), other] });
     expect(output.match(/^ {2}buy: look in the account/gm)).toHaveLength(2);
     expect(output).toContain("pending --created 'buy=<its id>' --stack dev\n");
@@ -212,7 +217,12 @@ describe("an answer", () => {
       const events = Object.fromEntries(
         ["a", "b"].map((key) => [key, { eventName: key, value: 1 }]),
       );
-      const inputs = { advertiserId: 1, defaults: {}, events, __run: RUN };
+      const inputs = {
+        advertiserId: 1,
+        defaults: {},
+        events,
+        __sender: senderOf("", { run: RUN }),
+      };
       const funnel = storedSet("funnel", {}, { inputs });
       const updated = isRenamed ? "new" : "funnel";
       const resource = { ...storedSet(updated, {}, { inputs }), aliases: [funnel.urn] };

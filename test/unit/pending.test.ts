@@ -9,6 +9,7 @@ import { markOf } from "../../provider/src/state/index.js";
 import {
   EVENT,
   encrypted,
+  senderOf,
   storedAdvertiser,
   storedEvent,
   storedSet,
@@ -40,7 +41,13 @@ const creating = (name: string, inputs: object = {}) => ({
   type: "creating",
   resource: {
     ...storedEvent(name, ""),
-    inputs: { eventName: name, advertiserId: 1, ...EVENT, __run: RUN, ...inputs },
+    inputs: {
+      eventName: name,
+      advertiserId: 1,
+      ...EVENT,
+      __sender: senderOf("", { run: RUN }),
+      ...inputs,
+    },
   },
 });
 const entry = (eventName: string) => ({ eventName, value: 1 });
@@ -50,7 +57,12 @@ const updating = (given: object) => ({
   type: "updating",
   resource: {
     ...storedSet("funnel", {}),
-    inputs: { advertiserId: 1, defaults, events: given, __run: RUN },
+    inputs: {
+      advertiserId: 1,
+      defaults,
+      events: given,
+      __sender: senderOf("", { run: RUN }),
+    },
   },
 });
 const FUNNEL = storedSet("funnel", { events, eventIds: { a: 20 } });
@@ -74,7 +86,12 @@ function facts(
 }
 
 const BUY = "ConversionEvent::buy";
-const THERE = storedEvent("there", 1, {}, { inputs: { __run: RUN } });
+const THERE = storedEvent(
+  "there",
+  1,
+  {},
+  { inputs: { __sender: senderOf("", { run: RUN }) } },
+);
 
 describe("what is pending", () => {
   const OPEN = storedEvent("buy", "unresolved-m", unresolved("m"));
@@ -117,7 +134,7 @@ describe("what is pending", () => {
     [
       "creates of two runs of one resource",
       ["buy (record)", "buy (record)"],
-      [[], [creating("buy"), creating("buy", { __run: OTHER })]],
+      [[], [creating("buy"), creating("buy", { __sender: senderOf("", { run: OTHER }) })]],
     ],
     [
       "none of a resource for which an object is known: the next `up` takes that one over",
@@ -128,7 +145,7 @@ describe("what is pending", () => {
             __resolved: { [markOf(RUN, BUY)]: "ConversionEvent 9" },
           }),
         ],
-        [creating("buy"), creating("buy", { __run: OTHER })],
+        [creating("buy"), creating("buy", { __sender: senderOf("", { run: OTHER }) })],
       ],
     ],
     [
@@ -157,8 +174,9 @@ describe("what is pending", () => {
       "funnel/a 5",
     ]);
     // An id of another account is another object.
-    expect(madeIn(storedEvent("y", 5, { __at: "b x@y" }))).toHaveLength(2);
-    expect(madeIn(storedEvent("y", 5, { __at: "a x@y" }))).toEqual(["buy 9"]);
+    const of = (account: string) => ({ inputs: { __sender: senderOf("", { account }) } });
+    expect(madeIn(storedEvent("y", 5, {}, of("b x@y")))).toHaveLength(2);
+    expect(madeIn(storedEvent("y", 5, {}, of("a x@y")))).toEqual(["buy 9"]);
   });
 
   it("names a create by the record's URN, or else by the journal's key", () => {
@@ -333,7 +351,10 @@ describe("answers", () => {
   });
 
   it("several interrupted runs may have sent a resource's create: each is answered", () => {
-    const two = facts([], [creating("buy"), creating("buy", { __run: OTHER })]);
+    const two = facts(
+      [],
+      [creating("buy"), creating("buy", { __sender: senderOf("", { run: OTHER }) })],
+    );
     const outcomes = (answers: Typed) =>
       read(answers, two).answers.map((each) => [each.create.record.run, each.id]);
     // An id is that of the last one. The others need an answer of their own.

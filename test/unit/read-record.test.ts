@@ -100,11 +100,36 @@ describe("the record", () => {
     await expect(reading).rejects.toThrow(/^`pulumi stack export` printed no state$/);
   });
 
-  it("is never asked for twice", async () => {
-    const runs = vi.fn<typeof runPulumi>(async () => {
-      throw new Error("no");
+  // A URN has no organization. Pulumi Cloud knows none of the name that file backends use.
+  const ofCloud = (selected: string) =>
+    vi.fn<typeof runPulumi>(async (words) => {
+      if (words.includes("--stack")) throw new Error("no stack organization/shop/dev");
+      return selected;
     });
-    const reading = readRecord("dev", where, runs);
+
+  it("is the selected stack's if the organization isn't known", async () => {
+    const { resources } = await readRecord("organization/shop/dev", where, ofCloud(EXPORT));
+    expect(resources).toHaveLength(1);
+  });
+
+  it.each([
+    ["of another name", EXPORT.replaceAll(":dev::", ":prod::")],
+    ["of another project", EXPORT.replaceAll("::shop::", "::other::")],
+    ["of nothing", exportOf([])],
+  ])("is not a selected stack's %s", async (_, selected) => {
+    const reading = readRecord("organization/shop/dev", where, ofCloud(selected));
+    await expect(reading).rejects.toThrow("no stack organization/shop/dev");
+  });
+
+  it.each<[string, string, unknown]>([
+    ["as the command line names it", "dev", undefined],
+    ["of a known organization", "acme/shop/dev", undefined],
+    ["if Pulumi gave no answer", "organization/shop/dev", "ABORT_ERR"],
+  ])("is never asked for twice: %s", async (_, stack, cause) => {
+    const runs = vi.fn<typeof runPulumi>(async () => {
+      throw new Error("no", { cause });
+    });
+    const reading = readRecord(stack, where, runs);
     await expect(reading).rejects.toThrow("no");
     expect(runs).toHaveBeenCalledTimes(1);
   });

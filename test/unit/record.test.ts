@@ -5,10 +5,10 @@ import {
   identifyingIn,
   markOf,
   RESOLVED,
-  RUN,
   resolvedIn,
-  runIn,
-  runText,
+  SENDER,
+  senderIn,
+  senderText,
 } from "../../provider/src/state/index.js";
 
 const OF = ["AbCdEfGh-_12", "ConversionEvent::purchase"] as const;
@@ -28,21 +28,29 @@ it("its mark follows from the run and the key, on every machine", () => {
   expect(markOf("a", "bc")).not.toBe(markOf("ab", "c"));
 });
 
+const ALL = {
+  identity: "shop/dev::Acme's $::buy  now",
+  account: "x.example:8443/p ops@example.com",
+  run: "AbCdEfGh-_12",
+  field: "alternative_id",
+  canUpdate: true,
+};
+const NONE = { identity: "", account: "", run: "", field: undefined, canUpdate: false };
+
 it.each([
-  ["AbCdEfGh-_12", "AbCdEfGh-_12", undefined, false],
-  ["AbCdEfGh-_12 alternative_id", "AbCdEfGh-_12", "alternative_id", false],
-  ["AbCdEfGh-_12  update", "AbCdEfGh-_12", undefined, true],
-  ["AbCdEfGh-_12 alternative_id update", "AbCdEfGh-_12", "alternative_id", true],
-  [{ secret: true }, "", undefined, false],
-  [undefined, "", undefined, false],
-])(
-  "the input %j names the run, the marks' field, and whether it can update: %s, %s, %s",
-  (text, run, field, canUpdate) => {
-    const expected = { run, field, canUpdate };
-    expect(runIn({ [RUN]: text })).toEqual(expected);
-    if (typeof text === "string") expect(runText(expected)).toBe(text);
-  },
-);
+  ALL,
+  { ...ALL, account: "" },
+  { ...ALL, run: "" },
+  { ...ALL, field: undefined },
+  { ...ALL, canUpdate: false },
+  NONE,
+])("the sender %j is read as it was written", (sender) => {
+  expect(senderIn({ [SENDER]: senderText(sender) })).toEqual(sender);
+});
+
+it.each([{ secret: true }, undefined, 5, ""])("nobody is named by %j", (input) => {
+  expect(senderIn({ [SENDER]: input })).toEqual(NONE);
+});
 
 it("the outcomes of creates are texts by mark", () => {
   const outcomes = resolvedIn({ [RESOLVED]: { m: "5", n: "", o: 6 } });

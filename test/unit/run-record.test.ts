@@ -6,7 +6,7 @@ import { RunRecord } from "../../provider/src/operations/run-record.js";
 import { type ExportedStack, readExport } from "../../provider/src/record/export.js";
 import { markOf } from "../../provider/src/state/index.js";
 import { FakeClock } from "../support/clock.js";
-import { EVENT, storedEvent } from "../support/stored.js";
+import { EVENT, senderOf, storedEvent } from "../support/stored.js";
 
 const [THIS, EARLIER] = ["this-run", "earlier"];
 const TIME = "2026-03-02T10:00:00.000Z";
@@ -17,7 +17,12 @@ const creating = (run: string) => ({
   type: "creating",
   resource: {
     ...storedEvent("buy", ""),
-    inputs: { eventName: "Buy", advertiserId: 1, ...EVENT, __run: run },
+    inputs: {
+      eventName: "Buy",
+      advertiserId: 1,
+      ...EVENT,
+      __sender: senderOf("", { run: run }),
+    },
   },
 });
 const exported = (pending_operations: object[] = [], resources: object[] = []) =>
@@ -239,7 +244,7 @@ describe("what is kept", () => {
 
   it("an object beside the state's is superseded: it is named once, and its journal goes", async () => {
     const journals = [journalOf(EARLIER, "created", "4")];
-    const inputs = { __run: EARLIER };
+    const inputs = { __sender: senderOf("", { run: EARLIER }) };
     const saved = exported([], [storedEvent("buy", 5, {}, { inputs })]);
     const { record } = start([saved], { journals });
     expect((await record.open()).all).toEqual([]);

@@ -9,6 +9,7 @@ import {
   CIPHERTEXT,
   EVENT,
   encrypted,
+  senderOf,
   storedAdvertiser,
   storedEvent,
   storedSet,
@@ -30,7 +31,13 @@ const operation = (type: string, resource: Resource): Operation => ({ type, reso
 const creating = (name: string, inputs: object = {}, rest: object = {}) =>
   operation("creating", {
     ...storedEvent(name, "", {}, rest),
-    inputs: { eventName: name, advertiserId: 1, ...EVENT, __run: RUN, ...inputs },
+    inputs: {
+      eventName: name,
+      advertiserId: 1,
+      ...EVENT,
+      __sender: senderOf("", { run: RUN }),
+      ...inputs,
+    },
   });
 
 const entry = (eventName: string) => ({ eventName, value: 1 });
@@ -39,13 +46,24 @@ const { value: _, ...defaults } = EVENT;
 const ofSet = (type: string, given: object, inputs: object = {}) =>
   operation(type, {
     ...storedSet("funnel", {}),
-    inputs: { advertiserId: 1, defaults, events: given, __run: RUN, ...inputs },
+    inputs: {
+      advertiserId: 1,
+      defaults,
+      events: given,
+      __sender: senderOf("", { run: RUN }),
+      ...inputs,
+    },
   });
 const FUNNEL = storedSet("funnel", { events, eventIds: { a: 1, b: 2 } });
 const SET_KEY = "ConversionEventSet::funnel";
 
 describe("the index", () => {
-  const buy = storedEvent("buy", 7, {}, { inputs: { __run: "old" } });
+  const buy = storedEvent(
+    "buy",
+    7,
+    {},
+    { inputs: { __sender: senderOf("", { run: "old" }) } },
+  );
   const state = stateOf(
     [
       { ...buy, id: "6", delete: true },
@@ -58,8 +76,8 @@ describe("the index", () => {
       storedEvent("answered", 8, { __resolved: { m: "ConversionEvent 8", n: "" } }),
     ],
     [
-      creating("new", { __run: `${RUN} alternative_id` }),
-      creating("x", { __run: encrypted }),
+      creating("new", { __sender: senderOf("", { run: RUN, field: "alternative_id" }) }),
+      creating("x", { __sender: encrypted }),
     ],
   );
 
@@ -92,7 +110,14 @@ describe("the index", () => {
     const has = (id: string, account?: string) =>
       state.hasObject("ConversionEvent", id, account);
     expect([has("6"), has("7"), has("5"), has("9")]).toEqual([true, true, false, false]);
-    const there = stateOf([storedEvent("buy", 7, { __at: "a x@y" })]);
+    const there = stateOf([
+      storedEvent(
+        "buy",
+        7,
+        {},
+        { inputs: { __sender: senderOf("", { account: "a x@y" }) } },
+      ),
+    ]);
     const accounts = ["a x@y", "b x@y", undefined];
     expect(
       accounts.map((account) => there.hasObject("ConversionEvent", "7", account)),
@@ -124,7 +149,7 @@ describe("the index", () => {
 
 describe("what interrupted runs may have done to objects", () => {
   const DELETES = { deletionPolicy: "delete" };
-  const UPDATES = { __run: `${RUN}  update` };
+  const UPDATES = { __sender: senderOf("", { run: RUN, canUpdate: true }) };
   const buy = (more: object = {}) => storedEvent("buy", 3, more);
   const funnel = (more: object = {}) => ({
     ...FUNNEL,
@@ -302,12 +327,22 @@ describe("what was sent", () => {
   it("has all that the operation says", () => {
     const inputs = { eventName: "buy", advertiserId: 1, ...EVENT };
     const key = "ConversionEvent::buy";
-    expect(sentIn([], [creating("buy", { __run: `${RUN} alternative_id` })])).toEqual([
+    expect(
+      sentIn(
+        [],
+        [
+          creating("buy", {
+            __sender: senderOf("", { run: RUN, field: "alternative_id", account: "a x@y" }),
+          }),
+        ],
+      ),
+    ).toEqual([
       {
         at: "",
         key,
         run: RUN,
         urn: urnOf("ConversionEvent", "buy"),
+        account: "a x@y",
         field: "alternative_id",
         mark: markOf(RUN, key),
         replaces: undefined,
@@ -337,7 +372,7 @@ describe("what was sent", () => {
     ],
     [
       "without a run",
-      creating("buy", { __run: undefined }),
+      creating("buy", { __sender: undefined }),
       [{ run: "", field: undefined, mark: markOf("", "ConversionEvent::buy") }],
     ],
     [
@@ -404,7 +439,9 @@ it("reads a big stack: 10,000 events of a set, and 2,000 single ones, each in fl
 describe("what this engine has read before Pulumi has saved", () => {
   const more = { ...events, c: entry("C") };
   const changed = { ...more, a: { eventName: "A", value: 2 } };
-  const updating = ofSet("updating", changed, { __run: `${RUN}  update` });
+  const updating = ofSet("updating", changed, {
+    __sender: senderOf("", { run: RUN, canUpdate: true }),
+  });
   const full = stateOf([FUNNEL], [updating]);
 
   it("counts as if the record still had it, once", () => {

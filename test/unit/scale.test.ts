@@ -2,6 +2,7 @@
  * Failure at scale: whatever the platform answers, each object is sent at most once, and the run ends. What grew with the
  * square never ended at these sizes. Counts, and no times.
  */
+
 import { describe, expect, it } from "vitest";
 import { Client, secretsIn, systemDependencies } from "../../provider/src/client/index.js";
 import {
@@ -19,6 +20,7 @@ import { eventOperations, operatedSettings } from "../support/operated.js";
 import { newRun, type RunOptions } from "../support/run.js";
 import { SavedStack } from "../support/saved-stack.js";
 import { settingsOf } from "../support/settings.js";
+import { senderOf } from "../support/stored.js";
 
 const SIZE = 1000;
 const NOWHERE = { url: "https://platform.example", email: "e@x.y", password: "secret" };
@@ -66,7 +68,7 @@ const eventOf = (index: number, eventName = `E${index}`) => {
 };
 const inState = (index: number) => {
   const deletionPolicy = "delete";
-  return { ...eventOf(index), eventId: index, deletionPolicy, __at: ACCOUNT };
+  return { ...eventOf(index), eventId: index, deletionPolicy };
 };
 const set = {
   advertiserId: 1,
@@ -78,7 +80,6 @@ const setInState = {
   ...set,
   defaults: {},
   eventIds: Object.fromEntries(numbers().map((index) => [`k${index}`, index])),
-  __at: ACCOUNT,
 };
 
 /** The errors of calls that all fail. */
@@ -101,7 +102,10 @@ describe.each(Object.entries(FAILURES))("all %s", (_, response) => {
     const creating = runOn(response);
     const created = await errorsOf(
       numbers().map((index) =>
-        creating.run.event.declare({ ...eventOf(index), __identity: identityOf(index) }),
+        creating.run.event.declare({
+          ...eventOf(index),
+          __sender: senderOf(identityOf(index)),
+        }),
       ),
     );
     await creating.run.close();
@@ -110,7 +114,8 @@ describe.each(Object.entries(FAILURES))("all %s", (_, response) => {
     const saved = new SavedStack("tiny/dev");
     for (const index of numbers()) {
       const { urn } = refOf("ConversionEvent", identityOf(index));
-      const inputs = { __identity: identityOf(index), deletionPolicy: "delete" };
+      const __sender = senderOf(identityOf(index), { account: ACCOUNT });
+      const inputs = { __sender, deletionPolicy: "delete" };
       const resource = { id: String(index), inputs, outputs: inState(index) };
       saved.resources.set(urn, { urn, ...resource });
     }
@@ -132,10 +137,15 @@ describe.each(Object.entries(FAILURES))("all %s", (_, response) => {
 
   it("a set of 1,000: one short error for all", async () => {
     const creating = runOn(response);
-    const wanted = { ...set, __identity: "tiny/dev::funnel" };
+    const wanted = { ...set, __sender: senderOf("tiny/dev::funnel") };
     const created = await errorsOf([creating.run.set.declare(wanted)]);
-    const reading = runOn(response);
+    const saved = new SavedStack("tiny/dev");
+    const { urn } = refOf("ConversionEventSet", "tiny/dev::funnel");
+    const __sender = senderOf("tiny/dev::funnel", { account: ACCOUNT });
+    saved.set(urn, { id: "set-1", inputs: { ...set, __sender }, outputs: setInState });
+    const reading = runOn(response, saved);
     const read = await errorsOf([reading.run.set.read("set-1", setInState)]);
+    expect(reading.sent.length).toBeGreaterThan(0);
     for (const { sent } of [creating, reading])
       expect(sent.length).toBeLessThanOrEqual(SIZE);
     for (const error of [...created, ...read])
@@ -163,7 +173,7 @@ describe("one name", () => {
     const saved = new SavedStack("tiny/dev");
     for (const index of numbers(size)) {
       const { urn } = refOf("ConversionEvent", identityOf(index));
-      const inputs = { ...eventOf(index, "E"), __run: "earlier" };
+      const inputs = { ...eventOf(index, "E"), __sender: senderOf("", { run: "earlier" }) };
       saved.operations.push({ type: "creating", resource: { urn, inputs } });
     }
     saved.save();
@@ -172,7 +182,7 @@ describe("one name", () => {
     const checked = await Promise.all(
       numbers(2 * size).map((index) => {
         const context = { identity: identityOf(index), run: whole };
-        return run.event.check({}, { ...eventOf(index, "E"), __identity: context });
+        return run.event.check({}, { ...eventOf(index, "E"), __sender: context });
       }),
     );
     await errorsOf(checked.map(({ inputs }) => run.event.create(inputs)));

@@ -2,12 +2,10 @@
 import { expect, it } from "vitest";
 import { conversionEventSet } from "../../provider/src/kinds/index.js";
 import {
-  ACCOUNT,
   completeArguments,
-  isOfKnownAccount,
   leftLiveIn,
+  programContextIn,
   readDeclaredSet,
-  readProgramContext,
   readStoredSet,
   type StoredSet,
   secretArgumentsIn,
@@ -15,6 +13,7 @@ import {
   withFormerKeysApplied,
   writeStored,
 } from "../../provider/src/state/index.js";
+import { senderOf } from "../support/stored.js";
 
 const STATE = {
   advertiserId: 7,
@@ -39,11 +38,10 @@ const STATE = {
   },
   __created: "2026-11-21T20:00:00.000Z",
   __left: [{ id: "3", at: "2026-11-20T20:00:00.000Z", key: "landing", name: "Landing" }],
-  __at: "x.example ops@example.com",
 };
 
-const written = (set: StoredSet, account = STATE.__at) =>
-  JSON.parse(JSON.stringify(writeStored(conversionEventSet, set, account)));
+const written = (set: StoredSet) =>
+  JSON.parse(JSON.stringify(writeStored(conversionEventSet, set)));
 
 it("a set is written as it was read, with any key, and an id beyond a number's precision", () => {
   const stored = readStoredSet({ ...STATE, __provider: "the engine's" });
@@ -56,7 +54,7 @@ it("a set is written as it was read, with any key, and an id beyond a number's p
 
 it("an empty set is empty", () => {
   const empty = { defaults: {}, events: {}, eventIds: {} };
-  expect(written(readStoredSet({}), "")).toEqual(empty);
+  expect(written(readStoredSet({}))).toEqual(empty);
   expect(readDeclaredSet({ advertiserId: 7, events: UNKNOWN })).toEqual({
     advertiserId: 7,
     defaults: {},
@@ -106,12 +104,10 @@ it("what is not there, or has another shape, is nothing", () => {
   expect([...secretArgumentsIn({ __secret: ["value"] }), ...secretArgumentsIn({})]).toEqual(
     ["value"],
   );
-  expect([{ [ACCOUNT]: "x y" }, { [ACCOUNT]: 5 }, undefined].map(isOfKnownAccount)).toEqual(
-    [true, false, false],
-  );
   const context = { identity: "shop/dev::a", run: { isUp: true, resources: 1 } };
-  expect(readProgramContext(context)).toBe(context);
-  expect(readProgramContext("shop/dev::a")).toEqual({ identity: "shop/dev::a" });
-  for (const other of [undefined, null, {}, { identity: 5 }])
-    expect(readProgramContext(other)).toBeUndefined();
+  const given = (__sender: unknown) => programContextIn({ __sender });
+  expect(given(context)).toBe(context);
+  expect(given(senderOf("shop/dev::a"))).toEqual({ identity: "shop/dev::a" });
+  for (const other of [undefined, null, {}, { identity: 5 }, "shop/dev::a"])
+    expect(given(other)).toBeUndefined();
 });

@@ -13,6 +13,7 @@ import {
   CIPHERTEXT,
   encrypted,
   exportOf,
+  senderOf,
   storedAdvertiser,
   storedEvent,
   storedSet,
@@ -125,7 +126,7 @@ describe("the page", () => {
     const name = `<script>alert(1)</script>" onclick='x' & \u0645\u0631\u062d\u0628\u0627`;
     const left = { [LEFT_LIVE]: [{ ...NOTED, name }] };
     const urn = urnOf("ConversionEvent", "b").replace(":dev:", `:${name}:`);
-    const more = { urn, inputs: { __identity: "shop/dev::b" } };
+    const more = { urn, inputs: { __sender: senderOf("shop/dev::b") } };
     const text = page([
       storedAdvertiser(name, 1),
       storedEvent("b", 2, { eventName: name, ...left }, more),

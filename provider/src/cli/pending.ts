@@ -312,9 +312,7 @@ const SENT_BY_SEVERAL =
 
 function whatIsKnown({ ref, record }: Create) {
   if (isOfHiddenEvents(ref)) return HIDDEN_EVENTS;
-  const { account = "" } = record;
-  // Of some only a digest is known.
-  const named = account.includes(" ") ? ` ${account}` : "";
+  const named = record.account ? ` ${record.account}` : "";
   if (record.id === undefined)
     return `look in the account${named} for ${describe(ref.kind, record)}`;
   if (!record.isDoubtful) return `created as ${record.id}`;

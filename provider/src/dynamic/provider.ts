@@ -4,7 +4,7 @@
  */
 
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { ArgumentsError, hasValue, own, type Values } from "../base/index.js";
+import { ArgumentsError, type Values } from "../base/index.js";
 import type { AnyKind } from "../kinds/index.js";
 import {
   check,
@@ -17,13 +17,7 @@ import {
   readResource,
   updateResource,
 } from "../operations/index.js";
-import {
-  IDENTITY,
-  RUN,
-  readProgramContext,
-  refOf,
-  takenAwayMessage,
-} from "../state/index.js";
+import { programContextIn, refOf, SENDER, takenAwayMessage } from "../state/index.js";
 
 /** @param runtime the process's runtime, once the engine has configured the provider. */
 export function createProvider(
@@ -46,11 +40,10 @@ export function createProvider(
   };
 
   /** @throws ArgumentsError if the resource was not declared with this package's classes. */
-  const refIn = (inputs: Values, needed: string = IDENTITY) => {
-    const context = readProgramContext(own(inputs, IDENTITY));
-    if (context && hasValue(own(inputs, needed)))
-      return { ref: refOf(resource.name, context.identity), context };
-    throw new ArgumentsError(takenAwayMessage(`This ${resource.name}`, needed));
+  const refIn = (inputs: Values) => {
+    const context = programContextIn(inputs);
+    if (context) return { ref: refOf(resource.name, context.identity), context };
+    throw new ArgumentsError(takenAwayMessage(`This ${resource.name}`, SENDER));
   };
 
   return {
@@ -76,7 +69,7 @@ export function createProvider(
     }),
 
     create: guarded((inputs: Values) => {
-      return createResource(resource, runtime(), refIn(inputs, RUN).ref, inputs);
+      return createResource(resource, runtime(), refIn(inputs).ref, inputs);
     }),
 
     read: guarded(async (id: string, properties: Values = {}) => {

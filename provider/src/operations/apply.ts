@@ -22,9 +22,8 @@ import {
   type ObjectAfter,
   type PlannedObject,
 } from "../plan/index.js";
-import { isSecret, providerIn, type Resource } from "../record/index.js";
+import { accountIn, isSecret, providerIn, type Resource } from "../record/index.js";
 import {
-  ACCOUNT,
   argumentsIn,
   CREATED,
   kindOf,
@@ -135,7 +134,8 @@ export async function deleteResource(
 ) {
   const { id, properties } = leaving;
   const { eventIds, left, unresolved } = readStored(resource, id, properties);
-  runtime.record.notePassed(isResource(resource, id, properties));
+  const isPassed = isResource(resource, id, properties);
+  runtime.record.notePassed(isPassed);
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
   if (ref) {
     runtime.begin(ref);
@@ -146,14 +146,16 @@ export async function deleteResource(
   // A set's own id means nothing to people.
   const isSet = "member" in resource;
   if (ref && !isSet) label += ` (${id})`;
-  assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
+  const saved = await runtime.record.state();
+  for (const each of saved?.withId(id).filter(isPassed) ?? [])
+    assertSameAccount(runtime, accountIn(each), `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(ref, key) };
   });
-  const { deployment, record } = runtime;
+  const { deployment } = runtime;
   // Only the engine's own options replace a set. The end of the run shows which of its events nothing has then.
-  if (isSet && ref && (await record.state()) && deployment.isInProgram(ref.key)) {
+  if (isSet && ref && saved && deployment.isInProgram(ref.key)) {
     for (const each of wanted) deployment.staying.add(operations.kind, each.id);
   } else {
     // After an error the state keeps the whole set, so the next run deletes the other objects too.
@@ -338,7 +340,7 @@ function savedAs(
     [PROVIDER]: providerReference(resource.name),
     deletionPolicy: inputs.deletionPolicy,
     ...(resource === kind && argumentsIn(inputs)),
-    ...writeStored(resource, after, runtime.account),
+    ...writeStored(resource, after),
   });
   return { properties, secret: secretArgumentsIn(inputs) };
 }

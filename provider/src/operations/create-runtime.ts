@@ -23,7 +23,6 @@ import {
   runOf,
 } from "../record/index.js";
 import {
-  accountDigest,
   accountMatcher,
   accountOf,
   describeSettingProblems,
@@ -105,7 +104,7 @@ export function createRuntime(
   const pulumi = options.pulumi ?? pulumiHere();
   const engineName = nameOfEngine(pulumi.engineId, engine);
   const account = accountOf(settings);
-  const runName = engineName + randomBytes(3).toString(TEXT_FORM) + accountDigest(account);
+  const runName = engineName + randomBytes(3).toString(TEXT_FORM);
   const hasCheckpoints = !/^(1|true)$/i.test(environment.PULUMI_SKIP_CHECKPOINTS ?? "");
   const isSameAccount = accountMatcher(settings);
   let client: Client | undefined;

@@ -48,8 +48,8 @@ import {
   markOf,
   parseKey,
   resourceKeyIn,
-  runIn,
   SENT_AS,
+  senderIn,
   type Unresolved,
 } from "../state/index.js";
 import { listersOf } from "./deployment.js";
@@ -142,7 +142,12 @@ function savedMeanwhile(
   if (!isSameAccount(accountIn(resource))) return undefined;
   const isKnown = !holdsSecret(outputs) && outputs[SENT_AS] === undefined;
   const body = isKnown && values ? fingerprintOfBody(kind, values) : "";
-  return { id, at: "", mark: markIn(inputs, runIn(inputs).run, ref.key, ref.member), body };
+  return {
+    id,
+    at: "",
+    mark: markIn(inputs, senderIn(inputs).run, ref.key, ref.member),
+    body,
+  };
 }
 
 /**

@@ -33,6 +33,7 @@ import {
   visibleFromMs,
 } from "../plan/index.js";
 import {
+  accountIn,
   isInRun,
   isOfProgram,
   isPartial,
@@ -42,7 +43,6 @@ import {
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
-  isOfKnownAccount,
   type LeftLive,
   MAY_BE_ADOPTED,
   memberOf,
@@ -403,8 +403,11 @@ export class ObjectOperations {
     const isProgram = !command || isOfProgram(command);
     if (isLeftOut && deployment.isClaimedOrAdopted(kind, id)) return LEFT_OUT;
     if (!can.delete) return "advertising:operations has no delete";
-    if (!isOfKnownAccount(properties)) return "the state doesn't name its account";
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
+    // An id may be another account's.
+    const all = saved?.allWith(kind.name, id) ?? [];
+    if (all.length > 0 && !all.some(({ resource }) => accountIn(resource)))
+      return "the state doesn't name its account";
     const unasked = this.#unaskedReason({ ref }, properties);
     if (unasked !== undefined) return unasked;
     const { object } = deployment.checked(ref?.key ?? "").planned ?? {};

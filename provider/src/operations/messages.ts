@@ -429,7 +429,7 @@ export function tooEarlyNotice(target: Shown & { id: string }, until: string) {
   return notice("just created, and not found yet", target, text);
 }
 
-/** @param changes from `changeMessages`, or just the names of the arguments. */
+/** @param changes from `changeMessages`. */
 export function driftNotice(ref: Shown, changes: readonly string[]) {
   const told = enumerate(changes);
   const text = `${ref.label} was changed on the platform: ${told}. To keep that, copy it into your program. Otherwise \`pulumi up\` sets it back, or replaces the object if no update is known (not with ignoreChanges).`;

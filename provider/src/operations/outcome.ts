@@ -134,24 +134,17 @@ export function toAdvertisingError(error: unknown) {
 /** @param has begins the message. @throws AccountMismatchError if `recorded` is another account than this run's. */
 export function assertSameAccount(
   { account, isSameAccount }: { account: string; isSameAccount: IsSameAccount },
-  recorded: unknown,
+  recorded: string | undefined,
   has: string,
 ) {
   if (isSameAccount(recorded)) return;
-  let given = String(recorded);
-  let named = `the account ${given}`;
-  // Only its digest is known.
-  if (given.startsWith("#")) {
-    given = "<host> <e-mail>";
-    named = "another account";
-  }
   throw new AccountMismatchError(
     [
-      `${has} under ${named}, but this run's settings name ${account}. Nothing was sent.`,
+      `${has} under the account ${recorded}, but this run's settings name ${account}. Nothing was sent.`,
       "  To keep the first account: set baseUrl and email back.",
       "  To use the second account: create a stack (with the plugin, or a provider) for it.",
       "  If it's the same account under a new address or e-mail, set formerAccount: as an argument of the provider, or:",
-      `    ${inStack(`pulumi config set advertising:formerAccount ${shellWord(given)}`)}`,
+      `    ${inStack(`pulumi config set advertising:formerAccount ${shellWord(String(recorded))}`)}`,
       "  A refresh or destroy uses the settings of the last `pulumi up`, unless you add --run-program.",
     ].join("\n"),
   );

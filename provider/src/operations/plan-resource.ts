@@ -45,11 +45,9 @@ import {
 import { isPlatformId, MAX_PROBLEMS, problemMessages } from "../rules/index.js";
 import { describeSettingProblem, problemsBeside } from "../settings/index.js";
 import {
-  ACCOUNT,
   argumentsIn,
   hiddenEventsMessage,
   howToKeep,
-  IDENTITY,
   kindOf,
   MARKS,
   MAY_BE_ADOPTED,
@@ -59,16 +57,17 @@ import {
   type ProgramContext,
   parseKey,
   type ResourceRef,
-  RUN,
   readDeclared,
   readStored,
   refOfInputs,
   resourceKeyIn,
-  runText,
   SECRET_ARGUMENTS,
+  SENDER,
   SINGLE,
   type StoredSet,
   secretArgumentsIn,
+  senderIn,
+  senderText,
   UNKNOWN,
 } from "../state/index.js";
 import {
@@ -132,7 +131,7 @@ export async function check(
   request: { context: ProgramContext; olds: Values; news: Values },
 ) {
   const { context, olds, news } = request;
-  const { deployment, messages, settings } = runtime;
+  const { deployment, messages, settings, account, runName: run } = runtime;
   runtime.begin(ref, true);
   const secret = secretArgumentsIn(news);
   const { values, problems } = checkArguments(resource, news, settings, {
@@ -159,6 +158,8 @@ export async function check(
   // Before anything is awaited: other resources' checks may need it.
   deployment.noteContext(context);
   deployment.noteChecked(ref.key, isNew, checked);
+  const before = senderIn(olds);
+  assertSameAccount(runtime, before.account, `The state has ${ref.label}`);
   // Planned like a new resource: only `diff` knows the state.
   const plan = planObjects(resource, runtime, ref, { id: "", olds: {}, news: values });
   const { kind, objects, inputs, can } = plan;
@@ -205,13 +206,12 @@ export async function check(
   const isSending = deployment.isUp !== false && (isChanged || isSet);
   const { markField: field } = settings;
   const canUpdate = isSet && plan.can.update !== undefined;
-  const run = runText({ run: runtime.runName, field, canUpdate });
+  const now = { run, field, canUpdate, account };
   return {
     inputs: withoutUndefined({
       ...values,
-      [IDENTITY]: context.identity,
       [SECRET_ARGUMENTS]: news[SECRET_ARGUMENTS],
-      [RUN]: isSending ? run : olds[RUN],
+      [SENDER]: senderText({ ...(isSending ? now : before), identity: context.identity }),
       [MARKS]: isSending && (isNew || isSet) ? await keptMarks(plan) : undefined,
     }),
     failures,
@@ -426,7 +426,6 @@ export async function diffResource(
 ) {
   const { deployment, record } = runtime;
   const { id, olds, news } = change;
-  assertSameAccount(runtime, olds[ACCOUNT], `The state has ${ref.label}`);
   const urns = [ref.urn, deployment.checked(ref.key).inState?.urn];
   record.notePassed((each) => urns.includes(each.urn) && each.id === id);
   // The engine also calls `diff` without a `check`: in a refresh (with the old inputs), and for dependents of a

@@ -29,11 +29,10 @@ import {
   sentAsIfUpdated,
   sentAsOf,
 } from "../plan/index.js";
-import { holdsSecret, isSecret } from "../record/index.js";
+import { accountIn, holdsSecret, isSecret } from "../record/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
-  ACCOUNT,
   completeArguments,
   idOfObject,
   kindOf,
@@ -84,15 +83,16 @@ export async function readResource(
     return get(kind, runtime, id, properties);
   const operations = new ObjectOperations(kind, runtime);
   const { read, update, delete: canDelete } = operations.can;
-  const isWanted = read || update || canDelete || Object.keys(runtime.answers).length > 0;
-  const found =
-    isWanted || isSet ? await findInRecord(resource, runtime, id, properties) : undefined;
+  const saved = await runtime.record.state();
+  const alike = saved?.withId(id).filter(isResource(resource, id, properties)) ?? [];
+  // Otherwise the record doesn't show which resource it is, and of which account.
+  const found = alike.length === 1 ? alike[0] : undefined;
   // The hidden ones.
   const inputs = found && pick(found.inputs ?? {}, (name) => name.startsWith("__"));
   const ref = refOfInputs(resource.name, inputs);
   if (ref) runtime.begin(ref);
   const label = ref?.label ?? `${resource.name} ${id}`;
-  assertSameAccount(runtime, properties[ACCOUNT], `The state has ${label}`);
+  assertSameAccount(runtime, accountIn(found), `The state has ${label}`);
   const stored = readStored(resource, id, properties);
   const secret = secretOfObjects(kind, secretArgumentsIn(inputs ?? {}));
   const { interrupted } = runtime.record.arrived ?? {};
@@ -115,13 +115,17 @@ export async function readResource(
       runtime.messages.say(
         `A refresh does not compare any ${kind.create.noun}: the last \`pulumi up\` had no read in advertising:operations. (--run-program uses the current settings.)`,
       );
+    else if (!found)
+      runtime.messages.say(
+        `A refresh does not compare any ${kind.create.noun} whose account Pulumi's record doesn't show.`,
+      );
     // An object that was just answered may be too new for a read to find it.
     const isChanged =
-      read && (await refreshObjects(operations, ref, stored, ref && secret));
+      read && found && (await refreshObjects(operations, ref, stored, secret));
     if (!isChanged && !noted && !unsure) return { id, props: properties };
   }
   if (!isSet && stored.eventIds.size === 0) return undefined;
-  const written = writeStored(resource, stored, String(properties[ACCOUNT] ?? ""));
+  const written = writeStored(resource, stored);
   const props = withoutUndefined({ ...properties, ...written });
   const { idProperty, outputs } = resource;
   const args = pick(props, (name) => name !== idProperty && outputs.includes(name));
@@ -143,18 +147,6 @@ function declaredOnly({ events }: Values = {}, { eventIds, sentAs }: StoredSet) 
     const isDescribed = eventIds.has(key) && !sentAs.has(key);
     return !isDescribed && !isSecret(events) && !holdsSecret(entry);
   });
-}
-
-/** @returns undefined if the record doesn't show which resource it is. */
-async function findInRecord(
-  resource: AnyKind,
-  runtime: Runtime,
-  id: string,
-  properties: Values,
-) {
-  const saved = await runtime.record.state();
-  const found = saved?.withId(id).filter(isResource(resource, id, properties)) ?? [];
-  return found.length === 1 ? found[0] : undefined;
 }
 
 /**
@@ -280,15 +272,12 @@ function describeMade(kind: Kind, stored: StoredSet, key: string, record: Unreso
   stored.sentAs.set(key, sentAsOf(kind, { ...record, body: body || undefined }));
 }
 
-/**
- * Copies the platform's values into the state. @returns whether anything differed. @throws AdvertisingError
- * @param secret undefined if the state does not say which values are secret.
- */
+/** Copies the platform's values into the state. @returns whether anything differed. @throws AdvertisingError */
 async function refreshObjects(
   operations: ObjectOperations,
   ref: ResourceRef | undefined,
   stored: StoredSet,
-  secret: ReadonlySet<string> | undefined,
+  secret: ReadonlySet<string>,
 ) {
   const { kind, runtime } = operations;
   const { events, eventIds, sentAs, created, resolved } = stored;
@@ -319,13 +308,13 @@ async function refreshObjects(
     const names = Object.keys(differences);
     if (names.length === 0) return false;
     const now: Values = withoutUndefined({ ...values, ...differences });
-    const changes = secret ? changeMessages(names, values, now, secret) : names;
+    const changes = changeMessages(names, values, now, secret);
     runtime.messages.warnEach(driftNotice(target, changes));
     const next = { ...entry };
     for (const name of names) {
       if (key === SINGLE || name !== kind.owner) next[name] = now[name] ?? null;
       // A member's owner is the set's, so a different one can only be noted.
-      else sentAs.set(key, { body: secret ? fingerprintOfBody(kind, now, secret) : "" });
+      else sentAs.set(key, { body: fingerprintOfBody(kind, now, secret) });
     }
     events.set(key, next);
     return true;

@@ -41,7 +41,7 @@ import {
   keyOfUrn,
   type ObjectRef,
   resourceKeyIn,
-  runIn,
+  senderIn,
   type Unresolved,
 } from "../state/index.js";
 
@@ -216,7 +216,7 @@ export class RunRecord {
     const keys = all.flatMap((each) => {
       const { type, urn, inputs = {} } = each;
       const of = resourceOfType(type);
-      const isEarlier = !this.options.isThisRun(runIn(inputs).run);
+      const isEarlier = !this.options.isThisRun(senderIn(inputs).run);
       return of && isEarlier && this.#isOfHere(providerIn(each))
         ? keyOfUrn(of.name, urn)
         : [];
@@ -227,7 +227,7 @@ export class RunRecord {
   /** The states of an object's resource, with those that this run has saved or is about to save. */
   statesOf(kind: Kind, id: string, ref: ObjectRef | undefined, saved: SavedState) {
     const underWay = saved.pending.filter(({ resource: { urn, inputs = {} } }) => {
-      return urn === ref?.resourceUrn && this.options.isThisRun(runIn(inputs).run);
+      return urn === ref?.resourceUrn && this.options.isThisRun(senderIn(inputs).run);
     });
     const now = saved.resourceAt(ref?.resourceUrn ?? "") ?? [];
     const states = [...saved.holdersOf(kind.name, id), ...underWay];

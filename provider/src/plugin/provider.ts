@@ -39,10 +39,8 @@ import {
   readSettings,
 } from "../settings/index.js";
 import {
-  ACCOUNT,
   argumentsIn,
   DEFAULT_PROVIDER,
-  IDENTITY,
   nameInUrn,
   PROVIDER,
   parseKey,
@@ -51,7 +49,10 @@ import {
   refOfInputs,
   refOfUrn,
   SECRET_ARGUMENTS,
+  SENDER,
   secretArgumentsIn,
+  senderIn,
+  senderText,
   TIMEOUTS_IGNORED,
   typesIn,
   UNKNOWN,
@@ -214,14 +215,15 @@ export class AdvertisingPlugin {
     const found = { id: result.id, secret: secretArgumentsIn(inputs) };
     if (isInState) return { ...found, values: props, inputs: result.inputs ?? inputs };
     const { [resource.idProperty]: _, ...given } = argumentsIn(props);
+    const { account } = this.runtime;
+    const sender = senderText({ ...senderIn({}), account, identity: ref.identity });
     return {
       ...found,
       values: {
         ...props,
-        [ACCOUNT]: this.runtime.account || undefined,
         [PROVIDER]: providerReference(resource.name),
       },
-      inputs: { ...given, [IDENTITY]: ref.identity },
+      inputs: { ...given, [SENDER]: sender },
     };
   }
 

@@ -28,13 +28,13 @@ import {
   type SettingsReading,
 } from "../settings/index.js";
 import {
-  IDENTITY,
   identityText,
   kindOf,
   labelOf,
   PROVIDER,
   type ProgramContext,
   SECRET_ARGUMENTS,
+  SENDER,
   takenAwayMessage,
 } from "../state/index.js";
 import {
@@ -272,7 +272,7 @@ export function registrationOf(
   });
   // These inputs resolve only once the batch is found valid: until then, Pulumi registers nothing.
   const hidden: pulumi.Inputs = {
-    [IDENTITY]: internals.awaitLater(context.then((more) => ({ identity, ...more }))),
+    [SENDER]: internals.awaitLater(context.then((more) => ({ identity, ...more }))),
   };
   // Only for Outputs and promises: for plain values, a promise each would cost time.
   if (holdsOutput(given))

@@ -15,17 +15,15 @@ import { type AnyKind, type Kind, pluginTokenOf, resourceOfType } from "../kinds
 import { decideObjects } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
 import {
-  ACCOUNT,
-  IDENTITY,
   keyOfUrn,
   kindOf,
   memberOf,
   type ObjectRef,
   providerAt,
   readDeclared,
-  readProgramContext,
   readStored,
   refAt,
+  senderIn,
   stackOf,
   type Unresolved,
 } from "../state/index.js";
@@ -89,10 +87,10 @@ export function readExport(text: string, what = "this"): ExportedStack {
 /** The stacks that the state's resources name: by their URNs, since `pulumi stack rename` changes only those. */
 export function stackNamesIn({ resources, pending }: ExportedStack) {
   const all = [...resources, ...pending.map(({ resource }) => resource)];
-  const names = all.flatMap(({ urn, inputs }) => {
-    const context = readProgramContext(inputs?.[IDENTITY]);
-    if (!context) return [];
-    const [organization] = stackOf(context.identity).split("/");
+  const names = all.flatMap(({ urn, inputs = {} }) => {
+    const { identity } = senderIn(inputs);
+    if (identity === "") return [];
+    const [organization] = stackOf(identity).split("/");
     const [head = "", project] = urn.split("::");
     return `${organization}/${project}/${head.slice("urn:pulumi:".length)}`;
   });
@@ -129,9 +127,9 @@ export function keepingOption({ retainOnDelete, deletedWith }: Partial<Resource>
   return deletedWith && "deletedWith";
 }
 
-/** The account that a resource's objects belong to. */
-export function accountIn({ outputs }: Partial<Resource> = {}) {
-  return outputs?.[ACCOUNT] as string | undefined;
+/** The account that a resource's objects belong to; empty if the state doesn't name it. */
+export function accountIn({ inputs = {} }: Partial<Resource> = {}) {
+  return senderIn(inputs).account;
 }
 
 /** The plugin's provider that has a resource; undefined for the dynamic provider. */

@@ -17,7 +17,10 @@ export interface PulumiOptions {
 
 export type RunPulumi = typeof runPulumi;
 
-/** @returns what Pulumi printed on standard output. @throws Error that names the reason. */
+/**
+ * @returns what Pulumi printed on standard output. @throws Error that names the reason; with a `cause` if Pulumi has not
+ * run to its end.
+ */
 export async function runPulumi(args: readonly string[], options: PulumiOptions = {}) {
   const { executable = "pulumi", cwd, environment, timeoutMs = 30_000 } = options;
   const folder = cwd === undefined ? [] : ["--cwd", cwd];
@@ -35,9 +38,10 @@ export async function runPulumi(args: readonly string[], options: PulumiOptions 
   const printing = [text(child.stdout), text(child.stderr)] as const;
   const closing = once(child, "close").catch(({ code }: NodeJS.ErrnoException) => {
     if (code === "ABORT_ERR")
-      throw new Error(`${what} did not end within ${timeoutMs / 1000} s`);
+      throw new Error(`${what} did not end within ${timeoutMs / 1000} s`, { cause: code });
     throw new Error(
       `the command \`${executable}\` can't be run (${code}): Pulumi must be installed, and on the PATH: https://www.pulumi.com/docs/install/`,
+      { cause: code },
     );
   });
   const [[code, signal], output, errors] = await Promise.all([closing, ...printing]);

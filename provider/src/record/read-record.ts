@@ -1,4 +1,5 @@
 /** Reads what Pulumi has saved about a stack: its state, with the operations that are under way or were interrupted. */
+import { DEFAULT_ORGANIZATION } from "../state/index.js";
 import { type ExportedStack, readExport } from "./export.js";
 import { type PulumiOptions, type RunPulumi, runPulumi } from "./pulumi.js";
 
@@ -17,7 +18,21 @@ export async function readRecord(
   where: PulumiOptions,
   run: RunPulumi = runPulumi,
 ): Promise<ExportedStack> {
-  const options = stack === undefined ? [] : ["--stack", stack];
+  if (stack === undefined) return readStack([], where, run);
+  try {
+    return await readStack(["--stack", stack], where, run);
+  } catch (error) {
+    const [organization, project, name] = stack.split("/");
+    // Perhaps the name comes from a URN, which has no organization. With a cause, Pulumi has given no answer.
+    if (organization !== DEFAULT_ORGANIZATION || (error as Error).cause) throw error;
+    const selected = await readStack([], where, run).catch(() => undefined);
+    const start = `urn:pulumi:${name}::${project}::`;
+    if (selected?.resources.some(({ urn }) => urn.startsWith(start))) return selected;
+    throw error;
+  }
+}
+
+async function readStack(options: readonly string[], where: PulumiOptions, run: RunPulumi) {
   const printed = await run([...EXPORT, ...options], where);
   try {
     return readExport(printed);

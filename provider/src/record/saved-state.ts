@@ -14,13 +14,8 @@ import {
   type SavedCreates,
 } from "../plan/index.js";
 import { isPlatformId } from "../rules/index.js";
+import { type IsSameAccount, mayBeSameAccount } from "../settings/index.js";
 import {
-  accountDigestIn,
-  type IsSameAccount,
-  mayBeSameAccount,
-} from "../settings/index.js";
-import {
-  IDENTITY,
   identifyingIn,
   kindOf,
   leftLiveIn,
@@ -31,8 +26,8 @@ import {
   readDeclared,
   readStored,
   resolvedIn,
-  runIn,
   type SentCreate,
+  senderIn,
 } from "../state/index.js";
 import {
   accountIn,
@@ -56,8 +51,8 @@ interface ListedCreate extends SentCreate {
   stateUrn: string | undefined;
   /** The plugin's provider that has the resource; undefined for the dynamic provider. */
   provider: string | undefined;
-  /** The digest of the account that it was sent to. */
-  account: string | undefined;
+  /** The account that it was sent to; empty if unknown. */
+  account: string;
 }
 
 /** The operation that an interrupted run may have sent. */
@@ -127,7 +122,7 @@ export function savedStateOf(
   const earlier = operations.filter(({ run }) => !isThisRun(run));
   const objectChanges = [...before.objects, ...earlier.flatMap(({ changes }) => changes)];
   const everyone = [...resources, ...pending.map(({ resource }) => resource)];
-  const runs = everyone.map(({ inputs = {} }) => runIn(inputs).run);
+  const runs = everyone.map(({ inputs = {} }) => senderIn(inputs).run);
   runs.push(...dropped.map(({ run }) => run));
   const all = objectsIn(resources);
   const objects = all.filter(({ resource }) => !resource.delete);
@@ -195,8 +190,8 @@ export function savedStateOf(
 }
 
 /** `pulumi state rename` changes only the first one. */
-function namesOf({ urn, type, inputs }: Resource) {
-  return [urn, `${type} ${inputs?.[IDENTITY] ?? urn}`];
+function namesOf({ urn, type, inputs = {} }: Resource) {
+  return [urn, `${type} ${senderIn(inputs).identity || urn}`];
 }
 
 /**
@@ -208,7 +203,7 @@ function readOperation(
   byName: ReadonlyMap<string, Resource>,
 ) {
   const { urn, aliases = [], inputs = {} } = resource;
-  const { run, field, canUpdate } = runIn(inputs);
+  const { run, field, canUpdate, account } = senderIn(inputs);
   const sent: ListedCreate[] = [];
   const changes: [string, Interruption][] = [];
   const operation = { run, sent, changes };
@@ -243,8 +238,7 @@ function readOperation(
   const sentCreate = (member: string | undefined, object?: PlannedObject) => {
     const { key, member: own } = refIn(of, urn, member);
     return {
-      ...{ at: "", key, run, urn, field, provider: providerIn(resource) },
-      account: accountDigestIn(run),
+      ...{ at: "", key, run, urn, field, account, provider: providerIn(resource) },
       mark: markIn(inputs, run, key, own),
       replaces: object?.id ?? stored.eventIds.get(own ?? "") ?? former,
       stateUrn: inState?.urn,

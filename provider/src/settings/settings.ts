@@ -1,7 +1,6 @@
 /**
  * The settings of a stack as a table: names, defaults and rules. No I/O.
  */
-import { hash } from "node:crypto";
 import { z } from "zod";
 import { KINDS, THIRTY_DAYS_IN_SECONDS } from "../kinds/index.js";
 import { withUnit } from "../rules/index.js";
@@ -176,22 +175,9 @@ function asAccount(text: string) {
 /** Whether something was recorded for this account, perhaps under a former address or e-mail. */
 export type IsSameAccount = (recorded: unknown) => boolean;
 
-/** Stands for an account in the name of a run, which each resource's state has. Empty for no account. */
-export function accountDigest(account: unknown) {
-  return account ? `#${hash("sha256", String(account), "base64url").slice(0, 3)}` : "";
-}
-
-/** The digest in the name of a run; undefined if its settings named no account. */
-export function accountDigestIn(run: string) {
-  return /#.*/.exec(run)?.[0];
-}
-
-/**
- * Whether two recorded accounts, or an account and a digest, may be the same; an account that was not recorded may be any.
- */
+/** Whether two recorded accounts may be the same; an account that was not recorded may be any. */
 export function mayBeSameAccount(one: unknown, other: unknown) {
-  if (!one || !other || one === other) return true;
-  return one === accountDigest(other) || accountDigest(one) === other;
+  return !one || !other || one === other;
 }
 
 /** The matcher returns true for any record if the settings name no account, and for a record without an account. */

@@ -6,7 +6,6 @@ import { asRecord, pick, type Values } from "../base/index.js";
 import type { AnyKind } from "../kinds/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
 import {
-  ACCOUNT,
   CREATED,
   LEFT_LIVE,
   type LeftLive,
@@ -124,11 +123,8 @@ export function readStoredSet(outputs: Values): StoredSet {
   };
 }
 
-/**
- * The outputs that {@link readStored} reads. An absent value is undefined.
- * @param account empty if it is not known.
- */
-export function writeStored(resource: AnyKind, stored: StoredSet, account: string): Values {
+/** The outputs that {@link readStored} reads. An absent value is undefined. */
+export function writeStored(resource: AnyKind, stored: StoredSet): Values {
   const { advertiserId, defaults, events, eventIds, sentAs, unresolved, left, resolved } =
     stored;
   const ids = Object.fromEntries(Array.from(eventIds, ([key, id]) => [key, exactId(id)]));
@@ -136,7 +132,6 @@ export function writeStored(resource: AnyKind, stored: StoredSet, account: strin
     [CREATED]: stored.created,
     [LEFT_LIVE]: left.length === 0 ? undefined : left,
     [RESOLVED]: filled(resolved),
-    [ACCOUNT]: account || undefined,
   };
   if ("member" in resource)
     return {

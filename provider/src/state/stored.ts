@@ -50,7 +50,7 @@ export function identifyingIn(kind: Kind, properties: Values, secret: ReadonlySe
 /** A create of an earlier run that the state doesn't account for, as a pending operation or a journal has it. */
 export interface SentCreate extends CreateRecord {
   key: string;
-  /** The run that sent it, as {@link runIn} names it; empty if unknown. */
+  /** The run that sent it, as {@link senderIn} names it; empty if unknown. */
   run: string;
   /** It comes from the update of a set, which Pulumi's record has only until the next run saves. */
   isOfUpdate?: boolean | undefined;
@@ -59,7 +59,7 @@ export interface SentCreate extends CreateRecord {
 /**
  * The mark of a create: of one run and key. Whoever reads Pulumi's pending operations can compute it, and a later life
  * of the same resource has another one.
- * @param run as {@link runIn} returns it. @param key the resource's or member's, as in the journal.
+ * @param run as {@link senderIn} returns it. @param key the resource's or member's, as in the journal.
  * @returns in the form of a UUID.
  */
 export function markOf(run: string, key: string) {
@@ -69,10 +69,6 @@ export function markOf(run: string, key: string) {
 
 /** The reference that the engine's dynamic-provider process loads; written by `program/program.ts`. */
 export const PROVIDER = "__provider";
-/** Names the resource and its stack, so that its creates differ from all others; an input only. */
-export const IDENTITY = "__identity";
-/** The installation and account that an object belongs to; an output only. */
-export const ACCOUNT = "__at";
 /**
  * A moment after the object (of a set: the latest) was created, ISO 8601, by the platform's clock: for a while after
  * that, the platform may not find it. An output; only if operations beside create are known.
@@ -99,11 +95,19 @@ export const UNRESOLVED = "unresolved";
  * if nothing was created. An output only.
  */
 export const RESOLVED = "__resolved";
-/** A {@link SendingRun} as text. An input only: so Pulumi's pending operations contain it. */
-export const RUN = "__run";
+/**
+ * A {@link Sender} as text; from the program process a {@link ProgramContext}. An input only: so Pulumi's pending operations
+ * contain it.
+ */
+export const SENDER = "__sender";
 
-/** The run that sends a resource's objects. */
-interface SendingRun {
+/** Who sends a resource's objects. */
+interface Sender {
+  /** Names the resource and its stack; empty if unknown. */
+  identity: string;
+  /** The installation and account that the objects belong to, as `accountOf` has it; empty if unknown. */
+  account: string;
+  /** The run's name; empty if unknown. */
   run: string;
   /** The request field that its marks are sent in. */
   field?: string | undefined;
@@ -111,13 +115,21 @@ interface SendingRun {
   canUpdate: boolean;
 }
 
-export function runText({ run, field = "", canUpdate }: SendingRun) {
-  return [run, field, canUpdate ? "update" : ""].join(" ").trimEnd();
+/** The parts, separated by spaces. Only the last one may contain any. */
+export function senderText({ run, field = "", canUpdate, account, identity }: Sender) {
+  return [run, field, canUpdate ? "update" : "", account || " ", identity].join(" ");
 }
 
-export function runIn({ [RUN]: text }: Values): SendingRun {
-  const [run = "", field, update] = typeof text === "string" ? text.split(" ") : [];
-  return { run, field: field || undefined, canUpdate: update !== undefined };
+export function senderIn({ [SENDER]: text }: Values): Sender {
+  const parts = typeof text === "string" ? text.split(" ") : [];
+  const [run = "", field, update = "", host = "", email = "", ...identity] = parts;
+  return {
+    identity: identity.join(" "),
+    account: `${host} ${email}`.trim(),
+    run,
+    field: field || undefined,
+    canUpdate: update !== "",
+  };
 }
 
 /**
@@ -133,20 +145,15 @@ export function markIn(inputs: Values, run: string, key: string, member = "") {
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** The resource that the inputs belong to; undefined if they don't name it. */
-export function refOfInputs(resource: ResourceName, inputs: Values | undefined) {
-  const identity = own(inputs, IDENTITY);
-  return typeof identity === "string" ? refOf(resource, identity) : undefined;
+export function refOfInputs(resource: ResourceName, inputs: Values = {}) {
+  const { identity } = senderIn(inputs);
+  return identity === "" ? undefined : refOf(resource, identity);
 }
 
 export function secretArgumentsIn({
   [SECRET_ARGUMENTS]: names,
 }: Values): ReadonlySet<string> {
   return new Set(listIn<string>(names));
-}
-
-/** Whether the state names its objects' account. If not, nothing is deleted, since an id may be another account's. */
-export function isOfKnownAccount(outputs: Values | undefined) {
-  return typeof outputs?.[ACCOUNT] === "string";
 }
 
 /** The outcomes in {@link RESOLVED}. */
@@ -161,7 +168,7 @@ export function mapOf<T>(stored: unknown, read: (value: unknown) => T) {
   );
 }
 
-/** Facts about a resource for the provider process: the program process gives them as the input {@link IDENTITY}. */
+/** Facts about a resource for the provider process: the program process gives them as the input {@link SENDER}. */
 export interface ProgramContext {
   identity: string;
   /** On each resource, since the engine may ask about any of them first, and in a `--target` run about no other. */
@@ -183,10 +190,13 @@ export interface ProgramContext {
 }
 
 /** @returns undefined for a resource that was not declared with this package's classes. */
-export function readProgramContext(value: unknown) {
-  const context = typeof value === "string" ? { identity: value } : asRecord(value);
-  if (typeof context.identity === "string") return context as unknown as ProgramContext;
-  return undefined;
+export function programContextIn(inputs: Values): ProgramContext | undefined {
+  const { identity } = senderIn(inputs);
+  if (identity !== "") return { identity };
+  const context = asRecord(own(inputs, SENDER));
+  return typeof context.identity === "string"
+    ? (context as typeof context & ProgramContext)
+    : undefined;
 }
 
 export interface LeftLive {

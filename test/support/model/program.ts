@@ -9,12 +9,12 @@ import { declare } from "../../../provider/src/program/declaration.js";
 import { ProgramValidator } from "../../../provider/src/program/program-validator.js";
 import type { Settings } from "../../../provider/src/settings/index.js";
 import {
-  IDENTITY,
   identityText,
   memberOf,
   PROVIDER,
   type ResourceRef,
   refOf,
+  SENDER,
 } from "../../../provider/src/state/index.js";
 import type { Registration, Values } from "./engine.js";
 
@@ -115,7 +115,7 @@ export function programHalf(
       owner: owner && refIn(stack, owner).urn,
       inputs: (advertiserId) => ({
         ...argumentsOf(declared, owner === undefined ? declared.advertiser : advertiserId),
-        [IDENTITY]: {
+        [SENDER]: {
           identity: ref.identity,
           ...contexts.get(batch[index]?.resource?.key ?? ""),
         },

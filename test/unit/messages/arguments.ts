@@ -64,7 +64,7 @@ const engineRun = () =>
 async function checked(inputs: object) {
   const identity = { identity: `${STACK}::purchase`, run: { isUp: false, resources: 1 } };
   const { event } = engineRun();
-  const { failures } = await event.check({}, { ...inputs, __identity: identity });
+  const { failures } = await event.check({}, { ...inputs, __sender: identity });
   return (failures ?? []).map(({ reason }) => reason).join("\n");
 }
 
@@ -147,10 +147,10 @@ export const args: Examples = {
       view: { ...event, eventName: "{{Event}}" },
       sale: { ...event, eventName: "CafÃ©" },
     };
-    await set.check({}, { advertiserId: 7, events, __identity: identity });
+    await set.check({}, { advertiserId: 7, events, __sender: identity });
     for (const name of ["a", "b", "c", "d", "e"]) {
       const of = { identity: `${STACK}::${name}`, run: { isUp: false, resources: 9 } };
-      await single.check({}, { ...EVENT, eventName: "TODO", __identity: of });
+      await single.check({}, { ...EVENT, eventName: "TODO", __sender: of });
     }
     runtime.messages.tellCollected();
     return told.map(({ severity, message }) => `${severity}: ${message}`).join("\n");

@@ -11,6 +11,7 @@ import { useSandbox } from "../../support/stack.js";
 import {
   EVENT,
   exportOf,
+  senderOf,
   storedAdvertiser,
   storedEvent,
   urnOf,
@@ -207,7 +208,12 @@ export const commands: Examples = {
   "leftovers: a state of another stack": () => {
     const of = (stack: string) => {
       const urn = `urn:pulumi:${stack}::shop::advertising:index:ConversionEvent::b`;
-      return storedEvent("b", 2, {}, { urn, inputs: { __identity: "shop/dev::b" } });
+      return storedEvent(
+        "b",
+        2,
+        {},
+        { urn, inputs: { __sender: senderOf("shop/dev::b") } },
+      );
     };
     return printedBy(leftovers, ["--stack", "dev", "--before", "FOLDER/prod.json"], {
       resources: [of("dev")],

@@ -46,7 +46,7 @@ const MARK = "5b1c6d1e-0000-4000-8000-000000000000";
 export function withoutChance(message: string): string {
   return message
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, AT)
-    .replaceAll(/(?<=[\da-f]{16}\.)[\w-]{12}#[\w-]{3}(?=\.jsonl)/g, "AbCdEfGh-_12#abc")
+    .replaceAll(/(?<=[\da-f]{16}\.)[\w-]{12}(?=\.jsonl)/g, "AbCdEfGh-_12")
     .replaceAll(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, MARK)
     .replaceAll(/(127\.0\.0\.1:|localhost:|\bport )\d+/g, "$18787")
     .replaceAll(/process \d+ of [\w.-]+/g, "process 4711 of laptop")

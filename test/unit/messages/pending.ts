@@ -5,6 +5,7 @@ import { markOf } from "../../../provider/src/state/index.js";
 import {
   EVENT,
   encrypted,
+  senderOf,
   storedAdvertiser,
   storedEvent,
   storedSet,
@@ -32,13 +33,23 @@ const line = (name: string, state: JournalEntry["state"], more: object = {}) => 
   state,
 });
 /** The state names the journal's run. */
-const sale = storedEvent("sale", 3, {}, { inputs: { __run: RUN } });
+const sale = storedEvent(
+  "sale",
+  3,
+  {},
+  { inputs: { __sender: senderOf("", { run: RUN }) } },
+);
 
 const interruptedView = {
   type: "creating",
   resource: {
     ...storedEvent("view", ""),
-    inputs: { eventName: "View", advertiserId: 1, ...EVENT, __run: RUN },
+    inputs: {
+      eventName: "View",
+      advertiserId: 1,
+      ...EVENT,
+      __sender: senderOf("", { run: RUN }),
+    },
   },
 };
 
@@ -47,7 +58,10 @@ const elsewhere = {
   ...interruptedView,
   resource: {
     ...interruptedView.resource,
-    inputs: { ...interruptedView.resource.inputs, __run: "another-run" },
+    inputs: {
+      ...interruptedView.resource.inputs,
+      __sender: senderOf("", { run: "another-run" }),
+    },
   },
 };
 /** Pulumi's record has its events as secret. */
@@ -55,7 +69,7 @@ const hidden = {
   type: "creating",
   resource: {
     ...storedSet("secrets", {}),
-    inputs: { advertiserId: 1, events: encrypted, __run: RUN },
+    inputs: { advertiserId: 1, events: encrypted, __sender: senderOf("", { run: RUN }) },
   },
 };
 const resolvedView = storedEvent("view", 7, {
@@ -98,7 +112,10 @@ const examples: Examples = {
           pendingOperations: [
             {
               type: "updating",
-              resource: { ...funnel, inputs: { advertiserId: 1, events, __run: RUN } },
+              resource: {
+                ...funnel,
+                inputs: { advertiserId: 1, events, __sender: senderOf("", { run: RUN }) },
+              },
             },
           ],
           refreshed: [sale],
@@ -193,9 +210,10 @@ const examples: Examples = {
     pending(
       {
         resources: [
-          storedEvent("there", "unresolved-t", {
-            ...unresolved("t"),
-            __at: "ads.example first@example.com",
+          storedEvent("there", "unresolved-t", unresolved("t"), {
+            inputs: {
+              __sender: senderOf("", { account: "ads.example first@example.com" }),
+            },
           }),
         ],
         environment: {

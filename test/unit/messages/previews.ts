@@ -1,6 +1,8 @@
 /** What a `pulumi preview` prints, beside what Pulumi's own does. */
+
 import { UNKNOWN } from "../../../provider/src/state/index.js";
 import { wordsOf } from "../../support/set-engine.js";
+import { senderOf } from "../../support/stored.js";
 import { type Examples, rejectionOf } from "./examples.js";
 import { IDENTITY, LOST, PURCHASE, startShop } from "./real-runs.js";
 
@@ -17,7 +19,7 @@ export const previews: Examples = {
     await purchase.up(PURCHASE, known);
     const run = newRun();
     const context = { identity: purchase.ref.identity, run: { isUp: false, resources: 1 } };
-    await run.event.check({}, { ...PURCHASE, __identity: context });
+    await run.event.check({}, { ...PURCHASE, __sender: context });
     await run.close();
     return wordsOf(run);
   },
@@ -34,7 +36,7 @@ export const previews: Examples = {
     const purchase = event();
     await purchase.up(PURCHASE, known);
     const { id, outputs } = purchase.state ?? { id: "", outputs: {} };
-    const news = { advertiserId: 1, events: {}, __identity: set().ref.identity };
+    const news = { advertiserId: 1, events: {}, __sender: senderOf(set().ref.identity) };
     return rejectionOf(newRun().set.diff(id, outputs, news));
   },
   "an argument that is undefined": async () => {
@@ -45,7 +47,7 @@ export const previews: Examples = {
       {
         ...PURCHASE,
         advertiserId: undefined,
-        __identity: { identity: IDENTITY, run },
+        __sender: { identity: IDENTITY, run },
       },
     );
     return failures.map(({ reason }) => reason).join("\n");

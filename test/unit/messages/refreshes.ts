@@ -11,6 +11,15 @@ export const refreshes: Examples = {
     await purchase.up(PURCHASE, known);
     return wordsOf((await purchase.refresh(known)).run);
   },
+  "a record that doesn't show the account": async () => {
+    const { event, newRun } = await startShop(knowing(["read"]));
+    const purchase = event();
+    await purchase.up(PURCHASE, knowing(["read"]));
+    const { id, outputs } = purchase.state ?? { id: "", outputs: {} };
+    const run = newRun();
+    await run.event.read(id, { ...outputs, value: 7 });
+    return wordsOf(run);
+  },
   "a create of unknown outcome": async () => {
     const { sandbox, event, known } = await startShop();
     const purchase = event();

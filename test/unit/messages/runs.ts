@@ -1,8 +1,9 @@
 /** What an `up` prints. */
+
 import { rmSync } from "node:fs";
 import { conversionEvent } from "../../../provider/src/kinds/index.js";
 import type { Runtime } from "../../../provider/src/operations/runtime.js";
-import { ACCOUNT, objectKey, UNKNOWN } from "../../../provider/src/state/index.js";
+import { objectKey, UNKNOWN } from "../../../provider/src/state/index.js";
 import { jsonAnswer } from "../../support/installation.js";
 import { WITNESS, withWitness } from "../../support/operated.js";
 import {
@@ -12,6 +13,7 @@ import {
   type Run,
   wordsOf,
 } from "../../support/set-engine.js";
+import { senderOf } from "../../support/stored.js";
 import { type Examples, rejectionOf } from "./examples.js";
 import { ADVERTISER, IDENTITY, knowing, LOST, PURCHASE, startShop } from "./real-runs.js";
 
@@ -148,7 +150,7 @@ export const runs: Examples = {
       on: "event",
       with: () => jsonAnswer({ success: true, payload: { id: 2 } }),
     });
-    return rejectionOf(event.declare({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(event.declare({ ...PURCHASE, __sender: senderOf(IDENTITY) }));
   },
   "a defect while a response is read": async () => {
     const { event, known } = await startShop();
@@ -164,7 +166,7 @@ export const runs: Examples = {
       for (const path of journalFiles(folder)) rmSync(path);
     };
     const { event, said } = newRun({ adapt: onCreated(removeJournals) });
-    await event.declare({ ...PURCHASE, __identity: IDENTITY });
+    await event.declare({ ...PURCHASE, __sender: senderOf(IDENTITY) });
     return said.join("\n");
   },
   "an earlier run created what another event adopts": async () => {
@@ -172,15 +174,15 @@ export const runs: Examples = {
     await event().upAndKill(PURCHASE, undefined, known);
     const now = newRun();
     const identity = { identity: "shop/dev::other" };
-    await now.event.check({}, { ...PURCHASE, existingId: 2, __identity: identity });
-    return rejectionOf(now.event.declare({ ...PURCHASE, __identity: IDENTITY }));
+    await now.event.check({}, { ...PURCHASE, existingId: 2, __sender: identity });
+    return rejectionOf(now.event.declare({ ...PURCHASE, __sender: senderOf(IDENTITY) }));
   },
   "an earlier run's create is resolved while the event is made": async () => {
     const { event, known, newRun } = await startShop();
     await event().upAndKill(PURCHASE, undefined, known);
     const { event: provider, runtime } = newRun();
     const identity = { identity: IDENTITY, run: { isUp: true, resources: 1 } };
-    const { inputs = {} } = await provider.check({}, { ...PURCHASE, __identity: identity });
+    const { inputs = {} } = await provider.check({}, { ...PURCHASE, __sender: identity });
     const { all } = await runtime.record.open();
     for (const { mark } of all) runtime.record.noteSeen(mark);
     return rejectionOf(provider.create(inputs));
@@ -201,8 +203,10 @@ export const runs: Examples = {
   "an adoption of what another event has": async () => {
     const { newRun } = await startShop();
     const { event } = newRun();
-    await event.declare({ ...PURCHASE, __identity: "shop/dev::other" });
-    return rejectionOf(event.declare({ ...PURCHASE, existingId: 2, __identity: IDENTITY }));
+    await event.declare({ ...PURCHASE, __sender: senderOf("shop/dev::other") });
+    return rejectionOf(
+      event.declare({ ...PURCHASE, existingId: 2, __sender: senderOf(IDENTITY) }),
+    );
   },
   "an update fails": async () => {
     const { sandbox, event, known } = await startShop(knowing(["update"]));
@@ -239,7 +243,7 @@ export const runs: Examples = {
   },
   "a delete that isn't sent: the state has no account": async () => {
     const { purchase, newRun } = await deleted();
-    delete purchase.state?.outputs[ACCOUNT];
+    if (purchase.state) purchase.state.inputs.__sender = senderOf(IDENTITY);
     return leaving(purchase, newRun());
   },
   "a delete that isn't sent: nobody asks for it": async () => {
@@ -301,7 +305,7 @@ export const runs: Examples = {
     await set.up({ advertiserId: 1, events }, known);
     const run = set.newRun({ ...known, command: { command: "preview" } });
     const context = { identity: "shop/dev::funnel", run: { isUp: false, resources: 1 } };
-    await run.set.check({}, { advertiserId: 1, events: {}, __identity: context });
+    await run.set.check({}, { advertiserId: 1, events: {}, __sender: context });
     await run.close();
     return wordsOf(run);
   },
@@ -330,17 +334,17 @@ export const runs: Examples = {
     const { event, known, newRun } = await startShop();
     await event().upAndKill(PURCHASE, undefined, known);
     const now = newRun({ settings: { email: "me@example.com" } });
-    return rejectionOf(now.event.declare({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(now.event.declare({ ...PURCHASE, __sender: senderOf(IDENTITY) }));
   },
   "a create without a password": async () => {
     const { newRun } = await startShop();
     const { event } = newRun({ settings: { password: "" } });
-    return rejectionOf(event.declare({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(event.declare({ ...PURCHASE, __sender: senderOf(IDENTITY) }));
   },
   "Pulumi is killed": async () => {
     const { newRun } = await startShop();
     const { event, kill } = newRun();
     await kill();
-    return rejectionOf(event.declare({ ...PURCHASE, __identity: IDENTITY }));
+    return rejectionOf(event.declare({ ...PURCHASE, __sender: senderOf(IDENTITY) }));
   },
 };
