@@ -97,3 +97,29 @@ describe.each(RESOURCE_FORMS)(
     });
   },
 );
+
+describe.each(RESOURCE_FORMS)(
+  "%s in a state that was imported into another backend",
+  (form) => {
+    it.each([true, false])(
+      "is asked about after a kill, since the import drops what was in flight (created: %s)",
+      async (isMade) => {
+        const sandbox = await operatedSandbox();
+        const folder = newFolder();
+        const [other, e] = ["other", "e"].map(
+          (name) => new SingleObjectFixture(form, sandbox, folder, name),
+        ) as [SingleObjectFixture, SingleObjectFixture];
+        expect((await other.up({ eventName: "Other" })).error).toBeUndefined();
+        if (!isMade) sandbox.fail(LOST);
+        await e.kill();
+        const imported = e.engine.saved.copy();
+        imported.operations = [];
+        e.engine.backend = imported;
+        const there = { environment: { PULUMI_BACKEND_URL: "file:///other" } };
+        for (const said of [await e.preview({}, there), (await e.up({}, there)).error])
+          expect(said).toMatch(/The outcome of 1 create is unknown.*pending --created/s);
+        expect(sandbox.eventPosts).toBe(2);
+      },
+    );
+  },
+);

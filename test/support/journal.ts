@@ -3,11 +3,11 @@ import { dirname } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Disk } from "../../provider/src/files/index.js";
 import {
+  findJournals,
   Journal,
   type JournalEntry,
   type JournalOptions,
   journalPath,
-  journalPaths,
   type RunJournal,
   readJournal,
   rewriteJournals,
@@ -77,7 +77,10 @@ export function stackOn(
     disk.writeFileSync(disk.openSync(to, "a", 0o600), text);
   };
   const pathOf = (run: string) => journalPath({ ...place, run }, folder);
-  const paths = () => journalPaths({ folder, disk }, place, new Set());
+  const paths = () => {
+    const found = findJournals({ folder, disk }, place, new Set());
+    return found.flatMap(({ path, isOurs }) => (isOurs ? path : []));
+  };
   const journals = () => paths().flatMap((path) => readJournal(path, disk) ?? []);
   /** What all files have, as `a created 42`. */
   const words = () =>

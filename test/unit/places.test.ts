@@ -1,13 +1,13 @@
 /** Where the files of a run stand. */
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { expect, it } from "vitest";
 import {
   backendIn,
   cookieFileFor,
+  findJournals,
   journalPath,
-  journalPaths,
   stackPlace,
 } from "../../provider/src/journal/index.js";
 import type { Settings } from "../../provider/src/settings/index.js";
@@ -124,6 +124,21 @@ it("a stack's place has no organization, which a plugin isn't told", () => {
   });
 });
 
+it.each(["link", "real?metadata=skip", "link?no_tmp_dir=true", "real/"])(
+  "a file backend is one place in any spelling: %s",
+  (spelling) => {
+    const folder = realpathSync(newFolder());
+    mkdirSync(join(folder, "real"));
+    symlinkSync("real", join(folder, "link"));
+    const at = (name: string) => {
+      const environment = { PULUMI_BACKEND_URL: `file://${folder}/${name}` };
+      return stackPlace("o/shop/dev", environment, PROGRAM).backend;
+    };
+    expect(at(spelling)).toBe(`file://${folder}/real`);
+    expect(at("none")).toBe(`file://${folder}/none`);
+  },
+);
+
 it("a journal's file is named for its place and run; what isn't is another's", () => {
   const place = { stack: "shop/dev", backend: "s3://x" };
   const path = (more: object, run = "AbC-_1") =>
@@ -144,10 +159,13 @@ it("a journal's file is named for its place and run; what isn't is another's", (
   for (const name of [ours, another, foreign, `${ours}.lock`, "deleted.lines", "x.jsonl"])
     write(name ?? "");
   const found = (...runs: string[]) =>
-    journalPaths({ folder }, place, new Set(runs)).map((each) => basename(each));
-  expect(found()).toEqual([ours, another].toSorted());
-  expect(found("named")).toEqual([ours, another, foreign].toSorted());
-  expect(journalPaths({ folder: join(folder, "none") }, place, new Set())).toEqual([]);
+    findJournals({ folder }, place, new Set(runs)).map(({ path, isOurs }) => {
+      return `${basename(path)} ${isOurs}`;
+    });
+  const all = [`${ours} true`, `${another} true`];
+  expect(found()).toEqual([...all, `${foreign} false`, "x.jsonl false"].toSorted());
+  expect(found("named")).toEqual([...all, `${foreign} true`, "x.jsonl false"].toSorted());
+  expect(findJournals({ folder: join(folder, "none") }, place, new Set())).toEqual([]);
 });
 
 it("sessions of one account share a file in any spelling; others have their own", () => {

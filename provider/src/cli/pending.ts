@@ -9,8 +9,9 @@ import { COMMAND, count, enumerate, inStack, joined, UsageError } from "../base/
 import { stateFolder } from "../files/index.js";
 import {
   awaitEnd,
+  findJournals,
   journalErrorFrom,
-  journalPaths,
+  readFound,
   readJournal,
   rewriteJournals,
   stackPlace,
@@ -104,11 +105,11 @@ async function readStackCreates(choice: StateChoice, before?: StackCreates) {
     if (from === before?.saved.time) await renew(path, saved.time).catch(() => undefined);
   const place = stackPlace(stack, process.env, projectFolder(choice));
   const folder = stateFolder();
-  const journals = journalPaths({ folder }, place, saved.runs).flatMap((path) => {
+  const journals = findJournals({ folder }, place, saved.runs).flatMap((found) => {
     try {
-      return readJournal(path) ?? [];
+      return readFound(found, saved.runs) ?? [];
     } catch (error) {
-      throw journalErrorFrom(path, error, "");
+      throw journalErrorFrom(found.path, error, "");
     }
   });
   return stackCreatesIn(saved, journals, stack);

@@ -42,7 +42,7 @@ import {
   parseJournal,
   type RunHeader,
   type RunJournal,
-  readJournal,
+  readFound,
 } from "./journal-entry.js";
 import {
   awaitEnd,
@@ -50,7 +50,7 @@ import {
   journalErrorFrom,
   lockPath,
 } from "./journal-file.js";
-import { journalPath, journalPaths, type StackPlace } from "./places.js";
+import { findJournals, journalPath, type StackPlace } from "./places.js";
 
 /** Whose journal it is. */
 interface RunOfJournal extends Omit<RunHeader, "stack"> {
@@ -140,8 +140,10 @@ export class Journal {
       let path = options.folder;
       try {
         const found: RunJournal[] = [];
-        for (path of journalPaths(options, of.place, runs)) {
-          const journal = path === this.path ? undefined : readJournal(path, options.disk);
+        for (const each of findJournals(options, of.place, runs)) {
+          path = each.path;
+          if (path === this.path) continue;
+          const journal = readFound(each, runs, options.disk);
           // Another provider's process of this run.
           const isSibling = of.engine !== undefined && journal?.engine === of.engine;
           if (!journal || isSibling) continue;

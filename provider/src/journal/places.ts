@@ -1,6 +1,6 @@
 /** The paths of session and journal files, Pulumi's project file, and the stack that printed commands name. */
 import { hash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { hasValue, jsonIn, own, setCommandTarget } from "../base/index.js";
@@ -32,7 +32,6 @@ export function cookieFileFor(settings: Settings, folder: string) {
 export interface StackPlace {
   /** `<project>/<stack>`: a plugin isn't told its organization. */
   stack: string;
-  /** As {@link backendIn} returns it. */
   backend: string;
 }
 
@@ -43,7 +42,18 @@ export function stackPlace(
   folder: string,
 ): StackPlace {
   const [, ...names] = stack.split("/");
-  return { stack: names.join("/"), backend: backendIn(environment, folder) };
+  return { stack: names.join("/"), backend: realBackend(backendIn(environment, folder)) };
+}
+
+/** One spelling for a folder: without links, and without Pulumi's options. */
+function realBackend(url: string) {
+  if (!url.startsWith(FILE)) return url;
+  const path = url.slice(FILE.length).replace(/\?.*$/s, "");
+  try {
+    return FILE + realpathSync(path);
+  } catch {
+    return FILE + path;
+  }
 }
 
 export function journalPath(
@@ -58,22 +68,25 @@ export function engineNotesPath(engine: string, folder: string) {
   return join(folder, `${engine}.engine.json`);
 }
 
-/**
- * The paths of the journal files that may be about a stack: those of its place, wherever the guess of the backend is
- * right, and those of the runs that Pulumi's record names.
- */
-export function journalPaths(
+export interface FoundJournal {
+  path: string;
+  /** Whether it's of the stack's place, wherever the guess of the backend is right, or of a run that Pulumi's record names. */
+  isOurs: boolean;
+}
+
+/** All journal files. @param place the stack's. @param runs the runs that Pulumi's record names. */
+export function findJournals(
   { folder, disk = systemDisk }: { folder: string; disk?: Disk },
   { stack, backend }: StackPlace,
   runs: ReadonlySet<string>,
-) {
+): FoundJournal[] {
   if (!disk.existsSync(folder)) return [];
   const place = digestOf(stack, backend);
-  const ours = disk.readdirSync(folder).filter((name) => {
+  const names = disk.readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+  return names.sort().map((name) => {
     const [digest, run = ""] = name.split(".");
-    return name.endsWith(".jsonl") && (digest === place || runs.has(run));
+    return { path: join(folder, name), isOurs: digest === place || runs.has(run) };
   });
-  return ours.sort().map((name) => join(folder, name));
 }
 
 function digestOf(...parts: string[]) {

@@ -12,8 +12,8 @@
  *
  * A journal is this state's if the record names its run, or a run that the state named then. With checkpoints off, also
  * if the guess of the backend is the same, and the state is empty, or still the one that the run began with (`pending`
- * notes the time of its own refresh), or has an object that the run created. From any other journal of this place nothing
- * is taken over: its creates are `doubtful`, and a person is asked.
+ * notes the time of its own refresh), or has an object that the run created. From any other journal of this place, or of
+ * one whose state was copied to this place, nothing is taken over: its creates are `doubtful`, and a person is asked.
  */
 import { withoutUndefined } from "../base/index.js";
 import type { Kind } from "../kinds/index.js";

@@ -54,8 +54,10 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
   return {
     ...all,
     readJournal: (path: string) => all.readJournal(path, acting.here.disk),
-    journalPaths: (...[_, ...others]: Parameters<typeof all.journalPaths>) =>
-      all.journalPaths(acting.here, ...others),
+    readFound: (...[found, runs]: Parameters<typeof all.readFound>) =>
+      all.readFound(found, runs, acting.here.disk),
+    findJournals: (...[_, ...others]: Parameters<typeof all.findJournals>) =>
+      all.findJournals(acting.here, ...others),
     rewriteJournals: (...[journals, disk]: Parameters<typeof all.rewriteJournals>) =>
       all.rewriteJournals(journals, disk ?? acting.here.disk),
     writeAnswers: (...[of, lines, options]: Parameters<typeof all.writeAnswers>) =>
