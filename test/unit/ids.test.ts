@@ -109,10 +109,10 @@ it("other arguments are left as they are", () => {
 
 it("the id in .get may be a number, which Pulumi itself does not accept", async () => {
   for (const id of ["7", 7, pulumi.output(7), Promise.resolve("7")])
-    expect(await resolved(readIdOf(id))).toBe("7");
+    expect(await resolved(pulumi.output(readIdOf(id)))).toBe("7");
 });
 
-it("an invalid id becomes words, which the provider refuses", async () => {
+it("an invalid id becomes words, which are refused", async () => {
   const wrong: [unknown, string][] = [
     ["", 'the string ""'],
     ["007", 'the string "007"'],
@@ -121,5 +121,5 @@ it("an invalid id becomes words, which the provider refuses", async () => {
   ];
   for (const [value, words] of wrong)
     for (const id of [value, pulumi.output(value)])
-      expect(await resolved(readIdOf(id as string))).toBe(words);
+      expect(await resolved(pulumi.output(readIdOf(id as string)))).toBe(words);
 });

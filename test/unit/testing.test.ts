@@ -44,6 +44,17 @@ describe("setMocks", () => {
     expect(await outputOf(read.advertiserName)).toBeUndefined();
   });
 
+  it.each([
+    ["nothing", undefined],
+    ['the string "abc"', "abc"],
+    ["-1", -1],
+  ])("an id that is read can't be %s", (words, id) => {
+    const read = () => advertising.ConversionEvent.get("read", id as never);
+    expect(read).toThrow(
+      `ConversionEvent "read":\n    id expected an integer from 0; got ${words}`,
+    );
+  });
+
   it("gives each member of a set an id, and fills its defaults", async () => {
     const set = new advertising.ConversionEventSet("funnel", {
       advertiserId: 7,

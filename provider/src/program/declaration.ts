@@ -228,10 +228,17 @@ export function withIds(of: AnyKind, args: Values) {
 }
 
 /**
- * The id of a resource that is only read, as a text, since Pulumi takes no numbers. The provider refuses a wrong id.
+ * The id of a resource that is only read, as a text, since Pulumi takes no numbers. A wrong one is told in words: the
+ * provider refuses an Output's.
  */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>) {
-  return pulumi
-    .output(id as pulumi.Input<pulumi.ID>)
-    .apply((known) => (isPlatformId(String(known)) ? String(known) : show(known)));
+  const textOf = (known: unknown) =>
+    isPlatformId(String(known)) ? String(known) : show(known);
+  return holdsOutput(id) ? pulumi.output(id).apply(textOf) : textOf(id);
+}
+
+/** @param id of a resource that is only read. @returns its problems. */
+export function readFindings(id: pulumi.Input<pulumi.ID>) {
+  if (typeof id !== "string" || isPlatformId(id)) return [];
+  return [`id expected an integer from 0; got ${id}`];
 }

@@ -43,6 +43,7 @@ import {
   type Finding,
   holdsOutput,
   optionFindings,
+  readFindings,
   withDeletionPolicy,
   withIds,
 } from "./declaration.js";
@@ -245,10 +246,10 @@ export function registrationOf(
   const program = currentProgram();
   const { id, parent, transformations = [] } = options;
   const given = withIds(kind, { ...args });
-  let declaration: Declaration = { title: "", lines: [] };
-  // For a resource that is only read, the provider checks the id.
-  if (id === undefined)
-    declaration = declare({ kind, name, args: given, options }, program.reading.settings);
+  const declaration: Declaration =
+    id === undefined
+      ? declare({ kind, name, args: given, options }, program.reading.settings)
+      : { title: labelOf(kind.name, name), lines: readFindings(id) };
   const context = program.add(declaration);
   // Names every output, so that the class has it even if the argument is left out.
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
@@ -265,7 +266,10 @@ export function registrationOf(
     return afterTransformations(kind, transformed);
   });
   const withLast = { ...options, transformations: [last, ...transformations] };
-  if (id !== undefined) return [type, name, properties, withLast];
+  if (id !== undefined) {
+    const read = pulumi.all([id, context]).apply(([known]) => known);
+    return [type, name, properties, { ...withLast, id: read }];
+  }
   const identity = identityText(internals.stackOfProgram(), {
     parentTypes: internals.typesOf(parent),
     name,
