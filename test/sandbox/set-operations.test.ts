@@ -1,5 +1,5 @@
 /** A set's members with more operations. What single resources share is in `operations.test.ts`, `search.test.ts`. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import {
   markOf,
@@ -292,6 +292,22 @@ describe("with the deletionPolicy and a known delete", () => {
     expect(await up(declared)).toBeUndefined();
     expect(live()).toEqual(["A", "C"]);
     expect(deleted().slice(-2).toSorted()).toEqual([a, b]);
+  });
+
+  it("if Pulumi can't be asked, what leaves it stays live, in the preview as in the `up`", async () => {
+    const { sandbox, engine, options, up } = await deleting();
+    await up(of({ a: A, b: B }));
+    engine.saved.trouble = "no rights";
+    vi.spyOn(console, "warn").mockReturnValue();
+    onTestFinished(() => void vi.restoreAllMocks());
+    const declared = of({ a: A });
+    const preview = await engine.preview(declared, options);
+    const { run } = await engine.up(declared, options);
+    for (const said of [preview, wordsOf(run)]) {
+      expect(said).toContain("isn't deleted, because Pulumi's record doesn't show whether");
+      expect(said).not.toContain("on the platform (deletionPolicy");
+    }
+    expect(sandbox.deletes).toBe(0);
   });
 
   const failed = { kind: "answer", status: 500, body: "" } as const;

@@ -159,6 +159,19 @@ describe("a single resource", () => {
     expect([opts.retainOnDelete, props.deletionPolicy]).toEqual([retains, stored]);
     // The engine would give the provider the state's argument, which may be another than the option follows from.
     expect(String(opts.ignoreChanges)).not.toContain("deletionPolicy");
+    const { warnings } = declared(
+      call({ ...EVENT, deletionPolicy: policy }, { options }),
+      deleting,
+    );
+    expect(warnings).toEqual(
+      policy === "delete" && stored === undefined
+        ? [
+            expect.stringMatching(
+              /^deletionPolicy "delete" has no effect beside the option /,
+            ),
+          ]
+        : [],
+    );
   });
 
   it("has a deletionPolicy that the program knows, and no deletedWith where a delete is known", () => {

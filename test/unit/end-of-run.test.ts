@@ -613,6 +613,17 @@ function unreadable() {
   return saved;
 }
 
+it("a record that takes longer than the engine waits is said", async () => {
+  const saved = new SavedStack(STACK);
+  saved.read = () => new Promise(() => undefined);
+  const run = newRun(PLATFORM, newFolder(), { saved, command: { command: "preview" } });
+  run.runtime.begin(refTo("kept"));
+  await run.close();
+  expect(run.told).toEqual([
+    { severity: "warn", urn: "", message: expect.stringContaining("Pulumi took too long") },
+  ]);
+});
+
 it("each provider's process warns about open creates of its own provider only", async () => {
   const inputs = { ...inputsOf("lost"), __sender: senderOf("", { run: EARLIER }) };
   const resource = { ...ofPlugin("lost", 0, "eu"), id: "", inputs };

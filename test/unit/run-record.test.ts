@@ -120,6 +120,13 @@ describe("the record", () => {
     expect(removedBy(record)).toEqual([]);
   });
 
+  it("that can't be read is said with the reason, also once the run is over", async () => {
+    const { record, warnings, clock } = start([new Error("no rights")]);
+    clock.sleep = () => Promise.reject(new Error("this run was cancelled"));
+    await record.state();
+    expect(warnings).toEqual([expect.stringContaining("can't be read: no rights. So ")]);
+  });
+
   it("is read again if it can't be read at once: the engine may be writing it", async () => {
     const { record, warnings, reads } = start([new Error("EOF"), exported()]);
     expect([await record.state(), reads(), warnings]).toMatchObject([{}, 2, []]);

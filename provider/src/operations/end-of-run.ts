@@ -42,6 +42,7 @@ import { LEFT_OUT, ObjectOperations, withFate } from "./execute.js";
 import {
   alsoBelongsTo,
   formerNameMessage,
+  LATE_RECORD,
   leavingNotice,
   leftOutMessage,
   notDeletedNotice,
@@ -127,13 +128,15 @@ function assertAliases({ deployment, record }: Runtime) {
 }
 
 export async function tellEnd(runtime: Runtime) {
-  const { record, command } = runtime;
+  const { record, command, messages } = runtime;
   if (!record.hasBegun) return;
   const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
   // Also in a refresh and a destroy: they close the journals, which this reads.
   const open = await Promise.race([record.open(), late]);
   const saved = record.arrived;
-  if (!open || !saved || (command && !isOfProgram(command))) return;
+  if (command && !isOfProgram(command)) return;
+  if (!open) messages.tellAt("warn", "", LATE_RECORD);
+  if (!open || !saved) return;
   // Without the command line, what a program doesn't declare may not be meant.
   if (command) await tellLeaving(runtime, command, saved, late);
   await tellUnclaimed(runtime, open, saved);

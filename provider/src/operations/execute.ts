@@ -363,8 +363,7 @@ export class ObjectOperations {
     if (command?.command === "up" && !isShown)
       why ??=
         "the program has no more resources of this package's classes, so no preview shows it";
-    if (!saved)
-      why ??= "Pulumi's record doesn't show whether it also belongs to another resource";
+    if (!saved) why ??= UNREADABLE;
     return why && withFate(kind, id, why);
   }
 
@@ -403,6 +402,7 @@ export class ObjectOperations {
     const isProgram = !command || isOfProgram(command);
     if (isLeftOut && deployment.isClaimedOrAdopted(kind, id)) return LEFT_OUT;
     if (!can.delete) return "advertising:operations has no delete";
+    if (record.isUnreadable) return UNREADABLE;
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
     // An id may be another account's.
     const all = saved?.allWith(kind.name, id) ?? [];
@@ -450,6 +450,8 @@ export function withFate(kind: Kind, id: string, why: string) {
   return `${why}. ${staysLive(kind, `Object ${id}`)}`;
 }
 
+const UNREADABLE =
+  "Pulumi's record doesn't show whether it also belongs to another resource";
 const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
 /** The comment knows it by its beginning. */
 export const OTHER_MAY_ADOPT = `${MAY_BE_ADOPTED}, of another provider`;

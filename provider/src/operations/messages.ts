@@ -201,7 +201,7 @@ export function namesakesMessage(all: readonly Namesake[]) {
   const sorted = all.toSorted((a, b) => natural(a.ref.shownName, b.ref.shownName));
   const lines = sorted.map(({ ref, open }) => `  ${ref.label}: ${whatIsOpen(open)}`);
   return [
-    `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name on the platform. This run creates nothing more.`,
+    `${count(all.length, "object isn't", "objects aren't")} created: an earlier run sent a create for the same kind, advertiser and name, as far as they are known. This run creates nothing more.`,
     ...cut(lines, MAX_LISTED),
     ...openAdvice(sorted),
     `Then run \`${inStack("pulumi up")}\`.`,
@@ -372,6 +372,10 @@ export function formerlyLeftNotice(
   const text = `\`${printable(shownName)}\` left ${objects} live before: ${listed(those)}.`;
   return notice("that left objects live before", { label }, text);
 }
+
+/** At the end of a preview or an `up`: the record has not arrived. */
+export const LATE_RECORD =
+  "Pulumi took too long to print what it has saved: what leaves the state may not be named.";
 
 /** At the end of a preview or an `up`: open creates that this run has not come to. @param all at least one. */
 export function unclaimedMessage(all: readonly OpenCreate[]) {

@@ -75,6 +75,7 @@ const SHARED_MS = 1000;
 export class RunRecord {
   /** The saved state, once it was read. */
   arrived: SavedState | undefined;
+  isUnreadable = false;
   /** An object of this provider that the state has under another account. */
   foreign: ExportedObject | undefined;
   /** The journals' creates for whose resource the state has another object. */
@@ -121,9 +122,10 @@ export class RunRecord {
         return saved;
       })
       .catch((error: Error) => {
+        this.isUnreadable = true;
         warn(
           `Pulumi's record of this stack can't be read: ${error.message}. ` +
-            "So only this machine's journal prevents a second create, and nothing is deleted. " +
+            "So only this machine's journal prevents a second create, nothing is deleted, and the ids of what leaves the state may not be named. " +
             `If a run of this stack was interrupted elsewhere, run \`${inStack(`${COMMAND} pending`)}\` first.`,
         );
         return undefined;
@@ -137,7 +139,10 @@ export class RunRecord {
     const beganMs = clock.monotonicMs();
     return read().catch(async (error) => {
       if (clock.monotonicMs() - beganMs > AT_ONCE_MS) throw error;
-      await clock.sleep(500);
+      // A plugin's run may be over.
+      await clock.sleep(500).catch(() => {
+        throw error;
+      });
       return read();
     });
   }

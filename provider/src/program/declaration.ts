@@ -139,15 +139,23 @@ function formerKeysOf({ kind, name, options }: Call) {
  * `ignoreChanges` would give the provider the state's argument, and the option follows from the program's: so it keeps.
  */
 export function withDeletionPolicy(args: Values, options: pulumi.CustomResourceOptions) {
-  const { retainOnDelete, ignoreChanges: ignored = [], ...others } = options;
-  const ignoreChanges = ignored.filter((path) => !path.includes("deletionPolicy"));
+  const { retainOnDelete: _, ignoreChanges: ignored = [], ...others } = options;
+  const ignoreChanges = ignored.filter((path) => !isDeletionPolicy(path));
   const opts: pulumi.CustomResourceOptions = { ...others, ignoreChanges };
-  const retains = Object.hasOwn(options, "retainOnDelete") && retainOnDelete !== false;
-  const keeps = retains || ignoreChanges.length < ignored.length;
-  const props = keeps ? { ...args, deletionPolicy: undefined } : args;
+  const props = keepsObjects(options) ? { ...args, deletionPolicy: undefined } : args;
   // By default nothing is deleted on the platform: previews then show Pulumi's own [retain].
   if (!asksToDelete(props)) opts.retainOnDelete = true;
   return { props, opts };
+}
+
+function keepsObjects({ ignoreChanges = [], ...options }: pulumi.CustomResourceOptions) {
+  const retains = Object.hasOwn(options, "retainOnDelete");
+  const isKept = retains && options.retainOnDelete !== false;
+  return isKept || ignoreChanges.some(isDeletionPolicy);
+}
+
+function isDeletionPolicy(path: string) {
+  return path.includes("deletionPolicy");
 }
 
 /**
@@ -180,10 +188,13 @@ export function optionFindings(
       "deletedWith",
       "isn't supported with a delete in advertising:operations. Remove this option",
     );
-  if (deletes && !canDelete)
+  let without = "";
+  if (!canDelete) without = "without a delete in advertising:operations";
+  if (keepsObjects(options)) without = "beside the option retainOnDelete or ignoreChanges";
+  if (deletes && without !== "")
     warnings.push({
       property: "deletionPolicy",
-      reason: '"delete" has no effect without a delete in advertising:operations',
+      reason: `"delete" has no effect ${without}`,
     });
   if (customTimeouts)
     warnings.push({ property: "customTimeouts", reason: TIMEOUTS_IGNORED });

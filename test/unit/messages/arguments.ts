@@ -4,7 +4,11 @@ import * as pulumi from "@pulumi/pulumi";
 import * as state from "@pulumi/pulumi/runtime/state.js";
 import { vi } from "vitest";
 import * as advertising from "../../../provider/src/index.js";
-import { optionFindings } from "../../../provider/src/program/declaration.js";
+import {
+  optionFindings,
+  readFindings,
+  readIdOf,
+} from "../../../provider/src/program/declaration.js";
 import { expectOneCopy } from "../../../provider/src/program/program.js";
 import { typesOf } from "../../../provider/src/program/pulumi-internals.js";
 import { problemMessages } from "../../../provider/src/rules/index.js";
@@ -108,6 +112,11 @@ export const args: Examples = {
     ),
   "a deletionPolicy without a known delete": () =>
     problemMessages(optionFindings({}, true, false).warnings).join("\n"),
+  "a plain id of `.get` that isn't one": () => readFindings(readIdOf("shop")).join("\n"),
+  "a deletionPolicy beside an option that keeps": () =>
+    problemMessages(optionFindings({ retainOnDelete: true }, true, true).warnings).join(
+      "\n",
+    ),
   "a set whose arguments are wrong": () =>
     refused(
       () =>

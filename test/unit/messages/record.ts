@@ -1,6 +1,7 @@
 /** Why what Pulumi has saved can't be read. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { LATE_RECORD } from "../../../provider/src/operations/messages.js";
 import { RunRecord } from "../../../provider/src/operations/run-record.js";
 import { readExport } from "../../../provider/src/record/export.js";
 import { runPulumi } from "../../../provider/src/record/pulumi.js";
@@ -45,5 +46,6 @@ export const record: Examples = {
     await record.state();
     return said.join("\n");
   },
+  "it takes too long": () => LATE_RECORD,
   "it prints something else": () => rejectionOf(readRecord("dev", {}, async () => "Hello")),
 };
