@@ -1,8 +1,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { argumentsOf, inRoot, Problem, run, runMain } from "./lib/base.mjs";
-import { writeArchives } from "./release/archives.mjs";
+import {
+  argumentsOf,
+  expectInstalled,
+  inRoot,
+  Problem,
+  run,
+  runMain,
+} from "./lib/base.mjs";
 import { PLATFORMS } from "./release/executables.mjs";
 import { factsOf } from "./release/facts.mjs";
 import { packPackage } from "./release/npm-package.mjs";
@@ -35,6 +41,8 @@ await runMain(async () => {
   });
   const parts = chosen("parts", values.parts, PARTS);
   const platforms = chosen("platforms", values.platforms, Object.keys(PLATFORMS));
+  expectInstalled("rolldown");
+  const { writeArchives } = await import("./release/archives.mjs");
   const out = resolve(values.out);
   const scratch = mkdtempSync(join(tmpdir(), "advertising-release-"));
   try {

@@ -1,6 +1,6 @@
 /** Shared by all scripts. They start on Node.js 20 with nothing installed, so they use only Node.js itself. */
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,6 +51,12 @@ export class Problem extends Error {
     super(message);
     this.exitCode = exitCode;
   }
+}
+
+/** Stops if a package is missing that only changes of this repository need: `npm start` leaves those out. */
+export function expectInstalled(name) {
+  if (!existsSync(inRoot("node_modules", name, "package.json")))
+    throw new Problem(`The package ${name} isn't installed. Run \`npm run setup\` first.`);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The scripts that people run: `--help` prints how, and a wrong option is one line above that. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -33,4 +33,24 @@ it.each(READERS)("%s with an unknown option", (script) => {
   expect([status, stdout]).toEqual([2, ""]);
   expect(stderr).toMatch(/^\n?Unknown option '--nonsense'\.\nUsage: n/);
   expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+it("release and lint say what `npm start` has left out", () => {
+  const clone = mkdtempSync(join(tmpdir(), "clone-"));
+  onTestFinished(() => rmSync(clone, { recursive: true }));
+  for (const path of ["scripts", "package.json", "provider/package.json"])
+    cpSync(resolve(scripts, "..", path), join(clone, path), { recursive: true });
+  const inClone = (name: string, ...args: string[]) => {
+    const file = join(clone, "scripts", `${name}.mjs`);
+    return spawnSync(process.execPath, [file, ...args], { encoding: "utf8" });
+  };
+  expect(inClone("release", "--help")).toMatchObject({ status: 0, stderr: "" });
+  for (const [script, missing] of [
+    ["release", "rolldown"],
+    ["lint", "@biomejs/biome"],
+  ] as const)
+    expect(inClone(script)).toMatchObject({
+      status: 1,
+      stderr: `\nThe package ${missing} isn't installed. Run \`npm run setup\` first.\n`,
+    });
 });
