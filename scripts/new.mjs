@@ -9,10 +9,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, delimiter, join, relative, resolve } from "node:path";
+import { basename, delimiter, dirname, join, relative, resolve } from "node:path";
 import {
   argumentsOf,
+  ask,
   inRoot,
+  isAtLeast,
   isWindows,
   languagesFolder,
   Problem,
@@ -47,7 +49,7 @@ const TEMPLATE_TAG = /^config:\n +pulumi:tags:\n +value:\n +pulumi:template: .*\
 await runMain(async () => {
   const { positionals } = argumentsOf(USAGE, { allowPositionals: true });
   const { folder, language } = readArguments(positionals);
-  const { cli, env: runEnvironment } = await setUp({ forTests: false });
+  const { node, cli, env: runEnvironment } = await setUp({ forTests: false });
   const folders = [cli, ...(language === "yaml" ? await yamlHost(cli) : [])];
   const env = environmentFor(folder, folders, runEnvironment);
   console.log(`Project: making it in ${folder}, and installing its dependencies …`);
@@ -71,7 +73,7 @@ await runMain(async () => {
   } finally {
     rmSync(template, { recursive: true, force: true });
   }
-  showNext(folder, folders);
+  showNext(folder, [...folders, ...ownNode(node)]);
 });
 
 function readArguments([given, language = "typescript", ...rest]) {
@@ -94,6 +96,18 @@ async function yamlHost(cli) {
   if (places.some((place) => place && existsSync(join(place, host)))) return [];
   await buildLanguages();
   return [languagesFolder];
+}
+
+/** The folder of the Node.js that this repository brings, with a warning, if the user's is older than the package needs. */
+function ownNode(node) {
+  // While npm runs a script, the first `node` on PATH is this repository's. npm names the one that runs it.
+  const version = ask(process.env.npm_node_execpath ?? process.execPath, ["--version"]);
+  const needed = readJson(inRoot("provider", "package.json")).engines.node;
+  if (isAtLeast(version, needed)) return [];
+  console.warn(`
+Your Node.js is ${version}. The project needs ${needed.slice(2)} or later, so the \`export PATH\` below puts this repository's
+${ask(node, ["--version"])} first. In the long run, install your own: https://nodejs.org/`);
+  return [dirname(node)];
 }
 
 /** The stack's state is in the project's folder. The home is the user's, where Pulumi notes which stack is selected. */

@@ -1,7 +1,7 @@
 /** `npm run new`: a project of one's own, from a template of Pulumi's, in one command. pipelines.test.ts makes one in TypeScript. */
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { expect, it } from "vitest";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
+import { expect, it, vi } from "vitest";
 import { hostOf, useLanguages } from "../support/languages.js";
 import { lifeOf, runNew } from "../support/new-project.js";
 import { useTemporaryFolder } from "../support/packed.js";
@@ -28,10 +28,25 @@ it("the README has the same commands, at most five to the first preview", async 
   expect(rows.map(([, yaml]) => yaml)).toEqual(["npm run new ../shop yaml", ...rest]);
 });
 
+/** `npm run new` with this as the Node.js that runs npm. */
+function useNode(version: string) {
+  const node = join(temporary(), "node");
+  writeFileSync(node, `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
+  vi.stubEnv("npm_node_execpath", node);
+}
+
 it("YAML: previews at once, and applies against the sandbox", async (context) => {
   hostOf("yaml", context);
+  useNode("v20.20.2");
   const sandbox = await useSandbox();
-  expect(await lifeOf(temporary(), "yaml-shop", "yaml", sandbox)).toContain("5 to create");
+  const { output, preview } = await lifeOf(temporary(), "yaml-shop", "yaml", sandbox);
+  expect(output).toContain(
+    "\nYour Node.js is v20.20.2. The project needs 22.19.0 or later",
+  );
+  const [, path = ""] = /^ {2}export PATH="(.*):\$PATH"$/m.exec(output) ?? [];
+  const own = join(repository, "node_modules/node/bin");
+  if (!process.env.OWN_NODE) expect(path.split(delimiter).at(-1)).toBe(own);
+  expect(preview).toContain("5 to create");
   expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 2, eventPosts: 3 });
 });
 

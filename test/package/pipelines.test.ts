@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Comment, serveComments } from "../support/comments.js";
 import { lifeOf } from "../support/new-project.js";
@@ -30,8 +30,10 @@ const temporary = useTemporaryFolder();
 const project = () => join(temporary(), "starter");
 
 it("`npm run new`: the project previews at once, and applies against the sandbox", async () => {
+  vi.stubEnv("npm_node_execpath", process.execPath);
   const sandbox = await useSandbox();
-  const preview = await lifeOf(temporary(), "starter", "typescript", sandbox);
+  const { output, preview } = await lifeOf(temporary(), "starter", "typescript", sandbox);
+  expect(output).not.toContain("Your Node.js");
   expect(preview).toContain("7 to create");
   expect(sandbox).toMatchObject({ logins: 1, advertiserPosts: 2, eventPosts: 3 });
 });

@@ -22,13 +22,16 @@ export async function runNew(parent: string, ...args: readonly string[]) {
   return { ...ended, environment };
 }
 
-/** Makes a project, and previews and applies it with what the command says, and its settings but for the address. */
+/**
+ * Makes a project, and previews and applies it with what the command says, and its settings but for the address.
+ * @returns what the command printed, and the preview.
+ */
 export async function lifeOf(
   parent: string,
   name: string,
   language: string,
   sandbox: Sandbox,
-): Promise<string> {
+) {
   const { code, output, environment } = await runNew(parent, name, language);
   expect(code, output).toBe(0);
   const [, line = ""] = /^ {2}export (PULUMI_BACKEND_URL=.*?) {2}/m.exec(output) ?? [];
@@ -51,5 +54,5 @@ export async function lifeOf(
   expect(written).toMatch(/advertising:password:\n +secure: /);
   writeFileSync(settings, written.replace("http://127.0.0.1:8787", sandbox.url));
   await well(pulumi("up --yes --skip-preview"));
-  return preview;
+  return { output, preview };
 }
