@@ -15,7 +15,7 @@ import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { type Comment, serveComments } from "../support/comments.js";
 import { lifeOf } from "../support/new-project.js";
 import { projectEnvironment, useTemporaryFolder } from "../support/packed.js";
-import { page } from "../support/pages.js";
+import { codeBlocksOf, page } from "../support/pages.js";
 import { github, gitlab, type Pipeline } from "../support/pipelines.js";
 import {
   newStack,
@@ -47,6 +47,23 @@ it("examples/starter: `npm ci` works, and its unit tests and its checks pass, al
   const scripts = ["npm ci --dry-run --prefer-offline", ...checks, adding, ...checks];
   const { code, output } = await runAll(scripts, projectEnvironment());
   expect(code, output).toBe(0);
+});
+
+it("examples/starter: its unit tests see the adopted events of docs/teams.md, which are in a set", async () => {
+  const text = page("docs/teams.md").text.replaceAll(/^ {3}/gm, ""); // within its steps
+  const blocks = codeBlocksOf({ path: "docs/teams.md", text });
+  const last = (language: string) =>
+    blocks.findLast((block) => block.language === language)?.code ?? "";
+  const write = (name: string, content: string) =>
+    writeFileSync(join(project(), name), content);
+  write("index.ts", last("ts"));
+  write("events.csv", last("csv"));
+  const good = await runAll(["npm test"], projectEnvironment());
+  expect(good.code, good.output).toBe(0);
+  write("events.csv", last("csv").replace("604800", "2592000"));
+  const { code, output } = await runAll(["npm test"], projectEnvironment());
+  expect(code).not.toBe(0);
+  expect(output).toContain("looks back for two weeks at most");
 });
 
 async function stackOf(sandbox: Sandbox): Promise<TestStack> {
