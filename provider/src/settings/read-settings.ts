@@ -137,7 +137,7 @@ function readSetting(
     if (secret && source.mayLackPassword)
       warnings.push(
         `${label} is not set. This preview needs none. ` +
-          `To set it for \`pulumi up\` (or set ${variable}):\n  ${inStack(command)}`,
+          `For \`pulumi up\`, set ${variable}, or:\n  ${inStack(command)}`,
       );
     else if (required && !source.mayLackAll)
       refuse(`is required (or ${variable}): ${expected}`);
