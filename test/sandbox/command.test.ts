@@ -165,6 +165,13 @@ describe("the process", () => {
   });
 });
 
+it("a port that is taken is refused, with what to do", async () => {
+  const { port } = await useSandbox();
+  const { code, output } = await run(["--port", String(port)]);
+  expect(output).toMatch(/EADDRINUSE.*\nEnd what listens there, or name another --port\n$/);
+  expect(code).toBe(2);
+});
+
 const objects = {
   advertisers: [
     { id: 1, active: true, advertiser_name: "Acme Shoes" },

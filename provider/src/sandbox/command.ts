@@ -71,7 +71,9 @@ Send commands from another terminal: ${OWN_COMMAND} list --port ${sandbox.port}`
 
 // The reader may close the pipe (`head`); a sandbox keeps running.
 process.stdout.on("error", () => undefined);
-main().catch((error: Error) => {
-  console.error(`advertising-sandbox: ${error.message}\nSee advertising-sandbox --help`);
+main().catch(({ code, message }: NodeJS.ErrnoException) => {
+  let advice = "See advertising-sandbox --help";
+  if (code === "EADDRINUSE") advice = "End what listens there, or name another --port";
+  console.error(`advertising-sandbox: ${message}\n${advice}`);
   process.exitCode = 2;
 });

@@ -41,11 +41,10 @@ const KNOWN_OPERATIONS = new Map<string, SandboxOperation>([
 export function routeOf(method: string, url: string, hasOperations: boolean): Route {
   const [path = "", query] = url.split("?");
   const { noun, id }: { noun?: Noun; id?: string } = OBJECTS.exec(path)?.groups ?? {};
-  const objects = id === undefined ? "all" : "one";
   let operation: SandboxOperation | undefined;
-  if (method === "POST" && id === undefined) operation = noun;
-  else if (hasOperations && noun !== undefined)
-    operation = KNOWN_OPERATIONS.get(`${method} ${objects}`);
+  if (method === "POST" && !id) operation = noun;
+  else if (hasOperations && noun)
+    operation = KNOWN_OPERATIONS.get(`${method} ${id ? "one" : "all"}`);
   // Below any prefix: the path of a 2.0 login isn't documented.
   if (method === "POST" && path.endsWith("/authenticate")) operation = "authenticate";
   return { operation, noun, id: Number(id), filters: new URLSearchParams(query) };
@@ -121,7 +120,7 @@ export class Platform {
     const body = asRecord(request.body);
     const { operation, noun } = route;
     if (operation === "authenticate") return this.#logIn(body);
-    if (operation === undefined || noun === undefined)
+    if (!operation || !noun)
       return failure(404, `there is no ${request.method} ${request.path}`);
     const cookies = this.#admit(request);
     if (!cookies) return failure(401, "Your session has expired. Please log in.");

@@ -168,14 +168,14 @@ export class Sandbox {
       created: undefined,
     };
     this.requests.push(request);
-    if (operation !== undefined) this[COUNTERS[operation]]++;
+    if (operation) this[COUNTERS[operation]]++;
     const fault = operation && this.#faults.find((each) => each.takes(operation));
     const body = await text(incoming).catch(() => undefined);
     // The client disconnected before it had sent everything.
     if (body === undefined) return;
     request.body = jsonIn(body) ?? body;
     const { latencyMs } = this.#options;
-    if (operation !== undefined && latencyMs > 0) await sleep(latencyMs);
+    if (operation && latencyMs > 0) await sleep(latencyMs);
 
     let answer: SandboxAnswer | undefined = success({});
     if (!fault || fault.rule.act) {

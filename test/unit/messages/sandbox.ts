@@ -58,6 +58,12 @@ export const sandbox: Examples = {
   "advertising-sandbox --help": () => printed("--help"),
   "advertising-sandbox list, without a port": () => printed("list"),
   "an account without a password": () => printed("--account", "b@example.com"),
+  "a port that is taken": async () => {
+    const sandbox = await startSandbox();
+    const output = await printed("--port", String(sandbox.port));
+    await sandbox.close();
+    return output;
+  },
   "advertising-sandbox": () => startedIn(repository),
   "advertising-sandbox, in a folder without the package": () => startedIn(tmpdir()),
   "its commands": () =>
