@@ -73,7 +73,7 @@ export function writeReadme({ facts: { version }, out }) {
 Advertisers and conversion events of an advertising platform, for Pulumi. You need the Pulumi CLI ${pulumi} or later.
 \`sha256sum --check SHA256SUMS\` checks these files.
 
-Below, a sandbox on your machine stands in for the platform. A preview sends nothing, so it needs neither of them.
+Below, a sandbox on your machine stands in for the platform. A preview sends nothing, so it needs neither sandbox nor platform.
 
 ## Start
 
