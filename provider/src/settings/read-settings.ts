@@ -76,7 +76,9 @@ export function readSettings(source: SettingsSource): SettingsReading {
   for (const key of keys.filter((each) => !Object.hasOwn(SETTINGS, each)))
     problems.push({
       source: labelOf(source, key),
-      reason: `is not a known setting (${didYouMean(key, SETTING_NAMES)})`,
+      reason: key.startsWith("operations.")
+        ? "was set without --path"
+        : `is not a known setting (${didYouMean(key, SETTING_NAMES)})`,
       command: `pulumi config rm ${NAMESPACE}:${key}`,
     });
   return {

@@ -52,6 +52,7 @@ export const settings: Examples = {
         operations: "GET rest/event/{id}",
         baseurl: "https://platform.example.com",
         colour: "red",
+        "operations.event.reed": "GET x",
       },
       {
         ADVERTISING_PASSWORD: "pw\n",
