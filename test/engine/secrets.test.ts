@@ -3,8 +3,9 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { SandboxAnswerer } from "../../provider/src/sandbox/index.js";
+import { senderIn } from "../../provider/src/state/index.js";
 import { jsonAnswer } from "../support/installation.js";
-import { eventsProgram, newStack, program, useSandbox } from "../support/stack.js";
+import { eventsProgram, newStack, program, useSandbox, well } from "../support/stack.js";
 
 const password = 'needle/p"ss wörd+&=';
 
@@ -157,4 +158,19 @@ it("secret arguments, alone and in a set: refused with an echo, unresolved, and 
   const resolved = await upHidden();
   expect(resolved.code, resolved.output).toBe(0);
   expect(sandbox).toMatchObject({ advertiserPosts: 1, eventPosts: 2 });
+});
+
+it("a transformation that makes everything secret leaves plain who sends", async () => {
+  const sandbox = await useSandbox();
+  const all = `pulumi.runtime.registerStackTransformation(({ props, opts }) => ({
+    props: Object.fromEntries(Object.entries(props).map(([name, value]) => [name, value && pulumi.secret(value)])),
+    opts,
+  }));`;
+  const one = `new advertising.Advertiser("a", { advertiserName: "A" });`;
+  const stack = await newStack(program(`${all}\n${one}`), { sandbox });
+  await well(stack.up());
+  const { resources = [] } = await stack.deployment();
+  const { inputs } = resources.find(({ urn }) => urn.endsWith("::a")) ?? {};
+  expect(senderIn(inputs ?? {})).toMatchObject({ account: expect.stringContaining(" ") });
+  expect(sandbox.creates).toBe(1);
 });

@@ -140,3 +140,31 @@ it.skipIf(process.env.KILLS === undefined)(
     await expectEachOnce(other, sandbox, 3, "after all");
   },
 );
+
+it("an inline program with a mistake ends, also if it reads something", async () => {
+  const sandbox = await useSandbox();
+  const stack = await newStack("", { sandbox });
+  stack.setEnvironment({ NODE_PATH: resolve(import.meta.dirname, "../../node_modules") });
+  stack.write(
+    "inline.cjs",
+    `
+const { LocalWorkspace } = require("@pulumi/pulumi/automation");
+${program(`
+const inline = async () => {
+  const read = advertising.ConversionEvent.get("x", 3);
+  new advertising.Advertiser("x", { advertiserName: "" });
+  return { read: read.eventId };
+};`)}
+LocalWorkspace.createOrSelectStack({ stackName: "dev", projectName: "inline", program: inline })
+  .then((stack) => stack.preview())
+  .catch(({ message }) => console.log(message));`,
+  );
+  const { output } = await runProcess(
+    "node",
+    ["inline.cjs"],
+    stack.programFolder,
+    stack.environment,
+  );
+  expect(output).toContain("advertiserName expected");
+  expect(sandbox.creates).toBe(0);
+});

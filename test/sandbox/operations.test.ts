@@ -575,6 +575,18 @@ it("an object that is gone leaves the state, and is an error for .get, which oth
   ]);
 });
 
+it("what is read twice is compared in a refresh", async () => {
+  const { sandbox, engine, next } = await start();
+  const { props: outputs = {} } = await next().event.read("2", {});
+  for (const name of ["one", "two"])
+    engine.saved.set(engine.ref.urn.replace("purchase", name), {
+      ...{ id: "2", inputs: {}, outputs, isRead: true },
+    });
+  Object.assign(sandbox.events[0] ?? {}, { value: 99 });
+  const { props } = await next().event.read("2", outputs as Values);
+  expect(props).toMatchObject({ value: 99 });
+});
+
 it("without a password .get reads nothing in a preview, and is an error elsewhere", async () => {
   const { engine } = await start();
   const readIn = (command: string) => {

@@ -156,3 +156,16 @@ describe("the classes and the plugin have an event of one name", () => {
     expect(asked).not.toContain('named "Buy"');
   });
 });
+
+it("two accounts may have objects of one id: each provider asks about its own", async () => {
+  const { sandbox, folder, on } = await start();
+  const there = await operatedSandbox();
+  const one = on("one", new EventEngine(sandbox, folder, "a"));
+  const two = on("two", new EventEngine(there, folder, "b"));
+  const declared = { eventName: "E", value: 1, advertiserId: 1 };
+  for (const each of [one, two]) expect((await each.up(declared)).error).toBeUndefined();
+  expect([one.state?.id, two.state?.id]).toEqual(["2", "2"]);
+  expect((await two.refresh(DELETES_ONLY)).error).toBeUndefined();
+  expect(await two.destroy(DELETES_ONLY)).toBeUndefined();
+  expect([one.state?.id, two.state, sandbox.deletes]).toEqual(["2", undefined, 0]);
+});

@@ -121,5 +121,32 @@ describe.each(RESOURCE_FORMS)(
         expect(sandbox.eventPosts).toBe(2);
       },
     );
+
+    it("isn't stopped by a run of the original that is still going on", async () => {
+      const sandbox = await operatedSandbox();
+      const folder = newFolder();
+      const [other, e] = ["other", "e"].map(
+        (name) => new SingleObjectFixture(form, sandbox, folder, name),
+      ) as [SingleObjectFixture, SingleObjectFixture];
+      expect((await other.up({ eventName: "Other" })).error).toBeUndefined();
+      const copied = e.engine.saved.copy();
+      const run = e.engine.newRun();
+      run.runtime.begin(e.engine.ref, true);
+      await run.runtime.journal().recordSending({
+        ...{
+          key: e.engine.ref.key,
+          run: run.runtime.runName,
+          mark: "m",
+          at: "",
+          body: "b",
+        },
+      });
+      e.engine.backend = copied;
+      const there = { environment: { PULUMI_BACKEND_URL: "file:///other" } };
+      expect(await e.preview({}, there)).not.toContain("unknown");
+      expect((await e.up({}, there)).error).toBeUndefined();
+      expect(sandbox.eventPosts).toBe(2);
+      await run.close();
+    });
   },
 );

@@ -110,6 +110,10 @@ describe("the record", () => {
   it("is the selected stack's if the organization isn't known", async () => {
     const { resources } = await readRecord("organization/shop/dev", where, ofCloud(EXPORT));
     expect(resources).toHaveLength(1);
+    const pending_operations = [{ type: "creating", resource: storedEvent("buy", 1) }];
+    const empty = JSON.stringify({ version: 3, deployment: { pending_operations } });
+    const { pending } = await readRecord("organization/shop/dev", where, ofCloud(empty));
+    expect(pending).toHaveLength(1);
   });
 
   it.each([

@@ -105,13 +105,12 @@ async function readStackCreates(choice: StateChoice, before?: StackCreates) {
     if (from === before?.saved.time) await renew(path, saved.time).catch(() => undefined);
   const place = stackPlace(stack, process.env, projectFolder(choice));
   const folder = stateFolder();
-  const journals = findJournals({ folder }, place, saved.runs).flatMap((found) => {
-    try {
-      return readFound(found, saved.runs) ?? [];
-    } catch (error) {
-      throw journalErrorFrom(found.path, error, "");
-    }
-  });
+  const found = findJournals({ folder }, place, saved.runs).map((each) =>
+    readFound(each, saved.runs, { folder }).catch((error) => {
+      throw journalErrorFrom(each.path, error, "");
+    }),
+  );
+  const journals = (await Promise.all(found)).filter((each) => each !== undefined);
   return stackCreatesIn(saved, journals, stack);
 }
 

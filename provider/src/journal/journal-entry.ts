@@ -7,7 +7,6 @@
 import { asRecord, jsonIn } from "../base/index.js";
 import { readPrivate, systemDisk } from "../files/index.js";
 import type { NotedCreate, NotedRun } from "../plan/index.js";
-import type { FoundJournal } from "./places.js";
 
 export type JournalEntry = NotedCreate;
 
@@ -49,27 +48,6 @@ export class DamagedJournal extends Error {}
 export function readJournal(path: string, disk = systemDisk) {
   const text = readPrivate(path, disk);
   return text === undefined ? undefined : parseJournal(text, path);
-}
-
-/**
- * Reads a journal that may be about a stack. One of another place is, if its run began with this state: somebody has copied
- * it, and it may go on at both places. So nothing proves then that the journal is this state's.
- * @param runs the runs that Pulumi's record names. @returns undefined if it's about another stack.
- * @throws as {@link readJournal}; not for another place's.
- */
-export function readFound(
-  { path, isOurs }: FoundJournal,
-  runs: ReadonlySet<string>,
-  disk = systemDisk,
-): RunJournal | undefined {
-  if (isOurs) return readJournal(path, disk);
-  try {
-    const journal = readJournal(path, disk);
-    if (!journal?.stateRuns?.some((run) => runs.has(run))) return undefined;
-    return { ...journal, stateRuns: [], hasCheckpoints: true };
-  } catch {
-    return undefined;
-  }
 }
 
 /** @throws as {@link readJournal}. */

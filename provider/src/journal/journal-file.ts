@@ -3,7 +3,8 @@
  */
 import { JournalError, joined, shellWord } from "../base/index.js";
 import { acquireLock, cureFor, type LockOptions, systemDisk } from "../files/index.js";
-import { DamagedJournal } from "./journal-entry.js";
+import { DamagedJournal, type RunJournal, readJournal } from "./journal-entry.js";
+import type { FoundJournal } from "./places.js";
 
 export interface JournalOptions extends LockOptions {
   /** The folder of all journals. */
@@ -32,6 +33,28 @@ export async function awaitEnd(path: string, options: JournalOptions) {
     (await acquireLock(lock, { ...options, onWait })).release();
   } catch (error) {
     throw journalErrorFrom(path, error);
+  }
+}
+
+/**
+ * Reads a journal that may be about a stack. One of another place is, if its run began with this state, and has ended:
+ * somebody has copied the state, and it may go on at both places. So nothing proves then that the journal is this state's.
+ * @param runs the runs that Pulumi's record names. @returns undefined if it's about another stack.
+ * @throws as {@link readJournal}; not for another place's.
+ */
+export async function readFound(
+  { path, isOurs }: FoundJournal,
+  runs: ReadonlySet<string>,
+  options: JournalOptions,
+): Promise<RunJournal | undefined> {
+  if (isOurs) return readJournal(path, options.disk);
+  try {
+    const journal = readJournal(path, options.disk);
+    if (!journal?.stateRuns?.some((run) => runs.has(run))) return undefined;
+    await awaitEnd(path, { ...options, maxWaitMs: 0 });
+    return { ...journal, stateRuns: [], hasCheckpoints: true };
+  } catch {
+    return undefined;
   }
 }
 

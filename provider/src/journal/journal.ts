@@ -42,13 +42,13 @@ import {
   parseJournal,
   type RunHeader,
   type RunJournal,
-  readFound,
 } from "./journal-entry.js";
 import {
   awaitEnd,
   type JournalOptions,
   journalErrorFrom,
   lockPath,
+  readFound,
 } from "./journal-file.js";
 import { findJournals, journalPath, type StackPlace } from "./places.js";
 
@@ -143,7 +143,7 @@ export class Journal {
         for (const each of findJournals(options, of.place, runs)) {
           path = each.path;
           if (path === this.path) continue;
-          const journal = readFound(each, runs, options.disk);
+          const journal = await readFound(each, runs, options);
           // Another provider's process of this run.
           const isSibling = of.engine !== undefined && journal?.engine === of.engine;
           if (!journal || isSibling) continue;

@@ -134,8 +134,7 @@ export async function deleteResource(
 ) {
   const { id, properties } = leaving;
   const { eventIds, left, unresolved } = readStored(resource, id, properties);
-  const isPassed = isResource(resource, id, properties);
-  runtime.record.notePassed(isPassed);
+  runtime.record.notePassed(isResource(resource, id, properties));
   const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
   if (ref) {
     runtime.begin(ref);
@@ -146,16 +145,15 @@ export async function deleteResource(
   // A set's own id means nothing to people.
   const isSet = "member" in resource;
   if (ref && !isSet) label += ` (${id})`;
-  const saved = await runtime.record.state();
-  for (const each of saved?.withId(id).filter(isPassed) ?? [])
+  for (const each of await resourcesLike(resource, runtime, id, properties))
     assertSameAccount(runtime, accountIn(each), `The state has ${label}`);
   const operations = new ObjectOperations(kindOf(resource), runtime);
   const wanted = [...eventIds].map(([key, object]) => {
     return { key, id: object, ref: ref && objectRef(ref, key) };
   });
-  const { deployment } = runtime;
+  const { deployment, record } = runtime;
   // Only the engine's own options replace a set. The end of the run shows which of its events nothing has then.
-  if (isSet && ref && saved && deployment.isInProgram(ref.key)) {
+  if (isSet && ref && (await record.state()) && deployment.isInProgram(ref.key)) {
     for (const each of wanted) deployment.staying.add(operations.kind, each.id);
   } else {
     // After an error the state keeps the whole set, so the next run deletes the other objects too.
@@ -194,7 +192,7 @@ async function assertResolved(
 }
 
 /** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */
-export function isResource(of: AnyKind, id: string, properties: Values) {
+function isResource(of: AnyKind, id: string, properties: Values) {
   return ({ type, id: other, outputs = {} }: Resource) =>
     resourceOfType(type) === of &&
     other === id &&
@@ -202,6 +200,18 @@ export function isResource(of: AnyKind, id: string, properties: Values) {
       ([name, value]) =>
         !isPlain(value) || isSecret(outputs[name]) || outputs[name] === value,
     );
+}
+
+/** The resources in the record that may be the one which the engine passes to a call of this provider. */
+export async function resourcesLike(
+  of: AnyKind,
+  { record, provider }: Runtime,
+  id: string,
+  properties: Values,
+) {
+  const isPassed = isResource(of, id, properties);
+  const all = (await record.state())?.withId(id) ?? [];
+  return all.filter((each) => isPassed(each) && providerIn(each) === provider);
 }
 
 /** The resource that the engine deletes, by Pulumi's record; undefined if that isn't sure. */

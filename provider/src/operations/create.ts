@@ -227,7 +227,8 @@ function ownershipConflict(
   if (formerIds.includes(id)) return "this resource had before";
   const inRun = runtime.deployment.holderOf(kind, id);
   const saved = runtime.record.arrived?.allWith(kind.name, id).find((each) => {
-    return each.ref.key !== ref.key || each.resource.delete;
+    const isOther = each.ref.key !== ref.key || each.resource.delete;
+    return isOther && runtime.isSameAccount(accountIn(each.resource));
   });
   const holder = inRun ?? saved?.ref.key;
   if (holder !== undefined && inRun !== ref.key)

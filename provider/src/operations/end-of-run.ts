@@ -135,7 +135,7 @@ export async function tellEnd(runtime: Runtime) {
   const open = await Promise.race([record.open(), late]);
   const saved = record.arrived;
   if (command && !isOfProgram(command)) return;
-  if (!open) messages.tellAt("warn", "", LATE_RECORD);
+  if (!open && !saved) messages.tellAt("warn", "", LATE_RECORD);
   if (!open || !saved) return;
   // Without the command line, what a program doesn't declare may not be meant.
   if (command) await tellLeaving(runtime, command, saved, late);

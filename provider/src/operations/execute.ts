@@ -351,19 +351,19 @@ export class ObjectOperations {
     const holders = saved?.holdersOf(kind.name, id) ?? [];
     // A resource of the other face may have the same key.
     const inState = holders.filter((each) => {
-      return each.ref.urn !== ref?.urn && each.resource.id !== setId;
+      const isOther = each.ref.urn !== ref?.urn && each.resource.id !== setId;
+      return isOther && runtime.isSameAccount(accountIn(each.resource));
     });
     const others = new Set(inState.map((each) => each.ref.key));
     // An interrupted run may have left a delete of what this resource has again.
     if (claimer !== undefined) others.add(claimer);
     if (others.size > 0) return alsoBelongsTo([...others]);
-    let why = this.whyKept(target, properties, saved);
+    let why = saved ? this.whyKept(target, properties, saved) : UNREADABLE;
     // Only after a check does a preview of the classes have a process, which could tell.
     const isShown = provider !== undefined || deployment.hasChecked;
     if (command?.command === "up" && !isShown)
       why ??=
         "the program has no more resources of this package's classes, so no preview shows it";
-    if (!saved) why ??= UNREADABLE;
     return why && withFate(kind, id, why);
   }
 
@@ -405,9 +405,10 @@ export class ObjectOperations {
     if (record.isUnreadable) return UNREADABLE;
     const states = saved ? record.statesOf(kind, id, ref, saved) : [];
     // An id may be another account's.
-    const all = saved?.allWith(kind.name, id) ?? [];
-    if (all.length > 0 && !all.some(({ resource }) => accountIn(resource)))
-      return "the state doesn't name its account";
+    const own = saved?.allWith(kind.name, id).filter(({ resource }) => {
+      return providerIn(resource) === provider && accountIn(resource);
+    });
+    if (own?.length === 0) return "the state doesn't name its account";
     const unasked = this.#unaskedReason({ ref }, properties);
     if (unasked !== undefined) return unasked;
     const { object } = deployment.checked(ref?.key ?? "").planned ?? {};

@@ -49,7 +49,7 @@ import {
   type Unresolved,
   writeStored,
 } from "../state/index.js";
-import { isResource } from "./apply.js";
+import { resourcesLike } from "./apply.js";
 import { createdAt, ObjectOperations } from "./execute.js";
 import {
   driftNotice,
@@ -83,18 +83,19 @@ export async function readResource(
     return get(kind, runtime, id, properties);
   const operations = new ObjectOperations(kind, runtime);
   const { read, update, delete: canDelete } = operations.can;
-  const saved = await runtime.record.state();
-  const alike = saved?.withId(id).filter(isResource(resource, id, properties)) ?? [];
-  // Otherwise the record doesn't show which resource it is, and of which account.
+  const alike = await resourcesLike(resource, runtime, id, properties);
+  // Otherwise the record doesn't show which resource it is.
   const found = alike.length === 1 ? alike[0] : undefined;
   // The hidden ones.
   const inputs = found && pick(found.inputs ?? {}, (name) => name.startsWith("__"));
   const ref = refOfInputs(resource.name, inputs);
   if (ref) runtime.begin(ref);
   const label = ref?.label ?? `${resource.name} ${id}`;
-  assertSameAccount(runtime, accountIn(found), `The state has ${label}`);
+  for (const each of alike)
+    assertSameAccount(runtime, accountIn(each), `The state has ${label}`);
   const stored = readStored(resource, id, properties);
-  const secret = secretOfObjects(kind, secretArgumentsIn(inputs ?? {}));
+  const secrets = alike.flatMap((each) => [...secretArgumentsIn(each.inputs ?? {})]);
+  const secret = secretOfObjects(kind, new Set(secrets));
   const { interrupted } = runtime.record.arrived ?? {};
   const unsure = update && sentAsIfUpdated({ kind, secret, stored }, interrupted);
   if (unsure) stored.sentAs = unsure;
@@ -115,13 +116,13 @@ export async function readResource(
       runtime.messages.say(
         `A refresh does not compare any ${kind.create.noun}: the last \`pulumi up\` had no read in advertising:operations. (--run-program uses the current settings.)`,
       );
-    else if (!found)
+    else if (alike.length === 0)
       runtime.messages.say(
         `A refresh does not compare any ${kind.create.noun} whose account Pulumi's record doesn't show.`,
       );
     // An object that was just answered may be too new for a read to find it.
     const isChanged =
-      read && found && (await refreshObjects(operations, ref, stored, secret));
+      read && alike.length > 0 && (await refreshObjects(operations, ref, stored, secret));
     if (!isChanged && !noted && !unsure) return { id, props: properties };
   }
   if (!isSet && stored.eventIds.size === 0) return undefined;

@@ -255,6 +255,7 @@ export function registrationOf(
   const outputs = Object.fromEntries(kind.outputs.map((each) => [each, undefined]));
   const properties = { ...outputs, ...given, [PROVIDER]: providerReference(kind.name) };
   const type = typeTokenOf(kind.name);
+  const hidden: pulumi.Inputs = {};
   const last = internals.transformLast((transformed) => {
     const { deletedWith } = transformed.opts;
     // As the resource's own option it's refused with the arguments.
@@ -263,11 +264,15 @@ export function registrationOf(
       const { problems } = optionFindings({ deletedWith }, false, Boolean(can.delete));
       program.add({ title: declaration.title, lines: problemMessages(problems) });
     }
-    return afterTransformations(kind, transformed);
+    // A transformation may have made them secret, and then Pulumi's record would hide who sends.
+    const { props } = transformed;
+    return afterTransformations(kind, { ...transformed, props: { ...props, ...hidden } });
   });
   const withLast = { ...options, transformations: [last, ...transformations] };
   if (id !== undefined) {
-    const read = pulumi.all([id, context]).apply(([known]) => known);
+    // Pulumi would wait forever for what is read by an id that fails.
+    const batch = context.catch(() => undefined);
+    const read = pulumi.all([id, batch]).apply(([known]) => known);
     return [type, name, properties, { ...withLast, id: read }];
   }
   const identity = identityText(internals.stackOfProgram(), {
@@ -275,9 +280,8 @@ export function registrationOf(
     name,
   });
   // These inputs resolve only once the batch is found valid: until then, Pulumi registers nothing.
-  const hidden: pulumi.Inputs = {
-    [SENDER]: internals.awaitLater(context.then((more) => ({ identity, ...more }))),
-  };
+  const sender = context.then((more) => ({ identity, ...more }));
+  hidden[SENDER] = internals.awaitLater(sender);
   // Only for Outputs and promises: for plain values, a promise each would cost time.
   if (holdsOutput(given))
     hidden[SECRET_ARGUMENTS] = internals.awaitLater(context.then(() => secretNames(given)));

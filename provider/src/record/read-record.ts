@@ -26,8 +26,10 @@ export async function readRecord(
     // Perhaps the name comes from a URN, which has no organization. With a cause, Pulumi has given no answer.
     if (organization !== DEFAULT_ORGANIZATION || (error as Error).cause) throw error;
     const selected = await readStack([], where, run).catch(() => undefined);
+    const { resources = [], pending = [] } = selected ?? {};
+    const all = [...resources, ...pending.map(({ resource }) => resource)];
     const start = `urn:pulumi:${name}::${project}::`;
-    if (selected?.resources.some(({ urn }) => urn.startsWith(start))) return selected;
+    if (selected && all.some(({ urn }) => urn.startsWith(start))) return selected;
     throw error;
   }
 }

@@ -54,8 +54,8 @@ vi.mock("../../../provider/src/journal/index.js", async (original) => {
   return {
     ...all,
     readJournal: (path: string) => all.readJournal(path, acting.here.disk),
-    readFound: (...[found, runs]: Parameters<typeof all.readFound>) =>
-      all.readFound(found, runs, acting.here.disk),
+    readFound: (...[found, runs, options]: Parameters<typeof all.readFound>) =>
+      all.readFound(found, runs, { ...options, ...acting.here }),
     findJournals: (...[_, ...others]: Parameters<typeof all.findJournals>) =>
       all.findJournals(acting.here, ...others),
     rewriteJournals: (...[journals, disk]: Parameters<typeof all.rewriteJournals>) =>
