@@ -85,6 +85,26 @@ it.each([
   expect([sandbox.deletes, Object.keys(set.eventIds)]).toEqual([deletes, ["a"]]);
 });
 
+it("a set of the plugin deletes nothing that the classes may adopt", async () => {
+  const { sandbox, folder, on, run } = await start();
+  const other = new EventEngine(sandbox, folder, "other");
+  const one = { eventName: "Other", value: 1, advertiserId: 1 };
+  expect((await other.up(one)).error).toBeUndefined();
+  const set = on("default", new SetEngine(sandbox, folder));
+  const of = (...names: string[]) => ({
+    advertiserId: 1,
+    events: Object.fromEntries(
+      names.map((eventName) => [eventName, { eventName, value: 1 }]),
+    ),
+  });
+  await run([[set, of("a", "b")]]);
+  for (const isUp of [false, true])
+    expect(await run([[set, of("a")]], isUp)).toContain(
+      "because another resource may adopt it, of another provider",
+    );
+  expect([sandbox.deletes, sandbox.events.length]).toEqual([0, 3]);
+});
+
 it("what moves to another provider isn't said to be deleted", async () => {
   const { sandbox, folder, on, run } = await start();
   const event = on("default", new EventEngine(sandbox, folder, "buy"));

@@ -80,7 +80,7 @@ export interface SavedState extends ExportedStack, SavedCreates {
   allWith(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The current objects with this id. */
   holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
-  /** Whether the plugin has another provider for the same account: one without resources may be for any. */
+  /** Whether there is another provider for the same account: one of the plugin without resources may be for any. */
   hasOtherProvider(provider: string | undefined, isSameAccount: IsSameAccount): boolean;
   /** The current objects that belong to this one. */
   ownedBy(kind: Kind["name"], id: string): readonly ExportedObject[];
@@ -151,7 +151,11 @@ export function savedStateOf(
   const providers = new Map<string, Set<unknown>>();
   for (const { type, urn } of current)
     if (type === PLUGIN_PROVIDER) providers.set(providerAt(urn), new Set());
-  for (const each of current) providers.get(providerIn(each) ?? "")?.add(accountIn(each));
+  for (const each of current.filter(({ type }) => resourceOfType(type))) {
+    // The classes' resources have one provider.
+    const name = providerIn(each) ?? "";
+    providers.set(name, (providers.get(name) ?? new Set()).add(accountIn(each)));
+  }
   const allWith = (kind: Kind["name"], id: string) =>
     byObject.get(objectKey(kind, id)) ?? [];
   return {
@@ -167,7 +171,9 @@ export function savedStateOf(
     holdersOf: (kind, id) => allWith(kind, id).filter(({ resource }) => !resource.delete),
     hasOtherProvider: (own, isSameAccount) =>
       providers.entries().some(([name, accounts]) => {
-        return name !== own && (accounts.size === 0 || [...accounts].some(isSameAccount));
+        return (
+          name !== (own ?? "") && (accounts.size === 0 || [...accounts].some(isSameAccount))
+        );
       }),
     ownedBy: (kind, id) => byOwner.get(objectKey(kind, id)) ?? [],
     hasObject: (kind, id, account) =>
