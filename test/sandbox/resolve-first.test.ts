@@ -488,6 +488,35 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     ]);
   });
 
+  it("with a known read, an answer is compared with what was sent, and is no day old", async () => {
+    const { sandbox, fixture } = await start(shape);
+    const [e, other] = [fixture("e"), fixture("other")];
+    const options = { settings: operatedSettings({ read: eventOperations.read }) };
+    await other.up({ eventName: "Other" }, options);
+    sandbox.fail(LOST);
+    await e.up({}, options);
+    const answered = (id: string) =>
+      e.engine.refresh({ ...options, ...answering(e.unresolved?.mark, id) });
+    expect((await answered("2")).error).toMatch(
+      /object 2 has another eventName than was sent\. Nothing was resolved\..*existingId: 2/,
+    );
+    expect([e.id, sandbox.eventPosts]).toEqual([undefined, 2]);
+    expect((await answered("3")).error).toBeUndefined();
+    expect(e.id).toBe("3");
+    const created = Date.parse(String(e.engine.state?.outputs.__created));
+    expect(created).toBeLessThan(Date.now() + 3_600_000);
+    // One that isn't found may be new.
+    sandbox.fail({ ...LOST, times: 1 });
+    const late = fixture("late");
+    await late.up({ eventName: "Late" }, options);
+    sandbox.fail({ on: "any", with: { kind: "answer", status: 404, body: {} }, times: 9 });
+    const refreshed = late.engine.refresh({
+      ...options,
+      ...answering(late.unresolved?.mark, "4"),
+    });
+    expect([(await refreshed).error, late.id]).toEqual([undefined, "4"]);
+  });
+
   it("an answer for a replacement leaves the former object on the list of what is live", async () => {
     const { sandbox, fixture } = await start(shape);
     const e = fixture("e");

@@ -89,6 +89,8 @@ export class Deployment {
   readonly staying = new ObjectSet();
   /** Objects that the program only reads (`.get`). */
   readonly onlyRead = new ObjectSet();
+  /** In a refresh: the answers of people are compared with the platform. */
+  comparing: Promise<void> | undefined;
   /** Objects that this run has deleted, or found to be gone. */
   readonly deleted = new ObjectSet();
   /** The deletes that are under way, by {@link objectKey}: a state may have an object twice. */

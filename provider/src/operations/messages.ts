@@ -111,6 +111,15 @@ export function foundOtherwiseMessage(id: string, names: readonly string[], isIt
   return isIts ? `${text} \`pulumi up\` takes it over as it is.` : text;
 }
 
+/** The error of a refresh for an answer. @param names the arguments that differ. */
+export function answeredOtherwiseMessage(
+  label: string,
+  id: string,
+  names: readonly string[],
+) {
+  return `${label}: object ${id} has another ${enumerate(names)} than was sent. Nothing was resolved. Correct the id; if it's the object all the same, set existingId: ${id} in the program.`;
+}
+
 /** About an object that a search has found. @param changes from `changeMessages`, from the program's values to its own. */
 export function foundDifferentNotice(ref: Shown, changes: readonly string[]) {
   const told = enumerate(changes);

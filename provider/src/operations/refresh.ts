@@ -3,6 +3,7 @@
  * read, the state stays as it is. A refresh also resolves creates by the answers that `pending` passes to it.
  */
 import {
+  ArgumentsError,
   asRecord,
   COMMAND,
   inStack,
@@ -20,12 +21,14 @@ import {
   differencesIn,
   fingerprintOfBody,
   type Kind,
+  kindsByName,
 } from "../kinds/index.js";
 import {
   addUnresolved,
   changeMessages,
   isMade,
   objectOf,
+  otherThanNamed,
   sentAsIfUpdated,
   sentAsOf,
 } from "../plan/index.js";
@@ -52,6 +55,7 @@ import {
 import { resourcesLike } from "./apply.js";
 import { createdAt, ObjectOperations } from "./execute.js";
 import {
+  answeredOtherwiseMessage,
   driftNotice,
   goneNotice,
   interruptedNotice,
@@ -104,6 +108,8 @@ export async function readResource(
     for (const [key, object] of stored.eventIds)
       if (interrupted?.get(objectKey(kind.name, object)) === "delete")
         runtime.messages.warnEach(interruptedNotice(objectRef(ref, key), object, "delete"));
+  runtime.deployment.comparing ??= compareAnswers(runtime);
+  await runtime.deployment.comparing;
   const isUpdatable = isSet && ref && found;
   const noted = isUpdatable ? await keepUpdate(runtime, stored, found.urn) : undefined;
   const isAnswered = resolve(operations, { id, ref, properties }, stored, noted);
@@ -200,6 +206,34 @@ async function keepUpdate({ record }: Runtime, stored: StoredSet, urn: string) {
     return record.arrived?.holdersOf(parseKey(key).kind, id).length === 0;
   });
   return Object.fromEntries(made.map((each) => [each.mark, objectOf(each)]));
+}
+
+/**
+ * Compares the objects that were answered with what was sent, if a read is known: a wrong one would be managed from then
+ * on. One that isn't found may be new. @throws ArgumentsError for all that have another name or advertiser
+ */
+async function compareAnswers(runtime: Runtime) {
+  const { outcomes = {} } = runtime.answers as Partial<RefreshAnswers>;
+  const { record, settings } = runtime;
+  const { all } = await record.open();
+  const byMark = new Map(all.map((each) => [each.mark, each]));
+  const comparing = Object.entries(outcomes).map(async ([mark, object]) => {
+    const [inState] = record.arrived?.unresolved.get(mark) ?? [];
+    const open = byMark.get(mark);
+    const id = idOfObject(object);
+    if (!open || id === undefined) return [];
+    const sent = inState ? record.asLastSent(inState) : open;
+    const { kind: name, label } = parseKey(open.key);
+    const kind = kindsByName[name];
+    const operations = new ObjectOperations(kind, runtime);
+    if (!operations.can.read) return [];
+    const theirs = await operations.read({ id, label }).catch(() => undefined);
+    const values = theirs ? argumentsFrom(kind, settings, theirs) : {};
+    const others = otherThanNamed(kind, values, sent);
+    return others.length > 0 ? answeredOtherwiseMessage(label, id, others) : [];
+  });
+  const wrong = (await Promise.all(comparing)).flat();
+  if (wrong.length > 0) throw new ArgumentsError(wrong.join("\n"));
 }
 
 /** Applies the answers about unresolved creates to the state. @returns whether there was any. */

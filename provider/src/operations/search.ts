@@ -11,7 +11,7 @@ import {
   type Values,
 } from "../base/index.js";
 import { argumentsFrom } from "../kinds/index.js";
-import { contradictingArguments, visibleFromMs } from "../plan/index.js";
+import { contradictingArguments, otherThanNamed, visibleFromMs } from "../plan/index.js";
 import { knownOperations } from "../settings/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { foundOtherwiseMessage } from "./messages.js";
@@ -86,11 +86,9 @@ export async function searchByMark(
         const record = asRecord(found.get(id));
         const theirs = argumentsFrom(kind, settings, record);
         const contradicting = Object.keys(contradictingArguments(kind, theirs, sent));
-        const other = [kind.nameProperty, kind.owner].find((name = "") => {
-          return contradicting.includes(name);
-        });
-        if (other === undefined) return { kind: "found", id, record, contradicting };
-        return { kind: "open", searched: foundOtherwiseMessage(id, [other]), latest };
+        const others = otherThanNamed(kind, theirs, sent);
+        if (others.length === 0) return { kind: "found", id, record, contradicting };
+        return { kind: "open", searched: foundOtherwiseMessage(id, others), latest };
       }
       // Up to when the search began, because it may miss an object that was created in the meantime.
       const untilMs = Date.parse(now ?? "") - (clock.monotonicMs() - beganMs);

@@ -1,4 +1,5 @@
 /** What a `pulumi refresh` prints, and a program that reads an object by its id. */
+import { answeredOtherwiseMessage } from "../../../provider/src/operations/messages.js";
 import { WITNESS, withWitness } from "../../support/operated.js";
 import { wordsOf } from "../../support/set-engine.js";
 import { type Examples, rejectionOf } from "./examples.js";
@@ -11,6 +12,8 @@ export const refreshes: Examples = {
     await purchase.up(PURCHASE, known);
     return wordsOf((await purchase.refresh(known)).run);
   },
+  "an answer that isn't what was sent": () =>
+    answeredOtherwiseMessage('ConversionEvent "purchase"', "77", ["eventName"]),
   "a record that doesn't show the account": async () => {
     const { event, newRun } = await startShop(knowing(["read"]));
     const purchase = event();
