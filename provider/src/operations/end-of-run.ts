@@ -190,7 +190,7 @@ async function tellLeaving(
       const isOther = holder !== undefined && deployment.isAdopted(kind, id);
       if (isOther && isShown && !deployment.isUp)
         messages.warnEach(
-          notDeletedNotice({ label: `${ref.label} (${id})`, id }, alsoBelongsTo([holder])),
+          notDeletedNotice(`${ref.label} (${id})`, alsoBelongsTo([holder])),
         );
       continue;
     }
@@ -238,9 +238,7 @@ function tellKept(runtime: Runtime, objects: readonly ExportedObject[]) {
     // Otherwise it was named with the reason.
     const isOpen = resource.delete || deployment.isClaimedOrAdopted(kind, id);
     if (why === SET_REPLACED || (why === LEFT_OUT && isOpen))
-      messages.warnEach(
-        notDeletedNotice({ label: `${label} (${id})`, id }, withFate(kind, id, why)),
-      );
+      messages.warnEach(notDeletedNotice(`${label} (${id})`, withFate(kind, id, why)));
   }
 }
 

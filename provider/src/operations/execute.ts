@@ -313,7 +313,7 @@ export class ObjectOperations {
     const blocker = await this.#deleteBlocker(target, properties);
     if (blocker) {
       deployment.staying.add(kind, id);
-      runtime.messages.warnEach(notDeletedNotice(target, blocker));
+      runtime.messages.warnEach(notDeletedNotice(target.label, blocker));
       return;
     }
     const object = objectKey(kind.name, id);

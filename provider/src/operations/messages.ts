@@ -412,10 +412,13 @@ export function warnOfPlatform(
     messages.say(`Platform warning (first seen for ${label}): ${warning}`, warning);
 }
 
-/** About an object that leaves the state, and that isn't deleted. @param why a clause, perhaps more. */
-export function notDeletedNotice({ label, id }: Shown & { id: string }, why: string) {
+/**
+ * About an object that leaves the state, and that isn't deleted. @param label with the object's id. @param why a clause,
+ * perhaps more.
+ */
+export function notDeletedNotice(label: string, why: string) {
   const text = `${label} leaves the state and isn't deleted, because ${why}.`;
-  return notice("not deleted", { label }, text, id);
+  return notice("not deleted", { label }, text);
 }
 
 /** Why an object isn't deleted. @param holders the keys of other resources that have it. */

@@ -216,11 +216,11 @@ export const operations: Examples = {
   "a managed object that is only read now": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.READ_NOW).text,
   "kept for another provider": () =>
-    tell.notDeletedNotice({ ...purchase, id: "42" }, OTHER_MAY_ADOPT).text,
+    tell.notDeletedNotice(`${purchase.label} (42)`, OTHER_MAY_ADOPT).text,
   "kept, since the program reads it": () =>
-    tell.notDeletedNotice({ ...purchase, id: "42" }, ONLY_READ).text,
+    tell.notDeletedNotice(`${purchase.label} (42)`, ONLY_READ).text,
   "kept in a move between the classes and the plugin": () =>
-    tell.notDeletedNotice({ ...purchase, id: "42" }, MOVES).text,
+    tell.notDeletedNotice(`${purchase.label} (42)`, MOVES).text,
   "kept, since an existingId takes its place": () =>
     tell.replacedNotice(event, purchase, { ...LIVE, why: DISPLACED }, "is replaced").text,
   "a former name that the state still has": () =>
