@@ -16,7 +16,7 @@ import { NAMESPACE } from "./settings/index.js";
 // One process serves all dynamic resources of a deployment: they share the runtime that the first call creates.
 let runtime: Runtime | undefined;
 
-function configure(config: Config): void {
+function configure(config: Config) {
   if (runtime) return;
   // Pulumi passes the engine's address as the first argument.
   const [, , engine] = process.argv;
@@ -34,7 +34,7 @@ function configure(config: Config): void {
   process.once("SIGINT", () => void created.close().finally(() => process.exit(0)));
 }
 
-function configured(): Runtime {
+function configured() {
   if (!runtime) throw new Error("not configured");
   return runtime;
 }

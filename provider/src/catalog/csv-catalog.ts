@@ -120,7 +120,7 @@ function readRows(text: string, delimiter: string, file: string, report: AddFind
       relax_column_count: true,
       trim: true,
       delimiter,
-      on_record: (cells: readonly string[], { lines }) => {
+      on_record: (cells, { lines }) => {
         if (cells.some((cell) => cell !== "")) rows.push({ cells, source: { file, line } });
         line = 1 + lines;
       },

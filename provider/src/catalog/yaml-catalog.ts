@@ -28,7 +28,7 @@ export function readYamlCatalog(text: string, file: string, report: AddFinding) 
     report(placeAt(offset), `can't be read: ${reason}`);
   };
   const lineCounter = new LineCounter();
-  const placeAt = (offset: number): Source => {
+  const placeAt = (offset: number) => {
     const { line, col } = lineCounter.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };

@@ -78,7 +78,7 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
     const isSameAccount = accountMatcher(dependencies.settings);
 
     /** @returns a sentence if the search gives no answer. */
-    const look = async (create: Create): Promise<Answer | string> => {
+    const look = async (create: Create) => {
       const { ref, record: sent, formerIds } = create;
       const label = ref.shownName;
       const kind = kindsByName[ref.kind];

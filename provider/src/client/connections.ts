@@ -32,7 +32,7 @@ export class TunnelFailure extends Error {
 
 export const CONNECT_TIMEOUT = "UND_ERR_CONNECT_TIMEOUT";
 
-export function withErrorCode(code: string, message: string): Error {
+export function withErrorCode(code: string, message: string) {
   return Object.assign(new Error(message), { code });
 }
 

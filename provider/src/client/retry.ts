@@ -46,7 +46,7 @@ export class RetryingSender {
   }
 
   /** The total time that one request may wait, however often it is passed to {@link sendWithRetry}. */
-  waitBudget(): WaitBudget {
+  waitBudget() {
     return { leftMs: this.dependencies.settings.maxWaitSeconds * 1000 };
   }
 

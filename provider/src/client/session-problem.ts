@@ -24,7 +24,7 @@ const QUOTED = /"[^"]*"|(?<!\w)'[^']*'(?!\w)/g;
 const LOGIN_PAGE =
   /^\s*<(!doctype html|html)\b.*<input\b[^<>]*\btype\s*=\s*["']?password/is;
 
-export function sessionProblemIn(answer: ParsedResponse): SessionProblem | undefined {
+export function sessionProblemIn(answer: ParsedResponse) {
   const { status, body, data, kind } = answer;
   if (leadsToLogin(answer)) return "clear";
   if (![200, 401, 403].includes(status)) return undefined;

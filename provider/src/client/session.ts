@@ -146,12 +146,7 @@ export class Session {
   }
 
   /** Notes what an attempt shows about its login. @returns `undefined` if there is no response. */
-  #noteAttempt(
-    attempt: AttemptResult,
-    current: ActiveLogin,
-    url: URL,
-    isResend: boolean,
-  ): SessionResponse | undefined {
+  #noteAttempt(attempt: AttemptResult, current: ActiveLogin, url: URL, isResend: boolean) {
     if (attempt instanceof TransportFailure) {
       // A request that was sent counts as let through: no response has refused its login.
       if (attempt.sent) current.letThrough++;

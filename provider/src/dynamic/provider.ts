@@ -63,7 +63,7 @@ export function createProvider(
       return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
     }),
 
-    diff: guarded(async (id: string, olds: Values, news: Values) => {
+    diff: guarded(async (id, olds: Values, news: Values) => {
       const { ref } = refIn(news);
       return diffResource(resource, runtime(), ref, { id, olds, news });
     }),
@@ -72,18 +72,18 @@ export function createProvider(
       return createResource(resource, runtime(), refIn(inputs).ref, inputs);
     }),
 
-    read: guarded(async (id: string, properties: Values = {}) => {
+    read: guarded(async (id, properties: Values = {}) => {
       const found = await readResource(resource, runtime(), id, properties);
       // An empty id tells the engine that the object no longer exists.
       return found ?? { id: "", props: {} };
     }),
 
-    update: guarded(async (id: string, olds: Values, news: Values) => {
+    update: guarded(async (id, olds: Values, news: Values) => {
       const { ref } = refIn(news);
       return { outs: await updateResource(resource, runtime(), ref, { id, olds, news }) };
     }),
 
-    delete: guarded((id: string, properties: Values) => {
+    delete: guarded((id, properties: Values) => {
       return deleteResource(resource, runtime(), { id, properties });
     }),
   } satisfies dynamic.ResourceProvider;

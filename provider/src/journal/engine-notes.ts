@@ -14,7 +14,7 @@ export class EngineNotes {
   ) {}
 
   /** @returns undefined if this engine has noted nothing. */
-  read(): unknown {
+  read() {
     try {
       return jsonIn(readPrivate(this.path, this.disk));
     } catch {

@@ -36,11 +36,7 @@ export interface StackPlace {
 }
 
 /** @param stack `<organization>/<project>/<stack>` @param folder the one in which Pulumi works. */
-export function stackPlace(
-  stack: string,
-  environment: NodeJS.ProcessEnv,
-  folder: string,
-): StackPlace {
+export function stackPlace(stack: string, environment: NodeJS.ProcessEnv, folder: string) {
   const [, ...names] = stack.split("/");
   return { stack: names.join("/"), backend: realBackend(backendIn(environment, folder)) };
 }
@@ -79,7 +75,7 @@ export function findJournals(
   { folder, disk = systemDisk }: { folder: string; disk?: Disk },
   { stack, backend }: StackPlace,
   runs: ReadonlySet<string>,
-): FoundJournal[] {
+) {
   if (!disk.existsSync(folder)) return [];
   const place = digestOf(stack, backend);
   const names = disk.readdirSync(folder).filter((name) => name.endsWith(".jsonl"));

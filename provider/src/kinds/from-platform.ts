@@ -38,11 +38,7 @@ export function differencesIn(
 }
 
 /** Every argument in the platform's record, in the form that a program writes. */
-export function argumentsFrom(
-  kind: Kind,
-  limits: RuleSettings,
-  record: Values,
-): Record<string, unknown> {
+export function argumentsFrom(kind: Kind, limits: RuleSettings, record: Values) {
   const rules = kind.rules(limits).shape;
   return withoutUndefined(
     mapValues(kind.wireNames, (field, property) =>

@@ -248,7 +248,7 @@ function resolve(
   noted: RefreshAnswers["outcomes"] = {},
 ) {
   const { carrier, ...answers } = runtime.answers as Partial<RefreshAnswers>;
-  const outcomes: RefreshAnswers["outcomes"] = { ...noted, ...answers.outcomes };
+  const outcomes = { ...noted, ...answers.outcomes };
   let isAnswered = false;
   for (const [key, record] of stored.unresolved) {
     const { mark } = record;
@@ -342,7 +342,7 @@ async function refreshObjects(
     const differences = differencesIn(kind, runtime.settings, values, record);
     const names = Object.keys(differences);
     if (names.length === 0) return false;
-    const now: Values = withoutUndefined({ ...values, ...differences });
+    const now = withoutUndefined({ ...values, ...differences });
     const changes = changeMessages(names, values, now, secret);
     runtime.messages.warnEach(driftNotice(target, changes));
     const next = { ...entry };

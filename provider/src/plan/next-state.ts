@@ -117,7 +117,7 @@ type Sending = Pick<ResourceChange, "kind" | "secret">;
 type Former = Pick<PlannedObject, "olds" | "sentAs">;
 
 /** How the state's object was sent. */
-function asBefore({ kind, secret }: Sending, { olds, sentAs }: Former): SentAs {
+function asBefore({ kind, secret }: Sending, { olds, sentAs }: Former) {
   const args = secret.has("advertiserId") ? {} : olds;
   const body = fingerprintOfBody(kind, olds, secret);
   return sentAs ? { ...sentAs, body: sentAs.body ?? "" } : sentAsOf(kind, { body, args });

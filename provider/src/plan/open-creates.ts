@@ -166,10 +166,7 @@ export function isFirstSending({ run, key, mark }: SentCreate) {
 }
 
 /** How the saved state accounts for a create; see the table above. */
-export function standingOf(
-  create: OpenCreate,
-  saved: SavedCreates,
-): "ended" | "superseded" | "unresolved" | "open" {
+export function standingOf(create: OpenCreate, saved: SavedCreates) {
   const { key, mark, id, account, replaces, provider } = create;
   const { kind } = parseKey(key);
   if (saved.resolved.get(mark) === "") return "ended";

@@ -186,7 +186,7 @@ export function programError(
   { problems }: SettingsReading,
   findings: readonly Finding[],
   consequence: string,
-): pulumi.RunError {
+) {
   const total = findings.reduce((sum, { lines }) => sum + lines.length, problems.length);
   const sections = findings.map(({ title, lines }) =>
     [`${title}:`, ...cut(lines, MAX_PROBLEMS)].join("\n    "),
@@ -296,7 +296,7 @@ export function registrationOf(
 export function afterTransformations(
   kind: AnyKind,
   { resource, name, props, opts }: pulumi.ResourceTransformationArgs,
-): pulumi.ResourceTransformationResult {
+) {
   const error = runError(
     withPage(takenAwayMessage(labelOf(kind.name, name), PROVIDER), ArgumentsError.code),
   );

@@ -209,7 +209,7 @@ export function catalogIn(key: string) {
   return [parentTypes, ...catalog].join(CATALOG_SEPARATOR);
 }
 
-export function parseKey(key: string): ParsedKey {
+export function parseKey(key: string) {
   const [resource] = key.split("::", 1) as [ResourceName];
   const resourceKey = resourceKeyIn(key);
   const place = parsePlace(resourceKey.slice(resource.length + "::".length));

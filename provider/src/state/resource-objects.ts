@@ -90,11 +90,7 @@ export interface StoredSet extends Pick<DeclaredSet, "advertiserId" | "defaults"
 }
 
 /** @param id the resource's; a set's objects have ids of their own. @param outputs empty for a new resource. */
-export function readStored(
-  resource: AnyKind,
-  id: string | undefined,
-  outputs: Values,
-): StoredSet {
+export function readStored(resource: AnyKind, id: string | undefined, outputs: Values) {
   if ("member" in resource) return readStoredSet(outputs);
   const only = (value: unknown) => (value === undefined ? {} : { [SINGLE]: value });
   const set = readStoredSet({
@@ -194,7 +190,7 @@ export function withFormerKeysApplied(
 export function completeArguments(
   { advertiserId, defaults }: Pick<DeclaredSet, "advertiserId" | "defaults">,
   entry: Values,
-): Values {
+) {
   if (defaults === undefined) {
     // A single resource has no shared arguments.
     const { existingId: _, ...own } = entry;
