@@ -187,8 +187,8 @@ const rows: Row[] = [
   [
     "an object that another machine has just made is not gone",
     "operations/execute.ts",
-    "platformNow() ?? isoNow(clock)",
-    "isoNow(clock)",
+    "platformNow() ?? isoNow(work.clock)",
+    "isoNow(work.clock)",
     "sandbox/operations",
     "soon after its create",
   ],

@@ -63,9 +63,8 @@ export function createProvider(
       return { inputs, failures: failures.map((reason) => ({ property: "", reason })) };
     }),
 
-    diff: guarded(async (id, olds: Values, news: Values) => {
-      const { ref } = refIn(news);
-      return diffResource(resource, runtime(), ref, { id, olds, news });
+    diff: guarded((id, olds: Values, news: Values) => {
+      return diffResource(resource, runtime(), refIn(news).ref, { id, olds, news });
     }),
 
     create: guarded((inputs: Values) => {

@@ -94,9 +94,8 @@ function digestOf(...parts: string[]) {
  * names one, or the files can't be read. @param folder the one in which Pulumi works. @param base where a path begins.
  */
 export function backendIn(environment: NodeJS.ProcessEnv, folder: string, base = folder) {
-  const { PULUMI_BACKEND_URL } = environment;
   const ofProject = own(inProject(folder, "backend"), "url");
-  const url = String(PULUMI_BACKEND_URL || ofProject || lastLogin(environment));
+  const url = String(environment.PULUMI_BACKEND_URL || ofProject || lastLogin(environment));
   if (!url.startsWith(FILE)) return url;
   return `${FILE}${resolve(base, url.slice(FILE.length).replace(/^~(?=\/|$)/, homedir))}`;
 }

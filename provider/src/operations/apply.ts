@@ -383,7 +383,6 @@ async function deleteObjects(
 ) {
   const created = properties[CREATED];
   const { kind, runtime } = operations;
-  const { maxConcurrentRequests } = runtime.settings;
   let trouble: AdvertisingError | undefined;
   const deleteAll = async (objects: typeof wanted) => {
     const failed: (FailedDelete & (typeof wanted)[number])[] = [];
@@ -403,7 +402,9 @@ async function deleteObjects(
         }
       }
     };
-    await Promise.all(Array.from({ length: maxConcurrentRequests }, worker));
+    await Promise.all(
+      Array.from({ length: runtime.settings.maxConcurrentRequests }, worker),
+    );
     return failed;
   };
   const failed = await deleteAll(wanted);

@@ -198,7 +198,6 @@ async function recover(
   task: ObjectTask,
   open: Unresolved,
 ): Promise<Outcome | undefined> {
-  const { key } = task.ref;
   const finding = await search(runtime, task, open);
   if (finding.kind === "unresolved") return finding;
   if (finding.kind === "found") {
@@ -210,7 +209,7 @@ async function recover(
         record: { ...open, searched: `A search found ${finding.id}.` },
       };
     const other = otherThanSent(runtime, task, open, finding);
-    const made = { ...sent, ...other, key, id: finding.id };
+    const made = { ...sent, ...other, key: task.ref.key, id: finding.id };
     await runtime.journal().recordCreated(open.mark, finding.id, made);
     return takeOver(runtime, task, made, other !== undefined);
   }

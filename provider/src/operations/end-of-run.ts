@@ -214,8 +214,10 @@ async function tellLeaving(
   for (const { type, urn, outputs = {} } of leaving) {
     const of = resourceOfType(type);
     if (!of) continue;
-    const operations = new ObjectOperations(kindOf(of), runtime);
-    operations.tellFormerlyLeft(refIn(of, urn, undefined), leftLiveIn(outputs));
+    new ObjectOperations(kindOf(of), runtime).tellFormerlyLeft(
+      refIn(of, urn, undefined),
+      leftLiveIn(outputs),
+    );
   }
 }
 

@@ -218,8 +218,8 @@ export class ObjectOperations {
     const { runtime } = this;
     const fields = changedFields(this.kind, olds, news, changed);
     if (Object.keys(fields).length > 0) {
-      const client = runtime.client();
-      const warnings = await client.update(this.#request("update", target), fields);
+      const request = this.#request("update", target);
+      const warnings = await runtime.client().update(request, fields);
       warnOfPlatform(runtime, target.label, warnings);
     }
     return { kind: "managed", id: target.id };
@@ -228,11 +228,10 @@ export class ObjectOperations {
   /** Until when a missing object may only be too new to be found, ISO 8601; undefined if it is gone. */
   unprovenUntil(created: unknown) {
     const { settings, work, platformNow } = this.runtime;
-    const { clock } = work;
     // Reads never lag behind creates then.
     if (settings.operations?.createdVisibleAfterSeconds === 0) return undefined;
     const fromMs = visibleFromMs(Date.parse(String(created)), settings);
-    const isEarly = Date.parse(platformNow() ?? isoNow(clock)) < fromMs;
+    const isEarly = Date.parse(platformNow() ?? isoNow(work.clock)) < fromMs;
     return isEarly ? new Date(fromMs).toISOString() : undefined;
   }
 
@@ -251,10 +250,10 @@ export class ObjectOperations {
     const differences = this.can.read ? await this.#compare(task, id) : {};
     const theirs = withoutUndefined({ ...values, ...differences });
     const other = runtime.deployment.claim(kind, id, key);
-    if (other !== undefined) {
-      const clash = adoptionClash(id, parseKey(other).label);
-      throw new ArgumentsError(`${label}: existingId ${clash}`);
-    }
+    if (other !== undefined)
+      throw new ArgumentsError(
+        `${label}: existingId ${adoptionClash(id, parseKey(other).label)}`,
+      );
     const why = unresolved && resolutionConflict(kind, id, theirs, unresolved);
     if (unresolved && why !== undefined)
       return { kind: "unresolved", record: unresolved, why };

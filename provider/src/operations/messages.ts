@@ -486,8 +486,9 @@ export function planMessage(
     lines.push(`  ${title}${sends}: ${listed(those.map(shownMember))}`);
   }
   if (counts.length === 0) return undefined;
-  const all = members.flatMap((member) => member.leaving ?? []);
-  const leaving = all.filter(({ id }) => !isKept(id));
+  const leaving = members
+    .flatMap((member) => member.leaving ?? [])
+    .filter(({ id }) => !isKept(id));
   const gone = leaving.filter(({ isDeleted }) => isDeleted);
   const live = leaving.filter(({ isDeleted }) => !isDeleted);
   counts.push(`${byAction.get("same")?.length ?? 0} unchanged`);

@@ -204,9 +204,8 @@ export async function check(
   // An incomplete set sends what is missing, also without a changed argument. For a single resource in the state, a
   // create comes with the second check of a replacement.
   const isSending = deployment.isUp !== false && (isChanged || isSet);
-  const { markField: field } = settings;
   const canUpdate = isSet && plan.can.update !== undefined;
-  const now = { run, field, canUpdate, account };
+  const now = { run, field: settings.markField, canUpdate, account };
   return {
     inputs: withoutUndefined({
       ...values,
@@ -274,7 +273,6 @@ export function planObjects(
   change: Change,
 ): Plan {
   const { id, olds, news: inputs } = change;
-  const { deployment } = runtime;
   const kind = kindOf(resource);
   const operations = new ObjectOperations(kind, runtime);
   const isSet = "member" in resource;
@@ -284,7 +282,7 @@ export function planObjects(
     throw new ArgumentsError(
       `${ref.label}: its state (id ${id}) has no ${argument}. Nothing was sent. If an alias gives it another type's state, remove the alias; else remove it from the state. To keep a live object, set existingId.`,
     );
-  const checked = deployment.checked(ref.key);
+  const checked = runtime.deployment.checked(ref.key);
   const { wasSecret = new Set() } = checked;
   const secret = secretArgumentsIn(inputs);
   for (const name of secret) registerSecrets(own(inputs, name), runtime.secrets);
@@ -653,8 +651,11 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
     open = await record.open();
     const { trouble } = journal();
     if (trouble) throw trouble;
-    const keys = sent.flatMap((object) => object.keys);
-    assertAccountOfOpen(runtime, open, keys);
+    assertAccountOfOpen(
+      runtime,
+      open,
+      sent.flatMap((object) => object.keys),
+    );
   }
   for (const object of sent) {
     const { ref, id, key, values } = object;

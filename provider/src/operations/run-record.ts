@@ -106,10 +106,9 @@ export class RunRecord {
 
   /** The saved state; undefined, with one warning, if Pulumi can't be asked. The first call starts to read it. */
   state() {
-    const { warn } = this.options;
+    const { warn, notes, isThisRun, provider, isSameAccount } = this.options;
     this.#reading ??= this.#readTwice()
       .then((stack) => {
-        const { notes, isThisRun, provider, isSameAccount } = this.options;
         const before = notes?.read() as InterruptedChanges | undefined;
         const saved = savedStateOf(stack, { isThisRun, before });
         const { creates, objects } = saved.changes;

@@ -122,12 +122,8 @@ export function openCreates(
 ) {
   const noted = journals.flatMap((journal) => {
     const isDoubtful = saved !== undefined && !isOfState(journal, saved);
-    const { provider } = journal;
-    return [...journal.entries.values()].map((entry) => ({
-      ...entry,
-      isDoubtful,
-      provider,
-    }));
+    const { provider, entries } = journal;
+    return Array.from(entries.values(), (entry) => ({ ...entry, isDoubtful, provider }));
   });
   const entriesOf = new Map(journals.map(({ run, entries }) => [run, entries]));
   const listed = (saved?.sent ?? []).filter((create) => {

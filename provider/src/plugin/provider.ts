@@ -219,10 +219,7 @@ export class AdvertisingPlugin {
     const sender = senderText({ ...senderIn({}), account, identity: ref.identity });
     return {
       ...found,
-      values: {
-        ...props,
-        [PROVIDER]: providerReference(resource.name),
-      },
+      values: { ...props, [PROVIDER]: providerReference(resource.name) },
       inputs: { ...given, [SENDER]: sender },
     };
   }

@@ -93,16 +93,18 @@ function serviceOf(
         .setSupportspreview(true);
     }),
     check: call(async (request) => {
-      const { values } = readProperties(request.getOlds());
+      const olds = readProperties(request.getOlds()).values;
       const news = readProperties(request.getNews());
-      const { inputs, failures } = await plugin.check(request.getUrn(), values, news);
+      const { inputs, failures } = await plugin.check(request.getUrn(), olds, news);
       return new protocol.CheckResponse()
         .setInputs(writeProperties({ values: inputs, secret: news.secret }))
         .setFailuresList(failures.map(checkFailure));
     }),
     diff: call(async (request) => {
-      const { change } = changeIn(request);
-      const { changes, replaces } = await plugin.diff(request.getUrn(), change);
+      const { changes, replaces } = await plugin.diff(
+        request.getUrn(),
+        changeIn(request).change,
+      );
       const { DIFF_NONE, DIFF_SOME } = protocol.DiffResponse.DiffChanges;
       return new protocol.DiffResponse()
         .setChanges(changes ? DIFF_SOME : DIFF_NONE)

@@ -138,14 +138,13 @@ class MockPlatform {
   register({ type, name, inputs, id: read }: MockResourceArgs) {
     const kind = resourceOfType(type);
     if (!kind) return undefined;
-    const { settings } = currentProgram().reading;
     const declared = { type: kind.name, name };
     let outputs: Values = {};
     if (!read) {
       const checked = checkArguments(
         kind,
         mapValues(asRecord(inputs), unwrapRpcSecret),
-        settings,
+        currentProgram().reading.settings,
         READING,
       );
       outputs = checked.values;
