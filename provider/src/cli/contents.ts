@@ -1,15 +1,15 @@
 /** A stack's objects for the reports: the current ones, and those that it left live. Pure. */
-import { advertiser, asksToDelete, type Kind, resourceOfType } from "../kinds/index.js";
+import { advertiser, asksToDelete, type Kind } from "../kinds/index.js";
 import {
   type ExportedObject,
   type ExportedStack,
   inNaturalOrder,
   isRetained,
+  leftIn,
   objectsIn,
   type Resource,
-  refIn,
 } from "../record/index.js";
-import { leftLiveIn, objectKey, replacedKey } from "../state/index.js";
+import { objectKey, replacedKey } from "../state/index.js";
 
 export interface Leftover {
   kind: Kind["name"];
@@ -67,15 +67,12 @@ export function advertiserKeys(objects: readonly ExportedObject[]) {
   );
 }
 
-function notedIn(resource: Resource): Leftover[] {
-  const { urn, type, outputs = {} } = resource;
-  const of = resourceOfType(type);
-  if (!of) return [];
-  return leftLiveIn(outputs).map(({ id, at, name: noted, key: member = "" }) => {
+function notedIn(resource: Resource) {
+  return leftIn(resource).map(({ id, at, name: noted, ref }) => {
     // `--replace` keeps a single resource's name, and notes none.
-    const [single] = member === "" ? objectsIn([resource]) : [];
+    const [single] = ref.member === undefined ? objectsIn([resource]) : [];
     const name = noted ?? single?.name ?? "";
-    const { kind, shownName: key } = refIn(of, urn, member);
+    const { kind, shownName: key } = ref;
     return { kind, id, name, key, at, why: `left the state at ${at}; may be live` };
   });
 }

@@ -17,6 +17,7 @@ import { isPlatformId } from "../rules/index.js";
 import {
   keyOfUrn,
   kindOf,
+  leftLiveIn,
   memberOf,
   type ObjectRef,
   providerAt,
@@ -176,6 +177,13 @@ function storedIn(resource: Resource) {
       record,
     };
   });
+}
+
+/** The objects that a resource has left live, by its state. */
+export function leftIn({ type, urn, outputs = {} }: Resource) {
+  const of = resourceOfType(type);
+  if (!of) return [];
+  return leftLiveIn(outputs).map((left) => ({ ...left, ref: refIn(of, urn, left.key) }));
 }
 
 /**

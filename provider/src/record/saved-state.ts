@@ -18,7 +18,6 @@ import { type IsSameAccount, mayBeSameAccount } from "../settings/index.js";
 import {
   identifyingIn,
   kindOf,
-  leftLiveIn,
   MARKS,
   markIn,
   objectKey,
@@ -35,6 +34,7 @@ import {
   type ExportedStack,
   holdsSecret,
   isSecret,
+  leftIn,
   objectsIn,
   providerIn,
   type Resource,
@@ -142,11 +142,7 @@ export function savedStateOf(
   const byOwner = Map.groupBy(objects, ({ kind, values }) =>
     objectKey(kind.ownerKind?.name ?? kind.name, String(ownerIn(kind, values))),
   );
-  const left = resources.flatMap(({ type, urn, outputs = {} }) => {
-    const of = resourceOfType(type);
-    if (!of) return [];
-    return leftLiveIn(outputs).map(({ id, key }) => ({ id, ref: refIn(of, urn, key) }));
-  });
+  const left = resources.flatMap(leftIn);
   const byLeft = Map.groupBy(left, ({ id, ref }) => objectKey(ref.kind, id));
   const providers = new Map<string, Set<unknown>>();
   for (const { type, urn } of current)
