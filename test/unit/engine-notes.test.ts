@@ -3,16 +3,15 @@ import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { systemDisk } from "../../provider/src/files/index.js";
-import { EngineNotes, engineNotesPath } from "../../provider/src/journal/index.js";
+import { EngineNotes } from "../../provider/src/journal/index.js";
 import { newFolder } from "../support/folder.js";
 
 const NOTES = { creates: [{ mark: "m" }], objects: [] };
 
 function start() {
   const folder = join(newFolder(), "state");
-  const of = (engine: string) =>
-    new EngineNotes(engineNotesPath(engine, folder), systemDisk);
-  return { path: engineNotesPath("one", folder), of };
+  const of = (engine: string) => new EngineNotes(engine, folder, systemDisk);
+  return { path: of("one").path, of };
 }
 
 it("another process of the engine reads them, until an `up` has ended", () => {

@@ -3,15 +3,21 @@
  * program, may save before a provider reads Pulumi's record, and that save drops interrupted updates and deletes. The
  * preview before it has read them.
  */
+import { join } from "node:path";
 import { jsonIn } from "../base/index.js";
 import { type Disk, readPrivate, replacePrivate } from "../files/index.js";
 
 export class EngineNotes {
+  readonly path: string;
+
+  /** @param engine names the file, since a refresh doesn't know its stack before it has read the record. */
   constructor(
-    /** It names the engine, since a refresh doesn't know its stack before it has read the record. */
-    private readonly path: string,
+    engine: string,
+    folder: string,
     private readonly disk: Disk,
-  ) {}
+  ) {
+    this.path = join(folder, `${engine}.engine.json`);
+  }
 
   /** @returns undefined if this engine has noted nothing. */
   read() {

@@ -59,11 +59,6 @@ export function journalPath(
   return join(folder, `${digestOf(stack, backend)}.${run}.jsonl`);
 }
 
-/** The path of what an engine's processes note for each other. */
-export function engineNotesPath(engine: string, folder: string) {
-  return join(folder, `${engine}.engine.json`);
-}
-
 export interface FoundJournal {
   path: string;
   /** Whether it's of the stack's place, wherever the guess of the backend is right, or of a run that Pulumi's record names. */

@@ -7,7 +7,6 @@ import { type Disk, stateFolder, systemDisk } from "../files/index.js";
 import {
   cookieFileFor,
   EngineNotes,
-  engineNotesPath,
   fullStackName,
   Journal,
   setPrintedStack,
@@ -114,8 +113,8 @@ export function createRuntime(
   const { stack: typed, command = "" } = pulumi.command ?? {};
   const hasNotes = pulumi.engineId !== undefined && /^(up|refresh)$/.test(command);
   // Its preview's processes may have another address.
-  const notesPath = engineNotesPath(nameOfEngine(pulumi.engineId), folder);
-  const notes = hasNotes ? new EngineNotes(notesPath, disk) : undefined;
+  const notesName = nameOfEngine(pulumi.engineId);
+  const notes = hasNotes ? new EngineNotes(notesName, folder, disk) : undefined;
   // The state of a renamed stack has its former name.
   const printed = () => ofProgram ?? fullStackName(typed, pulumi.folder) ?? stack;
   if (typed !== undefined) setPrintedStack(printed);
