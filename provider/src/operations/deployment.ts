@@ -110,7 +110,6 @@ export class Deployment {
   readonly declared = new Set<string>();
   /** The keys of all objects that this run has come to. After an error the engine stops, though it has checked more. */
   readonly reached = new Set<string>();
-  #adoptedText = "";
   /** How many objects the program adopts. */
   #adopts = 0;
   #declares = 0;
@@ -128,10 +127,7 @@ export class Deployment {
   /** Notes what the program says about a resource, and about itself as a whole. */
   noteContext({ run, adopts = 0, adopted = "", sameNamed = [] }: ProgramContext) {
     this.#adopts = Math.max(this.#adopts, adopts);
-    if (adopted !== "" && adopted !== this.#adoptedText) {
-      for (const each of adopted.split(",")) this.#adopted.add(each);
-      this.#adoptedText = adopted;
-    }
+    for (const each of adopted.split(",").filter(Boolean)) this.#adopted.add(each);
     for (const each of sameNamed) this.declared.add(each);
     if (!run) return;
     this.isUp = run.isUp;
