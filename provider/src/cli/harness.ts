@@ -25,7 +25,7 @@ export function command<const O extends ParseArgsOptionsConfig>(
       options,
       allowPositionals: takesFile,
     });
-    for (const [name, value] of Object.entries<unknown>(values))
+    for (const [name, value] of Object.entries(values))
       if ([value].flat().includes("")) throw new UsageError(`--${name} is empty`);
     setCommandStack(values);
     const [file = "", ...others] = positionals;

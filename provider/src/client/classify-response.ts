@@ -39,7 +39,7 @@ import {
 } from "./answer.js";
 import { leadsToLogin } from "./session-problem.js";
 
-export type Trouble =
+type Trouble =
   /** The request was certainly not carried out. */
   | { kind: "refused" }
   /** The request may have been carried out; a create's id is not known for certain. */

@@ -46,7 +46,7 @@ export function secretsIn({ settings, proxy }: ClientSettings) {
  * @param tell is given scrubbed text.
  */
 export function systemDependencies(
-  reading: ClientSettings & Pick<SettingsReading, "credentialsSource">,
+  reading: SettingsReading,
   cookieFile: string | undefined,
   secrets: Secrets,
   tell: (message: string) => void,

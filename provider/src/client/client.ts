@@ -142,7 +142,7 @@ export class Client {
     const proof = this.#proofs.get(key) ?? {
       hasWorked: false,
       inFlight: 0,
-      decided: Promise.withResolvers<void>(),
+      decided: Promise.withResolvers(),
     };
     this.#proofs.set(key, proof);
     const decided = proof.decided.promise;

@@ -9,7 +9,7 @@ import type { TellAt } from "../operations/index.js";
 export { createProvider, silenceShown } from "./provider.js";
 
 /** Exported by Pulumi's runtime, but not in its types. */
-const { getStore } = state as unknown as {
+const { getStore } = state as {
   getStore(): { settings: { options: { engineAddr?: string } } };
 };
 

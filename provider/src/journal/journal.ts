@@ -238,7 +238,7 @@ export class Journal {
   async #write(line: JournalLine, before = "") {
     await this.assertUsable();
     if (!this.#batch) {
-      this.#batch = { text: "", ...Promise.withResolvers<void>() };
+      this.#batch = { text: "", ...Promise.withResolvers() };
       setImmediate(() => this.#flush());
     }
     const batch = this.#batch;

@@ -309,7 +309,7 @@ function failAs(runtime: Runtime, key: string, outcome: Outcome) {
 export function differsFromSent(
   { settings }: Runtime,
   { kind, values, secret }: Pick<ObjectTask, "kind" | "values" | "secret">,
-  made: Pick<CreateRecord, "body" | "name" | "args">,
+  made: CreateRecord,
 ) {
   if (made.body !== "")
     return made.body === fingerprintOfBody(kind, values) ? undefined : "certainly";

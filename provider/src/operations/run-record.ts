@@ -171,7 +171,6 @@ export class RunRecord {
       this.#isBelieved ||= this.#showsOwn(saved);
       if (this.#isBelieved) return saved;
     }
-    return undefined;
   }
 
   #showsOwn({ resources, runs }: SavedState) {

@@ -39,14 +39,11 @@ export type Abilities = Partial<Record<OptionalOperation, unknown>> &
   Pick<KnownOperations, "markField">;
 
 /** Whether a create can be searched for by its mark. */
-export function canSearch(
-  { search, markField }: Abilities,
-  { field }: Pick<CreateRecord, "field">,
-) {
+export function canSearch({ search, markField }: Abilities, { field }: CreateRecord) {
   return Boolean(search) && field !== undefined && field === markField;
 }
 
-export type Action =
+type Action =
   | { do: "same" }
   | { do: "create" }
   /** Another object is created. `perhaps`: only if values that are not known yet turn out to differ. */
@@ -74,7 +71,7 @@ export function shownAction({ action, formerKey }: PlannedObject) {
 }
 
 /** Whether the action sends a create, without a search before it. */
-export function isToCreate({ action }: Pick<PlannedObject, "action">) {
+export function isToCreate({ action }: PlannedObject) {
   return action.do === "create" || action.do === "replace";
 }
 
@@ -279,7 +276,7 @@ export function visibleFromMs(
   return createdMs + (operations?.createdVisibleAfterSeconds ?? 0) * 1000;
 }
 
-export interface Changes {
+interface Changes {
   /** The names of the arguments that differ, or may. */
   names: readonly string[];
   /** True if each of them differs only because its value is not known yet. */

@@ -16,10 +16,10 @@ import type { PlannedObject } from "./decide.js";
 /** The outcome of an `up` for an object; empty if it did nothing, or failed. */
 export interface ObjectAfter {
   /** The object that the resource or member has now. */
-  id?: string | undefined;
+  id?: string;
   /** Its create's outcome is unknown. */
-  record?: Unresolved | undefined;
-  sentAs?: SentAs | undefined;
+  record?: Unresolved;
+  sentAs?: SentAs;
   /** An update has failed that may have been carried out. */
   isUnsure?: boolean;
 }

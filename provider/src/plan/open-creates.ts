@@ -157,7 +157,7 @@ export function openCreates(
 }
 
 /** Whether the run that names a create is the one that has sent it first. Any other keeps its mark. */
-export function isFirstSending({ run, key, mark }: SentCreate) {
+function isFirstSending({ run, key, mark }: SentCreate) {
   return mark === markOf(run, key);
 }
 
@@ -321,7 +321,6 @@ export class OpenCreates {
       const found = alike.findLast((create) => !isOver(create) && isMeant(create));
       if (found) return found;
     }
-    return undefined;
   }
 }
 
@@ -346,9 +345,7 @@ export function isMade<C extends Pick<OpenCreate, "id" | "isDoubtful">>(
 }
 
 /** An open create without a known object, as a state lists it. */
-export function asUnresolved(
-  open: CreateRecord & Pick<OpenCreate, "key" | "id" | "isDoubtful">,
-) {
+export function asUnresolved(open: OpenCreate) {
   const { at, latest, mark, body, name, args, field, replaces } = open;
   let what = whatHappened(parseKey(open.key).label, open);
   if (open.isDoubtful)

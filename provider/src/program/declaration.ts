@@ -149,8 +149,8 @@ export function withDeletionPolicy(args: Values, options: pulumi.CustomResourceO
 }
 
 function keepsObjects({ ignoreChanges = [], ...options }: pulumi.CustomResourceOptions) {
-  const retains = Object.hasOwn(options, "retainOnDelete");
-  const isKept = retains && options.retainOnDelete !== false;
+  const isKept =
+    Object.hasOwn(options, "retainOnDelete") && options.retainOnDelete !== false;
   return isKept || ignoreChanges.some(isDeletionPolicy);
 }
 

@@ -71,7 +71,7 @@ export function expectKept(resource: pulumi.Resource, input: string, error: Erro
 }
 
 /** Exported by Pulumi's runtime, but not in its types. */
-const pulumiState = state as unknown as {
+const pulumiState = state as {
   getStore?(): { settings?: { options?: { monitorAddr?: string }; monitor?: object } };
   getLocalStore(): unknown;
 };

@@ -32,7 +32,7 @@ const EXEC_TIMEOUT_MS = 2000;
 export const thisSystem: System = {
   platform: process.platform,
   parent: process.ppid,
-  readlink: (path) => readlinkSync(path),
+  readlink: readlinkSync,
   readFile: (path) => readFileSync(path, "utf8"),
   exec: (file, args) =>
     execFileSync(file, args, {
@@ -56,7 +56,6 @@ export function engineOf(system: System = thisSystem) {
   } catch {
     // A process has ended, or this user may not see it, or the system lacks a command.
   }
-  return undefined;
 }
 
 interface Ancestor {

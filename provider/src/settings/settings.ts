@@ -181,9 +181,7 @@ export function mayBeSameAccount(one: unknown, other: unknown) {
 }
 
 /** The matcher returns true for any record if the settings name no account, and for a record without an account. */
-export function accountMatcher(
-  settings: Pick<Settings, "baseUrl" | "email" | "formerAccount">,
-): IsSameAccount {
+export function accountMatcher(settings: Settings): IsSameAccount {
   const accounts = [accountOf(settings), ...(settings.formerAccount ?? [])];
   return (recorded) => accounts.some((account) => mayBeSameAccount(account, recorded));
 }

@@ -153,7 +153,7 @@ export function refOfInputs(resource: ResourceName, inputs: Values = {}) {
 export function secretArgumentsIn({
   [SECRET_ARGUMENTS]: names,
 }: Values): ReadonlySet<string> {
-  return new Set(listIn<string>(names));
+  return new Set(listIn(names));
 }
 
 /** The outcomes in {@link RESOLVED}. */
