@@ -26,7 +26,7 @@ export class Secrets {
   readonly #lasting = new Set<string>();
   readonly #numbers = new Set<number>();
   #passing = new Set<string>();
-  readonly #names: readonly string[];
+  readonly #names;
   /** The spellings by their first characters, so that a text's cost doesn't grow with the number of spellings. */
   #spellings = new Map<string, Set<string>>();
 

@@ -283,7 +283,7 @@ function listing(creates: StackCreates) {
   const named = new Map(
     open.map((create) => [nameOf(create), { ...create.ref, shownName: nameOf(create) }]),
   );
-  const lines: string[] = [];
+  const lines = [];
   if (open.length === 0) lines.push("No create is unresolved.");
   else
     lines.push(

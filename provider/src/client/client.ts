@@ -62,10 +62,10 @@ interface OperationProof {
 }
 
 export class Client {
-  readonly #dependencies: ClientDependencies;
-  readonly #session: Session;
+  readonly #dependencies;
+  readonly #session;
   /** At the latest the platform's present time, ISO 8601; undefined if no response so far had a `Date`. */
-  readonly platformNow: () => string | undefined;
+  readonly platformNow;
   /** By method and path. Needed because "not found" may also mean that the path does not exist. */
   readonly #proofs = new Map<string, OperationProof>();
 

@@ -16,9 +16,9 @@ export function undici() {
 
 /** The error if a proxy opens no tunnel. It has no `code`: with some codes, undici would retry forever. */
 export class TunnelFailure extends Error {
-  readonly host: string;
-  readonly variable: string;
-  readonly status: number | undefined;
+  readonly host;
+  readonly variable;
+  readonly status;
 
   constructor(cause: Error, { host, variable }: ProxySetting) {
     super(cause.message, { cause });

@@ -36,7 +36,7 @@ export interface SendOptions {
 const STALL_REPORT_MS = 5000;
 
 export class RetryingSender {
-  readonly #slots: Semaphore;
+  readonly #slots;
   /** On the monotonic clock: a changed wall clock neither prolongs nor ends a wait. */
   #pausedUntilMs = 0;
   #hasReportedStall = false;

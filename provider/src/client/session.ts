@@ -58,9 +58,9 @@ interface ActiveLogin {
 const YOUNG_MS = 60_000;
 
 export class Session {
-  readonly #clock: ClientDependencies["clock"];
-  readonly #sender: RetryingSender;
-  readonly #openLogin: (url: URL) => Promise<OpenSession>;
+  readonly #clock;
+  readonly #sender;
+  readonly #openLogin;
   #current: ActiveLogin | undefined;
   /** Requests in flight, plus requests that were refused for their session and wait to be resent. */
   #unsettled = 0;

@@ -8,7 +8,7 @@ import { jsonIn } from "../base/index.js";
 import { type Disk, readPrivate, replacePrivate } from "../files/index.js";
 
 export class EngineNotes {
-  readonly path: string;
+  readonly path;
 
   /** @param engine names the file, since a refresh doesn't know its stack before it has read the record. */
   constructor(

@@ -23,7 +23,6 @@ import { constants } from "node:fs";
 import { type JournalError, own, systemClock } from "../base/index.js";
 import {
   acquireLock,
-  type Disk,
   expectWritable,
   type Lock,
   makePrivateFolder,
@@ -62,8 +61,8 @@ const READ_AGAIN_AFTER_MS = [100, 900];
 
 /** The journal file of one run. Throws only `JournalError`s, whose messages are for users. */
 export class Journal {
-  readonly path: string;
-  readonly #disk: Disk;
+  readonly path;
+  readonly #disk;
   #lock: Lock | undefined;
   #file: number | undefined;
   #bytes = 0;
@@ -139,7 +138,7 @@ export class Journal {
     for (const pauseMs of [...READ_AGAIN_AFTER_MS, undefined]) {
       let path = options.folder;
       try {
-        const found: RunJournal[] = [];
+        const found = [];
         for (const each of findJournals(options, of.place, runs)) {
           path = each.path;
           if (path === this.path) continue;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { additionalFieldsBeside, identifierOf, nameRule } from "../rules/index.js";
 import { defineKind, deletionPolicy, memoized } from "./kind.js";
 
-const advertiserWireNames = { advertiserName: "advertiser_name" } as const;
+const advertiserWireNames = { advertiserName: "advertiser_name" };
 
 /** The rules of an advertiser in a catalog, whose objects share a `deletionPolicy`. */
 export const advertiserRules = memoized(({ markField }) =>

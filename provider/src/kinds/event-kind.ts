@@ -27,7 +27,7 @@ const wireNames = {
   clickWindow: "click_window",
   viewWindow: "view_window",
   attribution: "attribution",
-} as const;
+};
 
 /** The rules of every argument, without the API's defaults: a member's defaults are the set's `defaults`. */
 const eventRules = memoized(({ maxWindowSeconds, markField }) => {

@@ -22,7 +22,6 @@ import {
   bodyOf,
   differencesIn,
   type Kind,
-  type KnownOperations,
   type OptionalOperation,
 } from "../kinds/index.js";
 import {
@@ -103,7 +102,7 @@ export interface Target {
 
 /** The operations on objects of a kind in this deployment. */
 export class ObjectOperations {
-  readonly can: KnownOperations;
+  readonly can;
 
   constructor(
     readonly kind: Kind,

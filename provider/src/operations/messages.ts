@@ -86,7 +86,7 @@ function notice(
  */
 export function takeOverNotice(
   ref: ResourceRef,
-  entry: Pick<CreateRecord, "at"> & { id?: string | undefined },
+  entry: Pick<CreateRecord, "at"> & { id?: string },
   isPerhapsOther = false,
 ) {
   const { id } = entry;
@@ -243,7 +243,7 @@ function openAdvice(all: readonly Namesake[]) {
   const first = namesOf(elsewhere);
   const unknown = all.filter((each) => each.open.id === undefined);
   const urns = new Set(elsewhere.map((each) => refLike(ref, each.open.key).resourceUrn));
-  const lines: string[] = [];
+  const lines = [];
   if (urns.size > 0)
     lines.push(
       `If the program also declares ${enumerate(first, MAX_LISTED)}, run ${agree(first.length, "that", "those")} first:`,
@@ -476,8 +476,8 @@ export function planMessage(
   isKept: (id: string) => boolean,
 ) {
   const byAction = Map.groupBy(members, shownAction);
-  const counts: string[] = [];
-  const lines: string[] = [];
+  const counts = [];
+  const lines = [];
   for (const [action, title] of Object.entries(PLAN)) {
     const those = byAction.get(action as ShownAction) ?? [];
     if (those.length === 0) continue;
@@ -612,8 +612,8 @@ export function setFailureMessage(
   failedDeletes: readonly FailedDelete[],
 ) {
   const failed: (Pick<FailedDelete, "key" | "error"> & { id?: string })[] = [];
-  const open: OpenObject[] = [];
-  const asSent: MadeObject[] = [];
+  const open = [];
+  const asSent = [];
   for (const [key, outcome] of outcomes) {
     const ref = memberRef(set, key);
     if (outcome.kind === "failed") failed.push({ key, error: outcome.error });

@@ -690,7 +690,7 @@ async function tellCreates(plan: Plan, mayChange: boolean) {
       default:
     }
   }
-  const errors: string[] = [];
+  const errors = [];
   if (otherwise.length > 0) errors.push(madeOtherwiseMessage(otherwise));
   if (namesakes.length > 0) errors.push(namesakesMessage(namesakes));
   if (blocked.length > 0) errors.push(unresolvedMessage(blocked));

@@ -78,14 +78,14 @@ export interface NotedRun {
 export interface OpenCreate extends SentCreate {
   /** Set if the create is known to have made an object. */
   id?: string | undefined;
-  account?: string | undefined;
+  account?: string;
   /** The plugin's provider that sent it, if a journal has it. */
   provider?: string | undefined;
   isDoubtful?: boolean;
   /** The state lists it as unresolved. */
-  isInState?: boolean | undefined;
+  isInState?: boolean;
   /** The URN of the resource in the state or in a pending operation that has it. */
-  urn?: string | undefined;
+  urn?: string;
 }
 
 /** Whether the record proves that a journal is this state's. */
@@ -274,9 +274,9 @@ export function settledJournals<J extends NotedRun>(
 
 /** Open creates by key, and by kind and name on the platform: indexes, since a set may have thousands of events. */
 export class OpenCreates {
-  readonly #byKey: Map<string, OpenCreate[]>;
+  readonly #byKey;
   /** The first ones last, where those that are over are taken off. */
-  readonly #byName: Map<string, OpenCreate[]>;
+  readonly #byName;
 
   /** @param own those that may be of this front end's resources. */
   constructor(

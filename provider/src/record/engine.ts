@@ -43,7 +43,7 @@ export const thisSystem: System = {
 };
 
 /** The nearest engine; undefined if there is none, or the system doesn't tell. */
-export function engineOf(system: System = thisSystem) {
+export function engineOf(system: System = thisSystem): Engine | undefined {
   if (system.platform === "win32") return undefined;
   const read = system.platform === "linux" ? readByProc : readByPs;
   try {
@@ -58,18 +58,12 @@ export function engineOf(system: System = thisSystem) {
   }
 }
 
-interface Ancestor {
-  parent: number;
-  executable: string;
-  engine: () => Engine;
-}
-
 /** Nix starts Pulumi under the second name. */
 function isEngine(executable: string) {
   return ["pulumi", ".pulumi-wrapped"].includes(basename(executable));
 }
 
-function readByProc({ readlink, readFile }: System, pid: number): Ancestor {
+function readByProc({ readlink, readFile }: System, pid: number) {
   const at = `/proc/${pid}`;
   const stat = readFile(`${at}/stat`);
   // The process's name, in parentheses, may contain both blanks and parentheses.

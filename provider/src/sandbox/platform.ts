@@ -103,7 +103,7 @@ export class Platform {
     event: new Map<number, SandboxObject>(),
   };
   /** Of each account, as `EMAIL:PASSWORD`. */
-  readonly #credentials: ReadonlySet<string>;
+  readonly #credentials;
   #nextId = 1;
 
   constructor(

@@ -18,7 +18,6 @@ import {
   withoutUndefined,
 } from "../base/index.js";
 import {
-  type AllOptions,
   COUNTERS,
   DEFAULTS,
   type FaultRule,
@@ -49,8 +48,8 @@ export class Sandbox {
   deletes = 0;
   searches = 0;
 
-  readonly #options: AllOptions;
-  readonly #platform: Platform;
+  readonly #options;
+  readonly #platform;
   #faults: ArmedFault[] = [];
 
   constructor(options: SandboxOptions, sessions?: Sessions) {

@@ -80,7 +80,7 @@ export function answerCommands(creates: readonly Answerable[]) {
   const namesOf = (those: readonly Answerable[]) => those.map((each) => each.shownName);
   const sets = namesOf(creates.filter(isOfHiddenEvents));
   const shorts = namesOf(creates.filter((each) => !isOfHiddenEvents(each)));
-  const lines: string[] = [];
+  const lines = [];
   if (shorts.length > 0) lines.push(...objectCommands(shorts));
   if (sets.length > 0) lines.push(...hiddenEventsCommands(sets));
   return lines;

@@ -180,7 +180,7 @@ export interface ProgramContext {
     inherited?: readonly string[] | undefined;
   };
   /** The resource's former keys, by its aliases. */
-  formerKeys?: readonly string[] | undefined;
+  formerKeys?: readonly string[];
   /** Keys of other objects that the program declares with the platform name of this one, or of one of its members. */
   sameNamed?: readonly string[];
   /** How many objects the program adopts. */
@@ -204,7 +204,7 @@ export interface LeftLive {
   /** When the object left the state, ISO 8601. */
   at: string;
   /** The object's name on the platform; absent if it is secret. */
-  name?: string | undefined;
+  name?: string;
   key?: string | undefined;
 }
 
@@ -218,7 +218,7 @@ export interface SentAs {
    * The fingerprint of the body that describes the object; empty if it was secret, then all arguments count as changed.
    * Absent if only the entry in the state is known: then the others count as sent, and the next update saves them.
    */
-  body?: string | undefined;
+  body?: string;
   /** The advertiser's id, in digits, if it may be shown. */
   owner?: string;
   /** Whether a failed update may have changed the object since. */
