@@ -187,8 +187,8 @@ const rows: Row[] = [
   [
     "an object that another machine has just made is not gone",
     "operations/execute.ts",
-    "platformNow() ?? isoNow(work.clock)",
-    "isoNow(work.clock)",
+    "platformNow() ?? isoNow(clock)",
+    "isoNow(clock)",
     "sandbox/operations",
     "soon after its create",
   ],

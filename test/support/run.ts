@@ -65,7 +65,7 @@ const BACKEND = { PULUMI_BACKEND_URL: "file:///states" };
 
 /** A runtime whose pauses, and moments without the platform's time, are by another clock. */
 export function withClock(runtime: Runtime, clock: Clock): Runtime {
-  return { ...runtime, work: Object.assign(runtime.work, { clock }) };
+  return { ...runtime, clock, work: Object.assign(runtime.work, { clock }) };
 }
 
 /** @param platform a sandbox, in this process or another. @param folder has the cookie file and the journals. */

@@ -245,7 +245,7 @@ async function applyPlan(plan: Plan) {
     if (outcome.kind === "unresolved") runtime.journal().markReturned(outcome.record.mark);
   }
   const made: ReadonlyMap<string, ObjectAfter> = outcomes;
-  const leaving = departuresOf(plan, made, isoNow(runtime.work.clock));
+  const leaving = departuresOf(plan, made, isoNow(runtime.clock));
   for (const { id = "", key, ref: own } of objects)
     if ((made.get(key)?.id ?? id) !== id) deployment.unclaim(kind, id, own.key);
   const isWell = !outcomes.values().some(isTrouble);

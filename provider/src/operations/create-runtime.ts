@@ -142,6 +142,7 @@ export function createRuntime(
     deployment,
     messages,
     work,
+    clock,
     record,
     command: pulumi.command,
     answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)),

@@ -405,8 +405,7 @@ async function search(
     return { kind: "unresolved", record: withoutUndefined(record) } as const;
   };
   const wanted = { kind, label: ref.label, sent: open, formerIds };
-  const searchContext = { ...runtime, clock: runtime.work.clock };
-  const finding = await searchByMark(searchContext, wanted, wasJustSent);
+  const finding = await searchByMark(runtime, wanted, wasJustSent);
   if (finding.kind === "not-made") return finding;
   if (finding.kind === "open") return unresolved(finding.searched, finding.latest);
   const conflict = ownershipConflict(runtime, task, finding.id);

@@ -226,11 +226,11 @@ export class ObjectOperations {
 
   /** Until when a missing object may only be too new to be found, ISO 8601; undefined if it is gone. */
   unprovenUntil(created: unknown) {
-    const { settings, work, platformNow } = this.runtime;
+    const { settings, clock, platformNow } = this.runtime;
     // Reads never lag behind creates then.
     if (settings.operations?.createdVisibleAfterSeconds === 0) return undefined;
     const fromMs = visibleFromMs(Date.parse(String(created)), settings);
-    const isEarly = Date.parse(platformNow() ?? isoNow(work.clock)) < fromMs;
+    const isEarly = Date.parse(platformNow() ?? isoNow(clock)) < fromMs;
     return isEarly ? new Date(fromMs).toISOString() : undefined;
   }
 
@@ -467,9 +467,9 @@ const DAY_MS = 24 * 3600 * 1000;
  * clock, because the clock that it is compared with may be ahead by hours. Undefined if no operation beside create is
  * known: then no call can come too early.
  */
-export function createdAt({ settings, work, platformNow }: Runtime) {
+export function createdAt({ settings, clock, platformNow }: Runtime) {
   if (!settings.operations) return undefined;
-  return momentAfter(platformNow()) ?? new Date(work.clock.wallMs() + DAY_MS).toISOString();
+  return momentAfter(platformNow()) ?? new Date(clock.wallMs() + DAY_MS).toISOString();
 }
 
 /** The changed fields by wire name; `null` for an argument that has neither a value nor a default any more. */

@@ -272,7 +272,7 @@ function resolve(
     describeMade(kind, stored, key, sent);
     if (own && sent.body === "") runtime.messages.warnEach(unknownSendingNotice(own, made));
     if (!isReplaced || isKept) continue;
-    const left = { id: former, key, at: isoNow(runtime.work.clock) };
+    const left = { id: former, key, at: isoNow(runtime.clock) };
     stored.left = [...stored.left, left];
     if (!own) continue;
     const old = { id: former, isDeleted: false };

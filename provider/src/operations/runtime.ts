@@ -34,6 +34,8 @@ export interface Runtime {
   deployment: Deployment;
   messages: Messages;
   work: Work;
+  /** The clock of `work`. */
+  clock: Clock;
   record: RunRecord;
   /** The engine's command line; undefined if it isn't known. */
   command: EngineRun | undefined;

@@ -2,7 +2,6 @@
 import {
   AdvertisingError,
   asRecord,
-  type Clock,
   COMMAND,
   count,
   enumerate,
@@ -32,7 +31,7 @@ export interface FoundObject {
   contradicting: readonly string[];
 }
 
-type SearchContext = Pick<Runtime, "settings" | "client"> & { clock: Clock };
+type SearchContext = Pick<Runtime, "settings" | "client" | "clock">;
 
 type SearchResult =
   | ({ kind: "found" } & FoundObject)

@@ -60,8 +60,8 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   [
     "a machine's own clock says whether a new object is gone",
     "operations/execute.ts",
-    "platformNow() ?? isoNow(work.clock)",
-    "isoNow(work.clock)",
+    "platformNow() ?? isoNow(clock)",
+    "isoNow(clock)",
   ],
   [
     "ids leave the state unnamed",
