@@ -521,10 +521,8 @@ function causesIn(kind: Kind, { action, changed }: PlannedObject, news: Values) 
  * The object that a single resource's create replaces. Under `up --replace`, and where it was only read before (`.get`),
  * the engine calls no `diff`, and only the record knows the object.
  */
-async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
-  const { deployment, record } = runtime;
-  const { planned } = deployment.checked(ref.key);
-  const saved = await record.state();
+async function replacedObject({ runtime, kind, ref, checked: { planned } }: Plan) {
+  const saved = await runtime.record.state();
   if (planned) {
     const { id } = planned.object;
     if (id === undefined) return undefined;
@@ -540,10 +538,10 @@ async function replacedObject(kind: Kind, runtime: Runtime, ref: ResourceRef) {
  * from `check`, `diff` and the record. A set has it already.
  */
 export async function withReplaced(plan: Plan) {
-  const { runtime, resource, kind, ref, checked, stored } = plan;
+  const { resource, kind, checked, stored } = plan;
   if (resource !== kind || stored.eventIds.size > 0) return plan;
   const { planned } = checked;
-  const leaving = await replacedObject(kind, runtime, ref);
+  const leaving = await replacedObject(plan);
   const objects = plan.objects.map((object) => {
     const unresolved = planned?.object.unresolved ?? object.unresolved;
     return { ...object, unresolved, leaving };
