@@ -1,5 +1,5 @@
 /** A stack's objects for the reports: the current ones, and those that it left live. Pure. */
-import { advertiser, asksToDelete, type Kind } from "../kinds/index.js";
+import { advertiser, asksToDelete, type KindName } from "../kinds/index.js";
 import {
   type ExportedObject,
   type ExportedStack,
@@ -12,7 +12,7 @@ import {
 import { objectKey, replacedKey } from "../state/index.js";
 
 export interface Leftover {
-  kind: Kind["name"];
+  kind: KindName;
   id: string;
   name: string;
   key: string;

@@ -283,12 +283,13 @@ function listing(creates: StackCreates) {
   const named = new Map(
     open.map((create) => [nameOf(create), { ...create.ref, shownName: nameOf(create) }]),
   );
+  const lineFor = (create: Create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`;
   const lines = [];
   if (open.length === 0) lines.push("No create is unresolved.");
   else
     lines.push(
       `${count(open.length, "create is", "creates are")} unresolved, and may or may not have reached the platform:`,
-      ...open.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
+      ...open.map(lineFor),
       ...(named.size < open.length ? [SENT_BY_SEVERAL] : []),
       "If a run is in progress, these may be its creates: let it end first.",
       ...resolveCommands([...named.values()]),
@@ -296,7 +297,7 @@ function listing(creates: StackCreates) {
   if (created.length > 0)
     lines.push(
       "Created by earlier runs, but not in the state yet:",
-      ...created.map((create) => `  ${nameOf(create)}: ${whatIsKnown(create)}`),
+      ...created.map(lineFor),
       `The next \`${inStack("pulumi up")}\` takes over those that the program declares unchanged. \`${COMMAND} pending --help\` says how to drop the others.`,
     );
   if (interruptedCreates(creates).length > 0 && unaccounted(creates).length === 0)

@@ -50,7 +50,7 @@ export function systemDependencies(
   cookieFile: string | undefined,
   secrets: Secrets,
   tell: (message: string) => void,
-): ClientDependencies {
+) {
   const { settings, credentialsSource } = reading;
   const say = (message: string) => tell(secrets.scrub(message));
   return {

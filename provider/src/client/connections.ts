@@ -6,7 +6,7 @@
  * POST. undici takes it for an attack and disconnects: a create's outcome would be unknown.
  */
 import type { Socket } from "node:net";
-import type { Agent, buildConnector, Dispatcher, Pool } from "undici";
+import type { Agent, buildConnector, Pool } from "undici";
 import type { ProxySetting } from "../settings/index.js";
 
 /** Loads undici with the first client, before anything is noted. A run that sends nothing never needs it. */
@@ -42,7 +42,7 @@ export function createProxyAgent(
   options: Agent.Options & { connect: buildConnector.connector },
   timeoutMs: number,
   onUnannouncedClose: () => void,
-): Dispatcher {
+) {
   const { EnvHttpProxyAgent, Pool } = undici();
   return new EnvHttpProxyAgent({
     ...options,

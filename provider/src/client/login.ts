@@ -7,15 +7,12 @@ import { findingsIn, parseResponse } from "./answer.js";
 import type { ClientDependencies } from "./client-dependencies.js";
 import { NOTHING_CREATED, whyNoResponse } from "./request-errors.js";
 import { RetryingSender } from "./retry.js";
-import { type OpenSession, sessionStore } from "./session-file.js";
+import { sessionStore } from "./session-file.js";
 import { SessionJar } from "./session-jar.js";
 import { wordsOf } from "./words.js";
 
 /** @returns a function that opens a new login, valid for an address, or throws a LoginError. */
-export function loginOpener(
-  dependencies: ClientDependencies,
-  sender: RetryingSender,
-): (url: URL) => Promise<OpenSession> {
+export function loginOpener(dependencies: ClientDependencies, sender: RetryingSender) {
   const { secrets, settings } = dependencies;
   const { email, password = "" } = settings;
   secrets.add(password);

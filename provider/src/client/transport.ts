@@ -192,10 +192,7 @@ function exchangeHandler(
 }
 
 /** Some proxies compress unasked. A small body may unpack to gigabytes, so at most MAX_ANSWER_BYTES are unpacked. */
-function decoded(
-  head: Omit<HttpResponse, "body">,
-  chunks: readonly Buffer[],
-): HttpResponse {
+function decoded(head: Omit<HttpResponse, "body">, chunks: readonly Buffer[]) {
   const raw = Buffer.concat(chunks);
   const encoding = head.headers["content-encoding"] || "identity";
   if (/^identity$/i.test(encoding) || raw.length === 0)

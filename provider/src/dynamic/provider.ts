@@ -52,7 +52,7 @@ export function createProvider(
       configure(request.config);
     },
 
-    check: guarded(async (olds: Values, news: Values): Promise<dynamic.CheckResult> => {
+    check: guarded(async (olds: Values, news: Values) => {
       const { ref, context } = refIn(news);
       const { inputs, failures } = await check(resource, runtime(), ref, {
         context,

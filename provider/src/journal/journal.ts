@@ -129,10 +129,7 @@ export class Journal {
    * The files of earlier runs that may be about this stack. If one can't be read, {@link assertUsable} throws.
    * @param runs the runs that Pulumi's record names. @param isAwaited whether to wait for a run that still writes its file.
    */
-  async readEarlier(
-    runs: ReadonlySet<string>,
-    isAwaited: (run: RunJournal) => boolean,
-  ): Promise<readonly RunJournal[]> {
+  async readEarlier(runs: ReadonlySet<string>, isAwaited: (run: RunJournal) => boolean) {
     const { options, of } = this;
     const { clock = systemClock } = options;
     for (const pauseMs of [...READ_AGAIN_AFTER_MS, undefined]) {

@@ -53,7 +53,7 @@ interface RuntimeOptions {
 }
 
 /** Pulumi, as far as this process can find the engine that has started it. */
-function pulumiHere(): NonNullable<RuntimeOptions["pulumi"]> {
+function pulumiHere() {
   const engine = engineOf();
   const { executable, folder = process.cwd() } = engine ?? {};
   const command = engine && runOf(engine.args);
@@ -61,7 +61,8 @@ function pulumiHere(): NonNullable<RuntimeOptions["pulumi"]> {
     engineId: engine?.id,
     command,
     folder,
-    read: (stack) => readRecord(command?.stack ?? stack, { executable, cwd: folder }),
+    read: (stack: string | undefined) =>
+      readRecord(command?.stack ?? stack, { executable, cwd: folder }),
   };
 }
 

@@ -16,7 +16,7 @@
  * one whose state was copied to this place, nothing is taken over: its creates are `doubtful`, and a person is asked.
  */
 import { withoutUndefined } from "../base/index.js";
-import type { Kind } from "../kinds/index.js";
+import type { KindName } from "../kinds/index.js";
 import {
   type CreateRecord,
   idOfObject,
@@ -45,9 +45,9 @@ export interface SavedCreates {
   /** The creates that the state lists as unresolved, by mark. */
   unresolved: ReadonlyMap<string, readonly (OpenCreate & Unresolved)[]>;
   /** Whether a resource has this object. @param account where the object was created, if that is known. */
-  hasObject(kind: Kind["name"], id: string, account: string | undefined): boolean;
+  hasObject(kind: KindName, id: string, account: string | undefined): boolean;
   /** The resources or members that had this object, and left it live. */
-  leftBy(kind: Kind["name"], id: string): readonly { ref: ObjectRef }[];
+  leftBy(kind: KindName, id: string): readonly { ref: ObjectRef }[];
 }
 
 /** A create as a journal has it. */
@@ -310,7 +310,7 @@ export class OpenCreates {
    * @param isOver whether a create won't count any more. Thousands may have one name, so it isn't asked about again.
    */
   findNamed(
-    kindAndName: { kind: Kind["name"]; name: string },
+    kindAndName: { kind: KindName; name: string },
     isOver: (create: OpenCreate) => boolean,
     isMeant: (create: OpenCreate) => boolean,
   ) {

@@ -69,7 +69,7 @@ export interface Call {
   options: pulumi.CustomResourceOptions;
 }
 
-export function declare(call: Call, settings: Settings): Declaration {
+export function declare(call: Call, settings: Settings) {
   const { kind: declared, name, args, options } = call;
   const kind = kindOf(declared);
   const canDelete = knownOperations(kind, settings).delete !== undefined;

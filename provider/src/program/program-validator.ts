@@ -60,7 +60,7 @@ export class ProgramValidator {
   }
 
   /** The context of a resource for the provider process, with facts about all that the program has declared so far. */
-  contextOf(resource: ResourceDeclaration): Omit<ProgramContext, "identity"> {
+  contextOf(resource: ResourceDeclaration) {
     // The provider process needs the list once, from whichever resource it checks first.
     const isShort = this.#adopted.length <= MAX_SHORT_CHARACTERS;
     if (!isShort) this.#mayCarry -= this.#adopted.length;

@@ -245,7 +245,7 @@ export function registrationOf(
   const program = currentProgram();
   const { id, parent, transformations = [] } = options;
   const given = withIds(kind, { ...args });
-  const declaration: Declaration =
+  const declaration =
     id === undefined
       ? declare({ kind, name, args: given, options }, program.reading.settings)
       : { title: labelOf(kind.name, name), lines: readFindings(id) };

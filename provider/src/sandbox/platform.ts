@@ -201,7 +201,7 @@ export class Platform {
 
 type Headers = SandboxAnswer["headers"];
 
-export function json(status: number, body: unknown, headers: Headers = {}): SandboxAnswer {
+export function json(status: number, body: unknown, headers: Headers = {}) {
   return {
     status,
     headers: { "content-type": "application/json", ...headers },

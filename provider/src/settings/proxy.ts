@@ -24,7 +24,7 @@ export function readProxy(
   environment: NodeJS.ProcessEnv,
   baseUrl: string | undefined,
   problems: SettingProblem[],
-): ProxySetting | undefined {
+) {
   const variable = VARIABLES.find((name) => environment[name]?.trim());
   if (variable === undefined) return undefined;
   const noProxy = environment.no_proxy?.trim() || environment.NO_PROXY || "";

@@ -6,7 +6,7 @@ import { joined } from "../base/index.js";
 import {
   CATALOG_SEPARATOR,
   CATALOG_TYPE,
-  type Kind,
+  type KindName,
   memberOf,
   pluginTokenOf,
   type ResourceName,
@@ -104,7 +104,7 @@ export function keyOf(resource: ResourceName, place: Place) {
 }
 
 /** Names one object of the platform, with its kind: objects of two kinds may share an id. */
-export function objectKey(kind: Kind["name"], id: string) {
+export function objectKey(kind: KindName, id: string) {
   return `${kind} ${id}`;
 }
 
@@ -117,7 +117,7 @@ export function idOfObject(object: string) {
 interface ParsedKey extends Place {
   resource: ResourceName;
   /** The object's kind. */
-  kind: Kind["name"];
+  kind: KindName;
   /** The key in the journal. */
   key: string;
   member: string | undefined;
@@ -139,7 +139,7 @@ export interface ResourceRef extends ObjectRef {
   identity: string;
 }
 
-export function refOf(resource: ResourceName, identity: string): ResourceRef {
+export function refOf(resource: ResourceName, identity: string) {
   const [, project, stack] = stackOf(identity).split("/");
   const place = parsePlace(identity.slice(identity.indexOf("::") + "::".length));
   const types = joined("$", place.parentTypes, typeTokenOf(resource));
@@ -164,7 +164,7 @@ export function otherFormUrn(ref: Pick<ResourceRef, "resource" | "resourceUrn">)
   return resourceUrn.replace(types, () => others);
 }
 
-export function memberRef(set: ResourceRef, member: string): ResourceRef {
+export function memberRef(set: ResourceRef, member: string) {
   return { ...set, ...parsed(set.resource, set, member), urn: memberOf(set.urn, member) };
 }
 
@@ -182,7 +182,7 @@ export function refOfKey(key: string, stackPath: string) {
 }
 
 /** The ref of a resource in Pulumi's record; URNs do not name the organization, so the default one stands in it. */
-export function refOfUrn(resource: ResourceName, urn: string): ResourceRef {
+export function refOfUrn(resource: ResourceName, urn: string) {
   const [head = "", project = ""] = urn.split("::", 2);
   const stack = head.slice("urn:pulumi:".length);
   const ref = refAt(keyOfUrn(resource, urn), urn);
@@ -193,7 +193,7 @@ export function refOfUrn(resource: ResourceName, urn: string): ResourceRef {
 }
 
 /** @returns a ref without an identity, since a URN does not name the organization. */
-export function refAt(key: string, resourceUrn: string): ObjectRef {
+export function refAt(key: string, resourceUrn: string) {
   const ref = parseKey(key);
   const urn = ref.member === undefined ? resourceUrn : memberOf(resourceUrn, ref.member);
   return { ...ref, urn, resourceUrn };
@@ -229,7 +229,7 @@ export function resourceKeyIn(key: string) {
 
 function parsed(resource: ResourceName, place: Place, member?: string): ParsedKey {
   const { name } = place;
-  const kind = setNamed(resource)?.member.name ?? (resource as Kind["name"]);
+  const kind = setNamed(resource)?.member.name ?? (resource as KindName);
   const key = keyOf(resource, place);
   const label = labelOf(resource, name);
   const whole = { ...place, resource, kind, member, key, label, shownName: name };

@@ -207,7 +207,7 @@ export function completeArguments(
   return pick(event, (_, value) => value !== null);
 }
 
-function mergedFields(shared: unknown, ofEntry: unknown): unknown {
+function mergedFields(shared: unknown, ofEntry: unknown) {
   if (shared === UNKNOWN || ofEntry === UNKNOWN) return UNKNOWN;
   const fields = { ...asRecord(shared), ...asRecord(ofEntry) };
   if (Object.keys(fields).length === 0) return null;

@@ -190,7 +190,7 @@ export interface ProgramContext {
 }
 
 /** @returns undefined for a resource that was not declared with this package's classes. */
-export function programContextIn(inputs: Values): ProgramContext | undefined {
+export function programContextIn(inputs: Values) {
   const { identity } = senderIn(inputs);
   if (identity !== "") return { identity };
   const context = asRecord(own(inputs, SENDER));
