@@ -211,7 +211,7 @@ function namedIds(record: unknown, noun: string) {
 
 function soleId(ids: readonly string[]) {
   const [id = "", ...others] = new Set(ids);
-  return others.length === 0 && /^[1-9]\d{0,29}$/.test(id) ? id : undefined;
+  if (others.length === 0 && /^[1-9]\d{0,29}$/.test(id)) return id;
 }
 
 /** Normalises a text for comparison: services may change its spaces and case. */

@@ -170,7 +170,7 @@ function troubleIn(answer: ParsedResponse, findings: Findings): Trouble | undefi
   if (kind === "broken") return unclear(`its body is incomplete or unreadable (${broken})`);
   if (!isSuccess) return unclear("its status doesn't show the outcome");
   if (kind === "html") return unclear("it's an HTML page");
-  return kind === "json" ? undefined : unclear("it isn't JSON");
+  if (kind !== "json") return unclear("it isn't JSON");
 }
 
 /** An HTML page may come from any server, so it proves nothing; nor does a 404 whose body contains an object. */

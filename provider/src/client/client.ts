@@ -99,7 +99,7 @@ export class Client {
   /** @returns `undefined` if the object certainly doesn't exist. @throws {AdvertisingError} if that is unknown. */
   async read(target: ObjectRequest) {
     const verdict = await this.#sendWithProof(target, classifyRead);
-    return verdict.kind === "done" ? verdict.record : undefined;
+    if (verdict.kind === "done") return verdict.record;
   }
 
   /**

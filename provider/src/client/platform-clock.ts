@@ -24,7 +24,7 @@ export function createPlatformClock({
     /** @returns never later than the platform's clock, ISO 8601; undefined if no response has had a `Date`. */
     now() {
       const ms = aheadMs + clock.monotonicMs();
-      return Number.isFinite(ms) ? new Date(ms).toISOString() : undefined;
+      if (Number.isFinite(ms)) return new Date(ms).toISOString();
     },
   };
 }

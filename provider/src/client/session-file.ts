@@ -177,7 +177,7 @@ export function sessionStore(
         "it has another account's session",
         "Give each account a file of its own",
       );
-    return stored.keepLoggedIn === keepLoggedIn ? stored : undefined;
+    if (stored.keepLoggedIn === keepLoggedIn) return stored;
   }
 
   function write(stored: Stored, lock: Lock) {

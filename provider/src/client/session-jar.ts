@@ -72,7 +72,7 @@ export class SessionJar {
       .filter((cookie) => isLongLived || isSession(cookie))
       .flatMap((cookie) => cookie.expiryTime() ?? [])
       .filter(Number.isFinite);
-    return ends.length === 0 ? undefined : Math.max(...ends);
+    if (ends.length > 0) return Math.max(...ends);
   }
 }
 

@@ -47,7 +47,7 @@ export class DamagedJournal extends Error {}
  */
 export function readJournal(path: string, disk = systemDisk) {
   const text = readPrivate(path, disk);
-  return text === undefined ? undefined : parseJournal(text, path);
+  if (text !== undefined) return parseJournal(text, path);
 }
 
 /** @throws as {@link readJournal}. */

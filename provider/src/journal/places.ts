@@ -149,7 +149,7 @@ export function fullStackName(typed: string | undefined, folder: string) {
   if (name === undefined || before.length === 2) return typed;
   const project = inProject(folder, "name");
   const [organization = DEFAULT_ORGANIZATION] = before;
-  return hasValue(project) ? `${organization}/${project}/${name}` : undefined;
+  if (hasValue(project)) return `${organization}/${project}/${name}`;
 }
 
 /** Whether a folder's project file is that of a stack. @param stack `<organization>/<project>/<stack>` */

@@ -171,7 +171,7 @@ export type AnyKind = Kind | SetKind;
 
 /** The id of an object's owner, from its arguments or from recorded ones. */
 export function ownerIn({ owner }: Kind, values: Values) {
-  return owner === undefined ? undefined : own(values, owner);
+  if (owner !== undefined) return own(values, owner);
 }
 
 /** An object's name on the platform, if it may be shown. @param secret arguments that must not be shown. */
@@ -181,7 +181,7 @@ export function displayName(
   secret: ReadonlySet<string>,
 ) {
   const name = values[nameProperty];
-  return typeof name === "string" && !secret.has(nameProperty) ? name : undefined;
+  if (typeof name === "string" && !secret.has(nameProperty)) return name;
 }
 
 /** The reason of a problem: two resources name one object. @param by the resource that has it already. */

@@ -227,7 +227,7 @@ async function deletedRef(resource: AnyKind, runtime: Runtime, id: string) {
   if (meant.length === 0) meant = saved.withId(id).filter(isMeant);
   const urns = new Set(meant.map(({ urn }) => urn));
   const [urn] = urns;
-  return urns.size === 1 && urn !== undefined ? refOfUrn(resource.name, urn) : undefined;
+  if (urns.size === 1 && urn !== undefined) return refOfUrn(resource.name, urn);
 }
 
 /** Makes the objects as they are declared, and deletes the objects that have left a set. */

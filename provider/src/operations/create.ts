@@ -232,7 +232,7 @@ function ownershipConflict(
   const holder = inRun ?? saved?.ref.key;
   if (holder !== undefined && inRun !== ref.key)
     return `already belongs to ${parseKey(holder).label}`;
-  return runtime.deployment.deleted.has(kind, id) ? "was deleted before" : undefined;
+  if (runtime.deployment.deleted.has(kind, id)) return "was deleted before";
 }
 
 /**
@@ -316,7 +316,7 @@ export function differsFromSent(
   const others = contradictingArguments(kind, values, made);
   if (Object.keys(others).length > 0) return "certainly";
   const canSetAll = secret.size === 0 && knownOperations(kind, settings).update;
-  return canSetAll ? "perhaps" : undefined;
+  if (canSetAll) return "perhaps";
 }
 
 async function sendCreate(runtime: Runtime, task: RunningTask) {

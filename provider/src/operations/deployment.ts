@@ -186,7 +186,7 @@ export class Deployment {
     const object = objectKey(kind.name, id);
     const other = this.#after.get(object) ?? key;
     this.#after.set(object, other);
-    return other === key ? undefined : other;
+    if (other !== key) return other;
   }
 
   /** Another object has taken this one's place after all, for example one that a search has found. */

@@ -231,7 +231,7 @@ export class ObjectOperations {
     if (settings.operations?.createdVisibleAfterSeconds === 0) return undefined;
     const fromMs = visibleFromMs(Date.parse(String(created)), settings);
     const isEarly = Date.parse(platformNow() ?? isoNow(clock)) < fromMs;
-    return isEarly ? new Date(fromMs).toISOString() : undefined;
+    if (isEarly) return new Date(fromMs).toISOString();
   }
 
   /**
@@ -431,7 +431,7 @@ export class ObjectOperations {
     // A set deletes before the run ends.
     const isOfSet = ref && ref.resource !== kind.name && deployment.isInProgram(ref.key);
     if (isOfSet && saved?.hasOtherProvider(provider, isSameAccount)) return OTHER_MAY_ADOPT;
-    return deployment.mayBeClaimed(kind, id) ? MAY_BE_ADOPTED : undefined;
+    if (deployment.mayBeClaimed(kind, id)) return MAY_BE_ADOPTED;
   }
 
   /** Both the state and, where it still declares the resource, the program must ask for the delete. */

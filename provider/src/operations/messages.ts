@@ -63,7 +63,10 @@ import type { Notice, Runtime } from "./runtime.js";
  * The object that a notice is about. A refresh gives no URN, so that its notices are shown at the stack: after an
  * alias, a resource keeps its former name there for a while.
  */
-type Shown = Pick<ResourceRef, "label"> & { resourceUrn?: string };
+interface Shown {
+  label: string;
+  resourceUrn?: string;
+}
 
 /** @param detail follows the object's name in a list. */
 function notice(

@@ -236,7 +236,7 @@ async function keptMarks(plan: Plan) {
     });
     if (earlier) marks.set(object.key, earlier.mark);
   }
-  return marks.size === 0 ? undefined : Object.fromEntries(marks);
+  if (marks.size > 0) return Object.fromEntries(marks);
 }
 
 /** The resource's creates that Pulumi's next save drops from its record. */

@@ -317,5 +317,5 @@ async function secretNames(given: Values) {
   for (const [name, value] of [...Object.entries(given), ...ids])
     if (holdsOutput(value) && (await pulumi.isSecret(pulumi.output(value))))
       names.add(name);
-  return names.size === 0 ? undefined : [...names];
+  if (names.size > 0) return [...names];
 }

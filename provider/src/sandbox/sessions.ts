@@ -43,7 +43,7 @@ export class Sessions {
     const login = cookies.get(LOGIN) ?? "";
     if (this.logins.has(login)) return this.rotate(login);
     const endsAtMs = this.endsAtMs.get(cookies.get(SESSION) ?? "") ?? 0;
-    return endsAtMs > this.now() ? [] : undefined;
+    if (endsAtMs > this.now()) return [];
   }
 
   /** @returns the Set-Cookie headers for a request with a long-lived cookie. Earlier cookies stay valid. */

@@ -49,8 +49,7 @@ export function optionsOf(option: string, values: Iterable<string>) {
 }
 
 /** A create, as printed commands name it. */
-type Answerable = Pick<ObjectRef, "shownName"> &
-  Partial<Pick<ObjectRef, "member" | "resource">>;
+type Answerable = Partial<ObjectRef> & Pick<ObjectRef, "shownName">;
 
 /** Whether a create is about events of a set that nobody can tell, since they are secret: no id can be the answer. */
 export function isOfHiddenEvents({ resource, member = "" }: Partial<ObjectRef>) {

@@ -147,7 +147,7 @@ export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 /** The resource that the inputs belong to; undefined if they don't name it. */
 export function refOfInputs(resource: ResourceName, inputs: Values = {}) {
   const { identity } = senderIn(inputs);
-  return identity === "" ? undefined : refOf(resource, identity);
+  if (identity !== "") return refOf(resource, identity);
 }
 
 export function secretArgumentsIn({
