@@ -41,12 +41,11 @@ export function readCsvEvents(
     (heading, at) =>
       heading !== "" && !(columns[at] && columns.indexOf(columns[at]) === at),
   );
-  if (unknown.length > 0) {
+  if (unknown.length > 0)
     report(
       header.source,
       `unknown columns: ${unknown.map(describeUnknown).join(", ")}. Known: ${COLUMNS.join(", ")}. Rename them, or list them in ignoreColumns`,
     );
-  }
   const missing = REQUIRED.filter((column) => !columns.includes(column));
   if (missing.length > 0) {
     report(

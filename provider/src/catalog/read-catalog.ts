@@ -63,11 +63,10 @@ function readWritten(
     return nothing;
   };
   const ending = extname(file).toLowerCase();
-  if (!endings.includes(ending)) {
+  if (!endings.includes(ending))
     return refuse(
       `is not a supported file type: the name must end in ${endings.join(", ")}`,
     );
-  }
   let text: string;
   try {
     text = new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(resolve(file)));

@@ -31,11 +31,10 @@ async function connected<T>(
   const secrets = secretsIn(reading);
   for (const warning of reading.warnings)
     console.error(`Warning: ${secrets.scrub(warning)}`);
-  if (reading.problems.length > 0) {
+  if (reading.problems.length > 0)
     throw new SettingsError(
       secrets.scrub(`Nothing was sent:\n${describeSettingProblems(reading.problems)}`),
     );
-  }
   const cookieFile = cookieFileFor(reading.settings, programFolder(choice));
   const dependencies = systemDependencies(reading, cookieFile, secrets, console.error);
   try {
@@ -85,9 +84,8 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
       if (isOfHiddenEvents(ref)) return hiddenEventsMessage(ref.key);
       if (!isSameAccount(sent.account))
         return `${label} was sent to another account than these settings name: run \`${inStack("pulumi up")}\`.`;
-      if (!canSearch(knownOperations(kind, dependencies.settings), sent)) {
+      if (!canSearch(knownOperations(kind, dependencies.settings), sent))
         return `${label} can't be searched for by its mark: check advertising:markField and advertising:operations.${kind.create.noun}.search.`;
-      }
       const finding = await searchByMark(searchContext, { kind, label, sent, formerIds });
       if (finding.kind === "not-made") return { create, id: "" };
       if (finding.kind === "open")

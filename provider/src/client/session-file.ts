@@ -161,12 +161,11 @@ export function sessionStore(
     // trim() also removes a byte order mark.
     const data = jsonIn(text.trim());
     const version = own(data, "version");
-    if (typeof version === "number" && version > FORMAT.version) {
+    if (typeof version === "number" && version > FORMAT.version)
       throw new LoginError(
         `Nothing was sent: the cookie file ${path} was written by a later version of this ` +
           `package (format ${version}). Use that version, or remove the file.`,
       );
-    }
     const { data: stored } = formatSchema.safeParse(data);
     if (!stored) {
       say(`The cookie file ${path} is damaged; the next login replaces it.`);

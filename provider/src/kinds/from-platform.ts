@@ -48,9 +48,8 @@ export function argumentsFrom(kind: Kind, limits: RuleSettings, record: Values) 
 }
 
 function likeOurs(ours: unknown, theirs: unknown): unknown {
-  if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length) {
+  if (Array.isArray(ours) && Array.isArray(theirs) && ours.length === theirs.length)
     return ours.map((each, at) => likeOurs(each, theirs[at]));
-  }
   if (isContainer(ours) && isContainer(theirs))
     return mapValues({ ...ours }, (each, name) =>
       likeOurs(each, own(theirs, name) ?? null),

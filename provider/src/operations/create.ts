@@ -276,11 +276,10 @@ function takeOver(
   const { label, key } = ref;
   const { id, mark } = made;
   const other = runtime.deployment.claim(kind, id, key);
-  if (other !== undefined) {
+  if (other !== undefined)
     throw new ArgumentsError(
       `An earlier run created ${label} as ${id}, which already belongs to ${parseKey(other).label}. Nothing was sent. Remove that, or correct its existingId.`,
     );
-  }
   const outcome = { kind: "created", id, mark, isTakenOver: true } as const;
   const differs = isOther ? "certainly" : differsFromSent(runtime, task, made);
   if (!differs) {

@@ -11,7 +11,7 @@ export interface Properties {
   secret: ReadonlySet<string>;
 }
 
-export function readProperties(struct: Struct | undefined): Properties {
+export function readProperties(struct: Struct | undefined) {
   const secret = new Set<string>();
   const values = mapValues(struct?.toJavaScript() ?? {}, (value, name) =>
     unmarked(name, value, (part) => {

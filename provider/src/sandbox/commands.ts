@@ -41,7 +41,7 @@ FAULT: close (without a response), reset, no-answer, or status-N (200 to 599)
 TIMES: a whole number from 1 up, or always; once by default`;
 
 /** Parses a fault as typed. @throws Error that lists the known faults */
-export function parseFault(typed: string): FaultRule {
+export function parseFault(typed: string) {
   const { on, name = "", status, act, times = "1" } = TYPED.exec(typed)?.groups ?? {};
   if (!on) throw new Error(`${quoted(typed)} isn't TARGET:FAULT[:TIMES]\n${FAULT_HELP}`);
   const body = { success: Number(status) < 400, message: `status ${status}` };

@@ -177,13 +177,12 @@ export class Sandbox {
     if (operation && latencyMs > 0) await sleep(latencyMs);
 
     let answer: SandboxAnswer | undefined = success({});
-    if (!fault || fault.rule.act) {
+    if (!fault || fault.rule.act)
       answer = this.#options.answer(
         this.#platform.handle(route, request),
         request,
         response,
       );
-    }
     if (fault) answer &&= fault.answer(answer, request, response);
     request.status = answer?.status ?? 0;
     // Without the query, which may contain credentials, and all of the body but the name.

@@ -45,7 +45,7 @@ function placeText({ parentTypes = "", name }: Place) {
   return `${parentTypes}${END_OF_TYPES}${name}`;
 }
 
-function parsePlace(text: string): Place {
+function parsePlace(text: string) {
   const end = text.indexOf(END_OF_TYPES);
   if (end < 0) return { parentTypes: undefined, name: text };
   return {

@@ -120,7 +120,7 @@ export function readStoredSet(outputs: Values): StoredSet {
 }
 
 /** The outputs that {@link readStored} reads. An absent value is undefined. */
-export function writeStored(resource: AnyKind, stored: StoredSet): Values {
+export function writeStored(resource: AnyKind, stored: StoredSet) {
   const { advertiserId, defaults, events, eventIds, sentAs, unresolved, left, resolved } =
     stored;
   const ids = Object.fromEntries(Array.from(eventIds, ([key, id]) => [key, exactId(id)]));

@@ -120,7 +120,7 @@ export function senderText({ run, field = "", canUpdate, account, identity }: Se
   return [run, field, canUpdate ? "update" : "", account || " ", identity].join(" ");
 }
 
-export function senderIn({ [SENDER]: text }: Values): Sender {
+export function senderIn({ [SENDER]: text }: Values) {
   const parts = typeof text === "string" ? text.split(" ") : [];
   const [run = "", field, update = "", host = "", email = "", ...identity] = parts;
   return {

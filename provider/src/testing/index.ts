@@ -148,12 +148,11 @@ class MockPlatform {
         READING,
       );
       outputs = checked.values;
-      if (checked.problems.length > 0) {
+      if (checked.problems.length > 0)
         this.#findings.push({
           title: labelOf(kind.name, name),
           lines: problemMessages(checked.problems),
         });
-      }
     }
     if (!("member" in kind)) {
       const id = read || this.#idOf(outputs);
