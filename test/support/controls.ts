@@ -99,7 +99,7 @@ const rows: Row[] = [
   [
     "what a search finds has the name and owner that were sent",
     "operations/search.ts",
-    'if (other === undefined) return { kind: "found"',
+    'if (others.length === 0) return { kind: "found"',
     'return { kind: "found"',
     "sandbox/search",
     "is no find",
