@@ -73,7 +73,7 @@ await runMain(async () => {
   } finally {
     rmSync(template, { recursive: true, force: true });
   }
-  showNext(folder, [...folders, ...ownNode(node)]);
+  showNext(folder, folders, ownNode(node));
 });
 
 function readArguments([given, language = "typescript", ...rest]) {
@@ -169,9 +169,9 @@ async function succeed(program, args, options) {
   );
 }
 
-function showNext(folder, folders) {
+function showNext(folder, folders, own) {
   const usersPath = (process.env.PATH ?? "").split(delimiter);
-  const missing = folders.filter((each) => !usersPath.includes(each));
+  const missing = [...folders.filter((each) => !usersPath.includes(each)), ...own];
   const path =
     missing.length > 0 ? `\n  export PATH="${missing.join(delimiter)}:$PATH"` : "";
   console.log(`

@@ -59,7 +59,7 @@ it("an unresolved event and live ones, renamed, moved and removed", async () => 
   stack.program(shop(live, {}, inComponent()));
   const stopped = await failed(stack.up());
   // The last check of what is declared at once may come before or after this one's.
-  const alias = /the alias \{ name: "signup"|If it has another name now, add an alias/;
+  const alias = /the alias \{ name: "signup"|under another name now, add an alias/;
   expect(stopped).toMatch(alias);
   for (const words of [...commands, "[ADVERTISING_OUTCOME_UNKNOWN]"])
     expect(stopped).toContain(words);
