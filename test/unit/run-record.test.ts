@@ -47,7 +47,7 @@ function start(
   const clock = new FakeClock();
   let reads = 0;
   const waits: unknown[] = [];
-  const run = { isUp: true };
+  const run = { isUp: true, hasStack };
   const journal = {
     readEarlier: async (_runs: Set<string>, isAwaited: (run: RunJournal) => boolean) => {
       waits.push(journals.map((each) => isAwaited(each)));
@@ -63,7 +63,7 @@ function start(
       if (answer instanceof Error) throw answer;
       return answer as ExportedStack;
     },
-    journal: () => (hasStack ? (journal as unknown as Journal) : undefined),
+    journal: () => (run.hasStack ? (journal as unknown as Journal) : undefined),
     notes: undefined,
     isUp: () => run.isUp,
     hasCheckpoints,
@@ -201,6 +201,14 @@ describe("open creates", () => {
     ]);
     expect(await record.open()).toBe(up);
     expect(waits).toHaveLength(2);
+  });
+
+  it("are there once the run knows its stack, also if somebody has asked before", async () => {
+    const options = { hasStack: false };
+    const { record, run } = start([exported([creating(EARLIER)])], options);
+    expect((await record.open()).all).toEqual([]);
+    run.hasStack = true;
+    expect((await record.open()).all).toHaveLength(1);
   });
 
   it("are none for a run that doesn't know its stack", async () => {

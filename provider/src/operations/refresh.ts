@@ -213,7 +213,8 @@ async function keepUpdate({ record }: Runtime, stored: StoredSet, urn: string) {
  * on. One that isn't found may be new. @throws ArgumentsError for all that have another name or advertiser
  */
 async function compareAnswers(runtime: Runtime) {
-  const { outcomes = {} } = runtime.answers as Partial<RefreshAnswers>;
+  const { outcomes } = runtime.answers as Partial<RefreshAnswers>;
+  if (!outcomes) return;
   const { record, settings } = runtime;
   const { all } = await record.open();
   const byMark = new Map(all.map((each) => [each.mark, each]));

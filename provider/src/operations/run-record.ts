@@ -190,7 +190,11 @@ export class RunRecord {
     const { isThisRun, journal } = this.options;
     const saved = await this.state();
     const own = journal();
-    if (!own) return new OpenCreates();
+    if (!own) {
+      // A refresh may ask about what is only read before it knows its stack.
+      this.#opening.delete(isUp);
+      return new OpenCreates();
+    }
     const isAwaited = (run: RunJournal) => isUp && (!saved || isOfState(run, saved));
     this.#journals = await own.readEarlier(saved?.runs ?? new Set(), isAwaited);
     const { open, superseded, lastSent } = openCreates(saved, this.#journals, isThisRun);
