@@ -26,11 +26,12 @@ import {
 import {
   addUnresolved,
   changeMessages,
+  contradictingArguments,
   isMade,
   objectOf,
-  otherThanNamed,
   sentAsIfUpdated,
   sentAsOf,
+  tellingAmong,
 } from "../plan/index.js";
 import { accountIn, holdsSecret, isSecret } from "../record/index.js";
 import { exactId, isPlatformId } from "../rules/index.js";
@@ -230,7 +231,7 @@ async function compareAnswers(runtime: Runtime) {
     if (!operations.can.read) return [];
     const theirs = await operations.read({ id, label }).catch(() => undefined);
     const values = theirs ? argumentsFrom(kind, settings, theirs) : {};
-    const others = otherThanNamed(kind, values, sent);
+    const others = tellingAmong(kind, contradictingArguments(kind, values, sent));
     return others.length > 0 ? answeredOtherwiseMessage(label, id, others) : [];
   });
   const wrong = (await Promise.all(comparing)).flat();

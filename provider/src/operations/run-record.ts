@@ -28,6 +28,7 @@ import {
 } from "../plan/index.js";
 import {
   accountIn,
+  allResources,
   type ExportedObject,
   type ExportedStack,
   type InterruptedChanges,
@@ -218,9 +219,8 @@ export class RunRecord {
 
   /** The keys of the resources of this front end that the record had when the run began. */
   #namedHere(saved: SavedState | undefined) {
-    const { resources = [], pending = [] } = saved ?? {};
-    const all = [...resources, ...pending.map(({ resource }) => resource)];
-    const keys = all.flatMap((each) => {
+    const all = saved && allResources(saved);
+    const keys = all?.flatMap((each) => {
       const { type, urn, inputs = {} } = each;
       const of = resourceOfType(type);
       const isEarlier = !this.options.isThisRun(senderIn(inputs).run);

@@ -10,7 +10,7 @@ import {
   type Values,
 } from "../base/index.js";
 import { argumentsFrom } from "../kinds/index.js";
-import { contradictingArguments, otherThanNamed, visibleFromMs } from "../plan/index.js";
+import { contradictingArguments, tellingAmong, visibleFromMs } from "../plan/index.js";
 import { knownOperations } from "../settings/index.js";
 import type { CreateRecord } from "../state/index.js";
 import { foundOtherwiseMessage } from "./messages.js";
@@ -84,8 +84,9 @@ export async function searchByMark(
       if (id !== undefined) {
         const record = asRecord(found.get(id));
         const theirs = argumentsFrom(kind, settings, record);
-        const contradicting = Object.keys(contradictingArguments(kind, theirs, sent));
-        const others = otherThanNamed(kind, theirs, sent);
+        const differing = contradictingArguments(kind, theirs, sent);
+        const contradicting = Object.keys(differing);
+        const others = tellingAmong(kind, differing);
         if (others.length === 0) return { kind: "found", id, record, contradicting };
         return { kind: "open", searched: foundOtherwiseMessage(id, others), latest };
       }

@@ -351,14 +351,9 @@ export function contradictingArguments(
   return Object.fromEntries(differing);
 }
 
-/** Whether an object has another name or advertiser than a create was sent with: the arguments that differ. */
-export function otherThanNamed(
-  kind: Kind,
-  values: Values,
-  sent: Pick<CreateRecord, "name" | "args">,
-) {
-  const others = contradictingArguments(kind, values, sent);
-  return [kind.nameProperty, kind.owner ?? ""].filter((name) => name in others);
+/** The name and the advertiser, if they are among these arguments: with another one it's another object. */
+export function tellingAmong({ nameProperty, owner = "" }: Kind, args: Values) {
+  return [nameProperty, owner].filter((name) => name in args);
 }
 
 /** The id that `existingId` names, or the engine's text for unknown values if it is not known yet. */

@@ -51,7 +51,6 @@ import {
   SECRET_ARGUMENTS,
   SENDER,
   secretArgumentsIn,
-  senderIn,
   senderText,
   TIMEOUTS_IGNORED,
   typesIn,
@@ -216,7 +215,8 @@ export class AdvertisingPlugin {
     if (isInState) return { ...found, values: props, inputs: result.inputs ?? inputs };
     const { [resource.idProperty]: _, ...given } = argumentsIn(props);
     const { account } = this.runtime;
-    const sender = senderText({ ...senderIn({}), account, identity: ref.identity });
+    const { identity } = ref;
+    const sender = senderText({ identity, account, run: "", canUpdate: false });
     return {
       ...found,
       values: { ...props, [PROVIDER]: providerReference(resource.name) },

@@ -239,8 +239,8 @@ export function withIds(of: AnyKind, args: Values) {
 }
 
 /**
- * The id of a resource that is only read, as a text, since Pulumi takes no numbers. A wrong one is told in words: the
- * provider refuses an Output's.
+ * The id of a resource that is only read, as a text, since Pulumi takes no numbers. An invalid one becomes a description:
+ * {@link readFindings} refuses it, or the provider if it comes from an Output.
  */
 export function readIdOf(id: pulumi.Input<pulumi.ID | number>) {
   const textOf = (known: unknown) =>

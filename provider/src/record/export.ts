@@ -85,10 +85,14 @@ export function readExport(text: string, what = "this"): ExportedStack {
   };
 }
 
+/** The resources of the state, and those of pending operations. */
+export function allResources({ resources, pending }: ExportedStack) {
+  return [...resources, ...pending.map(({ resource }) => resource)];
+}
+
 /** The stacks that the state's resources name: by their URNs, since `pulumi stack rename` changes only those. */
-export function stackNamesIn({ resources, pending }: ExportedStack) {
-  const all = [...resources, ...pending.map(({ resource }) => resource)];
-  const names = all.flatMap(({ urn, inputs = {} }) => {
+export function stackNamesIn(stack: ExportedStack) {
+  const names = allResources(stack).flatMap(({ urn, inputs = {} }) => {
     const { identity } = senderIn(inputs);
     if (identity === "") return [];
     const [organization] = stackOf(identity).split("/");

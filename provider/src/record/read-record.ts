@@ -1,6 +1,6 @@
 /** Reads what Pulumi has saved about a stack: its state, with the operations that are under way or were interrupted. */
 import { DEFAULT_ORGANIZATION } from "../state/index.js";
-import { type ExportedStack, readExport } from "./export.js";
+import { allResources, type ExportedStack, readExport } from "./export.js";
 import { type PulumiOptions, type RunPulumi, runPulumi } from "./pulumi.js";
 
 /**
@@ -26,10 +26,10 @@ export async function readRecord(
     // Perhaps the name comes from a URN, which has no organization. With a cause, Pulumi has given no answer.
     if (organization !== DEFAULT_ORGANIZATION || (error as Error).cause) throw error;
     const selected = await readStack([], where, run).catch(() => undefined);
-    const { resources = [], pending = [] } = selected ?? {};
-    const all = [...resources, ...pending.map(({ resource }) => resource)];
     const start = `urn:pulumi:${name}::${project}::`;
-    if (selected && all.some(({ urn }) => urn.startsWith(start))) return selected;
+    const isMeant =
+      selected && allResources(selected).some(({ urn }) => urn.startsWith(start));
+    if (isMeant) return selected;
     throw error;
   }
 }

@@ -30,6 +30,7 @@ import {
 } from "../state/index.js";
 import {
   accountIn,
+  allResources,
   type ExportedObject,
   type ExportedStack,
   holdsSecret,
@@ -121,8 +122,7 @@ export function savedStateOf(
   const listed = new Map(sent.map((each) => [each.mark, each]));
   const earlier = operations.filter(({ run }) => !isThisRun(run));
   const objectChanges = [...before.objects, ...earlier.flatMap(({ changes }) => changes)];
-  const everyone = [...resources, ...pending.map(({ resource }) => resource)];
-  const runs = everyone.map(({ inputs = {} }) => senderIn(inputs).run);
+  const runs = allResources(stack).map(({ inputs = {} }) => senderIn(inputs).run);
   runs.push(...dropped.map(({ run }) => run));
   const all = objectsIn(resources);
   const objects = all.filter(({ resource }) => !resource.delete);

@@ -190,13 +190,11 @@ export interface ProgramContext {
 }
 
 /** @returns undefined for a resource that was not declared with this package's classes. */
-export function programContextIn(inputs: Values) {
+export function programContextIn(inputs: Values): ProgramContext | undefined {
   const { identity } = senderIn(inputs);
   if (identity !== "") return { identity };
   const context = asRecord(own(inputs, SENDER));
-  return typeof context.identity === "string"
-    ? (context as typeof context & ProgramContext)
-    : undefined;
+  if (typeof context.identity === "string") return context as unknown as ProgramContext;
 }
 
 export interface LeftLive {
