@@ -101,21 +101,25 @@ describe.each(RESOURCE_FORMS)(
 describe.each(RESOURCE_FORMS)(
   "%s in a state that was imported into another backend",
   (form) => {
+    const there = { environment: { PULUMI_BACKEND_URL: "file:///other" } };
+    /** A state that names a run. */
+    const start = async () => {
+      const [sandbox, folder] = [await operatedSandbox(), newFolder()];
+      const named = (name: string) => new SingleObjectFixture(form, sandbox, folder, name);
+      const before = await named("other").up({ eventName: "Other" });
+      expect(before.error).toBeUndefined();
+      return { sandbox, e: named("e") };
+    };
+
     it.each([true, false])(
       "is asked about after a kill, since the import drops what was in flight (created: %s)",
       async (isMade) => {
-        const sandbox = await operatedSandbox();
-        const folder = newFolder();
-        const [other, e] = ["other", "e"].map(
-          (name) => new SingleObjectFixture(form, sandbox, folder, name),
-        ) as [SingleObjectFixture, SingleObjectFixture];
-        expect((await other.up({ eventName: "Other" })).error).toBeUndefined();
+        const { sandbox, e } = await start();
         if (!isMade) sandbox.fail(LOST);
         await e.kill();
         const imported = e.engine.saved.copy();
         imported.operations = [];
         e.engine.backend = imported;
-        const there = { environment: { PULUMI_BACKEND_URL: "file:///other" } };
         for (const said of [await e.preview({}, there), (await e.up({}, there)).error])
           expect(said).toMatch(/The outcome of 1 create is unknown.*pending --created/s);
         expect(sandbox.eventPosts).toBe(2);
@@ -123,12 +127,7 @@ describe.each(RESOURCE_FORMS)(
     );
 
     it("isn't stopped by a run of the original that is still going on", async () => {
-      const sandbox = await operatedSandbox();
-      const folder = newFolder();
-      const [other, e] = ["other", "e"].map(
-        (name) => new SingleObjectFixture(form, sandbox, folder, name),
-      ) as [SingleObjectFixture, SingleObjectFixture];
-      expect((await other.up({ eventName: "Other" })).error).toBeUndefined();
+      const { sandbox, e } = await start();
       const copied = e.engine.saved.copy();
       const run = e.engine.newRun();
       run.runtime.begin(e.engine.ref, true);
@@ -142,7 +141,6 @@ describe.each(RESOURCE_FORMS)(
         },
       });
       e.engine.backend = copied;
-      const there = { environment: { PULUMI_BACKEND_URL: "file:///other" } };
       expect(await e.preview({}, there)).not.toContain("unknown");
       expect((await e.up({}, there)).error).toBeUndefined();
       expect(sandbox.eventPosts).toBe(2);

@@ -47,6 +47,18 @@ export const EVENT = {
   attribution: "ALL",
 } as const;
 
+/** An event's inputs as this run has sent them. */
+export function sentInputs(eventName: string, run: string, more: object = {}) {
+  const __sender = senderOf("", { run });
+  return { eventName, advertiserId: 1, ...EVENT, __sender, ...more };
+}
+
+/** The same for a set. */
+export function sentSetInputs(events: object, run: string, more: object = {}) {
+  const { value: _, ...defaults } = EVENT;
+  return { advertiserId: 1, defaults, events, __sender: senderOf("", { run }), ...more };
+}
+
 export function storedEvent(
   name: string,
   id: number | string,

@@ -7,9 +7,10 @@ import { type Resource, readExport } from "../../provider/src/record/export.js";
 import { savedStateOf } from "../../provider/src/record/saved-state.js";
 import { markOf } from "../../provider/src/state/index.js";
 import {
-  EVENT,
   encrypted,
   senderOf,
+  sentInputs,
+  sentSetInputs,
   storedAdvertiser,
   storedEvent,
   storedSet,
@@ -41,28 +42,16 @@ const creating = (name: string, inputs: object = {}) => ({
   type: "creating",
   resource: {
     ...storedEvent(name, ""),
-    inputs: {
-      eventName: name,
-      advertiserId: 1,
-      ...EVENT,
-      __sender: senderOf("", { run: RUN }),
-      ...inputs,
-    },
+    inputs: sentInputs(name, RUN, inputs),
   },
 });
 const entry = (eventName: string) => ({ eventName, value: 1 });
 const events = { a: entry("A"), b: entry("B") };
-const { value: _, ...defaults } = EVENT;
 const updating = (given: object) => ({
   type: "updating",
   resource: {
     ...storedSet("funnel", {}),
-    inputs: {
-      advertiserId: 1,
-      defaults,
-      events: given,
-      __sender: senderOf("", { run: RUN }),
-    },
+    inputs: sentSetInputs(given, RUN),
   },
 });
 const FUNNEL = storedSet("funnel", { events, eventIds: { a: 20 } });

@@ -10,6 +10,8 @@ import {
   EVENT,
   encrypted,
   senderOf,
+  sentInputs,
+  sentSetInputs,
   storedAdvertiser,
   storedEvent,
   storedSet,
@@ -31,13 +33,7 @@ const operation = (type: string, resource: Resource): Operation => ({ type, reso
 const creating = (name: string, inputs: object = {}, rest: object = {}) =>
   operation("creating", {
     ...storedEvent(name, "", {}, rest),
-    inputs: {
-      eventName: name,
-      advertiserId: 1,
-      ...EVENT,
-      __sender: senderOf("", { run: RUN }),
-      ...inputs,
-    },
+    inputs: sentInputs(name, RUN, inputs),
   });
 
 const entry = (eventName: string) => ({ eventName, value: 1 });
@@ -46,13 +42,7 @@ const { value: _, ...defaults } = EVENT;
 const ofSet = (type: string, given: object, inputs: object = {}) =>
   operation(type, {
     ...storedSet("funnel", {}),
-    inputs: {
-      advertiserId: 1,
-      defaults,
-      events: given,
-      __sender: senderOf("", { run: RUN }),
-      ...inputs,
-    },
+    inputs: sentSetInputs(given, RUN, inputs),
   });
 const FUNNEL = storedSet("funnel", { events, eventIds: { a: 1, b: 2 } });
 const SET_KEY = "ConversionEventSet::funnel";
