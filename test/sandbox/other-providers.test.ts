@@ -105,6 +105,43 @@ it("a set of the plugin deletes nothing that the classes may adopt", async () =>
   expect([sandbox.deletes, sandbox.events.length]).toEqual([0, 3]);
 });
 
+it("an object that two providers have is kept, also if both leave in one run, and each preview says so", async () => {
+  const { sandbox, folder, on, run } = await start();
+  const first = on("default", new EventEngine(sandbox, folder, "buy"));
+  const second = on("second", new EventEngine(sandbox, folder, "also"));
+  const buy = { eventName: "Buy", value: 1, advertiserId: 1 };
+  await run([[first, buy]]);
+  await run([[second, { ...buy, existingId: first.state?.id }]]);
+  for (const each of [first, second])
+    expect(await run([[each, undefined]], false)).toMatch(
+      /"(buy|also)" \(2\) leaves the state .* also belongs to (also|buy)\./,
+    );
+  const both = [first, second].map((each) => ({ each, now: each.newRun(DELETES_ONLY) }));
+  // One engine has started both before anything leaves.
+  for (const { now } of both) await now.runtime.record.state();
+  for (const { each, now } of both) {
+    expect(await runProgram(now, [[each, undefined]])).toEqual([undefined]);
+    expect(wordsOf(now)).toContain("because it also belongs to");
+  }
+  expect([sandbox.deletes, first.state, second.state]).toEqual([0, undefined, undefined]);
+});
+
+it("an id that two accounts have is two objects: each preview says that its own is deleted", async () => {
+  const { sandbox, folder, on, run } = await start();
+  const first = on("default", new EventEngine(sandbox, folder, "buy"));
+  const second = on("second", new EventEngine(sandbox, folder, "also"));
+  const buy = { eventName: "Buy", value: 1, advertiserId: 1 };
+  await run([[first, buy]]);
+  await run([[second, { ...buy, existingId: first.state?.id }]]);
+  if (second.state) {
+    const account = "elsewhere.example.com a@b.c";
+    second.state.inputs.__sender = senderOf("shop/dev::also", { account });
+  }
+  expect(await run([[first, undefined]], false)).toContain("`pulumi up` deletes event 2");
+  await run([[first, undefined]]);
+  expect([sandbox.deletes, first.state]).toEqual([1, undefined]);
+});
+
 it("what moves to another provider isn't said to be deleted", async () => {
   const { sandbox, folder, on, run } = await start();
   const event = on("default", new EventEngine(sandbox, folder, "buy"));

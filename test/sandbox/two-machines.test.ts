@@ -34,7 +34,7 @@ describe.each(RESOURCE_FORMS)("%s that leaves the program", (form) => {
       await run.close();
       expect(errors).toEqual([undefined, undefined]);
       const named = new RegExp(
-        `\`old(?:/k)?\` is no longer in the program(?:, unless an error ended it early)?\\. Its event ${id} \\("E"\\) stays live`,
+        `\`old(?:/k)?\` is no longer in the program(?:, unless an error ended it early or another provider has it)?\\. Its event ${id} \\("E"\\) stays live`,
         "g",
       );
       // By the time an `up` ends, its state has it no more.

@@ -138,7 +138,7 @@ const STAYS =
 const leaves = (name: string, id: number, why?: string) => {
   const fate = `Its event ${id} ("${name}") ${STAYS}.`;
   const reason = why === undefined ? "" : ` ${id} isn't deleted, because ${why}.`;
-  return `info: \`${name}\` is no longer in the program, unless an error ended it early. ${fate}${reason}`;
+  return `info: \`${name}\` is no longer in the program, unless an error ended it early or another provider has it. ${fate}${reason}`;
 };
 const KEPT = event("kept", 1);
 const GONE = event("gone", 2);
@@ -153,7 +153,10 @@ describe("what leaves the state", () => {
 
   it("is named for sure only where the backend has saved its removal: an error may have kept it", async () => {
     const over = { ...both, isUp: true };
-    const sure = leaves("gone", 2).replace(", unless an error ended it early", "");
+    const sure = leaves("gone", 2).replace(
+      ", unless an error ended it early or another provider has it",
+      "",
+    );
     expect(await endOf({ ...over, savedAtEnd: [KEPT] })).toEqual([sure]);
     expect(await endOf({ ...over, savedAtEnd: [KEPT, GONE] })).toEqual([leaves("gone", 2)]);
   });
@@ -258,7 +261,7 @@ describe("what leaves the state", () => {
     const resources = [KEPT, event("gone", 2, true)];
     const situation = { resources, checks: ["kept"], options: DELETES };
     expect(await endOf(situation)).toEqual([
-      'info: `gone` is no longer in the program, unless an error ended it early. `pulumi up` deletes event 2 ("gone") on the platform (deletionPolicy: "delete").',
+      'info: `gone` is no longer in the program, unless an error ended it early or another provider has it. `pulumi up` deletes event 2 ("gone") on the platform (deletionPolicy: "delete").',
     ]);
     expect(await endOf({ ...situation, isUp: true })).toEqual([]);
     // The option is off, but no delete is known.

@@ -14,6 +14,7 @@ import {
   type OpenCreates,
 } from "../plan/index.js";
 import {
+  accountIn,
   type EngineRun,
   type ExportedObject,
   isInRun,
@@ -48,7 +49,6 @@ import {
   notDeletedNotice,
   READ_NOW,
   secondObjectNotice,
-  UNLESS_FAILED,
   UNLESS_MOVED,
   unclaimedMessage,
   undeclaredMessage,
@@ -151,8 +151,9 @@ async function tellLeaving(
 ) {
   const { deployment, messages, record } = runtime;
   /** Another provider has a process of its own. */
+  const isOfOther = (resource: Resource) => providerIn(resource) !== runtime.provider;
   const isInOwnRun = (resource: Resource) =>
-    providerIn(resource) === runtime.provider && isInRun(resource.urn, command);
+    !isOfOther(resource) && isInRun(resource.urn, command);
   const checked = saved.all.filter(({ ref, resource }) => {
     return isInOwnRun(resource) && deployment.isInProgram(ref.key);
   });
@@ -174,7 +175,6 @@ async function tellLeaving(
     if (resource.delete) return !("member" in of && isDeclared);
     return !isDeclared;
   });
-  const unsure = runtime.provider === undefined ? UNLESS_FAILED : UNLESS_MOVED;
   let now: SavedState | undefined;
   if (deployment.isUp && leaving.length > 0)
     now = await Promise.race([record.stateNow(), late]);
@@ -182,28 +182,28 @@ async function tellLeaving(
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.staying.has(kind, id)) continue;
-    const holder = deployment.holderOf(kind, id);
-    if (deployment.isClaimedOrAdopted(kind, id)) {
-      // Pulumi shows a delete. In the `up`, the delete itself says why it isn't one.
-      const isShown = asksToDelete(resource.outputs) && !keepingOption(resource);
-      // A catalog's alias, for example, gives the same resource another name.
-      const isOther = holder !== undefined && deployment.isAdopted(kind, id);
-      if (isOther && isShown && !deployment.isUp)
-        messages.warnEach(
-          notDeletedNotice(`${ref.label} (${id})`, alsoBelongsTo([holder])),
-        );
-      continue;
-    }
-    const holders = now?.holdersOf(kind.name, id) ?? [];
-    // Another provider's process may have adopted it in this run, or the resource has another provider now.
-    const isMoved = holders.some((other) => {
-      return other.ref.urn !== ref.urn || providerIn(other.resource) !== runtime.provider;
+    const holders = (now ?? saved).holdersOf(kind.name, id);
+    // Another provider may have adopted it, in this run too, or the resource has another provider now.
+    const elsewhere = holders.find((other) => {
+      const isSame = other.ref.urn === ref.urn && !isOfOther(other.resource);
+      return !isSame && runtime.isSameAccount(accountIn(other.resource));
     });
-    if (isMoved) continue;
+    // Pulumi shows a delete. In the `up`, the delete itself says why it isn't one.
+    const isShown =
+      asksToDelete(resource.outputs) && !keepingOption(resource) && !deployment.isUp;
+    // A catalog's alias, for example, gives the same resource another name.
+    const holder = deployment.isAdopted(kind, id)
+      ? deployment.holderOf(kind, id)
+      : elsewhere?.ref.key;
+    if (isShown && holder !== undefined)
+      messages.warnEach(notDeletedNotice(`${ref.label} (${id})`, alsoBelongsTo([holder])));
+    // In a preview, that one may leave too.
+    const isHeld = elsewhere !== undefined && (isShown || deployment.isUp);
+    if (isHeld || deployment.isClaimedOrAdopted(kind, id)) continue;
     // The backend may save late.
     const hasLeft = now !== undefined && holders.length === 0;
     const fate = new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
-    let what = hasLeft ? undefined : unsure;
+    let what = hasLeft ? undefined : UNLESS_MOVED;
     if (deployment.onlyRead.has(kind, id)) what = READ_NOW;
     if (!resource.delete) messages.informEach(leavingNotice(each, fate, what));
     else if (fate.isDeleted) messages.warnEach(leavingNotice(each, fate, REPLACED_BEFORE));

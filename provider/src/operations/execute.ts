@@ -409,6 +409,11 @@ export class ObjectOperations {
     if (own?.length === 0) return "the state doesn't name its account";
     const unasked = this.#unaskedReason({ ref }, properties);
     if (unasked !== undefined) return unasked;
+    // Also if that one leaves in this run: its own process knows that, and a preview couldn't tell.
+    const elsewhere = record.arrived?.holdersOf(kind.name, id).find(({ resource }) => {
+      return providerIn(resource) !== provider && isSameAccount(accountIn(resource));
+    });
+    if (elsewhere) return alsoBelongsTo([elsewhere.ref.key]);
     const { object } = deployment.checked(ref?.key ?? "").planned ?? {};
     if (object?.action.do === "adopt" && object.id === id) return DISPLACED;
     if (deployment.onlyRead.has(kind, id)) return ONLY_READ;

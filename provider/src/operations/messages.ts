@@ -345,12 +345,11 @@ export function secondObjectNotice({ label }: Shown, kind: Kind, id: string) {
   return notice("also made by earlier runs", { label }, text, id);
 }
 
-/** Nobody tells a provider whether the program has ended without an error. */
-export const UNLESS_FAILED = "is no longer in the program, unless an error ended it early";
 /** With `.get`. */
 export const READ_NOW = "is only read from now on";
-/** The plugin's other providers have processes of their own. */
-export const UNLESS_MOVED = `${UNLESS_FAILED} or another provider has it`;
+/** Nobody tells a provider whether the program has ended without an error. Other providers have processes of their own. */
+export const UNLESS_MOVED =
+  "is no longer in the program, unless an error ended it early or another provider has it";
 
 /**
  * At the end of a preview or an `up`: an object whose resource the program no longer declares, or (`REPLACED_BEFORE`) the

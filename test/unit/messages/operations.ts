@@ -210,8 +210,6 @@ export const operations: Examples = {
   "an interrupted update": () => tell.interruptedNotice(purchase, "42", "update").text,
   "an interrupted delete": () => tell.interruptedNotice(purchase, "42", "delete").text,
   "no longer in the program, where nobody knows whether it failed": () =>
-    tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_FAILED).text,
-  "the same with the plugin's providers": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_MOVED).text,
   "a managed object that is only read now": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.READ_NOW).text,
