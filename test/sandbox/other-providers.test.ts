@@ -163,6 +163,21 @@ it("what moves to another provider isn't said to be deleted", async () => {
   expect(wordsOf(now)).not.toContain("`buy`");
 });
 
+it("an empty program's preview names what the plugin's state has unresolved, and what was in flight", async () => {
+  const { sandbox, folder, on, run } = await start();
+  const saved = on("default", new EventEngine(sandbox, folder, "buy"));
+  const killed = on("default", new EventEngine(sandbox, folder, "rest"));
+  sandbox.fail({ ...LOST, times: 2 });
+  const of = (eventName: string) => ({ eventName, value: 1, advertiserId: 1 });
+  expect((await saved.up(of("Buy"))).error).toMatch(/outcome of 1 create is unknown/);
+  await killed.upAndKill(of("Rest"));
+  const here = on("default", new EventEngine(sandbox, newFolder(), "rest"));
+  expect(await run([[here, undefined]], false)).toContain(
+    "An earlier run also sent 2 creates: buy (outcome unknown), rest (outcome unknown)",
+  );
+  expect(sandbox.eventPosts).toBe(2);
+});
+
 const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-answer" } };
 
 describe("the classes and the plugin have an event of one name", () => {

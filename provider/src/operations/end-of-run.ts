@@ -15,6 +15,7 @@ import {
 } from "../plan/index.js";
 import {
   accountIn,
+  allResources,
   type EngineRun,
   type ExportedObject,
   isInRun,
@@ -36,6 +37,7 @@ import {
   objectKey,
   parseKey,
   REPLACED_BEFORE,
+  refOfUrn,
   resourceKeyIn,
 } from "../state/index.js";
 import { assertAccountOfState } from "./create.js";
@@ -131,10 +133,16 @@ export async function tellEnd(runtime: Runtime) {
   const { record, command, messages } = runtime;
   if (!record.hasBegun) return;
   const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
+  const saved = await Promise.race([record.state(), late]);
+  const isProgram = !command || isOfProgram(command);
+  // A plugin has been passed nothing if all of its resources have left the program.
+  for (const { type, urn } of isProgram && saved ? allResources(saved) : []) {
+    const of = resourceOfType(type);
+    if (of) runtime.begin(refOfUrn(of.name, urn));
+  }
   // Also in a refresh and a destroy: they close the journals, which this reads.
   const open = await Promise.race([record.open(), late]);
-  const saved = record.arrived;
-  if (command && !isOfProgram(command)) return;
+  if (!isProgram) return;
   if (!open && !saved) messages.tellAt("warn", "", LATE_RECORD);
   if (!open || !saved) return;
   // Without the command line, what a program doesn't declare may not be meant.
