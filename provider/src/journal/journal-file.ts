@@ -1,9 +1,27 @@
 /**
  * Other runs' journal files: waits until the process that writes one has ended, and explains why one can't be used.
  */
-import { JournalError, joined, shellWord } from "../base/index.js";
-import { acquireLock, cureFor, type LockOptions, systemDisk } from "../files/index.js";
-import { DamagedJournal, type RunJournal, readJournal } from "./journal-entry.js";
+import {
+  asRecord,
+  JournalError,
+  joined,
+  jsonIn,
+  listIn,
+  shellWord,
+} from "../base/index.js";
+import {
+  acquireLock,
+  cureFor,
+  type LockOptions,
+  readPrivate,
+  systemDisk,
+} from "../files/index.js";
+import {
+  DamagedJournal,
+  parseJournal,
+  type RunJournal,
+  readJournal,
+} from "./journal-entry.js";
 import type { FoundJournal } from "./places.js";
 
 export interface JournalOptions extends LockOptions {
@@ -49,8 +67,11 @@ export async function readFound(
 ): Promise<RunJournal | undefined> {
   if (isOurs) return readJournal(path, options.disk);
   try {
-    const journal = readJournal(path, options.disk);
-    if (!journal?.stateRuns?.some((run) => runs.has(run))) return undefined;
+    const text = readPrivate(path, options.disk) ?? "";
+    // Journals of stacks that are gone may be many.
+    const { stateRuns } = asRecord(jsonIn(text.slice(0, text.indexOf("\n"))));
+    if (!listIn<string>(stateRuns).some((run) => runs.has(run))) return undefined;
+    const journal = parseJournal(text, path);
     await awaitEnd(path, { ...options, maxWaitMs: 0 });
     return { ...journal, stateRuns: [], hasCheckpoints: true };
   } catch {

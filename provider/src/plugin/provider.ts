@@ -251,7 +251,7 @@ export class AdvertisingPlugin {
       const isGet = command && isOfProgram(command) && saved?.resourceAt(ref.urn)?.external;
       if (holder !== undefined && !isGet)
         throw new ArgumentsError(
-          `${label} can't be imported or read: ${id} already belongs to ${parseKey(holder).label}. Nothing was sent. To move it, set existingId: ${id} in ${label}, and remove it there.`,
+          `${label} can't be imported or read: ${id} already belongs to ${parseKey(holder).label}. Nothing was sent. To read it, use that resource. To move it, set existingId: ${id} in ${label}, and remove it there.`,
         );
       if (knownOperations(resource, reading.settings).read) return;
       reason = `${NAMESPACE}:operations names no read`;
