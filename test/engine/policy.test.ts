@@ -131,6 +131,11 @@ new advertising.Advertiser("nameless", { advertiserName: "Nameless" }, { depends
       }`),
     );
     stack.setEnvironment({ PATH: `${folder}:${stack.environment.PATH}` });
+    const preview = await stack.preview("--policy-pack", pack);
+    expect(preview.code).not.toBe(0);
+    expect(preview.output).toMatch(
+      /error: Advertiser "nameless" lacks inputs .*\(__sender\)/,
+    );
     const { code, output } = await stack.up("--skip-preview", "--policy-pack", pack);
     expect(code).not.toBe(0);
     expect(output).toMatch(/error: This Advertiser lacks inputs .*\(__sender\)/);

@@ -296,12 +296,13 @@ export function afterTransformations(
   kind: AnyKind,
   { resource, name, props, opts }: pulumi.ResourceTransformationArgs,
 ) {
-  const error = runError(
-    withPage(takenAwayMessage(labelOf(kind.name, name), PROVIDER), ArgumentsError.code),
-  );
-  if (!Object.hasOwn(props, PROVIDER)) throw error;
+  const errorOf = (input: string) =>
+    runError(
+      withPage(takenAwayMessage(labelOf(kind.name, name), input), ArgumentsError.code),
+    );
+  if (!Object.hasOwn(props, PROVIDER)) throw errorOf(PROVIDER);
   if (pulumi.runtime.isDryRun() && internals.currentMocks() === undefined)
-    internals.expectKept(resource, PROVIDER, error);
+    internals.expectKept(resource, [PROVIDER, SENDER], errorOf);
   return withDeletionPolicy(props, opts);
 }
 

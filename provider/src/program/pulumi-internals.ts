@@ -57,16 +57,21 @@ export function transformLast(transform: pulumi.ResourceTransformation) {
   };
 }
 
-/** Ends the program with an error if the engine gets a resource without this input, though with others. */
-export function expectKept(resource: pulumi.Resource, input: string, error: Error) {
+/** In a preview: ends the program with an error if the engine gets a new resource without one of its inputs. */
+export function expectKept(
+  resource: pulumi.Resource,
+  inputs: readonly string[],
+  errorOf: (input: string) => Error,
+) {
   setImmediate(async () => {
-    const { urn: _, id: __, ...outputs } = asRecord(resource);
-    const all = [outputs[input], ...Object.values(outputs)].map((value) =>
-      own(value, "isKnown"),
-    );
+    const { urn: _, id, ...outputs } = asRecord(resource);
+    const isKnown = (value: unknown) => own(value, "isKnown");
     // Rejected if the registration fails.
-    const [isKept, ...known] = await Promise.all(all).catch(() => [true]);
-    if (!isKept && known.includes(true)) throw error;
+    const [isOld, ...known] = await Promise.all(
+      [id, ...Object.values(outputs)].map(isKnown),
+    ).catch(() => []);
+    if (isOld || !known.includes(true)) return;
+    for (const input of inputs) if (!(await isKnown(outputs[input]))) throw errorOf(input);
   });
 }
 
