@@ -3,7 +3,7 @@
  * what state and platform have then. What an answer proves is decided and tested in `client/`; one of each sort here.
  */
 
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import { savedStateOf } from "../../provider/src/record/index.js";
 import type { Fault } from "../../provider/src/sandbox/index.js";
@@ -249,8 +249,6 @@ describe.each(RESOURCE_FORMS)("%s", (shape) => {
     );
     saved.resources = before;
     saved.trouble = "no rights";
-    vi.spyOn(console, "warn").mockReturnValue();
-    onTestFinished(() => void vi.restoreAllMocks());
     resetCounts(sandbox);
     const { run } = await e.engine.refresh(options);
     expect(wordsOf(run)).toMatch(

@@ -82,7 +82,6 @@ async function start(place: (typeof PLACES)[number]) {
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   vi.spyOn(console, "log").mockReturnValue();
   vi.spyOn(console, "error").mockReturnValue();
-  vi.spyOn(console, "warn").mockReturnValue();
   vi.spyOn(systemClock, "sleep").mockResolvedValue();
   onTestFinished(() => {
     vi.unstubAllEnvs();

@@ -33,7 +33,6 @@ async function start() {
   vi.stubEnv("XDG_CACHE_HOME", newFolder());
   vi.stubEnv("PATH", "");
   const warned: string[] = [];
-  vi.spyOn(console, "warn").mockImplementation((text) => void warned.push(text));
   vi.spyOn(process.stderr, "write").mockImplementation((text) => {
     warned.push(String(text));
     return true;

@@ -299,22 +299,15 @@ it.each(FORMS)(
 describe.each(FORMS)("%s, where Pulumi can't be asked", (form) => {
   it("says so once, and the journal protects as it can", async () => {
     const { sandbox, here, on, declared, posts, expectManaged } = await start(form);
-    const warned: string[] = [];
-    vi.spyOn(console, "warn").mockImplementation((text) => void warned.push(text));
-    onTestFinished(() => void vi.restoreAllMocks());
     const { saved } = on(here);
-    const unreachable = async (work: () => Promise<unknown>) => {
-      saved.trouble = "the `pulumi` command is not on the PATH";
-      await work();
-      saved.trouble = undefined;
-    };
+    saved.trouble = "the `pulumi` command is not on the PATH";
     sandbox.fail(LOST);
-    await unreachable(() => on(here).upAndKill(declared));
-    warned.length = 0;
-    await unreachable(async () => {
-      expect((await on(here).up(declared)).error).toMatch(/Look in the account for/);
-    });
-    expect(warned).toEqual([
+    await on(here).upAndKill(declared);
+    const { error, run } = await on(here).up(declared);
+    expect(error).toMatch(/Look in the account for/);
+    saved.trouble = undefined;
+    const warned = run.told.filter(({ severity }) => severity === "warn");
+    expect(warned.map(({ message }) => message)).toEqual([
       expect.stringMatching(
         /^Pulumi's record of this stack can't be read: the `pulumi` command is not on the PATH\. .*nothing is deleted.*pending --stack \S+` first\.$/,
       ),
@@ -330,8 +323,6 @@ describe.each(FORMS)("%s, where Pulumi can't be asked", (form) => {
 
   it("takes over what its killed run has made here", async () => {
     const { here, on, declared, posts, idOf, madeId } = await start(form);
-    vi.spyOn(console, "warn").mockReturnValue();
-    onTestFinished(() => void vi.restoreAllMocks());
     await on(here).upAndKill(declared);
     on(here).saved.trouble = "no rights";
     expect((await on(here).up(declared)).error).toBeUndefined();
@@ -600,8 +591,6 @@ describe("who has an object", () => {
     const adopt = async () => (await b.up({ ...declared, existingId: 2 }, DELETES)).error;
     expect(await adopt()).toContain('existingId 2 belongs to ConversionEvent "a"');
     // Where Pulumi can't be asked, a run of `b` alone doesn't know that.
-    vi.spyOn(console, "warn").mockReturnValue();
-    onTestFinished(() => void vi.restoreAllMocks());
     a.saved.trouble = "no rights";
     expect(await adopt()).toBeUndefined();
     a.saved.trouble = undefined;
@@ -654,8 +643,6 @@ describe("who has an object", () => {
       const { trouble } = other.saved;
       // The other face's process begins at the same time.
       other.saved.trouble = "no rights";
-      vi.spyOn(console, "warn").mockReturnValue();
-      onTestFinished(() => void vi.restoreAllMocks());
       const moved = engine("a", to);
       expect(
         (await moved.up({ ...declared, existingId: 2 }, DELETES)).error,
@@ -707,8 +694,6 @@ describe("who has an object", () => {
   ])(
     "without a record that shows the delete itself (it %s), nothing is deleted, and that is said",
     async (_, change) => {
-      vi.spyOn(console, "warn").mockReturnValue();
-      onTestFinished(() => void vi.restoreAllMocks());
       const { sandbox, a } = await twoWithOne();
       const { id, outputs } = a.state ?? expect.fail();
       const record = a.saved.copy();
@@ -741,8 +726,6 @@ it.each(["", "if the advertiser leaves first", "if the record can't be read"])(
       adopted.existingId = 7;
       expect((await ghost().up(adopted)).error).toBeUndefined();
     }
-    vi.spyOn(console, "warn").mockReturnValue();
-    onTestFinished(() => void vi.restoreAllMocks());
     const run = p(here).newRun();
     const { saved } = p(here);
     if (isUnreadable) saved.trouble = "no rights";
@@ -1207,8 +1190,6 @@ it("several resources of a killed run, some of which were saved: each once", asy
 });
 
 it("an unresolved event of a set that gets another key is not sent under it where Pulumi can't be asked", async () => {
-  vi.spyOn(console, "warn").mockReturnValue();
-  onTestFinished(() => void vi.restoreAllMocks());
   const sandbox = await operatedSandbox();
   const here = newFolder();
   const up = async (key: string) => {
@@ -1227,8 +1208,6 @@ it("an unresolved event of a set that gets another key is not sent under it wher
 it.each([true, false])(
   "an answer that the state has (created: %s) counts where Pulumi can't be asked, whatever this machine's journal has",
   async (isCreated) => {
-    vi.spyOn(console, "warn").mockReturnValue();
-    onTestFinished(() => void vi.restoreAllMocks());
     const sandbox = await operatedSandbox();
     const set = new SetEngine(sandbox, newFolder(), "s");
     // The run's journal stays, as nothing proves that its state was saved.
@@ -1257,8 +1236,6 @@ describe("without the record, and with checkpoints off, what the state has is ov
     environment: { PULUMI_SKIP_CHECKPOINTS: "1" },
   };
   const begin = async () => {
-    vi.spyOn(console, "warn").mockReturnValue();
-    onTestFinished(() => void vi.restoreAllMocks());
     return operatedSandbox();
   };
 

@@ -1,6 +1,6 @@
 /** Creates of unknown outcome that a search resolves, single events' and a set's alike; a create's end in the journal. */
 
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { JournalError } from "../../provider/src/base/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import type {
@@ -135,8 +135,6 @@ describe.each(RESOURCE_FORMS)("%s: an answer that is lost", (shape) => {
       await e.kill({}, run);
       expect(sandbox.eventPosts).toBe(2);
       const there = where === "on another machine" ? elsewhere() : e;
-      vi.spyOn(console, "warn").mockReturnValue();
-      onTestFinished(() => void vi.restoreAllMocks());
       if (where === "where Pulumi can't be asked") e.engine.saved.trouble = "no rights";
       for (let time = 0; time < 2; time++) {
         expect(await up(there)).toMatch(/Searched for/);

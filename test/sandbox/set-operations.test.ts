@@ -1,5 +1,5 @@
 /** A set's members with more operations. What single resources share is in `operations.test.ts`, `search.test.ts`. */
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import {
   markOf,
@@ -298,8 +298,6 @@ describe("with the deletionPolicy and a known delete", () => {
     const { sandbox, engine, options, up } = await deleting();
     await up(of({ a: A, b: B }));
     engine.saved.trouble = "no rights";
-    vi.spyOn(console, "warn").mockReturnValue();
-    onTestFinished(() => void vi.restoreAllMocks());
     const declared = of({ a: A });
     const preview = await engine.preview(declared, options);
     const { run } = await engine.up(declared, options);

@@ -1,4 +1,5 @@
 /** One stack on two machines, each with its own journals: what a preview here says of what was done there. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { FaultRule } from "../../provider/src/sandbox/index.js";
 import { newFolder } from "../support/folder.js";
@@ -146,5 +147,33 @@ describe.each(RESOURCE_FORMS)(
       expect(sandbox.eventPosts).toBe(2);
       await run.close();
     });
+  },
+);
+
+it.each(["tiny/dev", "tiny/renamed"])(
+  "an up of a stack that was tiny/dev and is %s: Pulumi saves what has another identity only after its record was read",
+  async (stack) => {
+    const sandbox = await operatedSandbox();
+    const event = new SingleObjectFixture("a single event", sandbox, newFolder());
+    expect((await event.up()).error).toBeUndefined();
+    const { engine } = event;
+    const run = engine.newRun();
+    const { saved } = engine;
+    const read = saved.read.bind(saved);
+    const order: string[] = [];
+    saved.read = async () => {
+      await sleep(100);
+      order.push("read");
+      return read();
+    };
+    // Before its last resource, a program waits for the record anyway.
+    const more = { run: { isUp: true, resources: 2 } };
+    engine.declares = { identity: `${stack}::${engine.name}`, ...more };
+    await runProgram(run, [event.is()]);
+    order.push("saved");
+    await run.close();
+    const isSame = stack === "tiny/dev";
+    expect(order).toEqual(isSame ? ["saved", "read"] : ["read", "saved"]);
+    expect(sandbox.eventPosts).toBe(1);
   },
 );

@@ -2,7 +2,7 @@
 
 import fs, { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { expect, onTestFinished, vi } from "vitest";
+import { expect } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { replaceIn } from "./builtin.js";
 import { TestClient, type TestClientOptions } from "./client.js";
@@ -42,8 +42,6 @@ export async function startWithSession(
 
 /** A run, and the messages that its user sees. Its journal is not beside the cookie file. */
 export function userRun(sandbox: Sandbox, cookieFile: string) {
-  const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-  onTestFinished(() => warn.mockRestore());
   const run = newRun(sandbox, newFolder(), { cookieFile });
   return {
     create: (advertiserName: string) =>
@@ -51,7 +49,7 @@ export function userRun(sandbox: Sandbox, cookieFile: string) {
         advertiserName,
         __sender: senderOf(`tiny/dev::${advertiserName}`),
       }),
-    seen: () => warn.mock.calls.map(([message]) => message as string),
+    seen: () => run.told.map(({ message }) => message),
   };
 }
 

@@ -68,8 +68,7 @@ export function journalFiles(folder: string): string[] {
 const messageOf = (error: Error) => error.message;
 
 /** All messages of a run. */
-export const wordsOf = ({ told, said }: Run) =>
-  [...told.map(({ message }) => message), ...said].join("\n");
+export const wordsOf = ({ told }: Run) => told.map(({ message }) => message).join("\n");
 
 abstract class Engine {
   /**

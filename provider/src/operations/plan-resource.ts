@@ -206,6 +206,9 @@ export async function check(
   const isSending = deployment.isUp !== false && (isChanged || isSet);
   const canUpdate = isSet && plan.can.update !== undefined;
   const now = { run, field: settings.markField, canUpdate, account };
+  // Pulumi saves a resource that an alias or the stack's name gives another identity, though nothing else changes. What
+  // that save drops from its record has to be known.
+  if (!isNew && before.identity !== context.identity) await runtime.record.state();
   return {
     inputs: withoutUndefined({
       ...values,

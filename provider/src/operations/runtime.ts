@@ -142,7 +142,7 @@ export class Messages {
 
   /** Shows a message about the whole run, once for each `topic`. */
   readonly say = (message: string, topic = message) => {
-    if (this.#isNew(topic)) console.warn(this.secrets.scrub(message));
+    if (this.#isNew(topic)) this.#show("warn", "", message);
   };
 
   /** A notice that thousands of resources may have. */

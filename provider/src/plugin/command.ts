@@ -1,7 +1,6 @@
 /** The executable `pulumi-resource-advertising`: Pulumi's engine starts it with its own address, and reads its port. */
 import { versionProblem } from "../base/index.js";
 import { watchEngine } from "../record/index.js";
-import { logThroughEngine } from "./engine-log.js";
 import { AdvertisingPlugin } from "./provider.js";
 import { serve } from "./server.js";
 
@@ -10,9 +9,6 @@ async function serveEngine() {
   /** With PULUMI_DEBUG_PROVIDERS this process outlives its engines, which attach one after the other. */
   const attach = (engine: string, onGone = () => {}) => {
     plugin.engine = engine;
-    const log = logThroughEngine(engine);
-    // In a destroy, the engine shows a plugin's log messages, but not its stderr.
-    console.warn = (message: string) => void log("warn", "", message);
     watchEngine(engine, () => {
       if (plugin.engine === engine) void plugin.abandon().finally(onGone);
     });

@@ -397,8 +397,6 @@ export class Simulation {
           `    - ${resource.urn} ${heldIn({ resources: [resource] }).map(({ object }) => object)}`,
         ),
     };
-    const { warn } = console;
-    console.warn = tell;
     const ending = how === "refresh" ? refresh(before, run) : this.#up(program, run);
     const ended = await Promise.race([process.death, ending]);
     ending.catch(() => undefined);
@@ -420,7 +418,6 @@ export class Simulation {
       isKilled = process.isOver;
     } else if (kill?.how === "engine") await runtime.abandon();
     process.isDead = true;
-    console.warn = warn;
     this.assertGood();
     const isWell = how === "up" && !isKilled && errors.length === 0;
     // A program without a resource of this package starts no provider before Pulumi's first save.
@@ -474,8 +471,6 @@ export class Simulation {
         ...{ knownOther: never, keyOf: never, selfOf: never },
       },
     });
-    const { warn } = console;
-    console.warn = tell;
     const before = JSON.stringify([machine.journals().length, platform.posts]);
     const { registrations } = this.#program(stack.program, true);
     const run = { faces: facesOf(runtime, process) };
@@ -483,7 +478,6 @@ export class Simulation {
     for (const error of ended.errors) tell(`error: ${error}`);
     await runtime.close();
     process.isDead = true;
-    console.warn = warn;
     const after = JSON.stringify([machine.journals().length, platform.posts]);
     if (before !== after) throw new Violation("a preview has changed something");
     return ended;
