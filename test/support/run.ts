@@ -117,6 +117,7 @@ export function newRun(
           excludes: [],
           hasDependents: false,
           hasPolicies: false,
+          isInline: false,
           ...command,
         },
         folder,

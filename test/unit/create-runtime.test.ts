@@ -69,16 +69,20 @@ it.each([
   ["organization/shop/dev", "shop", "pulumi up --stack dev"],
   ["acme/dev", "shop", "pulumi up --stack acme/dev"],
   // A program of the Automation API has its project file elsewhere.
-  ["dev", undefined, "pulumi preview --stack organization/shop/dev"],
+  ["dev", undefined, "pulumi preview --stack organization/shop/dev", true],
+  // The project's `main` is outside its folder.
+  ["dev", undefined, "pulumi preview --stack dev --cwd <project>"],
   [undefined, "shop", "pulumi up"],
 ])(
   "printed commands name the stack of the engine's command line from the beginning: %s",
-  (stack, name, printed) => {
+  (stack, name, shown, isInline = false) => {
     const projectIn = (project: string) => {
       const folder = newFolder();
       writeFileSync(join(folder, "Pulumi.yaml"), `name: ${project}\n`);
       return folder;
     };
+    const folder = projectIn("shop");
+    const printed = shown.replace("<project>", folder);
     vi.spyOn(process, "cwd").mockReturnValue(projectIn(name ?? "other"));
     setCommandTarget(() => ({ options: [], isInline: false }));
     onTestFinished(() => {
@@ -87,8 +91,8 @@ it.each([
     });
     const pulumi = {
       engineId: undefined,
-      command: { command: "refresh", stack } as EngineRun,
-      folder: projectIn("shop"),
+      command: { command: "refresh", stack, isInline } as EngineRun,
+      folder,
       read: () => Promise.reject(new Error("not read")),
     };
     const runtime = createRuntime(

@@ -126,6 +126,7 @@ describe("a run", () => {
     excludes: [],
     hasDependents: false,
     hasPolicies: false,
+    isInline: false,
   };
 
   it.each<[string, object]>([
@@ -160,7 +161,7 @@ describe("a run", () => {
     ["up --attach-debugger --suppress-permalink -s dev", { command: "up", stack: "dev" }],
     [
       "up --client=127.0.0.1:1 --exec-kind auto.inline -s dev",
-      { command: "up", stack: "dev" },
+      { command: "up", stack: "dev", isInline: true },
     ],
     ["up -- --stack dev", { command: "up" }],
     ["up - -s dev", { command: "up", stack: "dev" }],

@@ -130,13 +130,18 @@ export function inProject(folder: string, key: string) {
 /**
  * From now on, the commands in this process's messages name this stack: an inline program's by its full name, which
  * works without a project file. @param stackNow called for each: `<organization>/<project>/<stack>`, if that is known.
+ * @param folder the project's, unless the program is an inline one.
  */
-export function setPrintedStack(stackNow: () => string | undefined) {
+export function setPrintedStack(stackNow: () => string | undefined, folder?: string) {
   setCommandTarget(() => {
     const stack = stackNow();
     if (stack === undefined) return { options: [], isInline: false };
-    const isInline = !isProjectOf(stack, process.cwd());
-    return { options: ["--stack", isInline ? stack : stackOption(stack)], isInline };
+    if (isProjectOf(stack, process.cwd()))
+      return { options: ["--stack", stackOption(stack)], isInline: false };
+    if (folder === undefined || !isProjectOf(stack, folder))
+      return { options: ["--stack", stack], isInline: true };
+    // The program (`main`) lies outside the project's folder.
+    return { options: ["--stack", stackOption(stack), "--cwd", folder], isInline: false };
   });
 }
 

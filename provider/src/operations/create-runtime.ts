@@ -111,14 +111,15 @@ export function createRuntime(
   let journal: Journal | undefined;
   let stack: string | undefined;
   let ofProgram: string | undefined;
-  const { stack: typed, command = "" } = pulumi.command ?? {};
+  const { stack: typed, command = "", isInline } = pulumi.command ?? {};
   const hasNotes = pulumi.engineId !== undefined && /^(up|refresh)$/.test(command);
   // Its preview's processes may have another address.
   const notesName = nameOfEngine(pulumi.engineId);
   const notes = hasNotes ? new EngineNotes(notesName, folder, disk) : undefined;
   // The state of a renamed stack has its former name.
   const printed = () => ofProgram ?? fullStackName(typed, pulumi.folder) ?? stack;
-  if (typed !== undefined) setPrintedStack(printed);
+  const projectFolder = isInline ? undefined : pulumi.folder;
+  if (typed !== undefined) setPrintedStack(printed, projectFolder);
   const record = new RunRecord({
     isThisRun: (run) => run.startsWith(engineName),
     isSameAccount,
@@ -152,7 +153,7 @@ export function createRuntime(
       else if (stack !== undefined) return;
       if (stack === stackOf(identity)) return;
       stack = stackOf(identity);
-      setPrintedStack(printed);
+      setPrintedStack(printed, projectFolder);
       const place = stackPlace(stack, environment, pulumi.folder);
       journal = new Journal(
         { place, run: runName, engine: engineName, provider, hasCheckpoints },

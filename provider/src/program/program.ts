@@ -153,7 +153,7 @@ function begin() {
   if (old !== undefined) throw runError(`pulumi-advertising: ${old}`);
   // An inline program of the automation API may run in any folder.
   if (!internals.isEmbedded()) {
-    setPrintedStack(internals.stackOfProgram);
+    setPrintedStack(internals.stackOfProgram, pulumi.getRootDirectory());
     const found = expectFoundFrom(process.cwd());
     // The provider process loads the copy that it finds, which may differ from a library's. A bundle has no such file.
     if (existsSync(join(__dirname, "../handlers.js"))) copies.add(join(found, "../.."));

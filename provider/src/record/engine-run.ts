@@ -17,6 +17,8 @@ export interface EngineRun {
    * its own, which nobody here sees.
    */
   hasPolicies: boolean;
+  /** Whether the program is an inline one of the Automation API, whose project file is gone after the run. */
+  isInline: boolean;
 }
 
 /** The commands that a run needs to know, and their other names. */
@@ -38,6 +40,7 @@ const OPTIONS = {
   "target-dependents": SWITCH,
   "exclude-dependents": SWITCH,
   "policy-pack": TEXTS,
+  client: TEXTS,
   // Its value may look like an option.
   message: { ...TEXTS, short: "m" },
 };
@@ -65,6 +68,7 @@ export function runOf(args: readonly string[]) {
     excludes: texts("exclude"),
     hasDependents: isOn("target-dependents") || isOn("exclude-dependents"),
     hasPolicies: texts("policy-pack").length > 0,
+    isInline: texts("client").length > 0,
   };
 }
 

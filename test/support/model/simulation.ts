@@ -527,7 +527,7 @@ export class Simulation {
         folder: "/",
         command: {
           ...{ command, stack: undefined, targets, excludes: [] },
-          ...{ hasDependents: false, hasPolicies: false },
+          ...{ hasDependents: false, hasPolicies: false, isInline: false },
         },
         read: async () => {
           process.expectAlive();
