@@ -212,6 +212,7 @@ it("placeholders that nothing has filled in are warned of", () => {
     "$(Build.Name)",
     "{{ var('purchase_name') }}",
     "{{Event}}",
+    "{% if x %}Buy",
     "%PURCHASE_NAME%",
     "[object Object]",
     "<event name>",
@@ -238,6 +239,9 @@ it("broken letters are warned of, and those of many languages aren't broken", ()
     "Tom &amp; Jerry",
     "D&#39;Artagnan",
     "M&uuml;ller",
+    ...["€ 5", "Acme™", "\ufeffPurchase"].map((name) => misread(name, "windows-1252")),
+    encodeURIComponent("Café"),
+    "caf\\u00e9",
   ];
   const isBroken = (name: string) => toldOf(name).includes("has broken letters, ");
   expect(broken.filter((name) => !isBroken(name))).toEqual([]);

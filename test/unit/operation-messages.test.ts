@@ -58,7 +58,16 @@ function members(olds: object, news: object, can = NO_ABILITIES) {
   });
 }
 const planOf = (those: readonly PlannedObject[], can = NO_ABILITIES, kept: string[] = []) =>
-  planMessage({ kind: conversionEvent, can, ref: set }, those, (id) => kept.includes(id));
+  planMessage(
+    { kind: conversionEvent, can, ref: set, stored: readStoredSet({ __left: LEFT }) },
+    those,
+    (id) => kept.includes(id),
+  );
+const LEFT = [
+  { key: "again", id: "51", at: "2026-01-01T00:00:00.000Z" },
+  { key: "again", id: "52", at: "2026-01-01T00:00:00.000Z" },
+  { key: "a", id: "53", at: "2026-01-01T00:00:00.000Z" },
+];
 /** As Pulumi gives them: sorted as text, `k10` before `k2`. */
 const keys = (amount: number) => Array.from({ length: amount }, (_, at) => `k${at}`).sort();
 const many = (amount: number) => Object.fromEntries(keys(amount).map((key) => [key, A]));
@@ -69,6 +78,16 @@ describe("a preview says what becomes of each key", () => {
     events: { a: A, b: A, c: A, gone: A },
     eventIds: { a: 1, b: 2, c: 3, gone: 4 },
   };
+  it("and what a new one was before, unless another resource has that", () => {
+    expect(planOf(members({}, { events: { again: A } }), NO_ABILITIES, ["52"])).toBe(
+      [
+        "events: 1 to create, 0 unchanged",
+        "  to create: again",
+        "  again was 51 before, which was left live. To keep that, set existingId: 51.",
+      ].join("\n"),
+    );
+  });
+
   it.each<[string, Abilities, object, object, string[], string[]]>([
     [
       "and which objects stay live",

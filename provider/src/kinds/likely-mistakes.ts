@@ -55,15 +55,15 @@ const TRAIL = "[\\u0080-\\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•
 
 /**
  * Letters that were UTF-8 and were read as Windows-1252 (`Ã©`; two in a row outside Latin), or as Mac Roman (`√©`); the
- * character for one that was lost; and a character's name in HTML.
+ * character for one that was lost; and a character as HTML, a URL or JSON writes it.
  */
 const BROKEN = new RegExp(
-  `[ÂÃ]${TRAIL}|([Ä-ß]${TRAIL}){2}|â€|ðŸ|√[^\\s\\d]|\\ufffd|&([A-Za-z][a-z]+\\d*|#\\w+);`,
+  `[ÂÃ]${TRAIL}|([Ä-ß]${TRAIL}){2}|â[€‚„]|ï»¿|ðŸ|√[^\\s\\d]|\\ufffd|&([A-Za-z][a-z]+\\d*|#\\w+);|(%[89A-Fa-f][\\dA-Fa-f]){2}|\\\\u[\\dA-Fa-f]{4}`,
 );
 
 /** Placeholders of templates and scripts that nothing has filled in. */
 const UNFILLED =
-  /[$#]\{.*\}|\$\(.*\)|\{\{.*\}\}|%[A-Za-z_]\w*%|\[object \w+\]|^<.*>$|^\$[A-Z_][A-Z\d_]*$/;
+  /[$#]\{.*\}|\$\(.*\)|\{[{%].*[%}]\}|%[A-Za-z_]\w*%|\[object \w+\]|^<.*>$|^\$[A-Z_][A-Z\d_]*$/;
 
 /** Programs write these texts for an empty cell of a table, and people for a name that they don't know yet. */
 const NO_NAME = /^(nan|null|none|nil|undefined|n\/?a|todo|tbd|fixme|x{3,})$/i;

@@ -57,6 +57,7 @@ import {
   whatHappened,
 } from "../state/index.js";
 import type { FailedDelete, Namesake, Outcomes } from "./outcome.js";
+import type { Plan } from "./plan-resource.js";
 import type { Notice, Runtime } from "./runtime.js";
 
 /**
@@ -473,7 +474,7 @@ const PLAN: Partial<Record<ShownAction, string>> = {
  * @param isKept whether another resource has an object from now on.
  */
 export function planMessage(
-  { kind, can, ref }: { kind: Kind; can: Abilities; ref: ResourceRef },
+  { kind, can, ref, stored }: Pick<Plan, "kind" | "can" | "ref" | "stored">,
   members: readonly PlannedObject[],
   isKept: (id: string) => boolean,
 ) {
@@ -495,6 +496,12 @@ export function planMessage(
   const live = leaving.filter(({ isDeleted }) => !isDeleted);
   counts.push(`${byAction.get("same")?.length ?? 0} unchanged`);
   lines.push(...renameHints(kind, members, isKept));
+  const news = (byAction.get("create") ?? []).map(({ key }) => key);
+  const former = stored.left.flatMap(({ key = "", id }) => {
+    if (!news.includes(key) || isKept(id)) return [];
+    return `  ${printable(key)} was ${id} before, which was left live. To keep that, set existingId: ${id}.`;
+  });
+  lines.push(...cut(former, MAX_LISTED));
   if (live.length > 0)
     lines.push(
       liveSentences(kind, `Each old object (${idsOf(live)})${unlessAdopted(ref)}`, live),

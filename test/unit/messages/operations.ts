@@ -83,7 +83,10 @@ const planned = (
     readDeclaredSet({ ...all, ...declared }),
     circumstances,
   );
-  return tell.planMessage({ kind: event, can, ref }, members, () => false) ?? "";
+  const set = readStoredSet({ ...all, ...stored });
+  return (
+    tell.planMessage({ kind: event, can, ref, stored: set }, members, () => false) ?? ""
+  );
 };
 const HELD = { events: { buy: { eventName: "Buy", value: 1 } }, eventIds: { buy: 42 } };
 
@@ -279,6 +282,11 @@ export const operations: Examples = {
     }),
   "a set: adopted": () =>
     planned({}, { events: { buy: { eventName: "Buy", value: 1, existingId: 4711 } } }),
+  "a set: a key that it had before": () =>
+    planned(
+      { events: {}, eventIds: {}, __left: [{ key: "buy", id: "42", at: record.at }] },
+      HELD,
+    ),
   "a set: removed, with a known delete": () => planned(HELD, { events: {} }, true),
   "a set: much at once": () => planned(MUCH, MUCH_DECLARED),
   "a set: much at once, with known operations": () =>
