@@ -296,6 +296,20 @@ it.each(FORMS)(
   },
 );
 
+it.each([true, false])(
+  "an answer where the state has nothing else (%s) says whether only this machine has it",
+  async (isFirst) => {
+    const started = await start("a single event", isFirst);
+    const { on, declared, madeId, expectAsked, expectManaged } = started;
+    await on(newFolder()).upAndKill(declared);
+    const there = on(newFolder());
+    const { output } = await pending(there, "--created", `e=${madeId()}`);
+    expect(output.includes("Only this machine knows e now: run `pulumi up")).toBe(isFirst);
+    if (isFirst) await expectAsked(on(newFolder()));
+    else await expectManaged(on(newFolder()), 1);
+  },
+);
+
 describe.each(FORMS)("%s, where Pulumi can't be asked", (form) => {
   it("says so once, and the journal protects as it can", async () => {
     const { sandbox, here, on, declared, posts, expectManaged } = await start(form);

@@ -373,7 +373,7 @@ export class ObjectOperations {
       const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
       return holders.length === 0 && !deployment.isClaimedOrAdopted(kind, id);
     });
-    if (others.length > 0) messages.informEach(formerlyLeftNotice(ref, others));
+    if (others.length > 0) messages.warnEach(formerlyLeftNotice(ref, others));
   }
 
   /** The fate of an object that leaves its resource, for plans and messages. */
