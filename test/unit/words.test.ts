@@ -101,6 +101,11 @@ it.each<[string, unknown, string[], Record<string, string>?]>([
     ["Not now Sorry The name is taken."],
   ],
   [
+    "a page whose title is its heading",
+    "<html><title>Not now</title><h1>Not now</h1><p>The name is taken.</p></html>",
+    ["Not now The name is taken."],
+  ],
+  [
     "a page with entities, known and not",
     "<html><p>The name &quot;Buy&#39;s &#x3c;b&#X3E;&quot; of &Eacute;t&eacute;&nbsp;&amp;amp; Co&#xfffff0;&#27; is taken.</p>",
     [`The name "Buy's <b>" of &Eacute;t&eacute; &amp; Co&#xfffff0;  is taken.`],

@@ -68,7 +68,9 @@ const ENTITIES: Values = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbs
 
 /** @param text must be scrubbed: a secret may look like a tag. Only its beginning counts, which a pattern reads in time. */
 function visibleText(text: string) {
-  const visible = text.slice(0, MAX_PAGE_CHARACTERS).replaceAll(INVISIBLE, " ");
+  const all = text.slice(0, MAX_PAGE_CHARACTERS).replaceAll(INVISIBLE, " ");
+  // The title is often the heading too.
+  const visible = all.replace(/^( .{1,200})\1(?= )/, "$1");
   return visible.replace(
     /&(?:#(\d{1,6}|x[\da-f]{1,5})|(\w{2,4}));/gi,
     (entity, code?: string, name = "") => {

@@ -50,6 +50,7 @@ import {
   renameCure,
   resolveCommands,
   resourceKeyIn,
+  type StoredSet,
   stackOf,
   staysLive,
   UNKNOWN,
@@ -57,7 +58,6 @@ import {
   whatHappened,
 } from "../state/index.js";
 import type { FailedDelete, Namesake, Outcomes } from "./outcome.js";
-import type { Plan } from "./plan-resource.js";
 import type { Notice, Runtime } from "./runtime.js";
 
 /**
@@ -190,7 +190,7 @@ export function adoptionNotice(ref: ResourceRef, id: string, abilities: Abilitie
 export function adoptedTooLateMessage(label: string, id: string, set: string) {
   let what = `${set} deletes ${id}, perhaps before it is adopted`;
   if (id === UNKNOWN) what = `existingId isn't known yet: it may name what ${set} deletes`;
-  return `${label}: ${what}. First adopt it in a run with deletionPolicy: "retain" in ${set}.`;
+  return `${label}: ${what}. First adopt it in a run with deletionPolicy: "retain" in ${set}; or, with the classes, declare a plain existingId before any await.`;
 }
 
 /** The error of an `up` that comes to an adoption after the delete. */
@@ -474,10 +474,11 @@ const PLAN: Partial<Record<ShownAction, string>> = {
  * @param isKept whether another resource has an object from now on.
  */
 export function planMessage(
-  { kind, can, ref, stored }: Pick<Plan, "kind" | "can" | "ref" | "stored">,
+  plan: { kind: Kind; can: Abilities; ref: ResourceRef; stored: Pick<StoredSet, "left"> },
   members: readonly PlannedObject[],
   isKept: (id: string) => boolean,
 ) {
+  const { kind, can, ref, stored } = plan;
   const byAction = Map.groupBy(members, shownAction);
   const counts = [];
   const lines = [];

@@ -174,7 +174,7 @@ export async function check(
     wrong.push(remediatedMessage(ref, planned.remediated));
   if (secret.has("existingId"))
     wrong.push(
-      "existingId can't be secret: the state, the journal and reports show ids. Pass it through unsecret().",
+      "existingId can't be secret: the state, the journal and reports show ids. Give a plain value, for example by pulumi.unsecret().",
     );
   const isChanged = Object.keys(values).some(
     (name) => !isDeepStrictEqual(values[name], olds[name]),

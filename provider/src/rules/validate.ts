@@ -133,7 +133,7 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
     );
     if (issues.length === 1 && own) return own.message;
     const shown = isUnknown(value)
-      ? "a value that isn't known yet; give a plain value"
+      ? "a value that isn't known here; give a plain value"
       : show(value);
     const got = `got ${joined("; ", shown, place)}`;
     if (typeof value === "symbol") return `${expected}; ${got}`;
