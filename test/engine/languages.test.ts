@@ -69,7 +69,7 @@ it("YAML sends what the classes send", async (context) => {
   const options = { runtime: yamlExamples(), environment: hostOf("yaml", context) };
   const { stack, requests } = await requestsOf("", options);
   expect(requests).toEqual(await expected());
-  expect(await well(stack.previewAndUp())).toContain("4 unchanged");
+  expect(await well(stack.up())).toContain("4 unchanged");
 });
 
 /** An event as the sandbox keeps it. */
@@ -116,7 +116,7 @@ it("ten live events with strange names are imported, and the code that Pulumi wr
   const project = readFileSync(join(stack.programFolder, "Pulumi.yaml"), "utf8");
   const generated = readFileSync(join(stack.programFolder, "generated.yaml"), "utf8");
   stack.write("Pulumi.yaml", `${project}${generated}`);
-  expect(await well(stack.preview())).toContain("11 unchanged");
-  expect(await well(stack.up())).toContain("11 unchanged");
+  const both = await well(stack.previewAndUp());
+  expect(both.match(/\b11 unchanged/g)).toHaveLength(2);
   expect(sandbox).toMatchObject({ creates: 0, updates: 0, deletes: 0 });
 });

@@ -54,7 +54,7 @@ exports.value = advertising.ConversionEvent.get("got", 3).value;`);
   expect(drift).toContain(
     `ConversionEvent "e" (${named("Buy")?.id}) was changed on the platform: segmentId 7 → none and value 1 → 99.`,
   );
-  expect(await well(stack.previewAndUp("--diff"))).toMatch(/value\s*: 99 => 1\b/);
+  expect(await well(stack.up("--diff"))).toMatch(/value\s*: 99 => 1\b/);
   expect(named("Buy")).toMatchObject({ value: 1, segment_id: 7 });
   expect(sandbox).toMatchObject({ creates: 5, updates: 3 });
 

@@ -51,11 +51,10 @@ it("300 events of three advertisers are adopted: nothing is sent, and the next p
   const checked = await stack.command("validate", "events.csv");
   expect(checked).toMatchObject({ code: 0 });
   expect(checked.output).toContain("300 conversion events, 0 errors, 0 warnings");
-  const preview = await well(stack.preview());
+  const preview = await well(stack.previewAndUp());
   const [, diagnostics = ""] = preview.split("Diagnostics:");
   expect(diagnostics.match(/events: 100 to adopt, 0 unchanged/g)).toHaveLength(3);
   expect(preview).not.toMatch(/\d to create, \d|to create:/);
-  await well(stack.up());
   expect(sandbox.requests).toEqual([]);
   const { eventIds } = await stack.outputs();
   expect(Object.values(eventIds as object)).toEqual(all.map(({ id }) => id));
