@@ -6,78 +6,83 @@ import { newStack, program, useSandbox, well } from "../support/stack.js";
 const DELETED = 'deletionPolicy: "delete"';
 const operations = { event: { delete: "DELETE rest/event/{id}" } };
 
-/** What keeps the objects of `later`, and whether the program knows it, so that a preview does. */
+/** What keeps the objects of a shop of this name, and whether the program knows it, so that a preview does. */
 const WAYS: readonly (readonly [string, boolean, string])[] = [
   [
-    "a stack's transformation",
+    "transformed", // by a stack's transformation
     true,
-    `pulumi.runtime.registerStackTransformation(({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: true } }));`,
+    `pulumi.runtime.registerStackTransformation(({ name, props, opts }) =>
+  name.startsWith("transformed") ? { props, opts: { ...opts, retainOnDelete: true } } : undefined);`,
   ],
   [
-    "ignoreChanges beside a program that asks no longer",
+    "ignoring", // ignoreChanges beside a program that asks no longer
     true,
-    `pulumi.runtime.registerStackTransformation(({ props, opts }) => ({
-  props: { ...props, deletionPolicy: undefined }, opts: { ...opts, ignoreChanges: ["deletionPolicy"] } }));`,
+    `pulumi.runtime.registerStackTransformation(({ name, props, opts }) => name.startsWith("ignoring") ? {
+  props: { ...props, deletionPolicy: undefined }, opts: { ...opts, ignoreChanges: ["deletionPolicy"] } } : undefined);`,
   ],
   [
-    "a parent component, and its transform",
+    "parent", // a parent component, and its transform
     false,
-    `options.transforms = [({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: true } })];
-options.retainOnDelete = true;`,
+    `options.parent.transforms = [({ props, opts }) => ({ props, opts: { ...opts, retainOnDelete: true } })];
+options.parent.retainOnDelete = true;`,
   ],
 ];
 
-it.each(WAYS)(
-  "%s keeps what is replaced or removed in the same run (known to a preview: %s)",
-  async (_, isKnown, way) => {
-    const sandbox = await useSandbox({ operations: true });
-    const shop = (value: number, more = "") =>
-      program(`
-const options = {};
-${more}
-const parent = new pulumi.ComponentResource("shop:index:Shop", "shop", {}, options);
-const { advertiserId } = new advertising.Advertiser("acme", { advertiserName: "Acme" }, { parent });
-new advertising.ConversionEvent("e", { eventName: "E", advertiserId, value: ${value}, ${DELETED} }, { parent });
-const events = { own: { eventName: "Own", value: 1 }, gone: { eventName: "Gone", value: 1 } };
-if (${value} > 1) delete events.gone;
-new advertising.ConversionEventSet("s", { advertiserId, events, ${DELETED} }, { parent });`);
-    const stack = await newStack(shop(1), {
-      sandbox,
-      config: { "advertising:operations": operations },
-    });
-    await well(stack.up());
-    stack.program(shop(2, way));
-    const kept = await well(stack.previewAndUp());
-    expect(kept.includes("to delete on the platform")).toBe(!isKnown);
-    expect(kept.slice(kept.indexOf("Updating"))).toMatch(/stays live/);
-    expect(sandbox).toMatchObject({ eventPosts: 4, deletes: 0 });
-    expect((await stack.resources()).map((each) => each.retainOnDelete)).not.toContain(
-      false,
-    );
-    if (isKnown) return;
-    // From now on the record has it, and a preview says so.
-    stack.program(shop(3, way));
-    expect(await well(stack.previewAndUp())).toMatch(/The old object \d+ stays live/);
-    expect(sandbox).toMatchObject({ eventPosts: 5, deletes: 0 });
-  },
-);
-
-it("a child of one of our resources has its own options", async () => {
-  const sandbox = await useSandbox();
-  const stack = await newStack(
-    program(`
+const shops = (value: number, isKept: boolean) =>
+  program(`
+const options = { transformed: {}, ignoring: {}, parent: {} };
+${isKept ? WAYS.map(([, , way]) => way).join("\n") : ""}
+for (const way of Object.keys(options)) {
+  const parent = new pulumi.ComponentResource("shop:index:Shop", way, {}, options[way]);
+  const { advertiserId } = new advertising.Advertiser(way + "-acme", { advertiserName: way }, { parent });
+  new advertising.ConversionEvent(way + "-e", { eventName: way + " E", advertiserId, value: ${value}, ${DELETED} }, { parent });
+  const events = { own: { eventName: way + " own", value: 1 }, gone: { eventName: way + " gone", value: 1 } };
+  if (${value} > 1) delete events.gone;
+  new advertising.ConversionEventSet(way + "-s", { advertiserId, events, ${DELETED} }, { parent });
+}
 const parent = new advertising.Advertiser("acme", { advertiserName: "Acme", ${DELETED} });
 new advertising.Advertiser("child", { advertiserName: "Child" }, { parent });
-new advertising.ConversionEvent("e", { eventName: "E", advertiserId: parent, value: 1 }, { parent });`),
-    { sandbox, config: { "advertising:operations": operations } },
-  );
+new advertising.ConversionEvent("e", { eventName: "E", advertiserId: parent, value: 1 }, { parent });`);
+
+it("transformations, ignoreChanges and a parent component keep what is replaced or removed in the same run; a child of one of our resources has its own options", async () => {
+  const sandbox = await useSandbox({ operations: true });
+  const stack = await newStack(shops(1, false), {
+    sandbox,
+    config: { "advertising:operations": operations },
+  });
   await well(stack.up());
-  const all = await stack.resources();
-  const retains = all.map(({ urn, retainOnDelete = false }) => [
-    urn.split("::").at(-1),
-    retainOnDelete,
-  ]);
-  expect(Object.fromEntries(retains)).toMatchObject({ acme: false, child: true, e: true });
+  const retained = async () => {
+    const all = await stack.resources();
+    return Object.fromEntries(
+      all.map(({ urn, retainOnDelete = false }) => [
+        urn.split("::").at(-1),
+        retainOnDelete,
+      ]),
+    );
+  };
+  expect(await retained()).toMatchObject({ acme: false, child: true, e: true });
+  const ids = await stack.ids();
+  stack.program(shops(2, true));
+  const [preview = "", up] = (await well(stack.previewAndUp())).split("Updating (");
+  for (const [way, isKnown] of WAYS) {
+    const { gone } = ids[`${way}-s`] as { gone: number };
+    const isToDelete = preview.includes(`to delete on the platform: gone (${gone})`);
+    expect(isToDelete, way).toBe(!isKnown);
+    for (const id of [gone, ids[`${way}-e`]])
+      expect(up).toMatch(
+        new RegExp(`\\b${id}\\)?(?: leaves the state and)? isn't deleted`),
+      );
+    expect(up).toMatch(new RegExp(`bject ${ids[`${way}-e`]} stays live`));
+  }
+  expect(sandbox).toMatchObject({ eventPosts: 13, deletes: 0 });
+  const kept = Object.entries(await retained()).filter(([name]) => name !== "acme");
+  expect(kept.filter(([, isRetained]) => !isRetained)).toEqual([]);
+  // From now on the record has the component's too, and a preview says so.
+  const { "parent-e": old } = await stack.ids();
+  stack.program(shops(3, true));
+  const [later] = (await well(stack.previewAndUp())).split("Updating (");
+  expect(later).toContain(`The old object ${old} stays live`);
+  expect(sandbox).toMatchObject({ eventPosts: 16, deletes: 0 });
 });
 
 /** An advertiser and its events. @param options the events'. */
