@@ -16,7 +16,7 @@ import { newRun } from "../support/run.js";
 import { journalLines } from "../support/set-engine.js";
 import { senderOf } from "../support/stored.js";
 
-const CREATES = 5000;
+const CREATES = 3000;
 const AT_ONCE = 16;
 /** Anything that the client kept for each create would be far more than this. */
 const MAX_GROWTH_BYTES_PER_CREATE = 500;
