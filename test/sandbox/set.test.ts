@@ -315,17 +315,17 @@ it("keys turn their objects around with existingId, and nothing is sent", async 
   expect(preview + wordsOf(run)).not.toMatch(/stays? live|No longer managed/);
 });
 
-it("4,000 members: each created once, a state of at most 400 bytes an event, and few messages", async () => {
+it("2,000 members: each created once, a state of at most 400 bytes an event, and few messages", async () => {
   const { sandbox, engine, up, expectAllOnce } = await start();
-  const events = eventsOf(4000);
-  sandbox.fail({ on: "event", after: 3000, times: 500, with: REFUSED });
+  const events = eventsOf(2000);
+  sandbox.fail({ on: "event", after: 1500, times: 250, with: REFUSED });
   expect(await up(events)).toContain(" is incomplete.");
-  expect(Object.keys(engine.eventIds)).toHaveLength(3500);
+  expect(Object.keys(engine.eventIds)).toHaveLength(1750);
   const { error, run } = await engine.up(of(events));
-  expect([error, sandbox.eventPosts]).toEqual([undefined, 4500]);
+  expect([error, sandbox.eventPosts]).toEqual([undefined, 2250]);
   expectAllOnce(events);
   expect(run.told.length + run.said.length).toBeLessThan(5);
-  expect(JSON.stringify(engine.state, undefined, 4).length / 4000).toBeLessThanOrEqual(400);
+  expect(JSON.stringify(engine.state, undefined, 4).length / 2000).toBeLessThanOrEqual(400);
 });
 
 describe.each([undefined, "advertising"])(
