@@ -17,7 +17,6 @@ import {
   idOf,
   pendingCommand,
   setShopOf,
-  shopOf,
 } from "../support/recovery.js";
 import { newStack, program, type TestStack, useSandbox, well } from "../support/stack.js";
 
@@ -27,31 +26,34 @@ const LATENCY_MS = 100;
 
 interface Scene {
   what: string;
-  /** How many events each `up` that is killed declares, one after the other in one stack. */
-  events: readonly number[];
+  /** How many events the `up` that is killed declares. */
+  events: number;
+  /** How many of them exist before. */
+  before?: number;
   shop: (events: number) => string;
-  /** How often each `up` is killed, on another machine each time. */
+  /** How often it is killed, on another machine each time. */
   kills?: number;
-  /** Whether somebody refreshes the last one first, which takes interrupted updates out of Pulumi's record. */
+  /** Whether somebody refreshes first, which takes interrupted updates out of Pulumi's record. */
   refreshes?: boolean;
 }
 
 const SCENES: Scene[] = [
   {
-    what: "single events, killed again on a second machine",
-    events: [24],
-    shop: shopOf,
+    what: "single events and a set, killed again on a second machine",
+    events: 24,
+    shop: bothShopOf,
     kills: 2,
   },
   {
-    what: "a set, created and then updated",
-    events: [12, 24],
+    what: "a set that is updated",
+    before: 12,
+    events: 24,
     shop: setShopOf,
     refreshes: true,
   },
   {
     what: "single events and a set, through the plugin",
-    events: [24],
+    events: 24,
     shop: (events) => throughPlugin(bothShopOf(events)),
   },
 ];
@@ -129,47 +131,46 @@ async function answerElsewhere(
 it.each(SCENES)(
   `killed, and the disk lost: $what (SEED=${seed})`,
   { timeout: (KILLS + 1) * 45_000 },
-  async ({ what, events, shop, kills = 1, refreshes = false }) => {
+  async ({ what, events, before, shop, kills = 1, refreshes = false }) => {
     const random = seededRandom(seed);
     for (let round = 0; round < KILLS; round++) {
       const sandbox = await useSandbox({ latencyMs: LATENCY_MS });
-      let stack = await newStack("", { sandbox });
-      for (const amount of events) {
-        const how = `${what}, round ${round}: ${amount} events`;
-        stack.program(shop(amount));
-        for (let each = 0; each < kills; each++) {
-          await kill(stack, sandbox, amount, random);
-          const next = await stack.onAnotherMachine();
-          await stack.loseDisk();
-          stack = next;
-          await stack.cancel();
-        }
-        const posts = sandbox.creates;
-        const open = await begun(stack);
-        if (refreshes && amount === events.at(-1)) {
-          await well(stack.refresh());
-          const { pending_operations = [] } = await stack.deployment();
-          expect(pending_operations.map(({ type }) => type)).not.toContain("updating");
-          stack = await stack.onAnotherMachine();
-        }
-        const preview = await stack.preview();
-        expect(sandbox.creates, how).toBe(posts);
-        const up = await stack.up();
-        expect(up.code, how).toBe(preview.code);
-        expectSentOnce(sandbox, how);
-        if (preview.code !== 0) {
-          for (const { output } of [preview, up]) {
-            const names = namesIn(commandsIn(output));
-            expect(names.length, output).toBeGreaterThan(0);
-            for (const name of names) expect(open).toContain(name.split("/")[0]);
-          }
-          await answerElsewhere(stack, sandbox, commandsIn(up.output));
-          await well((await stack.onAnotherMachine()).up());
-        }
-        stack = await stack.onAnotherMachine();
-        console.log(`${how}: ${posts} POSTs before the kill, begun: ${open}`);
-        await expectEachOnce(stack, sandbox, amount, how);
+      const how = `${what}, round ${round}`;
+      let stack = await newStack(shop(before ?? events), { sandbox });
+      if (before !== undefined) await well(stack.up());
+      stack.program(shop(events));
+      for (let each = 0; each < kills; each++) {
+        await kill(stack, sandbox, events, random);
+        const next = await stack.onAnotherMachine();
+        await stack.loseDisk();
+        stack = next;
+        await stack.cancel();
       }
+      const posts = sandbox.creates;
+      const open = await begun(stack);
+      if (refreshes) {
+        await well(stack.refresh());
+        const { pending_operations = [] } = await stack.deployment();
+        expect(pending_operations.map(({ type }) => type)).not.toContain("updating");
+        stack = await stack.onAnotherMachine();
+      }
+      const preview = await stack.preview();
+      expect(sandbox.creates, how).toBe(posts);
+      const up = await stack.up();
+      expect(up.code, how).toBe(preview.code);
+      expectSentOnce(sandbox, how);
+      if (preview.code !== 0) {
+        for (const { output } of [preview, up]) {
+          const names = namesIn(commandsIn(output));
+          expect(names.length, output).toBeGreaterThan(0);
+          for (const name of names) expect(open).toContain(name.split("/")[0]);
+        }
+        await answerElsewhere(stack, sandbox, commandsIn(up.output));
+        await well((await stack.onAnotherMachine()).up());
+      }
+      stack = await stack.onAnotherMachine();
+      console.log(`${how}: ${posts} POSTs before the kill, begun: ${open}`);
+      await expectEachOnce(stack, sandbox, events, how);
       expect(sandbox).toMatchObject({ updates: 0, deletes: 0 });
     }
   },
