@@ -14,10 +14,12 @@ import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import {
   InstalledProject,
   installTool,
+  type Manager,
   manifestIn,
   packAsVersion,
   packProvider,
   useTemporaryFolder,
+  versions,
 } from "../support/packed.js";
 import { throughPlugin } from "../support/plugin.js";
 import {
@@ -38,7 +40,7 @@ let project: InstalledProject;
 
 beforeAll(async () => {
   tarball = await packProvider(temporary());
-  project = await InstalledProject.create("npm", tarball, temporary());
+  project = await InstalledProject.create(tarball, temporary());
 });
 
 /** What a script in the project prints as JSON. It has to end by itself. */
@@ -304,10 +306,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "yarn, Plug'n'Play": `${/packageExtensions: [^`]*/.exec(guide)?.[0]}\n`,
 };
 
-it.each(["npm", "pnpm", "yarn", "yarn, Plug'n'Play"] as const)(
-  "%s: a library in the workspace shares the program's copy, as a peer dependency",
-  async (manager) => {
-    const library = `
+const LIBRARY = `
 const pulumi = require("@pulumi/pulumi");
 const advertising = require("pulumi-advertising");
 exports.Tracking = class extends pulumi.ComponentResource {
@@ -316,11 +315,28 @@ exports.Tracking = class extends pulumi.ComponentResource {
     this.advertiser = new advertising.Advertiser(name, { advertiserName: "Acme" }, { parent: this });
   }
 };`;
-    const workspace = await InstalledProject.workspace(manager, tarball, temporary(), {
-      library,
-      settings: SETTINGS[manager] ?? "",
-      project,
-    });
+const NEXT = "9.0.0";
+
+/** @param isNext whether it has the next version, and what a program in TypeScript needs. */
+async function makeWorkspace(manager: Manager, isNext = false) {
+  const packed = isNext ? await packAsVersion(NEXT, tarball, temporary()) : tarball;
+  return InstalledProject.workspace(manager, packed, temporary(), {
+    ...{ library: LIBRARY, settings: SETTINGS[manager] ?? "", project },
+    devDependencies: isNext ? versions("typescript", "@types/node") : {},
+  });
+}
+/** pnpm's, which is made once. */
+let ofNextVersion: ReturnType<typeof makeWorkspace> | undefined;
+function workspaceOf(manager: Manager) {
+  if (manager !== "pnpm") return makeWorkspace(manager);
+  ofNextVersion ??= makeWorkspace(manager, true);
+  return ofNextVersion;
+}
+
+it.each(["npm", "pnpm", "yarn", "yarn, Plug'n'Play"] as const)(
+  "%s: a library in the workspace shares the program's copy, as a peer dependency",
+  async (manager) => {
+    const workspace = await workspaceOf(manager);
     const text = `
 const { Tracking } = require("tracking");
 const { ConversionEvent } = require("pulumi-advertising");
@@ -396,14 +412,14 @@ it("a TypeScript program's state is the next version's, installed by pnpm in ano
     expect(JSON.stringify(before)).not.toContain(place);
   resetCounts(sandbox);
 
-  const next = await packAsVersion("9.0.0", tarball, temporary());
-  const elsewhere = await InstalledProject.create("pnpm", next, temporary());
-  expect(manifestIn(elsewhere.packageFolder).version).toBe("9.0.0");
+  const { programFolder: elsewhere } = await workspaceOf("pnpm");
+  const installed = manifestIn(join(elsewhere, "node_modules", "pulumi-advertising"));
+  expect(installed.version).toBe(NEXT);
   for (const name of ["Pulumi.yaml", "Pulumi.dev.yaml", "tsconfig.json", "index.ts"])
-    copyFileSync(join(project.folder, name), join(elsewhere.folder, name)); // what one commits
+    copyFileSync(join(project.folder, name), join(elsewhere, name)); // what one commits
   renameSync(project.folder, `${project.folder}-hidden`);
   onTestFinished(() => renameSync(`${project.folder}-hidden`, project.folder));
-  stack.programFolder = elsewhere.folder;
+  stack.programFolder = elsewhere;
   await stack.select();
 
   expect(await well(stack.up("--refresh", "--expect-no-changes"))).toContain("4 unchanged");

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import {
   inheritedEnvironment,
@@ -35,7 +35,7 @@ const TOOLS = {
   "yarn, Plug'n'Play": YARN,
 };
 
-type Manager = keyof typeof TOOLS;
+export type Manager = keyof typeof TOOLS;
 
 /** The parts of a package.json that tests read. */
 interface Manifest {
@@ -67,8 +67,10 @@ export function useTemporaryFolder(): () => string {
 }
 
 /** Packs the built provider. @returns the tarball's path. */
-export function packProvider(into: string): Promise<string> {
-  return pack(providerFolder, into);
+export async function packProvider(into: string): Promise<string> {
+  const args = ["pack", "--silent", "--pack-destination", into];
+  const output = await succeed("npm", args, providerFolder);
+  return join(into, output.trim().split("\n").at(-1) ?? "");
 }
 
 /** The same package with another version number. */
@@ -82,7 +84,9 @@ export async function packAsVersion(
     join(folder, "package.json"),
     JSON.stringify({ ...manifestIn(folder), version }, undefined, 2),
   );
-  return pack(folder, into);
+  const file = join(into, `pulumi-advertising-${version}.tgz`);
+  await succeed("tar", ["-czf", file, "-C", dirname(folder), "package"], into);
+  return file;
 }
 
 /** @returns the folder of the package's files. */
@@ -92,15 +96,6 @@ export async function extract(tarball: string, into: string): Promise<string> {
   return join(into, "package");
 }
 
-async function pack(folder: string, into: string): Promise<string> {
-  const output = await succeed(
-    "npm",
-    ["pack", "--silent", "--pack-destination", into],
-    folder,
-  );
-  return join(into, output.trim().split("\n").at(-1) ?? "");
-}
-
 interface WorkspaceOptions {
   /** The library's code. */
   readonly library: string;
@@ -108,31 +103,17 @@ interface WorkspaceOptions {
   readonly settings: string;
   /** npm's project. */
   readonly project: InstalledProject;
+  /** What the program needs besides. */
+  readonly devDependencies?: Readonly<Record<string, string | undefined>>;
 }
 
 /** A project with the package in it, created with its package manager only. */
 export class InstalledProject {
-  readonly folder: string;
-  /** The command that runs the dependencies' commands, without ever looking for them in a registry. */
-  readonly #runner: readonly [string, ...string[]];
+  private constructor(readonly folder: string) {}
 
-  private constructor(folder: string, runner: readonly [string, ...string[]]) {
-    this.folder = folder;
-    this.#runner = runner;
-  }
-
-  /** @param parent each project gets its own folder in this one. */
-  static async create(
-    manager: Manager,
-    tarball: string,
-    parent: string,
-  ): Promise<InstalledProject> {
-    const folder = mkdtempSync(join(parent, `${manager}-`));
-    const tool = await provide(manager, parent);
-    const project = new InstalledProject(
-      folder,
-      tool === undefined ? ["npx", "--no", "--"] : [tool, "exec"],
-    );
+  /** npm's. @param parent each project gets its own folder in this one. */
+  static async create(tarball: string, parent: string): Promise<InstalledProject> {
+    const project = new InstalledProject(mkdtempSync(join(parent, "npm-")));
     copyFileSync(tarball, join(project.folder, basename(tarball)));
     project.write(
       "package.json",
@@ -146,7 +127,7 @@ export class InstalledProject {
         devDependencies: versions("typescript", "@types/node"),
       }),
     );
-    await project.#install(manager, tool);
+    await project.#install("npm", undefined);
     return project;
   }
 
@@ -159,13 +140,13 @@ export class InstalledProject {
     manager: Manager,
     tarball: string,
     parent: string,
-    { library, settings, project }: WorkspaceOptions,
+    { library, settings, project, devDependencies: more = {} }: WorkspaceOptions,
   ) {
     const isNpm = manager === "npm";
     const isYarn = manager.startsWith("yarn");
     const folder = isNpm ? project.folder : mkdtempSync(join(parent, "workspace-"));
     const tool = await provide(manager, parent);
-    const workspace = new InstalledProject(folder, ["npx", "--no", "--"]);
+    const workspace = new InstalledProject(folder);
     for (const name of ["apps/shop", "libs/tracking"])
       mkdirSync(join(folder, name), { recursive: true });
     const place = isNpm ? join(folder, basename(tarball)) : tarball;
@@ -176,7 +157,9 @@ export class InstalledProject {
     const root = isNpm ? manifestIn(folder) : { name: "mono" };
     for (const [path, manifest] of Object.entries({
       ".": { ...root, workspaces: ["apps/*", "libs/*"] },
-      "apps/shop": { name: "shop-app", dependencies: { ...own, tracking } },
+      "apps/shop": {
+        ...{ name: "shop-app", dependencies: { ...own, tracking }, devDependencies: more },
+      },
       "libs/tracking": {
         ...{ name: "tracking", version: "1.0.0", main: "index.js", devDependencies },
         peerDependencies: { "@pulumi/pulumi": "^3.259.0", "pulumi-advertising": "*" },
@@ -189,7 +172,8 @@ export class InstalledProject {
     workspace.write("libs/tracking/index.js", library);
     await workspace.#install(manager, tool, settings);
     const programFolder = join(folder, "apps", "shop");
-    if (tool === undefined || !isYarn) return { programFolder, environment: {} };
+    if (tool === undefined || !manager.includes("Plug'n'Play"))
+      return { programFolder, environment: {} };
     // NODE_OPTIONS as `yarn exec pulumi up` sets it.
     const NODE_OPTIONS = await succeed(
       tool,
@@ -242,10 +226,9 @@ export class InstalledProject {
     return runProcess(command, args, this.folder, projectEnvironment());
   }
 
-  /** Runs a dependency's command as users do: `npx`, `pnpm exec`. */
+  /** Runs a dependency's command as users do, without ever looking for it in a registry. */
   exec(command: string, ...args: string[]): Promise<RunResult> {
-    const [runner, ...before] = this.#runner;
-    return this.run(runner, ...before, command, ...args);
+    return this.run("npx", "--no", "--", command, ...args);
   }
 
   /**
@@ -285,7 +268,7 @@ export class InstalledProject {
 }
 
 /** The versions of these packages in the repository. */
-function versions(...names: string[]) {
+export function versions(...names: string[]) {
   const ours = {
     ...manifestIn(repository).dependencies,
     ...manifestIn(providerFolder).devDependencies,
