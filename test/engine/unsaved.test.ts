@@ -4,16 +4,9 @@ import { lstatSync, readdirSync, renameSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { upAndKill } from "../support/killing.js";
-import {
-  eventsProgram,
-  failed,
-  newStack,
-  program,
-  useSandbox,
-  well,
-} from "../support/stack.js";
+import { eventsProgram, newStack, useSandbox, well } from "../support/stack.js";
 
-it("with checkpoints off: what was created is not created again, under another name neither", async () => {
+it("with checkpoints off: what was created is not created again", async () => {
   const sandbox = await useSandbox();
   const stack = await newStack(eventsProgram(2), {
     sandbox,
@@ -39,18 +32,6 @@ it("with checkpoints off: what was created is not created again, under another n
   await stack.cancel();
   expect([await stack.resources(), sandbox.creates]).toEqual([[], 3]);
 
-  const declared = (name: string) =>
-    program(`
-const a = new advertising.Advertiser("a", { advertiserName: "A" });
-for (const [name, eventName] of [["${name}", "E0"], ["e1", "E1"]])
-  new advertising.ConversionEvent(name, { eventName, advertiserId: a.advertiserId, value: 1 });`);
-  stack.program(declared("renamed"));
-  const refused = await failed(stack.up("--continue-on-error"));
-  expect(refused).toContain(
-    'ConversionEvent "renamed": an earlier run created ConversionEvent "e0" as ',
-  );
-  expect(sandbox.creates).toBe(3);
-  stack.program(declared("e0"));
   await well(stack.up());
   expect([Object.keys(await stack.ids()), sandbox.creates]).toEqual([["a", "e0", "e1"], 3]);
 });
