@@ -176,7 +176,7 @@ describe("a single resource", () => {
 
   it("has a deletionPolicy that the program knows, and no deletedWith where a delete is known", () => {
     expect(event({ ...EVENT, deletionPolicy: pulumi.output("delete") }).lines).toEqual([
-      'deletionPolicy expected "retain" or "delete"; got a value that isn\'t known yet; give a plain value',
+      'deletionPolicy expected "retain" or "delete"; got a value that isn\'t known here; give a plain value',
     ]);
     const options = { deletedWith: {} as pulumi.Resource };
     expect(declared(call(EVENT, { options }), deleting).lines).toEqual([
