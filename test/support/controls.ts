@@ -91,7 +91,7 @@ const rows: Row[] = [
   [
     "a refresh and a destroy close what the state had",
     "operations/create-runtime.ts",
-    "if (deployment.isUp === false && !isOther) return;",
+    "if (deployment.isUp === false && isOfProgram(pulumi.command)) return;",
     "if (deployment.isUp === false) return;",
     "sandbox/operations",
     "right after a clean run is created",

@@ -36,7 +36,7 @@ import {
 import {
   type ExportedObject,
   inNaturalOrder,
-  isRetained,
+  keepingOption,
   maskSecrets,
   type Resource,
   refIn,
@@ -229,8 +229,9 @@ function plannedIn(
     fateOf: (id) => {
       const asking = op === "delete" ? inCatalog : [step];
       const isAsked = asking.some((each) => asksToDelete(each.newState?.inputs));
-      const isKept = isRetained(isAsked && asksToDelete(olds), [oldState, newState]);
-      return { id, isDeleted: !isKept && !isReplacedSet && Boolean(can.delete) };
+      const isKept = isReplacedSet || [oldState, newState].some(keepingOption);
+      const isDue = isAsked && asksToDelete(olds) && !isKept;
+      return { id, isDeleted: isDue && Boolean(can.delete) };
     },
     override: (action, changed) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);

@@ -4,7 +4,7 @@ import {
   type ExportedObject,
   type ExportedStack,
   inNaturalOrder,
-  isRetained,
+  keepingOption,
   leftIn,
   objectsIn,
   type Resource,
@@ -80,7 +80,7 @@ function notedIn(resource: Resource) {
 /** A leftover that the state does not list as left live, so the time at which it left the state isn't known. */
 function formerly({ kind, id = "", name, key, resource }: ExportedObject, reason: string) {
   let why = `${reason}; may be live`;
-  if (!isRetained(asksToDelete(resource.outputs), [resource]))
+  if (asksToDelete(resource.outputs) && !keepingOption(resource))
     why = `${reason}; may have been deleted (deletionPolicy: "delete")`;
   return { kind: kind.name, id, name, key, at: "", why };
 }

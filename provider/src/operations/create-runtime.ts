@@ -182,8 +182,7 @@ export function createRuntime(
       messages.tellCollected();
       await messages.settled();
       // A refresh and a destroy take out of the state what it has: no journal needs that any more.
-      const isOther = pulumi.command && !isOfProgram(pulumi.command);
-      if (deployment.isUp === false && !isOther) return;
+      if (deployment.isUp === false && isOfProgram(pulumi.command)) return;
       journal?.closeNow();
       if (deployment.isUp) notes?.remove();
       record.closeJournals(disk);

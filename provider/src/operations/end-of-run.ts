@@ -134,7 +134,7 @@ export async function tellEnd(runtime: Runtime) {
   if (!record.hasBegun) return;
   const late = sleep(MAX_WAIT_MS, undefined, { ref: false });
   const saved = await Promise.race([record.state(), late]);
-  const isProgram = !command || isOfProgram(command);
+  const isProgram = isOfProgram(command);
   // A plugin has been passed nothing if all of its resources have left the program.
   for (const { type, urn } of isProgram && saved ? allResources(saved) : []) {
     const of = resourceOfType(type);

@@ -397,7 +397,7 @@ export class ObjectOperations {
     const { kind, can, runtime } = this;
     const { deployment, record, command, provider, isSameAccount } = runtime;
     const isLeftOut = isPartial(command);
-    const isProgram = !command || isOfProgram(command);
+    const isProgram = isOfProgram(command);
     if (isLeftOut && deployment.isClaimedOrAdopted(kind, id)) return LEFT_OUT;
     if (!can.delete) return "advertising:operations has no delete";
     if (record.isUnreadable) return UNREADABLE;

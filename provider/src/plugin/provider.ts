@@ -245,8 +245,7 @@ export class AdvertisingPlugin {
         ?.holdersOf(resource.name, id)
         .find((each) => each.ref.key !== ref.key)?.ref.key;
       // A program may read any object twice; what is imported is managed.
-      if (command && !isOfProgram(command))
-        holder ??= deployment.claim(resource, id, ref.key);
+      if (!isOfProgram(command)) holder ??= deployment.claim(resource, id, ref.key);
       // The state has it as only read, so this is a `get` in a program.
       const isGet = command && isOfProgram(command) && saved?.resourceAt(ref.urn)?.external;
       if (holder !== undefined && !isGet)

@@ -72,9 +72,9 @@ export function runOf(args: readonly string[]) {
   };
 }
 
-/** Whether it runs a whole program, which may adopt what leaves the state. */
-export function isOfProgram({ command }: EngineRun) {
-  return command === "up" || command === "preview";
+/** Whether it runs a whole program, which may adopt what leaves the state; true if the run isn't known. */
+export function isOfProgram(run: EngineRun | undefined) {
+  return !run || run.command === "up" || run.command === "preview";
 }
 
 /** Whether a run of the program leaves some of its resources out. */

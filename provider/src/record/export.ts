@@ -119,14 +119,9 @@ export interface ExportedObject {
 }
 
 /**
- * Whether objects that leave a resource stay live. @param isAsked whether its deletionPolicy asks to delete them, in the
- * state and in the program. @param states the resource's, which also have a parent's or a transformation's option.
+ * The option by which the engine removes a resource without a call of the provider, or may do so: its own, a parent's or a
+ * transformation's.
  */
-export function isRetained(isAsked: boolean, states: readonly (Resource | undefined)[]) {
-  return !isAsked || states.some(keepingOption);
-}
-
-/** The option by which the engine removes a resource without a call of the provider, or may do so. */
 export function keepingOption({ retainOnDelete, deletedWith }: Partial<Resource> = {}) {
   if (retainOnDelete) return "retainOnDelete";
   return deletedWith && "deletedWith";
