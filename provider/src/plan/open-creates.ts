@@ -186,14 +186,10 @@ const RANK = { sent: 0, created: 1, closed: 2 };
  * Joins the reports of one mark: who knows most about the outcome wins, then the last sending. What was sent is known
  * from who knows the object, or if all agree.
  */
-function joinReports(all: readonly Report[]) {
+function joinReports(given: readonly Report[]) {
   // Another state's answers say nothing about this state's create.
-  const sure = all.filter(({ isDoubtful }) => !isDoubtful);
-  if (sure.length > 0) return join(sure);
-  return join(all);
-}
-
-function join(reports: readonly Report[]) {
+  const sure = given.filter(({ isDoubtful }) => !isDoubtful);
+  const reports = sure.length > 0 ? sure : given;
   const byTime = reports.toSorted((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
   const sorted = byTime.toSorted((a, b) => RANK[a.state] - RANK[b.state]);
   const all: Report = Object.assign({}, ...sorted.map(withoutUndefined));
