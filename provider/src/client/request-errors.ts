@@ -1,6 +1,5 @@
 /** The errors of failed requests: what happened, the platform's own words, and what to do next. Pure. */
 import {
-  type AdvertisingError,
   BadAnswerError,
   joined,
   NotSentError,
@@ -72,10 +71,7 @@ function adviceOn(answered: Answered, words: readonly string[]) {
 }
 
 /** The error of a read, update, delete or search that proved nothing, or that was refused. */
-export function unusableResponseError(
-  verdict: Verdict,
-  answered: Answered,
-): AdvertisingError {
+export function unusableResponseError(verdict: Verdict, answered: Answered) {
   const { answer, what, operation } = answered;
   const { status } = answer;
   if (verdict.kind === "refused" || status === 404 || status === 410)

@@ -11,19 +11,16 @@ import { findingsIn, messagesIn, type ParsedResponse, VALUE } from "./answer.js"
  */
 export type SessionVerdict = "accepted" | "refused" | "ended";
 
-export type SessionProblem =
-  /** Clearly about the login: a redirect to one, a login page, words about a session, a 401 with hardly any words. */
-  | "clear"
-  /** 403 with hardly any words. */
-  | "bare"
-  /** 401 or 403 with words about something else: a missing permission, or an invalid body. */
-  | "doubtful";
-
 /** Quoted parts of a sentence are left out: the name of an event may be "Login". */
 const QUOTED = /"[^"]*"|(?<!\w)'[^']*'(?!\w)/g;
 const LOGIN_PAGE =
   /^\s*<(!doctype html|html)\b.*<input\b[^<>]*\btype\s*=\s*["']?password/is;
 
+/**
+ * @returns `clear` for what is clearly about the login: a redirect to one, a login page, words about a session, a 401 with
+ * hardly any words; `bare` for a 403 with hardly any words; `doubtful` for a 401 or 403 with words about something else: a
+ * missing permission, or an invalid body. Undefined if the session isn't the trouble.
+ */
 export function sessionProblemIn(answer: ParsedResponse) {
   const { status, body, data, kind } = answer;
   if (leadsToLogin(answer)) return "clear";

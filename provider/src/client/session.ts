@@ -22,11 +22,7 @@ import type { ClientDependencies } from "./client-dependencies.js";
 import { loginOpener } from "./login.js";
 import { RetryingSender, type SendOptions } from "./retry.js";
 import type { OpenSession } from "./session-file.js";
-import {
-  type SessionProblem,
-  type SessionVerdict,
-  sessionProblemIn,
-} from "./session-problem.js";
+import { type SessionVerdict, sessionProblemIn } from "./session-problem.js";
 import { type AttemptResult, type HttpRequest, TransportFailure } from "./transport.js";
 
 interface SessionResponse {
@@ -155,9 +151,7 @@ export class Session {
     }
     const answer = parseResponse(attempt);
     const cookiesStored = current.login.storeCookies(answer, url);
-    const problem = sessionProblemIn(answer);
-    const refusalKey = `${url.pathname} ${answer.status} ${problem}`;
-    const session = this.#verdictOf(problem, refusalKey, current, isResend);
+    const session = this.#verdictOf(answer, current, url, isResend);
     // A rate limiter may answer before the session is checked, so 429 and 503 say nothing about the session.
     const isLimited = answer.status === 429 || answer.status === 503;
     if (session === "accepted" && !isLimited) current.letThrough++;
@@ -167,12 +161,14 @@ export class Session {
   }
 
   #verdictOf(
-    problem: SessionProblem | undefined,
-    refusalKey: string,
+    answer: ParsedResponse,
     current: ActiveLogin,
+    url: URL,
     isResend: boolean,
   ): SessionVerdict {
     const { login, openedAtMs, letThrough } = current;
+    const problem = sessionProblemIn(answer);
+    const refusalKey = `${url.pathname} ${answer.status} ${problem}`;
     if (problem === undefined) return "accepted";
     if (login.isBasic) {
       if (problem !== "clear") return "accepted";
