@@ -19,7 +19,6 @@ import {
   type Lock,
   type LockOptions,
   processIdentity,
-  withLock,
 } from "../../provider/src/files/lock.js";
 import { replaceIn } from "../support/builtin.js";
 import { FakeClock } from "../support/clock.js";
@@ -46,12 +45,13 @@ it("L1: one holder at a time, and nothing is left behind", async () => {
   const { folder, path } = newLockPath();
   let inside = 0;
   let most = 0;
-  const hold = () =>
-    withLock(path, { clock: systemClock, maxWaitMs: 60_000 }, async () => {
-      most = Math.max(most, ++inside);
-      await systemClock.sleep(1);
-      inside--;
-    });
+  const hold = async () => {
+    const lock = await acquireLock(path, { clock: systemClock, maxWaitMs: 60_000 });
+    most = Math.max(most, ++inside);
+    await systemClock.sleep(1);
+    inside--;
+    lock.release();
+  };
   await Promise.all(Array.from({ length: 40 }, hold));
   expect(most).toBe(1);
   expect(readdirSync(folder)).toEqual([]);

@@ -11,6 +11,7 @@ import { randomBytes, randomUUID, scryptSync } from "node:crypto";
 import { z } from "zod";
 import { jsonIn, LoginError, own } from "../base/index.js";
 import {
+  acquireLock,
   cureFor,
   type Lock,
   readPrivate,
@@ -18,7 +19,6 @@ import {
   replacePrivate,
   systemDisk,
   UnusableFile,
-  withLock,
 } from "../files/index.js";
 import { accountOf } from "../settings/index.js";
 import type { ClientDependencies } from "./client-dependencies.js";
@@ -198,7 +198,14 @@ export function sessionStore(
   function locked(work: (lock: Lock) => void | Promise<void>) {
     // The process that holds the lock may be waiting for the rate limit, as long as this one would.
     const maxWaitMs = (settings.maxWaitSeconds + settings.requestTimeoutSeconds) * 1000;
-    return ifFileUsable(() => withLock(`${path}.lock`, { clock, maxWaitMs }, work));
+    return ifFileUsable(async () => {
+      const lock = await acquireLock(`${path}.lock`, { clock, maxWaitMs });
+      try {
+        await work(lock);
+      } finally {
+        lock.release();
+      }
+    });
   }
 
   /**

@@ -63,7 +63,7 @@ export interface Lock {
  * @throws UnusableFile if another process holds the lock, or if the file is no lock of this user; system errors if the
  * folder isn't writable.
  */
-export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
+export async function acquireLock(path: string, options: LockOptions) {
   const { clock = systemClock, maxWaitMs = 30_000, disk = systemDisk } = options;
   let { onWait } = options;
   makePrivateFolder(dirname(path), disk);
@@ -100,20 +100,6 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
       onWait = undefined;
     }
     await clock.sleep(POLL_MS);
-  }
-}
-
-/** @param work must call `assertHeld` before it changes anything. */
-export async function withLock(
-  path: string,
-  options: LockOptions,
-  work: (lock: Lock) => unknown,
-) {
-  const lock = await acquireLock(path, options);
-  try {
-    await work(lock);
-  } finally {
-    lock.release();
   }
 }
 
