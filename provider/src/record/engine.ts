@@ -6,17 +6,6 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
 
-interface Engine {
-  /** Its path; on some systems only its name. */
-  executable: string;
-  /** The folder in which it works, after its own `--cwd`. */
-  folder: string;
-  /** Its arguments, without its name. */
-  args: readonly string[];
-  /** Tells it from all engines before and after it on this machine. */
-  id: string;
-}
-
 /** The operating system's answers, as a type, so that tests can replace them. */
 export interface System {
   platform: NodeJS.Platform;
@@ -42,8 +31,12 @@ export const thisSystem: System = {
     }),
 };
 
-/** The nearest engine; undefined if there is none, or the system doesn't tell. */
-export function engineOf(system: System = thisSystem): Engine | undefined {
+/**
+ * The nearest engine; undefined if there is none, or the system doesn't tell.
+ * @returns `executable`: its path, on some systems only its name; the `folder` in which it works, after its own `--cwd`; its
+ * `args`, without its name; and an `id` that tells it from all engines before and after it on this machine.
+ */
+export function engineOf(system = thisSystem) {
   if (system.platform === "win32") return undefined;
   const read = system.platform === "linux" ? readByProc : readByPs;
   try {

@@ -16,7 +16,7 @@ export const EXPORT = ["stack", "export", "--show-secrets=false", "--file=", "--
 export async function readRecord(
   stack: string | undefined,
   where: PulumiOptions,
-  run: RunPulumi = runPulumi,
+  run = runPulumi,
 ): Promise<ExportedStack> {
   if (stack === undefined) return readStack([], where, run);
   try {

@@ -10,6 +10,7 @@ import {
 import {
   decideObjects,
   isToCreate,
+  type OpenCreate,
   type PlannedObject,
   type SavedCreates,
 } from "../plan/index.js";
@@ -25,7 +26,6 @@ import {
   readDeclared,
   readStored,
   resolvedIn,
-  type SentCreate,
   senderIn,
 } from "../state/index.js";
 import {
@@ -45,15 +45,11 @@ import {
 const PLUGIN_PROVIDER = "pulumi:providers:advertising";
 
 /** A create in one of Pulumi's pending operations: it was sent, or was about to be. */
-interface ListedCreate extends SentCreate {
+interface ListedCreate extends OpenCreate {
   /** The resource's. */
   urn: string;
   /** The resource of the state that the operation updates, perhaps under a former name; undefined for a new one. */
   stateUrn: string | undefined;
-  /** The plugin's provider that has the resource; undefined for the dynamic provider. */
-  provider: string | undefined;
-  /** The account that it was sent to; empty if unknown. */
-  account: string;
 }
 
 /** The operation that an interrupted run may have sent. */
