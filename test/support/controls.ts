@@ -99,8 +99,8 @@ const rows: Row[] = [
   [
     "what a search finds has the name and owner that were sent",
     "operations/search.ts",
-    'if (others.length === 0) return { kind: "found"',
-    'return { kind: "found"',
+    "if (others.length > 0) return open(foundOtherwiseMessage(id, others));",
+    "",
     "sandbox/search",
     "is no find",
   ],

@@ -184,7 +184,7 @@ export function validateCatalog(
 }
 
 /** `given` wins over `shared`; additionalFields are merged field by field, as in a `ConversionEventSet`. */
-function mergedWith(shared: Values, given: Values = {}): Values {
+function mergedWith(shared: Values, given: Values = {}) {
   const fields = {
     ...asRecord(shared.additionalFields),
     ...asRecord(given.additionalFields),

@@ -159,7 +159,7 @@ export interface Findings {
   id: string | undefined;
 }
 
-export function findingsIn(data: unknown, noun = "payload"): Findings {
+export function findingsIn(data: unknown, noun = "payload") {
   const flagged = candidatesIn(data, noun, ["payload"]);
   const flags = flagged.map((part) => folded(String(own(part, "success"))));
   const isFailure = flags.includes("false");

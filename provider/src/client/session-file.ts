@@ -25,7 +25,7 @@ import type { ClientDependencies } from "./client-dependencies.js";
 import { type CookieResponse, SessionJar } from "./session-jar.js";
 
 /** 32 MiB of memory and about 80 ms on one core per guess. Other values need a new version of the file's format. */
-const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 } as const;
+const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 const BYTES = 32;
 
 /** The format is a contract: later versions read what this one wrote. */

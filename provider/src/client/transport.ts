@@ -93,7 +93,7 @@ export type ClientSettings = Pick<SettingsReading, "settings" | "proxy">;
 export function createTransport(
   { settings, proxy }: ClientSettings,
   clock: Pick<Clock, "wallMs"> = systemClock,
-): Transport {
+) {
   const { Agent } = undici();
   const timeoutMs = settings.requestTimeoutSeconds * 1000;
   const options = {

@@ -51,7 +51,7 @@ export function readJournal(path: string, disk = systemDisk) {
 }
 
 /** @throws as {@link readJournal}. */
-export function parseJournal(text: string, path: string): RunJournal {
+export function parseJournal(text: string, path: string) {
   // After the last newline: nothing, or an unfinished line.
   const [first, ...others] = text.split("\n").slice(0, -1);
   const { journal, version, ...header } = asRecord(jsonIn(first));

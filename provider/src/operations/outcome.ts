@@ -104,7 +104,7 @@ export class ResourceFailure extends Error {
   constructor(
     message: string,
     readonly saved?: SavedResource,
-    readonly code: string = OutcomeUnknownError.code,
+    readonly code = OutcomeUnknownError.code,
   ) {
     super(message);
   }

@@ -31,32 +31,20 @@ export interface FoundObject {
   contradicting: readonly string[];
 }
 
-type SearchContext = Pick<Runtime, "settings" | "client" | "clock">;
-
-type SearchResult =
-  | ({ kind: "found" } & FoundObject)
-  /** No object has the mark, and by now none will: the create was not carried out. */
-  | { kind: "not-made" }
-  | {
-      /** Not known yet. */
-      kind: "open";
-      /** Sentences: the search, its result, and what follows. */
-      searched: string;
-      /** The create's `latest`, to be saved: a later search counts from it. */
-      latest?: string | undefined;
-    };
-
 /** The growing pauses before each search, because a new object may be found only later. */
 const PAUSES_S = [0, 1, 2, 4, 8, 15];
 
 /**
  * Searches the platform for a create's object by its mark. @param wasJustSent if true, the result is never `not-made`.
+ * @returns `found`: a {@link FoundObject}; `not-made`: no object has the mark, and by now none will, so the create was not
+ * carried out; `open`: not known yet, with sentences about the search, its result and what follows, and with the create's
+ * `latest`, to be saved: a later search counts from it.
  */
 export async function searchByMark(
-  { settings, clock, client }: SearchContext,
+  { settings, clock, client }: Pick<Runtime, "settings" | "client" | "clock">,
   { kind, label, sent, formerIds }: Wanted,
   wasJustSent = false,
-): Promise<SearchResult> {
+) {
   const { search } = knownOperations(kind, settings);
   const { field, mark } = sent;
   if (!search || field === undefined) throw new Error("no search");
@@ -66,6 +54,7 @@ export async function searchByMark(
   const waitMs = visibleFromMs((requestTimeoutSeconds + resendAfter) * 1000, settings);
   const what = `Searched for ${field} = ${mark}`;
   let { latest } = sent;
+  const open = (searched: string) => ({ kind: "open", searched, latest }) as const;
   let answer = "";
   for (const pause of PAUSES_S) {
     try {
@@ -77,23 +66,23 @@ export async function searchByMark(
       const now = client().platformNow();
       // This response came after the create was sent.
       latest ??= momentAfter(now);
-      if (ids.length > 1) {
-        const searched = `${what}: found ${count(ids.length, "object")}: ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`;
-        return { kind: "open", searched, latest };
-      }
+      if (ids.length > 1)
+        return open(
+          `${what}: found ${count(ids.length, "object")}: ${enumerate(ids)}. Keep one of them, and remove the others on the platform.`,
+        );
       if (id !== undefined) {
         const record = asRecord(found.get(id));
         const theirs = argumentsFrom(kind, settings, record);
         const differing = contradictingArguments(kind, theirs, sent);
         const contradicting = Object.keys(differing);
         const others = tellingAmong(kind, differing);
-        if (others.length === 0) return { kind: "found", id, record, contradicting };
-        return { kind: "open", searched: foundOtherwiseMessage(id, others), latest };
+        if (others.length > 0) return open(foundOtherwiseMessage(id, others));
+        return { kind: "found", id, record, contradicting } as const;
       }
       // Up to when the search began, because it may miss an object that was created in the meantime.
       const untilMs = Date.parse(now ?? "") - (clock.monotonicMs() - beganMs);
       const passedMs = untilMs - Date.parse(latest ?? "");
-      if (!wasJustSent && passedMs >= waitMs) return { kind: "not-made" };
+      if (!wasJustSent && passedMs >= waitMs) return { kind: "not-made" } as const;
       answer = "nothing found.";
     } catch (error) {
       // A failed search says nothing about the create.
@@ -106,9 +95,9 @@ export async function searchByMark(
   const fromMs = Date.parse(latest ?? "") + waitMs;
   // `pending` saves nothing, so without a saved moment its next search would count from a later one.
   const isFixed = wasJustSent || sent.latest !== undefined;
-  if (!isFixed || !Number.isFinite(fromMs)) return { kind: "open", searched, latest };
+  if (!isFixed || !Number.isFinite(fromMs)) return open(searched);
   const resend = `From ${new Date(fromMs).toISOString()} on, by the platform's clock, \`pulumi up\` sends the create again if it still finds nothing.`;
-  return { kind: "open", searched: `${searched} ${resend}`, latest };
+  return open(`${searched} ${resend}`);
 }
 
 /** Certainly after the responses so far: a `Date` has whole seconds, rounded down. @param now of the platform's clock */

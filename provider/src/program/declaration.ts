@@ -169,7 +169,7 @@ export function optionFindings(
 ) {
   const { import: id, retainOnDelete, deletedWith, customTimeouts } = options;
   const problems: Problem[] = [];
-  const warnings: Problem[] = [];
+  const warnings = [];
   const refuse = (property: string, reason: string) => {
     problems.push({ property, reason });
   };

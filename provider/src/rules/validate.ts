@@ -59,7 +59,7 @@ export function validate(given: Values, rules: Rules, options: ValidationOptions
     const values: Record<string, unknown> = {};
     for (const [property, rule] of Object.entries(shape)) {
       const at = joined(".", path, property);
-      values[property] = readValue(at, object[property] ?? undefined, rule as z.ZodType);
+      values[property] = readValue(at, object[property] ?? undefined, rule);
     }
     for (const property of Object.keys(object)) {
       if (Object.hasOwn(shape, property) || object[property] === undefined) continue;

@@ -108,7 +108,7 @@ function faultIn(path: string, filled: string, method: string | undefined) {
 export function knownOperations(
   { create }: { create: Operation },
   settings: { operations: Operations | undefined; markField: string | undefined },
-): KnownOperations {
+) {
   const { operations, markField } = settings;
   return { ...operations?.of[create.noun], markField };
 }

@@ -60,7 +60,7 @@ export function readDeclaredSet({
   advertiserId,
   defaults = {},
   events,
-}: Values): DeclaredSet {
+}: Values) {
   const entries = new Map<string, unknown>();
   const formerKeys = new Map<string, string>();
   for (const [key, entry] of Object.entries(asRecord(events))) {
@@ -104,7 +104,7 @@ export function readStored(resource: AnyKind, id: string | undefined, outputs: V
 }
 
 /** @returns an empty set if nothing is stored. */
-export function readStoredSet(outputs: Values): StoredSet {
+export function readStoredSet(outputs: Values) {
   const { advertiserId, defaults = {}, events, eventIds, sentAs } = outputs;
   return {
     advertiserId,
@@ -173,7 +173,7 @@ export function withFormerKeysApplied(
   const keyNow = (key: string) => newKeys.get(key) ?? key;
   const renamed = <T>(map: ReadonlyMap<string, T>) =>
     new Map(Array.from(map, ([key, value]) => [keyNow(key), value]));
-  const set: StoredSet = {
+  const set = {
     ...stored,
     events: renamed(stored.events),
     eventIds: renamed(stored.eventIds),
