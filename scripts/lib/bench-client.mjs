@@ -119,6 +119,7 @@ export async function ourClient({ url, email, password }) {
   const client = new Client(dependencies);
   const create = (kind, fields) =>
     client.create({
+      kind: kindsByName[kind],
       operation: kindsByName[kind].create,
       fields,
       label: "bench",

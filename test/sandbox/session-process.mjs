@@ -60,6 +60,7 @@ async function create(name) {
   try {
     const fields = { advertiser_name: name };
     return await client.create({
+      kind: advertiser,
       operation: advertiser.create,
       fields,
       label: name,

@@ -9,7 +9,7 @@ import { secretsIn } from "../../provider/src/client/client-dependencies.js";
 import { createTransport } from "../../provider/src/client/transport.js";
 import { advertiser } from "../../provider/src/kinds/advertiser-kind.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
-import type { Operation } from "../../provider/src/kinds/kind.js";
+import type { Kind } from "../../provider/src/kinds/kind.js";
 import { readProxy } from "../../provider/src/settings/proxy.js";
 import type { Settings } from "../../provider/src/settings/settings.js";
 import { FakeClock } from "./clock.js";
@@ -89,7 +89,7 @@ export class TestClient {
   /** Creates an advertiser. */
   create(name = "A", more: Readonly<Record<string, unknown>> = {}): Promise<Ending> {
     return this.send(
-      advertiser.create,
+      advertiser,
       { advertiser_name: name, ...more },
       `Advertiser "${name}"`,
     );
@@ -105,14 +105,14 @@ export class TestClient {
   /** Creates an event. */
   createEvent(name: string, advertiserId: number): Promise<Ending> {
     return this.send(
-      conversionEvent.create,
+      conversionEvent,
       { event_name: name, advertiser_id: advertiserId, value: 1 },
       `ConversionEvent "${name}"`,
     );
   }
 
   async send(
-    operation: Operation,
+    kind: Kind,
     fields: Readonly<Record<string, unknown>>,
     label: string,
   ): Promise<Ending> {
@@ -124,7 +124,8 @@ export class TestClient {
       return {
         kind: "created",
         ...(await this.#client.create({
-          operation,
+          kind,
+          operation: kind.create,
           fields,
           label,
           beforeSend,

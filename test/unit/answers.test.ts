@@ -48,7 +48,7 @@ function table(title: string, classify: Classify, rows: Rows) {
 
 const TARGET = { kind: conversionEvent, id: ID };
 const creates: Classify = (status, body) => {
-  const verdict = classifyCreate(answer(status, body), conversionEvent.create, SENT);
+  const verdict = classifyCreate(answer(status, body), conversionEvent, SENT);
   return verdict.kind === "created" ? `created ${verdict.id}` : verdict.kind;
 };
 const reads: Classify = (status, body) => classifyRead(answer(status, body), TARGET).kind;
@@ -279,7 +279,7 @@ table("a create", creates, [
 it("an own name that begins with ERROR says nothing", () => {
   const sent = { ...SENT, event_name: "ERROR: page" };
   const echoed = answer(201, { ...sent, id: 8 });
-  expect(classifyCreate(echoed, conversionEvent.create, sent)).toEqual({
+  expect(classifyCreate(echoed, conversionEvent, sent)).toEqual({
     kind: "created",
     id: "8",
   });
@@ -287,7 +287,7 @@ it("an own name that begins with ERROR says nothing", () => {
 
 it("an advertiser's id may be its advertiser_id, which is no other one's", () => {
   const made = answer(200, { payload: { advertiser_id: 3 } });
-  expect(classifyCreate(made, advertiser.create, { advertiser_name: "A" })).toEqual({
+  expect(classifyCreate(made, advertiser, { advertiser_name: "A" })).toEqual({
     kind: "created",
     id: "3",
   });
@@ -308,11 +308,7 @@ it.each<[unknown, string]>([
   ],
   [{ token: "hidden" }, "it isn't clearly about one new object (its fields: token)"],
 ])("an id that was not believed is said, and no value: %j", (body, words) => {
-  const { reason = "" } = classifyCreate(
-    answer(200, body),
-    conversionEvent.create,
-    SENT,
-  ) as {
+  const { reason = "" } = classifyCreate(answer(200, body), conversionEvent, SENT) as {
     reason?: string;
   };
   expect(reason).toBe(words);
@@ -606,7 +602,7 @@ table("a search", searches, [
 it("an answer that broke off proves nothing but a refusal by its status", () => {
   const broken = (status: number, body: unknown) => answer(status, body, {}, "ended early");
   const kinds = (status: number, body: unknown) => [
-    classifyCreate(broken(status, body), conversionEvent.create, {}).kind,
+    classifyCreate(broken(status, body), conversionEvent, {}).kind,
     classifyRead(broken(status, body), TARGET).kind,
     classifyChange(broken(status, body), TARGET, {}).kind,
     classifyChange(broken(status, body), TARGET).kind,

@@ -55,7 +55,7 @@ describe.each([...KINDS, ...SETS].map(({ name }) => name))("%s", (name) => {
 describe.each(KINDS.map((kind) => [kind.name, kind] as const))(
   "each wire name of %s",
   (name, kind) => {
-    const { wireNames, create, owner } = kind;
+    const { wireNames, noun, owner } = kind;
 
     it("has a rule, and each rule a wire name", () => {
       const rules = Object.keys(kind.rules(LIMITS).shape);
@@ -63,10 +63,10 @@ describe.each(KINDS.map((kind) => [kind.name, kind] as const))(
     });
 
     it("is known to the sandbox", () => {
-      expect(routeOf("POST", `/rest/${create.noun}`, false)).toMatchObject({
-        operation: create.noun,
+      expect(routeOf("POST", `/rest/${noun}`, false)).toMatchObject({
+        operation: noun,
       });
-      const known = Object.keys(FIELDS[create.noun as Noun].shape);
+      const known = Object.keys(FIELDS[noun as Noun].shape);
       expect(known).toEqual(expect.arrayContaining(Object.values(wireNames)));
     });
 

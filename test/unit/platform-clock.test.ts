@@ -89,6 +89,7 @@ it("a client knows it from a login's response too", async () => {
   expect(client.platformNow()).toBeUndefined();
   const nothing = async () => undefined;
   await client.create({
+    kind: conversionEvent,
     operation: conversionEvent.create,
     fields: {},
     label: "E",

@@ -339,7 +339,7 @@ describe("operations", () => {
     expect(settings.operations).toMatchObject({
       of: {
         event: {
-          read: { method: "GET", path: "rest/event/{id}", idempotent: true, noun: "event" },
+          read: { method: "GET", path: "rest/event/{id}", idempotent: true },
           search: { path: "rest/event?alternative_id={mark}" },
         },
       },

@@ -28,8 +28,6 @@ function target(method: "GET" | "DELETE", id: string) {
     method,
     path: "rest/event/{id}",
     idempotent: true,
-    noun: "event",
-    fields: [],
   };
   return { kind: conversionEvent, operation, id, label: "E" };
 }

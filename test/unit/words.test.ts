@@ -6,9 +6,8 @@ import { warningsOf, wordsOf } from "../../provider/src/client/words.js";
 import { conversionEvent } from "../../provider/src/kinds/event-kind.js";
 import { answer } from "../support/answers.js";
 
-const fields = ["event_name", "advertiser_id", "value"];
 const SENT = { event_name: "purchase of shoes", advertiser_id: 3, colour: ["dark red"] };
-const plain = { operation: { fields }, secrets: { scrub: String } };
+const plain = { kind: conversionEvent, secrets: { scrub: String } };
 const HTML = { "content-type": "text/html" };
 
 const read = (

@@ -12,7 +12,7 @@ import { advertiserKeys, currentObjectsIn, leftoversOf } from "./contents.js";
 
 export function pageOf(state: ExportedStack) {
   const objects = currentObjectsIn(state.resources);
-  const byKind = Map.groupBy(objects, ({ kind }) => kind.create.noun);
+  const byKind = Map.groupBy(objects, ({ kind }) => kind.noun);
   const unresolved = objects.filter(({ record }) => record !== undefined);
   const keys = advertiserKeys(objects);
   const [stack] = stackNamesIn(state);
@@ -59,7 +59,7 @@ function asset(name: string) {
   return readFromPackage(`assets/${name}`);
 }
 
-const KIND_NOUNS = KINDS.map((kind) => kind.create.noun);
+const KIND_NOUNS = KINDS.map((kind) => kind.noun);
 
 function rowOf(object: ExportedObject, keys: ReadonlyMap<string, string>): PageRow {
   const { kind, key, name, id = "unknown", values } = object;

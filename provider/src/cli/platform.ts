@@ -85,7 +85,7 @@ export async function searchOpen(creates: StackCreates, choice: StackChoice) {
       if (!isSameAccount(sent.account))
         return `${label} was sent to another account than these settings name: run \`${inStack("pulumi up")}\`.`;
       if (!canSearch(knownOperations(kind, dependencies.settings), sent))
-        return `${label} can't be searched for by its mark: check advertising:markField and advertising:operations.${kind.create.noun}.search.`;
+        return `${label} can't be searched for by its mark: check advertising:markField and advertising:operations.${kind.noun}.search.`;
       const finding = await searchByMark(searchContext, { kind, label, sent, formerIds });
       if (finding.kind === "not-made") return { create, id: "" };
       if (finding.kind === "open")

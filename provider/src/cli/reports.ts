@@ -131,7 +131,7 @@ export const ID_FORMATS: Formats<readonly ExportedObject[], [addressOf?: Address
       return Object.fromEntries(listed.map((each) => [each.key, shownOf(each)]));
     };
     const lists = KINDS.map((kind) => [
-      `${kind.create.noun}s`,
+      `${kind.noun}s`,
       byKey(kind, ({ id = "" }) => exactId(id)),
     ]);
     return jsonOf({

@@ -21,7 +21,7 @@ import {
   own,
   type Values,
 } from "../base/index.js";
-import type { Kind, Operation } from "../kinds/index.js";
+import type { Kind } from "../kinds/index.js";
 import { formsOf } from "../rules/index.js";
 import {
   beginsWithError,
@@ -59,7 +59,7 @@ export interface LiveObject {
 
 export function classifyCreate(
   answer: ParsedResponse,
-  { noun }: Operation,
+  { noun }: Kind,
   sent: Values,
 ): { kind: "created"; id: string } | Trouble {
   const findings = findingsIn(answer.data, noun);
@@ -91,7 +91,7 @@ export function classifyChange(
   { kind, id }: LiveObject,
   sent?: Values,
 ): Verdict {
-  const { noun } = kind.create;
+  const { noun } = kind;
   if (answer.kind === "empty" && [200, 204].includes(answer.status))
     return { kind: "done" };
   const findings = findingsIn(answer.data, noun);
@@ -115,7 +115,7 @@ export function classifyChange(
 }
 
 export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): Verdict {
-  const { noun } = kind.create;
+  const { noun } = kind;
   const findings = findingsIn(answer.data, noun);
   if (isNotFound(answer, findings)) return { kind: "gone" };
   const trouble = troubleIn(answer, findings);
@@ -136,7 +136,7 @@ export function classifyRead(answer: ParsedResponse, { kind, id }: LiveObject): 
 /** Servers may treat a filter as a pattern or ignore it, so each record's mark is compared; only `[]` means none. */
 export function classifySearch(
   answer: ParsedResponse,
-  { create: { noun } }: Kind,
+  { noun }: Kind,
   field: string,
   mark: string,
 ): { kind: "listed"; objects: ReadonlyMap<string, Values> } | Trouble {

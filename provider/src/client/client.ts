@@ -4,7 +4,7 @@
  * of `session.ts`); the others, which only some installations have, may be repeated.
  */
 import { OutcomeUnknownError, type Values } from "../base/index.js";
-import { addressOf, type Kind } from "../kinds/index.js";
+import { addressOf } from "../kinds/index.js";
 import type { ParsedResponse } from "./answer.js";
 import {
   classifyChange,
@@ -48,7 +48,6 @@ type ObjectRequest = LiveObject & Target;
 
 /** Searches for the object whose `field` contains `mark`. */
 interface SearchRequest extends Target {
-  kind: Kind;
   field: string;
   mark: string;
 }
@@ -84,7 +83,7 @@ export class Client {
   async create({ onCreated, ...request }: CreateRequest) {
     const response = await this.#request(request);
     const { answer, session, cookiesStored, what, sentAt } = response;
-    const verdict = classifyCreate(answer, request.operation, request.fields);
+    const verdict = classifyCreate(answer, request.kind, request.fields);
     if (verdict.kind === "created") await onCreated(verdict.id);
     await cookiesStored;
     if (verdict.kind === "created")

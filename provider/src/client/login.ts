@@ -59,7 +59,7 @@ async function logIn(
       throw why === undefined ? error : failure(why);
     });
   const answer = parseResponse(response);
-  const words = wordsOf({ answer, operation: { fields: [] }, fields, secrets });
+  const words = wordsOf({ answer, kind: { wireNames: {} }, fields, secrets });
   const report = joined(": ", `status ${answer.status}`, words.join("; "));
   const { status, kind } = answer;
   const isDone = status >= 200 && status < 300;

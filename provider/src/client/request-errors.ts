@@ -8,7 +8,7 @@ import {
   RateLimitedError,
   RefusedError,
 } from "../base/index.js";
-import type { Operation } from "../kinds/index.js";
+import type { Kind, Operation } from "../kinds/index.js";
 import type { Verdict } from "./classify-response.js";
 import { TLS_FAILURE } from "./decide-retry.js";
 import { WaitBudgetExceeded } from "./retry.js";
@@ -18,13 +18,14 @@ import { asSentence, type Quotable, quoteFor, wordsOf } from "./words.js";
 
 /** The operation of a request, and what its errors need to know about the resource. */
 export interface RequestOrigin {
+  kind: Kind;
   operation: Operation;
   /** The next step if the object doesn't exist: a clause with its full stop, or commands. */
   ifAbsent?: string;
 }
 
 interface Answered extends Quotable, RequestOrigin {
-  operation: Operation;
+  kind: Kind;
   /** Such as `ConversionEvent "purchase": POST https://…` */
   what: string;
   credentialsSource: string;

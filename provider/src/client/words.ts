@@ -4,13 +4,13 @@
  * Texts are scrubbed of secrets before they are cut. Pure.
  */
 import { excerpt, joined, printable, type Secrets, type Values } from "../base/index.js";
-import type { Operation } from "../kinds/index.js";
+import type { Kind } from "../kinds/index.js";
 import { FIELD, folded, leavesOf, messagesIn, type ParsedResponse } from "./answer.js";
 
 export interface Quotable {
   answer: ParsedResponse;
-  /** A refusal may have messages under the names of the operation's fields. */
-  operation: Pick<Operation, "fields">;
+  /** A refusal may have messages under the names of the kind's fields, also of one that wasn't sent. */
+  kind: Pick<Kind, "wireNames">;
   /** The request's fields in wire names, to recognise echoes of their values. */
   fields: Values;
   /** Removes secrets before a text is cut: a cut could leave half of a secret. */
@@ -23,13 +23,13 @@ const MAX_WORD_CHARACTERS = 500;
 const MAX_PAGE_CHARACTERS = 20_000;
 
 /** @returns each message once, safe to show, preceded by the field or path that it is about. */
-export function wordsOf({ answer, operation, fields, secrets }: Quotable) {
+export function wordsOf({ answer, kind, fields, secrets }: Quotable) {
   let { leaves } = answer;
   // Of a broken body nothing is shown: it may end within a secret, which then can't be recognised.
   if (answer.kind === "html" || answer.kind === "text")
     leaves = leavesOf(visibleText(secrets.scrub(answer.body)));
   const echoes = new Set(leavesOf(fields).map(({ value }) => folded(String(value))));
-  const known = [...operation.fields, ...Object.keys(fields)];
+  const known = [...Object.values(kind.wireNames), ...Object.keys(fields)];
   const spoken = messagesIn(leaves, known).filter(({ path, text }) => {
     if (!/\p{L}/u.test(text) || /^(true|false)$/i.test(text)) return false;
     return !path.some((name) => FIELD.secret.test(name)) && !echoes.has(folded(text));

@@ -14,7 +14,8 @@ export const advertiserRules = memoized(({ markField }) =>
   }),
 );
 
-export const advertiser = defineKind("advertiser", {
+export const advertiser = defineKind({
+  noun: "advertiser",
   name: "Advertiser",
   idProperty: "advertiserId",
   nameProperty: "advertiserName",

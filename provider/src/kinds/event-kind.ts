@@ -71,7 +71,8 @@ const completeRules = memoized((limits) => {
   });
 });
 
-export const conversionEvent = defineKind("event", {
+export const conversionEvent = defineKind({
+  noun: "event",
   name: "ConversionEvent",
   idProperty: "eventId",
   nameProperty: "eventName",

@@ -129,6 +129,8 @@ export interface Kind extends ResourceKind {
   unmanagedNotice: string;
   /** Argument → field of the request body, for each argument that is sent. */
   wireNames: Readonly<Record<string, string>>;
+  /** Its name on the wire. A response may contain the object under it, and the id under `<noun>_id`. */
+  noun: string;
   create: Operation;
   /** Arguments that contain another object's id, which may be digits that no number holds exactly. */
   idArguments: readonly string[];
@@ -138,19 +140,12 @@ export interface Kind extends ResourceKind {
   ownerKind?: Kind;
 }
 
-/** A kind with what follows from its wire names, which the compiler knows. @param noun its name on the wire. */
+/** A kind with what follows from its names, which the compiler knows. */
 export function defineKind<const WireNames extends Kind["wireNames"]>(
-  noun: string,
   kind: Omit<Kind, "outputs" | "create" | "wireNames"> & { wireNames: WireNames },
 ) {
-  const { idProperty, wireNames } = kind;
-  const create: Operation = {
-    method: "POST",
-    path: `rest/${noun}`,
-    idempotent: false,
-    noun,
-    fields: Object.values(wireNames),
-  };
+  const { noun, idProperty, wireNames } = kind;
+  const create: Operation = { method: "POST", path: `rest/${noun}`, idempotent: false };
   const outputs = [
     idProperty,
     ...Object.keys(wireNames),
@@ -195,10 +190,6 @@ export interface Operation {
   path: string;
   /** Whether carrying it out twice does no harm. False for a create, which has no idempotency key. */
   idempotent: boolean;
-  /** The kind's name on the wire. A response may contain the object under it, and the id under `<noun>_id`. */
-  noun: string;
-  /** Every documented field of the kind, since a refusal may name one that wasn't sent. */
-  fields: readonly string[];
 }
 
 /**

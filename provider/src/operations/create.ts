@@ -346,6 +346,7 @@ async function sendCreate(runtime: Runtime, task: RunningTask) {
   let what: string | undefined;
   try {
     const answer = await runtime.client().create({
+      kind,
       operation: kind.create,
       fields: field === undefined ? fields : { ...fields, [field]: mark },
       label,

@@ -191,7 +191,7 @@ export class ObjectOperations {
     const record = await this.read({ ...target, ifAbsent: CORRECT_ID });
     if (record) return record;
     throw new ArgumentsError(
-      `${label}: there is no ${this.kind.create.noun} ${id} on the platform. Nothing was changed. If ${id} is new, run this again later; otherwise ${CORRECT_ID}`,
+      `${label}: there is no ${this.kind.noun} ${id} on the platform. Nothing was changed. If ${id} is new, run this again later; otherwise ${CORRECT_ID}`,
     );
   }
 

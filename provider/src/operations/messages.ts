@@ -363,7 +363,7 @@ export function leavingNotice(
 ) {
   const { label, shownName } = ref;
   const { id, isDeleted } = leaving;
-  const object = `${kind.create.noun} ${id} ("${printable(name)}")`;
+  const object = `${kind.noun} ${id} ("${printable(name)}")`;
   let fate = liveSentences(kind, `Its ${object}`, [leaving]);
   if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
   const text = `\`${printable(shownName)}\` ${what}. ${fate}`;
@@ -561,7 +561,7 @@ export function leftMessage(
   if (left.length === 0) return undefined;
   const those = left.map(({ id, key }) => `${key} (${id})`);
   return [
-    `No longer managed: ${count(left.length, `live ${kind.create.noun}`)}, ${idsOf(left)}.`,
+    `No longer managed: ${count(left.length, `live ${kind.noun}`)}, ${idsOf(left)}.`,
     `  ${listed(those)}`,
     liveSentences(kind, `Each${unlessAdopted(ref)}`, left),
   ].join("\n");

@@ -121,11 +121,11 @@ export async function readResource(
       );
     if (!read)
       runtime.messages.say(
-        `A refresh does not compare any ${kind.create.noun}: the last \`pulumi up\` had no read in advertising:operations. (--run-program uses the current settings.)`,
+        `A refresh does not compare any ${kind.noun}: the last \`pulumi up\` had no read in advertising:operations. (--run-program uses the current settings.)`,
       );
     else if (alike.length === 0)
       runtime.messages.say(
-        `A refresh does not compare any ${kind.create.noun} whose account Pulumi's record doesn't show.`,
+        `A refresh does not compare any ${kind.noun} whose account Pulumi's record doesn't show.`,
       );
     // An object that was just answered may be too new for a read to find it.
     const isChanged =

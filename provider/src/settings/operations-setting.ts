@@ -6,6 +6,7 @@ import { z } from "zod";
 import { mapValues } from "../base/index.js";
 import {
   KINDS,
+  type Kind,
   type KnownOperations,
   OPTIONAL_OPERATIONS,
   type Operation,
@@ -32,10 +33,15 @@ const seconds = z
   .union([z.int(), z.string().regex(/^\d+$/).transform(Number)])
   .pipe(z.int().min(0).max(MAX_SECONDS));
 
-const rules = z.strictObject({
-  ...Object.fromEntries(
-    KINDS.map(({ create }) => [create.noun, operationsRule(create).optional()]),
+const operationsOfKind = expecting(
+  `an object of ${Object.keys(OPTIONAL_OPERATIONS).join(", ")}`,
+  z.strictObject(
+    mapValues(OPTIONAL_OPERATIONS, (_, name) => operationRule(name).optional()),
   ),
+);
+
+const rules = z.strictObject({
+  ...Object.fromEntries(KINDS.map(({ noun }) => [noun, operationsOfKind.optional()])),
   // Assumptions: a server gives up within a minute of its client; a new object is visible everywhere after 5 minutes.
   resendAfterSeconds: expecting(
     `${EXPECTED_SECONDS}, or never`,
@@ -45,9 +51,7 @@ const rules = z.strictObject({
 });
 
 /** The first dot in a problem's path below a kind. */
-const AFTER_NOUN = new RegExp(
-  `(?<=^(?:${KINDS.map(({ create }) => create.noun).join("|")}))\\.`,
-);
+const AFTER_NOUN = new RegExp(`(?<=^(?:${KINDS.map(({ noun }) => noun).join("|")}))\\.`);
 
 /** Parses the setting; `undefined` if it is not set. */
 export const operationsSchema = z
@@ -67,14 +71,7 @@ export const operationsSchema = z
   })
   .optional();
 
-function operationsRule(create: Operation) {
-  const shape = mapValues(OPTIONAL_OPERATIONS, (_, name) =>
-    operationRule(create, name).optional(),
-  );
-  return expecting(`an object of ${Object.keys(shape).join(", ")}`, z.strictObject(shape));
-}
-
-function operationRule({ noun, fields }: Operation, name: OptionalOperation) {
+function operationRule(name: OptionalOperation) {
   const { methods, placeholder } = OPTIONAL_OPERATIONS[name];
   return expecting(
     `${methods.join(" or ")} and a path with {${placeholder}}`,
@@ -84,7 +81,7 @@ function operationRule({ noun, fields }: Operation, name: OptionalOperation) {
       const filled = path.replaceAll(`{${placeholder}}`, "1");
       const message = faultIn(path, filled, method);
       if (method !== undefined && filled !== path && message === undefined)
-        return { method, path, idempotent: true, noun, fields };
+        return { method, path, idempotent: true };
       context.addIssue({ code: "custom", message });
       return z.NEVER;
     }),
@@ -106,9 +103,9 @@ function faultIn(path: string, filled: string, method: string | undefined) {
 }
 
 export function knownOperations(
-  { create }: { create: Operation },
+  { noun }: Kind,
   settings: { operations: Operations | undefined; markField: string | undefined },
 ) {
   const { operations, markField } = settings;
-  return { ...operations?.of[create.noun], markField };
+  return { ...operations?.of[noun], markField };
 }

@@ -47,7 +47,10 @@ function isPlatformAddress(text: string) {
 }
 
 /** Names that markField can't be: the arguments' fields, whose values a mark would overwrite, and `__proto__`. */
-const ARGUMENT_FIELDS = ["__proto__", ...KINDS.flatMap(({ create }) => create.fields)];
+const ARGUMENT_FIELDS = [
+  "__proto__",
+  ...KINDS.flatMap(({ wireNames }) => Object.values(wireNames)),
+];
 
 function whole(what: string, min: number, max: number, byDefault: number) {
   const schema = z

@@ -56,11 +56,7 @@ export function readDeclared(resource: AnyKind, inputs: Values | undefined) {
   return { ...readDeclaredSet({ events }), defaults: undefined };
 }
 
-export function readDeclaredSet({
-  advertiserId,
-  defaults = {},
-  events,
-}: Values) {
+export function readDeclaredSet({ advertiserId, defaults = {}, events }: Values) {
   const entries = new Map<string, unknown>();
   const formerKeys = new Map<string, string>();
   for (const [key, entry] of Object.entries(asRecord(events))) {

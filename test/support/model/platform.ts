@@ -165,8 +165,7 @@ export class Platform {
 
     const client: Omit<Client, "close"> = {
       platformNow: () => (hasAnswered ? now() : undefined),
-      create: async ({ operation, fields, label, beforeSend, onCreated }) => {
-        const kind = operation.noun === "advertiser" ? "Advertiser" : "ConversionEvent";
+      create: async ({ kind: { name: kind }, fields, label, beforeSend, onCreated }) => {
         const key = sender.keyOf(label);
         for (;;) {
           const at = nowHere();

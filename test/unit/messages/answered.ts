@@ -61,6 +61,7 @@ export function clientOf(responses: readonly Response[], more?: Dependencies): C
 
 export function createOn(client: Client): Promise<string> {
   const creating = client.create({
+    kind: conversionEvent,
     operation: conversionEvent.create,
     fields: SENT,
     label,
