@@ -358,7 +358,10 @@ it("says why existingId does not resolve a create, and what an update sends", ()
     `${start} with eventName "A", value 1. ${end}`,
   );
   expect(why({}, { replaces: "9" })).toBe(`${start} to replace 9. ${end}`);
-  const updated = (situation: Situation) => both(situation, ALL)[0].action;
+  const updated = (situation: Situation) => {
+    const [{ action, changed }] = both(situation, ALL);
+    return { do: action.do, changed };
+  };
   expect(updated({ held: 5, wanted: { ...A, value: 2, segmentId: 3 } })).toEqual({
     do: "update",
     changed: ["segmentId", "value"],

@@ -233,7 +233,7 @@ function plannedIn(
       const isDue = isAsked && asksToDelete(olds) && !isKept;
       return { id, isDeleted: isDue && Boolean(can.delete) };
     },
-    override: (action, changed) => {
+    override: (action) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);
       if (op === "same" || (isKept && isReplacedSet)) return { do: "same" };
       // The engine removes an unresolved create from the state without asking the provider.
@@ -241,7 +241,7 @@ function plannedIn(
       if (isKept && op === "replace") return { do: "replace", perhaps: false };
       // An update of a set says nothing about its members.
       if (isSet || op !== "update" || action.do !== "replace") return action;
-      return { do: "update", changed };
+      return { do: "update" };
     },
   });
   return objects.map((object) => {

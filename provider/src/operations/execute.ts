@@ -42,6 +42,7 @@ import {
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
+  CREATED,
   type LeftLive,
   MAY_BE_ADOPTED,
   memberOf,
@@ -94,8 +95,6 @@ export interface Target {
   ref?: ObjectRef | undefined;
   /** The id of the set that still has the object in the state, perhaps under its former name. */
   setId?: string;
-  /** The `__created` of the object's resource, if the state has it. */
-  created?: unknown;
   /** The next step if the object doesn't exist, as a clause. Set only if a person gave its id. */
   ifAbsent?: string;
 }
@@ -146,7 +145,7 @@ export class ObjectOperations {
   }
 
   async #execute(task: RunningTask): Promise<Outcome> {
-    const { action, values, id = "", olds, ref, sentAs } = task;
+    const { action, changed, values, id = "", olds, ref, sentAs } = task;
     switch (action.do) {
       case "create":
       case "replace":
@@ -166,7 +165,7 @@ export class ObjectOperations {
           { id, label: ref.label, ref },
           sentAs ? {} : olds,
           values,
-          action.changed,
+          changed,
         );
       case "adopt":
         return this.#adopt(task, action.id ?? "");
@@ -318,20 +317,20 @@ export class ObjectOperations {
     const { deleting } = deployment;
     const sending =
       deleting.get(object) ??
-      this.#sendDelete(target).finally(() => deleting.delete(object));
+      this.#sendDelete(target, properties).finally(() => deleting.delete(object));
     deleting.set(object, sending);
     await sending;
   }
 
-  async #sendDelete(target: Target) {
+  async #sendDelete(target: Target, properties: Values) {
     const { kind, runtime } = this;
-    const { id, created } = target;
+    const { id } = target;
     const { deleted } = runtime.deployment;
     if (deleted.has(kind, id)) return;
     const wasThere = await runtime.work.track(() =>
       runtime.client().delete(this.#request("delete", target)),
     );
-    const until = wasThere ? undefined : this.unprovenUntil(created);
+    const until = wasThere ? undefined : this.unprovenUntil(properties[CREATED]);
     if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
     deleted.add(kind, id);
   }

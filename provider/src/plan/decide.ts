@@ -48,13 +48,13 @@ type Action =
   | { do: "create" }
   /** Another object is created. `perhaps`: only if values that are not known yet turn out to differ. */
   | { do: "replace"; perhaps: boolean }
-  | { do: "update"; changed: readonly string[] }
+  | { do: "update" }
   /** The program names the object, so nothing is created. `id`: undefined if it is not known yet. */
   | { do: "adopt"; id: string | undefined }
   /** The program names the state's object, which can't be updated: only the state gets the new arguments. */
   | { do: "update state only" }
   /** An earlier create has an unknown outcome, and is searched for on the platform. `else`: if it wasn't carried out. */
-  | { do: "recover"; record: Unresolved; else: Action }
+  | { do: "recover"; else: Action }
   /** Nothing is done before somebody resolves the create. `why`: the program's `existingId` contradicts the create. */
   | { do: "blocked"; record: Unresolved; why?: string }
   /** The object leaves the state and stays live. */
@@ -85,7 +85,7 @@ export interface Circumstances {
   /** By default, what leaves the state stays live. */
   fateOf?(id: string): Fate;
   /** Replaces the decided action by the one in the engine's plan. */
-  override?(action: Action, changed: readonly string[]): Action;
+  override?(action: Action): Action;
 }
 
 /** Whether an object that leaves its resource is deleted or stays live, and why. */
@@ -160,7 +160,7 @@ export function decideObjects(
     const fate = id === undefined ? undefined : fateOf(id);
     let decided = decide(kind, can, object, changes);
     if (decided.do === "retain" && fate?.isDeleted) decided = { do: "delete" };
-    const action = override?.(decided, changes.names) ?? decided;
+    const action = override?.(decided) ?? decided;
     const leaves =
       ["replace", "retain", "delete"].includes(action.do) ||
       (action.do === "adopt" && action.id !== id);
@@ -230,7 +230,7 @@ function decide(
     if (adopts !== undefined) return { do: "adopt", id: isNamed ? adopts : undefined };
     if (!isDeclared || !canSearch(can, record)) return { do: "blocked", record };
     const without = { ...object, unresolved: undefined };
-    return { do: "recover", record, else: decide(kind, can, without, changed) };
+    return { do: "recover", else: decide(kind, can, without, changed) };
   }
   if (!isDeclared) return { do: "retain" };
   if (isNamed && adopts !== idInState) return { do: "adopt", id: adopts };
@@ -240,7 +240,7 @@ function decide(
   if (changed.names.length === 0) return { do: "same" };
   // Another owner means another object.
   const isOther = kind.owner !== undefined && changed.names.includes(kind.owner);
-  if (can.update && !isOther) return { do: "update", changed: changed.names };
+  if (can.update && !isOther) return { do: "update" };
   if (adopts !== undefined) return { do: "update state only" };
   return { do: "replace", perhaps: changed.perhaps };
 }
