@@ -220,10 +220,10 @@ describe("open creates", () => {
     const { record } = start([HELD]);
     const create = { key: KEY, run: EARLIER, at: "", mark: "m", body: "" };
     expect(record.hasSeen({ ...create, id: "5" })).toBe(false);
-    record.noteSeen("ConversionEvent 5");
+    record.seenInState.add("ConversionEvent 5");
     expect(record.hasSeen({ ...create, id: "5" })).toBe(true);
     expect(record.hasSeen({ ...create, id: "6" })).toBe(false);
-    record.noteSeen("m");
+    record.seenInState.add("m");
     expect(record.hasSeen(create)).toBe(true);
   });
 });
@@ -242,7 +242,11 @@ describe("what is kept", () => {
 
   it.each<[string, (record: RunRecord) => void, boolean[]]>([
     ["nothing is known", () => undefined, []],
-    ["the engine has shown its outcome", (record) => record.noteSeen(MARK), [true, false]],
+    [
+      "the engine has shown its outcome",
+      (record) => record.seenInState.add(MARK),
+      [true, false],
+    ],
     // With checkpoints off, a later run has to see it in the state.
     ["this run has resolved it", (record) => record.resolved.add(MARK), [true]],
   ])("the journal of an open create: %s", async (_, note, finishedWith) => {

@@ -25,7 +25,6 @@ import {
 import { accountIn, isSecret, providerIn, type Resource } from "../record/index.js";
 import {
   argumentsIn,
-  CREATED,
   kindOf,
   type LeftLive,
   markIn,
@@ -381,7 +380,6 @@ async function deleteObjects(
   wanted: readonly (Pick<LeftLive, "key"> & Omit<Target, "label">)[],
   properties: Values,
 ) {
-  const created = properties[CREATED];
   const { kind, runtime } = operations;
   let trouble: AdvertisingError | undefined;
   const deleteAll = async (objects: typeof wanted) => {
@@ -394,7 +392,7 @@ async function deleteObjects(
         try {
           if (trouble) throw trouble;
           const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-          await operations.delete({ ...target, label: own, created }, properties);
+          await operations.delete({ ...target, label: own }, properties);
         } catch (error) {
           const failure = toAdvertisingError(error);
           if (!(failure instanceof RefusedError)) trouble ??= failure;

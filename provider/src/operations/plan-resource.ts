@@ -558,10 +558,10 @@ export async function withReplaced(plan: Plan) {
  */
 function noteState({ runtime, kind, stored, objects, secret }: Plan) {
   const { deployment, messages, record } = runtime;
-  for (const mark of endedMarks(kind, stored)) record.noteSeen(mark);
+  for (const mark of endedMarks(kind, stored)) record.seenInState.add(mark);
   for (const { ref, action, changed, leaving, id, olds, values } of objects) {
     if (id === undefined) continue;
-    record.noteSeen(objectKey(kind.name, id));
+    record.seenInState.add(objectKey(kind.name, id));
     const other = leaving ? undefined : deployment.claim(kind, id, ref.key);
     if (other !== undefined)
       throw new ArgumentsError(`${ref.label}: ${adoptionClash(id, parseKey(other).label)}`);

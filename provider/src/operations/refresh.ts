@@ -321,7 +321,7 @@ async function refreshObjects(
   const refreshOne = async (key: string, id: string) => {
     const own = ref && objectRef(ref, key);
     const label = own ? `${own.label} (${id})` : `${kind.name} ${id}`;
-    const target = { id, created, label, ref: own };
+    const target = { id, label, ref: own };
     const record = await operations.read(target);
     if (!record) {
       const until = operations.unprovenUntil(created);

@@ -95,7 +95,7 @@ export class RunRecord {
   /** Resources as the engine has passed them to this run. */
   readonly #passed: ((resource: Resource) => boolean)[] = [];
   /** Objects (`objectKey`) and creates (marks) that the engine has shown in the state. */
-  readonly #seenInState = new Set<string>();
+  readonly seenInState = new Set<string>();
   /** The marks of creates that this run has resolved. */
   readonly resolved = new Set<string>();
 
@@ -247,11 +247,6 @@ export class RunRecord {
     if (this.#passed.length < 10) this.#passed.push(isSame);
   }
 
-  /** @param name an object (`objectKey`), or the mark of a create that is over. */
-  noteSeen(name: string) {
-    this.#seenInState.add(name);
-  }
-
   /** Notes an adoption: what earlier runs have made for the resource or member is another object. */
   async noteAdopted(keys: readonly string[], id: string) {
     const made = (await this.open()).of(keys).filter(isMade);
@@ -264,7 +259,7 @@ export class RunRecord {
 
   /** Whether the engine has shown the create's outcome in the state. */
   #isShown(create: Pick<OpenCreate, "key" | "id" | "mark">) {
-    return [create.mark, objectOf(create)].some((name) => this.#seenInState.has(name));
+    return [create.mark, objectOf(create)].some((name) => this.seenInState.has(name));
   }
 
   /** Whether Pulumi's next save drops the create from its record: an interrupted update of a set has sent it. */

@@ -164,7 +164,6 @@ function storedIn(resource: Resource) {
   return objects.map(({ key, id, olds: values, unresolved: record }) => {
     const ref = refIn(of, urn, key);
     const name = shown(values[kind.nameProperty]);
-    const isKnown = isPlatformId(id);
     return {
       kind,
       key: ref.shownName,
@@ -172,7 +171,7 @@ function storedIn(resource: Resource) {
       resource,
       values,
       name,
-      id: isKnown ? id : undefined,
+      id: isPlatformId(id) ? id : undefined,
       record,
     };
   });

@@ -184,7 +184,7 @@ export const runs: Examples = {
     const identity = { identity: IDENTITY, run: { isUp: true, resources: 1 } };
     const { inputs = {} } = await provider.check({}, { ...PURCHASE, __sender: identity });
     const { all } = await runtime.record.open();
-    for (const { mark } of all) runtime.record.noteSeen(mark);
+    for (const { mark } of all) runtime.record.seenInState.add(mark);
     return rejectionOf(provider.create(inputs));
   },
   "an adoption, beside what an earlier run made": async () => {
