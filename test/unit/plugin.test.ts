@@ -63,7 +63,7 @@ it("an empty argument of a provider hides neither the stack's setting nor a vari
     ADVERTISING_EMAIL: "a@b.c",
   });
   const values = { baseUrl: "", email: "" };
-  expect(plugin.checkConfig({ values }, urnOf("second"))).toEqual([]);
+  expect(plugin.checkConfig(values, urnOf("second"))).toEqual([]);
 });
 
 it("a plugin that no engine has configured ends without an error", async () => {
@@ -81,7 +81,7 @@ describe("a refused argument of a provider", () => {
   const complete = { baseUrl: "https://ads.example", email: "a@b.c" };
   const problemsOf = (values: object, stack: object = {}, name = "second") =>
     new AdvertisingPlugin({ PULUMI_CONFIG: JSON.stringify(stack) }).checkConfig(
-      { values: { ...complete, ...values } },
+      { ...complete, ...values },
       urnOf(name),
     );
 

@@ -88,10 +88,9 @@ export function classifyCreate(
 /** @param sent the fields of an update; absent for a delete. */
 export function classifyChange(
   answer: ParsedResponse,
-  { kind, id }: LiveObject,
+  { kind: { noun }, id }: LiveObject,
   sent?: Values,
 ): Verdict {
-  const { noun } = kind;
   if (answer.kind === "empty" && [200, 204].includes(answer.status))
     return { kind: "done" };
   const findings = findingsIn(answer.data, noun);

@@ -76,7 +76,7 @@ export class AdvertisingPlugin {
   }
 
   /** @returns the problems of the provider's arguments; none while some arguments are unknown. */
-  checkConfig({ values }: Pick<Properties, "values">, urn: string) {
+  checkConfig(values: Values, urn: string) {
     const keys = Object.keys(argumentsIn(values)).filter((key) => key !== "version");
     if (keys.some((key) => values[key] === UNKNOWN)) return [];
     const { problems } = readSettings({
@@ -184,18 +184,18 @@ export class AdvertisingPlugin {
     return { id, values: outs, secret: secretArgumentsIn(values) };
   }
 
-  /** Like {@link previewCreate}, for an update. */
+  /** The outputs of an update, as far as a preview knows them. @throws AdvertisingError if it would fail. */
   async previewUpdate(urn: string, change: Change, secret: Properties["secret"]) {
     const resource = await this.#preview(urn, change);
     const { idProperty } = resource;
     const id = "member" in resource ? UNKNOWN : change.olds[idProperty];
-    return { id: "", values: { ...change.news, [idProperty]: id }, secret };
+    return { values: { ...change.news, [idProperty]: id }, secret };
   }
 
   async update(urn: string, change: Change) {
     const { resource, ref } = await this.#beginUp(urn);
     const values = await updateResource(resource, this.runtime, ref, change);
-    return { id: change.id, values, secret: secretArgumentsIn(change.news) };
+    return { values, secret: secretArgumentsIn(change.news) };
   }
 
   async delete(urn: string, id: string, properties: Values) {

@@ -80,9 +80,7 @@ function serviceOf(
       const hidden = SETTING_NAMES.filter((name) => SETTINGS[name].secret);
       return new protocol.CheckResponse()
         .setInputs(writeProperties({ values, secret: secret.union(new Set(hidden)) }))
-        .setFailuresList(
-          plugin.checkConfig({ values }, request.getUrn()).map(checkFailure),
-        );
+        .setFailuresList(plugin.checkConfig(values, request.getUrn()).map(checkFailure));
     }),
     // A changed account replaces nothing: each resource compares its account itself.
     diffConfig: call(() => new protocol.DiffResponse()),
@@ -192,5 +190,5 @@ function failureOf(plugin: AdvertisingPlugin, error: unknown) {
     details.addDetails(packed);
     metadata.add("grpc-status-details-bin", Buffer.from(details.serializeBinary()));
   }
-  return { code: status.UNKNOWN, message, details: message, metadata };
+  return { code: status.UNKNOWN, message, metadata };
 }

@@ -100,7 +100,7 @@ export const program: Examples = {
       emial: "you@example.com",
       operations,
     };
-    return plugin().checkConfig(noSecrets(values), SECOND).join("\n");
+    return plugin().checkConfig(values, SECOND).join("\n");
   },
   "the plugin: a resource that it doesn't have": () => {
     const provider = plugin();
