@@ -178,21 +178,19 @@ export function standingOf(create: OpenCreate, saved: SavedCreates) {
   return "open";
 }
 
-type Report = NotedCreate & Pick<OpenCreate, "isDoubtful" | "provider">;
-
 const RANK = { sent: 0, created: 1, closed: 2 };
 
 /**
  * Joins the reports of one mark: who knows most about the outcome wins, then the last sending. What was sent is known
  * from who knows the object, or if all agree.
  */
-function joinReports(given: readonly Report[]) {
+function joinReports(given: readonly NotedCreate[]) {
   // Another state's answers say nothing about this state's create.
   const sure = given.filter(({ isDoubtful }) => !isDoubtful);
   const reports = sure.length > 0 ? sure : given;
   const byTime = reports.toSorted((a, b) => Number(a.at > b.at) - Number(a.at < b.at));
   const sorted = byTime.toSorted((a, b) => RANK[a.state] - RANK[b.state]);
-  const all: Report = Object.assign({}, ...sorted.map(withoutUndefined));
+  const all: NotedCreate = Object.assign({}, ...sorted.map(withoutUndefined));
   // Whoever has found the object has noted the moment that it knew.
   all.at = byTime.at(-1)?.at ?? all.at;
   all.isDoubtful = reports.every(({ isDoubtful }) => isDoubtful);
