@@ -153,15 +153,6 @@ export function readOpened(file: number, path: string, disk: Disk) {
   return disk.readFileSync(file, "utf8");
 }
 
-/** Reads a file that only gives hints; an empty text if it is absent or can't be read. */
-export function readHints(path: string) {
-  try {
-    return fs.readFileSync(path, "utf8");
-  } catch {
-    return "";
-  }
-}
-
 /**
  * Replaces a private file whole: readers see the old file or the new one. After a crash the file is the old or the new
  * one; once {@link syncFolder} has returned, the new one.

@@ -3,8 +3,8 @@ import { hash } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { hasValue, jsonIn, own, setCommandTarget } from "../base/index.js";
-import { cacheFolder, type Disk, readHints, systemDisk } from "../files/index.js";
+import { hasValue, own, setCommandTarget } from "../base/index.js";
+import { cacheFolder, type Disk, systemDisk } from "../files/index.js";
 import type { Settings } from "../settings/index.js";
 import { DEFAULT_ORGANIZATION, stackOption } from "../state/index.js";
 
@@ -166,5 +166,10 @@ export function isProjectOf(stack: string, folder: string) {
 
 function lastLogin({ PULUMI_CREDENTIALS_PATH, PULUMI_HOME }: NodeJS.ProcessEnv) {
   const home = PULUMI_CREDENTIALS_PATH || PULUMI_HOME || join(homedir(), ".pulumi");
-  return own(jsonIn(readHints(join(home, "credentials.json"))), "current") ?? "";
+  try {
+    const text = readFileSync(join(home, "credentials.json"), "utf8");
+    return own(JSON.parse(text), "current") ?? "";
+  } catch {
+    return "";
+  }
 }
