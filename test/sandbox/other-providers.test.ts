@@ -178,6 +178,26 @@ it("an empty program's preview names what the plugin's state has unresolved, and
   expect(sandbox.eventPosts).toBe(2);
 });
 
+it("what leaves is named at the end of an up, when Pulumi has cancelled the plugin, as it always does", async () => {
+  const { sandbox, folder, on, run } = await start();
+  const event = on("default", new EventEngine(sandbox, folder, "buy"));
+  event.declares = { retains: true };
+  const rest = on("default", new EventEngine(sandbox, folder, "rest"));
+  const of = (eventName: string) => ({ eventName, value: 1, advertiserId: 1 });
+  await run([[event, of("Buy")]]);
+  const now = event.newRun(DELETES_ONLY);
+  void now.runtime.record.state();
+  const program: Program = [
+    [rest, of("Rest")],
+    [event, undefined],
+  ];
+  expect(await runProgram(now, program)).toEqual([undefined, undefined]);
+  now.runtime.work.stop("this run was cancelled");
+  await now.close();
+  expect(wordsOf(now)).toContain("`buy` is no longer in the program");
+  expect(sandbox.deletes).toBe(0);
+});
+
 const LOST: FaultRule = { on: "event", act: true, with: { kind: "close-without-answer" } };
 
 describe("the classes and the plugin have an event of one name", () => {
