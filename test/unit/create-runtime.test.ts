@@ -70,6 +70,7 @@ it.each([
   ["acme/dev", "shop", "pulumi up --stack acme/dev"],
   // A program of the Automation API has its project file elsewhere.
   ["dev", undefined, "pulumi preview --stack organization/shop/dev", true],
+  ["dev", "shop", "pulumi preview --stack organization/shop/dev", true],
   // The project's `main` is outside its folder.
   ["dev", undefined, "pulumi preview --stack dev --cwd <project>"],
   [undefined, "shop", "pulumi up"],

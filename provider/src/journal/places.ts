@@ -136,10 +136,12 @@ export function setPrintedStack(stackNow: () => string | undefined, folder?: str
   setCommandTarget(() => {
     const stack = stackNow();
     if (stack === undefined) return { options: [], isInline: false };
+    const inline = { options: ["--stack", stack], isInline: true };
+    // This process may run in the temporary folder of its project file.
+    if (folder === undefined) return inline;
     if (isProjectOf(stack, process.cwd()))
       return { options: ["--stack", stackOption(stack)], isInline: false };
-    if (folder === undefined || !isProjectOf(stack, folder))
-      return { options: ["--stack", stack], isInline: true };
+    if (!isProjectOf(stack, folder)) return inline;
     // The program (`main`) lies outside the project's folder.
     return { options: ["--stack", stackOption(stack), "--cwd", folder], isInline: false };
   });
