@@ -278,6 +278,13 @@ it("says how many objects stay live and how many are deleted; the stack's settin
       ).text,
     ),
   ).toEqual(fates(0, 9));
+  // What the preview itself keeps.
+  const keeping = `ConversionEvent "c" (7) leaves the state and isn't deleted, because …`;
+  const { text: spared } = read(
+    { steps: [deleting(both)], diagnostics: [{ severity: "warning", message: keeping }] },
+    { operations: JSON.stringify({ event: KNOWN }) },
+  );
+  expect(fatesIn(spared)).toEqual(fates(1, 0));
   const kept = "`c` was replaced by an earlier run, and leaves the state. Its event …";
   const { text: left } = read({
     steps: [],

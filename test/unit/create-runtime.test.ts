@@ -71,6 +71,7 @@ it.each([
   // A program of the Automation API has its project file elsewhere.
   ["dev", undefined, "pulumi preview --stack organization/shop/dev", true],
   ["dev", "shop", "pulumi preview --stack organization/shop/dev", true],
+  ["organization/shop/dev", undefined, "pulumi preview --stack organization/shop/dev"],
   // The project's `main` is outside its folder.
   ["dev", undefined, "pulumi preview --stack dev --cwd <project>"],
   [undefined, "shop", "pulumi up"],

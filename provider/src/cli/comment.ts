@@ -55,6 +55,7 @@ import {
   kindOf,
   MAX_LISTED,
   MAY_BE_ADOPTED,
+  NOT_DELETED,
   nameInUrn,
   objectKey,
   REPLACED_BEFORE,
@@ -148,7 +149,9 @@ export function readPreview(text: string) {
       return of && op.startsWith("read") ? objectKey(kindOf(of).name, id) : [];
     }),
   );
+  const told = diagnostics.map(({ message }) => message).join("\n");
   const isHeld = ({ kind, ref, leaving }: ObjectChange) =>
+    told.includes(`${ref.label} (${leaving?.id}) ${NOT_DELETED}`) ||
     read.has(objectKey(kind.name, leaving?.id ?? "")) ||
     (kind === advertiser && owners.has(`${isOfPlugin(ref)} ${leaving?.id}`)) ||
     (mayAdopt.includes(kind) && !isOfPlugin(ref));

@@ -278,7 +278,7 @@ async function applyPlan(plan: Plan) {
     unmanaged: leaving.filter(
       (each) =>
         isUnmanaged(each) &&
-        !deployment.isClaimedOrAdopted(kind, each.id) &&
+        !operations.isHeld({ id: each.id, ref }) &&
         // A delete that wasn't sent has said so.
         !deployment.staying.has(kind, each.id),
     ),

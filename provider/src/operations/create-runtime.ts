@@ -118,7 +118,10 @@ export function createRuntime(
   const notes = hasNotes ? new EngineNotes(notesName, folder, disk) : undefined;
   // The state of a renamed stack has its former name.
   const printed = () => ofProgram ?? fullStackName(typed, pulumi.folder) ?? stack;
-  const projectFolder = isInline ? undefined : pulumi.folder;
+  let projectFolder: string | undefined = pulumi.folder;
+  // A full name needs no project file. The one of `pending` for an inline program is gone after the refresh.
+  if (typed?.split("/").length === 3) projectFolder = process.cwd();
+  if (isInline) projectFolder = undefined;
   if (typed !== undefined) setPrintedStack(printed, projectFolder);
   const record = new RunRecord({
     isThisRun: (run) => run.startsWith(engineName),

@@ -280,7 +280,7 @@ async function tellUnclaimed(runtime: Runtime, open: OpenCreates, saved: SavedSt
   const atRisk = unclaimed.filter(({ isOfUpdate }) => isOfUpdate);
   // A plugin whose first check fails doesn't know an `up`.
   const mayBeUp = deployment.isUp !== false && command?.command !== "preview";
-  // A provider without any resource has no journal.
+  // A provider whose stack isn't known has no journal, and nothing at risk.
   if (atRisk.length > 0 && mayBeUp) await journal().keep(atRisk);
   const isSecond = (create: OpenCreate) => create.id !== undefined && isUndone(create);
   const others = unclaimed.filter((create) => {

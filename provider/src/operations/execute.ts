@@ -308,6 +308,8 @@ export class ObjectOperations {
     // The engine calls `delete` by the option in its state. A message says that the object stays live.
     if (deployment.staying.has(kind, id)) return;
     const blocker = await this.#deleteBlocker(target, properties);
+    // In a cancelled run, a blocker may only mean that the record wasn't read.
+    runtime.work.assertGoesOn();
     if (blocker) {
       deployment.staying.add(kind, id);
       runtime.messages.warnEach(notDeletedNotice(target.label, blocker));
@@ -346,10 +348,11 @@ export class ObjectOperations {
     const saved = await runtime.record.stateNow();
     const claimer = deployment.holderOf(kind, id);
     const holders = saved?.holdersOf(kind.name, id) ?? [];
-    // A resource of the other face may have the same key.
-    const inState = holders.filter((each) => {
-      const isOther = each.ref.urn !== ref?.urn && each.resource.id !== setId;
-      return isOther && runtime.isSameAccount(accountIn(each.resource));
+    // A resource of the other face may have the same key, and one that moves to another provider the same URN.
+    const inState = holders.filter(({ ref: { urn }, resource }) => {
+      const isOther = urn !== ref?.urn || providerIn(resource) !== provider;
+      const isSet = resource.id === setId;
+      return isOther && !isSet && runtime.isSameAccount(accountIn(resource));
     });
     const others = new Set(inState.map((each) => each.ref.key));
     // An interrupted run may have left a delete of what this resource has again.
@@ -373,6 +376,24 @@ export class ObjectOperations {
       return holders.length === 0 && !deployment.isClaimedOrAdopted(kind, id);
     });
     if (others.length > 0) messages.warnEach(formerlyLeftNotice(ref, others));
+  }
+
+  /**
+   * The resource of another provider that had the object when the run began: it may leave in this run, which only its own
+   * process knows, and no preview.
+   */
+  #holderElsewhere({ id, ref }: Pick<Target, "id" | "ref">) {
+    const { record, provider, isSameAccount } = this.runtime;
+    return record.arrived?.holdersOf(this.kind.name, id).find((each) => {
+      const isOther = each.ref.urn !== ref?.urn && providerIn(each.resource) !== provider;
+      return isOther && isSameAccount(accountIn(each.resource));
+    });
+  }
+
+  /** Whether another resource has an object that leaves this one, or may have it. */
+  isHeld(target: Pick<Target, "id" | "ref">) {
+    const isClaimed = this.runtime.deployment.isClaimedOrAdopted(this.kind, target.id);
+    return isClaimed || this.#holderElsewhere(target) !== undefined;
   }
 
   /** The fate of an object that leaves its resource, for plans and messages. */
@@ -405,13 +426,13 @@ export class ObjectOperations {
     const own = saved?.allWith(kind.name, id).filter(({ resource }) => {
       return providerIn(resource) === provider && accountIn(resource);
     });
+    const isSingle = isProgram && ref?.resource === kind.name;
+    const sameName = isSingle ? saved?.resourceAt(ref.resourceUrn) : undefined;
+    if (sameName && providerIn(sameName) !== provider) return MOVES;
     if (own?.length === 0) return "the state doesn't name its account";
     const unasked = this.#unaskedReason({ ref }, properties);
     if (unasked !== undefined) return unasked;
-    // Also if that one leaves in this run: its own process knows that, and a preview couldn't tell.
-    const elsewhere = record.arrived?.holdersOf(kind.name, id).find(({ resource }) => {
-      return providerIn(resource) !== provider && isSameAccount(accountIn(resource));
-    });
+    const elsewhere = this.#holderElsewhere({ id, ref });
     if (elsewhere) return alsoBelongsTo([elsewhere.ref.key]);
     const { object } = deployment.checked(ref?.key ?? "").planned ?? {};
     if (object?.action.do === "adopt" && object.id === id) return DISPLACED;
@@ -420,7 +441,6 @@ export class ObjectOperations {
     // Another resource's answer would outlive the object, and the next one of this name would take it over.
     if (answered.some(({ urn }) => urn !== ref?.resourceUrn)) return clearFirst();
     // Pulumi has the former object deleted by the front end that the program no longer uses for it.
-    const isSingle = isProgram && ref?.resource === kind.name;
     if (isSingle && saved?.resourceAt(otherFormUrn(ref))) return MOVES;
     const option = states.map(keepingOption).find(Boolean);
     if (option) return `the resource has the option ${option}`;
@@ -459,7 +479,7 @@ const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
 /** The comment knows it by its beginning. */
 export const OTHER_MAY_ADOPT = `${MAY_BE_ADOPTED}, of another provider`;
 export const ONLY_READ = "the program still reads it (`.get`)";
-export const MOVES = "its resource is moving between the classes and the plugin";
+export const MOVES = "its resource is moving to another provider";
 export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
 const CORRECT_ID = "correct the id.";

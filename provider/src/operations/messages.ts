@@ -41,6 +41,7 @@ import {
   type LeftLive,
   MAX_LISTED,
   memberRef,
+  NOT_DELETED,
   optionsOf,
   otherFormUrn,
   parseKey,
@@ -420,7 +421,7 @@ export function warnOfPlatform(
  * perhaps more.
  */
 export function notDeletedNotice(label: string, why: string) {
-  const text = `${label} leaves the state and isn't deleted, because ${why}.`;
+  const text = `${label} ${NOT_DELETED}, because ${why}.`;
   return notice("not deleted", { label }, text);
 }
 

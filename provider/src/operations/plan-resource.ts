@@ -607,19 +607,21 @@ async function tellPreview(known: Plan, mayChange = false) {
 /** Shows what an `up` would do with a set. @param objects without those that are taken over. */
 function tellSet(plan: Plan, objects: readonly PlannedObject[]) {
   const { runtime, resource, kind, ref } = plan;
-  const { deployment, messages } = runtime;
   if (resource === kind) return;
-  const isKept = (id: string) => deployment.isClaimedOrAdopted(kind, id);
+  const operations = new ObjectOperations(kind, runtime);
+  const isKept = (id: string) => operations.isHeld({ id });
   // As for a single resource that is replaced.
   const isReplaced = objects.some(({ action }) => action.do === "replace");
   const severity = isReplaced ? "warn" : "info";
-  messages.tellAt(severity, ref.resourceUrn, planMessage(plan, objects, isKept));
+  const message = planMessage(plan, objects, isKept);
+  runtime.messages.tellAt(severity, ref.resourceUrn, message);
 }
 
 /** Shows the object that a single resource's create replaces. */
 function tellReplaced({ runtime, kind, ref, checked, objects }: Plan) {
   const leaving = objects.find(({ id }) => id === undefined)?.leaving;
-  if (!leaving || runtime.deployment.isClaimedOrAdopted(kind, leaving.id)) return;
+  if (!leaving) return;
+  if (new ObjectOperations(kind, runtime).isHeld({ id: leaving.id, ref })) return;
   const { action } = checked.planned?.object ?? {};
   const isPerhaps = action?.do === "replace" && action.perhaps;
   let then = "is replaced";
