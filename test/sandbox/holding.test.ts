@@ -131,7 +131,7 @@ it("a single event's old object that the plugin has replaced is not deleted by t
   const now = newRun();
   await now.event.delete(id, outputs);
   await now.close();
-  expect(wordsOf(now)).toMatch(/is moving between the classes and the plugin/);
+  expect(wordsOf(now)).toMatch(/is moving to another provider/);
   expect(sandbox.deletes).toBe(0);
 });
 

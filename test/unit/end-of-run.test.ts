@@ -261,7 +261,7 @@ describe("what leaves the state", () => {
     const resources = [KEPT, event("gone", 2, true)];
     const situation = { resources, checks: ["kept"], options: DELETES };
     expect(await endOf(situation)).toEqual([
-      'info: `gone` is no longer in the program, unless an error ended it early or another provider has it. `pulumi up` deletes event 2 ("gone") on the platform (deletionPolicy: "delete").',
+      'info: `gone` is no longer in the program, unless an error ended it early or another provider has it. If neither, `pulumi up` deletes event 2 ("gone") on the platform (deletionPolicy: "delete").',
     ]);
     expect(await endOf({ ...situation, isUp: true })).toEqual([]);
     // The option is off, but no delete is known.

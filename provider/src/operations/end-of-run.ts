@@ -184,8 +184,9 @@ async function tellLeaving(
     return !isDeclared;
   });
   let now: SavedState | undefined;
-  if (deployment.isUp && leaving.length > 0)
-    now = await Promise.race([record.stateNow(), late]);
+  // A plugin that nothing has called doesn't know whether this is an `up` or its preview.
+  const mayBeUp = deployment.isUp !== false && command.command === "up";
+  if (mayBeUp && leaving.length > 0) now = await Promise.race([record.stateNow(), late]);
   const objects = objectsIn(leaving);
   for (const each of objects) {
     const { kind, ref, id, resource } = each;

@@ -367,6 +367,7 @@ export function leavingNotice(
   const object = `${kind.noun} ${id} ("${printable(name)}")`;
   let fate = liveSentences(kind, `Its ${object}`, [leaving]);
   if (isDeleted) fate = `\`pulumi up\` deletes ${object} on the platform (${ASKED}).`;
+  if (isDeleted && what === UNLESS_MOVED) fate = `If neither, ${fate}`;
   const text = `\`${printable(shownName)}\` ${what}. ${fate}`;
   let sort = isDeleted
     ? "deleted on the platform by `pulumi up`"

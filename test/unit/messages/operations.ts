@@ -214,6 +214,8 @@ export const operations: Examples = {
   "an interrupted delete": () => tell.interruptedNotice(purchase, "42", "delete").text,
   "no longer in the program, where nobody knows whether it failed": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.UNLESS_MOVED).text,
+  "the same with a known delete": () =>
+    tell.leavingNotice(leaving(purchase), DELETED, tell.UNLESS_MOVED).text,
   "a managed object that is only read now": () =>
     tell.leavingNotice(leaving(purchase), LIVE, tell.READ_NOW).text,
   "kept for another provider": () =>
