@@ -209,8 +209,10 @@ export class Life {
     if (errors.length > 0 && ofUp.length === 0)
       throw new Violation(`only the preview stops: ${errors.join("\n")}`);
     const { search, guesses } = this.simulation.config;
+    // An empty program's preview asks no provider.
+    const isAsked = this.simulation.stack.program.length > 0;
     // Only the guess of a backend leads to an answer that no state could keep.
-    const isSure = !hasUnknown && !search && guesses !== "varying";
+    const isSure = isAsked && !hasUnknown && !search && guesses !== "varying";
     const isOurs = ofUp.some((error) =>
       /outcome of|aren't created|isn't created/.test(error),
     );
