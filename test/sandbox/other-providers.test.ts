@@ -105,13 +105,19 @@ it("a set of the plugin deletes nothing that the classes may adopt", async () =>
   expect([sandbox.deletes, sandbox.events.length]).toEqual([0, 3]);
 });
 
-it("an object that two providers have is kept, also if both leave in one run, and each preview says so", async () => {
+/** Two providers have one object. */
+async function shared() {
   const { sandbox, folder, on, run } = await start();
   const first = on("default", new EventEngine(sandbox, folder, "buy"));
   const second = on("second", new EventEngine(sandbox, folder, "also"));
   const buy = { eventName: "Buy", value: 1, advertiserId: 1 };
   await run([[first, buy]]);
   await run([[second, { ...buy, existingId: first.state?.id }]]);
+  return { sandbox, run, first, second };
+}
+
+it("an object that two providers have is kept, also if both leave in one run, and each preview says so", async () => {
+  const { sandbox, run, first, second } = await shared();
   for (const each of [first, second])
     expect(await run([[each, undefined]], false)).toMatch(
       each === first
@@ -129,12 +135,7 @@ it("an object that two providers have is kept, also if both leave in one run, an
 });
 
 it("an id that two accounts have is two objects: each preview says that its own is deleted", async () => {
-  const { sandbox, folder, on, run } = await start();
-  const first = on("default", new EventEngine(sandbox, folder, "buy"));
-  const second = on("second", new EventEngine(sandbox, folder, "also"));
-  const buy = { eventName: "Buy", value: 1, advertiserId: 1 };
-  await run([[first, buy]]);
-  await run([[second, { ...buy, existingId: first.state?.id }]]);
+  const { sandbox, run, first, second } = await shared();
   if (second.state) {
     const account = "elsewhere.example.com a@b.c";
     second.state.inputs.__sender = senderOf("shop/dev::also", { account });

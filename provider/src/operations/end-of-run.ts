@@ -14,7 +14,6 @@ import {
   type OpenCreates,
 } from "../plan/index.js";
 import {
-  accountIn,
   allResources,
   type EngineRun,
   type ExportedObject,
@@ -138,7 +137,9 @@ export async function tellEnd(runtime: Runtime) {
   // A plugin has been passed nothing if all of its resources have left the program.
   for (const { type, urn } of isProgram && saved ? allResources(saved) : []) {
     const of = resourceOfType(type);
-    if (of) runtime.begin(refOfUrn(of.name, urn));
+    if (!of) continue;
+    runtime.begin(refOfUrn(of.name, urn));
+    break;
   }
   // Also in a refresh and a destroy: they close the journals, which this reads.
   const open = await Promise.race([record.open(), late]);
@@ -159,9 +160,8 @@ async function tellLeaving(
 ) {
   const { deployment, messages, record } = runtime;
   /** Another provider has a process of its own. */
-  const isOfOther = (resource: Resource) => providerIn(resource) !== runtime.provider;
   const isInOwnRun = (resource: Resource) =>
-    !isOfOther(resource) && isInRun(resource.urn, command);
+    providerIn(resource) === runtime.provider && isInRun(resource.urn, command);
   const checked = saved.all.filter(({ ref, resource }) => {
     return isInOwnRun(resource) && deployment.isInProgram(ref.key);
   });
@@ -191,12 +191,9 @@ async function tellLeaving(
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.staying.has(kind, id)) continue;
-    const holders = (now ?? saved).holdersOf(kind.name, id);
+    const operations = new ObjectOperations(kind, runtime);
     // Another provider may have adopted it, in this run too, or the resource has another provider now.
-    const elsewhere = holders.find((other) => {
-      const isSame = other.ref.urn === ref.urn && !isOfOther(other.resource);
-      return !isSame && runtime.isSameAccount(accountIn(other.resource));
-    });
+    const [elsewhere] = operations.othersIn(now ?? saved, { id, ref });
     // Pulumi shows a delete. In the `up`, the delete itself says why it isn't one.
     const isShown =
       asksToDelete(resource.outputs) && !keepingOption(resource) && !deployment.isUp;
@@ -210,8 +207,8 @@ async function tellLeaving(
     const isHeld = elsewhere !== undefined && (isShown || deployment.isUp);
     if (isHeld || deployment.isClaimedOrAdopted(kind, id)) continue;
     // The backend may save late.
-    const hasLeft = now !== undefined && holders.length === 0;
-    const fate = new ObjectOperations(kind, runtime).fateOf({ id, ref }, resource.outputs);
+    const hasLeft = now?.holdersOf(kind.name, id).length === 0;
+    const fate = operations.fateOf({ id, ref }, resource.outputs);
     let what = hasLeft ? undefined : UNLESS_MOVED;
     if (deployment.onlyRead.has(kind, id)) what = READ_NOW;
     if (!resource.delete) messages.informEach(leavingNotice(each, fate, what));

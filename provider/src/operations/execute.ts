@@ -38,6 +38,7 @@ import {
   isPartial,
   keepingOption,
   providerIn,
+  type SavedState,
 } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
@@ -347,13 +348,8 @@ export class ObjectOperations {
     const { command, deployment, provider } = runtime;
     const saved = await runtime.record.stateNow();
     const claimer = deployment.holderOf(kind, id);
-    const holders = saved?.holdersOf(kind.name, id) ?? [];
-    // A resource of the other face may have the same key, and one that moves to another provider the same URN.
-    const inState = holders.filter(({ ref: { urn }, resource }) => {
-      const isOther = urn !== ref?.urn || providerIn(resource) !== provider;
-      const isSet = resource.id === setId;
-      return isOther && !isSet && runtime.isSameAccount(accountIn(resource));
-    });
+    const holders = saved ? this.othersIn(saved, { id, ref }) : [];
+    const inState = holders.filter(({ resource }) => resource.id !== setId);
     const others = new Set(inState.map((each) => each.ref.key));
     // An interrupted run may have left a delete of what this resource has again.
     if (claimer !== undefined) others.add(claimer);
@@ -379,14 +375,26 @@ export class ObjectOperations {
   }
 
   /**
+   * The other resources of the account that have an object. One of the other face may have the same key, and one that
+   * moves to another provider the same URN.
+   */
+  othersIn(saved: SavedState, { id, ref }: Pick<Target, "id" | "ref">) {
+    const { provider, isSameAccount } = this.runtime;
+    return saved.holdersOf(this.kind.name, id).filter(({ ref: { urn }, resource }) => {
+      const isOther = urn !== ref?.urn || providerIn(resource) !== provider;
+      return isOther && isSameAccount(accountIn(resource));
+    });
+  }
+
+  /**
    * The resource of another provider that had the object when the run began: it may leave in this run, which only its own
    * process knows, and no preview.
    */
-  #holderElsewhere({ id, ref }: Pick<Target, "id" | "ref">) {
-    const { record, provider, isSameAccount } = this.runtime;
-    return record.arrived?.holdersOf(this.kind.name, id).find((each) => {
-      const isOther = each.ref.urn !== ref?.urn && providerIn(each.resource) !== provider;
-      return isOther && isSameAccount(accountIn(each.resource));
+  #holderElsewhere(target: Pick<Target, "id" | "ref">) {
+    const { record, provider } = this.runtime;
+    const others = record.arrived ? this.othersIn(record.arrived, target) : [];
+    return others.find(({ ref: { urn }, resource }) => {
+      return urn !== target.ref?.urn && providerIn(resource) !== provider;
     });
   }
 

@@ -499,9 +499,9 @@ export function planMessage(
   const live = leaving.filter(({ isDeleted }) => !isDeleted);
   counts.push(`${byAction.get("same")?.length ?? 0} unchanged`);
   lines.push(...renameHints(kind, members, isKept));
-  const news = (byAction.get("create") ?? []).map(({ key }) => key);
+  const news = new Set(byAction.get("create")?.map(({ key }) => key));
   const former = stored.left.flatMap(({ key = "", id }) => {
-    if (!news.includes(key) || isKept(id)) return [];
+    if (!news.has(key) || isKept(id)) return [];
     return `  ${printable(key)} was ${id} before, which was left live. To keep that, set existingId: ${id}.`;
   });
   lines.push(...cut(former, MAX_LISTED));

@@ -132,7 +132,7 @@ export const REPLACED_BEFORE = "was replaced by an earlier run";
 export const KEPT_BEFORE = `${REPLACED_BEFORE}, and leaves the state`;
 /** Why objects of a kind stay live: the comment looks for it, since Pulumi's JSON doesn't show what was an Output. */
 export const MAY_BE_ADOPTED = "another resource may adopt it";
-/** What a preview says of an object after its name and id; the comment looks for it, too. */
+/** Follows the name and id of an object that is kept. The comment looks for it. */
 export const NOT_DELETED = "leaves the state and isn't deleted";
 
 /** A catalog event's key, without its last part. */
