@@ -16,7 +16,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -46,7 +45,7 @@ declare module "vitest" {
     initialisedStack: InitialisedStack;
     /** The address of the server with the engine's key. */
     keyServer: string;
-    /** The folder of a `pulumi` that counts its calls (COUNT_AS), and then runs the real one, and of a quicker `node`. */
+    /** The folder of a `pulumi` that counts its calls (COUNT_AS), and then runs the real one. */
     counting: string;
   }
 }
@@ -123,29 +122,6 @@ async function startKeyServer() {
   };
 }
 
-/**
- * A `node` that knows the answers to what Pulumi asks it before each run: its version, and where Pulumi's own scripts
- * are. It takes 0.03 s to start for each. Programs outside the repository, of an installed package, ask the real one.
- */
-async function answeringNode(): Promise<string> {
-  const { stdout: real } = await promisify(execFile)("which", ["node"]);
-  const { stdout: version } = await promisify(execFile)("node", ["--version"]);
-  const { resolve } = createRequire(import.meta.url);
-  const answers = ["@pulumi/pulumi/cmd/run", "@pulumi/pulumi/cmd/dynamic-provider"].map(
-    (name) =>
-      `"-e console.log(require.resolve('${name}'))"*) echo "${resolve(name)}"; exit ;;`,
-  );
-  return `#!/bin/sh
-case "$PWD" in */.pulumi-local/test/*)
-  case "$*" in
-    --version) echo ${version.trim()}; exit ;;
-    ${answers.join("\n    ")}
-  esac
-esac
-exec "${real.trim()}" "$@"
-`;
-}
-
 export default async function initialiseStack(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), "stack-init-"));
   const keys = await startKeyServer();
@@ -197,7 +173,6 @@ echo "$COUNT_AS" >> "${starts}"
 exec "${real.trim()}" "$@"
 `;
   writeFileSync(join(counting, "pulumi"), script, { mode: 0o755 });
-  writeFileSync(join(counting, "node"), await answeringNode(), { mode: 0o755 });
   project.provide("counting", counting);
   return () => {
     keys.close();
