@@ -74,7 +74,7 @@ const rows: Row[] = [
   ],
   [
     "an unresolved create doesn't leave the state",
-    "operations/apply.ts",
+    "operations/deletes.ts",
     "throw new BlockedCreateError(forgottenMessage(objects));",
     "void objects;",
     "sandbox/resolve-first",
@@ -82,7 +82,7 @@ const rows: Row[] = [
   ],
   [
     "what another resource's answer names isn't deleted before the record is cleared",
-    "operations/execute.ts",
+    "operations/fates.ts",
     "if (answered.some(({ urn }) => urn !== ref?.resourceUrn))",
     "if (answered.length > 99)",
     "sandbox/operations",
@@ -254,7 +254,7 @@ const rows: Row[] = [
   ],
   [
     "nothing is deleted that another resource has in the state",
-    "operations/execute.ts",
+    "operations/deletes.ts",
     "if (others.size > 0) return alsoBelongsTo([...others]);",
     "if (others.size > 99) return alsoBelongsTo([...others]);",
     "sandbox/record",
@@ -319,7 +319,7 @@ const rows: Row[] = [
   ],
   [
     "a set deletes nothing that another provider may adopt",
-    "operations/execute.ts",
+    "operations/fates.ts",
     "if (isOfSet && saved?.has",
     "if (!isOfSet && saved?.has",
     "sandbox/other-providers",

@@ -3,17 +3,8 @@
  * then, only if all that succeeded, deletes the objects that have left a set; and writes the next state.
  */
 import { randomUUID } from "node:crypto";
-import {
-  type AdvertisingError,
-  BadAnswerError,
-  BlockedCreateError,
-  isoNow,
-  isPlain,
-  RefusedError,
-  type Values,
-  withoutUndefined,
-} from "../base/index.js";
-import { type AnyKind, providerReference, resourceOfType } from "../kinds/index.js";
+import { isoNow, type Values, withoutUndefined } from "../base/index.js";
+import { type AnyKind, providerReference } from "../kinds/index.js";
 import {
   departuresOf,
   isRemoved,
@@ -22,19 +13,14 @@ import {
   type ObjectAfter,
   type PlannedObject,
 } from "../plan/index.js";
-import { accountIn, isSecret, providerIn, type Resource } from "../record/index.js";
 import {
   argumentsIn,
-  kindOf,
   type LeftLive,
   markIn,
-  memberLabel,
   objectKey,
   objectRef,
   PROVIDER,
   type ResourceRef,
-  readStored,
-  refOfUrn,
   replacedKey,
   SINGLE,
   type StoredSet,
@@ -42,11 +28,10 @@ import {
   writeStored,
 } from "../state/index.js";
 import { planOfCreate } from "./create.js";
-import { createdAt, ObjectOperations, type Target } from "./execute.js";
+import { deleteObjects } from "./deletes.js";
+import { createdAt, ObjectOperations } from "./execute.js";
+import { ObjectFates } from "./fates.js";
 import {
-  deletedNotice,
-  forgottenMessage,
-  keptMessage,
   leftMessage,
   replacedNotice,
   savedAsSentMessage,
@@ -55,7 +40,6 @@ import {
   usedMessage,
 } from "./messages.js";
 import {
-  assertSameAccount,
   type FailedDelete,
   isTrouble,
   type ObjectTask,
@@ -63,7 +47,6 @@ import {
   ResourceFailure,
   replacedBy,
   type SavedResource,
-  toAdvertisingError,
 } from "./outcome.js";
 import {
   noteReached,
@@ -122,119 +105,13 @@ export async function updateResource(
   return singleOutputs(plan, done).outs;
 }
 
-/**
- * The engine calls this unless `retainOnDelete` is true. It can be repeated: a missing object counts as deleted.
- * @param leaving `ref` only from a plugin: a dynamic provider isn't told which resource it is. @throws AdvertisingError
- */
-export async function deleteResource(
-  resource: AnyKind,
-  runtime: Runtime,
-  leaving: { id: string; properties: Values; ref?: ResourceRef },
-) {
-  const { id, properties } = leaving;
-  const { eventIds, left, unresolved } = readStored(resource, id, properties);
-  runtime.record.notePassed(isResource(resource, id, properties));
-  const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
-  if (ref) {
-    runtime.begin(ref);
-    await assertResolved(runtime, ref, id, unresolved);
-  }
-  if (eventIds.size === 0) return;
-  let label = ref?.label ?? `${resource.name} ${id}`;
-  // A set's own id means nothing to people.
-  const isSet = "member" in resource;
-  if (ref && !isSet) label += ` (${id})`;
-  for (const each of await resourcesLike(resource, runtime, id, properties))
-    assertSameAccount(runtime, accountIn(each), `The state has ${label}`);
-  const operations = new ObjectOperations(kindOf(resource), runtime);
-  const wanted = [...eventIds].map(([key, object]) => {
-    return { key, id: object, ref: ref && objectRef(ref, key) };
-  });
-  const { deployment, record } = runtime;
-  // Only the engine's own options replace a set. The end of the run shows which of its events nothing has then.
-  if (isSet && ref && (await record.state()) && deployment.isInProgram(ref.key)) {
-    for (const each of wanted) deployment.staying.add(operations.kind, each.id);
-  } else {
-    // After an error the state keeps the whole set, so the next run deletes the other objects too.
-    const failed = await deleteObjects(operations, label, wanted, properties);
-    const [first] = failed;
-    if (first) {
-      const { error } = first;
-      if (isSet || error instanceof BadAnswerError) error.message = keptMessage(failed);
-      throw error;
-    }
-  }
-  // After what leaves now.
-  if (ref) operations.tellFormerlyLeft(ref, left);
-}
-
-/** @throws BlockedCreateError if only this resource lists a create of unknown outcome, also after this run. */
-async function assertResolved(
-  { deployment, record }: Runtime,
-  ref: ResourceRef,
-  id: string,
-  unresolved: StoredSet["unresolved"],
-) {
-  if (unresolved.size === 0) return;
-  const saved = await record.stateNow();
-  // It was replaced, and before that its creates were resolved.
-  if (saved?.withId(id).some((each) => each.delete)) return;
-  const open = [...unresolved].filter(([, { mark }]) => {
-    if (record.resolved.has(mark) || saved?.resolved.has(mark)) return false;
-    const others = saved?.unresolved.get(mark) ?? [];
-    return others.every(({ urn }) => urn === ref.resourceUrn);
-  });
-  if (open.length === 0) return;
-  for (const [, { mark }] of open) deployment.named.add(mark);
-  const objects = open.map(([key, each]) => ({ ref: objectRef(ref, key), record: each }));
-  throw new BlockedCreateError(forgottenMessage(objects));
-}
-
-/** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */
-function isResource(of: AnyKind, id: string, properties: Values) {
-  return ({ type, id: other, outputs = {} }: Resource) =>
-    resourceOfType(type) === of &&
-    other === id &&
-    Object.entries(properties).every(
-      ([name, value]) =>
-        !isPlain(value) || isSecret(outputs[name]) || outputs[name] === value,
-    );
-}
-
-/** The resources in the record that may be the one which the engine passes to a call of this provider. */
-export async function resourcesLike(
-  of: AnyKind,
-  { record, provider }: Runtime,
-  id: string,
-  properties: Values,
-) {
-  const isPassed = isResource(of, id, properties);
-  const all = (await record.state())?.withId(id) ?? [];
-  return all.filter((each) => isPassed(each) && providerIn(each) === provider);
-}
-
-/** The resource that the engine deletes, by Pulumi's record; undefined if that isn't sure. */
-async function deletedRef(resource: AnyKind, runtime: Runtime, id: string) {
-  const saved = await runtime.record.state();
-  if (!saved) return undefined;
-  const isMeant = (each: Resource) => {
-    const isOwn = providerIn(each) === runtime.provider && each.id === id;
-    return isOwn && !each.external && resourceOfType(each.type) === resource;
-  };
-  const underWay = saved.pending.filter(({ type }) => type === "deleting");
-  let meant = underWay.map((each) => each.resource).filter(isMeant);
-  if (meant.length === 0) meant = saved.withId(id).filter(isMeant);
-  const urns = new Set(meant.map(({ urn }) => urn));
-  const [urn] = urns;
-  if (urns.size === 1 && urn !== undefined) return refOfUrn(resource.name, urn);
-}
-
 /** Makes the objects as they are declared, and deletes the objects that have left a set. */
 async function applyPlan(plan: Plan) {
   const { runtime, resource, kind, ref, stored, objects } = plan;
   const { deployment } = runtime;
   noteReached(plan);
   const operations = new ObjectOperations(kind, runtime);
+  const fates = new ObjectFates(kind, runtime);
   const tasks = tasksOf(plan);
   await refuseFirst(plan, tasks);
   const outcomes = await operations.executeAll(tasks);
@@ -278,7 +155,7 @@ async function applyPlan(plan: Plan) {
     unmanaged: leaving.filter(
       (each) =>
         isUnmanaged(each) &&
-        !operations.isHeld({ id: each.id, ref }) &&
+        !fates.isHeld({ id: each.id, ref }) &&
         // A delete that wasn't sent has said so.
         !deployment.staying.has(kind, each.id),
     ),
@@ -368,50 +245,6 @@ function tasksOf(plan: Plan) {
     const mark = markIn(inputs, runtime.runName, object.ref.key, object.key);
     return { ...object, kind, secret, formerIds, mark };
   });
-}
-
-/**
- * A refused delete does not stop the others; after any other failure no further delete begins.
- * @param label the resource's. @param properties the resource's in the state.
- */
-async function deleteObjects(
-  operations: ObjectOperations,
-  label: string,
-  wanted: readonly (Pick<LeftLive, "key"> & Omit<Target, "label">)[],
-  properties: Values,
-) {
-  const { kind, runtime } = operations;
-  let trouble: AdvertisingError | undefined;
-  const deleteAll = async (objects: typeof wanted) => {
-    const failed: (FailedDelete & (typeof wanted)[number])[] = [];
-    // The workers share one iterator, so each object is deleted by one of them.
-    const next = objects.values();
-    const worker = async () => {
-      for (const target of next) {
-        const { id, key = SINGLE } = target;
-        try {
-          if (trouble) throw trouble;
-          const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
-          await operations.delete({ ...target, label: own }, properties);
-        } catch (error) {
-          const failure = toAdvertisingError(error);
-          if (!(failure instanceof RefusedError)) trouble ??= failure;
-          failed.push({ ...target, key, error: failure });
-        }
-      }
-    };
-    await Promise.all(
-      Array.from({ length: runtime.settings.maxConcurrentRequests }, worker),
-    );
-    return failed;
-  };
-  const failed = await deleteAll(wanted);
-  // The platform doesn't find an object that an earlier run has deleted, which counts once a delete has worked now.
-  const mayBeMissing = failed.length > 0 && failed.length < wanted.length && !trouble;
-  const last = mayBeMissing ? await deleteAll(failed) : failed;
-  const deleted = wanted.filter(({ id }) => runtime.deployment.deleted.has(kind, id));
-  if (deleted.length > 0) runtime.messages.informEach(deletedNotice(label, deleted));
-  return last;
 }
 
 /** A single resource's id and outputs, or the error with which its call fails. */

@@ -40,7 +40,7 @@ import {
   resourceKeyIn,
 } from "../state/index.js";
 import { assertAccountOfState } from "./create.js";
-import { LEFT_OUT, ObjectOperations, withFate } from "./execute.js";
+import { LEFT_OUT, ObjectFates, withFate } from "./fates.js";
 import {
   alsoBelongsTo,
   formerNameMessage,
@@ -191,9 +191,9 @@ async function tellLeaving(
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
     if (id === undefined || deployment.staying.has(kind, id)) continue;
-    const operations = new ObjectOperations(kind, runtime);
+    const fates = new ObjectFates(kind, runtime);
     // Another provider may have adopted it, in this run too, or the resource has another provider now.
-    const [elsewhere] = operations.othersIn(now ?? saved, { id, ref });
+    const [elsewhere] = fates.othersIn(now ?? saved, { id, ref });
     // Pulumi shows a delete. In the `up`, the delete itself says why it isn't one.
     const isShown =
       asksToDelete(resource.outputs) && !keepingOption(resource) && !deployment.isUp;
@@ -208,7 +208,7 @@ async function tellLeaving(
     if (isHeld || deployment.isClaimedOrAdopted(kind, id)) continue;
     // The backend may save late.
     const hasLeft = now?.holdersOf(kind.name, id).length === 0;
-    const fate = operations.fateOf({ id, ref }, resource.outputs);
+    const fate = fates.fateOf({ id, ref }, resource.outputs);
     let what = hasLeft ? undefined : UNLESS_MOVED;
     if (deployment.onlyRead.has(kind, id)) what = READ_NOW;
     if (!resource.delete) messages.informEach(leavingNotice(each, fate, what));
@@ -220,7 +220,7 @@ async function tellLeaving(
   for (const { type, urn, outputs = {} } of leaving) {
     const of = resourceOfType(type);
     if (!of) continue;
-    new ObjectOperations(kindOf(of), runtime).tellFormerlyLeft(
+    new ObjectFates(kindOf(of), runtime).tellFormerlyLeft(
       refIn(of, urn, undefined),
       leftLiveIn(outputs),
     );
@@ -235,7 +235,7 @@ function tellKept(runtime: Runtime, objects: readonly ExportedObject[]) {
   for (const { kind, ref, id = "", resource } of objects) {
     const { key, label, member } = ref;
     if (id === "" || deployment.holderOf(kind, id) !== undefined) continue;
-    let why = new ObjectOperations(kind, runtime).whyKept({ id, ref }, resource.outputs);
+    let why = new ObjectFates(kind, runtime).whyKept({ id, ref }, resource.outputs);
     if (deployment.isInProgram(key) && !record.hasSeen({ key, id, mark: "" })) {
       // The engine calls no `diff` for a set that its own options replace, and whose create takes over what it declares.
       const isLeft = resource.delete || !deployment.isDeclared(key);

@@ -1,6 +1,6 @@
 /**
  * Executes the planned actions of a resource's objects, each with its own outcome; `create.ts` has the creates. After a
- * failed update, the state says so, and the next run sends it again. After a failed delete, the state keeps the object.
+ * failed update, the state says so, and the next run sends it again.
  */
 import { isDeepStrictEqual } from "node:util";
 import {
@@ -18,55 +18,19 @@ import {
 } from "../base/index.js";
 import {
   adoptionClash,
-  asksToDelete,
   bodyOf,
   differencesIn,
   type Kind,
   type OptionalOperation,
 } from "../kinds/index.js";
-import {
-  DISPLACED,
-  type Fate,
-  isToCreate,
-  resolutionConflict,
-  visibleFromMs,
-} from "../plan/index.js";
-import {
-  accountIn,
-  isInRun,
-  isOfProgram,
-  isPartial,
-  keepingOption,
-  providerIn,
-  type SavedState,
-} from "../record/index.js";
+import { isToCreate, resolutionConflict, visibleFromMs } from "../plan/index.js";
+import { isInRun, isPartial } from "../record/index.js";
 import { show } from "../rules/index.js";
 import { knownOperations } from "../settings/index.js";
-import {
-  CREATED,
-  type LeftLive,
-  MAY_BE_ADOPTED,
-  memberOf,
-  type ObjectRef,
-  objectKey,
-  otherFormUrn,
-  parseKey,
-  replacedKey,
-  resourceKeyIn,
-  staysLive,
-} from "../state/index.js";
+import { memberOf, parseKey, replacedKey } from "../state/index.js";
 import { createOnce } from "./create.js";
-import {
-  ASKED,
-  adoptedDeletedMessage,
-  alsoBelongsTo,
-  clearFirst,
-  formerlyLeftNotice,
-  notDeletedNotice,
-  removalCure,
-  tooEarlyNotice,
-  warnOfPlatform,
-} from "./messages.js";
+import type { LeavingObject } from "./fates.js";
+import { adoptedDeletedMessage, removalCure, warnOfPlatform } from "./messages.js";
 import {
   type NamedObject,
   type ObjectTask,
@@ -89,13 +53,8 @@ const MEMBER_ERRORS = [
   ArgumentsError,
 ];
 
-export interface Target {
-  id: string;
+export interface Target extends LeavingObject {
   label: string;
-  /** The resource or member that has the object in the state, if that is known. */
-  ref?: ObjectRef | undefined;
-  /** The id of the set that still has the object in the state, perhaps under its former name. */
-  setId?: string;
   /** The next step if the object doesn't exist, as a clause. Set only if a person gave its id. */
   ifAbsent?: string;
 }
@@ -182,7 +141,7 @@ export class ObjectOperations {
   /** @returns undefined if the object certainly doesn't exist. @throws AdvertisingError if that isn't known. */
   async read(target: Target) {
     const { runtime } = this;
-    return runtime.work.track(() => runtime.client().read(this.#request("read", target)));
+    return runtime.work.track(() => runtime.client().read(this.request("read", target)));
   }
 
   /** @throws ArgumentsError if the object, whose id a person gave, doesn't exist. */
@@ -196,7 +155,7 @@ export class ObjectOperations {
   }
 
   /** Callers have checked that the operation is known. */
-  #request(name: OptionalOperation, { id, label, ref, ifAbsent }: Target) {
+  request(name: OptionalOperation, { id, label, ref, ifAbsent }: Target) {
     const operation = this.can[name];
     if (!operation) throw new Error(`no ${name}`);
     const isDeclared = this.runtime.deployment.isDeclared(ref?.key ?? "");
@@ -217,7 +176,7 @@ export class ObjectOperations {
     const { runtime } = this;
     const fields = changedFields(this.kind, olds, news, changed);
     if (Object.keys(fields).length > 0) {
-      const request = this.#request("update", target);
+      const request = this.request("update", target);
       const warnings = await runtime.client().update(request, fields);
       warnOfPlatform(runtime, target.label, warnings);
     }
@@ -296,199 +255,7 @@ export class ObjectOperations {
       `${label}: existingId ${id} differs from the program: ${told.join("; ")}. Nothing was changed. Declare these values, or correct existingId.`,
     );
   }
-
-  /**
-   * The only place that sends a delete. In doubt the object stays live, and a message names its id.
-   * @param properties the resource's, in the state.
-   * @throws AdvertisingError if the object was not deleted, or that is not known. The delete may be sent again.
-   */
-  async delete(target: Target, properties: Values) {
-    const { kind, runtime } = this;
-    const { deployment } = runtime;
-    const { id } = target;
-    // The engine calls `delete` by the option in its state. A message says that the object stays live.
-    if (deployment.staying.has(kind, id)) return;
-    const blocker = await this.#deleteBlocker(target, properties);
-    // In a cancelled run, a blocker may only mean that the record wasn't read.
-    runtime.work.assertGoesOn();
-    if (blocker) {
-      deployment.staying.add(kind, id);
-      runtime.messages.warnEach(notDeletedNotice(target.label, blocker));
-      return;
-    }
-    const object = objectKey(kind.name, id);
-    const { deleting } = deployment;
-    const sending =
-      deleting.get(object) ??
-      this.#sendDelete(target, properties).finally(() => deleting.delete(object));
-    deleting.set(object, sending);
-    await sending;
-  }
-
-  async #sendDelete(target: Target, properties: Values) {
-    const { kind, runtime } = this;
-    const { id } = target;
-    const { deleted } = runtime.deployment;
-    if (deleted.has(kind, id)) return;
-    const wasThere = await runtime.work.track(() =>
-      runtime.client().delete(this.#request("delete", target)),
-    );
-    const until = wasThere ? undefined : this.unprovenUntil(properties[CREATED]);
-    if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
-    deleted.add(kind, id);
-  }
-
-  /**
-   * Why an object must not be deleted; undefined if it may be deleted. A wrong `undefined` deletes an object that
-   * another resource manages.
-   */
-  async #deleteBlocker(target: Target, properties: Values) {
-    const { kind, runtime } = this;
-    const { id, ref, setId } = target;
-    const { command, deployment, provider } = runtime;
-    const saved = await runtime.record.stateNow();
-    const claimer = deployment.holderOf(kind, id);
-    const holders = saved ? this.othersIn(saved, { id, ref }) : [];
-    const inState = holders.filter(({ resource }) => resource.id !== setId);
-    const others = new Set(inState.map((each) => each.ref.key));
-    // An interrupted run may have left a delete of what this resource has again.
-    if (claimer !== undefined) others.add(claimer);
-    if (others.size > 0) return alsoBelongsTo([...others]);
-    let why = saved ? this.whyKept(target, properties, saved) : UNREADABLE;
-    // Only after a check does a preview of the classes have a process, which could tell.
-    const isShown = provider !== undefined || deployment.hasChecked;
-    if (command?.command === "up" && !isShown)
-      why ??=
-        "the program has no more resources of this package's classes, so no preview shows it";
-    return why && withFate(kind, id, why);
-  }
-
-  /** The objects that a resource has, or had when the run began, say themselves what becomes of them. */
-  tellFormerlyLeft(ref: ObjectRef, left: readonly LeftLive[]) {
-    const { kind } = this;
-    const { deployment, record, messages } = this.runtime;
-    const others = left.filter(({ id }) => {
-      const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
-      return holders.length === 0 && !deployment.isClaimedOrAdopted(kind, id);
-    });
-    if (others.length > 0) messages.warnEach(formerlyLeftNotice(ref, others));
-  }
-
-  /**
-   * The other resources of the account that have an object. One of the other face may have the same key, and one that
-   * moves to another provider the same URN.
-   */
-  othersIn(saved: SavedState, { id, ref }: Pick<Target, "id" | "ref">) {
-    const { provider, isSameAccount } = this.runtime;
-    return saved.holdersOf(this.kind.name, id).filter(({ ref: { urn }, resource }) => {
-      const isOther = urn !== ref?.urn || providerIn(resource) !== provider;
-      return isOther && isSameAccount(accountIn(resource));
-    });
-  }
-
-  /**
-   * The resource of another provider that had the object when the run began: it may leave in this run, which only its own
-   * process knows, and no preview.
-   */
-  #holderElsewhere(target: Pick<Target, "id" | "ref">) {
-    const { record, provider } = this.runtime;
-    const others = record.arrived ? this.othersIn(record.arrived, target) : [];
-    return others.find(({ ref: { urn }, resource }) => {
-      return urn !== target.ref?.urn && providerIn(resource) !== provider;
-    });
-  }
-
-  /** Whether another resource has an object that leaves this one, or may have it. */
-  isHeld(target: Pick<Target, "id" | "ref">) {
-    const isClaimed = this.runtime.deployment.isClaimedOrAdopted(this.kind, target.id);
-    return isClaimed || this.#holderElsewhere(target) !== undefined;
-  }
-
-  /** The fate of an object that leaves its resource, for plans and messages. */
-  fateOf(target: Pick<Target, "id" | "ref">, properties?: Values): Fate {
-    const { id } = target;
-    if (this.#unaskedReason(target, properties) === NOT_ASKED)
-      return { id, isDeleted: false };
-    const why = this.whyKept(target, properties);
-    return { id, isDeleted: why === undefined, why };
-  }
-
-  /**
-   * Why an object that leaves its resource stays live; undefined if nothing keeps it. Plans ask, and the delete itself,
-   * with what Pulumi has `saved` by then: also the options with which this run saves the resource.
-   */
-  whyKept(
-    { id, ref }: Pick<Target, "id" | "ref">,
-    properties: Values = {},
-    saved = this.runtime.record.arrived,
-  ) {
-    const { kind, can, runtime } = this;
-    const { deployment, record, command, provider, isSameAccount } = runtime;
-    const isLeftOut = isPartial(command);
-    const isProgram = isOfProgram(command);
-    if (isLeftOut && deployment.isClaimedOrAdopted(kind, id)) return LEFT_OUT;
-    if (!can.delete) return "advertising:operations has no delete";
-    if (record.isUnreadable) return UNREADABLE;
-    const states = saved ? record.statesOf(kind, id, ref, saved) : [];
-    // An id may be another account's.
-    const own = saved?.allWith(kind.name, id).filter(({ resource }) => {
-      return providerIn(resource) === provider && accountIn(resource);
-    });
-    const isSingle = isProgram && ref?.resource === kind.name;
-    const sameName = isSingle ? saved?.resourceAt(ref.resourceUrn) : undefined;
-    if (sameName && providerIn(sameName) !== provider) return MOVES;
-    if (own?.length === 0) return "the state doesn't name its account";
-    const unasked = this.#unaskedReason({ ref }, properties);
-    if (unasked !== undefined) return unasked;
-    const elsewhere = this.#holderElsewhere({ id, ref });
-    if (elsewhere) return alsoBelongsTo([elsewhere.ref.key]);
-    const { object } = deployment.checked(ref?.key ?? "").planned ?? {};
-    if (object?.action.do === "adopt" && object.id === id) return DISPLACED;
-    if (deployment.onlyRead.has(kind, id)) return ONLY_READ;
-    const answered = saved?.answeredBy.get(objectKey(kind.name, id)) ?? [];
-    // Another resource's answer would outlive the object, and the next one of this name would take it over.
-    if (answered.some(({ urn }) => urn !== ref?.resourceUrn)) return clearFirst();
-    // Pulumi has the former object deleted by the front end that the program no longer uses for it.
-    if (isSingle && saved?.resourceAt(otherFormUrn(ref))) return MOVES;
-    const option = states.map(keepingOption).find(Boolean);
-    if (option) return `the resource has the option ${option}`;
-    if (isLeftOut) return LEFT_OUT;
-    // The state at the start has the owner on the platform, if only the state gets another one. What another provider
-    // keeps, only its own process knows.
-    const owned = record.arrived?.ownedBy(kind.name, id).find((each) => {
-      const isOther = isProgram && providerIn(each.resource) !== provider;
-      return isOther || deployment.isClaimedOrAdopted(each.kind, each.id ?? "");
-    });
-    if (owned) return `${owned.ref.label} belongs to it`;
-    // A set deletes before the run ends.
-    const isOfSet = ref && ref.resource !== kind.name && deployment.isInProgram(ref.key);
-    if (isOfSet && saved?.hasOtherProvider(provider, isSameAccount)) return OTHER_MAY_ADOPT;
-    if (deployment.mayBeClaimed(kind, id)) return MAY_BE_ADOPTED;
-  }
-
-  /** Both the state and, where it still declares the resource, the program must ask for the delete. */
-  #unaskedReason({ ref }: Pick<Target, "ref">, properties: Values | undefined) {
-    const inState = asksToDelete(properties);
-    const inProgram = ref && this.runtime.deployment.asksToDelete(resourceKeyIn(ref.key));
-    if (inState && inProgram !== false) return undefined;
-    if (inState) return `the program no longer asks for it (${ASKED})`;
-    return inProgram ? `the state doesn't ask for it yet (${ASKED})` : NOT_ASKED;
-  }
 }
-
-/** A reason why an object stays live, and what follows. */
-export function withFate(kind: Kind, id: string, why: string) {
-  return `${why}. ${staysLive(kind, `Object ${id}`)}`;
-}
-
-const UNREADABLE =
-  "Pulumi's record doesn't show whether it also belongs to another resource";
-const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
-/** The comment knows it by its beginning. */
-export const OTHER_MAY_ADOPT = `${MAY_BE_ADOPTED}, of another provider`;
-export const ONLY_READ = "the program still reads it (`.get`)";
-export const MOVES = "its resource is moving to another provider";
-export const LEFT_OUT = "this run leaves out resources that may adopt it";
 
 const CORRECT_ID = "correct the id.";
 

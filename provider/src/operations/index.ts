@@ -2,8 +2,9 @@
  * `operations/` carries out the engine's calls. It promises that each create is sent at most once over all runs, that a
  * preview and its `up` decide alike, and that everything that leaves the process is scrubbed.
  */
-export { createResource, deleteResource, updateResource } from "./apply.js";
+export { createResource, updateResource } from "./apply.js";
 export { createRuntime } from "./create-runtime.js";
+export { deleteResource } from "./deletes.js";
 export { foundOtherwiseMessage } from "./messages.js";
 export { describeError, ResourceFailure } from "./outcome.js";
 export { check, diffResource, previewResource } from "./plan-resource.js";

@@ -43,7 +43,11 @@ import {
   shownAction,
 } from "../plan/index.js";
 import { isPlatformId, MAX_PROBLEMS, problemMessages } from "../rules/index.js";
-import { describeSettingProblem, problemsBeside } from "../settings/index.js";
+import {
+  describeSettingProblem,
+  knownOperations,
+  problemsBeside,
+} from "../settings/index.js";
 import {
   argumentsIn,
   hiddenEventsMessage,
@@ -79,6 +83,7 @@ import {
 import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
 import { ObjectOperations } from "./execute.js";
+import { ObjectFates } from "./fates.js";
 import {
   adoptedTooLateMessage,
   adoptionNotice,
@@ -277,7 +282,7 @@ export function planObjects(
 ): Plan {
   const { id, olds, news: inputs } = change;
   const kind = kindOf(resource);
-  const operations = new ObjectOperations(kind, runtime);
+  const fates = new ObjectFates(kind, runtime);
   const isSet = "member" in resource;
   // An alias may give the resource the state of another type, which then lacks this argument.
   const argument = isSet ? "events" : resource.nameProperty;
@@ -301,13 +306,13 @@ export function planObjects(
     stored: readStored(resource, id, olds),
     declared: readDeclared(resource, inputs),
     secret: secretOfObjects(kind, secret.union(wasSecret)),
-    can: operations.can,
-    fateOf: (object: string) => operations.fateOf({ id: object, ref }, olds),
+    can: knownOperations(kind, runtime.settings),
+    fateOf: (object: string) => fates.fateOf({ id: object, ref }, olds),
   };
   const objects = namedObjects(plan);
   const displaced = objects.filter(({ leaving }) => leaving?.why === DISPLACED);
-  const fates = new Map(displaced.map(({ leaving }) => [leaving?.id, leaving]));
-  return { ...plan, objects, fateOf: (each) => fates.get(each) ?? plan.fateOf(each) };
+  const fateById = new Map(displaced.map(({ leaving }) => [leaving?.id, leaving]));
+  return { ...plan, objects, fateOf: (each) => fateById.get(each) ?? plan.fateOf(each) };
 }
 
 /** The resource's own key, and those that it had by its aliases. */
@@ -533,7 +538,7 @@ async function replacedObject({ runtime, kind, ref, checked: { planned } }: Plan
   }
   const { id, outputs, external: isRead } = saved?.resourceAt(ref.resourceUrn) ?? {};
   if (!isPlatformId(id)) return undefined;
-  return { ...new ObjectOperations(kind, runtime).fateOf({ id, ref }, outputs), isRead };
+  return { ...new ObjectFates(kind, runtime).fateOf({ id, ref }, outputs), isRead };
 }
 
 /**
@@ -608,8 +613,8 @@ async function tellPreview(known: Plan, mayChange = false) {
 function tellSet(plan: Plan, objects: readonly PlannedObject[]) {
   const { runtime, resource, kind, ref } = plan;
   if (resource === kind) return;
-  const operations = new ObjectOperations(kind, runtime);
-  const isKept = (id: string) => operations.isHeld({ id });
+  const fates = new ObjectFates(kind, runtime);
+  const isKept = (id: string) => fates.isHeld({ id });
   // As for a single resource that is replaced.
   const isReplaced = objects.some(({ action }) => action.do === "replace");
   const severity = isReplaced ? "warn" : "info";
@@ -621,7 +626,7 @@ function tellSet(plan: Plan, objects: readonly PlannedObject[]) {
 function tellReplaced({ runtime, kind, ref, checked, objects }: Plan) {
   const leaving = objects.find(({ id }) => id === undefined)?.leaving;
   if (!leaving) return;
-  if (new ObjectOperations(kind, runtime).isHeld({ id: leaving.id, ref })) return;
+  if (new ObjectFates(kind, runtime).isHeld({ id: leaving.id, ref })) return;
   const { action } = checked.planned?.object ?? {};
   const isPerhaps = action?.do === "replace" && action.perhaps;
   let then = "is replaced";

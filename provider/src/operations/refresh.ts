@@ -53,7 +53,7 @@ import {
   type Unresolved,
   writeStored,
 } from "../state/index.js";
-import { resourcesLike } from "./apply.js";
+import { resourcesLike } from "./deletes.js";
 import { createdAt, ObjectOperations } from "./execute.js";
 import {
   answeredOtherwiseMessage,

@@ -5,7 +5,7 @@ import {
   MOVES,
   ONLY_READ,
   OTHER_MAY_ADOPT,
-} from "../../../provider/src/operations/execute.js";
+} from "../../../provider/src/operations/fates.js";
 import * as tell from "../../../provider/src/operations/messages.js";
 import {
   assertSameAccount,

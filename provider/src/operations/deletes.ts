@@ -1,0 +1,273 @@
+/**
+ * The engine's `delete`, and each delete that is sent: for a resource that left the program, and for objects that left a
+ * set. In doubt an object stays live.
+ */
+import {
+  type AdvertisingError,
+  BadAnswerError,
+  BlockedCreateError,
+  isPlain,
+  RefusedError,
+  type Values,
+} from "../base/index.js";
+import { type AnyKind, resourceOfType } from "../kinds/index.js";
+import { accountIn, isSecret, providerIn, type Resource } from "../record/index.js";
+import {
+  CREATED,
+  kindOf,
+  type LeftLive,
+  memberLabel,
+  objectKey,
+  objectRef,
+  type ResourceRef,
+  readStored,
+  refOfUrn,
+  SINGLE,
+  type StoredSet,
+} from "../state/index.js";
+import { ObjectOperations, type Target } from "./execute.js";
+import { ObjectFates, UNREADABLE, withFate } from "./fates.js";
+import {
+  alsoBelongsTo,
+  deletedNotice,
+  forgottenMessage,
+  keptMessage,
+  notDeletedNotice,
+  tooEarlyNotice,
+} from "./messages.js";
+import { assertSameAccount, type FailedDelete, toAdvertisingError } from "./outcome.js";
+import type { Runtime } from "./runtime.js";
+
+interface DeleteTarget extends Target {
+  /** The id of the set that still has the object in the state, perhaps under its former name. */
+  setId?: string;
+}
+
+/**
+ * The engine calls this unless `retainOnDelete` is true. It can be repeated: a missing object counts as deleted.
+ * @param leaving `ref` only from a plugin: a dynamic provider isn't told which resource it is. @throws AdvertisingError
+ */
+export async function deleteResource(
+  resource: AnyKind,
+  runtime: Runtime,
+  leaving: { id: string; properties: Values; ref?: ResourceRef },
+) {
+  const { id, properties } = leaving;
+  const { eventIds, left, unresolved } = readStored(resource, id, properties);
+  runtime.record.notePassed(isResource(resource, id, properties));
+  const ref = leaving.ref ?? (await deletedRef(resource, runtime, id));
+  if (ref) {
+    runtime.begin(ref);
+    await assertResolved(runtime, ref, id, unresolved);
+  }
+  if (eventIds.size === 0) return;
+  let label = ref?.label ?? `${resource.name} ${id}`;
+  // A set's own id means nothing to people.
+  const isSet = "member" in resource;
+  if (ref && !isSet) label += ` (${id})`;
+  for (const each of await resourcesLike(resource, runtime, id, properties))
+    assertSameAccount(runtime, accountIn(each), `The state has ${label}`);
+  const operations = new ObjectOperations(kindOf(resource), runtime);
+  const wanted = [...eventIds].map(([key, object]) => {
+    return { key, id: object, ref: ref && objectRef(ref, key) };
+  });
+  const { deployment, record } = runtime;
+  // Only the engine's own options replace a set. The end of the run shows which of its events nothing has then.
+  if (isSet && ref && (await record.state()) && deployment.isInProgram(ref.key)) {
+    for (const each of wanted) deployment.staying.add(operations.kind, each.id);
+  } else {
+    // After an error the state keeps the whole set, so the next run deletes the other objects too.
+    const failed = await deleteObjects(operations, label, wanted, properties);
+    const [first] = failed;
+    if (first) {
+      const { error } = first;
+      if (isSet || error instanceof BadAnswerError) error.message = keptMessage(failed);
+      throw error;
+    }
+  }
+  // After what leaves now.
+  if (ref) new ObjectFates(operations.kind, runtime).tellFormerlyLeft(ref, left);
+}
+
+/** @throws BlockedCreateError if only this resource lists a create of unknown outcome, also after this run. */
+async function assertResolved(
+  { deployment, record }: Runtime,
+  ref: ResourceRef,
+  id: string,
+  unresolved: StoredSet["unresolved"],
+) {
+  if (unresolved.size === 0) return;
+  const saved = await record.stateNow();
+  // It was replaced, and before that its creates were resolved.
+  if (saved?.withId(id).some((each) => each.delete)) return;
+  const open = [...unresolved].filter(([, { mark }]) => {
+    if (record.resolved.has(mark) || saved?.resolved.has(mark)) return false;
+    const others = saved?.unresolved.get(mark) ?? [];
+    return others.every(({ urn }) => urn === ref.resourceUrn);
+  });
+  if (open.length === 0) return;
+  for (const [, { mark }] of open) deployment.named.add(mark);
+  const objects = open.map(([key, each]) => ({ ref: objectRef(ref, key), record: each }));
+  throw new BlockedCreateError(forgottenMessage(objects));
+}
+
+/** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */
+function isResource(of: AnyKind, id: string, properties: Values) {
+  return ({ type, id: other, outputs = {} }: Resource) =>
+    resourceOfType(type) === of &&
+    other === id &&
+    Object.entries(properties).every(
+      ([name, value]) =>
+        !isPlain(value) || isSecret(outputs[name]) || outputs[name] === value,
+    );
+}
+
+/** The resources in the record that may be the one which the engine passes to a call of this provider. */
+export async function resourcesLike(
+  of: AnyKind,
+  { record, provider }: Runtime,
+  id: string,
+  properties: Values,
+) {
+  const isPassed = isResource(of, id, properties);
+  const all = (await record.state())?.withId(id) ?? [];
+  return all.filter((each) => isPassed(each) && providerIn(each) === provider);
+}
+
+/** The resource that the engine deletes, by Pulumi's record; undefined if that isn't sure. */
+async function deletedRef(resource: AnyKind, runtime: Runtime, id: string) {
+  const saved = await runtime.record.state();
+  if (!saved) return undefined;
+  const isMeant = (each: Resource) => {
+    const isOwn = providerIn(each) === runtime.provider && each.id === id;
+    return isOwn && !each.external && resourceOfType(each.type) === resource;
+  };
+  const underWay = saved.pending.filter(({ type }) => type === "deleting");
+  let meant = underWay.map((each) => each.resource).filter(isMeant);
+  if (meant.length === 0) meant = saved.withId(id).filter(isMeant);
+  const urns = new Set(meant.map(({ urn }) => urn));
+  const [urn] = urns;
+  if (urns.size === 1 && urn !== undefined) return refOfUrn(resource.name, urn);
+}
+
+/**
+ * A refused delete does not stop the others; after any other failure no further delete begins.
+ * @param label the resource's. @param properties the resource's in the state.
+ */
+export async function deleteObjects(
+  operations: ObjectOperations,
+  label: string,
+  wanted: readonly (Pick<LeftLive, "key"> & Omit<DeleteTarget, "label">)[],
+  properties: Values,
+) {
+  const { kind, runtime } = operations;
+  let trouble: AdvertisingError | undefined;
+  const deleteAll = async (objects: typeof wanted) => {
+    const failed: (FailedDelete & (typeof wanted)[number])[] = [];
+    // The workers share one iterator, so each object is deleted by one of them.
+    const next = objects.values();
+    const worker = async () => {
+      for (const target of next) {
+        const { id, key = SINGLE } = target;
+        try {
+          if (trouble) throw trouble;
+          const own = key === SINGLE ? label : `${memberLabel(label, key)} (${id})`;
+          await deleteObject(operations, { ...target, label: own }, properties);
+        } catch (error) {
+          const failure = toAdvertisingError(error);
+          if (!(failure instanceof RefusedError)) trouble ??= failure;
+          failed.push({ ...target, key, error: failure });
+        }
+      }
+    };
+    await Promise.all(
+      Array.from({ length: runtime.settings.maxConcurrentRequests }, worker),
+    );
+    return failed;
+  };
+  const failed = await deleteAll(wanted);
+  // The platform doesn't find an object that an earlier run has deleted, which counts once a delete has worked now.
+  const mayBeMissing = failed.length > 0 && failed.length < wanted.length && !trouble;
+  const last = mayBeMissing ? await deleteAll(failed) : failed;
+  const deleted = wanted.filter(({ id }) => runtime.deployment.deleted.has(kind, id));
+  if (deleted.length > 0) runtime.messages.informEach(deletedNotice(label, deleted));
+  return last;
+}
+
+/**
+ * The only place that sends a delete. In doubt the object stays live, and a message names its id.
+ * @param properties the resource's, in the state.
+ * @throws AdvertisingError if the object was not deleted, or that is not known. The delete may be sent again.
+ */
+async function deleteObject(
+  operations: ObjectOperations,
+  target: DeleteTarget,
+  properties: Values,
+) {
+  const { kind, runtime } = operations;
+  const { deployment } = runtime;
+  const { id } = target;
+  // The engine calls `delete` by the option in its state. A message says that the object stays live.
+  if (deployment.staying.has(kind, id)) return;
+  const blocker = await deleteBlocker(operations, target, properties);
+  // In a cancelled run, a blocker may only mean that the record wasn't read.
+  runtime.work.assertGoesOn();
+  if (blocker) {
+    deployment.staying.add(kind, id);
+    runtime.messages.warnEach(notDeletedNotice(target.label, blocker));
+    return;
+  }
+  const object = objectKey(kind.name, id);
+  const { deleting } = deployment;
+  const sending =
+    deleting.get(object) ??
+    sendDelete(operations, target, properties).finally(() => deleting.delete(object));
+  deleting.set(object, sending);
+  await sending;
+}
+
+async function sendDelete(
+  operations: ObjectOperations,
+  target: DeleteTarget,
+  properties: Values,
+) {
+  const { kind, runtime } = operations;
+  const { id } = target;
+  const { deleted } = runtime.deployment;
+  if (deleted.has(kind, id)) return;
+  const wasThere = await runtime.work.track(() =>
+    runtime.client().delete(operations.request("delete", target)),
+  );
+  const until = wasThere ? undefined : operations.unprovenUntil(properties[CREATED]);
+  if (until !== undefined) throw new RefusedError(tooEarlyNotice(target, until).text);
+  deleted.add(kind, id);
+}
+
+/**
+ * Why an object must not be deleted; undefined if it may be deleted. A wrong `undefined` deletes an object that
+ * another resource manages.
+ */
+async function deleteBlocker(
+  { kind, runtime }: ObjectOperations,
+  target: DeleteTarget,
+  properties: Values,
+) {
+  const fates = new ObjectFates(kind, runtime);
+  const { id, ref, setId } = target;
+  const { command, deployment, provider } = runtime;
+  const saved = await runtime.record.stateNow();
+  const claimer = deployment.holderOf(kind, id);
+  const holders = saved ? fates.othersIn(saved, { id, ref }) : [];
+  const inState = holders.filter(({ resource }) => resource.id !== setId);
+  const others = new Set(inState.map((each) => each.ref.key));
+  // An interrupted run may have left a delete of what this resource has again.
+  if (claimer !== undefined) others.add(claimer);
+  if (others.size > 0) return alsoBelongsTo([...others]);
+  let why = saved ? fates.whyKept(target, properties, saved) : UNREADABLE;
+  // Only after a check does a preview of the classes have a process, which could tell.
+  const isShown = provider !== undefined || deployment.hasChecked;
+  if (command?.command === "up" && !isShown)
+    why ??=
+      "the program has no more resources of this package's classes, so no preview shows it";
+  return why && withFate(kind, id, why);
+}

@@ -1,0 +1,168 @@
+/**
+ * What becomes of an object that leaves its resource: deleted, or live and why. Plans and the end of a run ask here, and
+ * the delete itself once more.
+ */
+import type { Values } from "../base/index.js";
+import { asksToDelete, type Kind } from "../kinds/index.js";
+import { DISPLACED, type Fate } from "../plan/index.js";
+import {
+  accountIn,
+  isOfProgram,
+  isPartial,
+  keepingOption,
+  providerIn,
+  type SavedState,
+} from "../record/index.js";
+import { knownOperations } from "../settings/index.js";
+import {
+  type LeftLive,
+  MAY_BE_ADOPTED,
+  type ObjectRef,
+  objectKey,
+  otherFormUrn,
+  resourceKeyIn,
+  staysLive,
+} from "../state/index.js";
+import { ASKED, alsoBelongsTo, clearFirst, formerlyLeftNotice } from "./messages.js";
+import type { Runtime } from "./runtime.js";
+
+export interface LeavingObject {
+  id: string;
+  /** The resource or member that has the object in the state, if that is known. */
+  ref?: ObjectRef | undefined;
+}
+
+/** The fates of a kind's objects in this deployment. */
+export class ObjectFates {
+  constructor(
+    readonly kind: Kind,
+    readonly runtime: Runtime,
+  ) {}
+
+  /** The fate of an object that leaves its resource, for plans and messages. */
+  fateOf(target: LeavingObject, properties?: Values): Fate {
+    const { id } = target;
+    if (this.#unaskedReason(target, properties) === NOT_ASKED)
+      return { id, isDeleted: false };
+    const why = this.whyKept(target, properties);
+    return { id, isDeleted: why === undefined, why };
+  }
+
+  /**
+   * Why an object that leaves its resource stays live; undefined if nothing keeps it. Plans ask, and the delete itself,
+   * with what Pulumi has `saved` by then: also the options with which this run saves the resource.
+   */
+  whyKept(
+    { id, ref }: LeavingObject,
+    properties: Values = {},
+    saved = this.runtime.record.arrived,
+  ) {
+    const { kind, runtime } = this;
+    const { deployment, record, command, provider, isSameAccount } = runtime;
+    const isLeftOut = isPartial(command);
+    const isProgram = isOfProgram(command);
+    if (isLeftOut && deployment.isClaimedOrAdopted(kind, id)) return LEFT_OUT;
+    if (!knownOperations(kind, runtime.settings).delete)
+      return "advertising:operations has no delete";
+    if (record.isUnreadable) return UNREADABLE;
+    const states = saved ? record.statesOf(kind, id, ref, saved) : [];
+    // An id may be another account's.
+    const own = saved?.allWith(kind.name, id).filter(({ resource }) => {
+      return providerIn(resource) === provider && accountIn(resource);
+    });
+    const isSingle = isProgram && ref?.resource === kind.name;
+    const sameName = isSingle ? saved?.resourceAt(ref.resourceUrn) : undefined;
+    if (sameName && providerIn(sameName) !== provider) return MOVES;
+    if (own?.length === 0) return "the state doesn't name its account";
+    const unasked = this.#unaskedReason({ ref }, properties);
+    if (unasked !== undefined) return unasked;
+    const elsewhere = this.#holderElsewhere({ id, ref });
+    if (elsewhere) return alsoBelongsTo([elsewhere.ref.key]);
+    const { object } = deployment.checked(ref?.key ?? "").planned ?? {};
+    if (object?.action.do === "adopt" && object.id === id) return DISPLACED;
+    if (deployment.onlyRead.has(kind, id)) return ONLY_READ;
+    const answered = saved?.answeredBy.get(objectKey(kind.name, id)) ?? [];
+    // Another resource's answer would outlive the object, and the next one of this name would take it over.
+    if (answered.some(({ urn }) => urn !== ref?.resourceUrn)) return clearFirst();
+    // Pulumi has the former object deleted by the front end that the program no longer uses for it.
+    if (isSingle && saved?.resourceAt(otherFormUrn(ref))) return MOVES;
+    const option = states.map(keepingOption).find(Boolean);
+    if (option) return `the resource has the option ${option}`;
+    if (isLeftOut) return LEFT_OUT;
+    // The state at the start has the owner on the platform, if only the state gets another one. What another provider
+    // keeps, only its own process knows.
+    const owned = record.arrived?.ownedBy(kind.name, id).find((each) => {
+      const isOther = isProgram && providerIn(each.resource) !== provider;
+      return isOther || deployment.isClaimedOrAdopted(each.kind, each.id ?? "");
+    });
+    if (owned) return `${owned.ref.label} belongs to it`;
+    // A set deletes before the run ends.
+    const isOfSet = ref && ref.resource !== kind.name && deployment.isInProgram(ref.key);
+    if (isOfSet && saved?.hasOtherProvider(provider, isSameAccount)) return OTHER_MAY_ADOPT;
+    if (deployment.mayBeClaimed(kind, id)) return MAY_BE_ADOPTED;
+  }
+
+  /** Whether another resource has an object that leaves this one, or may have it. */
+  isHeld(target: LeavingObject) {
+    const isClaimed = this.runtime.deployment.isClaimedOrAdopted(this.kind, target.id);
+    return isClaimed || this.#holderElsewhere(target) !== undefined;
+  }
+
+  /**
+   * The other resources of the account that have an object. One of the other face may have the same key, and one that
+   * moves to another provider the same URN.
+   */
+  othersIn(saved: SavedState, { id, ref }: LeavingObject) {
+    const { provider, isSameAccount } = this.runtime;
+    return saved.holdersOf(this.kind.name, id).filter(({ ref: { urn }, resource }) => {
+      const isOther = urn !== ref?.urn || providerIn(resource) !== provider;
+      return isOther && isSameAccount(accountIn(resource));
+    });
+  }
+
+  /** The objects that a resource has, or had when the run began, say themselves what becomes of them. */
+  tellFormerlyLeft(ref: ObjectRef, left: readonly LeftLive[]) {
+    const { kind } = this;
+    const { deployment, record, messages } = this.runtime;
+    const others = left.filter(({ id }) => {
+      const holders = record.arrived?.holdersOf(kind.name, id) ?? [];
+      return holders.length === 0 && !deployment.isClaimedOrAdopted(kind, id);
+    });
+    if (others.length > 0) messages.warnEach(formerlyLeftNotice(ref, others));
+  }
+
+  /**
+   * The resource of another provider that had the object when the run began: it may leave in this run, which only its own
+   * process knows, and no preview.
+   */
+  #holderElsewhere(target: LeavingObject) {
+    const { record, provider } = this.runtime;
+    const others = record.arrived ? this.othersIn(record.arrived, target) : [];
+    return others.find(({ ref: { urn }, resource }) => {
+      return urn !== target.ref?.urn && providerIn(resource) !== provider;
+    });
+  }
+
+  /** Both the state and, where it still declares the resource, the program must ask for the delete. */
+  #unaskedReason({ ref }: Pick<LeavingObject, "ref">, properties: Values | undefined) {
+    const inState = asksToDelete(properties);
+    const inProgram = ref && this.runtime.deployment.asksToDelete(resourceKeyIn(ref.key));
+    if (inState && inProgram !== false) return undefined;
+    if (inState) return `the program no longer asks for it (${ASKED})`;
+    return inProgram ? `the state doesn't ask for it yet (${ASKED})` : NOT_ASKED;
+  }
+}
+
+/** A reason why an object stays live, and what follows. */
+export function withFate(kind: Kind, id: string, why: string) {
+  return `${why}. ${staysLive(kind, `Object ${id}`)}`;
+}
+
+export const UNREADABLE =
+  "Pulumi's record doesn't show whether it also belongs to another resource";
+const NOT_ASKED = 'its deletionPolicy isn\'t "delete"';
+/** The comment knows it by its beginning. */
+export const OTHER_MAY_ADOPT = `${MAY_BE_ADOPTED}, of another provider`;
+export const ONLY_READ = "the program still reads it (`.get`)";
+export const MOVES = "its resource is moving to another provider";
+export const LEFT_OUT = "this run leaves out resources that may adopt it";
