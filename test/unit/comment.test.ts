@@ -1,7 +1,8 @@
 /** A preview as a comment on a pull request: what it reads, what it says, and that nobody breaks out of it. */
 import { describe, expect, it, vi } from "vitest";
 import { SIGNATURE_KEY } from "../../provider/src/base/index.js";
-import { commentOf, readPreview } from "../../provider/src/cli/comment.js";
+import { commentOf } from "../../provider/src/cli/comment.js";
+import { readPreview } from "../../provider/src/cli/preview.js";
 import {
   advertiser as advertiserKind,
   conversionEvent,

@@ -1,0 +1,234 @@
+/**
+ * Reads the output of `pulumi preview --json`. A set's events are listed one by one, by the decisions of `plan/`, as in an
+ * `up`. (Measured with engine 3.259.0: a replacement is one step; an unknown value is a fixed text; unchanged resources are
+ * left out without `--show-sames`.)
+ */
+import { asRecord, jsonIn, listIn } from "../base/index.js";
+import {
+  advertiser,
+  asksToDelete,
+  KINDS,
+  type Kind,
+  ownerIn,
+  resourceOfType,
+} from "../kinds/index.js";
+import {
+  decideObjects,
+  isRemoved,
+  type PlannedObject,
+  shownAction,
+} from "../plan/index.js";
+import {
+  type ExportedObject,
+  inNaturalOrder,
+  keepingOption,
+  maskSecrets,
+  type Resource,
+  refIn,
+} from "../record/index.js";
+import {
+  knownOperations,
+  NAMESPACE,
+  readSettings,
+  type Settings,
+} from "../settings/index.js";
+import {
+  catalogIn,
+  isOfPlugin,
+  keyOfUrn,
+  kindOf,
+  MAY_BE_ADOPTED,
+  NOT_DELETED,
+  nameInUrn,
+  objectKey,
+  readDeclared,
+  readStored,
+  UNKNOWN,
+} from "../state/index.js";
+
+/** The text that engine 3.259 prints for a secret value. */
+export const SECRET_TEXT = "[secret]";
+
+interface Step {
+  op: string;
+  urn: string;
+  oldState?: Resource;
+  newState?: Resource | undefined;
+}
+
+export interface Diagnostic {
+  severity: string;
+  message: string;
+  urn?: string;
+}
+
+export interface ObjectChange extends PlannedObject {
+  kind: Kind;
+  ref: ExportedObject["ref"];
+}
+
+/**
+ * Pulumi prints steps and diagnostics in any order, so they are sorted.
+ * @returns `hidden`: the names of sets whose changes can't be shown, since their events are secret or not known yet.
+ */
+export function readPreview(text: string) {
+  const preview = asRecord(jsonIn(text) ?? previewOfEvents(text));
+  if (!Array.isArray(preview.steps ?? preview.diagnostics))
+    throw new Error("expected what `pulumi preview --json` prints, to its end");
+  // A preview holds the settings that the stack sets, and itself reports what is wrong with them.
+  const config = asRecord(preview.config) as Readonly<Record<string, string>>;
+  const { settings } = readSettings({
+    config: (key) => config[`${NAMESPACE}:${key}`],
+    environment: process.env,
+  });
+  // Resources that are only read (`.get`) have other operations, and are left out.
+  const steps = inNaturalOrder(listIn<Step>(preview.steps), ({ urn }) => urn)
+    .filter(({ op }) => ["create", "replace", "update", "delete", "same"].includes(op))
+    .map((step) => {
+      // A secret is like a value that is not known yet: nobody can tell from a preview whether it has changed.
+      const text = JSON.stringify(step.newState);
+      const hidden = text?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`);
+      return { ...step, newState: jsonIn(hidden) } as Step;
+    });
+  const hidden = steps.filter(({ op, newState: { type = "", inputs = {} } = {} }) => {
+    return op !== "same" && resourceOfType(type) && inputs.events === UNKNOWN;
+  });
+  const declared = Map.groupBy(
+    steps.filter(({ newState }) => newState),
+    catalogOf,
+  );
+  const planned = steps.flatMap((step) => {
+    return plannedIn(step, settings, declared.get(catalogOf(step)));
+  });
+  // An object that another resource adopts or keeps is shown with that resource, and not as leaving.
+  const holders = planned.filter(({ isDeclared, leaving, action }) => {
+    return action.do === "adopt" || (isDeclared && !leaving);
+  });
+  // An unresolved create has no id yet, and neither has a new object.
+  const staying = new Set(
+    holders.flatMap(({ kind, id, action }) => {
+      const { id: object } = { id, ...action };
+      return object === undefined ? [] : objectKey(kind.name, object);
+    }),
+  );
+  const isStaying = (kind: Kind, id = "") => staying.has(objectKey(kind.name, id));
+  const diagnostics = listIn<Diagnostic>(preview.diagnostics);
+  // As in a run: either front end knows its own resources, and only the classes know Outputs, which may adopt an object.
+  const owned = planned.filter(({ kind, id }) => isStaying(kind, id));
+  const owners = new Set(
+    owned.map(({ kind, ref, olds }) => `${isOfPlugin(ref)} ${ownerIn(kind, olds)}`),
+  );
+  const mayAdopt = KINDS.filter(({ unmanagedNotice }) =>
+    diagnostics.some(({ message }) =>
+      [unmanagedNotice, MAY_BE_ADOPTED].every((text) => message.includes(text)),
+    ),
+  );
+  // An object that the program only reads isn't deleted.
+  const read = new Set(
+    listIn<Step>(preview.steps).flatMap(({ op, newState: { type = "", id = "" } = {} }) => {
+      const of = resourceOfType(type);
+      return of && op.startsWith("read") ? objectKey(kindOf(of).name, id) : [];
+    }),
+  );
+  const told = diagnostics.map(({ message }) => message).join("\n");
+  const isHeld = ({ kind, ref, leaving }: ObjectChange) =>
+    told.includes(`${ref.label} (${leaving?.id}) ${NOT_DELETED}`) ||
+    read.has(objectKey(kind.name, leaving?.id ?? "")) ||
+    (kind === advertiser && owners.has(`${isOfPlugin(ref)} ${leaving?.id}`)) ||
+    (mayAdopt.includes(kind) && !isOfPlugin(ref));
+  return {
+    changes: planned.flatMap((each) => {
+      const { kind, id, isDeclared, leaving } = each;
+      if (shownAction(each) === "same" || (!isDeclared && isStaying(kind, id))) return [];
+      if (isStaying(kind, leaving?.id)) return { ...each, leaving: undefined };
+      if (!leaving?.isDeleted || !isHeld(each)) return each;
+      const kept = isRemoved(each) ? { action: { do: "retain" as const } } : {};
+      return { ...each, ...kept, leaving: { ...leaving, isDeleted: false } };
+    }),
+    hidden: hidden.map(({ urn }) => nameInUrn(urn)),
+    deletesNow: steps.filter(({ oldState, newState }) => {
+      return oldState && asksToDelete(newState?.inputs) && !asksToDelete(oldState.inputs);
+    }).length,
+    // Without what Pulumi's own log and the program print. A message may be several diagnostics of one resource.
+    diagnostics: inNaturalOrder(
+      diagnostics.filter(({ severity }) => !["debug", "info"].includes(severity)),
+      ({ urn = "" }) => urn,
+    ),
+  };
+}
+
+/**
+ * With `PULUMI_ENABLE_STREAMING_JSON_PREVIEW`, Pulumi prints one engine event a line, with secrets as in an exported
+ * stack. The summary is among the last.
+ * @returns the preview as it is otherwise; undefined if it isn't whole.
+ */
+function previewOfEvents(text: string) {
+  const events = text
+    .trim()
+    .split("\n")
+    .map((line) => asRecord(jsonIn(line)));
+  if (!events.some(({ summaryEvent }) => summaryEvent)) return undefined;
+  return {
+    config: events.map(({ preludeEvent }) => asRecord(preludeEvent).config).find(Boolean),
+    steps: events.flatMap(({ resourcePreEvent }) => {
+      const { metadata } = asRecord(resourcePreEvent);
+      const { op, urn, old, new: news } = maskSecrets(asRecord(metadata), SECRET_TEXT);
+      return metadata
+        ? { op, urn, oldState: old ?? undefined, newState: news ?? undefined }
+        : [];
+    }),
+    diagnostics: events.flatMap(({ diagnosticEvent }) => diagnosticEvent ?? []),
+  };
+}
+
+/** Names the catalog that declares a step's resource, or else the resource. */
+function catalogOf({ urn, oldState, newState }: Step) {
+  const resource = resourceOfType((newState ?? oldState)?.type ?? "");
+  return (resource && catalogIn(keyOfUrn(resource.name, urn))) ?? urn;
+}
+
+/**
+ * The changes to a resource's objects; empty for a resource of another package.
+ * @param inCatalog what the program still declares of the resource's catalog; by default what it declared before.
+ */
+function plannedIn(
+  step: Step,
+  settings: Settings,
+  inCatalog: readonly Step[] = [{ ...step, newState: step.oldState }],
+) {
+  const { op, urn, oldState, newState } = step;
+  const resource = resourceOfType((newState ?? oldState)?.type ?? "");
+  if (!resource) return [];
+  const isSet = "member" in resource;
+  // Only the engine's own options replace a set, which keeps its events.
+  const isReplacedSet = isSet && op === "replace";
+  const declared = readDeclared(resource, newState?.inputs);
+  if (!declared.events) return [];
+  const kind = kindOf(resource);
+  const can = knownOperations(kind, settings);
+  const olds = { ...oldState?.inputs, ...oldState?.outputs };
+  // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
+  const objects = decideObjects(kind, readStored(resource, oldState?.id, olds), declared, {
+    can,
+    fateOf: (id) => {
+      const asking = op === "delete" ? inCatalog : [step];
+      const isAsked = asking.some((each) => asksToDelete(each.newState?.inputs));
+      const isKept = isReplacedSet || [oldState, newState].some(keepingOption);
+      const isDue = isAsked && asksToDelete(olds) && !isKept;
+      return { id, isDeleted: isDue && Boolean(can.delete) };
+    },
+    override: (action) => {
+      const isKept = ["same", "replace", "update", "update state only"].includes(action.do);
+      if (op === "same" || (isKept && isReplacedSet)) return { do: "same" };
+      // The engine removes an unresolved create from the state without asking the provider.
+      if (op === "delete" && action.do === "blocked") return { do: "retain" };
+      if (isKept && op === "replace") return { do: "replace", perhaps: false };
+      // An update of a set says nothing about its members.
+      if (isSet || op !== "update" || action.do !== "replace") return action;
+      return { do: "update" };
+    },
+  });
+  return objects.map((object) => {
+    return { ...object, kind, ref: refIn(resource, urn, object.key) };
+  });
+}
