@@ -548,8 +548,9 @@ describe("CSV", () => {
 
   it("unknown headings are listed once, whatever separates them, with the known ones", () => {
     const listed =
-      '"Keey" (did you mean key?), "Valeu" (did you mean value?), "Preis", "Click window (days)" (write clickWindow, and the unit in each cell: 7d, 12h, 90min), "Value (EUR)" (did you mean value?), "view_window_days" (write viewWindow, and the unit in each cell: 7d, 12h, 90min)';
+      '"Keey" (did you mean key?), "Valeu" (did you mean value?), "Preis", "Click window (days)" (write clickWindow, and the unit in each cell: 7d, 12h, 90min), "Value (EUR)" (did you mean value?), "Value in EUR" (did you mean value?), "value EUR" (did you mean value?), "view_window_days" (write viewWindow, and the unit in each cell: 7d, 12h, 90min)';
     const headings = ["Keey", "Valeu", "Preis", "Click window (days)", "Value (EUR)"];
+    headings.push("Value in EUR", "value EUR");
     for (const separator of [",", ";", "\t", "|"]) {
       const text = [...headings, "view_window_days"].join(separator);
       expect(findingsIn("c.csv", `${text}\na\n`)).toEqual([

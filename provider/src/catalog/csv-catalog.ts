@@ -95,8 +95,9 @@ export function readCsvEvents(
 function describeUnknown(heading: string) {
   const known = BY_LETTERS.get(letters(heading));
   const window = WINDOWS.find((name) => letters(heading).startsWith(letters(name)));
-  // Without what is in brackets, often a unit.
-  const meant = nearest(heading.replace(/[([].*/, ""), BY_LETTERS.keys());
+  // Without what may be a unit.
+  const name = heading.replace(/[([].*| in .*| [A-Z]{3}$/, "");
+  const meant = nearest(name, BY_LETTERS.keys());
   let hint = meant && `(did you mean ${BY_LETTERS.get(meant)}?)`;
   if (window) hint = `(write ${window}, and the unit in each cell: 7d, 12h, 90min)`;
   if (known) hint = `(a second ${known})`;
