@@ -66,7 +66,7 @@ const rows: Row[] = [
   ],
   [
     "a replacement doesn't lose a policy's remediation",
-    "operations/plan-resource.ts",
+    "operations/check.ts",
     "if (planned && planned.remediated.length > 0)",
     "if (planned && planned.remediated.length > 99)",
     "sandbox/inputs",
@@ -146,7 +146,7 @@ const rows: Row[] = [
   ],
   [
     "an operation that sends a create again says so",
-    "operations/plan-resource.ts",
+    "operations/check.ts",
     "[MARKS]: isSending && (isNew || isSet) ? await keptMarks(plan) : undefined,",
     "[MARKS]: undefined,",
     "sandbox/record",
@@ -154,7 +154,7 @@ const rows: Row[] = [
   ],
   [
     "an incomplete set's inputs name the run that sends what is missing",
-    "operations/plan-resource.ts",
+    "operations/check.ts",
     "(isChanged || isSet)",
     "isChanged",
     "sandbox/record",
@@ -343,7 +343,7 @@ const rows: Row[] = [
   ],
   [
     "a former key that the state has beside the new one is an error",
-    "operations/plan-resource.ts",
+    "operations/check.ts",
     "    assertFormerKeys(plan);\n",
     "",
     "sandbox/former-names",

@@ -11,7 +11,7 @@ import { expecting } from "../../provider/src/rules/fields.js";
 import { validate } from "../../provider/src/rules/validate.js";
 import { UNKNOWN } from "../../provider/src/state/stored.js";
 
-/** As in `operations/plan-resource.ts`. */
+/** As in `plan/decide.ts`. */
 function holdsUnknown(value: unknown): boolean {
   if (value === UNKNOWN) return true;
   return (

@@ -1,5 +1,5 @@
 /**
- * The engine's `create`, `update` and `delete`. Makes a resource's objects as they are declared, each at most once;
+ * The engine's `create` and `update`. Makes a resource's objects as they are declared, each at most once;
  * then, only if all that succeeded, deletes the objects that have left a set; and writes the next state.
  */
 import { randomUUID } from "node:crypto";

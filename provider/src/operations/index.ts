@@ -3,11 +3,12 @@
  * preview and its `up` decide alike, and that everything that leaves the process is scrubbed.
  */
 export { createResource, updateResource } from "./apply.js";
+export { check, diffResource } from "./check.js";
 export { createRuntime } from "./create-runtime.js";
 export { deleteResource } from "./deletes.js";
 export { foundOtherwiseMessage } from "./messages.js";
 export { describeError, ResourceFailure } from "./outcome.js";
-export { check, diffResource, previewResource } from "./plan-resource.js";
+export { previewResource } from "./preview.js";
 export { type ReadResult, type RefreshAnswers, readResource } from "./refresh.js";
 export type { Change, Runtime, TellAt } from "./runtime.js";
 export { searchByMark } from "./search.js";

@@ -71,13 +71,13 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   ],
   [
     "a preview does not stop where the up does",
-    "operations/plan-resource.ts",
+    "operations/preview.ts",
     "await tellCreates(plan, mayChange);",
     "void mayChange;",
   ],
   [
     "a repeated run's create is another one than the interrupted run's",
-    "operations/plan-resource.ts",
+    "operations/check.ts",
     "if (earlier) marks.set(object.key, earlier.mark);",
     "",
   ],
