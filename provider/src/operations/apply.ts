@@ -27,7 +27,7 @@ import {
   secretArgumentsIn,
   writeStored,
 } from "../state/index.js";
-import { planOfCreate } from "./create.js";
+import { planOfCreate } from "./decide-create.js";
 import { deleteObjects } from "./deletes.js";
 import { createdAt, ObjectOperations } from "./execute.js";
 import { ObjectFates } from "./fates.js";

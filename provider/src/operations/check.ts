@@ -47,7 +47,7 @@ import {
   senderText,
   UNKNOWN,
 } from "../state/index.js";
-import { ownCreates } from "./create.js";
+import { ownCreates } from "./decide-create.js";
 import type { Checked } from "./deployment.js";
 import { awaitRecord } from "./end-of-run.js";
 import {

@@ -1,7 +1,7 @@
 /**
  * Sends one create, at most once over all runs. These promises hold whatever fails, and whenever the process is killed:
  * - C1. A create is sent only if no open create of the resource is known, from Pulumi's record or this machine's
- *   journals, and no open create of the same platform name and advertiser ({@link namesakeOf}); and only after the
+ *   journals, and no open create of the same platform name and advertiser (`namesakeOf`); and only after the
  *   create's own entry is on the disk.
  * - C2. An object that an earlier run made for the resource is taken over. An earlier create of unknown outcome is
  *   searched for by its mark, or stays unresolved; it is sent again only if a search proves that nothing was made.
@@ -18,41 +18,23 @@ import {
   AdvertisingError,
   ArgumentsError,
   BlockedCreateError,
-  hasValue,
-  isSameValue,
   NotSentError,
   OutcomeUnknownError,
   type Values,
   withoutUndefined,
 } from "../base/index.js";
-import { bodyOf, differencesIn, fingerprintOfBody, ownerIn } from "../kinds/index.js";
-import {
-  asUnresolved,
-  type CreateFacts,
-  type CreatePlan,
-  canSearch,
-  changeMessages,
-  contradictingArguments,
-  holdsUnknown,
-  type OpenCreate,
-  type OpenCreates,
-  planCreate,
-  sentAsOf,
-} from "../plan/index.js";
-import { accountIn, holdsSecret } from "../record/index.js";
+import { bodyOf, differencesIn, fingerprintOfBody } from "../kinds/index.js";
+import { canSearch, changeMessages, sentAsOf } from "../plan/index.js";
+import { accountIn } from "../record/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
   type CreateRecord,
   identifyingIn,
-  markIn,
   markOf,
   parseKey,
-  resourceKeyIn,
-  SENT_AS,
-  senderIn,
   type Unresolved,
 } from "../state/index.js";
-import { listersOf } from "./deployment.js";
+import { assertAccountOfOpen, differsFromSent, planOfCreate } from "./decide-create.js";
 import {
   foundDifferentNotice,
   namesakesMessage,
@@ -61,9 +43,7 @@ import {
   warnOfPlatform,
 } from "./messages.js";
 import {
-  assertSameAccount,
   describeDefect,
-  type NamedObject,
   type ObjectTask,
   type Outcome,
   type RunningTask,
@@ -71,9 +51,6 @@ import {
 } from "./outcome.js";
 import type { Runtime } from "./runtime.js";
 import { type FoundObject, searchByMark } from "./search.js";
-
-/** An object that may have to be created. */
-type NewObject = NamedObject & Pick<ObjectTask, "kind">;
 
 /**
  * Creates an object, at most once. @param ifNotMade what to do instead of sending a create again that a search has ruled
@@ -123,73 +100,6 @@ export async function createOnce(
         );
       return sendCreate(runtime, task);
   }
-}
-
-/**
- * The object that Pulumi's record has of a resource without the engine knowing it: after `pulumi cancel`, another run may
- * have gone on, and have saved it since this one began.
- */
-function savedMeanwhile(
-  { deployment, record, isSameAccount }: Runtime,
-  { kind, ref }: NewObject,
-): CreateFacts["saved"] {
-  const { id, resource, values } = record.arrived?.byKey.get(ref.key) ?? {};
-  if (!resource || id === undefined) return undefined;
-  const { urn, inputs = {}, outputs = {}, pendingReplacement } = resource;
-  if (urn !== ref.resourceUrn || pendingReplacement) return undefined;
-  const holder = deployment.holderOf(kind, id) ?? ref.key;
-  if (holder !== ref.key || deployment.deleted.has(kind, id)) return undefined;
-  if (!isSameAccount(accountIn(resource))) return undefined;
-  const isKnown = !holdsSecret(outputs) && outputs[SENT_AS] === undefined;
-  const body = isKnown && values ? fingerprintOfBody(kind, values) : "";
-  return {
-    id,
-    at: "",
-    mark: markIn(inputs, senderIn(inputs).run, ref.key, ref.member),
-    body,
-  };
-}
-
-/**
- * The open creates of an object's resource, also under its former keys. One that the state lists is this resource's only
- * if the engine gave this one that state.
- */
-export function ownCreates(
-  { deployment }: Runtime,
-  { ref, keys }: NamedObject,
-  open: OpenCreates,
-) {
-  const { stateName = "" } = deployment.checked(resourceKeyIn(ref.key));
-  return open.of(keys).filter((create) => {
-    return !create.isInState || listersOf(create).includes(stateName);
-  });
-}
-
-/** The decision about a create, from what this run knows. */
-export function planOfCreate(
-  runtime: Runtime,
-  object: NewObject,
-  open: OpenCreates,
-): CreatePlan {
-  const { kind, unresolved } = object;
-  const { deployment, record } = runtime;
-  const all = ownCreates(runtime, object, open);
-  const own = all.filter((each) => {
-    return runtime.isSameAccount(each.account) && !record.hasSeen(each);
-  });
-  // Under `up --replace`, only the record has the state.
-  const listed = own.find(({ isInState }) => isInState);
-  const plan = planCreate({
-    saved: savedMeanwhile(runtime, object),
-    own,
-    unresolved: unresolved ?? (listed && asUnresolved(listed)),
-    replaces: replacedBy(object),
-    can: knownOperations(kind, runtime.settings),
-    namesake: namesakeOf(runtime, object, { own: all, open }),
-    firstRefused: deployment.firstRefused,
-  });
-  if (plan.do === "refused") deployment.named.add(plan.namesake.mark);
-  return plan;
 }
 
 /** Searches for a create of unknown outcome. @returns undefined if it certainly wasn't carried out. */
@@ -301,23 +211,6 @@ function failAs(runtime: Runtime, key: string, outcome: Outcome) {
   return outcome;
 }
 
-/**
- * Whether the program's arguments have changed since the create was sent. If the fingerprint is unknown, only a known
- * name or argument that differs counts; "perhaps" if nothing secret is the reason, and the next run can set them all.
- */
-export function differsFromSent(
-  { settings }: Runtime,
-  { kind, values, secret }: Pick<ObjectTask, "kind" | "values" | "secret">,
-  made: CreateRecord,
-) {
-  if (made.body !== "")
-    return made.body === fingerprintOfBody(kind, values) ? undefined : "certainly";
-  const others = contradictingArguments(kind, values, made);
-  if (Object.keys(others).length > 0) return "certainly";
-  const canSetAll = secret.size === 0 && knownOperations(kind, settings).update;
-  if (canSetAll) return "perhaps";
-}
-
 async function sendCreate(runtime: Runtime, task: RunningTask) {
   const { kind, ref, values, secret, mark } = task;
   const { key, label } = ref;
@@ -419,58 +312,4 @@ function doubtFrom(error: unknown, label: string, sentAt?: string) {
   if (error instanceof AdvertisingError || sentAt === undefined) return undefined;
   // A defect in reading the response: sending the create again could make a second object.
   return `${label} was sent at ${sentAt}, and its response could not be classified. ${describeDefect(error)}`;
-}
-
-/**
- * @throws AccountMismatchError if the state has an object of another account, or an open create was sent to one: it must be
- * resolved there.
- */
-export function assertAccountOfOpen(
-  runtime: Runtime,
-  open: OpenCreates,
-  keys: readonly string[],
-) {
-  assertAccountOfState(runtime);
-  for (const { account, key, isDoubtful, isInState } of open.of(keys))
-    if (!isDoubtful && !isInState)
-      assertSameAccount(
-        runtime,
-        account,
-        `An interrupted run sent ${parseKey(key).label} (in no state yet)`,
-      );
-}
-
-/** @throws AccountMismatchError if the state has an object of another account. */
-export function assertAccountOfState(runtime: Runtime) {
-  const { resource, ref } = runtime.record.foreign ?? {};
-  assertSameAccount(runtime, accountIn(resource), `The state has ${ref?.label}`);
-}
-
-/**
- * The guard before every new POST: an open create of the same kind, platform name and advertiser may be this object
- * under another name. An open create whose own resource this run has checked does not count: that resource resolves it.
- */
-function namesakeOf(
-  runtime: Runtime,
-  { kind, values }: NewObject,
-  { own, open }: { own: readonly OpenCreate[]; open: OpenCreates },
-) {
-  const { deployment, record } = runtime;
-  const name = values[kind.nameProperty];
-  const owner = ownerIn(kind, values);
-  // A preview can't compare a name that isn't known yet.
-  if (typeof name !== "string" || holdsUnknown(name)) return undefined;
-  const isOver = (create: OpenCreate) =>
-    deployment.isDeclared(create.key) &&
-    (!create.isInState || deployment.hasLister(create));
-  return open.findNamed({ kind: kind.name, name }, isOver, (create) => {
-    const { id, account, isInState, args = {} } = create;
-    // An owner that is secret, or not known yet, may be any.
-    const then = ownerIn(kind, args);
-    const isSame = !hasValue(then) || holdsUnknown(owner) || isSameValue(then, owner);
-    if (!isSame || !runtime.isSameAccount(account) || own.includes(create)) return false;
-    if (isInState) return true;
-    if (id !== undefined && deployment.isClaimedOrAdopted(kind, id)) return false;
-    return !record.hasSeen(create);
-  });
 }

@@ -39,7 +39,7 @@ import {
   refOfUrn,
   resourceKeyIn,
 } from "../state/index.js";
-import { assertAccountOfState } from "./create.js";
+import { assertAccountOfState } from "./decide-create.js";
 import { LEFT_OUT, ObjectFates, withFate } from "./fates.js";
 import {
   alsoBelongsTo,

@@ -9,7 +9,7 @@ import {
   shownAction,
 } from "../plan/index.js";
 import { howToKeep, MAY_BE_ADOPTED, type ResourceRef } from "../state/index.js";
-import { assertAccountOfOpen, differsFromSent, planOfCreate } from "./create.js";
+import { assertAccountOfOpen, differsFromSent, planOfCreate } from "./decide-create.js";
 import { ObjectOperations } from "./execute.js";
 import { ObjectFates } from "./fates.js";
 import {

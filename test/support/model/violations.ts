@@ -96,7 +96,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   ],
   [
     "no guard by name",
-    "operations/create.ts",
+    "operations/decide-create.ts",
     "return open.findNamed(",
     "return (() => undefined)(",
   ],
