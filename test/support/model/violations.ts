@@ -29,7 +29,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   ],
   [
     "a refresh forgets a set's interrupted update",
-    "operations/refresh.ts",
+    "operations/answers.ts",
     "if (sent.length === 0) return undefined;",
     "if (sent.length >= 0) return undefined;",
   ],
@@ -53,7 +53,7 @@ const rows: readonly (readonly [what: string, file: string, from: string, to: st
   ],
   [
     "an answer about one is another's too",
-    "operations/refresh.ts",
+    "operations/answers.ts",
     "const object = outcomes[mark];",
     "const [object] = Object.values(outcomes);",
   ],
