@@ -101,7 +101,7 @@ export function planObjects(
 }
 
 /** The resource's own key, and those that it had by its aliases. */
-export function resourceKeys({
+function resourceKeys({
   ref,
   checked: { formerKeys = [] },
 }: Pick<Plan, "ref" | "checked">) {
