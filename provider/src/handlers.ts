@@ -9,7 +9,7 @@ import {
   conversionEventSet as conversionEventSetKind,
   kindsByName,
 } from "./kinds/index.js";
-import { createRuntime, type Runtime } from "./operations/index.js";
+import { createRuntime, endBySignals, type Runtime } from "./operations/index.js";
 import { watchEngine } from "./record/index.js";
 import { NAMESPACE } from "./settings/index.js";
 
@@ -30,8 +30,7 @@ function configure(config: Config) {
   silenceShown();
   // A killed engine leaves this process behind, so it ends itself.
   watchEngine(engine, () => void created.abandon().finally(() => process.exit(1)));
-  // The engine ends this process with SIGINT, after it has saved the state.
-  process.once("SIGINT", () => void created.close().finally(() => process.exit(0)));
+  endBySignals(() => created);
 }
 
 function configured() {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { Sandbox } from "../../provider/src/sandbox/index.js";
 import { upAndKillProvider, upAndSignal } from "../support/killing.js";
+import { throughPlugin } from "../support/plugin.js";
 import { answer, objectsOf, pendingCommand, recover, shopOf } from "../support/recovery.js";
 import { newStack, type TestStack, useSandbox } from "../support/stack.js";
 
@@ -18,13 +19,13 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(2);
 }
 
-async function start(latencyMs: number) {
+async function start(latencyMs: number, programOf: typeof shopOf = shopOf) {
   const sandbox = await useSandbox({ latencyMs });
   const environment = {
     PULUMI_PARALLEL: String(PARALLEL),
     ADVERTISING_REQUEST_TIMEOUT_SECONDS: "4",
   };
-  return { sandbox, stack: await newStack(shopOf(EVENTS), { sandbox, environment }) };
+  return { sandbox, stack: await newStack(programOf(EVENTS), { sandbox, environment }) };
 }
 
 const namesOf = (sandbox: Sandbox) =>
@@ -109,6 +110,25 @@ it("one SIGTERM: what is in flight ends and is saved; twice, and the disk lost: 
     ),
   });
 });
+
+it.each([
+  ["SIGTERM", "classes", shopOf],
+  ["SIGINT", "plugin", (events: number) => throughPlugin(shopOf(events))],
+] as const)(
+  "%s to every process of a run of the %s: what is in flight ends and is saved",
+  async (signal, _, programOf) => {
+    const { sandbox, stack } = await start(LATENCY_MS, programOf);
+    const when = until(() => sandbox.creates >= SOME);
+    const { code, output } = await upAndSignal(stack, [{ when, signal }], "tree");
+    expect(code, output).not.toBe(0);
+    expect(sandbox.creates).toBeLessThan(EVENTS);
+    await stack.loseDisk();
+    expect(await pendingOperations(stack)).toEqual([]);
+    expect(Object.keys(await stack.ids()).toSorted()).toEqual(namesOf(sandbox).toSorted());
+    expect((await stack.up()).code).toBe(0);
+    expect([namesOf(sandbox).length, sandbox.creates]).toEqual([EVENTS + 1, EVENTS + 1]);
+  },
+);
 
 it("the provider process dies: the engine takes its creates for failed, the journal knows of them", async () => {
   const { sandbox, stack } = await start(0);

@@ -208,7 +208,7 @@ it.each(["default", undefined])(
     const now = event.newRun(DELETES_ONLY);
     await now.runtime.record.state();
     event.saved.trouble = "lagging";
-    now.runtime.work.stop("this run was cancelled");
+    now.runtime.work.cancel();
     expect(await runProgram(now, [[event, undefined]])).toEqual([
       undefined,
       expect.stringContaining("Not sent: this run was cancelled"),
@@ -231,7 +231,7 @@ it("what leaves is named at the end of an up, when Pulumi has cancelled the plug
     [event, undefined],
   ];
   expect(await runProgram(now, program)).toEqual([undefined, undefined]);
-  now.runtime.work.stop("this run was cancelled");
+  now.runtime.work.cancel();
   await now.close();
   expect(wordsOf(now)).toContain("`buy` is no longer in the program");
   expect(sandbox.deletes).toBe(0);

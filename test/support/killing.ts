@@ -9,8 +9,11 @@ import type { RunResult, TestStack } from "./stack.js";
 /** `tree`: every process of the run at once, as when a machine dies. `engine`: only Pulumi's own; its plugins go on. */
 export type Victims = "tree" | "engine";
 
-/** The processes that get a signal: Pulumi's own, or also all that it started, as from a terminal. */
-export type Target = "process" | "group";
+/**
+ * The processes that get a signal: Pulumi's own; or also those of its group, as from a terminal; or all that it started,
+ * plugins included, as from a service manager.
+ */
+export type Target = "process" | "group" | "tree";
 
 /** What a run needs of its stack. */
 type Startable = Pick<TestStack, "programFolder" | "environment">;
@@ -49,7 +52,9 @@ export async function upAndSignal(
   const { pid, ended } = startUp(stack);
   for (const { when, signal } of signals) {
     await Promise.race([when, ended]);
-    kill(target === "group" ? -pid : pid, signal);
+    const others = target === "tree" ? sessionOf(pid) : [];
+    for (const each of new Set([target === "group" ? -pid : pid, ...others]))
+      kill(each, signal);
   }
   return ended;
 }

@@ -3,12 +3,12 @@
 import { describe, expect, it, vi } from "vitest";
 import { OutcomeUnknownError, RefusedError } from "../../provider/src/base/index.js";
 import { silenceShown } from "../../provider/src/dynamic/provider.js";
+import type { RefreshAnswers } from "../../provider/src/journal/index.js";
 import {
   conversionEvent,
   fingerprintOfBody,
   providerReference,
 } from "../../provider/src/kinds/index.js";
-import type { RefreshAnswers } from "../../provider/src/operations/index.js";
 import type { Runtime } from "../../provider/src/operations/runtime.js";
 import {
   identityText,

@@ -1,11 +1,18 @@
 /** What `pending` does with answers: which refresh it asks Pulumi for, what a journal keeps, and what `--clear` refuses. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { pendingCommand } from "../../provider/src/cli/pending.js";
-import { type JournalLine, readJournal } from "../../provider/src/journal/index.js";
+import { systemDisk } from "../../provider/src/files/index.js";
+import {
+  type JournalLine,
+  passAnswers,
+  readAnswers,
+  readJournal,
+} from "../../provider/src/journal/index.js";
 import type { Resource } from "../../provider/src/record/export.js";
 import { markOf } from "../../provider/src/state/index.js";
+import { newFolder } from "../support/folder.js";
 import { EVENT, senderOf, storedEvent, storedSet, urnOf } from "../support/stored.js";
 import { printed, RUN, refreshesIn, type Surroundings } from "./messages/printed.js";
 
@@ -59,6 +66,28 @@ function journalsIn(folder: string) {
     ),
   );
 }
+
+it("thousands of answers fit no variable: a private file has them, until the refresh has ended", async () => {
+  const folder = newFolder();
+  vi.stubEnv("XDG_STATE_HOME", folder);
+  const all = Array.from({ length: 5000 }, (_, at) => [markOf(RUN, String(at)), ""]);
+  for (const outcomes of [all, all.slice(0, 5)].map((some) => Object.fromEntries(some))) {
+    const answers = { outcomes, carrier: "7" };
+    const seen = await passAnswers(answers, async (environment) => {
+      expect(String(environment.ADVERTISING_ANSWERS).length).toBeLessThan(30_000);
+      return readAnswers(environment, systemDisk);
+    });
+    expect(seen).toEqual(answers);
+    expect(readdirSync(folder, { recursive: true })).not.toContainEqual(
+      expect.stringContaining("answers"),
+    );
+  }
+  const failing = passAnswers({ outcomes: Object.fromEntries(all), carrier: "" }, () =>
+    Promise.reject(new Error("no")),
+  );
+  await expect(failing).rejects.toThrow("no");
+  expect(readdirSync(join(folder, "pulumi-advertising"))).toEqual([]);
+});
 
 describe("a listing", () => {
   it("writes nothing, and asks for no refresh; the exit code says whether something is open", async () => {

@@ -11,6 +11,8 @@ import {
   awaitEnd,
   findJournals,
   journalErrorFrom,
+  passAnswers,
+  type RefreshAnswers,
   readFound,
   readJournal,
   rewriteJournals,
@@ -18,7 +20,6 @@ import {
   writeAnswers,
 } from "../journal/index.js";
 import { kindsByName, resourceOfType } from "../kinds/index.js";
-import type { RefreshAnswers } from "../operations/index.js";
 import { startOf } from "../plan/index.js";
 import { type Resource, savedStateOf, stackNamesIn } from "../record/index.js";
 import {
@@ -149,7 +150,6 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
   // Also if no resource has to be changed: Pulumi refuses it while a run is going on.
   if (urns.size === 0) urns.add(rootOf(resources));
   const answers: RefreshAnswers = { outcomes, carrier: carrier?.id ?? "" };
-  const environment = { ADVERTISING_ANSWERS: JSON.stringify(answers) };
   // The state may have their set no more: then this machine's journal asks from now on, and keeps the answer.
   const left = updates.filter((each) => holderOf(each) === undefined);
   const start = await keepHere(
@@ -157,7 +157,9 @@ async function execute(all: readonly Answer[], before: StackCreates, choice: Sta
     before,
     choice,
   );
-  await refresh([...urns], environment, choice).catch(({ message }: Error) => {
+  await passAnswers(answers, (environment) =>
+    refresh([...urns], environment, choice),
+  ).catch(({ message }: Error) => {
     const names = all.map(({ create }) => create.ref.shownName);
     throw new Error(`not resolved: ${enumerate(names, MAX_LISTED)}: ${message}`);
   });

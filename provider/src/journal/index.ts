@@ -7,3 +7,4 @@ export * from "./journal.js";
 export * from "./journal-entry.js";
 export * from "./journal-file.js";
 export * from "./places.js";
+export * from "./refresh-answers.js";

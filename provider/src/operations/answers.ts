@@ -1,5 +1,6 @@
 /** Answers about creates of unknown outcome, as `pending` passes them to a refresh, which saves them in the state. */
 import { ArgumentsError, isoNow, type Values, withoutUndefined } from "../base/index.js";
+import type { RefreshAnswers } from "../journal/index.js";
 import {
   argumentsFrom,
   asksToDelete,
@@ -32,15 +33,6 @@ import {
   unknownSendingNotice,
 } from "./messages.js";
 import type { Runtime } from "./runtime.js";
-
-/**
- * The answers that `pending` passes to a refresh, by mark: the object (`objectKey`), or an empty text. `carrier`: the id of
- * the resource that keeps the answers about creates that no resource has.
- */
-export interface RefreshAnswers {
-  outcomes: Readonly<Record<string, string>>;
-  carrier: string;
-}
 
 /**
  * Compares the objects that were answered with what was sent, if a read is known: a wrong one would be managed from then

@@ -79,7 +79,7 @@ export async function createResource(
   const plan = await withReplaced(
     await withOpenCreates(planObjects(resource, runtime, ref, change)),
   );
-  const done = await applyPlan(plan);
+  const done = await runtime.work.hold(applyPlan(plan));
   if ("member" in resource) {
     // The set's own id means nothing to the platform.
     const id = `set-${randomUUID()}`;
@@ -100,7 +100,7 @@ export async function updateResource(
   change: Change,
 ) {
   const plan = await withOpenCreates(planObjects(resource, runtime, ref, change));
-  const done = await applyPlan(plan);
+  const done = await runtime.work.hold(applyPlan(plan));
   if ("member" in resource) return setOutputs(plan, done, change.id);
   return singleOutputs(plan, done).outs;
 }

@@ -1,7 +1,7 @@
 /** Begins a deployment's {@link Runtime} in the provider process. */
 import { hash, randomBytes } from "node:crypto";
 import { hostname } from "node:os";
-import { asRecord, jsonIn, SettingsError } from "../base/index.js";
+import { SettingsError } from "../base/index.js";
 import { Client, secretsIn, systemDependencies } from "../client/index.js";
 import { type Disk, stateFolder, systemDisk } from "../files/index.js";
 import {
@@ -9,6 +9,7 @@ import {
   EngineNotes,
   fullStackName,
   Journal,
+  readAnswers,
   setPrintedStack,
   stackPlace,
 } from "../journal/index.js";
@@ -150,7 +151,7 @@ export function createRuntime(
     clock,
     record,
     command: pulumi.command,
-    answers: asRecord(jsonIn(environment.ADVERTISING_ANSWERS)),
+    answers: readAnswers(environment, disk),
     begin({ identity }, isOfProgram = false) {
       if (isOfProgram) ofProgram = stackOf(identity);
       else if (stack !== undefined) return;

@@ -85,21 +85,35 @@ export class Work {
   /** @throws NotSentError once nothing new may begin. */
   readonly assertGoesOn = () => this.#stopped.signal.throwIfAborted();
 
-  /** Begins nothing more; what is in flight goes on. @param why a clause. */
-  stop(why: string) {
+  /** Somebody cancels the run: what is in flight goes on, and nothing new begins. */
+  cancel() {
+    this.#stop("this run was cancelled");
+  }
+
+  /** @param why a clause. */
+  #stop(why: string) {
     this.#stopped.abort(new NotSentError(`Not sent: ${why}. Run this again.`));
   }
 
-  async track<T>(work: () => Promise<T>) {
+  track<T>(work: () => Promise<T>) {
     this.assertGoesOn();
-    const promise = work();
-    this.#running.add(promise);
-    return promise.finally(() => this.#running.delete(promise));
+    return this.hold(work());
+  }
+
+  /** Counts a call of the engine, which also waits for what has ended before, as work in progress. */
+  hold<T>(call: Promise<T>) {
+    this.#running.add(call);
+    return call.finally(() => this.#running.delete(call));
+  }
+
+  /** Whether anything is in progress whose outcome the engine needs. */
+  get isBusy() {
+    return this.#running.size > 0;
   }
 
   /** The engine is gone: nothing would receive a result. Resolves when work in progress has ended. */
   async end() {
-    this.stop("Pulumi's engine has ended");
+    this.#stop("Pulumi's engine has ended");
     await Promise.allSettled(this.#running);
   }
 }

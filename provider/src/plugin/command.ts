@@ -1,5 +1,6 @@
 /** The executable `pulumi-resource-advertising`: Pulumi's engine starts it with its own address, and reads its port. */
 import { versionProblem } from "../base/index.js";
+import { endBySignals } from "../operations/index.js";
 import { watchEngine } from "../record/index.js";
 import { AdvertisingPlugin } from "./provider.js";
 import { serve } from "./server.js";
@@ -16,8 +17,7 @@ async function serveEngine() {
   const [, , engine] = process.argv;
   if (engine !== undefined) attach(engine, () => process.exit(1));
   const port = await serve(plugin, attach);
-  // The engine ends the process with this signal, after it has saved the state.
-  process.once("SIGINT", () => void plugin.close().finally(() => process.exit(0)));
+  endBySignals(() => plugin.run);
   process.stdout.write(`${port}\n`);
 }
 

@@ -277,12 +277,12 @@ export class AdvertisingPlugin {
 
   /** Called when somebody cancels the run, and at the end of every run: what is in flight ends, and nothing new begins. */
   cancel() {
-    this.#runtime?.work.stop("this run was cancelled");
+    this.#runtime?.work.cancel();
   }
 
-  /** Called when the engine ends the process. */
-  async close() {
-    await this.#runtime?.close();
+  /** The run, once the engine has begun one. */
+  get run() {
+    return this.#runtime;
   }
 
   /** Called when the engine is gone. */

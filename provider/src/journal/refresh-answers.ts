@@ -1,0 +1,45 @@
+/** Answers about creates of unknown outcome, on their way from `pending` to the providers of the refresh that it runs. */
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { asRecord, jsonIn } from "../base/index.js";
+import {
+  type Disk,
+  readPrivate,
+  replacePrivate,
+  stateFolder,
+  systemDisk,
+} from "../files/index.js";
+
+/**
+ * The answers that `pending` passes to a refresh, by mark: the object (`objectKey`), or an empty text. `carrier`: the id of
+ * the resource that keeps the answers about creates that no resource has.
+ */
+export interface RefreshAnswers {
+  outcomes: Readonly<Record<string, string>>;
+  carrier: string;
+}
+
+const VARIABLE = "ADVERTISING_ANSWERS";
+/** One variable may have 32,767 characters on Windows, and 128 KiB on Linux. */
+const MAX_CHARACTERS = 30_000;
+
+/** Hands answers to the providers of a Pulumi command: in a variable, or in a file that it names. */
+export async function passAnswers<T>(
+  answers: RefreshAnswers,
+  command: (environment: NodeJS.ProcessEnv) => Promise<T>,
+  disk = systemDisk,
+) {
+  const text = JSON.stringify(answers);
+  if (text.length <= MAX_CHARACTERS) return command({ [VARIABLE]: text });
+  const path = join(stateFolder(), `answers.${randomUUID()}.json`);
+  replacePrivate(path, text, disk);
+  return command({ [VARIABLE]: FILE + path }).finally(() => disk.rmSync(path));
+}
+
+const FILE = "file:";
+
+export function readAnswers({ [VARIABLE]: passed = "" }: NodeJS.ProcessEnv, disk: Disk) {
+  const isFile = passed.startsWith(FILE);
+  const text = isFile ? readPrivate(passed.slice(FILE.length), disk) : passed;
+  return asRecord(jsonIn(text));
+}
