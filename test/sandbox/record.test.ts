@@ -1552,6 +1552,34 @@ describe.each(["a single event", "a set"] as const)(
   },
 );
 
+it("an `up` through the plugin without a set whose update was killed: it stops with the commands, and the state keeps the set", async () => {
+  const sandbox = await operatedSandbox();
+  const on = (folder: string) =>
+    Object.assign(new SetEngine(sandbox, folder, "e"), { plugin: "default" });
+  const a = { eventName: "A", value: 1 };
+  await on(newFolder()).up({ advertiserId: 1, events: { a } });
+  await on(newFolder()).upAndKill({ advertiserId: 1, events: { a, k: E } });
+  expect(sandbox.eventPosts).toBe(2);
+  const there = newFolder();
+  const { state } = on(there);
+  const options = { engineId: "engine" } as const;
+  // Before Pulumi saves.
+  const preview = on(there).newRun(options);
+  await preview.runtime.record.state();
+  await preview.close();
+  const run = on(there).newRun(options);
+  const leaving = Promise.all(
+    on(there)
+      .leave(run)
+      .map((work) => work()),
+  );
+  await expect(leaving).rejects.toThrow(
+    /Look in the account for.*pending --created 'e\/k=.*Pulumi would forget/s,
+  );
+  await run.close();
+  expect(on(there).state).toEqual(state);
+});
+
 describe("an `up` that Pulumi has saved for another package before this one reads the record", () => {
   const engineId = "4711 1";
 

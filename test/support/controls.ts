@@ -75,8 +75,8 @@ const rows: Row[] = [
   [
     "an unresolved create doesn't leave the state",
     "operations/deletes.ts",
-    "throw new BlockedCreateError(forgottenMessage(objects));",
-    "void objects;",
+    "throw new BlockedCreateError(forgottenMessage(open));",
+    "void open;",
     "sandbox/resolve-first",
     "through the plugin, an unresolved create stays in the state",
   ],

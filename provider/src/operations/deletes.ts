@@ -11,6 +11,7 @@ import {
   type Values,
 } from "../base/index.js";
 import { type AnyKind, resourceOfType } from "../kinds/index.js";
+import { asUnresolved } from "../plan/index.js";
 import { accountIn, isSecret, providerIn, type Resource } from "../record/index.js";
 import {
   CREATED,
@@ -19,9 +20,11 @@ import {
   memberLabel,
   objectKey,
   objectRef,
+  parseKey,
   type ResourceRef,
   readStored,
   refOfUrn,
+  resourceKeyIn,
   SINGLE,
   type StoredSet,
 } from "../state/index.js";
@@ -36,6 +39,7 @@ import {
   tooEarlyNotice,
 } from "./messages.js";
 import { assertSameAccount, type FailedDelete, toAdvertisingError } from "./outcome.js";
+import type { RunRecord } from "./run-record.js";
 import type { Runtime } from "./runtime.js";
 
 interface DeleteTarget extends Target {
@@ -89,26 +93,43 @@ export async function deleteResource(
   if (ref) new ObjectFates(operations.kind, runtime).tellFormerlyLeft(ref, left);
 }
 
-/** @throws BlockedCreateError if only this resource lists a create of unknown outcome, also after this run. */
+/** @throws BlockedCreateError if nothing would list a create of unknown outcome any more once this resource has left. */
 async function assertResolved(
   { deployment, record }: Runtime,
   ref: ResourceRef,
   id: string,
   unresolved: StoredSet["unresolved"],
 ) {
-  if (unresolved.size === 0) return;
+  const { all } = await record.open();
+  const sent = all.filter((each) => {
+    const isOwn = resourceKeyIn(each.key) === ref.key && record.willForget(each);
+    return isOwn && !record.hasSeen(each);
+  });
+  const listed = unresolved.size > 0 ? await listedOnlyIn(record, ref, id, unresolved) : [];
+  const open = [
+    ...sent.map((each) => ({ ref: parseKey(each.key), record: asUnresolved(each) })),
+    ...listed.map(([key, each]) => ({ ref: objectRef(ref, key), record: each })),
+  ];
+  if (open.length === 0) return;
+  for (const each of open) deployment.named.add(each.record.mark);
+  throw new BlockedCreateError(forgottenMessage(open));
+}
+
+/** The unresolved creates of a resource that no other one lists, also after this run. */
+async function listedOnlyIn(
+  record: RunRecord,
+  ref: ResourceRef,
+  id: string,
+  unresolved: StoredSet["unresolved"],
+) {
   const saved = await record.stateNow();
   // It was replaced, and before that its creates were resolved.
-  if (saved?.withId(id).some((each) => each.delete)) return;
-  const open = [...unresolved].filter(([, { mark }]) => {
+  if (saved?.withId(id).some((each) => each.delete)) return [];
+  return [...unresolved].filter(([, { mark }]) => {
     if (record.resolved.has(mark) || saved?.resolved.has(mark)) return false;
     const others = saved?.unresolved.get(mark) ?? [];
     return others.every(({ urn }) => urn === ref.resourceUrn);
   });
-  if (open.length === 0) return;
-  for (const [, { mark }] of open) deployment.named.add(mark);
-  const objects = open.map(([key, each]) => ({ ref: objectRef(ref, key), record: each }));
-  throw new BlockedCreateError(forgottenMessage(objects));
 }
 
 /** Whether a resource of the record is the one that the engine passes to a call, by its type, id and outputs. */

@@ -236,9 +236,13 @@ export class AdvertisingPlugin {
     runtime.begin(ref);
     if (!("member" in resource)) {
       const { all } = await record.open();
-      if (all.some(({ key }) => key === ref.key))
+      // An import's save drops interrupted updates from Pulumi's record.
+      const open = all.find((each) => {
+        return each.key === ref.key || (!isOfProgram(command) && record.willForget(each));
+      });
+      if (open)
         throw new BlockedCreateError(
-          `${label} can't be imported or read: an earlier run sent a create of it. Nothing was sent. First run:\n  ${inStack(`${COMMAND} pending`)}`,
+          `${label} can't be imported or read: an earlier run sent a create of ${parseKey(open.key).label}. Nothing was sent. First run:\n  ${inStack(`${COMMAND} pending`)}`,
         );
       const saved = await record.state();
       let holder = saved
