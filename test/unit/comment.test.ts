@@ -8,9 +8,13 @@ import {
   conversionEvent,
   type Kind,
 } from "../../provider/src/kinds/index.js";
-import { leavingNotice } from "../../provider/src/operations/messages.js";
+import {
+  leavingNotice,
+  notDeletedNotice,
+  replacedNotice,
+} from "../../provider/src/operations/messages.js";
 import { shownAction } from "../../provider/src/plan/index.js";
-import { MAY_BE_ADOPTED, parseKey, UNKNOWN } from "../../provider/src/state/index.js";
+import { refOfUrn, UNKNOWN } from "../../provider/src/state/index.js";
 import { EVENT, urnOf } from "../support/stored.js";
 
 type Values = Record<string, unknown>;
@@ -317,76 +321,111 @@ it("an object that another resource adopts is counted with that one, also if its
   expect(commentOn(steps.slice(0, 1), KNOWN)).toContain("Up to 1 object would be deleted");
 });
 
-describe("an object that a preview keeps isn't counted as deleted", () => {
+describe("an object that a preview's messages keep isn't counted as deleted", () => {
   const DELETES = { deletionPolicy: "delete" };
   const Z = urnOf("Advertiser", "z");
+  const EVENTS = urnOf("ConversionEventSet", "funnel");
   const advertiser = { delete: "DELETE rest/advertiser/{id}" };
-  const on = (steps: object[], messages: string[] = []) => {
-    const diagnostics = messages.map((message) => ({ severity: "info", message }));
-    const operations = JSON.stringify({ event: KNOWN, advertiser });
-    return unescaped(read({ steps, diagnostics }, { operations }).text);
-  };
-  const gone = deleting(remove(Z, "1", { advertiserName: "Z" }));
+  const why = "a reason";
+  const refAt = (urn: string) =>
+    refOfUrn(
+      urn.includes(":Advertiser::") ? "Advertiser" : "ConversionEvent",
+      urn,
+    ) as never;
+  const leaves = (kind: Kind, urn: string, id: string) =>
+    leavingNotice({ kind, ref: refAt(urn), name: "B" }, { id, isDeleted: false, why }).text;
+  const replaces = (kind: Kind, urn: string, id: string) =>
+    replacedNotice(kind, refAt(urn), { id, isDeleted: false, why }, "is replaced").text;
+  const stays = (label: string) => notDeletedNotice(label, why).text;
+  const gone = deleting(remove(Z, "6", { advertiserName: "Z" }));
   const replaced = deleting(
-    replace(Z, "1", { advertiserName: "Z" }, { advertiserName: "Z 2", ...DELETES }),
+    replace(Z, "6", { advertiserName: "Z" }, { advertiserName: "Z 2", ...DELETES }),
   );
-  const other = event("A", { advertiserId: 2 });
+  const entry = { eventName: "A", value: 1 };
+  const both = { advertiserId: 1, events: { a: entry, b: entry, c: entry }, ...DELETES };
+  const set = step("update", EVENTS, "set-x", both, {
+    ...both,
+    events: {},
+  });
+  const shrunk = {
+    ...set,
+    oldState: {
+      ...set.oldState,
+      outputs: { ...both, eventIds: { a: 6, b: 7, c: 9 } },
+    },
+  };
+  const event = deleting(C.gone);
 
-  it.each<[number, string, object[]]>([
+  it.each<[number, string, object, string, string?]>([
+    [1, "an advertiser: nothing says so", gone, ""],
+    [0, "an advertiser", gone, leaves(advertiserKind, Z, "6")],
+    [1, "an advertiser: it's an event", gone, leaves(conversionEvent, E("gone"), "6")],
+    [0, "an advertiser that is replaced", replaced, replaces(advertiserKind, Z, "6"), Z],
+    [1, "another one", replaced, replaces(advertiserKind, Z, "7"), Z],
+    [0, "an advertiser that another resource has", gone, stays('Advertiser "z" (6)')],
+    [0, "an event", event, leaves(conversionEvent, E("gone"), "6")],
     [
       0,
-      "an event belongs to it",
-      [gone, step("same", E("a"), "5", event("A"), event("A"))],
+      "an event, in a list",
+      event,
+      `warning: 2 more, not deleted: x (5), ConversionEvent "gone" (6)`,
     ],
     [
       0,
-      "an event belongs to it, of which only the state changes",
-      [gone, step("update", E("a"), "5", event("A"), { ...other, existingId: 5 })],
+      "an event, in another list",
+      event,
+      `1 more, no longer in the program, which stay live: ConversionEvent "gone" (6)`,
     ],
     [
       0,
-      "an event belongs to what is replaced",
-      [replaced, step("same", E("a"), "5", event("A"), event("A"))],
+      "a replaced event, in a list",
+      event,
+      `1 more, replaced, whose old objects stay live: ConversionEvent "gone" (6)`,
     ],
-    [1, "another advertiser's event", [gone, step("same", E("a"), "5", other, other)]],
-    [1, "its event leaves too", [gone, C.gone]],
-    [1, "its event is replaced", [gone, C.replaced]],
     [
       1,
-      "an event of the other form",
-      [gone, plugin(step("same", E("a"), "5", event("A"), event("A")))],
+      "an event: the list is about an advertiser",
+      event,
+      `1 more, not deleted: Advertiser "gone" (6)`,
     ],
-  ])("%i: %s", (deleted, _, steps) => {
-    const text = on(steps);
+    [
+      1,
+      "an event: the list is about deletes",
+      event,
+      `1 more, deleted on the platform by \`pulumi up\`: ConversionEvent "gone" (6)`,
+    ],
+    [
+      1,
+      "two of a set's events",
+      shrunk,
+      "Each old object (6–7) stays live and unmanaged.",
+      EVENTS,
+    ],
+    [
+      1,
+      "two of a set's events, with the plugin",
+      plugin(shrunk),
+      "Each old object (6, 7), unless another resource adopts it, stays live.",
+      String(plugin([EVENTS])),
+    ],
+    [3, "another set's", shrunk, "Each old object (6–7) stays live and unmanaged.", Z],
+  ])("%i: %s", (deleted, _, change, message, urn = "") => {
+    const operations = JSON.stringify({ event: KNOWN, advertiser });
+    const diagnostics = [{ severity: "info", message, urn }];
+    const text = unescaped(read({ steps: [change], diagnostics }, { operations }).text);
     expect(/Up to (\d+) objects? would be deleted/.exec(text)?.[1] ?? "0").toBe(
       `${deleted}`,
     );
-    const isListed = steps.includes(gone) && deleted > 0;
-    expect(text.includes("- delete: Advertiser")).toBe(isListed);
   });
 
-  const told = (kind: Kind) => {
-    const fate = { id: "6", isDeleted: false, why: MAY_BE_ADOPTED };
-    return leavingNotice(
-      { kind, ref: parseKey("ConversionEvent::gone") as never, name: "B" },
-      fate,
-    ).text;
-  };
-
-  it.each<[number, string, string[], object?]>([
-    [0, "another resource may adopt it", [told(conversionEvent)]],
-    [1, "nothing says so", []],
-    [1, "an advertiser may be adopted", [told(advertiserKind)]],
-    [
-      1,
-      "an event of the other form may be",
-      [told(conversionEvent)],
-      plugin(deleting(C.gone)),
-    ],
-  ])("%i: %s", (deleted, _, messages, leaves = deleting(C.gone)) => {
-    const text = on([leaves], messages);
-    expect(text.includes("1 to delete")).toBe(deleted > 0);
-    expect(text.includes("Up to 1 object would stay live")).toBe(deleted === 0);
+  it("an explicit provider's operations aren't among the steps: its deletes count as known", () => {
+    const provider = "urn:pulumi:dev::shop::pulumi:providers:advertising::ex::0";
+    const of = (own: string) => {
+      const { oldState, ...rest } = plugin(event);
+      return commentOn([{ ...rest, oldState: { ...oldState, provider: own } }]);
+    };
+    expect(of(provider)).toContain("1 to delete");
+    expect(of(provider.replace("::ex::", "::default_1_0_0::"))).not.toContain("to delete");
   });
 });
 
@@ -448,12 +487,11 @@ describe("a set can't take a single event's state, nor the other way round: only
   });
 });
 
-it("what the program only reads isn't counted as deleted", () => {
-  const removal = deleting(remove(E("c"), "6", event("B")));
-  const type = "pulumi-nodejs:dynamic/advertising:ConversionEvent";
-  const reader = { op: "read", urn: E("r"), newState: { type, id: "6" } };
-  expect(counted([removal], KNOWN)).toBe("1 delete");
-  expect(counted([removal, reader], KNOWN)).toBe("1 retain");
+it("a rename with another change says to undo that, too", () => {
+  const news = { ...event("B"), value: 2 };
+  expect(commentOn([create(E("new"), news), C.gone])).toMatch(
+    /To keep 6, add the alias .*, and undo its other changes unless an update is known\./,
+  );
 });
 
 it("a formerKey stays within its catalog and advertiser", () => {

@@ -101,6 +101,16 @@ export function idRanges(ids: readonly string[]) {
     .join(", ");
 }
 
+/** The ids that {@link idRanges} lists. */
+export function idsIn(ranges: string) {
+  return [...ranges.matchAll(/(\d+)(?:–(\d+))?/g)].flatMap(
+    ([, first = "", last = first]) => {
+      const length = Number(BigInt(last) - BigInt(first)) + 1;
+      return Array.from({ length }, (_, at) => String(BigInt(first) + BigInt(at)));
+    },
+  );
+}
+
 /** Compares texts as people count: `event-2` before `event-10`. For `toSorted`. */
 export const natural = new Intl.Collator("en", { numeric: true }).compare;
 

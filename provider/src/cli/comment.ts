@@ -139,7 +139,10 @@ function renamesAmong(changes: readonly ObjectChange[]) {
       id,
       ref: { key, shownName, resourceUrn: urn },
     } = from;
-    const cure = renameCure(ref, { key, id, isInState: true, urn }, code);
+    let cure = renameCure(ref, { key, id, isInState: true, urn }, code);
+    // An object that has taken over the state is replaced.
+    if (changesIn(kind, from.olds, values).names.length > 0)
+      cure += ", and undo its other changes unless an update is known";
     return [
       `- ${code(ref.shownName)} is new, and seems to be ${code(shownName)} (${id}), which leaves the state. To keep ${id}, ${cure}.`,
     ];
@@ -164,9 +167,7 @@ function changeLine({ kind, ref, ...object }: ObjectChange) {
 
 /** A message is shown once, with the names of its resources. */
 function messageLines(diagnostics: readonly Diagnostic[]) {
-  const byText = Map.groupBy(diagnostics, ({ message }) => {
-    return message.replace(/<\{%\w+%\}>|^(error|warning): /g, "").trim();
-  });
+  const byText = Map.groupBy(diagnostics, ({ message }) => message);
   return Array.from(byText, ([text, those]) => {
     const names = new Set(those.flatMap(({ urn }) => (urn ? nameInUrn(urn) : [])));
     const about = enumerate([...names].map(code), MAX_LISTED);

@@ -3,13 +3,12 @@
  * `up`. (Measured with engine 3.259.0: a replacement is one step; an unknown value is a fixed text; unchanged resources are
  * left out without `--show-sames`.)
  */
-import { asRecord, jsonIn, listIn } from "../base/index.js";
+import { asRecord, idsIn, jsonIn, listIn } from "../base/index.js";
 import {
   advertiser,
   asksToDelete,
-  KINDS,
+  conversionEvent,
   type Kind,
-  ownerIn,
   resourceOfType,
 } from "../kinds/index.js";
 import {
@@ -23,6 +22,7 @@ import {
   inNaturalOrder,
   keepingOption,
   maskSecrets,
+  providerIn,
   type Resource,
   refIn,
 } from "../record/index.js";
@@ -34,15 +34,15 @@ import {
 } from "../settings/index.js";
 import {
   catalogIn,
-  isOfPlugin,
+  DEFAULT_PROVIDER,
   keyOfUrn,
   kindOf,
-  MAY_BE_ADOPTED,
   NOT_DELETED,
   nameInUrn,
   objectKey,
   readDeclared,
   readStored,
+  typesIn,
   UNKNOWN,
 } from "../state/index.js";
 
@@ -90,9 +90,7 @@ export function readPreview(text: string) {
       const hidden = text?.replaceAll(`"${SECRET_TEXT}"`, `"${UNKNOWN}"`);
       return { ...step, newState: jsonIn(hidden) } as Step;
     });
-  const hidden = steps.filter(({ op, newState: { type = "", inputs = {} } = {} }) => {
-    return op !== "same" && resourceOfType(type) && inputs.events === UNKNOWN;
-  });
+  const hidden = steps.filter((each) => each.op !== "same" && isHidden(each));
   const declared = Map.groupBy(
     steps.filter(({ newState }) => newState),
     catalogOf,
@@ -112,42 +110,23 @@ export function readPreview(text: string) {
     }),
   );
   const isStaying = (kind: Kind, id = "") => staying.has(objectKey(kind.name, id));
-  const diagnostics = listIn<Diagnostic>(preview.diagnostics);
-  // As in a run: either front end knows its own resources, and only the classes know Outputs, which may adopt an object.
-  const owned = planned.filter(({ kind, id }) => isStaying(kind, id));
-  const owners = new Set(
-    owned.map(({ kind, ref, olds }) => `${isOfPlugin(ref)} ${ownerIn(kind, olds)}`),
-  );
-  const mayAdopt = KINDS.filter(({ unmanagedNotice }) =>
-    diagnostics.some(({ message }) =>
-      [unmanagedNotice, MAY_BE_ADOPTED].every((text) => message.includes(text)),
-    ),
-  );
-  // An object that the program only reads isn't deleted.
-  const read = new Set(
-    listIn<Step>(preview.steps).flatMap(({ op, newState: { type = "", id = "" } = {} }) => {
-      const of = resourceOfType(type);
-      return of && op.startsWith("read") ? objectKey(kindOf(of).name, id) : [];
-    }),
-  );
-  const told = diagnostics.map(({ message }) => message).join("\n");
-  const isHeld = ({ kind, ref, leaving }: ObjectChange) =>
-    told.includes(`${ref.label} (${leaving?.id}) ${NOT_DELETED}`) ||
-    read.has(objectKey(kind.name, leaving?.id ?? "")) ||
-    (kind === advertiser && owners.has(`${isOfPlugin(ref)} ${leaving?.id}`)) ||
-    (mayAdopt.includes(kind) && !isOfPlugin(ref));
+  const diagnostics = listIn<Diagnostic>(preview.diagnostics).map((each) => {
+    return { ...each, message: each.message.replace(MARKUP, "").trim() };
+  });
+  const kept = toldLive(diagnostics);
   return {
     changes: planned.flatMap((each) => {
       const { kind, id, isDeclared, leaving } = each;
       if (shownAction(each) === "same" || (!isDeclared && isStaying(kind, id))) return [];
       if (isStaying(kind, leaving?.id)) return { ...each, leaving: undefined };
-      if (!leaving?.isDeleted || !isHeld(each)) return each;
-      const kept = isRemoved(each) ? { action: { do: "retain" as const } } : {};
-      return { ...each, ...kept, leaving: { ...leaving, isDeleted: false } };
+      if (!leaving?.isDeleted || !kept.has(objectKey(kind.name, leaving.id))) return each;
+      const retained = isRemoved(each) ? { action: { do: "retain" as const } } : {};
+      return { ...each, ...retained, leaving: { ...leaving, isDeleted: false } };
     }),
     hidden: hidden.map(({ urn }) => nameInUrn(urn)),
     deletesNow: steps.filter(({ oldState, newState }) => {
-      return oldState && asksToDelete(newState?.inputs) && !asksToDelete(oldState.inputs);
+      const isAsked = asksToDelete(newState?.inputs) && !keepingOption(newState);
+      return oldState && isAsked && !asksToDelete(oldState.inputs);
     }).length,
     // Without what Pulumi's own log and the program print. A message may be several diagnostics of one resource.
     diagnostics: inNaturalOrder(
@@ -155,6 +134,46 @@ export function readPreview(text: string) {
       ({ urn = "" }) => urn,
     ),
   };
+}
+
+/** Whether a step of a set doesn't show its events, or their ids. */
+function isHidden({ oldState = { urn: "", type: "" }, newState = oldState }: Step) {
+  const isSecret = oldState.outputs?.eventIds === SECRET_TEXT;
+  const hides = isSecret || newState.inputs?.events === UNKNOWN;
+  return hides && resourceOfType(newState.type) !== undefined;
+}
+
+/** What Pulumi adds to a message. */
+const MARKUP = /<\{%\w+%\}>|^(error|warning): /g;
+/** Sentences and lists about objects that stay live. */
+const OWN_LIVE = /\bIts (\w+) (\d+) \("/;
+const OLD_LIVE =
+  /\b(?:Each|The) old object \(?([\d–, ]+)\)?(?:, unless [^.]*,)? stays live/;
+const NOT_DELETED_NOW = new RegExp(`^(.*\\)) ${NOT_DELETED}`);
+const LISTED_LIVE = /^\d+ more, (?:not deleted|[^:]*live): (.*)/;
+
+/** The objects of which a preview's messages say that they stay live: a provider knows more than Pulumi's steps show. */
+function toldLive(diagnostics: readonly Diagnostic[]) {
+  return new Set(
+    diagnostics.flatMap(({ message, urn = "" }) => {
+      const [, noun, own = ""] = OWN_LIVE.exec(message) ?? [];
+      const [, old = ""] = OLD_LIVE.exec(message) ?? [];
+      const [, list] = NOT_DELETED_NOW.exec(message) ?? LISTED_LIVE.exec(message) ?? [];
+      const named = list?.split(/(?<=\)), /) ?? [];
+      return [
+        ...objectKeysIn(noun === advertiser.noun, own),
+        ...objectKeysIn(/\bAdvertiser$/.test(typesIn(urn)), old),
+        ...named.flatMap((label) =>
+          objectKeysIn(label.startsWith(advertiser.name), /\d+\)$/.exec(label)?.[0] ?? ""),
+        ),
+      ];
+    }),
+  );
+}
+
+function objectKeysIn(isAdvertiser: boolean, ranges: string) {
+  const { name } = isAdvertiser ? advertiser : conversionEvent;
+  return idsIn(ranges).map((id) => objectKey(name, id));
 }
 
 /**
@@ -203,10 +222,13 @@ function plannedIn(
   // Only the engine's own options replace a set, which keeps its events.
   const isReplacedSet = isSet && op === "replace";
   const declared = readDeclared(resource, newState?.inputs);
-  if (!declared.events) return [];
+  if (!declared.events || isHidden(step)) return [];
   const kind = kindOf(resource);
   const can = knownOperations(kind, settings);
   const olds = { ...oldState?.inputs, ...oldState?.outputs };
+  // The settings of an explicit provider may not be among the steps. Then the messages say what stays live.
+  const provider = oldState && providerIn(oldState);
+  const hasDelete = can.delete || (provider ?? DEFAULT_PROVIDER) !== DEFAULT_PROVIDER;
   // The step takes precedence: the engine knows secrets, settings in the program's environment and `--replace`.
   const objects = decideObjects(kind, readStored(resource, oldState?.id, olds), declared, {
     can,
@@ -215,7 +237,7 @@ function plannedIn(
       const isAsked = asking.some((each) => asksToDelete(each.newState?.inputs));
       const isKept = isReplacedSet || [oldState, newState].some(keepingOption);
       const isDue = isAsked && asksToDelete(olds) && !isKept;
-      return { id, isDeleted: isDue && Boolean(can.delete) };
+      return { id, isDeleted: isDue && Boolean(hasDelete) };
     },
     override: (action) => {
       const isKept = ["same", "replace", "update", "update state only"].includes(action.do);

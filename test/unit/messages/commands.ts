@@ -89,6 +89,8 @@ const REMOVAL = step("delete", E("buy"), "6", event("Buy"));
 const STEPS = [
   step("create", E("new"), undefined, undefined, event("New")),
   step("create", E("bought"), undefined, undefined, event("Buy")),
+  step("create", E("paid"), undefined, undefined, event("Pay", { value: 2 })),
+  step("delete", E("pay"), "5", event("Pay")),
   REMOVAL,
   step("replace", E("lead"), "7", event("Lead"), event("Lead 2")),
   step("replace", E("view"), "8", event("View"), event("[secret]")),
@@ -259,7 +261,9 @@ export const commands: Examples = {
   },
   "report comment: a resource asks for deletes from now on": () => {
     const asking = event("Kept", { deletionPolicy: "delete" });
-    return comment({ steps: [step("update", E("kept"), "10", event("Kept"), asking)] });
+    const asked = step("update", E("kept"), "10", event("Kept"), asking);
+    if (asked.newState) asked.newState.retainOnDelete = false;
+    return comment({ steps: [asked] });
   },
   "report comment: from a terminal": async () => {
     const terminal = { isTTY: true } as typeof process.stdin;
