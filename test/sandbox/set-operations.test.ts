@@ -45,6 +45,23 @@ async function start(
   return { sandbox, folder, clock, engine, options, up, puts, deleted, live };
 }
 
+it("with --refresh, a member that is gone and no longer declared is only said to be gone", async () => {
+  const { sandbox, engine, options } = await start(eventOperations, true);
+  const run = engine.newRun(options);
+  await runProgram(run, [[engine, of({ a: A, b: B })]]);
+  await run.close();
+  sandbox.delete("event", 2);
+  const { id, inputs, outputs } = engine.state ?? expect.fail();
+  const refreshed = engine.newRun(options);
+  const { props } = await refreshed.set.read(id, outputs);
+  engine.state = { id, inputs, outputs: props as typeof outputs };
+  expect(await runProgram(refreshed, [[engine, of({ b: B })]])).toEqual([undefined]);
+  await refreshed.close();
+  expect(wordsOf(refreshed)).toMatch(/is no longer on the platform/);
+  expect(wordsOf(refreshed)).not.toMatch(/isn't deleted/);
+  expect([sandbox.deletes, sandbox.events.length]).toEqual([0, 1]);
+});
+
 it("members whose deletes find nothing stay, and the error names the way out, which works in one run", async () => {
   const { sandbox, engine, up } = await start({ delete: eventOperations.delete }, true);
   expect(await up(of({ a: A, b: B, c: C }))).toBeUndefined();

@@ -26,6 +26,8 @@ interface Saved extends Partial<SavedResource> {
   urn: string;
   aliases?: readonly string[];
   provider?: string | undefined;
+  /** The outputs that only Pulumi can read (`additionalSecretOutputs`). */
+  hides?: readonly string[];
   /** It was replaced, and awaits its removal. */
   isOld?: boolean;
   /** An old one's URN: `urn` is only its place then. */
@@ -141,16 +143,17 @@ export class SavedStack {
   }
 }
 
-function exportOf({ isOld, isRead, initError: _, inputs, outputs, ...rest }: Saved) {
+function exportOf({ isOld, isRead, hides = [], initError: _, ...saved }: Saved) {
+  const { inputs, outputs, ...rest } = saved;
   const { resourceUrn: urn = rest.urn, ...others } = rest;
   const [, , types = ""] = urn.split("::", 3);
   const secret = (inputs?.__secret ?? []) as string[];
-  const hidden = (values: Values | undefined) =>
+  const hidden = (values: Values | undefined, names: readonly string[] = []) =>
     values &&
     Object.fromEntries(
       Object.entries(values).map(([name, value]) => [
         name,
-        secret.includes(name) ? encrypted : value,
+        [...secret, ...names].includes(name) ? encrypted : value,
       ]),
     );
   return {
@@ -161,7 +164,7 @@ function exportOf({ isOld, isRead, initError: _, inputs, outputs, ...rest }: Sav
     ...(isOld && { delete: true }),
     ...(isRead === true && { external: true }),
     inputs: hidden(inputs),
-    outputs: hidden(outputs),
+    outputs: hidden(outputs, hides),
   };
 }
 

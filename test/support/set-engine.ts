@@ -82,6 +82,8 @@ abstract class Engine {
   backend: SavedStack | undefined;
   /** The plugin's provider, if it is not a dynamic resource. */
   plugin: string | undefined;
+  /** Pulumi's `additionalSecretOutputs`. */
+  hides: readonly string[] = [];
   /** What a policy makes of the checked inputs: of those of the first `check` only, as the engine does it. */
   remediate = (inputs: Values): Values => inputs;
   readonly #sandbox: Platform;
@@ -137,7 +139,8 @@ abstract class Engine {
 
   set state(state: SavedResource | undefined) {
     const provider = this.#provider;
-    this.saved.set(this.urn, state && { ...state, provider }, this.#formerUrns);
+    const { hides } = this;
+    this.saved.set(this.urn, state && { ...state, provider, hides }, this.#formerUrns);
   }
 
   newRun(options?: RunOptions): Run {

@@ -72,6 +72,12 @@ import {
 import { noteDeletes, tellPreview } from "./preview.js";
 import type { Change, Runtime } from "./runtime.js";
 
+/** The arguments that can't be secret, and why not. */
+const NEVER_SECRET = {
+  existingId: "the state, the journal and reports show ids",
+  deletionPolicy: "previews show what is deleted",
+};
+
 /**
  * Validates the arguments, notes which objects are declared, and returns all problems at once.
  * @param request `olds` are the inputs in the state, empty for a new resource.
@@ -124,10 +130,11 @@ export async function check(
   const wrong = [...claimConflicts(plan), ...cut(problemMessages(problems), MAX_PROBLEMS)];
   if (planned && planned.remediated.length > 0)
     wrong.push(remediatedMessage(ref, planned.remediated));
-  if (secret.has("existingId"))
-    wrong.push(
-      "existingId can't be secret: the state, the journal and reports show ids. Give a plain value, for example by pulumi.unsecret().",
-    );
+  for (const [name, why] of Object.entries(NEVER_SECRET))
+    if (secret.has(name))
+      wrong.push(
+        `${name} can't be secret: ${why}. Give a plain value, for example by pulumi.unsecret().`,
+      );
   const isChanged = Object.keys(values).some(
     (name) => !isDeepStrictEqual(values[name], olds[name]),
   );
@@ -226,6 +233,8 @@ export async function diffResource(
   // The engine also calls `diff` without a `check`: in a refresh (with the old inputs), and for dependents of a
   // replacement or a target. Then nothing is noted or shown, and no open create stops it.
   const isChecked = deployment.isChecked(ref.key);
+  // A policy may have changed it since.
+  if (isChecked) deployment.checked(ref.key).deletes = asksToDelete(news);
   let plan = planObjects(resource, runtime, ref, change);
   const isPreview = isChecked && deployment.isUp === false;
   if (isPreview) noteDeletes(plan);

@@ -44,6 +44,7 @@ import { LEFT_OUT, ObjectFates, withFate } from "./fates.js";
 import {
   alsoBelongsTo,
   formerNameMessage,
+  hiddenIdsNotice,
   LATE_RECORD,
   leavingNotice,
   leftOutMessage,
@@ -190,7 +191,8 @@ async function tellLeaving(
   const objects = objectsIn(leaving);
   for (const each of objects) {
     const { kind, ref, id, resource } = each;
-    if (id === undefined || deployment.staying.has(kind, id)) continue;
+    if (id === undefined || deployment.deleted.has(kind, id)) continue;
+    if (deployment.staying.has(kind, id)) continue;
     const fates = new ObjectFates(kind, runtime);
     // Another provider may have adopted it, in this run too, or the resource has another provider now.
     const [elsewhere] = fates.othersIn(now ?? saved, { id, ref });
@@ -217,13 +219,13 @@ async function tellLeaving(
       messages.warnEach(leavingNotice(each, fate, KEPT_BEFORE));
   }
   tellKept(runtime, objects);
-  for (const { type, urn, outputs = {} } of leaving) {
+  for (const resource of leaving) {
+    const { type, urn, outputs = {} } = resource;
     const of = resourceOfType(type);
     if (!of) continue;
-    new ObjectFates(kindOf(of), runtime).tellFormerlyLeft(
-      refIn(of, urn, undefined),
-      leftLiveIn(outputs),
-    );
+    const ref = refIn(of, urn, undefined);
+    if (saved.hiding.includes(resource)) messages.warnEach(hiddenIdsNotice(ref));
+    new ObjectFates(kindOf(of), runtime).tellFormerlyLeft(ref, leftLiveIn(outputs));
   }
 }
 
@@ -234,7 +236,8 @@ function tellKept(runtime: Runtime, objects: readonly ExportedObject[]) {
   const { deployment, record, messages } = runtime;
   for (const { kind, ref, id = "", resource } of objects) {
     const { key, label, member } = ref;
-    if (id === "" || deployment.holderOf(kind, id) !== undefined) continue;
+    const isGone = id === "" || deployment.deleted.has(kind, id);
+    if (isGone || deployment.holderOf(kind, id) !== undefined) continue;
     let why = new ObjectFates(kind, runtime).whyKept({ id, ref }, resource.outputs);
     if (deployment.isInProgram(key) && !record.hasSeen({ key, id, mark: "" })) {
       // The engine calls no `diff` for a set that its own options replace, and whose create takes over what it declares.

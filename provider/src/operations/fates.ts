@@ -3,20 +3,24 @@
  * the delete itself once more.
  */
 import type { Values } from "../base/index.js";
-import { asksToDelete, type Kind } from "../kinds/index.js";
+import { asksToDelete, conversionEvent, type Kind, ownerIn } from "../kinds/index.js";
 import { DISPLACED, type Fate } from "../plan/index.js";
 import {
   accountIn,
+  type ExportedObject,
   isOfProgram,
   isPartial,
+  isSecret,
   keepingOption,
   providerIn,
   type SavedState,
+  SECRET_VALUE,
 } from "../record/index.js";
 import { knownOperations } from "../settings/index.js";
 import {
   type LeftLive,
   MAY_BE_ADOPTED,
+  nameInUrn,
   type ObjectRef,
   objectKey,
   otherFormUrn,
@@ -73,9 +77,15 @@ export class ObjectFates {
     const isSingle = isProgram && ref?.resource === kind.name;
     const sameName = isSingle ? saved?.resourceAt(ref.resourceUrn) : undefined;
     if (sameName && providerIn(sameName) !== provider) return MOVES;
+    const [hiding] = saved?.hiding ?? [];
+    if (hiding && kind === conversionEvent)
+      return `nothing shows what ${nameInUrn(hiding.urn)} has: its eventIds are secret`;
     if (own?.length === 0) return "the state doesn't name its account";
     const unasked = this.#unaskedReason({ ref }, properties);
     if (unasked !== undefined) return unasked;
+    // Pulumi passes it to the delete in plain, but no preview can read it.
+    if (own?.some(({ resource: { outputs } }) => isSecret(outputs?.deletionPolicy)))
+      return "its deletionPolicy is secret in the state";
     const elsewhere = this.#holderElsewhere({ id, ref });
     if (elsewhere) return alsoBelongsTo([elsewhere.ref.key]);
     const { object } = deployment.checked(ref?.key ?? "").planned ?? {};
@@ -92,10 +102,11 @@ export class ObjectFates {
     // The state at the start has the owner on the platform, if only the state gets another one. What another provider
     // keeps, only its own process knows.
     const owned = record.arrived?.ownedBy(kind.name, id).find((each) => {
-      const isOther = isProgram && providerIn(each.resource) !== provider;
-      return isOther || deployment.isClaimedOrAdopted(each.kind, each.id ?? "");
+      if (isProgram && providerIn(each.resource) !== provider) return true;
+      if (each.id === undefined) return deployment.isInProgram(each.ref.key);
+      return deployment.isClaimedOrAdopted(each.kind, each.id);
     });
-    if (owned) return `${owned.ref.label} belongs to it`;
+    if (owned) return belongsTo(owned);
     // A set deletes before the run ends.
     const isOfSet = ref && ref.resource !== kind.name && deployment.isInProgram(ref.key);
     if (isOfSet && saved?.hasOtherProvider(provider, isSameAccount)) return OTHER_MAY_ADOPT;
@@ -151,6 +162,11 @@ export class ObjectFates {
     if (inState) return `the program no longer asks for it (${ASKED})`;
     return inProgram ? `the state doesn't ask for it yet (${ASKED})` : NOT_ASKED;
   }
+}
+
+function belongsTo({ kind, ref: { label }, values }: ExportedObject) {
+  if (ownerIn(kind, values) !== SECRET_VALUE) return `${label} belongs to it`;
+  return `${label} may belong to it: its advertiserId is secret`;
 }
 
 /** A reason why an object stays live, and what follows. */

@@ -328,7 +328,8 @@ export function replacedNotice(kind: Kind, ref: ResourceRef, leaving: Fate, then
   const old = `The old object ${id}${unlessAdopted(ref)}`;
   let fate = liveSentences(kind, old, [leaving]);
   if (isDeleted) fate = `${old} will be deleted on the platform (${ASKED}).`;
-  return notice("replaced", ref, `${ref.label} ${then}. ${fate}`, id);
+  const sort = isDeleted ? "replaced" : "replaced, whose old objects stay live";
+  return notice(sort, ref, `${ref.label} ${then}. ${fate}`, id);
 }
 
 /**
@@ -385,6 +386,15 @@ export function formerlyLeftNotice(
   const objects = count(left.length, "object");
   const text = `\`${printable(shownName)}\` left ${objects} live before: ${listed(those)}.`;
   return notice("that left objects live before", { label }, text);
+}
+
+/** About a set that leaves the state, which doesn't show its ids. */
+export function hiddenIdsNotice({
+  label,
+  shownName,
+}: Pick<ResourceRef, "label" | "shownName">) {
+  const text = `\`${printable(shownName)}\` is no longer in the program. Its eventIds are secret, so they aren't listed here: before the \`up\`, \`pulumi stack export --show-secrets\` shows them.`;
+  return notice("with secret ids", { label }, text);
 }
 
 /** At the end of a preview or an `up`: the record has not arrived. */

@@ -109,7 +109,7 @@ export interface ExportedObject {
   key: string;
   ref: ObjectRef;
   resource: Resource;
-  /** The arguments; a secret value is the text `(secret)`. */
+  /** The arguments; a secret value is {@link SECRET_VALUE}. */
   values: Values;
   /** The name on the platform. */
   name: string;
@@ -140,6 +140,9 @@ export function providerIn({ type, provider = "" }: Resource) {
   return providerAt(provider.replace(/::[^:]*$/, ""));
 }
 
+/** Stands for a secret value in {@link ExportedObject}. */
+export const SECRET_VALUE = "(secret)";
+
 /** The objects that these resources manage, in natural order. Resources that are only read (`.get`) are left out. */
 export function objectsIn(resources: readonly Resource[]) {
   const found = resources.filter(({ external }) => !external).flatMap(storedIn);
@@ -157,7 +160,7 @@ function storedIn(resource: Resource) {
   const of = resourceOfType(type);
   if (!of) return [];
   const kind = kindOf(of);
-  const shownOutputs = maskSecrets(outputs, "(secret)");
+  const shownOutputs = maskSecrets(outputs, SECRET_VALUE);
   const stored = readStored(of, resourceId, shownOutputs);
   // Planned as if declared, so that events are listed too whose ids are secret, and so not in `eventIds`.
   const objects = decideObjects(kind, stored, readDeclared(of, shownOutputs));

@@ -40,6 +40,7 @@ import {
   providerIn,
   type Resource,
   refIn,
+  SECRET_VALUE,
 } from "./export.js";
 
 const PLUGIN_PROVIDER = "pulumi:providers:advertising";
@@ -71,6 +72,8 @@ export interface SavedState extends ExportedStack, SavedCreates {
   byKey: ReadonlyMap<string, ExportedObject>;
   /** The current resource with this URN. */
   resourceAt(urn: string): Resource | undefined;
+  /** The current sets that hide which objects they have, since their ids are secret. */
+  hiding: readonly Resource[];
   /** The resources with this id in the state. */
   withId(id: string): readonly Resource[];
   /** The objects with this id, also those that were replaced and only await their removal. */
@@ -79,7 +82,7 @@ export interface SavedState extends ExportedStack, SavedCreates {
   holdersOf(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** Whether there is another provider for the same account: one of the plugin without resources may be for any. */
   hasOtherProvider(provider: string | undefined, isSameAccount: IsSameAccount): boolean;
-  /** The current objects that belong to this one. */
+  /** The current objects that belong to this one, or may: their advertiser is secret. */
   ownedBy(kind: Kind["name"], id: string): readonly ExportedObject[];
   /** The creates of all pending operations, the earliest operation's first. */
   sent: readonly ListedCreate[];
@@ -158,6 +161,7 @@ export function savedStateOf(
     byKey: new Map(objects.map((each) => [each.ref.key, each])),
     unresolved: Map.groupBy(unresolved, ({ mark }) => mark),
     resourceAt: (urn) => byName.get(urn),
+    hiding: current.filter(({ outputs = {} }) => holdsSecret(outputs.eventIds)),
     withId: (id) => byId.get(id) ?? [],
     allWith,
     holdersOf: (kind, id) => allWith(kind, id).filter(({ resource }) => !resource.delete),
@@ -167,7 +171,8 @@ export function savedStateOf(
           name !== (own ?? "") && (accounts.size === 0 || [...accounts].some(isSameAccount))
         );
       }),
-    ownedBy: (kind, id) => byOwner.get(objectKey(kind, id)) ?? [],
+    ownedBy: (kind, id) =>
+      [id, SECRET_VALUE].flatMap((each) => byOwner.get(objectKey(kind, each)) ?? []),
     hasObject: (kind, id, account) =>
       allWith(kind, id).some(({ resource }) =>
         mayBeSameAccount(account, accountIn(resource)),

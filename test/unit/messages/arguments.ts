@@ -74,7 +74,11 @@ async function checked(inputs: object) {
 
 export const args: Examples = {
   "a secret id": () =>
-    checked({ ...EVENT, existingId: 4711, [SECRET_ARGUMENTS]: ["existingId"] }),
+    checked({
+      ...EVENT,
+      existingId: 4711,
+      [SECRET_ARGUMENTS]: ["existingId", "deletionPolicy"],
+    }),
   "an event whose arguments are all wrong": () =>
     refused(
       () =>

@@ -237,6 +237,7 @@ export const operations: Examples = {
       { id: "7", at: AT, name: "Buy" },
       { id: "8", at: AT },
     ]).text,
+  "no longer in the program, with secret ids": () => tell.hiddenIdsNotice(funnel).text,
   "an interrupted update of a set that the run leaves out": () =>
     tell.leftOutMessage([purchase]),
   "an unresolved create that would leave the state": () =>

@@ -6,6 +6,7 @@ import type { Runtime } from "../../../provider/src/operations/runtime.js";
 import { objectKey, UNKNOWN } from "../../../provider/src/state/index.js";
 import { jsonAnswer } from "../../support/installation.js";
 import { WITNESS, withWitness } from "../../support/operated.js";
+import type { SavedResource } from "../../support/saved-stack.js";
 import {
   AdvertiserEngine,
   type EventEngine,
@@ -246,6 +247,19 @@ export const runs: Examples = {
     if (purchase.state) purchase.state.inputs.__sender = senderOf(IDENTITY);
     return leaving(purchase, newRun());
   },
+  "a delete that isn't sent: its deletionPolicy is secret": async () => {
+    const { purchase, newRun } = await deleted();
+    purchase.hides = ["deletionPolicy"];
+    purchase.state = { ...(purchase.state as SavedResource) };
+    return leaving(purchase, newRun());
+  },
+  "a delete that isn't sent: a set has secret ids": async () => {
+    const { purchase, newRun, set, known } = await deleted();
+    const funnel = set();
+    funnel.hides = ["eventIds"];
+    await funnel.up(events("buy"), known);
+    return leaving(purchase, newRun());
+  },
   "a delete that isn't sent: nobody asks for it": async () => {
     const { purchase, newRun } = await deleted();
     delete purchase.state?.outputs.deletionPolicy;
@@ -289,6 +303,20 @@ export const runs: Examples = {
     await acme.up({ advertiserName: "Acme" }, known);
     const advertiserId = acme.state?.id;
     await purchase.up({ ...PURCHASE, advertiserId }, known);
+    const now = acme.newRun(known);
+    await now.runtime.record.state();
+    now.runtime.deployment.claim(conversionEvent, String(purchase.state?.id), "");
+    return leaving(acme, now);
+  },
+  "a delete that isn't sent: an event's advertiser is secret": async () => {
+    const { purchase } = await deleted();
+    const acme = purchase.beside(AdvertiserEngine, "acme");
+    acme.declares = { deletes: true };
+    const operations = { advertiser: { delete: "DELETE rest/advertiser/{id}" } };
+    const known = { settings: { operations: JSON.stringify(operations) } };
+    await acme.up({ advertiserName: "Acme" }, known);
+    purchase.hides = ["advertiserId"];
+    await purchase.up(PURCHASE, known);
     const now = acme.newRun(known);
     await now.runtime.record.state();
     now.runtime.deployment.claim(conversionEvent, String(purchase.state?.id), "");
