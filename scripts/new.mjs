@@ -13,6 +13,7 @@ import { basename, delimiter, dirname, join, relative, resolve } from "node:path
 import {
   argumentsOf,
   ask,
+  calledFrom,
   inRoot,
   isAtLeast,
   isWindows,
@@ -33,8 +34,6 @@ Makes a Pulumi project in DIR from examples/starter or examples/starter-yaml, wi
 stack for the sandbox.`;
 const STACK = "dev";
 const PASSPHRASE = "sandbox";
-/** Where `npm run` was called. */
-const here = process.env.INIT_CWD ?? process.cwd();
 /** In the YAML project: the engine finds the plugin in the installed package. */
 const PLUGIN = `plugins:
   providers:
@@ -79,7 +78,7 @@ await runMain(async () => {
 function readArguments([given, language = "typescript", ...rest]) {
   if (!given || !Object.hasOwn(TEMPLATES, language) || rest.length > 0)
     throw new Problem(USAGE, 2);
-  const folder = resolve(here, given);
+  const folder = resolve(calledFrom, given);
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new Problem(`${folder} isn't empty. Name a new folder.`);
   if (!/^[\w.-]{1,100}$/.test(basename(folder)))
@@ -176,7 +175,7 @@ function showNext(folder, folders, own) {
     missing.length > 0 ? `\n  export PATH="${missing.join(delimiter)}:$PATH"` : "";
   console.log(`
 The project is ready. Its stack "${STACK}" uses the sandbox. Next:
-  cd ${relative(here, folder) || "."}${path}
+  cd ${relative(calledFrom, folder) || "."}${path}
   export PULUMI_BACKEND_URL="file://$PWD" PULUMI_CONFIG_PASSPHRASE=${PASSPHRASE}    the state stays in that folder
   pulumi preview                         sends nothing
   npx advertising-sandbox --port 8787    in a second terminal, before \`pulumi up\``);

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import {
   argumentsOf,
+  calledFrom,
   expectInstalled,
   inRoot,
   Problem,
@@ -11,11 +12,12 @@ import {
 } from "./lib/base.mjs";
 import { PLATFORMS } from "./release/executables.mjs";
 import { factsOf } from "./release/facts.mjs";
+import { expectReplaceable, replaceFolder } from "./release/folder.mjs";
 import { packPackage } from "./release/npm-package.mjs";
 import { writeReadme } from "./release/readme.mjs";
 import { checkSchema, schemaOf } from "./release/schema.mjs";
 import { packDotnet, packNode, packPython, writeGo } from "./release/sdks.mjs";
-import { writeSums } from "./release/sums.mjs";
+import { SUMS, writeSums } from "./release/sums.mjs";
 
 /**
  * Makes all that a release publishes, and checks it: `npm run release -- --out DIR`. For tests and other systems'
@@ -26,7 +28,8 @@ const USAGE = `Usage: npm run release -- [options]
 
 Makes all that a release publishes, and checks it.
 
-  --out DIR          where it's written, instead of what is there (default: release)
+  --out DIR          where it's written: a new folder, or one with an earlier release,
+                     which is replaced once all is made (default: release)
   --parts LIST       only these of ${PARTS.join()}
   --platforms LIST   the plugin's archives only for these of
                      ${Object.keys(PLATFORMS).join()}`;
@@ -41,13 +44,16 @@ await runMain(async () => {
   });
   const parts = chosen("parts", values.parts, PARTS);
   const platforms = chosen("platforms", values.platforms, Object.keys(PLATFORMS));
+  const folder = resolve(calledFrom, values.out);
+  expectReplaceable(folder);
   expectInstalled("rolldown");
   const { writeArchives } = await import("./release/archives.mjs");
-  const out = resolve(values.out);
+  mkdirSync(dirname(folder), { recursive: true });
+  const beside = mkdtempSync(`${folder}-`);
   const scratch = mkdtempSync(join(tmpdir(), "advertising-release-"));
   try {
-    rmSync(out, { recursive: true, force: true });
-    mkdirSync(out, { recursive: true });
+    const out = join(beside, "made");
+    mkdirSync(out);
     await compile();
     const facts = factsOf(process.env);
     const schema = schemaOf(facts);
@@ -66,9 +72,10 @@ await runMain(async () => {
     }
     writeReadme({ facts, out });
     writeSums(out);
-    console.log(`\n${readFileSync(join(out, "SHA256SUMS"), "utf8")}\nAll is in ${out}.`);
+    replaceFolder(folder, out, beside);
+    console.log(`\n${readFileSync(join(folder, SUMS), "utf8")}\nAll is in ${folder}.`);
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    for (const own of [beside, scratch]) rmSync(own, { recursive: true, force: true });
   }
 });
 

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { argumentsOf, inRoot, runMain } from "./lib/base.mjs";
+import { argumentsOf, calledFrom, inRoot, runMain } from "./lib/base.mjs";
 import { factsOf } from "./release/facts.mjs";
 import { schemaOf } from "./release/schema.mjs";
 import { writeSdks } from "./release/sdks.mjs";
@@ -11,5 +11,5 @@ Writes the SDKs of the plugin's schema, each language in its folder (default: sd
 await runMain(async () => {
   const { positionals } = argumentsOf(USAGE, { allowPositionals: true });
   const [folder = inRoot("sdks")] = positionals;
-  await writeSdks(schemaOf(factsOf(process.env)), resolve(folder));
+  await writeSdks(schemaOf(factsOf(process.env)), resolve(calledFrom, folder));
 });

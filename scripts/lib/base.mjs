@@ -11,6 +11,9 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** A path below the repository's root. */
 export const inRoot = (...parts) => join(root, ...parts);
 
+/** Where the command was called: npm starts scripts in the repository's root. */
+export const calledFrom = process.env.INIT_CWD ?? process.cwd();
+
 /**
  * What runs of ours keep (git-ignored): their stack, their Pulumi home, the sandbox's objects. Safe to delete at any
  * time. LOCAL_FOLDER names another place, for tests that must not touch the usual one.

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { inRoot, readJson } from "../lib/base.mjs";
 import { exampleOf, examplePath } from "../lib/examples.mjs";
 import { GO_MODULE } from "./facts.mjs";
+import { TITLE } from "./folder.mjs";
 
 const EXAMPLES = { python: "python", nodejs: "typescript", go: "go" };
 
@@ -68,7 +69,7 @@ export function writeReadme({ facts: { version }, out }) {
   const typescript = programIn("typescript").replace("advertising-sdk", "advertising");
   const installPlugin = `pulumi plugin install resource advertising ${version} \\
   --file "$release"/pulumi-resource-advertising-v${version}-linux-amd64.tar.gz`;
-  const text = `# pulumi-advertising ${version}
+  const text = `${TITLE}${version}
 
 Advertisers and conversion events of an advertising platform, for Pulumi. You need the Pulumi CLI ${pulumi} or later.
 \`sha256sum --check SHA256SUMS\` checks these files.

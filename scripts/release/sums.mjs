@@ -1,16 +1,22 @@
 /** SHA256SUMS of a folder's files, as `sha256sum --check` reads it. */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 
-export function writeSums(folder) {
-  const files = readdirSync(folder, { recursive: true })
-    .filter((file) => statSync(join(folder, file)).isFile())
+export const SUMS = "SHA256SUMS";
+
+/** @returns the paths of all files below a folder, with slashes, in order. */
+export function filesIn(folder) {
+  return readdirSync(folder, { recursive: true })
+    .filter((file) => !lstatSync(join(folder, file)).isDirectory())
     .map((file) => file.replaceAll(sep, "/"))
     .sort();
-  const lines = files.map((file) => {
+}
+
+export function writeSums(folder) {
+  const lines = filesIn(folder).map((file) => {
     const sum = createHash("sha256").update(readFileSync(join(folder, file)));
     return `${sum.digest("hex")}  ${file}\n`;
   });
-  writeFileSync(join(folder, "SHA256SUMS"), lines.join(""));
+  writeFileSync(join(folder, SUMS), lines.join(""));
 }

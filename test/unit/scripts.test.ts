@@ -1,9 +1,19 @@
 /** The scripts that people run: `--help` prints how, and a wrong option is one line above that. */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { filesIn } from "../../scripts/release/sums.mjs";
+import { newFolder } from "../support/folder.js";
 
 const scripts = resolve(import.meta.dirname, "../../scripts");
 
@@ -35,15 +45,21 @@ it.each(READERS)("%s with an unknown option", (script) => {
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-it("release and lint say what `npm start` has left out", () => {
-  const clone = mkdtempSync(join(tmpdir(), "clone-"));
-  onTestFinished(() => rmSync(clone, { recursive: true }));
+/** A copy of the repository in which scripts start, and no more. */
+function newClone() {
+  const clone = join(newFolder(), "clone");
   for (const path of ["scripts", "package.json", "provider/package.json"])
     cpSync(resolve(scripts, "..", path), join(clone, path), { recursive: true });
   const inClone = (name: string, ...args: string[]) => {
     const file = join(clone, "scripts", `${name}.mjs`);
-    return spawnSync(process.execPath, [file, ...args], { encoding: "utf8" });
+    const options = { cwd: clone, env: { ...process.env, INIT_CWD: clone } };
+    return spawnSync(process.execPath, [file, ...args], { encoding: "utf8", ...options });
   };
+  return { clone, inClone };
+}
+
+it("release and lint say what `npm start` has left out", () => {
+  const { inClone } = newClone();
   expect(inClone("release", "--help")).toMatchObject({ status: 0, stderr: "" });
   for (const [script, missing] of [
     ["release", "rolldown"],
@@ -53,4 +69,53 @@ it("release and lint say what `npm start` has left out", () => {
       status: 1,
       stderr: `\nThe package ${missing} isn't installed. Run \`npm run setup\` first.\n`,
     });
+});
+
+/** Writes an earlier release, made of these files, and the list of them. */
+function writeRelease(folder: string, ...files: string[]) {
+  mkdirSync(folder, { recursive: true });
+  for (const file of ["README.md", ...files])
+    writeFileSync(join(folder, file), "# pulumi-advertising 0.0.1\n");
+  const lines = ["README.md", ...files].map((file) => `0123456789abcdef  ${file}\n`);
+  writeFileSync(join(folder, "SHA256SUMS"), lines.join(""));
+}
+
+it("a release replaces nothing but an earlier one", () => {
+  const { clone, inClone } = newClone();
+  const parent = resolve(clone, "..");
+  writeFileSync(join(parent, "notes.txt"), "mine");
+  mkdirSync(join(clone, "sub"));
+  writeRelease(join(clone, "used"), "a.tgz");
+  writeFileSync(join(clone, "used", "own.txt"), "mine");
+  symlinkSync(clone, join(parent, "link"), "junction");
+  const before = filesIn(parent);
+  for (const [out, reason] of [
+    [".", "holds this repository"],
+    ["..", "holds this repository"],
+    ["../link", "holds this repository"],
+    ["scripts", "isn't empty, and isn't an earlier release"],
+    ["package.json", "is a file"],
+    ["used", "has files that its SHA256SUMS doesn't list (own.txt)"],
+  ] as const) {
+    const { status, stderr } = inClone("release", "--out", out);
+    expect(stderr).toBe(
+      `\n${resolve(clone, out)} ${reason}. Name a new folder, an empty one, or one with an earlier release.\n`,
+    );
+    expect(status).toBe(1);
+  }
+  expect(filesIn(parent)).toEqual(before);
+});
+
+it("a release that fails leaves the former one", () => {
+  const { clone, inClone } = newClone();
+  writeRelease(join(clone, "out"), "a.tgz");
+  mkdirSync(join(clone, "node_modules"));
+  const bundler = join("node_modules", "rolldown");
+  symlinkSync(resolve(scripts, "..", bundler), join(clone, bundler), "junction");
+  const before = filesIn(join(clone, "out"));
+  const { status, stderr } = inClone("release", "--out", "out");
+  expect(stderr).toContain("The package doesn't compile.");
+  expect(status).toBe(1);
+  expect(filesIn(join(clone, "out"))).toEqual(before);
+  expect(readdirSync(clone).filter((name) => name.startsWith("out"))).toEqual(["out"]);
 });
