@@ -27,6 +27,7 @@ import { succeed } from "./run.mjs";
 const GO_SDK = "github.com/pulumi/pulumi/sdk/v3@v3.206.0";
 /** The lowest version of Go that this SDK can be used with. */
 const GO = "1.23.11";
+const PYTHON_PACKAGE = "pulumi_advertising";
 /** How each language writes an argument's name. */
 const SPELLINGS = {
   python: (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -51,7 +52,8 @@ export async function writeSdks(schema, folder) {
   const names = argumentNames(JSON.parse(schema));
   for (const [language, spell] of Object.entries(SPELLINGS))
     respell(join(folder, language), names, spell);
-  repairImports(join(folder, "nodejs"));
+  repairImports(folder);
+  repairConfigTypes(folder);
 }
 
 function argumentNames({ resources, types }) {
@@ -65,25 +67,38 @@ function argumentNames({ resources, types }) {
 
 /** In texts, arguments have the language's names. */
 function respell(folder, names, spell) {
-  for (const file of readdirSync(folder, { recursive: true })) {
-    if (!/\.(py|go|cs|ts)$/.test(file)) continue;
-    const path = join(folder, file);
-    const text = readFileSync(path, "utf8");
-    const respelled = text.replace(/`(\w+)`/g, (whole, name) =>
+  editFiles(folder, /\.(pyi?|go|cs|ts)$/, (text) =>
+    text.replace(/`(\w+)`/g, (whole, name) =>
       names.has(name) ? `\`${spell(name)}\`` : whole,
-    );
-    if (respelled !== text) writeFileSync(path, respelled);
-  }
+    ),
+  );
 }
 
-/** The generator, built by Go 1.26 or later, leaves out one `..` in files of a folder. */
+/** The generators, built by Go 1.26 or later, leave out one `.` or `..` in files of a folder. */
 function repairImports(folder) {
-  const nested = ["types", "config"].flatMap((name) =>
-    readdirSync(join(folder, name)).map((file) => join(folder, name, file)),
+  for (const name of ["types", "config"])
+    editFiles(join(folder, "nodejs", name), /\.ts$/, (text) =>
+      text.replace(/from "\.\/(utilities|types\/)/g, 'from "../$1'),
+    );
+  editFiles(join(folder, "python", PYTHON_PACKAGE, "config"), /\.pyi?$/, (text) =>
+    text.replace(/^from \. import _utilities$/m, "from .. import _utilities"),
   );
-  for (const path of nested.filter((file) => file.endsWith(".ts"))) {
+}
+
+/** Settings are properties with Python's names; the generator's types have the schema's. */
+function repairConfigTypes(folder) {
+  editFiles(join(folder, "python", PYTHON_PACKAGE, "config"), /\.pyi$/, (text) =>
+    text.replace(/^\w+(?=: )/gm, SPELLINGS.python),
+  );
+}
+
+function editFiles(folder, pattern, edit) {
+  for (const name of readdirSync(folder, { recursive: true })) {
+    if (!pattern.test(name)) continue;
+    const path = join(folder, name);
     const text = readFileSync(path, "utf8");
-    writeFileSync(path, text.replace(/from "\.\/(utilities|types\/)/g, 'from "../$1'));
+    const edited = edit(text);
+    if (edited !== text) writeFileSync(path, edited);
   }
 }
 

@@ -35,6 +35,9 @@ const EVENTS = 12;
 /** The events, the set's event, and the advertiser. */
 const OBJECTS = EVENTS + 2;
 
+const committedSchema = () =>
+  JSON.parse(readFileSync(join(repository, "provider", "schema.json"), "utf8"));
+
 const temporary = useTemporaryFolder();
 const release = () => join(temporary(), "release");
 /** The home folder of all machines: at first it doesn't exist. */
@@ -304,6 +307,24 @@ it("the Python programs in the resources' descriptions declare what the YAML one
   expect(declared).toEqual(expect.arrayContaining(expected));
 });
 
+const CONFIG = `import ast, json, pathlib
+import pulumi, pulumi_advertising as a
+
+pulumi.runtime.set_all_config({"advertising:maxWindowSeconds": "60"})
+types = pathlib.Path(a.config.__file__ + "i").read_text()
+names = [each.target.id for each in ast.parse(types).body if isinstance(each, ast.AnnAssign)]
+print(json.dumps({name: getattr(a.config, name) for name in names}))
+`;
+
+it("the SDK for Python has the stack's settings, by the names that its types have", async (context) => {
+  const python = join(await virtualEnvironment(context), "python");
+  const output = execFileSync(python, ["-c", CONFIG], { encoding: "utf8" });
+  const values = JSON.parse(output);
+  expect(values).toMatchObject({ max_window_seconds: 60, base_url: null });
+  const settings = Object.keys(committedSchema().config.variables);
+  expect(Object.keys(values)).toHaveLength(settings.length);
+});
+
 it("the SDK for Python speaks no other language", () => {
   const archive = readdirSync(join(release(), "python")).find((name) =>
     name.endsWith(".gz"),
@@ -314,9 +335,7 @@ it("the SDK for Python speaks no other language", () => {
   const readme = readFileSync(join(release(), "README.md"), "utf8");
   const [, lowest] = /^Requires-Python: >=(.*)$/m.exec(text) ?? [];
   expect(readme).toContain(`**Python** ${lowest} or later`);
-  const { resources } = JSON.parse(
-    readFileSync(join(repository, "provider", "schema.json"), "utf8"),
-  );
+  const { resources } = committedSchema();
   const names = Object.values<{ inputProperties: object }>(resources).flatMap(
     ({ inputProperties }) => Object.keys(inputProperties),
   );
