@@ -37,13 +37,21 @@ const NEUTRAL = [
   [" (see `EventType`)", ""],
   ["`undefined` if", "absent if"],
   ["an Advertiser, or an id as a number or digits", "its id as a number or digits"],
-  ["`{ active: true }`", '`{"active": true}`'],
+  ["as `{ active: true }` for", "as `active` for"],
   [", which a number can't hold exactly, is", " is"],
   [
     "not `__proto__`, `toString` or `__pulumi…`, which Pulumi can't carry",
     "not a name that Pulumi reserves",
   ],
-  ["As declared, or `false`.", "As declared, or false."],
+  ["As declared, or `false`.", "As declared; off by default."],
+  ["Default: false.", "Off by default."],
+  ["Expected: true or false.", "Expected: a boolean."],
+  ["), or none.", '), or "none".'],
+  [
+    '`"ALL"`: every line item of the advertiser is eligible; `"WHITELIST"`: only selected ones. Default: "ALL".',
+    "Which line items are eligible, as an `Attribution`: all of the advertiser (the default), or only selected ones.",
+  ],
+  ['as declared, or `"ALL"`.', "as declared, or all of the advertiser."],
 ];
 /** The headings of the resources' examples. */
 const EXAMPLE_TITLES = {
@@ -81,6 +89,10 @@ function docOf(node) {
   const tag = doc.tags?.find(({ tagName }) => tagName.text === "default");
   const texts = [doc.comment, tag && `Default: ${textOf(tag.comment)}.`];
   const text = texts.filter(Boolean).map(textOf).join(" ").replace(/\s+/g, " ").trim();
+  return neutral(text);
+}
+
+function neutral(text) {
   return NEUTRAL.reduce((result, [from, to]) => result.replaceAll(from, to), text);
 }
 
@@ -247,7 +259,14 @@ function settingsOf({ SETTINGS, environmentNameOf }) {
     const type = rule.structured === undefined ? settingType(rule) : ANY_MAP;
     const environment = environmentNameOf(name);
     const description = `Expected: ${rule.expected}. Default: the stack's \`advertising:${name}\`, then ${environment}.`;
-    return [name, { ...type, description, ...(rule.secret && { secret: true }) }];
+    return [
+      name,
+      {
+        ...type,
+        description: neutral(description),
+        ...(rule.secret && { secret: true }),
+      },
+    ];
   });
   return Object.fromEntries(entries);
 }

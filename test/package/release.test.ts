@@ -325,6 +325,28 @@ it("the SDK for Python has the stack's settings, by the names that its types hav
   expect(Object.keys(values)).toHaveLength(settings.length);
 });
 
+/** All texts for readers: doc strings, and the strings below fields. */
+const DOCS = `import ast, sys
+
+for path in sys.argv[1:]:
+    for node in ast.walk(ast.parse(open(path, encoding="utf-8").read())):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            print(node.value.value)
+`;
+
+it("the docs of the SDK for Python have Python's values", async (context) => {
+  const folder = join(await virtualEnvironment(context), "../lib");
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const own = files.filter((path) => /\/pulumi_advertising\/.*\.pyi?$/.test(path));
+  expect(own.length).toBeGreaterThan(8);
+  const paths = own.map((path) => join(folder, path));
+  const docs = execFileSync("python3", ["-c", DOCS, ...paths], { encoding: "utf8" });
+  expect(docs).toContain("as an `Attribution`");
+  expect(
+    docs.match(/.*(?<!Attribution\.)\b(true|false|null|ALL|WHITELIST)\b.*/g),
+  ).toBeNull();
+});
+
 it("the SDK for Python speaks no other language", () => {
   const archive = readdirSync(join(release(), "python")).find((name) =>
     name.endsWith(".gz"),

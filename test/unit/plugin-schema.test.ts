@@ -36,6 +36,9 @@ it("speaks no language of programs, and has numbers, booleans and named values a
     "",
   );
   expect(text).not.toContain("```");
+  const descriptions = [...text.matchAll(/"description":"((?:[^"\\\\]|\\\\.)*)"/g)];
+  const prose = descriptions.map(([, description]) => description).join("\n");
+  expect(prose).not.toMatch(/\b(true|false|ALL|WHITELIST)\b|or none\b/);
   expect(text).not.toMatch(
     /undefined|\bnull\b|days\(|hours\(|EventType\.|: true }`|\bInput\b|__proto__|toString|hold exactly/,
   );
