@@ -38,10 +38,13 @@ pulumi config set --secret advertising:password
   ].join("\n\n");
 }
 
+/** The folder in the archive of the Go module. */
+export const GO_FOLDER = "advertising";
+export const goArchive = ({ version }) => `pulumi-advertising-sdk-go-${version}.tar.gz`;
+
 /** The commands that bring the SDK into a program's module. */
-function goCommands({ repository, goModule }) {
-  if (repository) return `\`\`\`sh\ngo get ${goModule}\ngo mod tidy\n\`\`\``;
-  return `Nobody publishes the module \`${goModule}\`. So name this folder in your program's \`go.mod\`, with an absolute path:
+function goCommands({ goModule }) {
+  return `\`go get\` doesn't find the module \`${goModule}\`. So name this folder in your program's \`go.mod\`, with an absolute path:
 
 \`\`\`sh
 go mod edit -replace=${goModule}=<this folder>
@@ -59,7 +62,8 @@ const programIn = (language) => readFileSync(examplePath(language, EXAMPLE), "ut
 const writing = (file, text) => `cat > ${file} <<'END'\n${text}\nEND`;
 
 /** Writes README.md: from the files of the release to a first preview, in each language. @param facts of the release. */
-export function writeReadme({ facts: { version }, out }) {
+export function writeReadme({ facts, out }) {
+  const { version } = facts;
   const { engines, peerDependencies } = readJson(inRoot("provider", "package.json"));
   const node = engines.node.slice(2);
   const { python } = readJson(inRoot("provider", "schema.json")).language;
@@ -72,7 +76,8 @@ export function writeReadme({ facts: { version }, out }) {
   const text = `${TITLE}${version}
 
 Advertisers and conversion events of an advertising platform, for Pulumi. You need the Pulumi CLI ${pulumi} or later.
-\`sha256sum --check SHA256SUMS\` checks these files.
+On a release's page, download this file, \`SHA256SUMS\` and what your language's commands name into one folder.
+\`sha256sum --check --ignore-missing SHA256SUMS\` checks them.
 
 Below, a sandbox on your machine stands in for the platform. A preview sends nothing, so it needs neither sandbox nor platform.
 
@@ -100,7 +105,7 @@ ${writing("Pulumi.yaml", `${project("yaml")}\n${programIn("yaml")}`)}
 \`\`\`sh
 ${installPlugin}
 python3 -m venv venv && . venv/bin/activate
-pip install pulumi "$release"/python/*.whl
+pip install pulumi "$release"/pulumi_advertising-${version}-py3-none-any.whl
 ${writing("Pulumi.yaml", project("python"))}
 ${writing("__main__.py", programIn("python"))}
 \`\`\`
@@ -137,8 +142,9 @@ installs into \`~/.pulumi/plugins/resource-advertising-v${version}\`, and in the
 
 ## Other languages
 
-For Go, see [\`go/advertising\`](go/advertising/README.md). \`nuget/\`, if it's here, has the SDK for C#, and \`nodejs/\` the plugin's resources for
-Node.js. They need the plugin too.
+For Go, unpack \`${goArchive(facts)}\`; the \`README.md\` in its folder \`${GO_FOLDER}\` goes on from there.
+\`pulumi-advertising-sdk-${version}.tgz\` has the plugin's resources for Node.js, and the \`.nupkg\`, if there is one, those for C#. They need
+the plugin too.
 `;
   writeFileSync(join(out, "README.md"), text);
 }

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import {
   ask,
   inRoot,
@@ -20,8 +21,10 @@ import {
 import { buildLanguages } from "../lib/cli-build.mjs";
 import { addressesOf, packFolder } from "./npm-package.mjs";
 import { pythonEnvironment } from "./python.mjs";
-import { goProgram, readmeOf } from "./readme.mjs";
+import { GO_FOLDER, goArchive, goProgram, readmeOf } from "./readme.mjs";
 import { succeed } from "./run.mjs";
+import { filesIn } from "./sums.mjs";
+import { tarOf } from "./tar.mjs";
 
 /** Of the generator's version, see `scripts/cli-build/languages`. */
 const GO_SDK = "github.com/pulumi/pulumi/sdk/v3@v3.206.0";
@@ -102,16 +105,17 @@ function editFiles(folder, pattern, edit) {
   }
 }
 
-/** A wheel and a source archive in `python/`. */
+/** A wheel and a source archive. */
 export async function packPython({ facts, schema, out, scratch }) {
   const folder = join(await generateSdks({ schema, scratch }), "python");
   writeFileSync(join(folder, "README.md"), readmeOf("python", facts));
   cpSync(inRoot("LICENSE"), join(folder, "LICENSE"));
   const python = await pythonEnvironment();
-  const target = join(out, "python");
-  await succeed(python, ["-m", "build", "--no-isolation", "--outdir", target, folder]);
-  const packages = readdirSync(target).map((name) => join(target, name));
+  const packed = join(scratch, "python-packages");
+  await succeed(python, ["-m", "build", "--no-isolation", "--outdir", packed, folder]);
+  const packages = readdirSync(packed).map((name) => join(packed, name));
   await succeed(python, ["-m", "twine", "check", "--strict", ...packages]);
+  cpSync(packed, out, { recursive: true });
 }
 
 /** The npm package of plain resources for the plugin, beside the one with the classes. */
@@ -143,7 +147,7 @@ export async function packNode({ facts, schema, out, scratch }) {
   const own = { type: "commonjs", ...entry, engines, ...addressesOf(facts) };
   const text = JSON.stringify({ ...kept, ...own }, undefined, 2);
   writeFileSync(join(published, "package.json"), text);
-  await loadPacked(await packFolder(published, join(out, "nodejs")), scratch);
+  await loadPacked(await packFolder(published, out), scratch);
 }
 
 /** Loads a packed SDK as a program does, with this repository's dependencies. */
@@ -155,11 +159,9 @@ async function loadPacked(tarball, scratch) {
   await succeed(process.execPath, ["--eval", 'require("./package")'], { cwd });
 }
 
-/** The Go module's folder: the repository publishes it, with a tag `sdk/go/advertising/v<version>`. */
+/** The Go module's folder, packed. */
 export async function writeGo({ facts, schema, out, scratch }) {
-  const folder = join(await generateSdks({ schema, scratch }), "go", "advertising");
-  const target = join(out, "go", "advertising");
-  cpSync(folder, target, { recursive: true });
+  const target = join(await generateSdks({ schema, scratch }), "go", "advertising");
   cpSync(inRoot("LICENSE"), join(target, "LICENSE"));
   writeFileSync(join(target, "README.md"), readmeOf("go", facts));
   const go = (...args) => succeed("go", args, { cwd: target });
@@ -170,6 +172,11 @@ export async function writeGo({ facts, schema, out, scratch }) {
     throw new Problem(`The Go module needs another version of Go than ${GO}.`);
   await go("build", "./...");
   await checkGoProgram({ facts, target, scratch });
+  const entries = filesIn(target).map((file) => ({
+    name: `${GO_FOLDER}/${file}`,
+    content: readFileSync(join(target, file)),
+  }));
+  writeFileSync(join(out, goArchive(facts)), gzipSync(tarOf(entries)));
 }
 
 /** The README's program, in a module that has the SDK as the README says. */
@@ -191,13 +198,5 @@ export async function packDotnet({ schema, out, scratch }) {
     return;
   }
   const folder = join(await generateSdks({ schema, scratch }), "dotnet");
-  const target = join(out, "nuget");
-  await succeed("dotnet", [
-    "pack",
-    folder,
-    "--configuration",
-    "Release",
-    "--output",
-    target,
-  ]);
+  await succeed("dotnet", ["pack", folder, "--configuration", "Release", "--output", out]);
 }

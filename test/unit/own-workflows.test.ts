@@ -40,7 +40,7 @@ const {
 } = JSON.parse(read("package.json"));
 
 /** Commands that the runners bring, or that npm itself has. */
-const GIVEN = ["test", "gh", "grep", "npm audit", "npm ci", "npm publish"];
+const GIVEN = ["test", "gh", "grep", "mkdir", "npm audit", "npm ci", "npm publish"];
 
 /** The commands of a script that nothing provides. */
 function missingIn(script: string): string[] {
@@ -127,7 +127,19 @@ it("release: nothing is published before the tests, the audit and the attestatio
     ...["attest", "attest", "attest"],
   ]);
   expect(publishing.filter(({ environment }) => environment !== "release")).toEqual([]);
-  expect(textOf("release")).toContain("--provenance");
+});
+
+it("release: GitHub gets every file; npm both packages, with provenance; PyPI what is Python's", () => {
+  const { attest, github, npm, pypi } = workflowOf("release").jobs;
+  const last = (job?: Job) => job?.steps.at(-1);
+  expect(last(attest)?.with).toEqual({ "subject-path": "release/*" });
+  expect(last(github)?.run).toMatch(/ --generate-notes release\/\*$/);
+  const sdk = JSON.parse(read("provider/schema.json")).language.nodejs.packageName;
+  const { name } = JSON.parse(read("provider/package.json"));
+  expect(npm?.strategy?.matrix).toEqual({ package: [name, sdk] });
+  // npm takes `release/x.tgz` for a repository of GitHub's.
+  expect(last(npm)?.run).toMatch(/^npm publish \.\/release\/.* --provenance /);
+  expect(last(pypi)?.with).toEqual({ "packages-dir": "python" });
 });
 
 it("Dependabot and the bug form are valid, and the form asks for `pending` and the code", () => {

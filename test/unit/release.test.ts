@@ -85,15 +85,15 @@ it("the release's README names its own files, and its commands are a shell's", a
 });
 
 it.each([
-  [{}, "pulumi-advertising/sdk", "go mod edit -replace="],
-  [OURS, "github.com/acme/pulumi-advertising/sdk", "go get "],
+  [{}, "pulumi-advertising/sdk"],
+  [OURS, "github.com/acme/pulumi-advertising/sdk"],
 ])(
-  "the README of the SDK for Go, for %j, has one module path",
-  (environment, path, command) => {
+  "the README of the SDK for Go, for %j, has one module path, and its own folder in its place",
+  (environment, path) => {
     const facts = factsOf(environment);
     const text = readmeOf("go", facts);
     expect(text).toContain(goProgram(facts));
-    expect(text).toContain(`${command}${path}/go/advertising`);
+    expect(text).toContain(`go mod edit -replace=${path}/go/advertising=`);
     const paths = text.match(/[\w./-]+\/go\/advertising/g);
     expect(new Set(paths)).toEqual(new Set([`${path}/go/advertising`]));
   },
