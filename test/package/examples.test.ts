@@ -1,4 +1,5 @@
-/** The TypeScript programs in the resources' descriptions, with the generated SDK that they import. */
+/** The TypeScript programs in the resources' descriptions and on the registry's page, with the generated SDK that they import. */
+import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import ts from "typescript";
 import { expect, it } from "vitest";
@@ -8,6 +9,7 @@ import { factsOf } from "../../scripts/release/facts.mjs";
 import { schemaOf } from "../../scripts/release/schema.mjs";
 import { writeSdks } from "../../scripts/release/sdks.mjs";
 import { useTemporaryFolder } from "../support/packed.js";
+import { codeBlocksOf, page } from "../support/pages.js";
 
 const repository = resolve(import.meta.dirname, "../..");
 const temporary = useTemporaryFolder();
@@ -19,9 +21,11 @@ it("each compiles", async ({ skip }) => {
   } catch (error) {
     skip(`the generator of SDKs needs Go: ${error}`);
   }
+  const overview = join(temporary(), "overview.ts");
+  writeFileSync(overview, codeBlocksOf(page("docs/_index.md"))[0]?.code ?? "");
   const installed = (name: string) => [join(repository, "node_modules", name)];
   const program = ts.createProgram(
-    RESOURCES.map(({ name }) => examplePath("typescript", name)),
+    [...RESOURCES.map(({ name }) => examplePath("typescript", name)), overview],
     {
       noEmit: true,
       strict: true,

@@ -43,8 +43,17 @@ it("the chooser has a block for each of its languages, and none is left open", (
   expect(overview.text).toContain("{{< /chooser >}}");
 });
 
-const codeIn = (language: string) =>
-  codeBlocksOf(overview).find((block) => block.language === language)?.code ?? "";
+it("TypeScript: the pages name the package that the schema's examples import", () => {
+  const { packageName } = schema.language.nodejs;
+  expect(codeIn("ts")).toContain(`from "${packageName}";`);
+  expect(configuration.text).toContain(`the npm package \`${packageName}\``);
+  for (const { description } of Object.values<{ description: string }>(schema.resources))
+    expect(description).toContain(`from "${packageName}";`);
+});
+
+function codeIn(language: string): string {
+  return codeBlocksOf(overview).find((block) => block.language === language)?.code ?? "";
+}
 const snakeCase = (name: string) =>
   name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
