@@ -41,6 +41,24 @@ it("the page on npm has no link that leaves the package", () => {
   expect(proseOf(page("provider/README.md"))).not.toMatch(/\]\((?!https:)/);
 });
 
+it("each line that names the package's version has that of provider/package.json", () => {
+  const { version } = JSON.parse(page("provider/package.json").text);
+  const manifests = ["starter", "policy"].map((name) =>
+    page(`examples/${name}/package.json`),
+  );
+  const lines = [...pages, ...manifests].flatMap(({ path, text }) =>
+    text.split("\n").map((line, index) => ({ place: `${path}:${index + 1}`, line })),
+  );
+  const named = lines.flatMap(({ place, line }) => {
+    const versions = line.matchAll(
+      /advertising(?:[ @]|-v|": "\^)(\d+\.\d+\.\d+(?:-\w+\.\d+)?)/g,
+    );
+    return [...versions].map(([, found]) => ({ place, found }));
+  });
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter(({ found }) => found !== version)).toEqual([]);
+});
+
 it("each TypeScript block compiles", { timeout: 60_000 }, () => {
   const files = new Map<string, string>();
   const nameOf = (path: string, index: number) =>
