@@ -9,13 +9,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, delimiter, dirname, join, relative, resolve } from "node:path";
+import { basename, delimiter, join, relative, resolve } from "node:path";
 import {
   argumentsOf,
-  ask,
   calledFrom,
   inRoot,
-  isAtLeast,
   isWindows,
   languagesFolder,
   Problem,
@@ -25,6 +23,7 @@ import {
   runMain,
 } from "./lib/base.mjs";
 import { buildLanguages } from "./lib/cli-build.mjs";
+import { linesOf, ownNode, pathCommand, shellWord } from "./lib/user-shell.mjs";
 import { setUp } from "./setup.mjs";
 
 const TEMPLATES = { typescript: "starter", yaml: "starter-yaml" };
@@ -97,18 +96,6 @@ async function yamlHost(cli) {
   return [languagesFolder];
 }
 
-/** The folder of the Node.js that this repository brings, with a warning, if the user's is older than the package needs. */
-function ownNode(node) {
-  // While npm runs a script, the first `node` on PATH is this repository's. npm names the one that runs it.
-  const version = ask(process.env.npm_node_execpath ?? process.execPath, ["--version"]);
-  const needed = readJson(inRoot("provider", "package.json")).engines.node;
-  if (isAtLeast(version, needed)) return [];
-  console.warn(`
-Your Node.js is ${version}. The project needs ${needed.slice(2)} or later, so the \`export PATH\` below puts this repository's
-${ask(node, ["--version"])} first. In the long run, install your own: https://nodejs.org/`);
-  return [dirname(node)];
-}
-
 /** The stack's state is in the project's folder. The home is the user's, where Pulumi notes which stack is selected. */
 function environmentFor(folder, folders, { PATH, ...others }) {
   const isAboutThisRepository = (name) =>
@@ -171,12 +158,17 @@ async function succeed(program, args, options) {
 function showNext(folder, folders, own) {
   const usersPath = (process.env.PATH ?? "").split(delimiter);
   const missing = [...folders.filter((each) => !usersPath.includes(each)), ...own];
-  const path =
-    missing.length > 0 ? `\n  export PATH="${missing.join(delimiter)}:$PATH"` : "";
+  const commands = [
+    [`cd ${shellWord(relative(calledFrom, folder) || ".")}`],
+    ...pathCommand(missing),
+    [
+      `export PULUMI_BACKEND_URL="file://$PWD" PULUMI_CONFIG_PASSPHRASE=${PASSPHRASE}`,
+      "the state stays in that folder",
+    ],
+    ["pulumi preview", "sends nothing"],
+    ["npx advertising-sandbox --port 8787", "in a second terminal, before `pulumi up`"],
+  ];
   console.log(`
 The project is ready. Its stack "${STACK}" uses the sandbox. Next:
-  cd ${relative(calledFrom, folder) || "."}${path}
-  export PULUMI_BACKEND_URL="file://$PWD" PULUMI_CONFIG_PASSPHRASE=${PASSPHRASE}    the state stays in that folder
-  pulumi preview                         sends nothing
-  npx advertising-sandbox --port 8787    in a second terminal, before \`pulumi up\``);
+${linesOf(commands)}`);
 }

@@ -13,6 +13,7 @@ import {
   run,
 } from "./base.mjs";
 import { startCliBuild } from "./cli-build.mjs";
+import { shellWord } from "./user-shell.mjs";
 
 const INSTALLER = `https://get.pulumi.com/install.${isWindows ? "ps1" : "sh"}`;
 const TEN_SECONDS_IN_MS = 10_000;
@@ -44,6 +45,12 @@ export async function prepareCli() {
     );
   };
   return { finish, stop: () => build?.stop() };
+}
+
+/** How users start this CLI from the repository's folder. `npx pulumi` would download another, unless it's in `cliFolder`. */
+export function commandOf(cli) {
+  if (foldersOnPath()[0] === cli) return "pulumi";
+  return cli === cliFolder ? "npx pulumi" : shellWord(join(cli, programName("pulumi")));
 }
 
 /** Folders on PATH with a real CLI. The npm package's command of that name is a script that would start a download. */

@@ -104,13 +104,4 @@ function show({ advertisers, events }, created) {
       console.log(`    event ${event.id}  ${event.event_name}, value ${event.value}`);
     }
   }
-  console.log(`
-Next: change examples/shop/index.ts and run \`npm start\` again; or, for your own account, in this folder:
-  npx pulumi login          where your stacks' state is kept; \`--local\` for this machine
-  npx pulumi stack init mine
-  npx pulumi config set advertising:baseUrl https://your-platform.example.com
-  npx pulumi config set advertising:email you@example.com
-  npx pulumi config set --secret advertising:password
-  npx pulumi preview        shows what would be created, sends nothing
-  npx pulumi up             creates it; nothing can be deleted on the platform afterwards`);
 }

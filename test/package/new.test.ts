@@ -39,7 +39,9 @@ it("YAML: previews at once, and applies against the sandbox", async (context) =>
   hostOf("yaml", context);
   useNode("v20.20.2");
   const sandbox = await useSandbox();
-  const { output, preview } = await lifeOf(temporary(), "yaml-shop", "yaml", sandbox);
+  const place = "with space/yaml-shop";
+  const { output, preview } = await lifeOf(temporary(), place, "yaml", sandbox);
+  expect(output).toContain(`\n  cd '${place}'\n`);
   expect(output).toContain(
     "\nYour Node.js is v20.20.2. The project needs 22.19.0 or later",
   );

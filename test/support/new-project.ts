@@ -34,25 +34,27 @@ export async function lifeOf(
 ) {
   const { code, output, environment } = await runNew(parent, name, language);
   expect(code, output).toBe(0);
-  const [, line = ""] = /^ {2}export (PULUMI_BACKEND_URL=.*?) {2}/m.exec(output) ?? [];
-  expect(output).toContain(`\n  cd ${name}\n`);
+  const lines = output.split("Next:\n")[1]?.trimEnd().split("\n") ?? [];
+  const preparing = lines.slice(0, -2).join("\n");
+  expect(lines.at(-2)).toMatch(/^ {2}pulumi preview +# /);
+  expect(lines.at(-1)).toMatch(/^ {2}npx advertising-sandbox --port 8787 +# /);
   const folder = join(parent, name);
   for (const file of readdirSync(folder).filter((each) => /\.(yaml|json)$/.test(each)))
     expect(readFileSync(join(folder, file), "utf8")).not.toMatch(
       /advertising-template|\{PROJECT\}/,
     );
   // Its types are checked by its own command for that (pipelines.test.ts).
-  const pulumi = (command: string) =>
-    runProcess("sh", ["-c", `export ${line}; pulumi ${command}`], folder, {
+  const paste = (command = "") =>
+    runProcess("sh", ["-ec", `${preparing}\n${command}`], parent, {
       ...environment,
       ...UNCHECKED,
     });
-  const preview = await well(pulumi("preview --non-interactive"));
+  const preview = await well(paste(lines.at(-2)));
   expect(sandbox.requests).toEqual([]);
   const settings = join(folder, "Pulumi.dev.yaml");
   const written = readFileSync(settings, "utf8");
   expect(written).toMatch(/advertising:password:\n +secure: /);
   writeFileSync(settings, written.replace("http://127.0.0.1:8787", sandbox.url));
-  await well(pulumi("up --yes --skip-preview"));
+  await well(paste("pulumi up --yes --skip-preview"));
   return { output, preview };
 }
