@@ -1,7 +1,7 @@
 /** The plugin's schema as a release publishes it: with the release's addresses and names. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ask, inRoot, readJson } from "../lib/base.mjs";
+import { ask, inRoot, readJson, run } from "../lib/base.mjs";
 import { pythonEnvironment } from "./python.mjs";
 import { succeed } from "./run.mjs";
 
@@ -33,16 +33,29 @@ schema, meta = (open(file, encoding="utf-8").read() for file in sys.argv[1:])
 validate(json.loads(schema), json.loads(re.sub(r"\(\?<(?=\w)", "(?P<", meta)))
 `;
 
-/** Holds the schema against the metaschema in the module of Pulumi's generators. */
-export async function checkSchema({ schema, scratch }) {
+/**
+ * Where the metaschema is, in the module of Pulumi's generators: Go fetches the module if its cache lacks it.
+ * @returns `{ file }`, or `{ reason }` if there is no Go, or no network.
+ */
+export async function metaschema() {
   const cwd = inRoot("scripts", "cli-build", "languages");
-  const folder = ask("go", ["list", "-m", "-f", "{{.Dir}}", PKG], { cwd });
-  if (!folder) {
-    console.log("  schema: not held against Pulumi's metaschema, which comes with Go");
+  if (ask("go", ["version"]) === undefined)
+    return { reason: "there is no Go on this machine" };
+  const download = ["mod", "download", "-json", PKG];
+  const { output } = await run("go", download, { cwd, capture: true });
+  const [json] = /\{[\s\S]*\}/.exec(output) ?? [];
+  const { Dir: folder, Error: reason = output.trim() } = json ? JSON.parse(json) : {};
+  return folder ? { file: join(folder, "codegen", "schema", "pulumi.json") } : { reason };
+}
+
+/** Holds the schema against Pulumi's metaschema. */
+export async function checkSchema({ schema, scratch }) {
+  const { file: meta, reason } = await metaschema();
+  if (reason) {
+    console.log(`  schema: not held against Pulumi's metaschema: ${reason}`);
     return;
   }
   const file = join(scratch, "checked-schema.json");
   writeFileSync(file, schema);
-  const meta = join(folder, "codegen", "schema", "pulumi.json");
   await succeed(await pythonEnvironment(), ["-c", CHECK, file, meta]);
 }

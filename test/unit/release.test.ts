@@ -1,15 +1,23 @@
 /** What a release says about itself, and the archives that it writes. */
-import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { execFile, spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { writeBundle } from "../../scripts/release/bundle.mjs";
 import { writePages } from "../../scripts/release/docs.mjs";
 import { factsOf } from "../../scripts/release/facts.mjs";
 import { goProgram, readmeOf, writeReadme } from "../../scripts/release/readme.mjs";
-import { schemaOf } from "../../scripts/release/schema.mjs";
+import { metaschema, schemaOf } from "../../scripts/release/schema.mjs";
 import { fileIn, tarOf } from "../../scripts/release/tar.mjs";
 import { newFolder } from "../support/folder.js";
 import { codeBlocksOf } from "../support/pages.js";
@@ -54,6 +62,27 @@ it("a bundle's messages name an address of this version's page, or the page besi
   expect(await messageFrom(OURS)).toMatch(
     `(https://github.com/acme/pulumi-advertising/blob/v${version}/docs/messages.md#advertising_usage)`,
   );
+});
+
+it("the metaschema comes from Go, whose cache may be empty; without Go or network the reason is known", async ({
+  skip,
+}) => {
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { stdout } = spawnSync("go", ["env", "GOMODCACHE"], { encoding: "utf8" });
+  const modules = pathToFileURL(join(stdout?.trim() ?? "", "cache", "download"));
+  const { PATH } = process.env;
+  vi.stubEnv("PATH", newFolder());
+  expect(await metaschema()).toEqual({ reason: "there is no Go on this machine" });
+  vi.stubEnv("PATH", PATH);
+  vi.stubEnv("GOMODCACHE", newFolder());
+  vi.stubEnv("GOFLAGS", "-modcacherw");
+  vi.stubEnv("GOPROXY", "off");
+  const offline = await metaschema();
+  skip(!offline.reason?.includes("GOPROXY=off"), `Go can't be used: ${offline.reason}`);
+  vi.stubEnv("GOPROXY", modules.href);
+  const { file, reason } = await metaschema();
+  skip(reason !== undefined, `Pulumi's module isn't there: ${reason}`);
+  expect(existsSync(file ?? "")).toBe(true);
 });
 
 it("a tar archive has what was put into it", () => {

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { cliFolder } from "../../scripts/lib/base.mjs";
 import { commandOf } from "../../scripts/lib/cli.mjs";
 import { linesOf, shellWord } from "../../scripts/lib/user-shell.mjs";
@@ -44,6 +44,7 @@ it.skipIf(process.platform === "win32")(
   "the CLI is named so that no other one is fetched or started",
   () => {
     const [npm, first, second] = [folderWith("npm"), folderWith("cli"), folderWith("cli")];
+    onTestFinished(() => void vi.unstubAllEnvs());
     vi.stubEnv("PATH", [npm, first, second].join(delimiter));
     expect(commandOf(first)).toBe("pulumi");
     expect(commandOf(second)).toBe(join(second, "pulumi"));
